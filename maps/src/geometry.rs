@@ -1,0 +1,15 @@
+//! Planes, boxes, windings and convex solids, in `f64` map units.
+//!
+//! Everything that is exact at compile time is built from these: brushes are
+//! [`ConvexSolid`]s, expansion moves their [`Plane`]s, and the moving world
+//! separates its convex parts with the same type.
+
+mod aabb;
+mod convex_solid;
+mod plane;
+mod winding;
+
+pub use aabb::Aabb;
+pub use convex_solid::{ConvexSolid, DegenerateSolid, Face};
+pub use plane::Plane;
+pub use winding::Winding;

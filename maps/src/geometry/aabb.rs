@@ -1,0 +1,71 @@
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+/// An axis-aligned box, closed. Empty while `min > max` on any axis.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Aabb {
+    /// Least corner.
+    pub min: DVec3,
+    /// Greatest corner.
+    pub max: DVec3,
+}
+
+impl Aabb {
+    /// The box that holds nothing: the start of every union.
+    pub const EMPTY: Self =
+        Self { min: DVec3::splat(f64::INFINITY), max: DVec3::splat(f64::NEG_INFINITY) };
+
+    /// The box around `centre`.
+    pub fn from_centre(centre: DVec3, half_extents: DVec3) -> Self {
+        Self { min: centre - half_extents, max: centre + half_extents }
+    }
+
+    /// The smallest box around `points`.
+    pub fn around(points: impl IntoIterator<Item = DVec3>) -> Self {
+        points.into_iter().fold(Self::EMPTY, |b, p| b.with(p))
+    }
+
+    /// This box grown to hold `point`.
+    #[must_use]
+    pub fn with(self, point: DVec3) -> Self {
+        Self { min: self.min.min(point), max: self.max.max(point) }
+    }
+
+    /// The smallest box around both.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+    }
+
+    /// Grown by `margin` on every side.
+    #[must_use]
+    pub fn inflated(self, margin: f64) -> Self {
+        Self { min: self.min - margin, max: self.max + margin }
+    }
+
+    /// Whether the two share a point, touching included.
+    #[inline]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.min.cmple(other.max).all() && other.min.cmple(self.max).all()
+    }
+
+    /// Whether `point` lies inside or on the box.
+    pub fn contains(&self, point: DVec3) -> bool {
+        self.min.cmple(point).all() && point.cmple(self.max).all()
+    }
+
+    /// Middle of the box.
+    pub fn centre(&self) -> DVec3 {
+        (self.min + self.max) * 0.5
+    }
+
+    /// Half of each side's length.
+    pub fn half_extents(&self) -> DVec3 {
+        (self.max - self.min) * 0.5
+    }
+
+    /// Whether no point is inside.
+    pub fn is_empty(&self) -> bool {
+        self.min.cmpgt(self.max).any()
+    }
+}

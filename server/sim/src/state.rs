@@ -1,0 +1,67 @@
+use glam::{DQuat, DVec3};
+
+/// A stable name for an entity: the slot may be used again, the pair never is
+/// while anything could remember it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntityId {
+    /// Place in the dense storage.
+    pub slot: u16,
+    /// How often the slot has been handed out before, modulo 2^16.
+    pub generation: u16,
+}
+
+/// Which polyhedron a prop is: an index into the match's model list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModelId(pub u8);
+
+/// How a player holds themself, and so which size of `spaces.toml` they have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Posture {
+    /// Upright: the size `standing`.
+    #[default]
+    Standing,
+    /// Ducked: the size `crouching`.
+    Crouching,
+}
+
+/// What an entity is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A box agent steered by commands.
+    Player {
+        /// Which of the two boxes it is at the moment.
+        posture: Posture,
+    },
+    /// A rigid polyhedron.
+    Prop {
+        /// Its shape.
+        model: ModelId,
+    },
+}
+
+/// One entity as others may see it after a tick.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EntityState {
+    /// Its stable name.
+    pub id: EntityId,
+    /// What it is.
+    pub kind: Kind,
+    /// Centre of a player's box, or centre of mass of a prop, in units.
+    pub position: DVec3,
+    /// Attitude of a prop; for a player the heading about +Z.
+    pub orientation: DQuat,
+    /// Units per second.
+    pub velocity: DVec3,
+    /// Whether it rests and is left out of the simulation until touched.
+    pub asleep: bool,
+}
+
+/// Everything that can be seen after a tick: immutable, shared with the
+/// threads that encode it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// How many ticks have been simulated.
+    pub tick: u64,
+    /// All entities that are in the world, in ascending order of slot.
+    pub entities: Vec<EntityState>,
+}
