@@ -7,3 +7,4 @@
 //! models share one geometry.
 
 pub mod geometry;
+pub mod model;

@@ -1,0 +1,214 @@
+use glam::DVec3;
+
+use super::winding::ON_PLANE;
+use super::{Plane, Winding};
+
+/// A solid-leaf BSP of a closed surface: the planes of its polygons cut space
+/// until every leaf is wholly inside or wholly outside.
+///
+/// The world and every model have one; Blow's hard case walks the polygons of
+/// one body down the tree of another.
+#[derive(Clone, Debug)]
+pub struct PolygonBsp {
+    nodes: Vec<Node>,
+    root: Child,
+}
+
+/// An inner node of a [`PolygonBsp`].
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The plane that divides this node's space.
+    pub plane: Plane,
+    /// What lies in front of it.
+    pub front: Child,
+    /// What lies behind it.
+    pub back: Child,
+}
+
+/// Where a branch of a [`PolygonBsp`] leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Child {
+    /// To the node with this index.
+    Node(usize),
+    /// To a leaf outside the surface.
+    Empty,
+    /// To a leaf inside the surface.
+    Solid,
+}
+
+/// How much worse a split polygon is than one polygon of imbalance: splits
+/// multiply into more leaves, imbalance only deepens the tree.
+const SPLIT_COST: usize = 8;
+
+impl PolygonBsp {
+    /// Builds the tree of a closed surface of convex polygons, each on its
+    /// outward plane. The same polygons in the same order give the same tree.
+    pub fn build(polygons: Vec<(Plane, Winding)>) -> Self {
+        let mut tree = Self { nodes: Vec::new(), root: Child::Empty };
+        // A work list, not recursion: the depth is the input's to decide.
+        let mut waiting = vec![(Place::Root, polygons)];
+        while let Some((place, polygons)) = waiting.pop() {
+            let Some(plane) = best_divider(&polygons) else { continue };
+            let (front, back) = divide(polygons, &plane);
+            let node = tree.nodes.len();
+            tree.nodes.push(Node { plane, front: Child::Empty, back: Child::Solid });
+            *tree.child_mut(place) = Child::Node(node);
+            waiting.push((Place::Front(node), front));
+            waiting.push((Place::Back(node), back));
+        }
+        tree
+    }
+
+    /// Where to start a walk.
+    pub fn root(&self) -> Child {
+        self.root
+    }
+
+    /// All inner nodes; parents before children.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Whether `point` lies inside. On the surface either answer may come.
+    pub fn is_solid(&self, point: DVec3) -> bool {
+        let mut at = self.root;
+        while let Child::Node(index) = at {
+            let node = &self.nodes[index];
+            at = if node.plane.signed_distance(point) > 0.0 { node.front } else { node.back };
+        }
+        at == Child::Solid
+    }
+
+    /// The outward planes that bound each solid leaf: the surface's inside,
+    /// cut into convex cells.
+    pub fn solid_cells(&self) -> Vec<Vec<Plane>> {
+        let mut cells = Vec::new();
+        let mut waiting = vec![(self.root, Vec::new())];
+        while let Some((at, bounds)) = waiting.pop() {
+            match at {
+                Child::Empty => {}
+                Child::Solid => cells.push(bounds),
+                Child::Node(index) => {
+                    let node = &self.nodes[index];
+                    let with = |plane| bounds.iter().copied().chain([plane]).collect();
+                    waiting.push((node.front, with(node.plane.flipped())));
+                    waiting.push((node.back, with(node.plane)));
+                }
+            }
+        }
+        cells
+    }
+
+    fn child_mut(&mut self, place: Place) -> &mut Child {
+        match place {
+            Place::Root => &mut self.root,
+            Place::Front(node) => &mut self.nodes[node].front,
+            Place::Back(node) => &mut self.nodes[node].back,
+        }
+    }
+}
+
+/// A branch that is still to be filled.
+#[derive(Clone, Copy)]
+enum Place {
+    Root,
+    Front(usize),
+    Back(usize),
+}
+
+/// Where a polygon lies relative to a plane: how far it reaches to the front
+/// and to the back, nothing under [`ON_PLANE`] counted.
+fn sides(winding: &Winding, plane: &Plane) -> (bool, bool) {
+    winding.vertices.iter().fold((false, false), |(front, back), &v| {
+        let d = plane.signed_distance(v);
+        (front || d > ON_PLANE, back || d < -ON_PLANE)
+    })
+}
+
+/// The plane of the polygon that splits fewest and balances best; the first
+/// of equals, so that the tree depends on nothing but the input.
+fn best_divider(polygons: &[(Plane, Winding)]) -> Option<Plane> {
+    let cost = |plane: &Plane| {
+        let (mut front, mut back, mut split) = (0_usize, 0_usize, 0_usize);
+        for (_, winding) in polygons {
+            match sides(winding, plane) {
+                (true, true) => split += 1,
+                (true, false) => front += 1,
+                (false, true) => back += 1,
+                (false, false) => {}
+            }
+        }
+        split * SPLIT_COST + front.abs_diff(back)
+    };
+    polygons.iter().map(|(plane, _)| *plane).min_by_key(cost)
+}
+
+type Half = Vec<(Plane, Winding)>;
+
+/// Splits the polygons by `plane`; those on it bound both halves already and
+/// are done.
+fn divide(polygons: Half, plane: &Plane) -> (Half, Half) {
+    let (mut front, mut back) = (Vec::new(), Vec::new());
+    for (own, winding) in polygons {
+        match sides(&winding, plane) {
+            (true, true) => {
+                let (before, behind) = winding.split(plane);
+                front.extend(before.map(|w| (own, w)));
+                back.extend(behind.map(|w| (own, w)));
+            }
+            (true, false) => front.push((own, winding)),
+            (false, true) => back.push((own, winding)),
+            (false, false) => {}
+        }
+    }
+    (front, back)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::{Aabb, ConvexSolid};
+
+    fn polygons(solid: &ConvexSolid) -> Vec<(Plane, Winding)> {
+        solid.faces().iter().map(|f| (f.plane, solid.winding(f))).collect()
+    }
+
+    fn cube(min: f64, max: f64) -> ConvexSolid {
+        let bounds = Aabb { min: DVec3::splat(min), max: DVec3::splat(max) };
+        ConvexSolid::from_box(&bounds).expect("a cube is a solid")
+    }
+
+    #[test]
+    fn a_convex_surface_is_one_cell() {
+        let tree = PolygonBsp::build(polygons(&cube(-4.0, 4.0)));
+        assert_eq!(tree.nodes().len(), 6);
+        assert_eq!(tree.solid_cells().len(), 1);
+        assert!(tree.is_solid(DVec3::splat(3.9)));
+        assert!(!tree.is_solid(DVec3::new(0.0, 0.0, 4.1)));
+    }
+
+    #[test]
+    fn a_hollow_is_empty() {
+        let mut surface = polygons(&cube(-4.0, 4.0));
+        surface.extend(polygons(&cube(-1.0, 1.0)).into_iter().map(|(plane, mut winding)| {
+            winding.vertices.reverse();
+            (plane.flipped(), winding)
+        }));
+        let tree = PolygonBsp::build(surface);
+        let volume: f64 = tree
+            .solid_cells()
+            .iter()
+            .map(|planes| ConvexSolid::from_planes(planes).expect("cells are solids").volume())
+            .sum();
+        assert!((volume - (512.0 - 8.0)).abs() < 1e-9, "{volume}");
+        assert!(!tree.is_solid(DVec3::ZERO));
+        assert!(tree.is_solid(DVec3::splat(2.0)));
+    }
+
+    #[test]
+    fn no_surface_holds_nothing() {
+        let tree = PolygonBsp::build(Vec::new());
+        assert_eq!(tree.root(), Child::Empty);
+        assert!(tree.solid_cells().is_empty());
+    }
+}

@@ -1,0 +1,268 @@
+//! Rigid polyhedra: the shapes of everything that moves and is no player box.
+//!
+//! A model is drawn as a Wavefront OBJ file in `maps/models/`, one unit to a
+//! map unit, faces as convex polygons. Reading it ([`Model::from_obj`])
+//! proves that its surface is closed, oriented outward, and made of flat
+//! convex polygons; then its mass properties are integrated, it is moved so
+//! that its centre of mass is the origin, and its inside is cut by its own
+//! polygon BSP into convex parts. Polygons and parts describe exactly the same
+//! solid: the parts are for searching contacts, the polygons for the last word.
+
+mod mass;
+mod obj;
+mod surface;
+
+use glam::{DMat3, DVec3};
+use thiserror::Error;
+
+use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane, PolygonBsp, Winding};
+
+/// A rigid polyhedron about its centre of mass, in units.
+#[derive(Clone, Debug)]
+pub struct Model {
+    name: String,
+    polygons: Vec<Polygon>,
+    bsp: PolygonBsp,
+    parts: Vec<ConvexSolid>,
+    volume: f64,
+    inertia: DMat3,
+    radius: f64,
+    bounds: Aabb,
+}
+
+/// One face of a model.
+#[derive(Clone, Debug)]
+pub struct Polygon {
+    /// Corners, counter-clockwise from outside.
+    pub winding: Winding,
+    /// Outward plane.
+    pub plane: Plane,
+    /// Middle of the corners.
+    pub centre: DVec3,
+    /// How far the corners are from `centre` at most.
+    pub radius: f64,
+}
+
+/// Why a text is no model.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ModelError {
+    /// The text is no Wavefront OBJ.
+    #[error("model {model}: not a readable OBJ file: {reason}")]
+    Syntax {
+        /// Name of the model.
+        model: String,
+        /// What the reader says.
+        reason: String,
+    },
+    /// A coordinate is no number, or farther out than any model reaches.
+    #[error("model {model}: vertex {vertex} is not within {} units of the origin", obj::REACH)]
+    OutOfReach {
+        /// Name of the model.
+        model: String,
+        /// The vertex as it was read.
+        vertex: DVec3,
+    },
+    /// More polygons than a model may have.
+    #[error("model {model}: {polygons} polygons; at most {} are allowed", obj::MAX_POLYGONS)]
+    TooComplex {
+        /// Name of the model.
+        model: String,
+        /// How many it has.
+        polygons: usize,
+    },
+    /// An edge that does not join exactly two polygons, once in each direction.
+    #[error(
+        "model {model}: edge {from} to {to} is used {uses} times in this direction and \
+         {returns} times in the other; a closed surface uses each once"
+    )]
+    OpenEdge {
+        /// Name of the model.
+        model: String,
+        /// Where the edge begins.
+        from: DVec3,
+        /// Where it ends.
+        to: DVec3,
+        /// Polygons that run along it from `from` to `to`.
+        uses: usize,
+        /// Polygons that run back.
+        returns: usize,
+    },
+    /// A polygon that is no flat convex polygon with an area.
+    #[error("model {model}: the face with edge {from} to {to} is {fault}")]
+    BadFace {
+        /// Name of the model.
+        model: String,
+        /// Where the edge that shows the fault begins.
+        from: DVec3,
+        /// Where it ends.
+        to: DVec3,
+        /// What is wrong with the face.
+        fault: FaceFault,
+    },
+    /// The surface encloses no volume, or is turned inside out.
+    #[error("model {model}: its volume is {volume}; faces must be counter-clockwise from outside")]
+    InsideOut {
+        /// Name of the model.
+        model: String,
+        /// The signed volume, in cubic units.
+        volume: f64,
+    },
+    /// The inside could not be cut into convex parts: the surface meets itself.
+    #[error(
+        "model {model}: its convex parts do not make up its volume ({detail}); \
+         the surface meets itself"
+    )]
+    SelfIntersecting {
+        /// Name of the model.
+        model: String,
+        /// What did not add up.
+        detail: String,
+    },
+}
+
+/// What is wrong with a face.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum FaceFault {
+    /// Fewer than three corners, or all on one line.
+    #[error("without area")]
+    NoArea,
+    /// Its corners are not on one plane.
+    #[error("not flat")]
+    NotFlat,
+    /// It turns the wrong way at a corner, or runs round more than once.
+    #[error("not convex; cut it into convex polygons")]
+    NotConvex,
+}
+
+/// Parts may miss the polyhedron's volume by this share: rounding of a few
+/// dozen products, far below any part one could draw.
+const VOLUME_TOLERANCE: f64 = 1e-9;
+
+impl Model {
+    /// Reads a Wavefront OBJ file and proves that it is a solid. All objects
+    /// and groups in the file are one model; materials, normals and texture
+    /// coordinates are ignored.
+    ///
+    /// # Errors
+    /// [`ModelError`] says what is wrong, and where.
+    pub fn from_obj(name: &str, text: &str) -> Result<Self, ModelError> {
+        let mut windings = obj::read(name, text)?;
+        let planes = surface::check(name, &windings)?;
+        let mass = mass::integrate(&windings);
+        if mass.volume <= 0.0 || mass.volume.is_nan() {
+            return Err(ModelError::InsideOut { model: name.to_owned(), volume: mass.volume });
+        }
+        for vertex in windings.iter_mut().flat_map(|w| &mut w.vertices) {
+            *vertex -= mass.centre;
+        }
+        let polygons: Vec<Polygon> = windings
+            .into_iter()
+            .zip(planes)
+            .map(|(winding, normal)| Polygon::new(winding, normal))
+            .collect();
+        let bsp =
+            PolygonBsp::build(polygons.iter().map(|p| (p.plane, p.winding.clone())).collect());
+        let parts = convex_parts(name, &bsp, mass.volume)?;
+        let corners = || polygons.iter().flat_map(|p| p.winding.vertices.iter().copied());
+        Ok(Self {
+            name: name.to_owned(),
+            radius: corners().map(DVec3::length).fold(0.0, f64::max),
+            bounds: Aabb::around(corners()),
+            polygons,
+            bsp,
+            parts,
+            volume: mass.volume,
+            inertia: mass.inertia,
+        })
+    }
+
+    /// What map keys and logs call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The surface.
+    pub fn polygons(&self) -> &[Polygon] {
+        &self.polygons
+    }
+
+    /// The tree of the surface.
+    pub fn bsp(&self) -> &PolygonBsp {
+        &self.bsp
+    }
+
+    /// Convex parts that touch but do not overlap, and fill the surface
+    /// exactly; one if the model is convex.
+    pub fn parts(&self) -> &[ConvexSolid] {
+        &self.parts
+    }
+
+    /// Volume in cubic units.
+    pub fn volume(&self) -> f64 {
+        self.volume
+    }
+
+    /// Inertia about the centre of mass for a mass of 1, in square units.
+    pub fn inertia(&self) -> DMat3 {
+        self.inertia
+    }
+
+    /// The farthest that the surface is from the centre of mass, in units.
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// The smallest box in the model's own axes.
+    pub fn bounds(&self) -> Aabb {
+        self.bounds
+    }
+}
+
+impl Polygon {
+    fn new(winding: Winding, normal: DVec3) -> Self {
+        let centre = winding.centre();
+        let radius = winding.vertices.iter().map(|v| v.distance(centre)).fold(0.0, f64::max);
+        Self { plane: Plane::through(normal, centre), winding, centre, radius }
+    }
+}
+
+fn convex_parts(name: &str, bsp: &PolygonBsp, volume: f64) -> Result<Vec<ConvexSolid>, ModelError> {
+    let broken = |detail: String| ModelError::SelfIntersecting { model: name.to_owned(), detail };
+    let parts: Vec<ConvexSolid> = bsp
+        .solid_cells()
+        .iter()
+        .map(|planes| ConvexSolid::from_planes(planes))
+        .collect::<Result<_, DegenerateSolid>>()
+        .map_err(|e| broken(format!("a part is {e}")))?;
+    let sum: f64 = parts.iter().map(ConvexSolid::volume).sum();
+    if (sum - volume).abs() > volume * VOLUME_TOLERANCE {
+        return Err(broken(format!("{sum} of {volume} cubic units")));
+    }
+    Ok(parts)
+}
+
+macro_rules! shipped_files {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../models/", $name, ".obj")))),*]
+    };
+}
+
+/// The order is the order of `ModelId` and travels over the wire: new models
+/// go to the end.
+const SHIPPED: [(&str, &str); 6] =
+    shipped_files!["crate", "small_crate", "barrel", "plank", "l_block", "u_block"];
+
+/// The models that ship, in the fixed order that numbers them.
+pub fn shipped() -> Vec<Model> {
+    SHIPPED
+        .iter()
+        .map(|(name, text)| match Model::from_obj(name, text) {
+            Ok(model) => model,
+            // The texts are part of the binary and a test loads every one.
+            Err(error) => unreachable!("a shipped model is broken: {error}"),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,232 @@
+use super::*;
+use proptest::prelude::*;
+
+/// A tetrahedron, whole and correctly oriented.
+const TETRAHEDRON: &str =
+    "v 0 0 0\nv 6 0 0\nv 0 6 0\nv 0 0 6\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+
+/// A five-pointed star: ten corners, every second one concave.
+fn star() -> String {
+    let outline: Vec<(f64, f64)> = (0..10)
+        .map(|i| {
+            let angle = f64::from(i) * std::f64::consts::PI / 5.0;
+            let radius = if i % 2 == 0 { 30.0 } else { 12.0 };
+            (radius * angle.cos(), radius * angle.sin())
+        })
+        .collect();
+    let mut text = String::new();
+    for z in [0, 12] {
+        for (x, y) in &outline {
+            text += &format!("v {x:.3} {y:.3} {z}\n");
+        }
+    }
+    for i in 0..10 {
+        let j = (i + 1) % 10;
+        text += &format!("f {} {} {} {}\n", i + 1, j + 1, j + 11, i + 11);
+    }
+    for tip in (0..10).step_by(2) {
+        let (a, b, c) = ((tip + 9) % 10 + 1, tip + 1, tip + 2);
+        text += &format!("f {c} {b} {a}\nf {} {} {}\n", a + 10, b + 10, c + 10);
+    }
+    text + "f 10 8 6 4 2\nf 12 14 16 18 20\n"
+}
+
+/// Inside or outside by the number of polygons that a ray crosses: knows
+/// nothing of trees or parts. `None` if the ray passes too near to an edge.
+fn inside_by_parity(model: &Model, point: DVec3) -> Option<bool> {
+    let direction = DVec3::new(0.267_261, 0.534_522, 0.801_784).normalize();
+    let mut crossings = 0;
+    for polygon in model.polygons() {
+        let speed = polygon.plane.normal.dot(direction);
+        let time = -polygon.plane.signed_distance(point) / speed;
+        if speed.abs() < 1e-9 || time < 0.0 {
+            continue;
+        }
+        let hit = point + direction * time;
+        let corners = &polygon.winding.vertices;
+        let depth = (0..corners.len())
+            .map(|i| {
+                let edge = corners[(i + 1) % corners.len()] - corners[i];
+                polygon.plane.normal.cross(edge.normalize()).dot(hit - corners[i])
+            })
+            .fold(f64::INFINITY, f64::min);
+        if depth.abs() < 1e-6 {
+            return None;
+        }
+        crossings += usize::from(depth > 0.0);
+    }
+    Some(crossings % 2 == 1)
+}
+
+fn with_star() -> Vec<Model> {
+    let mut models = shipped();
+    models.push(Model::from_obj("star", &star()).expect("the star is a solid"));
+    models
+}
+
+#[test]
+fn every_shipped_model_loads_under_its_own_name() {
+    for (name, text) in SHIPPED {
+        let model = Model::from_obj(name, text).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(model.name(), name);
+    }
+    let names: Vec<String> = shipped().iter().map(|m| m.name().to_owned()).collect();
+    assert_eq!(names, ["crate", "small_crate", "barrel", "plank", "l_block", "u_block"]);
+}
+
+#[test]
+fn parts_are_as_few_as_the_shape_needs_and_fill_it() {
+    let parts: Vec<usize> = with_star().iter().map(|m| m.parts().len()).collect();
+    assert_eq!(&parts[..6], [1, 1, 1, 1, 2, 3]);
+    assert!((2..=8).contains(&parts[6]), "the star has {} parts", parts[6]);
+    for model in with_star() {
+        let sum: f64 = model.parts().iter().map(ConvexSolid::volume).sum();
+        assert!((sum / model.volume() - 1.0).abs() < 1e-9, "{}", model.name());
+    }
+}
+
+#[test]
+fn the_centre_of_mass_is_the_origin() {
+    for model in with_star() {
+        let polygons: Vec<Winding> = model.polygons().iter().map(|p| p.winding.clone()).collect();
+        assert!(mass::integrate(&polygons).centre.length() < 1e-9, "{}", model.name());
+        for polygon in model.polygons() {
+            for corner in &polygon.winding.vertices {
+                assert!(polygon.plane.signed_distance(*corner).abs() < 1e-3);
+                assert!(corner.distance(polygon.centre) <= polygon.radius);
+                assert!(corner.length() <= model.radius());
+                assert!(model.bounds().contains(*corner));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_box_has_the_inertia_of_a_box() {
+    let plank = &shipped()[3];
+    let (x, y, z) = (64.0_f64, 16.0_f64, 8.0_f64);
+    let expected = DVec3::new(y * y + z * z, x * x + z * z, x * x + y * y) / 12.0;
+    assert!(plank.inertia().abs_diff_eq(DMat3::from_diagonal(expected), 1e-9));
+    assert!((plank.volume() - x * y * z).abs() < 1e-9);
+    assert_eq!(plank.bounds().half_extents(), DVec3::new(x, y, z) / 2.0);
+    assert!((plank.radius() - DVec3::new(x, y, z).length() / 2.0).abs() < 1e-12);
+}
+
+/// Each cell of a block is a cube of 16 units; Steiner's theorem adds them up.
+#[test]
+fn a_block_has_the_inertia_of_its_cells() {
+    let cells = [(8.0, 8.0), (24.0, 8.0), (40.0, 8.0), (8.0, 24.0), (40.0, 24.0)];
+    let centre: DVec3 =
+        cells.iter().map(|&(x, y)| DVec3::new(x, y, 8.0)).sum::<DVec3>() / cells.len() as f64;
+    let mut expected = DMat3::ZERO;
+    for (x, y) in cells {
+        let d = DVec3::new(x, y, 8.0) - centre;
+        let outer = DMat3::from_cols(d * d.x, d * d.y, d * d.z);
+        let own = 16.0 * 16.0 / 6.0 + d.length_squared();
+        expected += (DMat3::from_diagonal(DVec3::splat(own)) - outer) * (1.0 / cells.len() as f64);
+    }
+    let block = &shipped()[5];
+    assert!(block.inertia().abs_diff_eq(expected, 1e-9), "{} {expected}", block.inertia());
+}
+
+proptest! {
+    #[test]
+    fn parts_tree_and_surface_agree_on_every_point(
+        x in -1.0..1.0_f64, y in -1.0..1.0_f64, z in -1.0..1.0_f64,
+    ) {
+        for model in with_star() {
+            let bounds = model.bounds().inflated(1.0);
+            let point = bounds.centre() + bounds.half_extents() * DVec3::new(x, y, z);
+            let near = |p: &Polygon| p.plane.signed_distance(point).abs() < 1e-3;
+            if model.polygons().iter().any(near) {
+                continue;
+            }
+            let Some(inside) = inside_by_parity(&model, point) else { continue };
+            let in_parts = model.parts().iter().filter(|p| p.contains(point)).count();
+            // A point on the cut between two parts is in both.
+            prop_assert_eq!(in_parts > 0, inside, "{} parts at {}", model.name(), point);
+            prop_assert_eq!(model.bsp().is_solid(point), inside, "{} tree at {}", model.name(), point);
+        }
+    }
+}
+
+fn refusal(text: &str) -> String {
+    match Model::from_obj("broken", text) {
+        Ok(_) => panic!("accepted:\n{text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn an_open_surface_is_refused_by_edge() {
+    let open = TETRAHEDRON.replace("f 2 3 4\n", "");
+    let error = refusal(&open);
+    assert!(error.contains("model broken: edge"), "{error}");
+    assert!(error.contains("used 1 times in this direction and 0 times"), "{error}");
+}
+
+#[test]
+fn a_face_turned_round_is_refused_by_edge() {
+    let error = refusal(&TETRAHEDRON.replace("f 2 3 4", "f 2 4 3"));
+    assert!(error.contains("used 2 times in this direction and 0 times"), "{error}");
+}
+
+#[test]
+fn a_surface_inside_out_is_refused() {
+    let error = refusal("v 0 0 0\nv 6 0 0\nv 0 6 0\nv 0 0 6\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n");
+    assert!(error.contains("volume is -36"), "{error}");
+    assert!(refusal("").contains("volume is"), "nothing is no model");
+}
+
+#[test]
+fn bad_faces_are_refused() {
+    let crooked = SHIPPED[0].1.replacen("v 16 16 16", "v 16 16 17", 1);
+    assert!(refusal(&crooked).contains("not flat"));
+    let concave = "v 0 0 0\nv 4 0 0\nv 1 1 0\nv 0 4 0\nf 1 2 3 4\nf 4 3 2 1\n";
+    assert!(refusal(concave).contains("not convex"));
+    assert!(refusal("v 0 0 0\nv 1 0 0\nf 1 2\n").contains("without area"));
+    assert!(refusal("v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n").contains("without area"));
+}
+
+#[test]
+fn unreadable_texts_are_refused() {
+    for text in ["v 0 0 zero\n", "v 0 0 0\nf 1 2 9\n", "f 0 0 0\n", "f -9223372036854775808 1 2\n"]
+    {
+        assert!(refusal(text).contains("not a readable OBJ file"), "{text}");
+    }
+    let far = TETRAHEDRON.replace("v 6 0 0", "v 6e9 0 0");
+    assert!(refusal(&far).contains("not within 1024 units"));
+    let nan = TETRAHEDRON.replace("v 6 0 0", "v NaN 0 0");
+    assert!(refusal(&nan).contains("not within 1024 units"));
+    let many = TETRAHEDRON.to_owned() + &"f 1 2 3\n".repeat(2000);
+    assert!(refusal(&many).contains("2004 polygons"));
+}
+
+#[test]
+fn overlapping_solids_in_one_file_are_refused() {
+    let second = SHIPPED[0].1.lines().filter(|l| !l.starts_with('o')).collect::<Vec<_>>();
+    let shifted: String = second
+        .iter()
+        .map(|l| match l.strip_prefix("v ") {
+            Some(v) => {
+                let c: Vec<f64> = v.split(' ').map(|c| c.parse().expect("a number")).collect();
+                format!("v {} {} {}\n", c[0] + 5.0, c[1] + 3.0, c[2] + 2.0)
+            }
+            None => format!("{l}\n"),
+        })
+        .collect();
+    // Indices from the end name the second cube's own corners.
+    let relative = shifted
+        .lines()
+        .map(|l| match l.strip_prefix("f ") {
+            Some(f) => {
+                let i: Vec<i32> = f.split(' ').map(|i| i.parse().expect("an index")).collect();
+                let i: Vec<String> = i.iter().map(|i| (i - 9).to_string()).collect();
+                format!("f {}\n", i.join(" "))
+            }
+            None => format!("{l}\n"),
+        })
+        .collect::<String>();
+    let error = refusal(&(SHIPPED[0].1.to_owned() + &relative));
+    assert!(error.contains("the surface meets itself"), "{error}");
+}
