@@ -6,5 +6,14 @@
 //! rigid polyhedra of the moving world are loaded here too, because world and
 //! models share one geometry.
 
+mod box_tree;
 pub mod geometry;
 pub mod model;
+mod spaces;
+mod world;
+
+pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};
+pub use world::{
+    Hit, InvalidTree, LoadError, MapEntity, SURFACE_DISTANCE, SaveError, Solidity, Trace, UNIVERSE,
+    World, WorldCounts,
+};

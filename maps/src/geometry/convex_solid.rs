@@ -11,6 +11,10 @@ const UNIVERSE: f64 = 131_072.0;
 /// planes meet within 1e-8 of each other; designers draw nothing this small.
 const WELD: f64 = 1e-3;
 
+/// A given vertex may lie this far in front of a given face: what welding
+/// leaves, with room.
+const IN_FRONT: f64 = 10.0 * WELD;
+
 /// A bounded convex polyhedron: a brush, or one convex part of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConvexSolid {
@@ -41,6 +45,9 @@ pub enum DegenerateSolid {
     /// More vertices than an index can name.
     #[error("too complex: more than 65,535 vertices")]
     TooComplex,
+    /// Faces and vertices that do not belong together.
+    #[error("its faces and vertices do not make a convex body")]
+    Inconsistent,
 }
 
 impl ConvexSolid {
@@ -115,6 +122,41 @@ impl ConvexSolid {
         if faces.len() < 4 {
             return Err(DegenerateSolid::Flat);
         }
+        Ok(Self::finished(vertices, faces))
+    }
+
+    /// A solid whose faces and vertices are already known, such as one that
+    /// was stored. Takes faces × vertices steps.
+    ///
+    /// # Errors
+    /// [`DegenerateSolid`] if they are not finite, name vertices that do not
+    /// exist or repeat, or do not lie behind all faces.
+    pub fn from_parts(vertices: Vec<DVec3>, faces: Vec<Face>) -> Result<Self, DegenerateSolid> {
+        if faces.len() < 4 {
+            return Err(DegenerateSolid::Flat);
+        }
+        if vertices.len() > usize::from(u16::MAX) {
+            return Err(DegenerateSolid::TooComplex);
+        }
+        let inside = |v: &DVec3| v.abs().cmple(DVec3::splat(UNIVERSE)).all();
+        let sound = |face: &Face| {
+            let Plane { normal, distance } = face.plane;
+            let mut named = face.vertices.clone();
+            named.sort_unstable();
+            (normal.length_squared() - 1.0).abs() < 1e-9
+                && distance.is_finite()
+                && named.len() >= 3
+                && named.windows(2).all(|pair| pair[0] != pair[1])
+                && named.last().is_some_and(|&last| usize::from(last) < vertices.len())
+                && vertices.iter().all(|&v| face.plane.signed_distance(v) <= IN_FRONT)
+        };
+        if !vertices.iter().all(inside) || !faces.iter().all(sound) {
+            return Err(DegenerateSolid::Inconsistent);
+        }
+        Ok(Self::finished(vertices, faces))
+    }
+
+    fn finished(vertices: Vec<DVec3>, faces: Vec<Face>) -> Self {
         let mut edges: Vec<[u16; 2]> = faces
             .iter()
             .flat_map(|f| {
@@ -127,7 +169,7 @@ impl ConvexSolid {
         edges.sort_unstable();
         edges.dedup();
         let bounds = Aabb::around(vertices.iter().copied());
-        Ok(Self { vertices, faces, edges, bounds })
+        Self { vertices, faces, edges, bounds }
     }
 
     /// Corner points.
@@ -197,5 +239,27 @@ mod tests {
         assert_eq!(ConvexSolid::from_planes(&planes[..5]), Err(DegenerateSolid::Unbounded));
         let inverted: Vec<Plane> = planes.iter().map(Plane::flipped).collect();
         assert!(ConvexSolid::from_planes(&inverted).is_err());
+    }
+
+    #[test]
+    fn parts_make_the_same_solid_and_bad_parts_none() {
+        let solid = unit_box();
+        let (vertices, faces) = (solid.vertices().to_vec(), solid.faces().to_vec());
+        assert_eq!(ConvexSolid::from_parts(vertices.clone(), faces.clone()), Ok(solid));
+        let refused = |vertices: &[DVec3], change: &dyn Fn(&mut Face)| {
+            let mut faces = faces.clone();
+            change(&mut faces[2]);
+            let result = ConvexSolid::from_parts(vertices.to_vec(), faces);
+            assert_eq!(result, Err(DegenerateSolid::Inconsistent));
+        };
+        refused(&vertices[..7], &|_| ());
+        refused(&vertices, &|face| face.vertices[1] = face.vertices[0]);
+        refused(&vertices, &|face| face.vertices[1] = 8);
+        refused(&vertices, &|face| face.vertices.truncate(2));
+        refused(&vertices, &|face| face.plane = face.plane.flipped());
+        refused(&vertices, &|face| face.plane.distance = f64::NAN);
+        let mut far = vertices.clone();
+        far[0].x = f64::INFINITY;
+        refused(&far, &|_| ());
     }
 }

@@ -36,8 +36,7 @@ impl Winding {
     /// The part behind `plane` (a winding on the plane counts as behind), or
     /// `None` if nothing with an area is left.
     pub fn clipped_behind(&self, plane: &Plane) -> Option<Self> {
-        let distances: Vec<f64> =
-            self.vertices.iter().map(|&v| plane.signed_distance(v)).collect();
+        let distances: Vec<f64> = self.vertices.iter().map(|&v| plane.signed_distance(v)).collect();
         if distances.iter().all(|&d| d <= ON_PLANE) {
             return Some(self.clone());
         }

@@ -1,0 +1,189 @@
+//! The sizes (configuration spaces) a map is compiled for.
+
+use std::path::{Path, PathBuf};
+
+use glam::Vec3;
+use serde::Deserialize;
+use thiserror::Error;
+
+/// The sizes used where no other file is named.
+const DEFAULT: &str = include_str!("../spaces.toml");
+
+/// Most sizes one world can hold: a leaf keeps one bit for each, inline in a
+/// 32-bit child index whose last bit says that it is a leaf.
+pub const MAX_SIZES: usize = 31;
+
+/// Longest name of a size, in bytes.
+const MAX_NAME: usize = 64;
+
+/// Largest half extent, in units: a body larger than this would not fit any
+/// level, and the bound keeps expanded coordinates inside the universe.
+const MAX_HALF_EXTENT: f32 = 4096.0;
+
+/// One box that moves through the world, given about its centre.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Size {
+    /// What the size is called in `spaces.toml` and on command lines.
+    pub name: String,
+    /// Half of the box's sides, in units, none negative.
+    pub half_extents: Vec3,
+}
+
+impl Size {
+    /// Whether this is the bare point, for which Quake's clip brushes are not
+    /// solid.
+    pub fn is_point(&self) -> bool {
+        self.half_extents == Vec3::ZERO
+    }
+}
+
+/// Which of a world's sizes a query is about; got from
+/// [`World::size`](crate::World::size).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SizeId(u8);
+
+impl SizeId {
+    /// The size at this position of [`World::sizes`](crate::World::sizes).
+    pub(crate) fn from_index(index: usize) -> Self {
+        debug_assert!(index < MAX_SIZES);
+        Self(index as u8)
+    }
+
+    /// Position in [`World::sizes`](crate::World::sizes).
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// A checked list of sizes: at least one, uniquely named, finite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spaces(Vec<Size>);
+
+/// Why a list of sizes was refused.
+#[derive(Debug, Error)]
+pub enum SpacesError {
+    /// The file could not be read.
+    #[error("cannot read {path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Not TOML, or not of this form.
+    #[error("not a list of sizes: {0}")]
+    Syntax(#[from] toml::de::Error),
+    /// The list is empty or too long.
+    #[error("{0} sizes; between 1 and {MAX_SIZES} are possible")]
+    Count(usize),
+    /// A name is empty or too long.
+    #[error("size {0:?} needs a name of 1 to {MAX_NAME} bytes")]
+    Name(String),
+    /// Two sizes share a name.
+    #[error("size {0:?} is named twice")]
+    Repeated(String),
+    /// A half extent is negative, not finite or absurd.
+    #[error("size {0:?} needs half extents between 0 and {MAX_HALF_EXTENT}")]
+    HalfExtents(String),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    size: Vec<Size>,
+}
+
+impl Spaces {
+    /// Checks a list of sizes.
+    ///
+    /// # Errors
+    /// [`SpacesError`] names the size that is wrong.
+    pub fn new(sizes: Vec<Size>) -> Result<Self, SpacesError> {
+        if sizes.is_empty() || sizes.len() > MAX_SIZES {
+            return Err(SpacesError::Count(sizes.len()));
+        }
+        for (i, size) in sizes.iter().enumerate() {
+            let name = || size.name.clone();
+            if size.name.is_empty() || size.name.len() > MAX_NAME {
+                return Err(SpacesError::Name(name()));
+            }
+            if sizes[..i].iter().any(|other| other.name == size.name) {
+                return Err(SpacesError::Repeated(name()));
+            }
+            let fits = |e: f32| (0.0..=MAX_HALF_EXTENT).contains(&e);
+            if !size.half_extents.to_array().into_iter().all(fits) {
+                return Err(SpacesError::HalfExtents(name()));
+            }
+        }
+        Ok(Self(sizes))
+    }
+
+    /// Reads the form of `maps/spaces.toml`.
+    ///
+    /// # Errors
+    /// [`SpacesError`] if the text is no such list.
+    pub fn parse(text: &str) -> Result<Self, SpacesError> {
+        Self::new(toml::from_str::<File>(text)?.size)
+    }
+
+    /// Reads a file of the form of `maps/spaces.toml`.
+    ///
+    /// # Errors
+    /// [`SpacesError`] if it cannot be read or is no such list.
+    pub fn load(path: &Path) -> Result<Self, SpacesError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| SpacesError::Io { path: path.to_owned(), source })?;
+        Self::parse(&text)
+    }
+
+    /// The sizes, in the order of their bits.
+    pub fn sizes(&self) -> &[Size] {
+        &self.0
+    }
+
+    /// The size of this name.
+    pub fn find(&self, name: &str) -> Option<SizeId> {
+        self.0.iter().position(|s| s.name == name).map(SizeId::from_index)
+    }
+
+    /// Every size with its id, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (SizeId, &Size)> {
+        self.0.iter().enumerate().map(|(i, size)| (SizeId::from_index(i), size))
+    }
+}
+
+impl Default for Spaces {
+    /// The sizes of `maps/spaces.toml`.
+    fn default() -> Self {
+        Self::parse(DEFAULT).expect("the embedded spaces.toml is tested")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_has_the_four_sizes_of_the_design() {
+        let spaces = Spaces::default();
+        let names: Vec<&str> = spaces.sizes().iter().map(|s| s.name.as_str()).collect();
+        assert_eq!(names, ["point", "crouching", "standing", "large"]);
+        let standing = spaces.find("standing").expect("it is listed");
+        assert_eq!(spaces.sizes()[standing.index()].half_extents, Vec3::new(16.0, 16.0, 28.0));
+        assert!(spaces.sizes()[0].is_point());
+    }
+
+    #[test]
+    fn bad_lists_are_refused_by_name() {
+        let size = |name: &str, x: f32| Size { name: name.into(), half_extents: Vec3::splat(x) };
+        assert!(matches!(Spaces::new(vec![]), Err(SpacesError::Count(0))));
+        assert!(matches!(Spaces::new(vec![size("a", 1.0); 32]), Err(SpacesError::Count(32))));
+        let twice = Spaces::new(vec![size("a", 1.0), size("a", 2.0)]);
+        assert!(matches!(twice, Err(SpacesError::Repeated(name)) if name == "a"));
+        for x in [-1.0, f32::NAN, f32::INFINITY] {
+            assert!(matches!(Spaces::new(vec![size("a", x)]), Err(SpacesError::HalfExtents(_))));
+        }
+        assert!(Spaces::parse("size = 3").is_err());
+    }
+}

@@ -1,0 +1,140 @@
+//! The `.obsp` file: magic, version, content hash, then a bincode body.
+
+mod body;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::World;
+use super::onion::InvalidTree;
+use crate::spaces::SpacesError;
+use body::Body;
+
+const MAGIC: [u8; 4] = *b"OBSP";
+const VERSION: u32 = 1;
+const HASH_AT: usize = MAGIC.len() + size_of::<u32>();
+const BODY_AT: usize = HASH_AT + blake3::OUT_LEN;
+
+/// Largest file that is read: twice the budget of the largest map.
+const MAX_BYTES: usize = 128 << 20;
+
+/// Why bytes are no world.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// The file could not be read.
+    #[error("cannot read {path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Some other kind of file.
+    #[error("this is no .obsp file; compile a .map with `mapc compile`")]
+    Magic,
+    /// Written by another version of the compiler.
+    #[error("format version {0}, but this build reads {VERSION}; compile the .map again")]
+    Version(u32),
+    /// Larger than any world may be.
+    #[error("larger than {MAX_BYTES} bytes")]
+    TooLarge,
+    /// Cut short or altered.
+    #[error("the content does not match its hash: the file is damaged")]
+    Damaged,
+    /// The body is not of the format's form.
+    #[error("malformed body: {0}")]
+    Body(#[from] bincode::error::DecodeError),
+    /// Bytes after the end of the body.
+    #[error("{0} bytes after the end")]
+    Trailing(usize),
+    /// The sizes are not valid.
+    #[error("sizes: {0}")]
+    Sizes(#[from] SpacesError),
+    /// The onion BSP is no tree.
+    #[error("onion BSP: {0}")]
+    Tree(#[from] InvalidTree),
+    /// A convex solid is none.
+    #[error("solid {0} is no convex solid")]
+    Solid(usize),
+}
+
+/// Why a world was not written.
+#[derive(Debug, Error)]
+#[error("cannot write {path}: {source}")]
+pub struct SaveError {
+    /// The file.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+pub(super) fn content_hash(world: &World) -> [u8; 32] {
+    hash(&Body::of(world).encode())
+}
+
+fn hash(body: &[u8]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&VERSION.to_le_bytes());
+    hasher.update(body);
+    *hasher.finalize().as_bytes()
+}
+
+pub(super) fn load(path: &Path) -> Result<World, LoadError> {
+    let read = || {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    from_bytes(&read().map_err(|source| LoadError::Io { path: path.to_owned(), source })?)
+}
+
+pub(super) fn from_bytes(bytes: &[u8]) -> Result<World, LoadError> {
+    if bytes.len() > MAX_BYTES {
+        return Err(LoadError::TooLarge);
+    }
+    let Some((magic, rest)) = bytes.split_first_chunk::<{ MAGIC.len() }>() else {
+        return Err(LoadError::Magic);
+    };
+    if *magic != MAGIC {
+        return Err(LoadError::Magic);
+    }
+    let Some((version, rest)) = rest.split_first_chunk() else { return Err(LoadError::Damaged) };
+    let version = u32::from_le_bytes(*version);
+    if version != VERSION {
+        return Err(LoadError::Version(version));
+    }
+    let Some((stored, body)) = rest.split_first_chunk::<{ blake3::OUT_LEN }>() else {
+        return Err(LoadError::Damaged);
+    };
+    if *stored != hash(body) {
+        return Err(LoadError::Damaged);
+    }
+    // The hash keeps accidents out, not enemies: the body is checked too.
+    Body::decode(body)?.into_world(*stored)
+}
+
+pub(super) fn to_bytes(world: &World) -> Vec<u8> {
+    let body = Body::of(world).encode();
+    let mut bytes = Vec::with_capacity(BODY_AT + body.len());
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.extend_from_slice(&world.hash);
+    bytes.extend_from_slice(&body);
+    bytes
+}
+
+pub(super) fn save(world: &World, path: &Path) -> Result<(), SaveError> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.part", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let written =
+        std::fs::write(&beside, to_bytes(world)).and_then(|()| std::fs::rename(&beside, path));
+    written.map_err(|source| {
+        // Nothing is lost if the leftover cannot be removed either.
+        let _ = std::fs::remove_file(&beside);
+        SaveError { path: path.to_owned(), source }
+    })
+}

@@ -1,0 +1,183 @@
+use bincode::de::BorrowDecoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{BorrowDecode, Decode, Encode};
+use glam::{DVec3, Vec3};
+
+use super::{LoadError, MAX_BYTES};
+use crate::geometry::{ConvexSolid, Face, Plane};
+use crate::spaces::{Size, Spaces};
+use crate::world::onion::{Child, Node, OnionTree};
+use crate::world::{MapEntity, World};
+
+/// Most faces of one stored solid; it takes faces × vertices steps to check.
+/// The compiler accepts no brush with more.
+pub(crate) const MAX_FACES: usize = 256;
+/// Euler: a solid of 256 faces has at most 508 vertices.
+const MAX_VERTICES: usize = 2 * MAX_FACES;
+
+const CONFIG: bincode::config::Configuration<
+    bincode::config::LittleEndian,
+    bincode::config::Varint,
+    bincode::config::Limit<MAX_BYTES>,
+> = bincode::config::standard().with_limit::<MAX_BYTES>();
+
+/// A list that allocates as its items arrive, never by its claimed length.
+struct List<T>(Vec<T>);
+
+impl<T: Encode> Encode for List<T> {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        (self.0.len() as u64).encode(encoder)?;
+        self.0.iter().try_for_each(|item| item.encode(encoder))
+    }
+}
+
+impl<'de, C, T: BorrowDecode<'de, C>> BorrowDecode<'de, C> for List<T> {
+    fn borrow_decode<D: BorrowDecoder<'de, Context = C>>(
+        decoder: &mut D,
+    ) -> Result<Self, DecodeError> {
+        let length = u64::decode(decoder)?;
+        let mut items = Vec::new();
+        // Every item takes at least a byte, so this ends with the input.
+        for _ in 0..length {
+            items.push(T::borrow_decode(decoder)?);
+        }
+        Ok(Self(items))
+    }
+}
+
+#[derive(Encode, BorrowDecode)]
+struct SizeRecord<'a> {
+    name: &'a str,
+    half_extents: [f32; 3],
+}
+
+#[derive(Encode, BorrowDecode)]
+struct NodeRecord {
+    normal: [f32; 3],
+    distance: f32,
+    children: [u32; 2],
+}
+
+#[derive(Encode, BorrowDecode)]
+struct FaceRecord {
+    normal: [f64; 3],
+    distance: f64,
+    vertices: List<u16>,
+}
+
+#[derive(Encode, BorrowDecode)]
+struct SolidRecord {
+    vertices: List<[f64; 3]>,
+    faces: List<FaceRecord>,
+}
+
+#[derive(Encode, BorrowDecode)]
+struct EntityRecord<'a> {
+    pairs: List<(&'a str, &'a str)>,
+    solids: List<SolidRecord>,
+}
+
+/// All of a world, in the form it is stored in.
+#[derive(Encode, BorrowDecode)]
+pub(in crate::world) struct Body<'a> {
+    name: &'a str,
+    sizes: List<SizeRecord<'a>>,
+    root: u32,
+    nodes: List<NodeRecord>,
+    solids: List<SolidRecord>,
+    entities: List<EntityRecord<'a>>,
+}
+
+impl<'a> Body<'a> {
+    pub(in crate::world) fn of(world: &'a World) -> Self {
+        let size = |s: &'a Size| SizeRecord { name: &s.name, half_extents: s.half_extents.into() };
+        let node = |n: &Node| NodeRecord {
+            normal: n.normal.into(),
+            distance: n.distance,
+            children: [n.front.bits(), n.back.bits()],
+        };
+        let entity = |e: &'a MapEntity| EntityRecord {
+            pairs: List(e.pairs.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect()),
+            solids: SolidRecord::all(&e.solids),
+        };
+        Self {
+            name: &world.name,
+            sizes: List(world.spaces.sizes().iter().map(size).collect()),
+            root: world.onion.root().bits(),
+            nodes: List(world.onion.nodes().iter().map(node).collect()),
+            solids: SolidRecord::all(&world.solids),
+            entities: List(world.entities.iter().map(entity).collect()),
+        }
+    }
+
+    pub(in crate::world) fn encode(&self) -> Vec<u8> {
+        // Writing to memory fails on no input; there is no lock or borrow in
+        // these records that could.
+        bincode::encode_to_vec(self, CONFIG).expect("plain records encode")
+    }
+
+    pub(super) fn decode(bytes: &'a [u8]) -> Result<Self, LoadError> {
+        let (body, read) = bincode::borrow_decode_from_slice(bytes, CONFIG)?;
+        if read == bytes.len() { Ok(body) } else { Err(LoadError::Trailing(bytes.len() - read)) }
+    }
+
+    pub(super) fn into_world(self, hash: [u8; 32]) -> Result<World, LoadError> {
+        let size = |s: SizeRecord<'_>| Size {
+            name: s.name.to_owned(),
+            half_extents: Vec3::from(s.half_extents),
+        };
+        let node = |n: NodeRecord| Node {
+            normal: Vec3::from(n.normal),
+            distance: n.distance,
+            front: Child::from_bits(n.children[0]),
+            back: Child::from_bits(n.children[1]),
+        };
+        let spaces = Spaces::new(self.sizes.0.into_iter().map(size).collect())?;
+        let nodes = self.nodes.0.into_iter().map(node).collect();
+        let onion = OnionTree::new(Child::from_bits(self.root), nodes)?;
+        let solids = SolidRecord::into_solids(self.solids)?;
+        let mut entities = Vec::with_capacity(self.entities.0.len());
+        for entity in self.entities.0 {
+            let own = |(k, v): (&str, &str)| (k.to_owned(), v.to_owned());
+            entities.push(MapEntity {
+                pairs: entity.pairs.0.into_iter().map(own).collect(),
+                solids: SolidRecord::into_solids(entity.solids)?,
+            });
+        }
+        let name = self.name.to_owned();
+        Ok(World::with_hash(name, spaces, onion, solids, entities, hash))
+    }
+}
+
+impl SolidRecord {
+    fn all(solids: &[ConvexSolid]) -> List<Self> {
+        let face = |f: &Face| FaceRecord {
+            normal: f.plane.normal.into(),
+            distance: f.plane.distance,
+            vertices: List(f.vertices.clone()),
+        };
+        let record = |solid: &ConvexSolid| Self {
+            vertices: List(solid.vertices().iter().map(|v| v.to_array()).collect()),
+            faces: List(solid.faces().iter().map(face).collect()),
+        };
+        List(solids.iter().map(record).collect())
+    }
+
+    fn into_solids(records: List<Self>) -> Result<Vec<ConvexSolid>, LoadError> {
+        let solid = |(i, record): (usize, Self)| record.into_solid().ok_or(LoadError::Solid(i));
+        records.0.into_iter().enumerate().map(solid).collect()
+    }
+
+    fn into_solid(self) -> Option<ConvexSolid> {
+        if self.faces.0.len() > MAX_FACES || self.vertices.0.len() > MAX_VERTICES {
+            return None;
+        }
+        let vertices = self.vertices.0.into_iter().map(DVec3::from).collect();
+        let face = |f: FaceRecord| Face {
+            plane: Plane { normal: DVec3::from(f.normal), distance: f.distance },
+            vertices: f.vertices.0,
+        };
+        ConvexSolid::from_parts(vertices, self.faces.0.into_iter().map(face).collect()).ok()
+    }
+}

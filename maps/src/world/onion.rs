@@ -1,0 +1,283 @@
+use glam::Vec3;
+use thiserror::Error;
+
+use crate::spaces::{MAX_SIZES, SizeId};
+
+/// Deepest tree that is built or loaded. Queries recurse at most this deep,
+/// at well under 256 bytes a level, on any thread's stack.
+pub(crate) const MAX_DEPTH: usize = 1024;
+
+/// Farther from the origin than this, along any axis, everything is solid: a
+/// body that runs away is stopped, and no query overflows.
+pub const UNIVERSE: f32 = 262_144.0;
+
+/// Which sizes are in solid at a point or in a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
+pub struct Solidity(u32);
+
+impl Solidity {
+    /// Empty for every size.
+    pub const EMPTY: Self = Self(0);
+    /// Solid for every size.
+    pub const SOLID: Self = Self(Child::LEAF - 1);
+
+    /// Whether a box of this size, centred here, is in solid.
+    #[inline]
+    pub fn contains(self, size: SizeId) -> bool {
+        self.0 >> size.index() & 1 == 1
+    }
+
+    /// This, and solid for `size` too.
+    #[must_use]
+    pub(crate) fn with(self, size: SizeId) -> Self {
+        Self(self.0 | 1 << size.index())
+    }
+
+    /// Solid where both are.
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+/// A child of a node: another node, or a leaf held inline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Child(u32);
+
+/// What a [`Child`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Node(u32),
+    Leaf(Solidity),
+}
+
+impl Child {
+    const LEAF: u32 = 1 << MAX_SIZES;
+
+    pub(crate) fn leaf(solidity: Solidity) -> Self {
+        Self(Self::LEAF | solidity.0)
+    }
+
+    /// `None` if the index does not fit beside the leaf bit.
+    pub(crate) fn node(index: usize) -> Option<Self> {
+        u32::try_from(index).ok().filter(|i| i & Self::LEAF == 0).map(Self)
+    }
+
+    pub(crate) fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    pub(crate) fn bits(self) -> u32 {
+        self.0
+    }
+
+    #[inline]
+    pub(crate) fn target(self) -> Target {
+        if self.0 & Self::LEAF == 0 {
+            Target::Node(self.0)
+        } else {
+            Target::Leaf(Solidity(self.0 & !Self::LEAF))
+        }
+    }
+}
+
+/// A branch: its plane, and what lies in front of and behind it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) normal: Vec3,
+    pub(crate) distance: f32,
+    pub(crate) front: Child,
+    pub(crate) back: Child,
+}
+
+impl Node {
+    /// The one expression by which points and traces are classified, so that
+    /// both always agree.
+    #[inline]
+    pub(crate) fn signed_distance(&self, point: Vec3) -> f32 {
+        self.normal.dot(point) - self.distance
+    }
+}
+
+/// One BSP over all sizes (Golodetz 2013, section 3): each leaf says for every
+/// size whether it is solid.
+///
+/// A valid tree by construction: every child's index is greater than its
+/// parent's, every node has one parent, planes are finite and of unit normal,
+/// and the depth is at most [`MAX_DEPTH`].
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct OnionTree {
+    root: Child,
+    nodes: Vec<Node>,
+    depth: Depth,
+}
+
+/// How deep the leaves lie.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub(crate) struct Depth {
+    pub(crate) max: usize,
+    pub(crate) mean: f64,
+}
+
+/// Why nodes are no tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum InvalidTree {
+    /// A child does not come after its parent, or does not exist.
+    #[error("node {0} has a child that does not follow it")]
+    Order(usize),
+    /// A node with no parent, or with two.
+    #[error("node {0} does not have exactly one parent")]
+    Parents(usize),
+    /// A plane that is not finite, not of unit normal or out of the universe.
+    #[error("node {0} has no valid plane")]
+    Plane(usize),
+    /// Deeper than queries may recurse.
+    #[error("the tree is deeper than {MAX_DEPTH}")]
+    Depth,
+}
+
+impl OnionTree {
+    /// Checks all that queries rely on.
+    pub(crate) fn new(root: Child, nodes: Vec<Node>) -> Result<Self, InvalidTree> {
+        let mut depths: Vec<u16> = vec![0; nodes.len()];
+        let (mut leaves, mut leaf_depths, mut max) = (0_u64, 0_u64, 0);
+        let mut enter = |child: Child, parent: Option<usize>, depth: u16, depths: &mut [u16]| {
+            let from = parent.unwrap_or(0);
+            match child.target() {
+                Target::Leaf(_) => {
+                    leaves += 1;
+                    leaf_depths += u64::from(depth);
+                    max = max.max(depth);
+                }
+                Target::Node(index) => {
+                    let index = index as usize;
+                    if parent.is_some_and(|p| index <= p) || index >= depths.len() {
+                        return Err(InvalidTree::Order(from));
+                    }
+                    if depths[index] != 0 {
+                        return Err(InvalidTree::Parents(index));
+                    }
+                    if usize::from(depth) >= MAX_DEPTH {
+                        return Err(InvalidTree::Depth);
+                    }
+                    depths[index] = depth + 1;
+                }
+            }
+            Ok(())
+        };
+        enter(root, None, 0, &mut depths)?;
+        for (i, node) in nodes.iter().enumerate() {
+            if depths[i] == 0 {
+                return Err(InvalidTree::Parents(i));
+            }
+            let unit = (node.normal.length_squared() - 1.0).abs() < 1e-3;
+            if !unit || !(node.distance.abs() <= UNIVERSE) {
+                return Err(InvalidTree::Plane(i));
+            }
+            let depth = depths[i];
+            enter(node.front, Some(i), depth, &mut depths)?;
+            enter(node.back, Some(i), depth, &mut depths)?;
+        }
+        let depth = Depth { max: usize::from(max), mean: leaf_depths as f64 / leaves as f64 };
+        Ok(Self { root, nodes, depth })
+    }
+
+    pub(crate) fn root(&self) -> Child {
+        self.root
+    }
+
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    pub(crate) fn depth(&self) -> Depth {
+        self.depth
+    }
+
+    /// Solidity of a point for all sizes. A point exactly on a plane is solid
+    /// only where both sides are: surfaces belong to the empty side.
+    #[inline]
+    pub(crate) fn solidity(&self, point: Vec3) -> Solidity {
+        if !inside_universe(point) {
+            return Solidity::SOLID;
+        }
+        self.solidity_below(self.root, point)
+    }
+
+    fn solidity_below(&self, mut child: Child, point: Vec3) -> Solidity {
+        loop {
+            let node = match child.target() {
+                Target::Leaf(solidity) => return solidity,
+                Target::Node(index) => &self.nodes[index as usize],
+            };
+            let distance = node.signed_distance(point);
+            child = if distance > 0.0 {
+                node.front
+            } else if distance < 0.0 {
+                node.back
+            } else {
+                let front = self.solidity_below(node.front, point);
+                return front.and(self.solidity_below(node.back, point));
+            };
+        }
+    }
+}
+
+/// False for what is too far out or not a number.
+#[inline]
+pub(crate) fn inside_universe(point: Vec3) -> bool {
+    point.abs().cmple(Vec3::splat(UNIVERSE)).all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(front: Child, back: Child) -> Node {
+        Node { normal: Vec3::X, distance: 1.0, front, back }
+    }
+
+    fn link(index: usize) -> Child {
+        Child::node(index).expect("a small index")
+    }
+
+    const LEAF: Solidity = Solidity::EMPTY;
+
+    #[test]
+    fn what_is_no_tree_is_refused() {
+        let leaf = Child::leaf(LEAF);
+        let one = OnionTree::new(link(0), vec![node(leaf, leaf)]).expect("a tree");
+        assert_eq!(one.depth(), Depth { max: 1, mean: 1.0 });
+        let refused = |root, nodes| OnionTree::new(root, nodes).expect_err("no tree");
+        assert_eq!(refused(link(1), vec![node(leaf, leaf)]), InvalidTree::Order(0));
+        assert_eq!(refused(link(0), vec![node(link(0), leaf)]), InvalidTree::Order(0));
+        assert_eq!(refused(link(0), vec![node(leaf, leaf); 2]), InvalidTree::Parents(1));
+        let shared = vec![node(link(1), link(1)), node(leaf, leaf)];
+        assert_eq!(refused(link(0), shared), InvalidTree::Parents(1));
+        let chain: Vec<Node> = (1..=MAX_DEPTH + 1)
+            .map(|i| node(if i <= MAX_DEPTH { link(i) } else { leaf }, leaf))
+            .collect();
+        assert_eq!(refused(link(0), chain), InvalidTree::Depth);
+        for (normal, distance) in
+            [(Vec3::ZERO, 0.0), (Vec3::NAN, 0.0), (Vec3::X, f32::NAN), (Vec3::X, f32::INFINITY)]
+        {
+            let bad = vec![Node { normal, distance, ..node(leaf, leaf) }];
+            assert_eq!(refused(link(0), bad), InvalidTree::Plane(0));
+        }
+    }
+
+    #[test]
+    fn a_point_on_a_surface_is_empty_and_one_between_solids_is_solid() {
+        let size = SizeId::from_index(3);
+        let (empty, solid) = (Child::leaf(LEAF), Child::leaf(LEAF.with(size)));
+        let wall = OnionTree::new(link(0), vec![node(empty, solid)]).expect("a tree");
+        assert!(!wall.solidity(Vec3::X).contains(size));
+        assert!(wall.solidity(Vec3::ZERO).contains(size));
+        let inside = OnionTree::new(link(0), vec![node(solid, solid)]).expect("a tree");
+        assert!(inside.solidity(Vec3::X).contains(size));
+        assert!(!inside.solidity(Vec3::X).contains(SizeId::from_index(2)));
+        for far in [Vec3::splat(f32::NAN), Vec3::splat(1e30), Vec3::NEG_INFINITY] {
+            assert_eq!(wall.solidity(far), Solidity::SOLID);
+        }
+    }
+}
