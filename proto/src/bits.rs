@@ -1,0 +1,1 @@
+//! Bits in and out of datagrams.

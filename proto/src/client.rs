@@ -1,0 +1,7 @@
+//! The client's end: a [`Session`] that says hello, decodes snapshots into a
+//! view of the world, and sends commands by a clock that it steers so that
+//! they reach the server just in time.
+
+mod session;
+
+pub use session::{CommandSent, Event, Session, SessionStats, SnapshotReceived};

@@ -1,0 +1,16 @@
+//! What travels reliably, on the one bidirectional stream a client opens:
+//! hello, welcome or refusal, and goodbyes. A message is bincode in a frame
+//! with a hard limit, so a peer can make the other hold no more than
+//! [`MAX_FRAME`] bytes.
+
+mod frame;
+mod message;
+mod player_name;
+
+pub use frame::{FrameError, Framer, MAX_FRAME, frame};
+pub use message::{
+    ClientHello, ClientMessage, ClosingReason, MapHash, MessageError, RefusalReason, ServerHello,
+    ServerMessage, decode_client_message, decode_server_message, encode_client_message,
+    encode_server_message, hello_version,
+};
+pub use player_name::{MAX_NAME_CHARS, NameError, PlayerName};

@@ -1,0 +1,248 @@
+use std::fmt;
+use std::num::NonZeroU16;
+
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{BorrowDecode, Decode, Encode};
+use sim::EntityId;
+
+use super::{MAX_FRAME, frame};
+use crate::quantise::WorldBounds;
+use crate::{PROTOCOL_VERSION, Tick};
+
+/// Most bytes a map's name may have.
+const MAX_MAP_NAME: usize = 64;
+
+/// The content hash of a compiled map.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+pub struct MapHash(pub [u8; 32]);
+
+impl MapHash {
+    /// What a client says that takes whatever map the server has.
+    pub const ANY: Self = Self([0; 32]);
+}
+
+impl fmt::Display for MapHash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+    }
+}
+
+/// The first message of a client.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct ClientHello {
+    /// The [`PROTOCOL_VERSION`] it speaks.
+    pub version: u32,
+    /// The map it has, or [`MapHash::ANY`].
+    pub map: MapHash,
+    /// What it wants to be called; the server checks it.
+    pub name: String,
+}
+
+/// What a client says on the control stream.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum ClientMessage {
+    /// The wish to join; always and only the first message.
+    Hello(ClientHello),
+    /// A clean goodbye.
+    Leave,
+}
+
+/// The answer to a hello that is welcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerHello {
+    /// The entity that the client steers.
+    pub player: EntityId,
+    /// Ticks a second.
+    pub tick_rate: NonZeroU16,
+    /// Snapshots a second the client may expect.
+    pub snapshot_rate: NonZeroU16,
+    /// The last tick simulated when this was written.
+    pub tick: Tick,
+    /// Which map is played.
+    pub map: MapHash,
+    /// What that map is called, at most 64 bytes.
+    pub map_name: String,
+    /// The lattice that positions are rounded to.
+    pub bounds: WorldBounds,
+    /// How many players the server takes.
+    pub player_limit: u16,
+}
+
+/// Why a client may not join.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, thiserror::Error)]
+pub enum RefusalReason {
+    /// The two speak different protocols.
+    #[error("the server speaks protocol version {server}")]
+    WrongVersion {
+        /// What the server speaks.
+        server: u32,
+    },
+    /// No place is left.
+    #[error("the server is full: {limit} players")]
+    Full {
+        /// How many players it takes.
+        limit: u16,
+    },
+    /// The client has another map.
+    #[error("the server plays {name} ({server})")]
+    WrongMap {
+        /// The map the server has.
+        server: MapHash,
+        /// What that map is called.
+        name: String,
+    },
+    /// The name is not fit to be shown.
+    #[error("the name is not fit to be shown")]
+    BadName,
+    /// The server is starting or stopping.
+    #[error("the server is not ready to take players")]
+    NotReady,
+}
+
+/// Why the server ends a session that had begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, thiserror::Error)]
+pub enum ClosingReason {
+    /// The server is shutting down.
+    #[error("the server is shutting down")]
+    ShuttingDown,
+    /// The client was silent too long.
+    #[error("nothing was heard for too long")]
+    TimedOut,
+    /// An operator or a rule removed the player.
+    #[error("removed from the match")]
+    Removed,
+}
+
+/// What a server says on the control stream.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum ServerMessage {
+    /// Welcome; always and only the first message to a client that may join.
+    Hello(ServerHello),
+    /// The first and last message to a client that may not.
+    Refused(RefusalReason),
+    /// The last message to a client that had joined.
+    Closing(ClosingReason),
+}
+
+/// Why a frame holds no message.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MessageError {
+    /// It is not the encoding of any message.
+    #[error("undecodable: {reason}")]
+    Undecodable {
+        /// What the decoder says.
+        reason: String,
+    },
+    /// Bytes are left after the message.
+    #[error("{count} bytes after the message")]
+    Trailing {
+        /// How many.
+        count: usize,
+    },
+}
+
+/// The encoding of every control message: bincode 2, little endian,
+/// variable-length integers, and no more memory than a frame has earned.
+fn configuration() -> impl bincode::config::Config {
+    bincode::config::standard().with_limit::<MAX_FRAME>()
+}
+
+/// The message as a frame, ready to be written to the stream.
+pub fn encode_client_message(message: &ClientMessage) -> Result<Vec<u8>, MessageError> {
+    encode(message)
+}
+
+/// The message as a frame, ready to be written to the stream.
+pub fn encode_server_message(message: &ServerMessage) -> Result<Vec<u8>, MessageError> {
+    encode(message)
+}
+
+/// The message in a frame's content.
+pub fn decode_client_message(content: &[u8]) -> Result<ClientMessage, MessageError> {
+    decode(content)
+}
+
+/// The message in a frame's content.
+pub fn decode_server_message(content: &[u8]) -> Result<ServerMessage, MessageError> {
+    decode(content)
+}
+
+/// The version in what may be the hello of any version: its first two fields
+/// never change place. `None` if it is no hello at all.
+pub fn hello_version(content: &[u8]) -> Option<u32> {
+    let ((tag, version), _) =
+        bincode::decode_from_slice::<(u32, u32), _>(content, configuration()).ok()?;
+    (tag == 0).then_some(version)
+}
+
+impl ClientHello {
+    /// A hello of this version.
+    pub fn new(map: MapHash, name: &str) -> Self {
+        Self { version: PROTOCOL_VERSION, map, name: name.to_owned() }
+    }
+}
+
+fn encode<M: Encode>(message: &M) -> Result<Vec<u8>, MessageError> {
+    let content = bincode::encode_to_vec(message, configuration())
+        .map_err(|error| MessageError::Undecodable { reason: error.to_string() })?;
+    frame(&content).map_err(|error| MessageError::Undecodable { reason: error.to_string() })
+}
+
+fn decode<M: Decode<()>>(content: &[u8]) -> Result<M, MessageError> {
+    let (message, used) = bincode::decode_from_slice(content, configuration())
+        .map_err(|error| MessageError::Undecodable { reason: error.to_string() })?;
+    match content.len() - used {
+        0 => Ok(message),
+        count => Err(MessageError::Trailing { count }),
+    }
+}
+
+/// The fields of a [`ServerHello`] as they are written.
+type HelloFields =
+    ((u16, u16), NonZeroU16, NonZeroU16, u32, MapHash, String, ([i32; 3], [u8; 3]), u16);
+
+impl Encode for ServerHello {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        let fields: HelloFields = (
+            (self.player.slot, self.player.generation),
+            self.tick_rate,
+            self.snapshot_rate,
+            self.tick.0,
+            self.map,
+            self.map_name.clone(),
+            (self.bounds.origin(), self.bounds.bits()),
+            self.player_limit,
+        );
+        fields.encode(encoder)
+    }
+}
+
+impl<Context> Decode<Context> for ServerHello {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        let (player, tick_rate, snapshot_rate, tick, map, map_name, bounds, player_limit) =
+            HelloFields::decode(decoder)?;
+        let (slot, generation) = player;
+        if usize::from(slot) >= crate::MAX_SLOTS {
+            return Err(DecodeError::Other("the player's slot is out of range"));
+        }
+        if map_name.len() > MAX_MAP_NAME {
+            return Err(DecodeError::Other("the map's name is too long"));
+        }
+        let (origin, bits) = bounds;
+        let bounds = WorldBounds::new(origin, bits)
+            .map_err(|_| DecodeError::Other("the world's bounds are out of range"))?;
+        let player = EntityId { slot, generation };
+        let tick = Tick(tick);
+        Ok(Self { player, tick_rate, snapshot_rate, tick, map, map_name, bounds, player_limit })
+    }
+}
+
+impl<'de, Context> BorrowDecode<'de, Context> for ServerHello {
+    fn borrow_decode<D: bincode::de::BorrowDecoder<'de, Context = Context>>(
+        decoder: &mut D,
+    ) -> Result<Self, DecodeError> {
+        Self::decode(decoder)
+    }
+}

@@ -1,0 +1,133 @@
+use glam::{DQuat, DVec3};
+use sim::{EntityId, EntityState, Kind, ModelId, Posture};
+
+use super::{QuantisedOrientation, WorldBounds};
+
+/// Units per second in one step of a quantised velocity: coarse, since it only
+/// helps to guess where a body is between two snapshots.
+pub const VELOCITY_STEP: f64 = 4.0;
+
+/// The greatest magnitude of a quantised velocity on one axis, in steps: 2044
+/// units per second, more than a fall from any roof gives.
+pub const VELOCITY_LIMIT: i16 = 511;
+
+/// Bits of a quantised heading: 4096 steps a turn, finer than a bystander sees.
+pub const YAW_BITS: u32 = 12;
+
+/// One entity in integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct QuantisedEntity {
+    /// The generation of its slot.
+    pub generation: u16,
+    /// The lattice point of its position.
+    pub position: [i32; 3],
+    /// Multiples of [`VELOCITY_STEP`], within ±[`VELOCITY_LIMIT`].
+    pub velocity: [i16; 3],
+    /// Whether it rests.
+    pub asleep: bool,
+    /// What is peculiar to its kind.
+    pub body: QuantisedBody,
+}
+
+/// What only players or only props have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum QuantisedBody {
+    /// A player, who stays upright.
+    Player {
+        /// Which of the two boxes it has.
+        posture: Posture,
+        /// Heading about +Z, 2^[`YAW_BITS`] steps a turn.
+        yaw: u16,
+    },
+    /// A rigid polyhedron.
+    Prop {
+        /// Its shape.
+        model: ModelId,
+        /// Its attitude.
+        orientation: QuantisedOrientation,
+    },
+}
+
+impl QuantisedEntity {
+    /// The entity rounded.
+    pub fn quantise(entity: &EntityState, bounds: &WorldBounds) -> Self {
+        let body = match entity.kind {
+            Kind::Player { posture } => {
+                QuantisedBody::Player { posture, yaw: quantise_yaw(heading(entity.orientation)) }
+            }
+            Kind::Prop { model } => QuantisedBody::Prop {
+                model,
+                orientation: QuantisedOrientation::quantise(entity.orientation),
+            },
+        };
+        let velocity = entity.velocity.to_array().map(|speed| {
+            // `as` saturates and makes 0 of a NaN.
+            ((speed / VELOCITY_STEP).round() as i16).clamp(-VELOCITY_LIMIT, VELOCITY_LIMIT)
+        });
+        Self {
+            generation: entity.id.generation,
+            position: bounds.quantise(entity.position),
+            velocity,
+            asleep: entity.asleep,
+            body,
+        }
+    }
+
+    /// The entity as others may see it; `slot` is where it was found.
+    pub fn dequantise(&self, slot: u16, bounds: &WorldBounds) -> EntityState {
+        let (kind, orientation) = match self.body {
+            QuantisedBody::Player { posture, yaw } => {
+                let turn = f64::from(yaw) / f64::from(1 << YAW_BITS);
+                let orientation = DQuat::from_rotation_z(turn * std::f64::consts::TAU);
+                (Kind::Player { posture }, orientation)
+            }
+            QuantisedBody::Prop { model, orientation } => {
+                (Kind::Prop { model }, orientation.orientation())
+            }
+        };
+        EntityState {
+            id: EntityId { slot, generation: self.generation },
+            kind,
+            position: bounds.position(self.position),
+            orientation,
+            velocity: DVec3::from_array(self.velocity.map(|v| f64::from(v) * VELOCITY_STEP)),
+            asleep: self.asleep,
+        }
+    }
+}
+
+/// The heading about +Z of an upright attitude, in radians from +X.
+pub fn heading(orientation: DQuat) -> f64 {
+    let DQuat { x, y, z, w } = orientation;
+    f64::atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+}
+
+fn quantise_yaw(yaw: f64) -> u16 {
+    let steps = (yaw / std::f64::consts::TAU * f64::from(1 << YAW_BITS)).round();
+    (steps as i32).rem_euclid(1 << YAW_BITS) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_what_was_rounded_changes_nothing() {
+        let bounds = WorldBounds::new([-512; 3], [15; 3]).unwrap();
+        let player = QuantisedBody::Player { posture: Posture::Crouching, yaw: 4095 };
+        let orientation = QuantisedOrientation::new(2, [100, -700, 33]).unwrap();
+        let prop = QuantisedBody::Prop { model: ModelId(3), orientation };
+        for body in [player, prop] {
+            let entity = QuantisedEntity {
+                generation: 9,
+                position: [0, 32_767, 12_345],
+                velocity: [-511, 0, 17],
+                asleep: true,
+                body,
+            };
+            let seen = entity.dequantise(5, &bounds);
+            assert_eq!(seen.id, EntityId { slot: 5, generation: 9 });
+            assert_eq!(QuantisedEntity::quantise(&seen, &bounds), entity);
+        }
+    }
+}

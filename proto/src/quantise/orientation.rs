@@ -1,0 +1,117 @@
+use glam::DQuat;
+
+/// Bits of a component of a quantised attitude.
+pub const COMPONENT_BITS: u32 = 11;
+
+/// The greatest magnitude of a quantised component, which stands for √½: no
+/// component but the largest can exceed it.
+pub const COMPONENT_LIMIT: i16 = (1 << (COMPONENT_BITS - 1)) - 1;
+
+/// An attitude as the three smallest components of its unit quaternion; the
+/// largest follows from them, and is positive since q and -q turn alike. The
+/// error is under 0.0015 radians: 0.05 units at the corner of a large crate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct QuantisedOrientation {
+    largest: u8,
+    components: [i16; 3],
+}
+
+impl QuantisedOrientation {
+    /// The attitude whose component number `largest` (0 to 3 for x, y, z, w)
+    /// is left out and whose others are these, in that order. `None` if a
+    /// number is out of range.
+    pub fn new(largest: u8, components: [i16; 3]) -> Option<Self> {
+        let possible = largest < 4
+            && components.iter().all(|c| (-COMPONENT_LIMIT..=COMPONENT_LIMIT).contains(c));
+        possible.then_some(Self { largest, components })
+    }
+
+    /// The nearest attitude that can be written.
+    pub fn quantise(orientation: DQuat) -> Self {
+        let all = orientation.to_array();
+        let mut largest = 0;
+        for index in 1..4 {
+            if all[index].abs() > all[largest].abs() {
+                largest = index;
+            }
+        }
+        let sign = if all[largest] < 0.0 { -1.0 } else { 1.0 };
+        let scale = sign * std::f64::consts::SQRT_2 * f64::from(COMPONENT_LIMIT);
+        let components = others(largest).map(|index| {
+            // `as` saturates and makes 0 of a NaN.
+            ((all[index] * scale).round() as i16).clamp(-COMPONENT_LIMIT, COMPONENT_LIMIT)
+        });
+        Self { largest: largest as u8, components }
+    }
+
+    /// The attitude as a unit quaternion.
+    pub fn orientation(&self) -> DQuat {
+        let scale = std::f64::consts::SQRT_2 * f64::from(COMPONENT_LIMIT);
+        let mut all = [0.0; 4];
+        let mut rest: f64 = 1.0;
+        for (index, component) in others(usize::from(self.largest)).into_iter().zip(self.components)
+        {
+            all[index] = f64::from(component) / scale;
+            rest -= all[index] * all[index];
+        }
+        all[usize::from(self.largest)] = rest.max(0.0).sqrt();
+        DQuat::from_array(all).normalize()
+    }
+
+    /// Which component is left out: 0 to 3 for x, y, z, w.
+    pub fn largest(&self) -> u8 {
+        self.largest
+    }
+
+    /// The other components in the order x, y, z, w, within ±[`COMPONENT_LIMIT`].
+    pub fn components(&self) -> [i16; 3] {
+        self.components
+    }
+}
+
+/// The component numbers other than `largest`, ascending.
+fn others(largest: usize) -> [usize; 3] {
+    std::array::from_fn(|index| if index < largest { index } else { index + 1 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attitudes_round_by_little() {
+        let mut worst: f64 = 0.0;
+        for step in 0..20_000 {
+            let angle = f64::from(step) * 0.37;
+            let axis = glam::DVec3::new(
+                (angle * 1.3).sin(),
+                (angle * 0.7).cos(),
+                (angle * 2.1).sin() + 0.01,
+            );
+            let orientation = DQuat::from_axis_angle(axis.normalize(), angle);
+            let back = QuantisedOrientation::quantise(orientation).orientation();
+            worst = worst.max(orientation.angle_between(back));
+        }
+        assert!(worst < 0.0015, "{worst}");
+        assert!(worst > 0.0005, "a test that measures nothing: {worst}");
+    }
+
+    #[test]
+    fn both_signs_of_a_quaternion_are_one_attitude() {
+        let orientation = DQuat::from_euler(glam::EulerRot::XYZ, 0.3, -1.0, 2.0);
+        assert_eq!(
+            QuantisedOrientation::quantise(orientation),
+            QuantisedOrientation::quantise(-orientation)
+        );
+    }
+
+    #[test]
+    fn impossible_attitudes_are_refused_or_normalised() {
+        assert_eq!(QuantisedOrientation::new(4, [0; 3]), None);
+        assert_eq!(QuantisedOrientation::new(0, [COMPONENT_LIMIT + 1, 0, 0]), None);
+        let overlong = QuantisedOrientation::new(3, [COMPONENT_LIMIT; 3]).unwrap();
+        assert!(overlong.orientation().is_normalized());
+        let nothing = QuantisedOrientation::quantise(DQuat::from_array([f64::NAN; 4]));
+        assert!(nothing.orientation().is_normalized());
+    }
+}

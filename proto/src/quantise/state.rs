@@ -1,0 +1,123 @@
+use sim::State;
+
+use super::{QuantisedEntity, WorldBounds};
+use crate::{MAX_SLOTS, Tick};
+
+/// A whole state in integers, shared by all clients' snapshots of its tick.
+#[derive(Clone, Debug)]
+pub struct Quantised {
+    tick: Tick,
+    revision: u32,
+    entities: Vec<Option<QuantisedEntity>>,
+    changed: Vec<u32>,
+}
+
+/// Why a state cannot be put on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QuantiseError {
+    /// An entity lives in a slot beyond [`MAX_SLOTS`].
+    #[error("an entity in slot {slot}, but the wire has {MAX_SLOTS} slots: run fewer entities")]
+    SlotOutOfRange {
+        /// The slot in question.
+        slot: u16,
+    },
+    /// The match has outlived the wire's tick numbers.
+    #[error("tick {tick} is beyond 32 bits: restart the match")]
+    TickOutOfRange {
+        /// The tick in question.
+        tick: u64,
+    },
+}
+
+/// Rounds the states of one match, in order, and notes which entities changed.
+#[derive(Clone, Debug)]
+pub struct Quantiser {
+    bounds: WorldBounds,
+    revision: u32,
+    entities: Vec<Option<QuantisedEntity>>,
+    changed: Vec<u32>,
+}
+
+impl Quantiser {
+    /// A quantiser for a match within these bounds.
+    pub fn new(bounds: WorldBounds) -> Self {
+        Self { bounds, revision: 0, entities: Vec::new(), changed: Vec::new() }
+    }
+
+    /// The lattice it rounds to.
+    pub fn bounds(&self) -> &WorldBounds {
+        &self.bounds
+    }
+
+    /// Rounds the next state. Ticks may be left out.
+    ///
+    /// # Errors
+    /// A slot or tick that has no place on the wire; nothing has changed then.
+    pub fn quantise(&mut self, state: &State) -> Result<Quantised, QuantiseError> {
+        let tick = Tick::from_simulation(state.tick)
+            .ok_or(QuantiseError::TickOutOfRange { tick: state.tick })?;
+        let beyond = state
+            .entities
+            .iter()
+            .map(|entity| entity.id.slot)
+            .find(|&slot| usize::from(slot) >= MAX_SLOTS);
+        if let Some(slot) = beyond {
+            return Err(QuantiseError::SlotOutOfRange { slot });
+        }
+        let highest = state.entities.iter().map(|entity| usize::from(entity.id.slot) + 1).max();
+        // Slots once used stay: clients must be told that they are empty now.
+        let count = highest.unwrap_or(0).max(self.entities.len());
+        self.revision += 1;
+        self.changed.resize(count, 0);
+        let previous = std::mem::replace(&mut self.entities, vec![None; count]);
+        for entity in &state.entities {
+            self.entities[usize::from(entity.id.slot)] =
+                Some(QuantisedEntity::quantise(entity, &self.bounds));
+        }
+        let before = previous.iter().copied().chain(std::iter::repeat(None));
+        for ((now, before), changed) in self.entities.iter().zip(before).zip(&mut self.changed) {
+            if *now != before {
+                *changed = self.revision;
+            }
+        }
+        Ok(Quantised {
+            tick,
+            revision: self.revision,
+            entities: self.entities.clone(),
+            changed: self.changed.clone(),
+        })
+    }
+}
+
+impl Quantised {
+    /// The tick it is of.
+    pub fn tick(&self) -> Tick {
+        self.tick
+    }
+
+    /// How many states the quantiser had rounded, this one included: a clock
+    /// that changes can be dated by even if ticks are left out. Never 0.
+    pub(crate) fn revision(&self) -> u32 {
+        self.revision
+    }
+
+    /// How many slots were ever in use.
+    pub fn slots(&self) -> usize {
+        self.entities.len()
+    }
+
+    /// What is in a slot.
+    pub fn entity(&self, slot: usize) -> Option<&QuantisedEntity> {
+        self.entities.get(slot)?.as_ref()
+    }
+
+    /// The revision at which a slot's content last changed; 0 if it never had any.
+    pub(crate) fn changed(&self, slot: usize) -> u32 {
+        self.changed.get(slot).copied().unwrap_or(0)
+    }
+
+    /// What is in each slot.
+    pub fn entities(&self) -> impl Iterator<Item = Option<&QuantisedEntity>> {
+        self.entities.iter().map(Option::as_ref)
+    }
+}
