@@ -2,12 +2,39 @@
 //! them ever passes into another or into the static world.
 //!
 //! A [`World`] advances by fixed ticks: it takes one [`Command`] per player
-//! and gives events and a new [`State`]. It reads no clock, does no I/O and
-//! uses no randomness but its seed, so the same map, seed and commands give
-//! the same digests everywhere.
+//! and gives a new [`State`]. It reads no clock, does no I/O and uses no
+//! randomness but its seed, so the same map, seed and commands give the same
+//! digests everywhere.
+//!
+//! Inside, one idea rules: a pose is only a proposal until the *guard* has
+//! shown that it, and the way to it, is free. Players propose by walking,
+//! props by the contact solver; both go through Blow's filter cascade and a
+//! bisection over time, and only what comes out as a placement can be
+//! committed.
 
+mod agent;
+mod cascade;
 mod command;
+mod contact;
+mod counters;
+mod digest;
+mod dynamics;
+mod entities;
+mod grid;
+mod guard;
+mod impact;
+mod movement;
+mod pose;
+mod random;
+mod rest;
+mod separation;
+mod shape;
+mod spawn;
 mod state;
+mod world;
 
 pub use command::{Buttons, Command};
+pub use counters::{Counters, Stage, StageCounter};
+pub use random::Random;
 pub use state::{EntityId, EntityState, Kind, ModelId, Posture, State};
+pub use world::{Config, JoinError, SetupError, World};

@@ -1,0 +1,189 @@
+//! How a player moves: walking, jumping, crouching, stepping up, sliding.
+//!
+//! [`step`] is a pure function of a [`Walker`]'s state, one [`Command`] and
+//! whatever answers its sweeps through [`Surroundings`]: the server passes
+//! the whole moving world, a predicting client what it knows of it. The feel
+//! is Quake's: friction and acceleration on the ground, a little control in
+//! the air, steps of 18 units.
+
+mod slide;
+
+use glam::{DVec2, DVec3, Vec3};
+
+use crate::command::{Buttons, Command};
+use crate::guard::{Sweep, SweepHit};
+use crate::state::Posture;
+
+use slide::{slide, slide_and_step};
+
+/// Downward acceleration, units per second squared.
+pub(crate) const GRAVITY: f64 = 800.0;
+
+/// Speed that ground friction works on as if it were at least this, so that
+/// a slow walker stops instead of creeping.
+const STOP_SPEED: f64 = 100.0;
+/// Share of the speed that friction takes per second.
+const FRICTION: f64 = 6.0;
+/// Share of the wished speed gained per second on the ground.
+const GROUND_ACCELERATION: f64 = 10.0;
+/// The same in the air.
+const AIR_ACCELERATION: f64 = 1.0;
+/// Running speed in units per second.
+const RUN_SPEED: f64 = 320.0;
+/// Share of the running speed when walking or crouching.
+const SLOW: f64 = 0.5;
+/// Upward speed of a jump: 45 units high.
+const JUMP_SPEED: f64 = 270.0;
+/// Steepest ground that carries: the cosine of about 45.6 degrees.
+const WALKABLE: f64 = 0.7;
+/// Ground this near carries.
+const GROUND_REACH: f32 = 0.25;
+/// No player moves faster, in units per second.
+const MAX_SPEED: f64 = 2000.0;
+
+/// What a player carries from tick to tick besides place and speed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Walker {
+    /// How they hold themself.
+    pub(crate) posture: Posture,
+    /// Heading, as the last command gave it.
+    pub(crate) yaw: u16,
+    /// Whether they stand on something that carries.
+    pub(crate) grounded: bool,
+    /// Whether the jump key has been down since the last jump.
+    pub(crate) jump_held: bool,
+}
+
+/// A player's whole motion state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Motion {
+    pub(crate) position: Vec3,
+    pub(crate) velocity: DVec3,
+    pub(crate) walker: Walker,
+}
+
+/// What a player moves through.
+pub(crate) trait Surroundings {
+    /// Moves the box of `posture` in a straight line until it meets something.
+    fn sweep(&mut self, posture: Posture, start: Vec3, end: Vec3) -> Sweep;
+    /// Whether the box of `posture` may stand at `position`.
+    fn is_free(&mut self, posture: Posture, position: Vec3) -> bool;
+    /// How much higher the centre is when standing than when crouching, the
+    /// feet staying where they are.
+    fn rise(&self) -> f32;
+}
+
+/// One tick of `seconds`. What the player runs into is added to `touched`,
+/// with the speed at which they did.
+pub(crate) fn step(
+    mut motion: Motion,
+    command: Command,
+    seconds: f64,
+    surroundings: &mut impl Surroundings,
+    touched: &mut Vec<(SweepHit, f64)>,
+) -> Motion {
+    motion.walker.yaw = command.yaw;
+    change_posture(&mut motion, command, surroundings);
+    let ground = find_ground(&mut motion, surroundings);
+    jump(&mut motion, command);
+    if motion.walker.grounded {
+        apply_friction(&mut motion, seconds);
+    }
+    accelerate(&mut motion, command, ground, seconds);
+    motion.velocity = motion.velocity.clamp_length_max(MAX_SPEED);
+    if motion.walker.grounded {
+        slide_and_step(&mut motion, ground, seconds, surroundings, touched);
+    } else {
+        // Half of gravity before and half after: the exact parabola.
+        motion.velocity.z -= GRAVITY * seconds * 0.5;
+        slide(&mut motion, None, seconds, surroundings, touched);
+        motion.velocity.z -= GRAVITY * seconds * 0.5;
+    }
+    find_ground(&mut motion, surroundings);
+    motion
+}
+
+fn change_posture(motion: &mut Motion, command: Command, surroundings: &mut impl Surroundings) {
+    let rise = Vec3::Z * surroundings.rise();
+    let wanted = if command.buttons.contains(Buttons::CROUCH) {
+        Posture::Crouching
+    } else {
+        Posture::Standing
+    };
+    let moved = match (motion.walker.posture, wanted) {
+        (Posture::Standing, Posture::Crouching) => motion.position - rise,
+        (Posture::Crouching, Posture::Standing) => motion.position + rise,
+        _ => return,
+    };
+    if surroundings.is_free(wanted, moved) {
+        motion.position = moved;
+        motion.walker.posture = wanted;
+    }
+}
+
+/// What lies below: the normal of ground that carries, if there is any.
+fn find_ground(motion: &mut Motion, surroundings: &mut impl Surroundings) -> Option<DVec3> {
+    motion.walker.grounded = false;
+    // Whoever flies up has left the ground, however near it is still.
+    if motion.velocity.z > JUMP_SPEED * 0.5 {
+        return None;
+    }
+    let below = motion.position - Vec3::Z * GROUND_REACH;
+    let hit = surroundings.sweep(motion.walker.posture, motion.position, below).hit?;
+    motion.walker.grounded = hit.normal.z >= WALKABLE;
+    motion.walker.grounded.then_some(hit.normal)
+}
+
+fn jump(motion: &mut Motion, command: Command) {
+    let pressed = command.buttons.contains(Buttons::JUMP);
+    if !pressed {
+        motion.walker.jump_held = false;
+    } else if motion.walker.grounded && !motion.walker.jump_held {
+        motion.velocity.z = JUMP_SPEED;
+        motion.walker.grounded = false;
+        motion.walker.jump_held = true;
+    }
+}
+
+fn apply_friction(motion: &mut Motion, seconds: f64) {
+    let speed = motion.velocity.length();
+    if speed < 1.0 {
+        motion.velocity = DVec3::ZERO;
+        return;
+    }
+    let lost = speed.max(STOP_SPEED) * FRICTION * seconds;
+    motion.velocity *= (speed - lost).max(0.0) / speed;
+}
+
+/// Gains speed along the wished direction only, up to the wished speed.
+fn accelerate(motion: &mut Motion, command: Command, ground: Option<DVec3>, seconds: f64) {
+    let wish = wished(command, motion.walker.posture);
+    let Some(mut direction) = wish.try_normalize() else { return };
+    let mut rate = AIR_ACCELERATION;
+    if let Some(normal) = ground.filter(|_| motion.walker.grounded) {
+        rate = GROUND_ACCELERATION;
+        // Along the slope, not into it.
+        direction = (direction - normal * direction.dot(normal)).normalize_or_zero();
+    }
+    let speed = wish.length();
+    let missing = speed - motion.velocity.dot(direction);
+    if missing > 0.0 {
+        motion.velocity += direction * (rate * speed * seconds).min(missing);
+    }
+}
+
+fn wished(command: Command, posture: Posture) -> DVec3 {
+    let heading = heading(command.yaw);
+    let forward = DVec3::new(heading.x, heading.y, 0.0);
+    let right = DVec3::new(heading.y, -heading.x, 0.0);
+    let wish = (forward * f64::from(command.forward) + right * f64::from(command.right)) / 127.0;
+    let slow = posture == Posture::Crouching || command.buttons.contains(Buttons::WALK);
+    let speed = if slow { RUN_SPEED * SLOW } else { RUN_SPEED };
+    wish.clamp_length_max(1.0) * speed
+}
+
+/// The unit vector of a heading of 65,536 steps a turn.
+pub(crate) fn heading(yaw: u16) -> DVec2 {
+    let angle = f64::from(yaw) * (std::f64::consts::TAU / 65536.0);
+    DVec2::new(libm::cos(angle), libm::sin(angle))
+}

@@ -1,0 +1,150 @@
+//! Sleep and waking. A prop that has not moved to speak of for half a second
+//! falls asleep together with everything it touches (its island), and costs
+//! nothing until something that moves touches it or takes its support away.
+
+use crate::contact::{Pair, REST_GAP};
+use crate::entities::{Entities, Entity};
+use crate::guard::Blocker;
+use crate::shape::Shape;
+
+/// Slower than this at every point of its surface, in units per second, a
+/// body is still: half of what gravity adds in a tick of 1/60 s.
+const STILL_SPEED: f64 = 6.0;
+
+/// How long an island must have been still, in seconds.
+const STILL_SECONDS: f64 = 0.5;
+
+/// Bodies this near touch: the rest gap and what easing leaves of it.
+pub(crate) const TOUCH: f64 = 2.0 * REST_GAP;
+
+/// Whether no point of the body moves to speak of.
+pub(crate) fn is_still(entity: &Entity, shapes: &[Shape]) -> bool {
+    let radius = shapes[usize::from(entity.shape.0)].radius;
+    entity.velocity.length() + entity.angular.length() * radius < STILL_SPEED
+}
+
+/// Wakes the prop in `slot` and its island.
+pub(crate) fn wake(entities: &mut Entities, slot: u16) {
+    let Some(entity) = entities.get_mut(slot) else { return };
+    if !entity.rest.asleep {
+        entity.rest.still = 0;
+        return;
+    }
+    let island = entity.rest.island;
+    for entity in entities.iter_mut() {
+        if entity.rest.asleep && entity.rest.island == island {
+            entity.rest.asleep = false;
+            entity.rest.still = 0;
+        }
+    }
+}
+
+/// Wakes every prop that may have leant on whatever stood at `bounds`.
+pub(crate) fn wake_around(entities: &mut Entities, bounds: &maps::geometry::Aabb) {
+    let bounds = bounds.inflated(TOUCH);
+    let mut near = Vec::new();
+    entities.near(&bounds, &mut near);
+    for slot in near {
+        let touched = entities
+            .get(slot)
+            .filter(|entity| entity.rest.asleep)
+            .and_then(Entity::placement)
+            .is_some_and(|placement| placement.bounds().overlaps(&bounds));
+        if touched {
+            wake(entities, slot);
+        }
+    }
+}
+
+/// Wakes sleepers that something moving touches. Returns whether there were
+/// any.
+pub(crate) fn wake_touched(entities: &mut Entities, shapes: &[Shape], pairs: &[Pair]) -> bool {
+    let mut touched = Vec::new();
+    for pair in pairs {
+        let Blocker::Entity(other) = pair.key.other else { continue };
+        let sleeps = entities.get(other).is_some_and(|entity| entity.rest.asleep);
+        let moves = || entities.get(pair.key.body).is_some_and(|entity| !is_still(entity, shapes));
+        if sleeps && !pair.points.is_empty() && moves() {
+            touched.push(other);
+        }
+    }
+    for &slot in &touched {
+        wake(entities, slot);
+    }
+    !touched.is_empty()
+}
+
+/// Counts still ticks and lets islands fall asleep that have been still for
+/// long enough.
+pub(crate) fn settle(entities: &mut Entities, shapes: &[Shape], pairs: &[Pair], seconds: f64) {
+    let enough = (STILL_SECONDS / seconds).ceil() as u16;
+    let mut islands = Islands::default();
+    for entity in entities.iter_mut().filter(|entity| entity.is_awake_prop()) {
+        let still = is_still(entity, shapes);
+        entity.rest.still = if still { entity.rest.still.saturating_add(1) } else { 0 };
+        islands.add(entity.id.slot, entity.rest.still < enough);
+    }
+    for pair in pairs {
+        if let Blocker::Entity(other) = pair.key.other {
+            if !pair.points.is_empty() {
+                islands.join(pair.key.body, other);
+            }
+        }
+    }
+    for slot in entities.slots_where(Entity::is_awake_prop) {
+        let island = islands.root(slot);
+        if !islands.restless(island) {
+            let Some(entity) = entities.get_mut(slot) else { continue };
+            entity.rest.asleep = true;
+            entity.rest.island = island;
+            entity.velocity = glam::DVec3::ZERO;
+            entity.angular = glam::DVec3::ZERO;
+        }
+    }
+}
+
+/// Disjoint sets of slots; the lowest slot of a set is its name.
+#[derive(Default)]
+struct Islands {
+    parent: Vec<u16>,
+    restless: Vec<bool>,
+    known: Vec<bool>,
+}
+
+impl Islands {
+    fn add(&mut self, slot: u16, restless: bool) {
+        let index = usize::from(slot);
+        while self.parent.len() <= index {
+            self.parent.push(self.parent.len() as u16);
+            self.restless.push(false);
+            self.known.push(false);
+        }
+        self.restless[index] = restless;
+        self.known[index] = true;
+    }
+
+    fn root(&mut self, slot: u16) -> u16 {
+        let mut root = slot;
+        while self.parent[usize::from(root)] != root {
+            let above = self.parent[usize::from(root)];
+            self.parent[usize::from(root)] = self.parent[usize::from(above)];
+            root = above;
+        }
+        root
+    }
+
+    /// Joins two awake props; sleepers and players are no part of an island.
+    fn join(&mut self, a: u16, b: u16) {
+        if ![a, b].iter().all(|&s| self.known.get(usize::from(s)) == Some(&true)) {
+            return;
+        }
+        let (a, b) = (self.root(a), self.root(b));
+        let (low, high) = (a.min(b), a.max(b));
+        self.parent[usize::from(high)] = low;
+        self.restless[usize::from(low)] |= self.restless[usize::from(high)];
+    }
+
+    fn restless(&self, root: u16) -> bool {
+        self.restless[usize::from(root)]
+    }
+}

@@ -1,0 +1,109 @@
+//! How far two convex parts are apart, as a plane between them.
+//!
+//! The search (GJK) only *proposes* a direction; the gap that comes back is
+//! always measured anew along it, from all vertices of both parts. Whatever
+//! rounding does to the search, a reported gap is a plane that really divides
+//! the pair: the proof does not depend on how it was found.
+
+mod gjk;
+mod simplex;
+
+use glam::{DMat3, DVec3};
+use maps::geometry::ConvexSolid;
+
+pub(crate) use gjk::separate;
+
+use crate::pose::Pose;
+
+/// A convex part standing somewhere in the world.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a> {
+    pub(crate) solid: &'a ConvexSolid,
+    rotation: DMat3,
+    translation: DVec3,
+}
+
+impl<'a> Part<'a> {
+    pub(crate) fn new(solid: &'a ConvexSolid, pose: &Pose) -> Self {
+        Self { solid, rotation: pose.rotation(), translation: pose.position }
+    }
+
+    /// A solid of the world: it stands where it was drawn.
+    pub(crate) fn fixed(solid: &'a ConvexSolid) -> Self {
+        Self { solid, rotation: DMat3::IDENTITY, translation: DVec3::ZERO }
+    }
+
+    /// Greatest `direction · x` over the part.
+    #[inline]
+    pub(crate) fn extent(&self, direction: DVec3) -> f64 {
+        let local = self.rotation.transpose() * direction;
+        let mut greatest = f64::NEG_INFINITY;
+        for &v in self.solid.vertices() {
+            greatest = greatest.max(local.dot(v));
+        }
+        greatest + direction.dot(self.translation)
+    }
+
+    /// The vertex farthest along `direction`.
+    #[inline]
+    pub(crate) fn support(&self, direction: DVec3) -> DVec3 {
+        let local = self.rotation.transpose() * direction;
+        let mut best = (f64::NEG_INFINITY, DVec3::ZERO);
+        for &v in self.solid.vertices() {
+            let along = local.dot(v);
+            if along > best.0 {
+                best = (along, v);
+            }
+        }
+        self.to_world(best.1)
+    }
+
+    pub(crate) fn centre(&self) -> DVec3 {
+        self.to_world(self.solid.bounds().centre())
+    }
+
+    pub(crate) fn to_world(self, point: DVec3) -> DVec3 {
+        self.rotation * point + self.translation
+    }
+
+    pub(crate) fn point_to_local(&self, point: DVec3) -> DVec3 {
+        self.rotation.transpose() * (point - self.translation)
+    }
+
+    pub(crate) fn direction_to_world(&self, direction: DVec3) -> DVec3 {
+        self.rotation * direction
+    }
+
+    pub(crate) fn direction_to_local(&self, direction: DVec3) -> DVec3 {
+        self.rotation.transpose() * direction
+    }
+}
+
+/// Width of the slab between `a` and `b` across the unit `axis` from `a`
+/// towards `b`: a lower bound of their distance; negative proves nothing.
+#[inline]
+pub(crate) fn gap_along(a: &Part, b: &Part, axis: DVec3) -> f64 {
+    -b.extent(-axis) - a.extent(axis)
+}
+
+/// Where two parts come closest, or the news that they overlap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Proximity {
+    /// A plane divides them.
+    Apart(Separation),
+    /// No dividing plane was found.
+    Overlapping,
+}
+
+/// A proven separation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Separation {
+    /// Unit direction from the first part to the second.
+    pub(crate) axis: DVec3,
+    /// Verified distance along the axis, above zero.
+    pub(crate) gap: f64,
+    /// Closest point of the first part.
+    pub(crate) on_a: DVec3,
+    /// Closest point of the second part.
+    pub(crate) on_b: DVec3,
+}

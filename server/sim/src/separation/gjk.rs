@@ -1,0 +1,117 @@
+use glam::DVec3;
+
+use super::simplex::{Simplex, Vertex};
+use super::{Part, Proximity, Separation, gap_along};
+
+/// GJK on polyhedra ends after a few dozen steps; the limit is for the
+/// degenerate ones, which then report the best plane seen so far.
+const MAX_STEPS: usize = 64;
+
+/// Relative progress below which a step is rounding, not descent.
+const PROGRESS: f64 = 1e-12;
+
+/// The closest points of two convex parts (Gilbert, Johnson, Keerthi 1988),
+/// starting the search along `guess` (need not be unit; any non-zero vector
+/// from `a` to `b` will do).
+pub(crate) fn separate(a: &Part, b: &Part, guess: DVec3) -> Proximity {
+    let mut simplex = Simplex::new(vertex(a, b, guess));
+    let mut steps = 0;
+    loop {
+        // From `b` to `a`: the point of the difference nearest the origin.
+        let nearest = simplex.nearest();
+        let length_squared = nearest.length_squared();
+        if simplex.is_full() || length_squared < 1e-24 {
+            return Proximity::Overlapping;
+        }
+        let next = vertex(a, b, -nearest);
+        let progress = length_squared - nearest.dot(next.difference());
+        steps += 1;
+        if progress <= PROGRESS * length_squared || simplex.holds(&next) || steps == MAX_STEPS {
+            let axis = -nearest / length_squared.sqrt();
+            let gap = gap_along(a, b, axis);
+            if gap <= 0.0 {
+                return Proximity::Overlapping;
+            }
+            let (on_a, on_b) = simplex.closest_points();
+            return Proximity::Apart(Separation { axis, gap, on_a, on_b });
+        }
+        simplex.push(next);
+    }
+}
+
+fn vertex(a: &Part, b: &Part, direction: DVec3) -> Vertex {
+    Vertex { a: a.support(direction), b: b.support(-direction) }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DQuat;
+    use maps::geometry::{Aabb, ConvexSolid};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::pose::Pose;
+
+    fn cuboid(half: DVec3) -> ConvexSolid {
+        ConvexSolid::from_box(&Aabb::from_centre(DVec3::ZERO, half)).expect("a box is a solid")
+    }
+
+    #[test]
+    fn boxes_face_to_face_are_as_far_apart_as_their_faces() {
+        let solid = cuboid(DVec3::splat(16.0));
+        let a = Part::new(&solid, &Pose::at(DVec3::ZERO));
+        for gap in [1e-6, 0.01, 0.1, 5.0] {
+            let b = Part::new(&solid, &Pose::at(DVec3::new(3.0, 5.0, 32.0 + gap)));
+            let Proximity::Apart(found) = separate(&a, &b, DVec3::X) else {
+                panic!("a gap of {gap} was not seen")
+            };
+            assert!((found.gap - gap).abs() < 1e-9, "{} instead of {gap}", found.gap);
+            assert!((found.axis - DVec3::Z).length() < 1e-6);
+            assert!(((found.on_b - found.on_a) - DVec3::Z * gap).length() < 1e-6);
+        }
+        let inside = Part::new(&solid, &Pose::at(DVec3::new(1.0, 0.0, 0.0)));
+        assert!(matches!(separate(&a, &inside, DVec3::X), Proximity::Overlapping));
+    }
+
+    proptest! {
+        /// Against the separating-axis theorem, which is complete for boxes:
+        /// all face normals and all cross products of edges.
+        #[test]
+        fn agrees_with_the_separating_axis_theorem(
+            position in prop::array::uniform3(-60.0..60.0f64),
+            turn_a in prop::array::uniform4(-1.0..1.0f64),
+            turn_b in prop::array::uniform4(-1.0..1.0f64),
+        ) {
+            let quat = |t: [f64; 4]| {
+                let q = DQuat::from_xyzw(t[0], t[1], t[2], t[3]);
+                if q.length() < 0.1 { DQuat::IDENTITY } else { q.normalize() }
+            };
+            let (solid_a, solid_b) =
+                (cuboid(DVec3::new(20.0, 8.0, 12.0)), cuboid(DVec3::new(5.0, 30.0, 9.0)));
+            let pose_a = Pose { position: DVec3::ZERO, orientation: quat(turn_a) };
+            let pose_b = Pose { position: position.into(), orientation: quat(turn_b) };
+            let (a, b) = (Part::new(&solid_a, &pose_a), Part::new(&solid_b, &pose_b));
+            let (ra, rb) = (pose_a.rotation(), pose_b.rotation());
+            let mut axes: Vec<DVec3> = (0..3).flat_map(|i| [ra.col(i), rb.col(i)]).collect();
+            for i in 0..3 {
+                for j in 0..3 {
+                    axes.push(ra.col(i).cross(rb.col(j)).normalize_or_zero());
+                }
+            }
+            let widest = axes
+                .iter()
+                .filter(|axis| axis.length() > 0.5)
+                .flat_map(|&axis| [gap_along(&a, &b, axis), gap_along(&a, &b, -axis)])
+                .fold(f64::NEG_INFINITY, f64::max);
+            match separate(&a, &b, pose_b.position + DVec3::X * 1e-3) {
+                // The true distance is at least the widest face or edge gap.
+                Proximity::Apart(found) => {
+                    prop_assert!(widest > 0.0, "apart by {} but no axis divides", found.gap);
+                    prop_assert!(found.gap >= widest - 1e-7);
+                    prop_assert!(((found.on_b - found.on_a).length() - found.gap).abs() < 1e-6);
+                }
+                Proximity::Overlapping => prop_assert!(widest < 1e-9, "missed a gap of {widest}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,395 @@
+use std::sync::Arc;
+
+use glam::DVec3;
+use maps::SizeId;
+use maps::model::Model;
+use thiserror::Error;
+
+use crate::agent::{self, AgentBoxes};
+use crate::command::Command;
+use crate::contact::Pair;
+use crate::counters::Counters;
+use crate::digest::digest;
+use crate::dynamics;
+use crate::entities::{Entities, Entity, Role};
+use crate::guard::Space;
+use crate::movement::Walker;
+use crate::pose::Pose;
+use crate::random::Random;
+use crate::rest;
+use crate::shape::{Shape, ShapeId};
+use crate::spawn;
+use crate::state::{EntityId, EntityState, Kind, ModelId, Posture, State};
+
+/// Below the lowest solid by this many units, a body has fallen out of a map
+/// that is not sealed.
+const FALLEN: f64 = 1024.0;
+
+/// How a match is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Ticks per second.
+    pub tick_rate: u32,
+    /// What all randomness grows from.
+    pub seed: u64,
+    /// Props scattered beyond the map's own.
+    pub objects: u32,
+    /// Players at a time.
+    pub max_players: u16,
+}
+
+/// Why a match cannot be set up.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SetupError {
+    /// The map was compiled without a size that players need.
+    #[error("the map has no size named '{0}': compile it with one in its spaces file")]
+    MissingSize(&'static str),
+    /// Nobody could ever join.
+    #[error(
+        "the map has no spawn point: add an info_player_deathmatch or info_player_start entity"
+    )]
+    NoSpawnPoint,
+    /// The rate lies outside what the motion bounds are proven for.
+    #[error("a tick rate of {0} Hz is outside 20 to 1000")]
+    TickRate(u32),
+    /// Too many models for an index.
+    #[error("{0} models are more than 256")]
+    TooManyModels(usize),
+}
+
+/// Why a player cannot join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum JoinError {
+    /// All places are taken.
+    #[error("the match is full: all {0} places are taken")]
+    Full(u16),
+}
+
+/// A match: everything that moves, in one map.
+#[derive(Debug)]
+pub struct World {
+    map: Arc<maps::World>,
+    shapes: Vec<Shape>,
+    model_names: Vec<String>,
+    boxes: AgentBoxes,
+    sight: SizeId,
+    config: Config,
+    spawn_points: Vec<DVec3>,
+    floor: f64,
+    entities: Entities,
+    pairs: Vec<Pair>,
+    counters: Counters,
+    tick: u64,
+}
+
+impl World {
+    /// Sets up a match on `map` with rigid bodies of `models`. Entities of
+    /// class `prop` are placed as drawn; [`Config::objects`] more are
+    /// scattered where players can get to, as many as find room.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the map or the configuration cannot carry a match.
+    pub fn new(
+        map: Arc<maps::World>,
+        models: Arc<[Model]>,
+        config: Config,
+    ) -> Result<Self, SetupError> {
+        if !(20..=1000).contains(&config.tick_rate) {
+            return Err(SetupError::TickRate(config.tick_rate));
+        }
+        if models.len() > 256 {
+            return Err(SetupError::TooManyModels(models.len()));
+        }
+        let mut shapes = Vec::with_capacity(models.len() + 2);
+        let mut agent = |name: &'static str| {
+            let size = map.size(name).ok_or(SetupError::MissingSize(name))?;
+            let half = map.sizes()[size.index()].half_extents;
+            let shape = Shape::agent(size, half.as_dvec3()).ok_or(SetupError::MissingSize(name))?;
+            shapes.push(shape);
+            Ok((ShapeId(shapes.len() as u16 - 1), size, half.z))
+        };
+        let (standing, standing_size, tall) = agent("standing")?;
+        let (crouching, crouching_size, low) = agent("crouching")?;
+        let boxes = AgentBoxes {
+            standing: (standing, standing_size),
+            crouching: (crouching, crouching_size),
+            rise: tall - low,
+        };
+        shapes.extend(models.iter().map(Shape::prop));
+        let spawn_points = spawn::spawn_points(&map);
+        if spawn_points.is_empty() {
+            return Err(SetupError::NoSpawnPoint);
+        }
+        let mut world = Self {
+            sight: map.size("point").unwrap_or(crouching_size),
+            floor: map.bounds().min.z - FALLEN,
+            entities: Entities::new(&map.bounds()),
+            model_names: models.iter().map(|model| model.name().to_owned()).collect(),
+            map,
+            shapes,
+            boxes,
+            config,
+            spawn_points,
+            pairs: Vec::new(),
+            counters: Counters::default(),
+            tick: 0,
+        };
+        world.place_drawn_props();
+        world.scatter_props();
+        world.count();
+        Ok(world)
+    }
+
+    /// Lets a player in, at the free spawn point farthest from everyone else;
+    /// if none is free they wait in limbo until one is.
+    ///
+    /// # Errors
+    /// [`JoinError::Full`] when all places are taken.
+    pub fn join(&mut self) -> Result<EntityId, JoinError> {
+        let full = JoinError::Full(self.config.max_players);
+        let players = self.entities.iter().filter(|entity| entity.walker().is_some()).count();
+        if players >= usize::from(self.config.max_players) {
+            return Err(full);
+        }
+        let role = Role::Player(Walker::default());
+        let id = self.entities.insert(role, self.boxes.standing.0).ok_or(full)?;
+        self.return_from_limbo(id.slot);
+        self.count();
+        Ok(id)
+    }
+
+    /// Takes a player out; an id that is no longer there is ignored.
+    pub fn leave(&mut self, id: EntityId) {
+        let bounds =
+            self.entities.find(id).and_then(Entity::placement).map(|placement| *placement.bounds());
+        self.entities.remove(id);
+        if let Some(bounds) = bounds {
+            rest::wake_around(&mut self.entities, &bounds);
+        }
+        self.count();
+    }
+
+    /// Advances by one tick. Players without a command stand idle; of several
+    /// commands for one player the first counts; commands for others are
+    /// ignored.
+    pub fn step(&mut self, commands: &[(EntityId, Command)]) {
+        let seconds = 1.0 / f64::from(self.config.tick_rate);
+        self.tick += 1;
+        for slot in self.entities.slots_where(|entity| entity.walker().is_some()) {
+            let own = |(id, _): &&(EntityId, Command)| {
+                self.entities.get(slot).is_some_and(|entity| entity.id == *id)
+            };
+            let command = commands.iter().find(own).map(|(_, command)| *command);
+            agent::step(
+                (&self.map, &self.shapes, self.boxes),
+                &mut self.entities,
+                slot,
+                command.unwrap_or_default(),
+                seconds,
+                &mut self.counters,
+            );
+        }
+        let overlapping = dynamics::step(
+            &self.map,
+            &self.shapes,
+            &mut self.entities,
+            &mut self.pairs,
+            seconds,
+            &mut self.counters,
+        );
+        for slot in overlapping {
+            self.counters.emergency_replacements += 1;
+            self.rescue(slot);
+        }
+        self.catch_fallen();
+        for slot in self.entities.slots_where(|entity| entity.placement().is_none()) {
+            self.return_from_limbo(slot);
+        }
+        self.count();
+    }
+
+    /// Everything that can be seen, in ascending order of slot.
+    pub fn state(&self) -> State {
+        let entities = self.entities.iter().filter_map(|entity| self.view(entity)).collect();
+        State { tick: self.tick, entities }
+    }
+
+    /// A fingerprint of everything the next tick depends on. Equal worlds
+    /// have equal digests on every machine.
+    pub fn digest(&self) -> u64 {
+        digest(self.tick, &self.entities)
+    }
+
+    /// What has been done so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The map that the match is played on.
+    pub fn map(&self) -> &Arc<maps::World> {
+        &self.map
+    }
+
+    /// Names of the models, by [`ModelId`].
+    pub fn model_names(&self) -> &[String] {
+        &self.model_names
+    }
+
+    /// Half extents of a player's box in `posture`, in units.
+    pub fn agent_half_extents(&self, posture: Posture) -> DVec3 {
+        self.shapes[usize::from(self.boxes.of(posture).0.0)].bounds.half_extents()
+    }
+
+    fn view(&self, entity: &Entity) -> Option<EntityState> {
+        let placement = entity.placement()?;
+        let (kind, orientation) = match &entity.role {
+            Role::Player(walker) => {
+                let degrees = f64::from(walker.yaw) * (360.0 / 65536.0);
+                (Kind::Player { posture: walker.posture }, spawn::turn(degrees))
+            }
+            Role::Prop(model) => (Kind::Prop { model: *model }, placement.pose().orientation),
+        };
+        Some(EntityState {
+            id: entity.id,
+            kind,
+            position: placement.pose().position,
+            orientation,
+            velocity: entity.velocity,
+            asleep: entity.rest.asleep,
+        })
+    }
+
+    fn space(&self) -> Space<'_> {
+        Space { map: &self.map, shapes: &self.shapes, entities: &self.entities }
+    }
+
+    fn prop_shape(model: ModelId) -> ShapeId {
+        // The two boxes of a player come first.
+        ShapeId(u16::from(model.0) + 2)
+    }
+
+    fn place_drawn_props(&mut self) {
+        let map = Arc::clone(&self.map);
+        for drawn in map.entities().iter().filter(|entity| entity.classname() == "prop") {
+            let name = drawn.get("model").unwrap_or_default();
+            let model = self.model_names.iter().position(|known| known == name);
+            let (Some(model), Some(origin)) = (model, drawn.origin()) else { continue };
+            let orientation = spawn::turn(drawn.angle().unwrap_or(0.0));
+            let model = ModelId(model as u8);
+            let Some(id) = self.entities.insert(Role::Prop(model), Self::prop_shape(model)) else {
+                return;
+            };
+            let pose = Pose { position: origin, orientation };
+            let mut counters = self.counters;
+            let placement = spawn::nearest_free(
+                &self.space(),
+                Self::prop_shape(model),
+                pose,
+                self.sight,
+                &mut counters,
+            );
+            self.counters = counters;
+            if let Some(placement) = placement {
+                self.entities.commit(id.slot, placement);
+            }
+        }
+    }
+
+    fn scatter_props(&mut self) {
+        let mut random = Random::new(self.config.seed);
+        let models = self.model_names.len() as u64;
+        if models == 0 {
+            return;
+        }
+        for _ in 0..self.config.objects {
+            let model = ModelId(random.below(models) as u8);
+            let shape = Self::prop_shape(model);
+            let mut counters = self.counters;
+            let placement = spawn::scattered(
+                &self.space(),
+                &self.spawn_points,
+                shape,
+                self.sight,
+                &mut random,
+                &mut counters,
+            );
+            self.counters = counters;
+            let Some(placement) = placement else { continue };
+            if let Some(id) = self.entities.insert(Role::Prop(model), shape) {
+                self.entities.commit(id.slot, placement);
+            }
+        }
+    }
+
+    /// The emergency routine: out of the world, and back at the nearest free
+    /// place, else at a spawn point, else into limbo.
+    fn rescue(&mut self, slot: u16) {
+        let Some(entity) = self.entities.get(slot) else { return };
+        let Some(placement) = entity.placement().copied() else { return };
+        self.entities.withdraw(slot);
+        rest::wake_around(&mut self.entities, placement.bounds());
+        let mut counters = self.counters;
+        let nearest = spawn::nearest_free(
+            &self.space(),
+            placement.shape(),
+            *placement.pose(),
+            self.sight,
+            &mut counters,
+        );
+        self.counters = counters;
+        match nearest {
+            Some(placement) => self.settle_in(slot, placement),
+            None => self.return_from_limbo(slot),
+        }
+    }
+
+    /// Puts an entity that is nowhere at a spawn point, if one is free.
+    fn return_from_limbo(&mut self, slot: u16) {
+        let Some(entity) = self.entities.get(slot) else { return };
+        let mut counters = self.counters;
+        let (space, points) = (self.space(), &self.spawn_points);
+        let placement = match &entity.role {
+            Role::Player(_) => {
+                spawn::player_place(&space, points, self.boxes.standing.0, &mut counters)
+            }
+            Role::Prop(_) => spawn::any_free(&space, points, entity.shape, &mut counters),
+        };
+        self.counters = counters;
+        if let Some(placement) = placement {
+            self.settle_in(slot, placement);
+        }
+    }
+
+    fn settle_in(&mut self, slot: u16, placement: crate::guard::Placement) {
+        let standing = placement.shape() == self.boxes.standing.0;
+        if let Some(entity) = self.entities.get_mut(slot) {
+            entity.velocity = DVec3::ZERO;
+            entity.angular = DVec3::ZERO;
+            entity.rest = crate::entities::Rest::default();
+            if let Role::Player(walker) = &mut entity.role {
+                walker.posture = if standing { Posture::Standing } else { Posture::Crouching };
+            }
+        }
+        self.entities.commit(slot, placement);
+    }
+
+    fn catch_fallen(&mut self) {
+        let floor = self.floor;
+        let fallen = |entity: &Entity| {
+            entity.placement().is_some_and(|placement| placement.pose().position.z < floor)
+        };
+        for slot in self.entities.slots_where(fallen) {
+            self.counters.fallen += 1;
+            self.entities.withdraw(slot);
+            self.return_from_limbo(slot);
+        }
+    }
+
+    fn count(&mut self) {
+        let entities = || self.entities.iter();
+        self.counters.awake = entities().filter(|entity| entity.is_awake_prop()).count() as u64;
+        self.counters.limbo =
+            entities().filter(|entity| entity.placement().is_none()).count() as u64;
+        self.counters.entities = entities().count() as u64 - self.counters.limbo;
+    }
+}
