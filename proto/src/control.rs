@@ -4,10 +4,12 @@
 //! [`MAX_FRAME`] bytes.
 
 mod frame;
+mod map_name;
 mod message;
 mod player_name;
 
 pub use frame::{FrameError, Framer, MAX_FRAME, frame};
+pub use map_name::{MAX_MAP_NAME, MapName};
 pub use message::{
     ClientHello, ClientMessage, ClosingReason, MapHash, MessageError, RefusalReason, ServerHello,
     ServerMessage, decode_client_message, decode_server_message, encode_client_message,

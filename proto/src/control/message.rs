@@ -4,15 +4,12 @@ use std::num::NonZeroU16;
 use bincode::de::Decoder;
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
-use bincode::{BorrowDecode, Decode, Encode};
+use bincode::{Decode, Encode};
 use sim::EntityId;
 
-use super::{MAX_FRAME, frame};
+use super::{MAX_FRAME, MapName, PlayerName, frame};
 use crate::quantise::WorldBounds;
 use crate::{PROTOCOL_VERSION, Tick};
-
-/// Most bytes a map's name may have.
-const MAX_MAP_NAME: usize = 64;
 
 /// The content hash of a compiled map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
@@ -32,12 +29,32 @@ impl fmt::Display for MapHash {
 /// The first message of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct ClientHello {
-    /// The [`PROTOCOL_VERSION`] it speaks.
-    pub version: u32,
+    version: u32,
+    map: MapHash,
+    name: String,
+}
+
+impl ClientHello {
+    /// A hello in this version of the protocol, with the map the client has,
+    /// or [`MapHash::ANY`].
+    pub fn new(map: MapHash, name: &PlayerName) -> Self {
+        Self { version: PROTOCOL_VERSION, map, name: name.as_str().to_owned() }
+    }
+
+    /// The version the client speaks.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
     /// The map it has, or [`MapHash::ANY`].
-    pub map: MapHash,
-    /// What it wants to be called; the server checks it.
-    pub name: String,
+    pub fn map(&self) -> MapHash {
+        self.map
+    }
+
+    /// What it wants to be called; unchecked if it came from a client.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 /// What a client says on the control stream.
@@ -62,8 +79,8 @@ pub struct ServerHello {
     pub tick: Tick,
     /// Which map is played.
     pub map: MapHash,
-    /// What that map is called, at most 64 bytes.
-    pub map_name: String,
+    /// What that map is called.
+    pub map_name: MapName,
     /// The lattice that positions are rounded to.
     pub bounds: WorldBounds,
     /// How many players the server takes.
@@ -91,7 +108,7 @@ pub enum RefusalReason {
         /// The map the server has.
         server: MapHash,
         /// What that map is called.
-        name: String,
+        name: MapName,
     },
     /// The name is not fit to be shown.
     #[error("the name is not fit to be shown")]
@@ -150,12 +167,12 @@ fn configuration() -> impl bincode::config::Config {
 }
 
 /// The message as a frame, ready to be written to the stream.
-pub fn encode_client_message(message: &ClientMessage) -> Result<Vec<u8>, MessageError> {
+pub fn encode_client_message(message: &ClientMessage) -> Vec<u8> {
     encode(message)
 }
 
 /// The message as a frame, ready to be written to the stream.
-pub fn encode_server_message(message: &ServerMessage) -> Result<Vec<u8>, MessageError> {
+pub fn encode_server_message(message: &ServerMessage) -> Vec<u8> {
     encode(message)
 }
 
@@ -177,17 +194,11 @@ pub fn hello_version(content: &[u8]) -> Option<u32> {
     (tag == 0).then_some(version)
 }
 
-impl ClientHello {
-    /// A hello of this version.
-    pub fn new(map: MapHash, name: &str) -> Self {
-        Self { version: PROTOCOL_VERSION, map, name: name.to_owned() }
-    }
-}
-
-fn encode<M: Encode>(message: &M) -> Result<Vec<u8>, MessageError> {
-    let content = bincode::encode_to_vec(message, configuration())
-        .map_err(|error| MessageError::Undecodable { reason: error.to_string() })?;
-    frame(&content).map_err(|error| MessageError::Undecodable { reason: error.to_string() })
+fn encode<M: Encode>(message: &M) -> Vec<u8> {
+    // Neither can fail: every text in a message has a type that bounds it, or
+    // came out of a frame, and memory takes whatever is written to it.
+    let content = bincode::encode_to_vec(message, configuration()).expect("memory takes it");
+    frame(&content).expect("a message's types keep it below the limit of a frame")
 }
 
 fn decode<M: Decode<()>>(content: &[u8]) -> Result<M, MessageError> {
@@ -201,7 +212,7 @@ fn decode<M: Decode<()>>(content: &[u8]) -> Result<M, MessageError> {
 
 /// The fields of a [`ServerHello`] as they are written.
 type HelloFields =
-    ((u16, u16), NonZeroU16, NonZeroU16, u32, MapHash, String, ([i32; 3], [u8; 3]), u16);
+    ((u16, u16), NonZeroU16, NonZeroU16, u32, MapHash, MapName, ([i32; 3], [u8; 3]), u16);
 
 impl Encode for ServerHello {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
@@ -227,9 +238,6 @@ impl<Context> Decode<Context> for ServerHello {
         if usize::from(slot) >= crate::MAX_SLOTS {
             return Err(DecodeError::Other("the player's slot is out of range"));
         }
-        if map_name.len() > MAX_MAP_NAME {
-            return Err(DecodeError::Other("the map's name is too long"));
-        }
         let (origin, bits) = bounds;
         let bounds = WorldBounds::new(origin, bits)
             .map_err(|_| DecodeError::Other("the world's bounds are out of range"))?;
@@ -239,10 +247,74 @@ impl<Context> Decode<Context> for ServerHello {
     }
 }
 
-impl<'de, Context> BorrowDecode<'de, Context> for ServerHello {
-    fn borrow_decode<D: bincode::de::BorrowDecoder<'de, Context = Context>>(
-        decoder: &mut D,
-    ) -> Result<Self, DecodeError> {
-        Self::decode(decoder)
+bincode::impl_borrow_decode!(ServerHello);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hello() -> ServerHello {
+        ServerHello {
+            player: EntityId { slot: 4095, generation: 65_535 },
+            tick_rate: NonZeroU16::MAX,
+            snapshot_rate: NonZeroU16::MAX,
+            tick: Tick(u32::MAX),
+            map: MapHash([255; 32]),
+            map_name: MapName::new(&"ä".repeat(100)),
+            bounds: WorldBounds::new([-(1 << 20); 3], [24; 3]).unwrap(),
+            player_limit: u16::MAX,
+        }
+    }
+
+    #[test]
+    fn messages_come_back_and_nothing_may_follow_them() {
+        let name = PlayerName::new(&"\u{10ffff}".repeat(24)).unwrap();
+        let wrong_map =
+            RefusalReason::WrongMap { server: MapHash([255; 32]), name: MapName::new("dm4") };
+        let server = [
+            ServerMessage::Hello(hello()),
+            ServerMessage::Refused(wrong_map),
+            ServerMessage::Refused(RefusalReason::WrongVersion { server: 7 }),
+            ServerMessage::Refused(RefusalReason::Full { limit: 32 }),
+            ServerMessage::Refused(RefusalReason::BadName),
+            ServerMessage::Closing(ClosingReason::Removed),
+        ];
+        for message in server {
+            let mut content = encode_server_message(&message).split_off(2);
+            assert_eq!(decode_server_message(&content), Ok(message));
+            content.push(0);
+            assert_eq!(decode_server_message(&content), Err(MessageError::Trailing { count: 1 }));
+        }
+        for message in
+            [ClientMessage::Hello(ClientHello::new(MapHash::ANY, &name)), ClientMessage::Leave]
+        {
+            let content = encode_client_message(&message).split_off(2);
+            assert_eq!(decode_client_message(&content), Ok(message));
+        }
+    }
+
+    #[test]
+    fn the_version_of_a_future_hello_is_readable() {
+        assert_eq!(hello_version(&[0, 9, 1, 2, 3]), Some(9));
+        assert_eq!(hello_version(&[0, 251, 0x2c, 0x01]), Some(300));
+        assert_eq!(hello_version(&[1]), None);
+        assert_eq!(hello_version(&[0]), None);
+    }
+
+    #[test]
+    fn a_hello_with_impossible_fields_is_no_hello() {
+        let mut slot = hello();
+        slot.player.slot = 4096;
+        let content = encode_server_message(&ServerMessage::Hello(slot)).split_off(2);
+        assert!(matches!(decode_server_message(&content), Err(MessageError::Undecodable { .. })));
+    }
+
+    #[test]
+    fn a_claimed_length_is_not_believed() {
+        // A hello whose name claims 2^63 bytes.
+        let mut content = vec![0, 1];
+        content.extend([0; 32]);
+        content.extend([253, 0, 0, 0, 0, 0, 0, 0, 128]);
+        assert!(matches!(decode_client_message(&content), Err(MessageError::Undecodable { .. })));
     }
 }

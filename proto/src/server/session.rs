@@ -4,7 +4,7 @@ use std::sync::Arc;
 use sim::EntityId;
 
 use crate::commands::CommandBatch;
-use crate::control::{ClosingReason, MapHash, PlayerName, RefusalReason};
+use crate::control::{ClosingReason, MapHash, MapName, PlayerName, RefusalReason};
 use crate::quantise::{Quantised, WorldBounds};
 use crate::snapshot::Lead;
 use crate::{ProtocolError, Tick, Time};
@@ -18,8 +18,8 @@ pub struct Terms {
     pub snapshot_rate: NonZeroU16,
     /// Which map is played.
     pub map: MapHash,
-    /// What that map is called; cut to 64 bytes on the wire.
-    pub map_name: String,
+    /// What that map is called.
+    pub map_name: MapName,
     /// The lattice that positions are rounded to.
     pub bounds: WorldBounds,
     /// How many players are taken.
