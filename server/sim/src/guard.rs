@@ -119,10 +119,10 @@ impl<'a> Space<'a> {
         counters: &mut Counters,
     ) -> Option<Placement> {
         let moving = Moving::new(self.shape(shape), pose, pose);
-        if let Some(size) = moving.shape.size {
-            if self.map.is_solid(size, pose.position.as_vec3()) {
-                return None;
-            }
+        if let Some(size) = moving.shape.size
+            && self.map.is_solid(size, pose.position.as_vec3())
+        {
+            return None;
         }
         let mut free = true;
         self.visit(&moving, MARGIN, ignored, |_, obstacle| {

@@ -31,6 +31,6 @@ impl Random {
 
     /// Uniform in `0..count`; `count` must not be zero.
     pub fn below(&mut self, count: u64) -> u64 {
-        (u128::from(self.bits()) * u128::from(count) >> 64) as u64
+        ((u128::from(self.bits()) * u128::from(count)) >> 64) as u64
     }
 }

@@ -85,10 +85,10 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &[Shape], pairs: &[Pair], 
         islands.add(entity.id.slot, entity.rest.still < enough);
     }
     for pair in pairs {
-        if let Blocker::Entity(other) = pair.key.other {
-            if !pair.points.is_empty() {
-                islands.join(pair.key.body, other);
-            }
+        if let Blocker::Entity(other) = pair.key.other
+            && !pair.points.is_empty()
+        {
+            islands.join(pair.key.body, other);
         }
     }
     for slot in entities.slots_where(Entity::is_awake_prop) {

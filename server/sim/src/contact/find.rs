@@ -182,10 +182,10 @@ fn remember(known: Option<&Pair>, points: &mut [ContactPoint]) {
             .iter()
             .map(|old| (old.local.distance_squared(point.local), old.impulse))
             .min_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((distance, impulse)) = nearest {
-            if distance < SAME_POINT * SAME_POINT {
-                point.impulse = impulse;
-            }
+        if let Some((distance, impulse)) = nearest
+            && distance < SAME_POINT * SAME_POINT
+        {
+            point.impulse = impulse;
         }
     }
 }
