@@ -7,11 +7,16 @@
 //! models share one geometry.
 
 mod box_tree;
+mod compile;
 pub mod geometry;
 pub mod model;
 mod spaces;
 mod world;
 
+pub use compile::{
+    BrushWarning, CompileError, Compiled, DegenerateBrush, MAX_COORDINATE, Options, Report, Source,
+    Stage, Tick, compile,
+};
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};
 pub use world::{
     Hit, InvalidTree, LoadError, MapEntity, SURFACE_DISTANCE, SaveError, Solidity, Trace, UNIVERSE,

@@ -19,6 +19,7 @@ use crate::geometry::{Aabb, ConvexSolid};
 use crate::spaces::{Size, SizeId, Spaces};
 
 pub use entity::MapEntity;
+pub(crate) use format::MAX_FACES;
 pub use format::{LoadError, SaveError};
 use onion::OnionTree;
 pub use onion::{InvalidTree, Solidity, UNIVERSE};

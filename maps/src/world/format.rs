@@ -12,6 +12,7 @@ use super::World;
 use super::onion::InvalidTree;
 use crate::spaces::SpacesError;
 use body::Body;
+pub(crate) use body::MAX_FACES;
 
 const MAGIC: [u8; 4] = *b"OBSP";
 const VERSION: u32 = 1;

@@ -1,0 +1,163 @@
+//! The convex region that a node of the tree stands for.
+
+use glam::DVec3;
+
+use super::hull::{Hull, HullSolid};
+use super::planes::PlaneId;
+use super::polygon::{Side, side, split};
+use crate::geometry::{Aabb, ConvexSolid, Plane, Winding};
+
+/// A bounded convex polyhedron that is cut again and again.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    faces: Vec<(Plane, Winding)>,
+}
+
+/// What a size's solids make of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Empty,
+    Solid,
+    /// Partly solid; this plane of a solid cuts the cell in two.
+    Mixed(PlaneId),
+}
+
+impl Cell {
+    /// The box `bounds`.
+    pub(super) fn from_box(bounds: &Aabb) -> Option<Self> {
+        let solid = ConvexSolid::from_box(bounds).ok()?;
+        let face = |f: &crate::geometry::Face| (f.plane, solid.winding(f));
+        Some(Self { faces: solid.faces().iter().map(face).collect() })
+    }
+
+    fn vertices(&self) -> impl Iterator<Item = DVec3> {
+        self.faces.iter().flat_map(|(_, winding)| winding.vertices.iter().copied())
+    }
+
+    pub(super) fn bounds(&self) -> Aabb {
+        Aabb::around(self.vertices())
+    }
+
+    /// On which side of `plane` the cell lies, apart from what reaches less
+    /// than the tolerance beyond.
+    pub(super) fn side(&self, plane: &Plane) -> Side {
+        let (mut front, mut back) = (false, false);
+        for (_, winding) in &self.faces {
+            match side(&winding.vertices, plane) {
+                Side::Front => front = true,
+                Side::Back => back = true,
+                Side::Both => return Side::Both,
+                Side::On => (),
+            }
+        }
+        match (front, back) {
+            (true, true) => Side::Both,
+            (true, false) => Side::Front,
+            (false, true) => Side::Back,
+            (false, false) => Side::On,
+        }
+    }
+
+    /// The parts in front of and behind a plane that it lies on both sides of.
+    pub(super) fn split(&self, plane: &Plane) -> (Self, Self) {
+        let (mut front, mut back) = (Vec::new(), Vec::new());
+        for (own, winding) in &self.faces {
+            let (f, b) = split(winding, plane);
+            front.extend(f.map(|winding| (*own, winding)));
+            back.extend(b.map(|winding| (*own, winding)));
+        }
+        if let Some(cut) = self.section(plane) {
+            let mut reversed = cut.clone();
+            reversed.vertices.reverse();
+            front.push((plane.flipped(), reversed));
+            back.push((*plane, cut));
+        }
+        (Self { faces: front }, Self { faces: back })
+    }
+
+    /// The polygon of `plane` within the cell, counter-clockwise from its
+    /// front.
+    fn section(&self, plane: &Plane) -> Option<Winding> {
+        let bounds = self.bounds();
+        let centre = bounds.centre();
+        let near = centre - plane.normal * plane.signed_distance(centre);
+        let reach = (bounds.max - bounds.min).length() * 2.0;
+        let mut winding = Winding::on_plane(plane, 1.0);
+        let corner = plane.normal * plane.distance;
+        for vertex in &mut winding.vertices {
+            *vertex = near + (*vertex - corner) * reach;
+        }
+        for (own, _) in &self.faces {
+            winding = split(&winding, own).1?;
+        }
+        Some(winding)
+    }
+
+    /// What the solids of `hull` make of this cell, apart from what is thinner
+    /// than the tolerance.
+    pub(super) fn state(&self, hull: &Hull) -> State {
+        let mut cutting = Vec::new();
+        let mut cut = None;
+        for index in hull.overlapping(&self.bounds()) {
+            let solid = hull.solid(index);
+            match self.within(solid) {
+                Within::All => return State::Solid,
+                Within::None => (),
+                Within::Some(plane) => {
+                    cutting.push(solid);
+                    cut = cut.or(Some(plane));
+                }
+            }
+        }
+        let Some(plane) = cut else { return State::Empty };
+        let mut pieces = vec![self.clone()];
+        for solid in cutting {
+            pieces = pieces.into_iter().flat_map(|piece| piece.outside(solid)).collect();
+        }
+        if pieces.is_empty() { State::Solid } else { State::Mixed(plane) }
+    }
+
+    /// How much of this cell lies in `solid`.
+    fn within(&self, solid: &HullSolid) -> Within {
+        let mut rest = None;
+        let mut cut = None;
+        for face in &solid.faces {
+            let cell = rest.as_ref().unwrap_or(self);
+            match cell.side(&face.plane) {
+                Side::Front | Side::On => return Within::None,
+                Side::Back => (),
+                Side::Both => {
+                    rest = Some(cell.split(&face.plane).1);
+                    cut = cut.or(Some(face.id));
+                }
+            }
+        }
+        cut.map_or(Within::All, Within::Some)
+    }
+
+    /// The parts of this cell outside `solid`.
+    fn outside(self, solid: &HullSolid) -> Vec<Self> {
+        let mut outside = Vec::new();
+        let mut rest = self.clone();
+        for face in &solid.faces {
+            match rest.side(&face.plane) {
+                Side::Front | Side::On => return vec![self],
+                Side::Back => (),
+                Side::Both => {
+                    let (front, back) = rest.split(&face.plane);
+                    outside.push(front);
+                    rest = back;
+                }
+            }
+        }
+        outside
+    }
+}
+
+/// How much of a cell lies in a solid.
+enum Within {
+    None,
+    All,
+    /// A part; this plane of the solid cuts the cell.
+    Some(PlaneId),
+}

@@ -1,0 +1,139 @@
+//! One size's expanded world: solids for the truth, polygons for the tree.
+
+use super::TOLERANCE;
+use super::expand::expanded;
+use super::planes::{PlaneId, PlaneTable};
+use super::polygon::{Polygon, Side, side, split};
+use crate::box_tree::BoxTree;
+use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane, Winding};
+use crate::spaces::{Size, SizeId};
+
+/// The expanded solids of one size.
+pub(super) struct Hull {
+    pub(super) size: SizeId,
+    solids: Vec<HullSolid>,
+    tree: BoxTree,
+}
+
+/// An expanded solid with canonical planes.
+pub(super) struct HullSolid {
+    pub(super) faces: Vec<HullFace>,
+    pub(super) bounds: Aabb,
+}
+
+/// A face of an expanded solid.
+pub(super) struct HullFace {
+    pub(super) id: PlaneId,
+    pub(super) plane: Plane,
+    bevel: bool,
+    winding: Winding,
+}
+
+impl Hull {
+    /// Expands the solids that are solid to this size.
+    pub(super) fn new<'a>(
+        id: SizeId,
+        size: &Size,
+        solids: impl Iterator<Item = &'a ConvexSolid>,
+        planes: &mut PlaneTable,
+    ) -> Result<Self, DegenerateSolid> {
+        let solids: Vec<HullSolid> = solids
+            .map(|solid| {
+                let sum = expanded(solid, size.half_extents.as_dvec3())?;
+                Ok(HullSolid::new(solid, &sum, planes))
+            })
+            .collect::<Result<_, _>>()?;
+        let boxes: Vec<Aabb> = solids.iter().map(|s| s.bounds).collect();
+        Ok(Self { size: id, tree: BoxTree::new(&boxes), solids })
+    }
+
+    pub(super) fn bounds(&self) -> Aabb {
+        self.tree.bounds()
+    }
+
+    /// Indices of the solids whose boxes overlap `bounds`, ascending.
+    pub(super) fn overlapping(&self, bounds: &Aabb) -> Vec<usize> {
+        let mut found = Vec::new();
+        self.tree.overlapping(bounds, |i| found.push(i as usize));
+        found.sort_unstable();
+        found
+    }
+
+    pub(super) fn solid(&self, index: usize) -> &HullSolid {
+        &self.solids[index]
+    }
+
+    /// The surface of the union of all solids: the parts of their faces that
+    /// no other solid covers.
+    pub(super) fn surface(&self) -> Vec<Polygon> {
+        let mut polygons = Vec::new();
+        for (i, solid) in self.solids.iter().enumerate() {
+            let others = self.overlapping(&solid.bounds.inflated(TOLERANCE));
+            for face in &solid.faces {
+                let mut pieces = vec![face.winding.clone()];
+                for &other in others.iter().filter(|&&other| other != i) {
+                    let covers = &self.solids[other];
+                    pieces = pieces
+                        .into_iter()
+                        .flat_map(|piece| uncovered(piece, face.id, covers, i < other))
+                        .collect();
+                }
+                let polygon = |piece| Polygon::new(face.id, self.size, face.bevel, piece);
+                polygons.extend(pieces.into_iter().map(polygon));
+            }
+        }
+        polygons
+    }
+}
+
+impl HullSolid {
+    fn new(source: &ConvexSolid, sum: &ConvexSolid, planes: &mut PlaneTable) -> Self {
+        let face = |face: &crate::geometry::Face| {
+            let winding = sum.winding(face);
+            let id = planes.intern(&face.plane, &winding.vertices);
+            let drawn = |f: &crate::geometry::Face| f.plane.normal == face.plane.normal;
+            let bevel = !source.faces().iter().any(drawn);
+            HullFace { id, plane: planes.get(id), bevel, winding }
+        };
+        let faces = sum.faces().iter().map(face).collect();
+        Self { faces, bounds: *sum.bounds() }
+    }
+}
+
+/// The pieces of `piece`, on the plane `id`, that `solid` does not cover. Of
+/// two faces in one plane that face the same way one stays, the `first`; of
+/// two that face each other neither does, for they lie inside the union.
+fn uncovered(piece: Winding, id: PlaneId, solid: &HullSolid, first: bool) -> Vec<Winding> {
+    let bounds = Aabb::around(piece.vertices.iter().copied());
+    if !bounds.overlaps(&solid.bounds) {
+        return vec![piece];
+    }
+    let mut rest = piece.clone();
+    let mut outside = Vec::new();
+    for face in &solid.faces {
+        let side = if face.id.index() == id.index() {
+            Side::On
+        } else {
+            side(&rest.vertices, &face.plane)
+        };
+        match side {
+            Side::Back => (),
+            Side::Front => return vec![piece],
+            Side::On => {
+                let same_way = rest.area_vector().dot(face.plane.normal) > 0.0;
+                if same_way && first {
+                    return vec![piece];
+                }
+            }
+            Side::Both => {
+                let (front, back) = split(&rest, &face.plane);
+                outside.extend(front);
+                match back {
+                    Some(back) => rest = back,
+                    None => return vec![piece],
+                }
+            }
+        }
+    }
+    outside
+}

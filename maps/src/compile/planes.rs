@@ -1,0 +1,116 @@
+//! Canonical planes: two faces are coplanar if their planes have one id.
+
+use std::collections::HashMap;
+
+use glam::DVec3;
+
+use super::TOLERANCE;
+use crate::geometry::Plane;
+
+/// A plane of a [`PlaneTable`], with a facing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct PlaneId(u32);
+
+impl PlaneId {
+    /// The same for both facings of a plane.
+    pub(super) fn index(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    /// The plane of this index, faced as the table stores it.
+    pub(super) fn from_index(index: usize) -> Self {
+        Self((index as u32) << 1)
+    }
+
+    pub(super) fn is_flipped(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    pub(super) fn flipped(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+}
+
+/// Normals of one plane, computed from different points of it, agree far
+/// better than this; whether planes this nearly parallel are one is decided on
+/// the face at hand.
+const NORMALS_AGREE: f64 = 1e-5;
+
+/// All planes of a map. Each is stored once, with its leading normal component
+/// positive.
+#[derive(Default)]
+pub(super) struct PlaneTable {
+    planes: Vec<Plane>,
+    /// Indices by whole distance. Only looked up, never iterated, so its
+    /// order does not matter.
+    by_distance: HashMap<i64, Vec<u32>>,
+}
+
+impl PlaneTable {
+    /// The id of `plane`. A plane already known is taken instead if it passes
+    /// all the face's `vertices` by less than half the compiler's tolerance.
+    pub(super) fn intern(&mut self, plane: &Plane, vertices: &[DVec3]) -> PlaneId {
+        let plane = snapped(plane);
+        // A unit normal has a component above 0.577; 0.4 keeps away from zero
+        // and from the sines of angles that are drawn.
+        let leading = plane.normal.to_array().into_iter().find(|c| c.abs() > 0.4);
+        let flip = leading.is_some_and(|c| c < 0.0);
+        let canonical = if flip { plane.flipped() } else { plane };
+        let bucket = canonical.distance.floor() as i64;
+        let known = [bucket, bucket - 1, bucket + 1].into_iter().find_map(|bucket| {
+            self.by_distance.get(&bucket)?.iter().copied().find(|&i| {
+                let known = &self.planes[i as usize];
+                (known.normal - canonical.normal).abs().max_element() < NORMALS_AGREE
+                    && vertices.iter().all(|&v| known.signed_distance(v).abs() < 0.5 * TOLERANCE)
+            })
+        });
+        let index = known.unwrap_or_else(|| {
+            let index = self.planes.len() as u32;
+            self.planes.push(canonical);
+            self.by_distance.entry(bucket).or_default().push(index);
+            index
+        });
+        PlaneId(index << 1 | u32::from(flip))
+    }
+
+    pub(super) fn get(&self, id: PlaneId) -> Plane {
+        let plane = self.planes[id.index()];
+        if id.is_flipped() { plane.flipped() } else { plane }
+    }
+}
+
+/// Normals along an axis but for rounding are along the axis.
+fn snapped(plane: &Plane) -> Plane {
+    let component = |c: f64| {
+        if c.abs() < 1e-12 {
+            0.0
+        } else if (c.abs() - 1.0).abs() < 1e-12 {
+            c.signum()
+        } else {
+            c
+        }
+    };
+    let normal = plane.normal;
+    let normal = DVec3::new(component(normal.x), component(normal.y), component(normal.z));
+    Plane { normal, distance: plane.distance }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_plane_has_one_id_and_two_facings() {
+        let mut table = PlaneTable::default();
+        let plane = Plane { normal: DVec3::new(0.6, -0.8, 0.0), distance: 5.0 };
+        let corner = [DVec3::new(3.0, -4.0, 100.0)];
+        let id = table.intern(&plane, &corner);
+        assert_eq!(table.get(id), plane);
+        assert_eq!(table.intern(&plane.flipped(), &corner), id.flipped());
+        assert_eq!(table.get(id.flipped()), plane.flipped());
+        let beside = Plane { distance: 5.01, ..plane };
+        assert_ne!(table.intern(&beside, &[DVec3::new(3.006, -4.008, 0.0)]).index(), id.index());
+        let rounded = Plane { normal: DVec3::new(0.6 + 1e-9, -0.8, 0.0), distance: 5.0 };
+        assert_eq!(table.intern(&rounded, &corner), id);
+    }
+}

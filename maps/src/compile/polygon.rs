@@ -1,0 +1,109 @@
+//! Polygons of expanded solids, cut by planes within the compiler's tolerance.
+
+use glam::DVec3;
+
+use super::TOLERANCE;
+use super::planes::PlaneId;
+use crate::geometry::{Aabb, Plane, Winding};
+use crate::spaces::SizeId;
+
+/// A piece of the surface of one size's solid space.
+#[derive(Clone, Debug)]
+pub(super) struct Polygon {
+    /// Facing out of the solid.
+    pub(super) plane: PlaneId,
+    pub(super) size: SizeId,
+    /// The expansion made this face; the brush has none like it.
+    pub(super) bevel: bool,
+    winding: Winding,
+    centre: DVec3,
+    half_extents: DVec3,
+}
+
+/// Where something lies with regard to a plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Front,
+    Back,
+    On,
+    Both,
+}
+
+impl Polygon {
+    pub(super) fn new(plane: PlaneId, size: SizeId, bevel: bool, winding: Winding) -> Self {
+        let bounds = Aabb::around(winding.vertices.iter().copied());
+        let (centre, half_extents) = (bounds.centre(), bounds.half_extents());
+        Self { plane, size, bevel, winding, centre, half_extents }
+    }
+
+    fn with_winding(&self, winding: Winding) -> Self {
+        Self::new(self.plane, self.size, self.bevel, winding)
+    }
+
+    pub(super) fn bounds(&self) -> Aabb {
+        Aabb::from_centre(self.centre, self.half_extents)
+    }
+
+    pub(super) fn winding(&self) -> &Winding {
+        &self.winding
+    }
+
+    /// On which side of `plane` it lies, apart from what reaches less than the
+    /// tolerance beyond.
+    pub(super) fn side(&self, plane: &Plane) -> Side {
+        let reach = self.half_extents.dot(plane.normal.abs());
+        let distance = plane.signed_distance(self.centre);
+        if distance > reach {
+            return Side::Front;
+        }
+        if distance < -reach {
+            return Side::Back;
+        }
+        side(&self.winding.vertices, plane)
+    }
+
+    /// The parts in front of and behind a plane that it lies on both sides of.
+    pub(super) fn split(&self, plane: &Plane) -> (Option<Self>, Option<Self>) {
+        let (front, back) = split(&self.winding, plane);
+        (front.map(|w| self.with_winding(w)), back.map(|w| self.with_winding(w)))
+    }
+}
+
+/// On which side of `plane` the points lie.
+pub(super) fn side(points: &[DVec3], plane: &Plane) -> Side {
+    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+    for &point in points {
+        let distance = plane.signed_distance(point);
+        least = least.min(distance);
+        most = most.max(distance);
+    }
+    match (most > TOLERANCE, least < -TOLERANCE) {
+        (true, true) => Side::Both,
+        (true, false) => Side::Front,
+        (false, true) => Side::Back,
+        (false, false) => Side::On,
+    }
+}
+
+/// Cuts a winding in two. A part too thin to have an area is `None`.
+pub(super) fn split(winding: &Winding, plane: &Plane) -> (Option<Winding>, Option<Winding>) {
+    let count = winding.vertices.len();
+    let (mut front, mut back) = (Vec::with_capacity(count + 1), Vec::with_capacity(count + 1));
+    for (i, &a) in winding.vertices.iter().enumerate() {
+        let b = winding.vertices[(i + 1) % count];
+        let (from, to) = (plane.signed_distance(a), plane.signed_distance(b));
+        if from >= 0.0 {
+            front.push(a);
+        }
+        if from <= 0.0 {
+            back.push(a);
+        }
+        if (from > 0.0 && to < 0.0) || (from < 0.0 && to > 0.0) {
+            let cut = a + (b - a) * (from / (from - to));
+            front.push(cut);
+            back.push(cut);
+        }
+    }
+    let whole = |vertices: Vec<DVec3>| (vertices.len() >= 3).then_some(Winding { vertices });
+    (whole(front), whole(back))
+}

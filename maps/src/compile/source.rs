@@ -1,0 +1,178 @@
+use std::path::{Path, PathBuf};
+
+use glam::DVec3;
+use quake_map::TextParseError;
+
+use super::CompileError;
+
+/// Largest source that is read; the largest map known to us is a tenth of it.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The text of a map and where it came from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    name: String,
+    path: PathBuf,
+    text: Vec<u8>,
+}
+
+impl Source {
+    /// Reads a `.map` file; the world is named after it.
+    ///
+    /// # Errors
+    /// [`CompileError::Read`] if it cannot be read or is too large.
+    pub fn read(path: &Path) -> Result<Self, CompileError> {
+        let failed = |source| CompileError::Read { path: path.to_owned(), source };
+        let length = std::fs::metadata(path).map_err(failed)?.len();
+        if length > MAX_BYTES {
+            return Err(failed(std::io::Error::other(format!("larger than {MAX_BYTES} bytes"))));
+        }
+        let text = std::fs::read(path).map_err(failed)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { name, path: path.to_owned(), text })
+    }
+
+    /// A map whose text is already here; messages name it by `name`.
+    pub fn from_text(name: &str, text: impl Into<Vec<u8>>) -> Self {
+        Self { name: name.to_owned(), path: PathBuf::from(name), text: text.into() }
+    }
+
+    /// What the compiled world is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What messages call the source.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Entities and brushes as written, with the line each brush begins on.
+    pub(super) fn parse(&self) -> Result<Vec<SourceEntity>, CompileError> {
+        let map = quake_map::parse(&mut self.text.as_slice()).map_err(|error| {
+            let (line, reason) = match error {
+                TextParseError::Lexer(l) | TextParseError::Parser(l) => (l.line_number, l.message),
+                TextParseError::Io(error) => (None, error.to_string()),
+            };
+            let line = line.map_or_else(|| self.last_line(), |line| line.get());
+            CompileError::Syntax { path: self.path.clone(), line, reason }
+        })?;
+        let mut lines = brush_lines(&self.text).into_iter();
+        let entities = map.entities.into_iter().map(|entity| {
+            let text = |s: std::ffi::CString| String::from_utf8_lossy(s.as_bytes()).into_owned();
+            let brushes = entity.brushes.into_iter().map(|surfaces| SourceBrush {
+                line: lines.next().unwrap_or(0),
+                faces: surfaces
+                    .into_iter()
+                    .map(|s| SourceFace {
+                        points: s.half_space.map(DVec3::from),
+                        texture: text(s.texture),
+                    })
+                    .collect(),
+            });
+            SourceEntity {
+                brushes: brushes.collect(),
+                pairs: entity.edict.into_iter().map(|(k, v)| (text(k), text(v))).collect(),
+            }
+        });
+        Ok(entities.collect())
+    }
+
+    fn last_line(&self) -> u64 {
+        1 + self.text.iter().filter(|&&b| b == b'\n').count() as u64
+    }
+}
+
+/// An entity as written.
+pub(super) struct SourceEntity {
+    pub(super) pairs: Vec<(String, String)>,
+    pub(super) brushes: Vec<SourceBrush>,
+}
+
+/// A brush as written.
+pub(super) struct SourceBrush {
+    /// Line of its opening brace.
+    pub(super) line: u64,
+    pub(super) faces: Vec<SourceFace>,
+}
+
+/// A half-space as written: the solid lies behind the plane through the three
+/// points, which run clockwise seen from the front.
+pub(super) struct SourceFace {
+    pub(super) points: [DVec3; 3],
+    pub(super) texture: String,
+}
+
+/// Line of each brush's opening brace, in order: the parser keeps none. Tokens
+/// are told apart as it does, for a brace may also be part of a texture's name.
+fn brush_lines(text: &[u8]) -> Vec<u64> {
+    let (mut lines, mut line, mut depth) = (Vec::new(), 1, 0_u32);
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        let rest = &text[at..];
+        let length = match byte {
+            b if b.is_ascii_whitespace() => 1,
+            b'"' => rest[1..].iter().position(|&b| b == b'"').map_or(rest.len(), |p| p + 2),
+            b'/' if rest.get(1) == Some(&b'/') => {
+                rest.iter().position(|&b| b == b'\r' || b == b'\n').unwrap_or(rest.len())
+            }
+            _ => rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len()),
+        };
+        let token = &rest[..length];
+        match token {
+            b"{" => {
+                depth += 1;
+                if depth == 2 {
+                    lines.push(line);
+                }
+            }
+            b"}" => depth = depth.saturating_sub(1),
+            _ => (),
+        }
+        line += token.iter().filter(|&&b| b == b'\n').count() as u64;
+        at += length;
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FACE: &str = "( 0 0 0 ) ( 0 1 0 ) ( 1 0 0 ) {fence 0 0 0 1 1\n";
+
+    #[test]
+    fn brushes_know_their_lines() {
+        let text = format!(
+            "// {{ no brush\r\n{{\n\"classname\" \"world {{ spawn\"\n{{\n{FACE}{FACE}}}\n{{ \n{FACE}}}\n}}\n{{\n{{\n}}}}"
+        );
+        let entities = Source::from_text("x", text.replace("}}", "}\n}")).parse();
+        let entities = entities.unwrap_or_else(|e| panic!("{e}"));
+        let lines: Vec<u64> =
+            entities.iter().flat_map(|e| e.brushes.iter().map(|b| b.line)).collect();
+        assert_eq!(lines, [4, 8, 13]);
+        assert_eq!(entities[0].brushes[0].faces[1].texture, "{fence");
+    }
+
+    #[test]
+    fn malformed_text_is_refused_with_its_line() {
+        for (text, expected) in [
+            ("{\n{\n( 0 0 zero ) ( 0 1 0 ) ( 1 0 0 ) x 0 0 0 1 1\n}\n}", 3),
+            ("{\n\"classname\" \"worldspawn\"\n", 3),
+            ("{\n\"classname", 2),
+            ("}", 1),
+        ] {
+            match Source::from_text("bad.map", text).parse() {
+                Err(CompileError::Syntax { line, path, .. }) => {
+                    assert_eq!(
+                        (line, path.as_path()),
+                        (expected, Path::new("bad.map")),
+                        "{text:?}"
+                    );
+                }
+                Err(other) => panic!("{other}"),
+                Ok(_) => panic!("accepted {text:?}"),
+            }
+        }
+    }
+}
