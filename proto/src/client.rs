@@ -2,6 +2,9 @@
 //! view of the world, and sends commands by a clock that it steers so that
 //! they reach the server just in time.
 
+mod clock;
+mod history;
 mod session;
+mod view;
 
 pub use session::{CommandSent, Event, Session, SessionStats, SnapshotReceived};

@@ -8,6 +8,7 @@
 //! [`JitterBuffer::take`]s one a tick; [`JitterBuffer::lead`] travels back
 //! beside the state to [`Session::encode_snapshot`].
 
+mod baselines;
 mod jitter_buffer;
 mod session;
 

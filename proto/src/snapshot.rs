@@ -1,9 +1,36 @@
-//! What the server sends each tick, as a datagram.
+//! What the server sends each tick, as a datagram: entities as differences
+//! from what this client has acknowledged of each, the most urgent first, as
+//! many as fit. Each datagram is decodable alone.
+//!
+//! The bits live here for both directions, so that writer and reader cannot
+//! drift apart; what the server remembers about a client lives in
+//! [`crate::server`], what a client remembers in [`crate::client`].
 
-/// How early a client's commands arrive, in quarters of a tick: the least of
-/// late. Negative if they are late.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Lead(i8);
+mod codec;
+mod digest;
+mod header;
+mod lead;
+mod record;
 
-/// Least bytes that a snapshot needs.
+pub(crate) use codec::digest_bits;
+pub use codec::{DigestSample, Record, Snapshot, SnapshotCodec};
+pub use digest::Digest;
+pub use header::{DatagramKind, HEADER_BYTES, Header};
+pub use lead::Lead;
+pub use record::Baseline;
+
+/// How many values of an entity a client keeps: all that the server may use
+/// as a baseline. The server counts what it sent of an entity after its
+/// baseline and does without one when the client may have dropped it.
+pub const BASELINES_KEPT: usize = 32;
+
+/// Every which snapshot carries a digest: at 60 a second, some four checks a
+/// second at a cost of five bits per snapshot.
+pub const DIGEST_INTERVAL: u32 = 16;
+
+/// Consecutive slots that a digest samples besides what its snapshot carries.
+pub const DIGEST_SLOTS: usize = 32;
+
+/// Least bytes that a snapshot is given: a header, a digest and the longest
+/// record there can be, so that each snapshot brings at least one entity on.
 pub const MIN_SNAPSHOT: usize = 64;

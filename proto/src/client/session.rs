@@ -1,9 +1,19 @@
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use sim::{Command, EntityId, EntityState};
 
-use crate::control::{ClosingReason, MapHash, PlayerName, RefusalReason, ServerHello};
-use crate::{ProtocolError, Tick, Time};
+use super::clock::Clock;
+use super::view::View;
+use crate::bits::BitReader;
+use crate::commands::{Acknowledgement, CommandBatch, CommandDatagram, MAX_COMMANDS, QUARTER_TURN};
+use crate::control::{
+    ClientHello, ClientMessage, ClosingReason, Framer, MapHash, PlayerName, RefusalReason,
+    ServerHello, ServerMessage, decode_server_message, encode_client_message,
+};
+use crate::quantise::QuantisedEntity;
+use crate::snapshot::{Header, SnapshotCodec};
+use crate::{DatagramError, IDLE_TIMEOUT, ProtocolError, Tick, Time};
 
 /// What a session tells its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,8 +60,6 @@ pub struct SessionStats {
     pub duplicates: u64,
     /// Snapshots that came too late to be of use.
     pub stale: u64,
-    /// Snapshots that never came, as far as the ticks tell.
-    pub missing: u64,
     /// Digests checked.
     pub digests: u64,
     /// Digests that did not agree: a defect in either end's codec.
@@ -66,14 +74,49 @@ pub struct SessionStats {
 
 /// A client's end of one connection: bytes and a time in, bytes and events out.
 #[derive(Debug)]
-pub struct Session {}
+pub struct Session {
+    phase: Phase,
+    framer: Framer,
+    output: Vec<u8>,
+    last_heard: Time,
+    stats: SessionStats,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// The server has not answered yet.
+    Joining,
+    /// In the match.
+    Joined(Box<Joined>),
+    /// Ended, one way or another.
+    Over,
+}
+
+/// What there is once the server has let the client in.
+#[derive(Debug)]
+struct Joined {
+    hello: ServerHello,
+    codec: SnapshotCodec,
+    view: View,
+    clock: Clock,
+    received: Option<Acknowledgement>,
+    last_arrival: Time,
+    /// The latest commands, for consecutive ticks; the last is for `newest`.
+    commands: VecDeque<Command>,
+    newest: Tick,
+}
 
 impl Session {
     /// A session that asks to join as `name` with the map it has, or
     /// [`MapHash::ANY`].
     pub fn new(name: &PlayerName, map: MapHash, now: Time) -> Self {
-        let _ = (name, map, now);
-        unimplemented!()
+        Self {
+            phase: Phase::Joining,
+            framer: Framer::new(),
+            output: encode_client_message(&ClientMessage::Hello(ClientHello::new(map, name))),
+            last_heard: now,
+            stats: SessionStats::default(),
+        }
     }
 
     /// Takes in what came on the control stream.
@@ -81,9 +124,49 @@ impl Session {
     /// # Errors
     /// The server broke the protocol: the session is over, and the caller
     /// closes the connection with the error's code.
-    pub fn receive_stream(&mut self, now: Time, bytes: &[u8]) -> Result<Vec<Event>, ProtocolError> {
-        let _ = (now, bytes);
-        unimplemented!()
+    pub fn receive_stream(
+        &mut self,
+        now: Time,
+        mut bytes: &[u8],
+    ) -> Result<Vec<Event>, ProtocolError> {
+        self.last_heard = now;
+        let mut events = Vec::new();
+        while !self.is_over() {
+            match self.receive_frame(now, &mut bytes) {
+                Ok(Some(event)) => events.push(event),
+                Ok(None) => break,
+                Err(error) => {
+                    self.phase = Phase::Over;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(events)
+    }
+
+    fn receive_frame(
+        &mut self,
+        now: Time,
+        bytes: &mut &[u8],
+    ) -> Result<Option<Event>, ProtocolError> {
+        let Some(content) = self.framer.next_frame(bytes)? else { return Ok(None) };
+        let event = match (decode_server_message(&content)?, &self.phase) {
+            (ServerMessage::Hello(hello), Phase::Joining) => {
+                self.phase = Phase::Joined(Box::new(Joined::new(hello.clone(), now)));
+                Event::Joined(hello)
+            }
+            (ServerMessage::Refused(reason), Phase::Joining) => {
+                self.phase = Phase::Over;
+                Event::Refused(reason)
+            }
+            (ServerMessage::Closing(reason), _) => {
+                self.phase = Phase::Over;
+                Event::Closed(reason)
+            }
+            (ServerMessage::Hello(_), _) => return Err(unexpected("hello")),
+            (ServerMessage::Refused(_), _) => return Err(unexpected("refusal")),
+        };
+        Ok(Some(event))
     }
 
     /// Takes in a datagram; `None` if it was a duplicate, stale, or came
@@ -96,79 +179,205 @@ impl Session {
         now: Time,
         bytes: &[u8],
     ) -> Result<Option<SnapshotReceived>, ProtocolError> {
-        let _ = (now, bytes);
-        unimplemented!()
+        // Datagrams may overtake the hello; unacknowledged, they are sent anew.
+        let Phase::Joined(joined) = &mut self.phase else { return Ok(None) };
+        let received = joined.receive(now, bytes, &mut self.stats);
+        match received {
+            Ok(_) => self.last_heard = now,
+            Err(_) => self.phase = Phase::Over,
+        }
+        received.map_err(ProtocolError::from)
     }
 
     /// Lets time pass; call it as often as convenient.
     pub fn advance(&mut self, now: Time) -> Option<Event> {
-        let _ = now;
-        unimplemented!()
+        if self.is_over() || now.since(self.last_heard) < IDLE_TIMEOUT {
+            return None;
+        }
+        self.phase = Phase::Over;
+        Some(Event::TimedOut)
     }
 
     /// Bytes to be written to the control stream; ask after each other call.
     pub fn stream_output(&mut self) -> Vec<u8> {
-        unimplemented!()
+        std::mem::take(&mut self.output)
     }
 
     /// Says goodbye: write [`Session::stream_output`], finish the stream, and
     /// let the server close the connection.
     pub fn leave(&mut self) {
-        unimplemented!()
+        if !self.is_over() {
+            self.output.extend(encode_client_message(&ClientMessage::Leave));
+            self.phase = Phase::Over;
+        }
     }
 
     /// When the next command is due; `None` while the client has not joined.
     pub fn next_command_at(&self) -> Option<Time> {
-        unimplemented!()
+        self.joined().map(|joined| joined.clock.next_at())
     }
 
     /// Gives the command for the tick that is due; `None` if none is due yet.
+    /// What a command cannot say (a movement of -128, a view beyond the
+    /// vertical) is drawn to the nearest that it can.
     pub fn command(&mut self, now: Time, command: Command) -> Option<CommandSent> {
-        let _ = (now, command);
-        unimplemented!()
+        let Phase::Joined(joined) = &mut self.phase else { return None };
+        let sent = joined.command(now, command)?;
+        self.stats.command_datagrams += 1;
+        self.stats.command_bytes += sent.datagram.len() as u64;
+        Some(sent)
     }
 
-    /// The terms of the match, once joined.
+    /// The terms of the match, while joined.
     pub fn hello(&self) -> Option<&ServerHello> {
-        unimplemented!()
+        self.joined().map(|joined| &joined.hello)
     }
 
-    /// The entity this client steers, once joined.
+    /// The entity this client steers, while joined.
     pub fn player(&self) -> Option<EntityId> {
-        unimplemented!()
+        self.hello().map(|hello| hello.player)
     }
 
     /// Whether the session has ended, one way or another.
     pub fn is_over(&self) -> bool {
-        unimplemented!()
+        matches!(self.phase, Phase::Over)
     }
 
     /// The tick of the latest snapshot.
     pub fn latest_tick(&self) -> Option<Tick> {
-        unimplemented!()
+        self.joined()?.received.map(|received| received.latest)
     }
 
     /// All entities as last heard of, in ascending order of slot.
     pub fn entities(&self) -> impl Iterator<Item = EntityState> {
-        std::iter::empty()
+        self.joined().into_iter().flat_map(|joined| joined.view.entities(&joined.hello.bounds))
     }
 
     /// One entity as last heard of.
     pub fn entity(&self, id: EntityId) -> Option<EntityState> {
-        let _ = id;
-        unimplemented!()
+        let joined = self.joined()?;
+        let entity = joined.view.latest(id.slot).filter(|e| e.generation == id.generation)?;
+        Some(entity.dequantise(id.slot, &joined.hello.bounds))
+    }
+
+    /// What a slot holds, in the integers of the wire.
+    pub fn quantised(&self, slot: u16) -> Option<&QuantisedEntity> {
+        self.joined()?.view.latest(slot)
     }
 
     /// What was heard of one entity lately, the oldest first, for those who
     /// interpolate. It did not change between the ticks that are left out, or
     /// the news were lost.
     pub fn history(&self, id: EntityId) -> impl Iterator<Item = (Tick, EntityState)> {
-        let _ = id;
-        std::iter::empty()
+        let joined = self.joined().into_iter();
+        joined.flat_map(move |joined| joined.view.history(id, &joined.hello.bounds))
     }
 
     /// What has been counted.
     pub fn stats(&self) -> &SessionStats {
-        unimplemented!()
+        &self.stats
     }
+
+    fn joined(&self) -> Option<&Joined> {
+        match &self.phase {
+            Phase::Joined(joined) => Some(joined),
+            _ => None,
+        }
+    }
+}
+
+impl Joined {
+    fn new(hello: ServerHello, now: Time) -> Self {
+        Self {
+            codec: SnapshotCodec { bounds: hello.bounds, tick_rate: hello.tick_rate },
+            view: View::default(),
+            clock: Clock::new(hello.tick_rate, hello.tick, now),
+            received: None,
+            last_arrival: now,
+            commands: VecDeque::new(),
+            newest: hello.tick,
+            hello,
+        }
+    }
+
+    fn receive(
+        &mut self,
+        now: Time,
+        bytes: &[u8],
+        stats: &mut SessionStats,
+    ) -> Result<Option<SnapshotReceived>, DatagramError> {
+        let near = self.received.map_or(self.hello.tick, |received| received.latest);
+        let tick = Header::read(&mut BitReader::new(bytes), near)?.tick;
+        let in_order = self.received.is_none_or(|received| tick > received.latest);
+        if let Some(received) = self.received {
+            if received.contains(tick) {
+                stats.duplicates += 1;
+                return Ok(None);
+            }
+            if received.is_beyond(tick) {
+                stats.stale += 1;
+                return Ok(None);
+            }
+        }
+        let decoded = self.codec.decode(bytes, near, |slot, tick| self.view.baseline(slot, tick));
+        let snapshot = match decoded {
+            // What came since may have pushed out what this one leans on.
+            Err(DatagramError::UnknownBaseline { .. }) if !in_order => {
+                stats.stale += 1;
+                return Ok(None);
+            }
+            decoded => decoded?,
+        };
+        // Only the latest snapshot can be compared with all that is held.
+        let sample = snapshot.digest.filter(|_| in_order);
+        let digest_agrees = sample.map(|sample| self.view.agrees(&snapshot, &sample));
+        self.view.apply(&snapshot);
+
+        let gap = self.received.is_some().then(|| now.since(self.last_arrival));
+        self.last_arrival = now;
+        stats.count(bytes.len(), snapshot.records.len(), digest_agrees);
+        match &mut self.received {
+            Some(received) => received.add(tick),
+            None => self.received = Some(Acknowledgement::of(tick)),
+        }
+        if let Some(lead) = snapshot.lead.filter(|_| in_order) {
+            self.clock.steer(now, lead);
+        }
+        Ok(Some(SnapshotReceived { tick, gap, digest_agrees }))
+    }
+
+    fn command(&mut self, now: Time, command: Command) -> Option<CommandSent> {
+        let tick = self.clock.take_due(now)?;
+        let command = Command {
+            forward: command.forward.max(-i8::MAX),
+            right: command.right.max(-i8::MAX),
+            pitch: command.pitch.clamp(-QUARTER_TURN, QUARTER_TURN),
+            ..command
+        };
+        let skipped = tick.distance(self.newest).clamp(1, MAX_COMMANDS as i64);
+        for _ in 0..skipped {
+            self.commands.push_back(command);
+        }
+        let surplus = self.commands.len().saturating_sub(MAX_COMMANDS);
+        self.commands.drain(..surplus);
+        self.newest = tick;
+        let oldest = tick.before(self.commands.len() as u32 - 1)?;
+        let batch = CommandBatch::new(oldest, self.commands.iter().copied().collect())?;
+        let datagram = CommandDatagram { acknowledgement: self.received, batch }.encode();
+        Some(CommandSent { tick, datagram })
+    }
+}
+
+impl SessionStats {
+    fn count(&mut self, bytes: usize, records: usize, digest_agrees: Option<bool>) {
+        self.snapshots += 1;
+        self.snapshot_bytes += bytes as u64;
+        self.records += records as u64;
+        self.digests += u64::from(digest_agrees.is_some());
+        self.digest_mismatches += u64::from(digest_agrees == Some(false));
+    }
+}
+
+fn unexpected(message: &'static str) -> ProtocolError {
+    ProtocolError::Unexpected { message, state: "in the match" }
 }

@@ -3,11 +3,15 @@ use std::sync::Arc;
 
 use sim::EntityId;
 
-use crate::commands::CommandBatch;
-use crate::control::{ClosingReason, MapHash, MapName, PlayerName, RefusalReason};
+use super::baselines::Baselines;
+use crate::commands::{CommandBatch, CommandDatagram};
+use crate::control::{
+    ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MapName, PlayerName, RefusalReason,
+    ServerHello, ServerMessage, decode_client_message, encode_server_message, hello_version,
+};
 use crate::quantise::{Quantised, WorldBounds};
-use crate::snapshot::Lead;
-use crate::{ProtocolError, Tick, Time};
+use crate::snapshot::{Lead, SnapshotCodec};
+use crate::{HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, PROTOCOL_VERSION, ProtocolError, Tick, Time};
 
 /// What a server offers to all its clients.
 #[derive(Clone, Debug)]
@@ -40,7 +44,7 @@ pub enum Event {
     Refused(RefusalReason),
     /// The client said goodbye: close the connection without an error.
     Left,
-    /// The client was silent too long: write [`Session::stream_output`] and
+    /// The client was silent too long, or its hello took too long: write [`Session::stream_output`] and
     /// close the connection.
     TimedOut,
 }
@@ -64,13 +68,40 @@ pub struct SessionStats {
 
 /// One client as the server sees it: bytes and a time in, bytes and events out.
 #[derive(Debug)]
-pub struct Session {}
+pub struct Session {
+    terms: Arc<Terms>,
+    phase: Phase,
+    framer: Framer,
+    output: Vec<u8>,
+    started: Time,
+    last_heard: Time,
+    stats: SessionStats,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// Nothing whole has been said.
+    AwaitingHello,
+    /// The caller has to decide.
+    AwaitingAnswer,
+    /// In the match.
+    Joined { player: EntityId, baselines: Box<Baselines> },
+    /// Ended, one way or another.
+    Over,
+}
 
 impl Session {
     /// A session for a connection just made.
     pub fn new(terms: Arc<Terms>, now: Time) -> Self {
-        let _ = (terms, now);
-        unimplemented!()
+        Self {
+            terms,
+            phase: Phase::AwaitingHello,
+            framer: Framer::new(),
+            output: Vec::new(),
+            started: now,
+            last_heard: now,
+            stats: SessionStats::default(),
+        }
     }
 
     /// Takes in what came on the control stream.
@@ -78,9 +109,68 @@ impl Session {
     /// # Errors
     /// The client broke the protocol: the session is over, and the caller
     /// closes the connection with the error's code.
-    pub fn receive_stream(&mut self, now: Time, bytes: &[u8]) -> Result<Vec<Event>, ProtocolError> {
-        let _ = (now, bytes);
-        unimplemented!()
+    pub fn receive_stream(
+        &mut self,
+        now: Time,
+        mut bytes: &[u8],
+    ) -> Result<Vec<Event>, ProtocolError> {
+        self.last_heard = now;
+        let mut events = Vec::new();
+        while !self.is_over() {
+            match self.receive_frame(&mut bytes) {
+                Ok(Some(event)) => events.extend(event),
+                Ok(None) => break,
+                Err(error) => {
+                    self.phase = Phase::Over;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(events)
+    }
+
+    /// The next frame's event, if it makes one; `None` if there is no frame.
+    fn receive_frame(&mut self, bytes: &mut &[u8]) -> Result<Option<Option<Event>>, ProtocolError> {
+        let Some(content) = self.framer.next_frame(bytes)? else { return Ok(None) };
+        // A hello of another version need not be decodable to be answered.
+        if let (Phase::AwaitingHello, Some(version)) = (&self.phase, hello_version(&content))
+            && version != PROTOCOL_VERSION
+        {
+            let reason = RefusalReason::WrongVersion { server: PROTOCOL_VERSION };
+            return Ok(Some(Some(self.refuse_with(reason))));
+        }
+        let message = decode_client_message(&content)?;
+        let event = match (message, &self.phase) {
+            (ClientMessage::Hello(hello), Phase::AwaitingHello) => self.judge(&hello),
+            (ClientMessage::Hello(_), phase) => {
+                return Err(ProtocolError::Unexpected { message: "hello", state: phase.name() });
+            }
+            (ClientMessage::Leave, _) => {
+                self.phase = Phase::Over;
+                Event::Left
+            }
+        };
+        Ok(Some(Some(event)))
+    }
+
+    /// What a hello of the right version comes to.
+    fn judge(&mut self, hello: &ClientHello) -> Event {
+        let Terms { map, map_name, .. } = &*self.terms;
+        if hello.map() != MapHash::ANY && hello.map() != *map {
+            let reason = RefusalReason::WrongMap { server: *map, name: map_name.clone() };
+            return self.refuse_with(reason);
+        }
+        let Ok(name) = PlayerName::new(hello.name()) else {
+            return self.refuse_with(RefusalReason::BadName);
+        };
+        self.phase = Phase::AwaitingAnswer;
+        Event::Hello { name }
+    }
+
+    fn refuse_with(&mut self, reason: RefusalReason) -> Event {
+        self.say(&ServerMessage::Refused(reason.clone()));
+        self.phase = Phase::Over;
+        Event::Refused(reason)
     }
 
     /// Takes in a datagram and gives the commands in it; `None` while the
@@ -93,61 +183,112 @@ impl Session {
         now: Time,
         bytes: &[u8],
     ) -> Result<Option<CommandBatch>, ProtocolError> {
-        let _ = (now, bytes);
-        unimplemented!()
+        let Phase::Joined { baselines, .. } = &mut self.phase else { return Ok(None) };
+        let decoded =
+            CommandDatagram::decode(bytes, baselines.latest_tick()).and_then(|datagram| {
+                let acknowledged = match datagram.acknowledgement {
+                    Some(acknowledgement) => baselines.acknowledge(acknowledgement)?,
+                    None => 0,
+                };
+                Ok((acknowledged, datagram.batch))
+            });
+        match decoded {
+            Ok((acknowledged, batch)) => {
+                self.last_heard = now;
+                self.stats.acknowledged += acknowledged as u64;
+                self.stats.command_datagrams += 1;
+                Ok(Some(batch))
+            }
+            Err(error) => {
+                self.phase = Phase::Over;
+                Err(error.into())
+            }
+        }
     }
 
     /// Lets time pass; call it at [`Session::next_timeout`] at the latest, or
     /// as often as convenient.
     pub fn advance(&mut self, now: Time) -> Option<Event> {
-        let _ = now;
-        unimplemented!()
+        if self.next_timeout().is_none_or(|timeout| now < timeout) {
+            return None;
+        }
+        self.close(ClosingReason::TimedOut);
+        Some(Event::TimedOut)
     }
 
-    /// When silence ends the session; `None` if it is over.
+    /// When silence ends the session; `None` if it is over, or if the caller
+    /// has yet to answer a hello.
     pub fn next_timeout(&self) -> Option<Time> {
-        unimplemented!()
+        match self.phase {
+            // Not since last heard: else a byte now and then holds the place.
+            Phase::AwaitingHello => Some(self.started + HANDSHAKE_TIMEOUT),
+            Phase::Joined { .. } => Some(self.last_heard + IDLE_TIMEOUT),
+            Phase::AwaitingAnswer | Phase::Over => None,
+        }
     }
 
     /// Bytes to be written to the control stream; ask after each other call.
     pub fn stream_output(&mut self) -> Vec<u8> {
-        unimplemented!()
+        std::mem::take(&mut self.output)
     }
 
     /// Lets the client in who said hello, as `player`; `tick` is the last one
     /// simulated. Does nothing unless an [`Event::Hello`] waits for its answer.
     pub fn accept(&mut self, player: EntityId, tick: Tick) {
-        let _ = (player, tick);
-        unimplemented!()
+        if !matches!(self.phase, Phase::AwaitingAnswer) {
+            return;
+        }
+        let Terms { tick_rate, snapshot_rate, map, ref map_name, bounds, player_limit } =
+            *self.terms;
+        let map_name = map_name.clone();
+        self.say(&ServerMessage::Hello(ServerHello {
+            player,
+            tick_rate,
+            snapshot_rate,
+            tick,
+            map,
+            map_name,
+            bounds,
+            player_limit,
+        }));
+        let codec = SnapshotCodec { bounds, tick_rate };
+        let baselines = Box::new(Baselines::new(codec, player, tick));
+        self.phase = Phase::Joined { player, baselines };
     }
 
-    /// Turns the client away who said hello; the session is over then.
+    /// Turns the client away who said hello; the session is over then. Does
+    /// nothing unless an [`Event::Hello`] waits for its answer.
     pub fn refuse(&mut self, reason: RefusalReason) {
-        let _ = reason;
-        unimplemented!()
+        if matches!(self.phase, Phase::AwaitingAnswer) {
+            self.refuse_with(reason);
+        }
     }
 
     /// Ends the session and tells the client why.
     pub fn close(&mut self, reason: ClosingReason) {
-        let _ = reason;
-        unimplemented!()
+        if !self.is_over() {
+            self.say(&ServerMessage::Closing(reason));
+            self.phase = Phase::Over;
+        }
     }
 
     /// The entity the client steers, while it has joined.
     pub fn player(&self) -> Option<EntityId> {
-        unimplemented!()
+        match self.phase {
+            Phase::Joined { player, .. } => Some(player),
+            _ => None,
+        }
     }
 
     /// Whether the session has ended, one way or another.
     pub fn is_over(&self) -> bool {
-        unimplemented!()
+        matches!(self.phase, Phase::Over)
     }
 
     /// The snapshot of `state` for this client, at most `limit` bytes: the
     /// size that the path carries now, or less to save bandwidth. `None` if
     /// the client has not joined, the state is no later than the last one
-    /// encoded, or the limit leaves no room for a header
-    /// ([`crate::snapshot::MIN_SNAPSHOT`]).
+    /// encoded, or the limit is below [`crate::snapshot::MIN_SNAPSHOT`].
     ///
     /// A snapshot once encoded may be dropped instead of sent: to the session
     /// it is one that the line lost.
@@ -157,12 +298,32 @@ impl Session {
         lead: Option<Lead>,
         limit: usize,
     ) -> Option<Vec<u8>> {
-        let _ = (state, lead, limit);
-        unimplemented!()
+        let Phase::Joined { baselines, .. } = &mut self.phase else { return None };
+        let encoded = baselines.encode(state, lead, limit)?;
+        self.stats.snapshots += 1;
+        self.stats.snapshot_bytes += encoded.datagram.len() as u64;
+        self.stats.records += encoded.records as u64;
+        self.stats.postponed += encoded.postponed as u64;
+        Some(encoded.datagram)
     }
 
     /// What has been counted.
     pub fn stats(&self) -> &SessionStats {
-        unimplemented!()
+        &self.stats
+    }
+
+    fn say(&mut self, message: &ServerMessage) {
+        self.output.extend(encode_server_message(message));
+    }
+}
+
+impl Phase {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::AwaitingHello => "waiting for the hello",
+            Self::AwaitingAnswer => "answering the hello",
+            Self::Joined { .. } => "in the match",
+            Self::Over => "over",
+        }
     }
 }

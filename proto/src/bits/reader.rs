@@ -1,0 +1,79 @@
+use super::unzigzag;
+use crate::DatagramError;
+
+/// Reads bits from bytes that anybody may have sent.
+#[derive(Clone, Debug)]
+pub struct BitReader<'a> {
+    bytes: &'a [u8],
+    position: usize,
+}
+
+impl<'a> BitReader<'a> {
+    /// A reader at the first bit.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, position: 0 }
+    }
+
+    /// Reads `width` bits, at most 32.
+    ///
+    /// # Errors
+    /// Fewer are left.
+    pub fn read(&mut self, width: u32) -> Result<u32, DatagramError> {
+        let end = self.position + width as usize;
+        if end > self.bytes.len() * 8 {
+            return Err(DatagramError::Truncated);
+        }
+        // 32 bits that begin anywhere in a byte touch five bytes at most.
+        let first = self.position / 8;
+        let mut window = [0; 8];
+        let touched = (self.bytes.len() - first).min(5);
+        window[..touched].copy_from_slice(&self.bytes[first..first + touched]);
+        let shifted = u64::from_le_bytes(window) >> (self.position % 8);
+        self.position = end;
+        Ok((shifted & ((1 << width) - 1)) as u32)
+    }
+
+    /// Reads one bit.
+    ///
+    /// # Errors
+    /// None is left.
+    pub fn read_bit(&mut self) -> Result<bool, DatagramError> {
+        Ok(self.read(1)? == 1)
+    }
+
+    /// Reads what [`super::BitWriter::write_count`] wrote with this order.
+    ///
+    /// # Errors
+    /// The bits end, or stand for no 32-bit integer.
+    pub fn read_count(&mut self, order: u32) -> Result<u32, DatagramError> {
+        let mut width = order;
+        while !self.read_bit()? {
+            width += 1;
+            if width > 32 {
+                return Err(DatagramError::OutOfRange { field: "count" });
+            }
+        }
+        let value = u64::from(self.read(width)?) + (1 << width) - (1 << order);
+        u32::try_from(value).map_err(|_| DatagramError::OutOfRange { field: "count" })
+    }
+
+    /// Reads what [`super::BitWriter::write_offset`] wrote with this order.
+    ///
+    /// # Errors
+    /// As [`BitReader::read_count`].
+    pub fn read_offset(&mut self, order: u32) -> Result<i32, DatagramError> {
+        Ok(unzigzag(self.read_count(order)?))
+    }
+
+    /// Ends the reading.
+    ///
+    /// # Errors
+    /// More than the padding of the last byte is left, or it is not zero.
+    pub fn finish(mut self) -> Result<(), DatagramError> {
+        let left = self.bytes.len() * 8 - self.position;
+        if left >= 8 || self.read(left as u32)? != 0 {
+            return Err(DatagramError::Trailing);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+use crate::Tick;
+
+/// How many ticks before the latest an acknowledgement tells of.
+pub const WINDOW: u32 = u32::BITS;
+
+/// Which snapshots a client has decoded. It is repeated with every command, so
+/// a snapshot stays unacknowledged only if half a second of commands is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acknowledgement {
+    /// The latest.
+    pub latest: Tick,
+    /// Bit `n` stands for the tick `n + 1` before the latest.
+    pub before: u32,
+}
+
+impl Acknowledgement {
+    /// The acknowledgement of one snapshot.
+    pub fn of(tick: Tick) -> Self {
+        Self { latest: tick, before: 0 }
+    }
+
+    /// Adds a snapshot; one too old to be told of is left out.
+    pub fn add(&mut self, tick: Tick) {
+        let newer = tick.distance(self.latest);
+        if newer > 0 {
+            let shifted = (u64::from(self.before) << 1 | 1).checked_shl(newer as u32 - 1);
+            self.before = if newer <= i64::from(WINDOW) { shifted.unwrap_or(0) as u32 } else { 0 };
+            self.latest = tick;
+        } else if let Some(bit) = self.bit(tick) {
+            self.before |= bit;
+        }
+    }
+
+    /// Whether a snapshot is acknowledged.
+    pub fn contains(&self, tick: Tick) -> bool {
+        tick == self.latest || self.bit(tick).is_some_and(|bit| self.before & bit != 0)
+    }
+
+    /// Whether a snapshot is so old that no acknowledgement can tell of it.
+    pub fn is_beyond(&self, tick: Tick) -> bool {
+        self.latest.distance(tick) > i64::from(WINDOW)
+    }
+
+    /// All acknowledged ticks, the latest first.
+    pub fn ticks(&self) -> impl Iterator<Item = Tick> {
+        let Self { latest, before } = *self;
+        let earlier = (0..WINDOW).filter(move |n| before >> n & 1 == 1);
+        std::iter::once(latest).chain(earlier.filter_map(move |n| latest.before(n + 1)))
+    }
+
+    fn bit(&self, tick: Tick) -> Option<u32> {
+        let older = self.latest.distance(tick);
+        (1..=i64::from(WINDOW)).contains(&older).then(|| 1 << (older - 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_holds_the_latest_and_32_before() {
+        let mut acknowledgement = Acknowledgement::of(Tick(100));
+        for tick in [99, 101, 105, 68, 72, 73, 104, 140, 200, 232] {
+            acknowledgement.add(Tick(tick));
+            assert!(acknowledgement.contains(Tick(tick)) || acknowledgement.is_beyond(Tick(tick)));
+        }
+        let ticks: Vec<u32> = acknowledgement.ticks().map(|tick| tick.0).collect();
+        assert_eq!(ticks, [232, 200]);
+        assert!(acknowledgement.is_beyond(Tick(199)));
+        acknowledgement.add(Tick(201));
+        acknowledgement.add(Tick(231));
+        acknowledgement.add(Tick(233));
+        let ticks: Vec<u32> = acknowledgement.ticks().map(|tick| tick.0).collect();
+        assert_eq!(ticks, [233, 232, 231, 201]);
+        assert!(!acknowledgement.contains(Tick(234)));
+    }
+}

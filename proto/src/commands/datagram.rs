@@ -1,0 +1,144 @@
+use sim::{Buttons, Command};
+
+use super::{Acknowledgement, CommandBatch, MAX_COMMANDS};
+use crate::bits::{BitReader, BitWriter};
+use crate::snapshot::DatagramKind;
+use crate::{DatagramError, Tick};
+
+/// No command datagram is longer, in bytes.
+pub const MAX_COMMAND_DATAGRAM: usize = 71;
+
+/// As far as a view can be raised or lowered, in steps of [`Command::pitch`].
+pub const QUARTER_TURN: i16 = 1 << 14;
+
+/// What a client sends each tick.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandDatagram {
+    /// The snapshots it has decoded; `None` before the first.
+    pub acknowledgement: Option<Acknowledgement>,
+    /// Its last commands.
+    pub batch: CommandBatch,
+}
+
+impl CommandDatagram {
+    /// The bytes to be sent.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = BitWriter::with_capacity(MAX_COMMAND_DATAGRAM);
+        writer.write(DatagramKind::Commands as u32, 2);
+        writer.write_bit(self.acknowledgement.is_some());
+        writer.write(self.batch.commands().len() as u32 - 1, 3);
+        writer.write(0, 2);
+        writer.write(self.batch.newest().low_bits().into(), 16);
+        if let Some(Acknowledgement { latest, before }) = self.acknowledgement {
+            writer.write(latest.low_bits().into(), 16);
+            writer.write(before, 32);
+        }
+        let mut newer: Option<&Command> = None;
+        for command in self.batch.commands().iter().rev() {
+            write_command(&mut writer, command, newer);
+            newer = Some(command);
+        }
+        writer.finish()
+    }
+
+    /// The datagram in these bytes; `near` is a tick that the sender cannot be
+    /// far from.
+    ///
+    /// # Errors
+    /// No client that keeps to the protocol sends these bytes.
+    pub fn decode(bytes: &[u8], near: Tick) -> Result<Self, DatagramError> {
+        let mut reader = BitReader::new(bytes);
+        DatagramKind::Commands.expect(&mut reader)?;
+        let acknowledges = reader.read_bit()?;
+        let count = reader.read(3)? as usize + 1;
+        if reader.read(2)? != 0 {
+            return Err(DatagramError::OutOfRange { field: "reserved bits" });
+        }
+        let newest = read_tick(&mut reader, near)?;
+        let acknowledgement = if acknowledges {
+            let latest = read_tick(&mut reader, near)?;
+            Some(Acknowledgement { latest, before: reader.read(32)? })
+        } else {
+            None
+        };
+        let mut commands = Vec::with_capacity(MAX_COMMANDS);
+        for _ in 0..count {
+            let command = read_command(&mut reader, commands.last())?;
+            commands.push(command);
+        }
+        reader.finish()?;
+        commands.reverse();
+        let batch = newest
+            .before(count as u32 - 1)
+            .and_then(|oldest| CommandBatch::new(oldest, commands))
+            .ok_or(DatagramError::OutOfRange { field: "tick" })?;
+        Ok(Self { acknowledgement, batch })
+    }
+}
+
+fn read_tick(reader: &mut BitReader<'_>, near: Tick) -> Result<Tick, DatagramError> {
+    let low = reader.read(16)? as u16;
+    Tick::from_low_bits(low, near).ok_or(DatagramError::OutOfRange { field: "tick" })
+}
+
+/// Writes a command as its difference from the one a tick later; the newest
+/// as its difference from none.
+fn write_command(writer: &mut BitWriter, command: &Command, newer: Option<&Command>) {
+    if let Some(newer) = newer {
+        writer.write_bit(command != newer);
+        if command == newer {
+            return;
+        }
+    }
+    let base = newer.copied().unwrap_or_default();
+    let fields = |command: &Command| {
+        [
+            (u32::from(command.forward as u8), 8),
+            (u32::from(command.right as u8), 8),
+            (u32::from(command.yaw), 16),
+            (u32::from(command.pitch as u16), 16),
+            (u32::from(command.buttons.bits()), 8),
+        ]
+    };
+    for ((value, width), (base, _)) in fields(command).into_iter().zip(fields(&base)) {
+        writer.write_bit(value != base);
+        if value != base {
+            writer.write(value, width);
+        }
+    }
+}
+
+fn read_command(
+    reader: &mut BitReader<'_>,
+    newer: Option<&Command>,
+) -> Result<Command, DatagramError> {
+    if let Some(newer) = newer
+        && !reader.read_bit()?
+    {
+        return Ok(*newer);
+    }
+    let mut command = newer.copied().unwrap_or_default();
+    if reader.read_bit()? {
+        command.forward = reader.read(8)? as u8 as i8;
+    }
+    if reader.read_bit()? {
+        command.right = reader.read(8)? as u8 as i8;
+    }
+    if reader.read_bit()? {
+        command.yaw = reader.read(16)? as u16;
+    }
+    if reader.read_bit()? {
+        command.pitch = reader.read(16)? as u16 as i16;
+    }
+    if reader.read_bit()? {
+        command.buttons = Buttons::from_bits(reader.read(8)? as u8)
+            .ok_or(DatagramError::OutOfRange { field: "buttons" })?;
+    }
+    if command.forward == i8::MIN || command.right == i8::MIN {
+        return Err(DatagramError::OutOfRange { field: "movement" });
+    }
+    if !(-QUARTER_TURN..=QUARTER_TURN).contains(&command.pitch) {
+        return Err(DatagramError::OutOfRange { field: "pitch" });
+    }
+    Ok(command)
+}

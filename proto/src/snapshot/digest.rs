@@ -1,0 +1,68 @@
+use sim::Posture;
+
+use crate::Tick;
+use crate::quantise::{QuantisedBody, QuantisedEntity};
+
+/// A 32-bit FNV-1a hash of quantised entities: enough to show a defect, and
+/// short to write in any language. It is no defence against a forger, who
+/// could as well send wrong entities.
+#[derive(Clone, Debug)]
+pub struct Digest(u32);
+
+const OFFSET_BASIS: u32 = 0x811c_9dc5;
+const PRIME: u32 = 0x0100_0193;
+
+impl Digest {
+    /// The digest of nothing but the tick.
+    pub fn new(tick: Tick) -> Self {
+        let mut digest = Self(OFFSET_BASIS);
+        digest.bytes(&tick.0.to_le_bytes());
+        digest
+    }
+
+    /// Adds what is in a slot, or that it is empty.
+    pub fn add(&mut self, slot: u16, entity: Option<&QuantisedEntity>) {
+        self.bytes(&slot.to_le_bytes());
+        let Some(entity) = entity else { return self.bytes(&[0]) };
+        let (kind, detail) = match entity.body {
+            QuantisedBody::Player { posture, .. } => (1, u8::from(posture == Posture::Crouching)),
+            QuantisedBody::Prop { model, .. } => (2, model.0),
+        };
+        self.bytes(&[kind]);
+        self.bytes(&entity.generation.to_le_bytes());
+        self.bytes(&[u8::from(entity.asleep), detail]);
+        entity.position.iter().for_each(|axis| self.bytes(&axis.to_le_bytes()));
+        entity.velocity.iter().for_each(|axis| self.bytes(&axis.to_le_bytes()));
+        match entity.body {
+            QuantisedBody::Player { yaw, .. } => self.bytes(&yaw.to_le_bytes()),
+            QuantisedBody::Prop { orientation, .. } => {
+                self.bytes(&[orientation.largest()]);
+                orientation.components().iter().for_each(|part| self.bytes(&part.to_le_bytes()));
+            }
+        }
+    }
+
+    /// The hash of all that was added.
+    pub fn finish(&self) -> u32 {
+        self.0
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u32::from(byte)).wrapping_mul(PRIME);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_fnv_1a() {
+        let mut digest = Digest(OFFSET_BASIS);
+        digest.bytes(b"foobar");
+        // The published test vector.
+        assert_eq!(digest.finish(), 0xbf9c_f968);
+    }
+}
