@@ -1,1 +1,33 @@
-//! placeholder
+//! The authoritative server: a match that ticks on time, and everybody who
+//! watches it.
+//!
+//! Two threads, and nothing shared but queues with an end and a last frame:
+//!
+//! * The *tick thread* owns the simulation. Each tick it lets in who asked,
+//!   takes one command per player, simulates, and publishes an immutable frame.
+//!   It never waits for anyone; what is late is counted, and dropped if it is
+//!   too much.
+//! * The *network thread* runs everything else on a single-threaded event
+//!   loop: the QUIC endpoint with a task per connection, the waves in which a
+//!   frame leaves, the operator's HTTP pages, the status line.
+//!
+//! [`Server::start`] sets it all up and returns a [`Running`] server, so that
+//! a test can have one as easily as the binary.
+
+mod error;
+mod http;
+mod map_file;
+mod network;
+mod options;
+mod pacer;
+mod seats;
+mod server;
+mod status;
+mod stop;
+mod telemetry;
+mod tick_thread;
+
+pub use error::{RunError, StartError};
+pub use network::Fingerprint;
+pub use options::Options;
+pub use server::{Running, Server};

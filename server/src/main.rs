@@ -1,2 +1,73 @@
-//! placeholder
-fn main() {}
+//! The command `server`: one match, until it is over or somebody stops it.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use server::{Options, Running, Server};
+use tracing::info;
+use tracing_subscriber::EnvFilter;
+
+fn main() -> ExitCode {
+    // Wrong usage ends here, with exit code 2.
+    let options = Options::parse();
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_target(false)
+        .with_writer(std::io::stderr)
+        .init();
+    match run(&options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<()> {
+    let running = Server::start(options)?;
+    introduce(&running, options);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        tokio::select! {
+            stopped = asked_to_stop() => stopped,
+            () = running.ending() => Ok(()),
+        }
+    })?;
+    info!("shutting down");
+    running.shutdown();
+    running.join()?;
+    Ok(())
+}
+
+/// What is served, and where.
+fn introduce(running: &Running, options: &Options) {
+    info!("map {}, hash {}", running.map_name(), running.map_hash());
+    info!(
+        "{} Hz, {} props, up to {} players, seed {}",
+        options.tick_rate,
+        running.props(),
+        options.max_players,
+        options.seed
+    );
+    info!("players join on UDP {}", running.local_addr());
+    info!("certificate SHA-256 {}", running.certificate_sha256());
+    info!("metrics on http://{}/metrics", running.http_addr());
+}
+
+/// Waits for Ctrl-C, or for what a service manager sends.
+async fn asked_to_stop() -> Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate()).context("cannot await SIGTERM")?;
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted.context("cannot await Ctrl-C"),
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await.context("cannot await Ctrl-C")
+}

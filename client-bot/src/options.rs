@@ -1,0 +1,109 @@
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use clap::Parser;
+
+use crate::client::{CertificatePin, NoTrust, Trust};
+use crate::swarm::Swarm;
+
+/// How many bots, where, and for how long: the command line of the binary.
+#[derive(Clone, Debug, PartialEq, Eq, Parser)]
+#[command(name = "client-bot", version, about = "Sends bots into an arena match", long_about = None)]
+pub struct Options {
+    /// UDP address of the server
+    #[arg(long, value_name = "ADDR", default_value_t = default_server())]
+    pub server: SocketAddr,
+
+    /// How many bots to send
+    #[arg(long, value_name = "N", default_value_t = 8,
+          value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub bots: u32,
+
+    /// Stop after this time, such as `30s` or `2m`; without it, play until Ctrl-C
+    #[arg(long, value_name = "D", value_parser = parse_duration)]
+    pub duration: Option<Duration>,
+
+    /// Seed of what the bots do
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Believe only the server whose certificate has this SHA-256; needed if it
+    /// is not on this machine
+    #[arg(long, value_name = "SHA256")]
+    pub pin: Option<CertificatePin>,
+
+    /// Print the report as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Options {
+    /// The swarm that is asked for.
+    ///
+    /// # Errors
+    /// The server is elsewhere, and there is no pin to know it by.
+    pub fn swarm(&self) -> Result<Swarm, NoTrust> {
+        let Self { server, bots, duration, seed, .. } = *self;
+        let trust = Trust::new(server.ip(), self.pin)?;
+        Ok(Swarm { server, trust, bots, duration, seed })
+    }
+}
+
+fn default_server() -> SocketAddr {
+    (Ipv4Addr::LOCALHOST, 4433).into()
+}
+
+/// A time such as `30s`, `1m 30s` or plain seconds.
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let duration = match text.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
+        Err(_) => humantime::parse_duration(text).map_err(|error| error.to_string()),
+    };
+    duration.map_err(|error| format!("{error}; write it like 30s, 2m or 1h"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Options, clap::Error> {
+        Options::try_parse_from(["client-bot"].into_iter().chain(text.split_whitespace()))
+    }
+
+    #[test]
+    fn nothing_needs_to_be_said() {
+        let options = parse("").unwrap();
+        assert_eq!(options.server, "127.0.0.1:4433".parse().unwrap());
+        assert_eq!(options.swarm().unwrap().trust, Trust::Loopback);
+    }
+
+    #[test]
+    fn every_option_is_read() {
+        let pin = "ab".repeat(32);
+        let text =
+            format!("--server 192.0.2.1:5 --bots 32 --duration 30s --seed 9 --json --pin {pin}");
+        let options = parse(&text).unwrap();
+        let expected = Options {
+            server: "192.0.2.1:5".parse().unwrap(),
+            bots: 32,
+            duration: Some(Duration::from_secs(30)),
+            seed: 9,
+            pin: Some(pin.parse().unwrap()),
+            json: true,
+        };
+        assert_eq!(options, expected);
+        assert!(options.swarm().is_ok());
+    }
+
+    #[test]
+    fn senseless_values_are_refused() {
+        for bad in ["--bots 0", "--server here", "--pin abc", "--duration soon", "--seed x"] {
+            assert!(parse(bad).is_err(), "{bad} was accepted");
+        }
+    }
+
+    #[test]
+    fn a_server_elsewhere_needs_a_pin() {
+        assert!(parse("--server 192.0.2.1:5").unwrap().swarm().is_err());
+    }
+}

@@ -1,0 +1,195 @@
+use std::collections::HashSet;
+use std::fmt;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::bot::{Outcome, Record};
+use super::distribution::Distribution;
+use crate::client::JoinError;
+
+/// How the server treated a swarm. Rates and times are over the bots that
+/// joined, while they were in the match.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Bots that were to play.
+    pub bots: u32,
+    /// Bots that joined.
+    pub joined: u32,
+    /// Bots that the server did not let in.
+    pub refused: u32,
+    /// Bots that did not join for another reason.
+    pub unreachable: u32,
+    /// Bots that joined and were dropped before the end.
+    pub dropped: u32,
+    /// Seconds that a bot was in the match, on average.
+    pub seconds: f64,
+    /// Snapshots a second.
+    pub snapshots_per_second: Rates,
+    /// Milliseconds between two snapshots.
+    pub snapshot_gap_ms: Times,
+    /// Milliseconds to the server and back.
+    pub rtt_ms: Times,
+    /// Kilobits a second and bot.
+    pub kbit_per_second: Bandwidth,
+    /// Digests that bots checked.
+    pub digests: u64,
+    /// Digests that did not agree with what the server meant.
+    pub digest_mismatches: u64,
+    /// Different entities that the bot which saw the fewest has seen.
+    pub entities_seen_least: usize,
+    /// Different entities that all bots together have seen.
+    pub entities_seen: usize,
+    /// What went wrong, bot by bot.
+    pub failures: Vec<String>,
+}
+
+/// A rate over bots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Rates {
+    /// Over all bots.
+    pub mean: f64,
+    /// Of the bot that had the lowest.
+    pub min: f64,
+}
+
+/// How lengths of time are distributed, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Times {
+    /// Half are not longer.
+    pub p50: f64,
+    /// 99 % are not longer.
+    pub p99: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+/// What a bot's line carried on average, in kilobits a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Bandwidth {
+    /// UDP payload from the server.
+    pub down: f64,
+    /// UDP payload to the server.
+    pub up: f64,
+    /// Snapshots alone, without what QUIC adds.
+    pub snapshots: f64,
+}
+
+impl Report {
+    /// Sums up what the bots have to tell.
+    pub(super) fn new(bots: u32, records: Vec<Record>) -> Self {
+        let count = |wanted: fn(&Outcome) -> bool| {
+            records.iter().filter(|record| wanted(&record.outcome)).count() as u32
+        };
+        let failed = count(|outcome| matches!(outcome, Outcome::Failed(_)));
+        let refused = count(|outcome| matches!(outcome, Outcome::Failed(JoinError::Refused(_))));
+        let dropped = count(|outcome| matches!(outcome, Outcome::Dropped(_)));
+        let failures = records.iter().filter_map(failure).collect();
+
+        let players: Vec<&Record> =
+            records.iter().filter(|record| !matches!(record.outcome, Outcome::Failed(_))).collect();
+        let seconds: f64 = players.iter().map(|player| player.played.as_secs_f64()).sum();
+        let sum = |of: fn(&Record) -> u64| players.iter().map(|player| of(player)).sum::<u64>();
+        let per_second = |count: u64, seconds: f64| ratio(count as f64, seconds);
+        let kbit = |bytes: u64| per_second(bytes, seconds) * 8.0 / 1000.0;
+        let rates =
+            players.iter().map(|player| per_second(player.snapshots, player.played.as_secs_f64()));
+        let seen: HashSet<_> = players.iter().flat_map(|player| &player.entities).collect();
+        Self {
+            bots,
+            joined: players.len() as u32,
+            refused,
+            unreachable: failed - refused,
+            dropped,
+            seconds: ratio(seconds, players.len() as f64),
+            snapshots_per_second: Rates {
+                mean: per_second(sum(|player| player.snapshots), seconds),
+                min: rates.reduce(f64::min).unwrap_or_default(),
+            },
+            snapshot_gap_ms: Times::of(players.iter().map(|player| &player.gaps)),
+            rtt_ms: Times::of(players.iter().map(|player| &player.rtts)),
+            kbit_per_second: Bandwidth {
+                down: kbit(sum(|player| player.traffic.down)),
+                up: kbit(sum(|player| player.traffic.up)),
+                snapshots: kbit(sum(|player| player.snapshot_bytes)),
+            },
+            digests: sum(|player| player.digests),
+            digest_mismatches: sum(|player| player.digest_mismatches),
+            entities_seen_least: players
+                .iter()
+                .map(|player| player.entities.len())
+                .min()
+                .unwrap_or_default(),
+            entities_seen: seen.len(),
+            failures,
+        }
+    }
+
+    /// Whether every bot joined, stayed, and saw what the server meant.
+    pub fn passed(&self) -> bool {
+        self.joined == self.bots && self.dropped == 0 && self.digest_mismatches == 0
+    }
+}
+
+impl Times {
+    fn of<'a>(distributions: impl Iterator<Item = &'a Distribution>) -> Self {
+        let mut all = Distribution::new();
+        distributions.for_each(|distribution| all.merge(distribution));
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
+        Self {
+            p50: milliseconds(all.percentile(50)),
+            p99: milliseconds(all.percentile(99)),
+            max: milliseconds(all.longest()),
+        }
+    }
+}
+
+/// `a / b`, or nothing of nothing.
+fn ratio(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { 0.0 }
+}
+
+fn failure(record: &Record) -> Option<String> {
+    match &record.outcome {
+        Outcome::Failed(error) => Some(format!("{} could not join: {error}", record.name)),
+        Outcome::Dropped(lost) => Some(format!("{} was dropped: {lost}", record.name)),
+        Outcome::Played if record.digest_mismatches > 0 => {
+            Some(format!("{} saw {} mismatches", record.name, record.digest_mismatches))
+        }
+        Outcome::Played => None,
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bots, joined, refused, unreachable, dropped, seconds, .. } = self;
+        let (rates, gaps, rtt) = (&self.snapshots_per_second, &self.snapshot_gap_ms, &self.rtt_ms);
+        let line = &self.kbit_per_second;
+        writeln!(
+            out,
+            "bots              {joined} of {bots} joined, {refused} refused, \
+             {unreachable} unreachable, {dropped} dropped, {seconds:.1} s"
+        )?;
+        writeln!(out, "snapshots/s       mean {:.2}, min {:.2}", rates.mean, rates.min)?;
+        for (what, times) in [("snapshot gap", gaps), ("round trip", rtt)] {
+            let Times { p50, p99, max } = times;
+            writeln!(out, "{what:<18}p50 {p50:.1} ms, p99 {p99:.1} ms, max {max:.1} ms")?;
+        }
+        writeln!(
+            out,
+            "kbit/s per bot    down {:.1} (snapshots {:.1}), up {:.1}",
+            line.down, line.snapshots, line.up
+        )?;
+        writeln!(
+            out,
+            "digests           {} checked, {} mismatches",
+            self.digests, self.digest_mismatches
+        )?;
+        write!(
+            out,
+            "entities seen     {} by all, {} by the bot that saw the fewest",
+            self.entities_seen, self.entities_seen_least
+        )?;
+        self.failures.iter().try_for_each(|failure| write!(out, "\n{failure}"))
+    }
+}

@@ -1,0 +1,136 @@
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a server could not start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// There is no such map.
+    #[error("there is no map {name}; {}", list(.known))]
+    NoSuchMap {
+        /// What was asked for.
+        name: String,
+        /// Maps that there are.
+        known: Vec<PathBuf>,
+    },
+    /// The file is no compiled map.
+    #[error(transparent)]
+    LoadMap(#[from] maps::LoadError),
+    /// The file is no map that can be compiled.
+    #[error(transparent)]
+    CompileMap(#[from] maps::CompileError),
+    /// The map or the options cannot carry a match.
+    #[error("map {map}: {source}")]
+    Setup {
+        /// Which map.
+        map: String,
+        /// What is missing.
+        source: sim::SetupError,
+    },
+    /// The map is too large to be put on the wire.
+    #[error("map {map}: {source}")]
+    Bounds {
+        /// Which map.
+        map: String,
+        /// How large it is.
+        source: proto::quantise::BoundsError,
+    },
+    /// More entities than the wire can name.
+    #[error(
+        "{props} props and {players} players are more than the {} entities a match may have; \
+         ask for fewer with --objects or --max-players",
+        proto::MAX_SLOTS
+    )]
+    TooManyEntities {
+        /// How many props the match begins with.
+        props: usize,
+        /// How many players may join.
+        players: u16,
+    },
+    /// The UDP address cannot be had.
+    #[error("cannot listen on UDP {address}: {source}{}", way_out(.source, "--listen"))]
+    Listen {
+        /// What was asked for.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The TCP address cannot be had.
+    #[error("cannot serve HTTP on {address}: {source}{}", way_out(.source, "--http"))]
+    Http {
+        /// What was asked for.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The certificate could not be made.
+    #[error("cannot make a certificate: {0}")]
+    Certificate(#[from] rcgen::Error),
+    /// TLS refuses the certificate or the configuration.
+    #[error("cannot set up TLS: {0}")]
+    Tls(#[from] rustls::Error),
+    /// TLS lacks a cipher that QUIC needs.
+    #[error("cannot set up TLS for QUIC: {0}")]
+    Cipher(#[from] quinn::crypto::rustls::NoInitialCipherSuite),
+    /// The QUIC endpoint could not be opened on its socket.
+    #[error("cannot open the QUIC endpoint: {0}")]
+    Endpoint(io::Error),
+    /// The metrics are set up wrongly: a defect of this server.
+    #[error("cannot set up the metrics: {0}")]
+    Metrics(#[from] metrics_exporter_prometheus::BuildError),
+    /// The system refuses a thread or an event loop.
+    #[error("cannot start the {part}: {source}")]
+    Thread {
+        /// What was to be started.
+        part: &'static str,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// What to try when an address cannot be had.
+fn way_out(error: &io::Error, option: &str) -> String {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            format!("; another program has it: stop that one, or choose another with {option}")
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            format!("; no interface of this machine has it: choose another with {option}")
+        }
+        io::ErrorKind::PermissionDenied => {
+            format!("; choose a port above 1023 with {option}")
+        }
+        _ => String::new(),
+    }
+}
+
+fn list(maps: &[PathBuf]) -> String {
+    if maps.is_empty() {
+        return "no maps/ folder here has any; give the path of a .obsp or .map file".into();
+    }
+    let names: Vec<_> = maps.iter().map(|path| path.display().to_string()).collect();
+    format!("there are {}", names.join(", "))
+}
+
+/// Why a running server ended though nobody asked it to.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// A thread of the server crashed: a defect, whose message has been
+    /// printed by the thread.
+    #[error("the {part} crashed; please report the message above")]
+    Crashed {
+        /// Which one.
+        part: &'static str,
+    },
+    /// The match has lasted longer than ticks can be numbered.
+    #[error("the match has outlived its tick numbers; start it anew")]
+    Outlived,
+    /// The match cannot be put on the wire.
+    #[error("the match cannot be sent: {0}")]
+    Quantise(#[from] proto::quantise::QuantiseError),
+    /// The HTTP pages stopped.
+    #[error("the HTTP listener failed: {0}")]
+    Http(io::Error),
+}

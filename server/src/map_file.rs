@@ -1,0 +1,8 @@
+//! From the name of a map to the map: found by path or by name, loaded if it
+//! is compiled, compiled if it is drawn.
+
+mod find;
+mod load;
+
+pub(crate) use find::{find, folders};
+pub(crate) use load::load;

@@ -1,0 +1,113 @@
+use std::path::{Path, PathBuf};
+
+use crate::error::StartError;
+
+/// Suffixes of the files that can be served, the one that needs no compiling
+/// first.
+const SUFFIXES: [&str; 2] = ["obsp", "map"];
+
+/// Where maps are looked for by name: `maps/` here, then that of the source
+/// tree the server was built from, so that `cargo run` works from any folder.
+pub(crate) fn folders() -> Vec<PathBuf> {
+    vec![PathBuf::from("maps"), Path::new(env!("CARGO_MANIFEST_DIR")).join("../maps")]
+}
+
+/// The file that `name` means: a path, or a name with or without its suffix in
+/// one of `folders`.
+pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Result<PathBuf, StartError> {
+    let places = std::iter::once(PathBuf::from(name))
+        .chain(folders.iter().map(|folder| folder.join(name)))
+        .flat_map(spellings);
+    for place in places {
+        if place.is_file() {
+            return Ok(place);
+        }
+    }
+    Err(StartError::NoSuchMap { name: name.into(), known: known(folders) })
+}
+
+/// The path as it is, and with each suffix that it may lack.
+fn spellings(path: PathBuf) -> Vec<PathBuf> {
+    let mut spellings = vec![path.clone()];
+    if !has_suffix(&path) {
+        for suffix in SUFFIXES {
+            let mut name = path.clone().into_os_string();
+            name.push(".");
+            name.push(suffix);
+            spellings.push(name.into());
+        }
+    }
+    spellings
+}
+
+fn has_suffix(path: &Path) -> bool {
+    SUFFIXES.iter().any(|suffix| path.extension().is_some_and(|own| own == *suffix))
+}
+
+/// All maps in `folders`, in order of their names; one that two folders have
+/// is told once.
+fn known(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let mut known: Vec<PathBuf> = folders
+        .iter()
+        .filter_map(|folder| folder.read_dir().ok())
+        .flatten()
+        .filter_map(|entry| Some(PathBuf::from(entry.ok()?.file_name())))
+        .filter(|path| has_suffix(path))
+        .collect();
+    known.sort();
+    known.dedup();
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A folder of its own for a test, with these files in it, gone at the end.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn with(test: &str, files: &[&str]) -> Self {
+            let path = std::env::temp_dir().join(format!("{test}-{}", std::process::id()));
+            fs::create_dir_all(&path).unwrap();
+            for file in files {
+                fs::write(path.join(file), "").unwrap();
+            }
+            Self(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_map_is_found_by_path_by_name_and_without_its_suffix() {
+        let folder = Folder::with("map-found", &["a.obsp", "a.map", "b.map"]);
+        let folders = [folder.0.clone()];
+        let path = folder.0.join("b.map");
+        assert_eq!(find(path.to_str().unwrap(), &[]).unwrap(), path);
+        assert_eq!(find("a.map", &folders).unwrap(), folder.0.join("a.map"));
+        assert_eq!(find("a", &folders).unwrap(), folder.0.join("a.obsp"));
+        assert_eq!(find("b", &folders).unwrap(), path);
+    }
+
+    #[test]
+    fn a_missing_map_lists_what_there_is() {
+        let folder = Folder::with("map-missing", &["a.obsp", "b.map", "notes.txt"]);
+        let message = find("c", std::slice::from_ref(&folder.0)).unwrap_err().to_string();
+        assert_eq!(message, "there is no map c; there are a.obsp, b.map");
+        assert!(find("c", &[]).unwrap_err().to_string().contains("path of a .obsp"));
+    }
+
+    #[test]
+    fn a_folder_is_no_map() {
+        let folder = Folder::with("map-folder", &[]);
+        fs::create_dir(folder.0.join("d.map")).unwrap();
+        assert!(find("d.map", std::slice::from_ref(&folder.0)).is_err());
+    }
+}

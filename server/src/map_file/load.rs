@@ -1,0 +1,59 @@
+use std::path::Path;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use maps::{Source, Spaces, Stage, World};
+use tracing::{info, warn};
+
+use crate::error::StartError;
+
+/// Brushes that cannot be used are named one by one up to here.
+const WARNINGS: usize = 5;
+
+/// The map in the file at `path`; a drawn one (`.map`) is compiled first.
+pub(crate) fn load(path: &Path) -> Result<World, StartError> {
+    if path.extension().is_some_and(|suffix| suffix == "map") {
+        compile(path)
+    } else {
+        Ok(World::load(path)?)
+    }
+}
+
+fn compile(path: &Path) -> Result<World, StartError> {
+    info!("compiling {}", path.display());
+    let source = Source::read(path)?;
+    let bar = progress_bar();
+    let compiled = maps::compile(
+        &source,
+        &Spaces::default(),
+        &maps::Options::default(),
+        &mut |stage, done, total| {
+            bar.set_message(match stage {
+                Stage::Surfaces => "surfaces",
+                Stage::Tree => "tree",
+            });
+            bar.set_length(total);
+            bar.set_position(done);
+        },
+    )?;
+    bar.finish_and_clear();
+    let warnings = &compiled.report.warnings;
+    for warning in warnings.iter().take(WARNINGS) {
+        warn!("{warning}");
+    }
+    if warnings.len() > WARNINGS {
+        warn!("{} more brushes left out", warnings.len() - WARNINGS);
+    }
+    Ok(compiled.world)
+}
+
+/// A bar that shows itself on a terminal only.
+fn progress_bar() -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    // A template that does not parse leaves the plain style.
+    if let Ok(style) = ProgressStyle::with_template("{msg:>8} {wide_bar} {percent:>3} %") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}

@@ -1,0 +1,315 @@
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use proto::control::{ClosingReason, PlayerName, RefusalReason};
+use proto::server::{Event, Session};
+use proto::{HANDSHAKE_TIMEOUT, ProtocolError};
+use quinn::{ConnectionError, Incoming, ReadError, RecvStream, SendStream, VarInt};
+use tokio::sync::{oneshot, watch};
+use tokio::time::timeout;
+use tracing::{debug, info};
+
+use super::Lobby;
+use super::endpoint::DATAGRAM_SEND_BUFFER;
+use super::waves::Update;
+use crate::seats::Seat;
+use crate::telemetry::{Disconnect, Refusal};
+
+/// Application error code of a connection that ends as it should.
+pub(super) const DONE: VarInt = VarInt::from_u32(0);
+
+/// Application error code of a client that was turned away.
+const TURNED_AWAY: VarInt = VarInt::from_u32(1);
+
+/// How long a client has to read a last message and close the connection
+/// itself. Closing at once could overtake the message.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How long a client may refuse to take a control message.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long the tick thread may take to answer a wish to join: many ticks.
+const JOIN_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Most bytes read from the control stream at a time.
+const CHUNK: usize = 2048;
+
+/// How a connection ends.
+enum End {
+    /// The client never became a player.
+    Refused(Refusal, String),
+    /// The client was a player.
+    Gone(Disconnect),
+    /// The client broke the protocol, player or not.
+    Broke(ProtocolError),
+}
+
+/// A client who has taken a seat.
+struct Player {
+    name: PlayerName,
+    seat: Seat,
+}
+
+/// One connection from its first packet to its last.
+pub(super) async fn serve(incoming: Incoming, lobby: Arc<Lobby>) {
+    let network = &lobby.telemetry.network;
+    let address = incoming.remote_address();
+    network.connections.increment(1);
+    let opened = async {
+        let connection = incoming.accept()?.await?;
+        let (send, receive) = connection.accept_bi().await?;
+        Ok::<_, ConnectionError>((connection, send, receive))
+    };
+    match timeout(HANDSHAKE_TIMEOUT, opened).await {
+        Ok(Ok((connection, send, receive))) => {
+            let session = Session::new(Arc::clone(&lobby.terms), lobby.now());
+            let talk = Talk { connection, send, session, lobby: &lobby, player: None };
+            talk.run(receive).await;
+        }
+        Ok(Err(error)) => {
+            debug!("no handshake with {address}: {error}");
+            network.refused(Refusal::NoHello);
+        }
+        Err(_) => {
+            debug!("no handshake with {address}: it took too long");
+            network.refused(Refusal::NoHello);
+        }
+    }
+    network.connections.decrement(1);
+}
+
+/// The conversation with one client.
+struct Talk<'a> {
+    connection: quinn::Connection,
+    send: SendStream,
+    session: Session,
+    lobby: &'a Lobby,
+    player: Option<Player>,
+}
+
+impl Talk<'_> {
+    async fn run(mut self, receive: RecvStream) {
+        let end = match self.converse(receive).await {
+            Ok(never) => match never {},
+            Err(end) => end,
+        };
+        // The place is free from here on, however long the farewell takes.
+        if let Some(player) = self.player.take() {
+            self.note_leaving(&player, &end);
+        } else {
+            self.note_refusal(&end);
+        }
+        self.farewell(&end).await;
+    }
+
+    /// Talks until there is a reason to end.
+    async fn converse(&mut self, mut receive: RecvStream) -> Result<std::convert::Infallible, End> {
+        let lobby = self.lobby;
+        let mut news = lobby.waves.subscribe();
+        let mut stopped = pin!(lobby.stop.requested());
+        let mut too_late = pin!(tokio::time::sleep(HANDSHAKE_TIMEOUT));
+        let connection = self.connection.clone();
+        let mut chunk = [0; CHUNK];
+        loop {
+            let joined = self.player.is_some();
+            tokio::select! {
+                read = receive.read(&mut chunk) => {
+                    let length = read.map_err(|error| self.broken_stream(&error))?;
+                    let Some(length) = length else { return Err(self.gone(Disconnect::Closed)) };
+                    self.hear(&chunk[..length]).await?;
+                }
+                datagram = connection.read_datagram() => {
+                    let datagram = datagram.map_err(|error| self.lost(&error))?;
+                    self.take_commands(&datagram)?;
+                }
+                changed = news.changed(), if joined => {
+                    if changed.is_err() {
+                        return Err(self.gone(Disconnect::Shutdown));
+                    }
+                    self.tell(&mut news)?;
+                }
+                () = &mut too_late, if !joined => {
+                    return Err(End::Refused(Refusal::NoHello, "it said no hello".into()));
+                }
+                () = &mut stopped => {
+                    self.session.close(ClosingReason::ShuttingDown);
+                    return Err(self.gone(Disconnect::Shutdown));
+                }
+            }
+            self.flush().await?;
+        }
+    }
+
+    /// Takes in bytes of the control stream.
+    async fn hear(&mut self, bytes: &[u8]) -> Result<(), End> {
+        let now = self.lobby.now();
+        for event in self.session.receive_stream(now, bytes).map_err(End::Broke)? {
+            self.heed(event).await?;
+        }
+        Ok(())
+    }
+
+    async fn heed(&mut self, event: Event) -> Result<(), End> {
+        match event {
+            Event::Hello { name } => self.let_in(name).await,
+            Event::Refused(reason) => Err(refused(&reason)),
+            Event::Left => Err(self.gone(Disconnect::Left)),
+            Event::TimedOut => Err(self.gone(Disconnect::TimedOut)),
+        }
+    }
+
+    /// Asks the tick thread for a seat, and tells the client the answer.
+    async fn let_in(&mut self, name: PlayerName) -> Result<(), End> {
+        let (request, answer) = oneshot::channel();
+        // A request that finds no room is dropped, and so answered at once.
+        let _ = self.lobby.joins.try_send(request);
+        let Ok(Ok(answer)) = timeout(JOIN_TIMEOUT, answer).await else {
+            return Err(self.refuse(RefusalReason::NotReady));
+        };
+        let Ok(seat) = answer else {
+            let limit = self.lobby.terms.player_limit;
+            return Err(self.refuse(RefusalReason::Full { limit }));
+        };
+        self.session.accept(seat.player, seat.tick);
+        let players = self.lobby.players.fetch_add(1, Ordering::Relaxed) + 1;
+        self.lobby.telemetry.network.joined(players);
+        info!(
+            "{name} joined from {} as entity {}; {players} of {} players",
+            self.connection.remote_address(),
+            seat.player.slot,
+            self.lobby.terms.player_limit,
+        );
+        self.player = Some(Player { name, seat });
+        Ok(())
+    }
+
+    fn refuse(&mut self, reason: RefusalReason) -> End {
+        let end = refused(&reason);
+        self.session.refuse(reason);
+        end
+    }
+
+    /// Passes a datagram's commands on to the tick thread.
+    fn take_commands(&mut self, datagram: &[u8]) -> Result<(), End> {
+        let now = self.lobby.now();
+        let batch = self.session.receive_datagram(now, datagram).map_err(End::Broke)?;
+        let network = &self.lobby.telemetry.network;
+        if let (Some(batch), Some(player)) = (batch, &self.player) {
+            network.command_datagrams.increment(1);
+            if player.seat.send(batch, now).is_err() {
+                network.surplus_commands.increment(1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the news, unless the last ones still wait for the path.
+    fn tell(&mut self, news: &mut watch::Receiver<Option<Update>>) -> Result<(), End> {
+        if let Some(Event::TimedOut) = self.session.advance(self.lobby.now()) {
+            return Err(self.gone(Disconnect::TimedOut));
+        }
+        let Some(update) = news.borrow_and_update().clone() else { return Ok(()) };
+        let Some(player) = &self.player else { return Ok(()) };
+        let network = &self.lobby.telemetry.network;
+        if self.connection.datagram_send_buffer_space() < DATAGRAM_SEND_BUFFER {
+            network.snapshots_skipped.increment(1);
+            return Ok(());
+        }
+        let Some(limit) = self.connection.max_datagram_size() else {
+            return Err(self.gone(Disconnect::Malformed));
+        };
+        let lead = update.frame.lead(player.seat.player);
+        if let Some(snapshot) = self.session.encode_snapshot(&update.state, lead, limit) {
+            network.sent_snapshot(snapshot.len());
+            // What the path no longer takes is like lost on the way; what
+            // ended the connection is told by the next read.
+            let _ = self.connection.send_datagram(Bytes::from(snapshot));
+        }
+        Ok(())
+    }
+
+    /// Writes what the session has to say on the control stream.
+    async fn flush(&mut self) -> Result<(), End> {
+        let output = self.session.stream_output();
+        if output.is_empty() {
+            return Ok(());
+        }
+        match timeout(PATIENCE, self.send.write_all(&output)).await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(self.gone(Disconnect::Lost)),
+        }
+    }
+
+    /// Closes the connection, once the client has had time to read why.
+    async fn farewell(&mut self, end: &End) {
+        let (code, reason) = match end {
+            End::Broke(error) => {
+                return self
+                    .connection
+                    .close(VarInt::from_u32(error.code()), error.to_string().as_bytes());
+            }
+            End::Gone(Disconnect::Left | Disconnect::Closed | Disconnect::Lost) => {
+                return self.connection.close(DONE, b"goodbye");
+            }
+            End::Gone(_) => (DONE, "goodbye"),
+            End::Refused(_, reason) => (TURNED_AWAY, reason.as_str()),
+        };
+        if self.flush().await.is_ok() && self.send.finish().is_ok() {
+            // Whether the client closes or not, we do next.
+            let _ = timeout(FAREWELL, self.connection.closed()).await;
+        }
+        self.connection.close(code, reason.as_bytes());
+    }
+
+    fn note_leaving(&self, player: &Player, end: &End) {
+        let reason = match end {
+            End::Gone(reason) => *reason,
+            End::Broke(_) | End::Refused(..) => Disconnect::Malformed,
+        };
+        let players = self.lobby.players.fetch_sub(1, Ordering::Relaxed) - 1;
+        self.lobby.telemetry.network.left(players, reason);
+        let why = match end {
+            End::Broke(error) => format!("broke the protocol ({error})"),
+            _ => reason.to_string(),
+        };
+        let name = &player.name;
+        info!("{name} {why}; {players} of {} players", self.lobby.terms.player_limit);
+    }
+
+    fn note_refusal(&self, end: &End) {
+        let (refusal, why) = match end {
+            End::Refused(refusal, why) => (*refusal, why.clone()),
+            End::Broke(error) => (Refusal::Malformed, error.to_string()),
+            End::Gone(reason) => (Refusal::NoHello, format!("it {reason}")),
+        };
+        self.lobby.telemetry.network.refused(refusal);
+        info!("{} was not let in: {why}", self.connection.remote_address());
+    }
+
+    fn gone(&self, reason: Disconnect) -> End {
+        End::Gone(reason)
+    }
+
+    fn lost(&self, error: &ConnectionError) -> End {
+        End::Gone(match error {
+            ConnectionError::ApplicationClosed(_) => Disconnect::Closed,
+            ConnectionError::TimedOut => Disconnect::TimedOut,
+            ConnectionError::LocallyClosed => Disconnect::Shutdown,
+            _ => Disconnect::Lost,
+        })
+    }
+
+    fn broken_stream(&self, error: &ReadError) -> End {
+        match error {
+            ReadError::ConnectionLost(error) => self.lost(error),
+            _ => End::Gone(Disconnect::Closed),
+        }
+    }
+}
+
+fn refused(reason: &RefusalReason) -> End {
+    End::Refused(Refusal::from(reason), reason.to_string())
+}

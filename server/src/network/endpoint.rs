@@ -1,0 +1,150 @@
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+
+use proto::{ALPN, IDLE_TIMEOUT};
+use quinn::crypto::rustls::QuicServerConfig;
+use quinn::{EndpointConfig, IdleTimeout, ServerConfig, TransportConfig, VarInt};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use tracing::warn;
+
+use super::certificate::Certificate;
+use crate::error::StartError;
+
+/// Snapshots of the largest size that may wait in a connection for the path to
+/// take them: three ticks. A longer queue would only make old news older.
+const SNAPSHOTS_IN_FLIGHT: usize = 3;
+
+/// More than any datagram of a usual path (Ethernet's 1500 bytes).
+const LARGEST_DATAGRAM: usize = 1500;
+
+/// Bytes of the send buffer for datagrams of one connection.
+pub(super) const DATAGRAM_SEND_BUFFER: usize = SNAPSHOTS_IN_FLIGHT * LARGEST_DATAGRAM;
+
+/// Bytes of commands that may wait for the connection's task: about a hundred
+/// datagrams, more than a second of them.
+const DATAGRAM_RECEIVE_BUFFER: usize = 16 * 1024;
+
+/// Bytes of the control stream that may wait unread. It carries a hello and a
+/// few small messages.
+const STREAM_WINDOW: u32 = 16 * 1024;
+
+/// Connections that have not yet been let in, beyond the players: enough for
+/// every player to come back at once, few enough to bound a flood.
+const PENDING_CONNECTIONS: usize = 64;
+
+/// Memory that the kernel charges for one waiting datagram, whatever its size
+/// (the buffer and its bookkeeping, on Linux).
+const KERNEL_COST_OF_A_DATAGRAM: usize = 2304;
+
+/// Datagrams of each player that the socket must be able to hold while the
+/// network thread is busy: four ticks.
+const SOCKET_TICKS: usize = 4;
+
+/// How many connections may be open at once for so many players.
+pub(crate) fn connection_limit(max_players: u16) -> usize {
+    usize::from(max_players) + PENDING_CONNECTIONS
+}
+
+/// The UDP socket of a server for so many players, with buffers to match.
+pub(crate) fn bind(address: SocketAddr, max_players: u16) -> Result<UdpSocket, StartError> {
+    let bind = || -> io::Result<Socket> {
+        let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+        if address.is_ipv6() && address.ip().is_unspecified() {
+            socket.set_only_v6(false)?;
+        }
+        socket.bind(&SockAddr::from(address))?;
+        Ok(socket)
+    };
+    let socket = bind().map_err(|source| StartError::Listen { address, source })?;
+    raise_buffers(&socket, usize::from(max_players) * SOCKET_TICKS * KERNEL_COST_OF_A_DATAGRAM);
+    Ok(socket.into())
+}
+
+/// Asks for `bytes` of buffer each way, and says so if the system refuses.
+fn raise_buffers(socket: &Socket, bytes: usize) {
+    let granted = |size: io::Result<usize>| size.unwrap_or(0);
+    if granted(socket.recv_buffer_size()) < bytes {
+        // The answer is read back below: Linux grants less without an error.
+        let _ = socket.set_recv_buffer_size(bytes);
+    }
+    if granted(socket.send_buffer_size()) < bytes {
+        let _ = socket.set_send_buffer_size(bytes);
+    }
+    let least = granted(socket.recv_buffer_size()).min(granted(socket.send_buffer_size()));
+    if least < bytes {
+        warn!(
+            "the system grants {least} bytes of UDP buffer where {bytes} are wanted; datagrams \
+             may be lost when all players are on. On Linux: sysctl -w net.core.rmem_max={bytes} \
+             net.core.wmem_max={bytes}"
+        );
+    }
+}
+
+/// The QUIC endpoint on `socket`. Needs a tokio runtime around it.
+pub(crate) fn open(
+    socket: UdpSocket,
+    certificate: Certificate,
+    max_players: u16,
+) -> Result<quinn::Endpoint, StartError> {
+    let config = server_config(certificate, max_players)?;
+    let runtime = Arc::new(quinn::TokioRuntime);
+    quinn::Endpoint::new(EndpointConfig::default(), Some(config), socket, runtime)
+        .map_err(StartError::Endpoint)
+}
+
+fn server_config(certificate: Certificate, max_players: u16) -> Result<ServerConfig, StartError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut tls = rustls::ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])?
+        .with_no_client_auth()
+        .with_single_cert(certificate.chain, certificate.key)?;
+    tls.alpn_protocols = vec![ALPN.to_vec()];
+    let crypto = QuicServerConfig::try_from(tls)?;
+
+    let mut config = ServerConfig::with_crypto(Arc::new(crypto));
+    config.max_incoming(connection_limit(max_players));
+    config.transport_config(Arc::new(transport()));
+    Ok(config)
+}
+
+fn transport() -> TransportConfig {
+    let idle_timeout = VarInt::from_u32(IDLE_TIMEOUT.as_millis() as u32);
+    let mut transport = TransportConfig::default();
+    transport
+        .max_idle_timeout(Some(IdleTimeout::from(idle_timeout)))
+        // The control stream, and nothing else.
+        .max_concurrent_bidi_streams(VarInt::from_u32(1))
+        .max_concurrent_uni_streams(VarInt::from_u32(0))
+        .stream_receive_window(VarInt::from_u32(STREAM_WINDOW))
+        .receive_window(VarInt::from_u32(STREAM_WINDOW))
+        .send_window(u64::from(STREAM_WINDOW))
+        .datagram_receive_buffer_size(Some(DATAGRAM_RECEIVE_BUFFER))
+        .datagram_send_buffer_size(DATAGRAM_SEND_BUFFER);
+    transport
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn a_port_in_use_is_named_with_the_way_out() {
+        let taken = bind((Ipv4Addr::LOCALHOST, 0).into(), 1).unwrap();
+        let address = taken.local_addr().unwrap();
+        let message = bind(address, 1).unwrap_err().to_string();
+        assert!(message.contains(&address.to_string()), "{message}");
+        assert!(message.contains("--listen"), "{message}");
+    }
+
+    #[test]
+    fn an_endpoint_opens_with_a_fresh_certificate() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let _context = runtime.enter();
+        let socket = bind((Ipv4Addr::LOCALHOST, 0).into(), 1).unwrap();
+        let certificate = Certificate::self_signed(std::time::SystemTime::now()).unwrap();
+        open(socket, certificate, 1).unwrap();
+    }
+}

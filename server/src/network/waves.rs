@@ -1,0 +1,85 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use proto::quantise::{Quantised, Quantiser};
+use tokio::sync::watch;
+
+use crate::error::RunError;
+use crate::tick_thread::{Frame, LastFrame};
+
+/// Players whose news leave together. Their datagrams fit a client machine's
+/// and our own default socket buffer (200 KiB) several times over; an unspread
+/// tick of 256 players does not.
+const PLAYERS_IN_A_WAVE: usize = 16;
+
+/// Time between two waves: the finest a runtime's timer has.
+const WAVE_SPACING: Duration = Duration::from_millis(1);
+
+/// Share of a tick within which all waves must have left.
+const SPREAD: u32 = 4;
+
+/// The news of one tick: the state in integers, and what goes beside it.
+#[derive(Clone, Debug)]
+pub(crate) struct Update {
+    pub(crate) state: Arc<Quantised>,
+    pub(crate) frame: Arc<Frame>,
+}
+
+/// Hands each frame to the connections, group by group, so that a tick's
+/// datagrams do not all leave at once.
+pub(crate) struct Waves(Vec<watch::Sender<Option<Update>>>);
+
+impl Waves {
+    /// As many waves as so many players need and a tick has time for.
+    pub(crate) fn new(max_players: u16, tick_rate: u32) -> Self {
+        let room = Duration::from_secs(1).div_f64(f64::from(tick_rate * SPREAD));
+        let most = (room.as_millis() / WAVE_SPACING.as_millis()).max(1) as usize;
+        let wanted = usize::from(max_players).div_ceil(PLAYERS_IN_A_WAVE);
+        Self((0..wanted.min(most)).map(|_| watch::Sender::new(None)).collect())
+    }
+
+    /// The news, in the wave that the fewest share.
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Option<Update>> {
+        match self.0.iter().min_by_key(|wave| wave.receiver_count()) {
+            Some(wave) => wave.subscribe(),
+            None => unreachable!("there is at least one player and so one wave"),
+        }
+    }
+
+    /// Rounds each frame once and sends it out in waves, until the match ends.
+    pub(crate) async fn run(
+        &self,
+        mut frames: LastFrame,
+        mut quantiser: Quantiser,
+    ) -> Result<(), RunError> {
+        while frames.changed().await.is_ok() {
+            let frame = Arc::clone(&frames.borrow_and_update());
+            let state = Arc::new(quantiser.quantise(&frame.state)?);
+            for (number, wave) in self.0.iter().enumerate() {
+                if number > 0 {
+                    tokio::time::sleep(WAVE_SPACING).await;
+                }
+                let (state, frame) = (Arc::clone(&state), Arc::clone(&frame));
+                wave.send_replace(Some(Update { state, frame }));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn players_are_spread_evenly_over_as_many_waves_as_there_is_time_for() {
+        for (players, rate, waves) in [(1, 60, 1), (32, 60, 2), (256, 60, 4), (256, 128, 1)] {
+            let spread = Waves::new(players, rate);
+            assert_eq!(spread.0.len(), waves, "{players} players at {rate} Hz");
+            let _all: Vec<_> = (0..players).map(|_| spread.subscribe()).collect();
+            let counts: Vec<_> = spread.0.iter().map(watch::Sender::receiver_count).collect();
+            let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+            assert!(most - least <= 1, "{counts:?}");
+        }
+    }
+}

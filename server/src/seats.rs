@@ -1,0 +1,144 @@
+use std::num::NonZeroU16;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+
+use proto::commands::CommandBatch;
+use proto::server::{JitterBuffer, JitterStats};
+use proto::snapshot::Lead;
+use proto::{Tick, Time};
+use sim::{Command, EntityId, JoinError, World};
+use tokio::sync::oneshot;
+
+/// Command datagrams of one player that may wait for the tick thread: half a
+/// second of them at 60 Hz. Who sends more than that ahead gains nothing.
+const WAITING_BATCHES: usize = 32;
+
+/// A wish to join, answered within a tick.
+pub(crate) type JoinRequest = oneshot::Sender<Result<Seat, JoinError>>;
+
+/// A player's place in the match, held by their connection. Giving it up is
+/// dropping it: the tick thread sees the queue's end closed and takes the
+/// player out, so no place is ever lost, whatever becomes of a connection.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    /// The entity the player steers.
+    pub(crate) player: EntityId,
+    /// The last tick simulated when the seat was taken.
+    pub(crate) tick: Tick,
+    commands: SyncSender<(CommandBatch, Time)>,
+}
+
+/// The commands did not fit: the player sends more than the match can use.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Surplus;
+
+impl Seat {
+    /// Passes commands on to the tick thread, without ever waiting.
+    pub(crate) fn send(&self, batch: CommandBatch, arrival: Time) -> Result<(), Surplus> {
+        match self.commands.try_send((batch, arrival)) {
+            // A match that is gone needs no commands; the stop signal says so.
+            Ok(()) | Err(TrySendError::Disconnected(_)) => Ok(()),
+            Err(TrySendError::Full(_)) => Err(Surplus),
+        }
+    }
+}
+
+/// The tick thread's side of all seats.
+pub(crate) struct Seats {
+    tick_rate: NonZeroU16,
+    requests: Receiver<JoinRequest>,
+    taken: Vec<Taken>,
+    /// What players who left had counted.
+    past: JitterStats,
+}
+
+struct Taken {
+    player: EntityId,
+    commands: Receiver<(CommandBatch, Time)>,
+    buffer: JitterBuffer,
+}
+
+impl Seats {
+    /// No seats taken yet; requests come from `requests`.
+    pub(crate) fn new(tick_rate: NonZeroU16, requests: Receiver<JoinRequest>) -> Self {
+        Self { tick_rate, requests, taken: Vec::new(), past: JitterStats::default() }
+    }
+
+    /// Lets in who asked since the last call. `tick` is the last one simulated.
+    pub(crate) fn let_in(&mut self, world: &mut World, tick: Tick) {
+        while let Ok(request) = self.requests.try_recv() {
+            let seat = world.join().map(|player| {
+                let (sender, commands) = sync_channel(WAITING_BATCHES);
+                let buffer = JitterBuffer::new(self.tick_rate, tick);
+                self.taken.push(Taken { player, commands, buffer });
+                Seat { player, tick, commands: sender }
+            });
+            // Who no longer waits gets nothing: the seat is dropped with the
+            // answer, and given up like any other.
+            let _ = request.send(seat);
+        }
+    }
+
+    /// Takes in the commands that arrived, takes out who has left, and gives
+    /// the one command of each player for `tick`.
+    pub(crate) fn commands(
+        &mut self,
+        world: &mut World,
+        tick: Tick,
+        now: Time,
+    ) -> Vec<(EntityId, Command)> {
+        let past = &mut self.past;
+        self.taken.retain_mut(|seat| {
+            let stays = seat.receive();
+            if !stays {
+                world.leave(seat.player);
+                *past = sum(past, seat.buffer.stats());
+            }
+            stays
+        });
+        let command = |seat: &mut Taken| (seat.player, seat.buffer.take(tick, now).0);
+        self.taken.iter_mut().map(command).collect()
+    }
+
+    /// How early the commands of each player come.
+    pub(crate) fn leads(&self) -> Vec<(EntityId, Lead)> {
+        let lead = |seat: &Taken| Some((seat.player, seat.buffer.lead()?));
+        self.taken.iter().filter_map(lead).collect()
+    }
+
+    /// What became of all commands of the match.
+    pub(crate) fn stats(&self) -> JitterStats {
+        self.taken.iter().fold(self.past, |total, seat| sum(&total, seat.buffer.stats()))
+    }
+}
+
+impl Taken {
+    /// Moves arrived commands into the buffer; false once the seat is given up.
+    fn receive(&mut self) -> bool {
+        // No more than fit the queue, so that a flood cannot hold the tick up.
+        for _ in 0..WAITING_BATCHES {
+            match self.commands.try_recv() {
+                Ok((batch, arrival)) => {
+                    for (tick, command) in batch.iter() {
+                        self.buffer.insert(tick, command, arrival);
+                    }
+                }
+                Err(TryRecvError::Empty) => return true,
+                Err(TryRecvError::Disconnected) => return false,
+            }
+        }
+        true
+    }
+}
+
+fn sum(a: &JitterStats, b: &JitterStats) -> JitterStats {
+    JitterStats {
+        accepted: a.accepted + b.accepted,
+        redundant: a.redundant + b.redundant,
+        conflicting: a.conflicting + b.conflicting,
+        late: a.late + b.late,
+        early: a.early + b.early,
+        in_time: a.in_time + b.in_time,
+        repeated: a.repeated + b.repeated,
+        neutral: a.neutral + b.neutral,
+    }
+}

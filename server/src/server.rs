@@ -1,0 +1,275 @@
+use std::future::pending;
+use std::net::{SocketAddr, TcpListener};
+use std::num::NonZeroU16;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::mpsc::sync_channel;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime};
+
+use proto::MAX_SLOTS;
+use proto::control::{MapHash, MapName};
+use proto::quantise::{Quantiser, WorldBounds};
+use proto::server::Terms;
+use sim::World;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::error::{RunError, StartError};
+use crate::network::{self, Certificate, Fingerprint, Lobby, Waves};
+use crate::options::Options;
+use crate::stop::Stop;
+use crate::telemetry::{Identity, Telemetry};
+use crate::tick_thread::{LastFrame, Match};
+use crate::{http, map_file, status};
+
+/// An arena server, as a type to start one by.
+pub struct Server;
+
+/// A server that runs in threads of its own until it is shut down. Dropping
+/// it shuts it down too, without waiting.
+#[derive(Debug)]
+pub struct Running {
+    description: Description,
+    stop: Stop,
+    threads: Vec<(&'static str, JoinHandle<Result<(), RunError>>)>,
+}
+
+/// What a running server serves, and where.
+#[derive(Clone, Debug)]
+struct Description {
+    map: MapName,
+    map_hash: MapHash,
+    props: usize,
+    local_addr: SocketAddr,
+    http_addr: SocketAddr,
+    certificate: Fingerprint,
+}
+
+impl Server {
+    /// Loads the map, sets up the match, opens the ports and starts the
+    /// threads.
+    ///
+    /// # Errors
+    /// Whatever is missing, with what to do about it. Nothing runs then.
+    pub fn start(options: &Options) -> Result<Running, StartError> {
+        let map = map_file::load(&map_file::find(&options.map, &map_file::folders())?)?;
+        let setup = Setup::new(Arc::new(map), options)?;
+        let epoch = Instant::now();
+        let stop = Stop::new();
+        let (joins, requests) = sync_channel(network::connection_limit(options.max_players));
+        let (game, frames) = Match::new(setup.world, setup.terms.tick_rate, requests);
+
+        let socket = network::bind(options.listen, options.max_players)?;
+        let pages = http::bind(options.http)?;
+        let address = |source| StartError::Endpoint(source);
+        let certificate = Certificate::self_signed(SystemTime::now())?;
+        let description = Description {
+            map: setup.terms.map_name.clone(),
+            map_hash: setup.terms.map,
+            props: setup.props,
+            local_addr: socket.local_addr().map_err(address)?,
+            http_addr: pages.local_addr().map_err(address)?,
+            certificate: certificate.fingerprint,
+        };
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|source| StartError::Thread { part: "event loop", source })?;
+        let endpoint = {
+            let _context = runtime.enter();
+            network::open(socket, certificate, options.max_players)?
+        };
+
+        let telemetry = Arc::new(Telemetry::new(&Identity {
+            map: description.map.as_str(),
+            map_hash: &description.map_hash.to_string(),
+            tick_rate: options.tick_rate,
+            max_players: options.max_players,
+        })?);
+        let lobby = Arc::new(Lobby {
+            waves: Arc::new(Waves::new(options.max_players, options.tick_rate)),
+            terms: Arc::new(setup.terms),
+            joins,
+            telemetry: Arc::clone(&telemetry),
+            stop: stop.clone(),
+            epoch,
+            players: AtomicUsize::new(0),
+        });
+        let io = Io { endpoint, pages, lobby, frames, duration: options.duration };
+
+        // From here on, whatever fails stops what already runs.
+        let mut running = Running { description, stop: stop.clone(), threads: Vec::new() };
+        let tick_rate = options.tick_rate;
+        running.spawn("tick thread", {
+            let stop = stop.clone();
+            move || game.run(tick_rate, epoch, &stop, &telemetry.tick)
+        })?;
+        running.spawn("network thread", move || io.run(&runtime, &stop))?;
+        Ok(running)
+    }
+}
+
+impl Running {
+    /// The UDP address that players join at.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.description.local_addr
+    }
+
+    /// The TCP address of the operator's pages.
+    pub fn http_addr(&self) -> SocketAddr {
+        self.description.http_addr
+    }
+
+    /// The fingerprint of the certificate, for clients to pin.
+    pub fn certificate_sha256(&self) -> Fingerprint {
+        self.description.certificate
+    }
+
+    /// What the map is called.
+    pub fn map_name(&self) -> &str {
+        self.description.map.as_str()
+    }
+
+    /// The hash of the map.
+    pub fn map_hash(&self) -> MapHash {
+        self.description.map_hash
+    }
+
+    /// Props that the match began with.
+    pub fn props(&self) -> usize {
+        self.description.props
+    }
+
+    /// Asks the server to tell its clients and end; [`Running::join`] waits
+    /// until it has.
+    pub fn shutdown(&self) {
+        self.stop.request();
+    }
+
+    /// Waits until the server is asked to end, or ends by itself.
+    pub async fn ending(&self) {
+        self.stop.requested().await;
+    }
+
+    /// Waits until the server has ended.
+    ///
+    /// # Errors
+    /// It ended because something failed.
+    pub fn join(mut self) -> Result<(), RunError> {
+        for (part, thread) in std::mem::take(&mut self.threads) {
+            thread.join().map_err(|_| RunError::Crashed { part })??;
+        }
+        Ok(())
+    }
+
+    fn spawn(
+        &mut self,
+        part: &'static str,
+        work: impl FnOnce() -> Result<(), RunError> + Send + 'static,
+    ) -> Result<(), StartError> {
+        let thread = std::thread::Builder::new()
+            .name(part.to_owned())
+            .spawn(work)
+            .map_err(|source| StartError::Thread { part, source })?;
+        self.threads.push((part, thread));
+        Ok(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.request();
+    }
+}
+
+/// A match that is ready to begin.
+struct Setup {
+    world: World,
+    terms: Terms,
+    props: usize,
+}
+
+impl Setup {
+    fn new(map: Arc<maps::World>, options: &Options) -> Result<Self, StartError> {
+        let name = map.name().to_owned();
+        let bounds = map.bounds();
+        let bounds = WorldBounds::covering(bounds.min, bounds.max)
+            .map_err(|source| StartError::Bounds { map: name.clone(), source })?;
+        let config = sim::Config {
+            tick_rate: options.tick_rate,
+            seed: options.seed,
+            objects: options.objects,
+            max_players: options.max_players,
+        };
+        let world = World::new(Arc::clone(&map), maps::model::shipped().into(), config)
+            .map_err(|source| StartError::Setup { map: name.clone(), source })?;
+        let props = world.counters().entities as usize;
+        let players = options.max_players;
+        if props + usize::from(players) > MAX_SLOTS {
+            return Err(StartError::TooManyEntities { props, players });
+        }
+        let tick_rate = u16::try_from(options.tick_rate).ok().and_then(NonZeroU16::new);
+        let tick_rate = tick_rate.ok_or(StartError::Setup {
+            map: name.clone(),
+            source: sim::SetupError::TickRate(options.tick_rate),
+        })?;
+        let terms = Terms {
+            tick_rate,
+            snapshot_rate: tick_rate,
+            map: MapHash(map.hash()),
+            map_name: MapName::new(&name),
+            bounds,
+            player_limit: players,
+        };
+        Ok(Self { world, terms, props })
+    }
+}
+
+/// What the network thread does: players, pages and the status line.
+struct Io {
+    endpoint: quinn::Endpoint,
+    pages: TcpListener,
+    lobby: Arc<Lobby>,
+    frames: LastFrame,
+    duration: Option<Duration>,
+}
+
+impl Io {
+    fn run(self, runtime: &Runtime, stop: &Stop) -> Result<(), RunError> {
+        let _stops_the_others = stop.when_dropped();
+        runtime.block_on(async {
+            let stopped = {
+                let stop = stop.clone();
+                async move { stop.requested().await }
+            };
+            let telemetry = Arc::clone(&self.lobby.telemetry);
+            let pages = http::serve(self.pages, telemetry, self.frames.clone(), stopped);
+            let quantiser = Quantiser::new(self.lobby.terms.bounds);
+            let until_stopped = async {
+                tokio::select! {
+                    () = stop.requested() => Ok(()),
+                    ended = self.lobby.waves.run(self.frames, quantiser) => ended,
+                    ended = pages => ended,
+                    () = status::report(Arc::clone(&self.lobby)) => Ok(()),
+                    () = after(self.duration) => Ok(()),
+                }
+            };
+            let ended = async {
+                let ended = until_stopped.await;
+                stop.request();
+                ended
+            };
+            let players = network::serve(self.endpoint, Arc::clone(&self.lobby));
+            let (ended, ()) = tokio::join!(ended, players);
+            ended
+        })
+    }
+}
+
+/// Waits this long, or forever.
+async fn after(duration: Option<Duration>) {
+    match duration {
+        Some(duration) => tokio::time::sleep(duration).await,
+        None => pending().await,
+    }
+}

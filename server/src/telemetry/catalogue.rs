@@ -1,0 +1,66 @@
+use metrics::{describe_counter, describe_gauge, describe_histogram};
+
+/// Declares the name of every metric with its kind and the sentence that
+/// Prometheus shows.
+macro_rules! catalogue {
+    ($($constant:ident = $kind:ident $name:literal, $help:literal;)*) => {
+        $(pub(super) const $constant: &str = $name;)*
+
+        /// Tells the current recorder what each metric means.
+        pub(super) fn describe() {
+            $(catalogue!(@describe $kind $name, $help);)*
+        }
+
+        /// Every metric's name and kind.
+        #[cfg(test)]
+        pub(super) const ALL: &[(&str, &str)] = &[$(($name, stringify!($kind))),*];
+    };
+    (@describe counter $name:literal, $help:literal) => { describe_counter!($name, $help) };
+    (@describe gauge $name:literal, $help:literal) => { describe_gauge!($name, $help) };
+    (@describe histogram $name:literal, $help:literal) => { describe_histogram!($name, $help) };
+}
+
+catalogue! {
+    BUILD_INFO = gauge "game_build_info", "Always 1; the label tells the version of the server.";
+    MAP_INFO = gauge "game_map_info", "Always 1; the labels tell the map's name and hash.";
+    TICK_RATE = gauge "game_tick_rate_hertz", "Ticks a second that the server aims at.";
+    MAX_PLAYERS = gauge "game_max_players", "Players that the match holds.";
+
+    TICK_DURATION = histogram "game_tick_duration_seconds", "Time that a tick took to simulate.";
+    TICKS = counter "game_ticks_total", "Ticks simulated.";
+    TICK_OVERRUNS = counter "game_tick_overruns_total",
+        "Ticks that were not done when the next one was due.";
+    TICKS_DROPPED = counter "game_ticks_dropped_total",
+        "Ticks left out because the server had fallen too far behind.";
+
+    ENTITIES = gauge "game_entities", "Entities in the match, by kind.";
+    AWAKE = gauge "game_props_awake", "Props that move or may move.";
+    LIMBO = gauge "game_entities_limbo", "Entities that wait for a free place.";
+    CASCADE_TESTS = counter "game_cascade_tests_total",
+        "Pairs that a stage of the filter cascade looked at.";
+    CASCADE_DEFINITIVE = counter "game_cascade_definitive_total",
+        "Pairs that a stage of the filter cascade decided.";
+    IMPACT_QUERIES = counter "game_impact_queries_total", "Time-of-impact queries.";
+    IMPACT_ITERATIONS = counter "game_impact_iterations_total",
+        "Time intervals examined by time-of-impact queries.";
+    BLOCKED_MOVES = counter "game_blocked_moves_total", "Moves that an obstacle cut short.";
+    EMERGENCY_REPLACEMENTS = counter "game_emergency_replacements_total",
+        "Entities taken out of an overlap and put back elsewhere; should stay zero.";
+    FALLEN = counter "game_fallen_total", "Entities that fell out of the map and were put back.";
+
+    PLAYERS = gauge "game_players", "Players in the match.";
+    CONNECTIONS = gauge "game_connections", "Connections open, players or not.";
+    JOINS = counter "game_joins_total", "Players let in.";
+    REFUSALS = counter "game_refusals_total", "Connections refused before they joined, by reason.";
+    DISCONNECTS = counter "game_disconnects_total", "Players that left, by reason.";
+
+    SNAPSHOTS = counter "game_snapshots_total",
+        "Snapshots handed to the network, each one datagram.";
+    SNAPSHOT_BYTES = counter "game_snapshot_bytes_total", "Payload of those snapshots.";
+    SNAPSHOTS_SKIPPED = counter "game_snapshots_skipped_total",
+        "Snapshots not made because the last one still waited for the path.";
+    COMMAND_DATAGRAMS = counter "game_command_datagrams_total", "Datagrams received from players.";
+    COMMANDS = counter "game_commands_total", "Commands received, by what became of them.";
+    COMMAND_TICKS = counter "game_command_ticks_total",
+        "Ticks of players, by where their command came from.";
+}
