@@ -1,0 +1,25 @@
+//! What the integration tests share: seeded randomness, and where maps lie.
+
+mod random;
+
+use std::path::{Path, PathBuf};
+
+pub use random::Random;
+
+/// A map of this project, by its path inside `maps/`.
+pub fn own_map(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../maps").join(name)
+}
+
+/// A map that nobody here drew, by its path inside `../shared/maps/` beside
+/// the checkout. Such maps are used in place and not part of the repository,
+/// so where they are absent this says loudly what is not tested, and gives
+/// `None`.
+pub fn foreign_map(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/maps").join(name);
+    if path.is_file() {
+        return Some(path);
+    }
+    eprintln!("SKIPPED: there is no {}; nothing was tested on {name}", path.display());
+    None
+}

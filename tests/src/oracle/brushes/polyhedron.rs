@@ -1,0 +1,243 @@
+use num_bigint::{BigInt, Sign};
+
+use super::super::map_text::Brush;
+use super::halfspace::{Halfspace, gcd, ratio};
+
+/// An unexpanded brush with its corners and edges, all exact.
+#[derive(Clone, Debug)]
+pub struct Polyhedron {
+    faces: Vec<Halfspace>,
+    corners: Vec<Corner>,
+    edges: Vec<Edge>,
+}
+
+/// Where three or more faces meet: `numerators / denominator`.
+#[derive(Clone, Debug, PartialEq)]
+struct Corner {
+    numerators: [BigInt; 3],
+    denominator: BigInt,
+}
+
+#[derive(Clone, Debug)]
+struct Edge {
+    direction: [BigInt; 3],
+    corner: usize,
+}
+
+/// A brush that reaches this far is not closed by its own faces.
+const UNIVERSE: i64 = 1 << 17;
+
+/// A corner this far in front of a face in floating point is no corner; the
+/// rest is decided exactly.
+const SURELY_OUTSIDE: f64 = 1e-3;
+
+impl Polyhedron {
+    /// The solid of a brush, or `None` if its faces enclose no bounded volume
+    /// or two of them are one plane.
+    pub fn from_text(brush: &Brush) -> Option<Self> {
+        let mut faces: Vec<Halfspace> = Vec::new();
+        for face in &brush.faces {
+            let places = face.points.iter().flatten().map(|c| c.places()).max().unwrap_or(0);
+            let [p, q, r] = face.points.each_ref().map(|p| p.each_ref().map(|c| c.scaled(places)));
+            let normal = cross(&difference(&p, &q), &difference(&r, &q));
+            if is_zero(&normal) {
+                return None;
+            }
+            let distance = dot(&normal, &p);
+            let scale = BigInt::from(10).pow(places);
+            let face = Halfspace::new(normal.map(|n| n * &scale), distance);
+            if faces.contains(&face) {
+                return None;
+            }
+            faces.push(face);
+        }
+        Self::from_faces(faces)
+    }
+
+    /// The solid behind all faces, or `None` as for [`Polyhedron::from_text`].
+    pub fn from_faces(faces: Vec<Halfspace>) -> Option<Self> {
+        let mut walls = faces.clone();
+        for axis in 0..3 {
+            for sign in [1, -1] {
+                let mut normal = [0; 3].map(BigInt::from);
+                normal[axis] = BigInt::from(sign);
+                walls.push(Halfspace::new(normal, UNIVERSE.into()));
+            }
+        }
+        let corners = corners(&walls);
+        let on = |wall: &Halfspace, c: &Corner| c.height(wall).sign() == Sign::NoSign;
+        if corners.iter().any(|c| walls[faces.len()..].iter().any(|w| on(w, c))) {
+            return None;
+        }
+        // Flat: some face holds every corner. (No corners at all: inside out.)
+        if corners.is_empty() || faces.iter().any(|f| corners.iter().all(|c| on(f, c))) {
+            return None;
+        }
+        let on_faces: Vec<Vec<&Halfspace>> =
+            corners.iter().map(|c| faces.iter().filter(|f| on(f, c)).collect()).collect();
+        let mut edges = Vec::new();
+        for (i, mine) in on_faces.iter().enumerate() {
+            for other in &on_faces[i + 1..] {
+                let shared: Vec<_> = mine.iter().filter(|f| other.contains(f)).collect();
+                let direction = shared
+                    .iter()
+                    .flat_map(|f| shared.iter().map(|g| cross(f.normal(), g.normal())))
+                    .find(|d| !is_zero(d));
+                edges.extend(direction.map(|direction| Edge { direction, corner: i }));
+            }
+        }
+        Some(Self { faces, corners, edges })
+    }
+
+    /// The half-spaces whose intersection is the Minkowski sum of the solid
+    /// and a box: the faces moved out, a bevel for each axis, and a bevel for
+    /// each pair of an edge and an axis that makes a face of the sum.
+    pub fn expanded(&self, half_extents: [i64; 3]) -> Vec<Halfspace> {
+        let mut sum: Vec<Halfspace> = self.faces.clone();
+        let mut add = |normal: [BigInt; 3], corner: &Corner| {
+            let distance = dot(&normal, &corner.numerators);
+            let plane = Halfspace::new(normal.map(|n| n * &corner.denominator), distance);
+            let supports = self.corners.iter().all(|c| c.height(&plane).sign() != Sign::Plus);
+            if supports && !sum.contains(&plane) {
+                sum.push(plane);
+            }
+        };
+        for axis in 0..3 {
+            let mut unit = [0; 3].map(BigInt::from);
+            unit[axis] = BigInt::from(1);
+            for corner in &self.corners {
+                add(unit.clone(), corner);
+                add(unit.clone().map(|n| -n), corner);
+            }
+            for edge in &self.edges {
+                let normal = cross(&edge.direction, &unit);
+                if !is_zero(&normal) {
+                    let corner = &self.corners[edge.corner];
+                    add(normal.clone(), corner);
+                    add(normal.map(|n| -n), corner);
+                }
+            }
+        }
+        sum.iter().map(|h| h.expanded(half_extents)).collect()
+    }
+
+    /// The box around the solid, rounded outward by less than a millionth.
+    pub fn bounds(&self) -> ([f64; 3], [f64; 3]) {
+        let points = self.points();
+        let bound = |axis: usize, sign: f64| {
+            sign * (points.iter().map(|p| sign * p[axis]).fold(f64::NEG_INFINITY, f64::max) + 1e-7)
+        };
+        ([0, 1, 2].map(|i| bound(i, -1.0)), [0, 1, 2].map(|i| bound(i, 1.0)))
+    }
+
+    /// The corners, each coordinate rounded to the nearest float or the next.
+    pub fn points(&self) -> Vec<[f64; 3]> {
+        self.corners.iter().map(Corner::rounded).collect()
+    }
+
+    /// The faces with an area as loops of corners, counter-clockwise from
+    /// outside.
+    pub fn loops(&self) -> Vec<Vec<[f64; 3]>> {
+        self.faces.iter().filter_map(|face| self.face_loop(face)).collect()
+    }
+
+    fn face_loop(&self, face: &Halfspace) -> Option<Vec<[f64; 3]>> {
+        let mut points: Vec<[f64; 3]> = self
+            .corners
+            .iter()
+            .filter(|c| c.height(face).sign() == Sign::NoSign)
+            .map(Corner::rounded)
+            .collect();
+        if points.len() < 3 {
+            return None;
+        }
+        let n = face.unit();
+        let count = points.len() as f64;
+        let middle = [0, 1, 2].map(|i| points.iter().map(|p| p[i]).sum::<f64>() / count);
+        let from = |p: &[f64; 3]| [0, 1, 2].map(|i| p[i] - middle[i]);
+        let right = from(&points[0]);
+        let up = [
+            n[1] * right[2] - n[2] * right[1],
+            n[2] * right[0] - n[0] * right[2],
+            n[0] * right[1] - n[1] * right[0],
+        ];
+        let along = |p: &[f64; 3], axis: [f64; 3]| {
+            let d = from(p);
+            d[0] * axis[0] + d[1] * axis[1] + d[2] * axis[2]
+        };
+        let angle = |p: &[f64; 3]| along(p, up).atan2(along(p, right));
+        points.sort_by(|a, b| angle(a).total_cmp(&angle(b)));
+        Some(points)
+    }
+}
+
+impl Corner {
+    /// How far the corner is in front of a plane, times something positive.
+    fn height(&self, plane: &Halfspace) -> BigInt {
+        dot(plane.normal(), &self.numerators) - plane.whole_distance() * &self.denominator
+    }
+
+    fn rounded(&self) -> [f64; 3] {
+        self.numerators.each_ref().map(|n| ratio(n, &self.denominator))
+    }
+}
+
+/// Every point where three walls meet and no wall is exceeded, once.
+fn corners(walls: &[Halfspace]) -> Vec<Corner> {
+    let mut corners: Vec<Corner> = Vec::new();
+    for (k, c) in walls.iter().enumerate() {
+        for (j, b) in walls[..k].iter().enumerate() {
+            for a in &walls[..j] {
+                let Some(corner) = meeting(a, b, c) else { continue };
+                let point = corner.rounded();
+                let inside = walls.iter().all(|w| w.distance(point) < SURELY_OUTSIDE)
+                    && walls.iter().all(|w| corner.height(w).sign() != Sign::Plus);
+                if inside && !corners.contains(&corner) {
+                    corners.push(corner);
+                }
+            }
+        }
+    }
+    corners
+}
+
+/// Cramer's rule, reduced so that equal points are equal integers.
+fn meeting(a: &Halfspace, b: &Halfspace, c: &Halfspace) -> Option<Corner> {
+    let bc = cross(b.normal(), c.normal());
+    let mut denominator = dot(a.normal(), &bc);
+    if denominator.sign() == Sign::NoSign {
+        return None;
+    }
+    let (ca, ab) = (cross(c.normal(), a.normal()), cross(a.normal(), b.normal()));
+    let mut numerators = [0, 1, 2].map(|i| {
+        &bc[i] * a.whole_distance() + &ca[i] * b.whole_distance() + &ab[i] * c.whole_distance()
+    });
+    let mut divisor = numerators.iter().fold(denominator.clone(), |d, n| gcd(d, n.clone()));
+    if denominator.sign() == Sign::Minus {
+        divisor = -divisor;
+    }
+    numerators = numerators.map(|n| n / &divisor);
+    denominator /= divisor;
+    // Beyond any universe: not worth rounding.
+    let reach = &denominator * (UNIVERSE * 2);
+    numerators
+        .iter()
+        .all(|n| n.magnitude() <= reach.magnitude())
+        .then_some(Corner { numerators, denominator })
+}
+
+fn cross(a: &[BigInt; 3], b: &[BigInt; 3]) -> [BigInt; 3] {
+    [&a[1] * &b[2] - &a[2] * &b[1], &a[2] * &b[0] - &a[0] * &b[2], &a[0] * &b[1] - &a[1] * &b[0]]
+}
+
+fn dot(a: &[BigInt; 3], b: &[BigInt; 3]) -> BigInt {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn difference(a: &[BigInt; 3], b: &[BigInt; 3]) -> [BigInt; 3] {
+    [&a[0] - &b[0], &a[1] - &b[1], &a[2] - &b[2]]
+}
+
+fn is_zero(v: &[BigInt; 3]) -> bool {
+    v.iter().all(|c| c.sign() == Sign::NoSign)
+}

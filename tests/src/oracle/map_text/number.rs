@@ -1,0 +1,50 @@
+use num_bigint::BigInt;
+
+/// A decimal number, exact: `digits · 10^-places`.
+#[derive(Clone, Debug)]
+pub struct Decimal {
+    digits: BigInt,
+    places: u32,
+}
+
+impl Decimal {
+    /// Reads `-12`, `0.125` or `1.5e-07`. `None` if it is no such number, or
+    /// has an exponent beyond anything an editor writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+            None => (text, 0),
+        };
+        if exponent.abs() > 99 {
+            return None;
+        }
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let places = i32::try_from(fraction.len()).ok()? - exponent;
+        let mut digits: BigInt = format!("{whole}{fraction}").parse().ok()?;
+        if places < 0 {
+            digits *= BigInt::from(10).pow(places.unsigned_abs());
+        }
+        Some(Self { digits, places: u32::try_from(places).unwrap_or(0) })
+    }
+
+    /// Digits behind the point.
+    pub fn places(&self) -> u32 {
+        self.places
+    }
+
+    /// The number times `10^places`, which must be enough to make it whole.
+    ///
+    /// # Panics
+    /// If it is not enough.
+    pub fn scaled(&self, places: u32) -> BigInt {
+        let more = places.checked_sub(self.places).expect("the scale holds every digit");
+        &self.digits * BigInt::from(10).pow(more)
+    }
+}
+
+impl PartialEq for Decimal {
+    fn eq(&self, other: &Self) -> bool {
+        let places = self.places.max(other.places);
+        self.scaled(places) == other.scaled(places)
+    }
+}
