@@ -1,214 +1,211 @@
 //! Blow's filter cascade for one pair: cheap tests first, and each may end
 //! the matter only with a proof.
 //!
-//! A pair is always a *moving* body (which may stand still) against a
-//! *standing* obstacle: another body, or a solid of the world, which is one
-//! more polyhedron to this code. Each stage asks the same question, whether
-//! the body keeps more than a margin away for the whole of its motion: the
-//! spheres, the six planes of the two boxes, the plane that divided the pair
-//! last time, and at last the convex parts themselves
+//! Both bodies may be on their way; one that stands has a motion that goes
+//! nowhere, and a solid of the world is one more polyhedron. Every stage asks
+//! the same question, whether the two keep more than a margin apart for the
+//! whole tick: the spheres, the six planes of the two boxes, the plane that
+//! divided the pair last time, and at last the convex parts themselves
 //! ([`passage`](crate::impact::passage)).
 
 use glam::DVec3;
 use maps::geometry::{Aabb, ConvexSolid};
 
 use crate::counters::{Counters, Stage};
-use crate::impact::{Passage, passage};
+use crate::impact::{Passage, Traveller, passage};
 use crate::pose::{Motion, Pose};
 use crate::separation::Part;
-use crate::shape::Shape;
+use crate::shape::{ROUNDING, Shape};
 
-/// A body on its way.
-pub(crate) struct Moving<'a> {
-    pub(crate) shape: &'a Shape,
+/// A body, or a solid of the world, on its way through the tick.
+#[derive(Clone)]
+pub(crate) struct Body<'a> {
+    /// Convex parts, in body axes.
+    pub(crate) parts: &'a [ConvexSolid],
+    /// How it moves.
     pub(crate) motion: Motion,
+    bounds: &'a Aabb,
+    radius: f64,
     arc: f64,
 }
 
-impl<'a> Moving<'a> {
-    pub(crate) fn new(shape: &'a Shape, start: Pose, end: Pose) -> Self {
+impl<'a> Body<'a> {
+    pub(crate) fn moving(shape: &'a Shape, start: Pose, end: Pose) -> Self {
         let motion = Motion::new(start, end);
-        let arc = Motion::arc(&motion.start, &motion.end, shape.radius);
-        Self { shape, motion, arc }
+        let arc = motion.arc(0.0, 1.0, shape.radius);
+        Self { parts: &shape.parts, motion, bounds: &shape.bounds, radius: shape.radius, arc }
     }
 
-    /// The speedbox: everywhere the body can be during the motion.
-    pub(crate) fn bounds(&self) -> Aabb {
-        let ends =
-            self.shape.bounds_at(&self.motion.start).union(self.shape.bounds_at(&self.motion.end));
-        ends.inflated(self.arc)
+    pub(crate) fn standing(shape: &'a Shape, pose: Pose) -> Self {
+        Self::moving(shape, pose, pose)
     }
 
-    /// Greatest `axis · x` over the parts, at both ends, arc included.
-    fn extent(&self, axis: DVec3) -> f64 {
-        let reach = |pose: &Pose| parts_extent(&self.shape.parts, pose, axis);
-        let first = reach(&self.motion.start);
-        if self.motion.start == self.motion.end {
-            return first;
-        }
-        first.max(reach(&self.motion.end)) + self.arc
-    }
-
-    fn box_extent(&self, axis: DVec3) -> f64 {
-        let reach = |pose: &Pose| oriented_box_extent(&self.shape.bounds, pose, axis);
-        reach(&self.motion.start).max(reach(&self.motion.end)) + self.arc
-    }
-}
-
-/// What stands in the way.
-#[derive(Clone, Copy)]
-pub(crate) enum Obstacle<'a> {
-    /// Another body, where it stands now.
-    Body(&'a Shape, Pose),
-    /// A solid of the world.
-    Solid(&'a ConvexSolid),
-}
-
-impl<'a> Obstacle<'a> {
-    fn pose(&self) -> Pose {
-        match self {
-            Self::Body(_, pose) => *pose,
-            Self::Solid(_) => Pose::at(DVec3::ZERO),
+    /// A solid of the world: its axes are the world's.
+    pub(crate) fn fixed(solid: &'a ConvexSolid) -> Self {
+        let origin = Pose::at(DVec3::ZERO);
+        Self {
+            parts: std::slice::from_ref(solid),
+            motion: Motion::new(origin, origin),
+            bounds: solid.bounds(),
+            radius: f64::INFINITY,
+            arc: 0.0,
         }
     }
 
-    fn bounds(&self) -> &Aabb {
-        match self {
-            Self::Body(shape, _) => &shape.bounds,
-            Self::Solid(solid) => solid.bounds(),
-        }
+    /// The same body, standing at `pose` all the while.
+    pub(crate) fn stopped(&self, pose: Pose) -> Self {
+        Self { motion: Motion::new(pose, pose), arc: 0.0, ..self.clone() }
     }
 
-    fn solids(&self) -> &'a [ConvexSolid] {
-        match *self {
-            Self::Body(shape, _) => &shape.parts,
-            Self::Solid(solid) => std::slice::from_ref(solid),
+    /// The speedbox: everywhere the body can be during the tick.
+    pub(crate) fn speedbox(&self) -> Aabb {
+        let start = box_at(self.bounds, &self.motion.start);
+        if self.motion.is_still() {
+            return start;
         }
+        start.union(box_at(self.bounds, &self.motion.end)).inflated(self.arc)
     }
 
-    /// The obstacle's convex parts where they stand.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = Part<'a>> + use<'a> {
-        let pose = self.pose();
-        let fixed = matches!(self, Self::Solid(_));
-        let place = move |solid| if fixed { Part::fixed(solid) } else { Part::new(solid, &pose) };
-        self.solids().iter().map(place)
+    /// The parts as they stand at the beginning of the tick.
+    pub(crate) fn parts_at_start(&self) -> impl Iterator<Item = Part<'a>> + use<'a> {
+        let pose = self.motion.start;
+        self.parts.iter().map(move |solid| Part::new(solid, &pose))
     }
 
     pub(crate) fn centre(&self) -> DVec3 {
-        match self {
-            Self::Body(_, pose) => pose.position,
-            Self::Solid(solid) => solid.bounds().centre(),
-        }
+        self.motion.start.position + self.motion.start.orientation * self.bounds.centre()
+    }
+
+    /// Greatest `axis · x` at the beginning and at the end.
+    fn extents(&self, axis: DVec3, extent: impl Fn(&Pose, DVec3) -> f64) -> [f64; 2] {
+        let first = extent(&self.motion.start, axis);
+        let last = if self.motion.is_still() { first } else { extent(&self.motion.end, axis) };
+        [first, last]
+    }
+
+    fn box_extents(&self, axis: DVec3) -> [f64; 2] {
+        self.extents(axis, |pose, axis| {
+            let local = pose.orientation.inverse() * axis;
+            local.dot(self.bounds.centre())
+                + local.abs().dot(self.bounds.half_extents())
+                + axis.dot(pose.position)
+        })
+    }
+
+    fn part_extents(&self, axis: DVec3) -> [f64; 2] {
+        self.extents(axis, |pose, axis| {
+            let local = pose.orientation.inverse() * axis;
+            let vertices = self.parts.iter().flat_map(|part| part.vertices());
+            let reach = vertices.fold(f64::NEG_INFINITY, |reach, &v| reach.max(local.dot(v)));
+            reach + axis.dot(pose.position)
+        })
     }
 }
 
-/// The stages before the exact test, for a motion that must keep more than
-/// `margin` away: whether one of them proves that it does. `axis` is the
-/// plane of last time, as a unit direction towards the obstacle.
+/// The axis-aligned box around `bounds`, given in body axes, at `pose`.
+pub(crate) fn box_at(bounds: &Aabb, pose: &Pose) -> Aabb {
+    let rotation = pose.rotation();
+    let half = bounds.half_extents();
+    let reach = rotation.x_axis.abs() * half.x
+        + rotation.y_axis.abs() * half.y
+        + rotation.z_axis.abs() * half.z;
+    Aabb::from_centre(pose.position + rotation * bounds.centre(), reach + ROUNDING)
+}
+
+/// The stages before the exact test: whether one of them proves that `a` and
+/// `b` keep more than `margin` apart all the while. `axis` is the plane of
+/// last time, as a unit direction from `a` to `b`.
 pub(crate) fn filtered(
-    moving: &Moving,
-    obstacle: &Obstacle,
+    a: &Body,
+    b: &Body,
     margin: f64,
     axis: Option<DVec3>,
     counters: &mut Counters,
 ) -> bool {
-    if let Obstacle::Body(shape, pose) = obstacle {
-        let apart = spheres_apart(moving, shape, pose, margin);
+    if b.radius.is_finite() {
+        let apart = spheres_apart(a, b, margin);
         counters.note(Stage::Spheres, apart);
         if apart {
             return true;
         }
     }
-    let apart = boxes_apart(moving, obstacle, margin);
+    let apart = boxes_apart(a, b, margin);
     counters.note(Stage::Boxes, apart);
     if apart {
         return true;
     }
     let Some(axis) = axis else { return false };
-    let pose = obstacle.pose();
-    let apart = -parts_extent(obstacle.solids(), &pose, -axis) - moving.extent(axis) > margin;
+    let apart = plane_divides(a, b, a.part_extents(axis), b.part_extents(-axis), margin);
     counters.note(Stage::Plane, apart);
     apart
 }
 
-/// The whole cascade: how far the motion is free. `axis` takes home the last
-/// dividing direction.
+/// The whole cascade: how far the motion from one time to another is free.
+/// `axis` takes home the last dividing direction.
 pub(crate) fn pass(
-    moving: &Moving,
-    obstacle: &Obstacle,
+    a: &Body,
+    b: &Body,
+    span: (f64, f64),
     margin: f64,
     axis: &mut Option<DVec3>,
     counters: &mut Counters,
 ) -> Passage {
-    if filtered(moving, obstacle, margin, *axis, counters) {
+    if filtered(a, b, margin, *axis, counters) {
         return Passage::Free;
     }
+    counters.note(Stage::Exact, true);
     counters.impact_queries += 1;
-    let mut earliest = Passage::Free;
-    let fallback = obstacle.centre() - moving.motion.start.position;
-    for other in obstacle.parts() {
-        for part in &moving.shape.parts {
-            let mut direction =
-                axis.unwrap_or_else(|| fallback.try_normalize().unwrap_or(DVec3::Z));
+    let fallback = (b.centre() - a.centre()).try_normalize().unwrap_or(DVec3::Z);
+    let mut result = Passage::Free;
+    for theirs in b.parts {
+        for ours in a.parts {
+            let mut direction = axis.unwrap_or(fallback);
             let found = passage(
-                (part, moving.shape.radius),
-                &moving.motion,
-                &other,
+                &Traveller { solid: ours, motion: &a.motion, radius: a.radius },
+                &Traveller { solid: theirs, motion: &b.motion, radius: b.radius },
+                span,
                 margin,
                 &mut direction,
                 &mut counters.impact_iterations,
             );
             *axis = Some(direction);
-            earliest = match (earliest, found) {
-                (_, Passage::Overlapping) => {
-                    counters.note(Stage::Exact, true);
-                    return Passage::Overlapping;
-                }
-                (Passage::Blocked(a), Passage::Blocked(b)) if a.time <= b.time => {
-                    Passage::Blocked(a)
-                }
-                (earliest, Passage::Free) => earliest,
-                (_, blocked) => blocked,
-            };
+            result = result.earlier(found);
         }
     }
-    counters.note(Stage::Exact, true);
-    earliest
+    result
 }
 
-fn spheres_apart(moving: &Moving, shape: &Shape, pose: &Pose, margin: f64) -> bool {
-    let (start, end) = (moving.motion.start.position, moving.motion.end.position);
-    let along = end - start;
-    let to = pose.position - start;
+/// Whether one plane divides the pair all the while, given how far `a` reaches
+/// towards it and `b` back, at the beginning and at the end: along a fixed
+/// direction both ways are straight but for the arcs, so the gap is least at
+/// one of the ends.
+fn plane_divides(a: &Body, b: &Body, near: [f64; 2], far: [f64; 2], margin: f64) -> bool {
+    let gap = f64::min(-far[0] - near[0], -far[1] - near[1]);
+    gap - a.arc - b.arc > margin
+}
+
+fn spheres_apart(a: &Body, b: &Body, margin: f64) -> bool {
+    let from = b.motion.start.position - a.motion.start.position;
+    let to = b.motion.end.position - a.motion.end.position;
+    let along = to - from;
     let length_squared = along.length_squared();
-    let t =
-        if length_squared > 0.0 { (to.dot(along) / length_squared).clamp(0.0, 1.0) } else { 0.0 };
-    let reach = moving.shape.radius + shape.radius + margin;
-    (to - along * t).length_squared() > reach * reach
+    let time = if length_squared > 0.0 {
+        (-from.dot(along) / length_squared).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    let reach = a.radius + b.radius + margin;
+    (from + along * time).length_squared() > reach * reach
 }
 
 /// The six face directions of the two boxes: most of the separating-axis
 /// test for little of its cost; the nine edge pairs are left to later stages.
-fn boxes_apart(moving: &Moving, obstacle: &Obstacle, margin: f64) -> bool {
-    let pose = obstacle.pose();
-    let (ours, theirs) = (moving.motion.start.rotation(), pose.rotation());
-    let centre = pose.position + theirs * obstacle.bounds().centre();
-    let toward = centre - moving.motion.start.position;
+fn boxes_apart(a: &Body, b: &Body, margin: f64) -> bool {
+    let (ours, theirs) = (a.motion.start.rotation(), b.motion.start.rotation());
+    let toward = b.centre() - a.centre();
     let axes = [ours.x_axis, ours.y_axis, ours.z_axis, theirs.x_axis, theirs.y_axis, theirs.z_axis];
     axes.into_iter().any(|axis| {
         let axis = if axis.dot(toward) < 0.0 { -axis } else { axis };
-        -oriented_box_extent(obstacle.bounds(), &pose, -axis) - moving.box_extent(axis) > margin
+        plane_divides(a, b, a.box_extents(axis), b.box_extents(-axis), margin)
     })
-}
-
-fn oriented_box_extent(bounds: &Aabb, pose: &Pose, axis: DVec3) -> f64 {
-    let local = pose.orientation.inverse() * axis;
-    local.dot(bounds.centre()) + local.abs().dot(bounds.half_extents()) + axis.dot(pose.position)
-}
-
-fn parts_extent(parts: &[ConvexSolid], pose: &Pose, axis: DVec3) -> f64 {
-    let local = pose.orientation.inverse() * axis;
-    let vertices = parts.iter().flat_map(|part| part.vertices());
-    let reach = vertices.fold(f64::NEG_INFINITY, |reach, &v| reach.max(local.dot(v)));
-    reach + axis.dot(pose.position)
 }

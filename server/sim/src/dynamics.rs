@@ -1,42 +1,36 @@
 //! The props' share of a tick: contacts, velocities, guarded moves, rest.
 //!
-//! The solver proposes where every body goes; each then moves under guard, in
-//! order of slot, past everything where it stands at that moment. Who is
-//! stopped answers the contact and spends what is left of its tick once its
-//! neighbours have moved: all of it, else the translation alone, else the
-//! rotation alone.
+//! The solver proposes where every body goes; all then move together under
+//! guard. Who is stopped answers the contact and spends what is left of its
+//! tick once its neighbours have moved: all of it, else the translation alone,
+//! else the rotation alone.
 
 use glam::DVec3;
 
-use crate::contact::{Ease, Pair, find, plane_of, solve};
+use crate::contact::{Pair, find, plane_of, solve};
 use crate::counters::Counters;
-use crate::entities::{Entities, Entity};
-use crate::guard::{Advance, Blocker, Space};
+use crate::entities::Entities;
+use crate::guard::{Advance, Blocker, Proposal, Space};
 use crate::impact::Impact;
-use crate::movement::GRAVITY;
 use crate::pose::Pose;
 use crate::rest;
 use crate::shape::Shape;
 
-/// Share of spin lost per second, so that a barrel rolls out.
-const SPIN_DAMPING: f64 = 0.4;
-
-/// Fastest spin in radians per second. It keeps a tick's turn below the one
-/// radian for which [`crate::pose::Motion::arc`] is proven, at 20 Hz and up.
-const MAX_SPIN: f64 = 20.0;
-
-/// Fastest prop in units per second.
-const MAX_SPEED: f64 = 4000.0;
-
 /// Rounds of waking in one tick: a blow travels that far through a heap of
 /// sleepers before the next tick.
 const MAX_WAKE_ROUNDS: usize = 3;
+
+/// Further tries for bodies that were stopped, once their neighbours have
+/// moved: each lets a queue of bodies close up by one.
+const MORE_ROUNDS: usize = 2;
 
 /// What is left to do for a body that was stopped.
 struct Remainder {
     slot: u16,
     /// Seconds of its tick that it has not spent.
     seconds: f64,
+    /// Whether it could not move at all.
+    hindered: bool,
 }
 
 /// Moves all awake props by `seconds`. Returns the slots of bodies that were
@@ -56,22 +50,20 @@ pub(crate) fn step(
             break;
         }
     }
-    for entity in entities.iter_mut().filter(|entity| entity.is_awake_prop()) {
-        entity.velocity.z -= GRAVITY * seconds;
-        entity.angular *= 1.0 - SPIN_DAMPING * seconds;
-    }
-    let ease = solve(entities, shapes, pairs, seconds);
-    for entity in entities.iter_mut().filter(|entity| entity.is_awake_prop()) {
-        entity.velocity = entity.velocity.clamp_length_max(MAX_SPEED);
-        entity.angular = entity.angular.clamp_length_max(MAX_SPIN);
-    }
+    let proposals = solve(entities, shapes, pairs, seconds);
     let mut mover = Mover { map, shapes, entities, pairs, counters, overlapping: Vec::new() };
-    let mut stopped = Vec::new();
-    for slot in mover.entities.slots_where(Entity::is_awake_prop) {
-        stopped.extend(mover.first_move(slot, ease[usize::from(slot)], seconds));
+    let mut stopped = mover.advance(&proposals);
+    for _ in 0..MORE_ROUNDS {
+        stopped = mover.advance_rest(&stopped, |_, target| target);
     }
-    for remainder in stopped {
-        mover.second_move(&remainder);
+    stopped.retain(|remainder| remainder.hindered);
+    let translated = |start, target: Pose| Pose { position: target.position, ..start };
+    stopped = mover.advance_rest(&stopped, translated);
+    stopped.retain(|remainder| remainder.hindered);
+    let turned = |start, target: Pose| Pose { orientation: target.orientation, ..start };
+    stopped = mover.advance_rest(&stopped, turned);
+    for remainder in &stopped {
+        mover.forgo(remainder, seconds);
     }
     let overlapping = mover.overlapping;
     rest::settle(entities, shapes, pairs, seconds);
@@ -88,54 +80,54 @@ struct Mover<'a> {
 }
 
 impl Mover<'_> {
-    fn first_move(&mut self, slot: u16, ease: Ease, seconds: f64) -> Option<Remainder> {
-        let entity = self.entities.get(slot)?;
-        let pose = *entity.placement()?.pose();
-        let velocity = entity.velocity + ease.velocity;
-        let angular = (entity.angular + ease.angular).clamp_length_max(MAX_SPIN);
-        let spent = self.advance(slot, pose.advanced(velocity, angular, seconds))?;
-        (spent < 1.0).then_some(Remainder { slot, seconds: seconds * (1.0 - spent) })
-    }
-
-    fn second_move(&mut self, remainder: &Remainder) {
-        let Remainder { slot, seconds } = *remainder;
-        let Some(entity) = self.entities.get(slot) else { return };
-        let Some(placement) = entity.placement() else { return };
-        let start = *placement.pose();
-        let target = start.advanced(entity.velocity, entity.angular, seconds);
-        let attempts = [
-            target,
-            Pose { position: target.position, ..start },
-            Pose { orientation: target.orientation, ..start },
-        ];
-        for attempt in attempts {
-            match self.advance(slot, attempt) {
-                Some(spent) if spent > 0.0 => return,
-                Some(_) => {}
-                None => return,
+    /// Moves bodies towards what the solver, or their own velocity, proposes
+    /// and answers what stops them. Returns those that were stopped.
+    fn advance(&mut self, proposals: &[Proposal]) -> Vec<Remainder> {
+        let space = Space { map: self.map, shapes: self.shapes, entities: self.entities };
+        let plane = |slot, other| plane_of(self.pairs, slot, other);
+        let mut stopped = Vec::new();
+        for advance in space.advance(proposals, plane, self.counters) {
+            let Some(placement) = advance.placement else {
+                self.overlapping.push(advance.slot);
+                continue;
+            };
+            self.entities.commit(advance.slot, placement);
+            if let Some((blocker, impact)) = &advance.stop {
+                self.answer(advance.slot, *blocker, impact);
+            }
+            if advance.left > 0.0 {
+                let Advance { slot, left: seconds, hindered, .. } = advance;
+                stopped.push(Remainder { slot, seconds, hindered });
             }
         }
+        stopped
     }
 
-    /// Moves a body towards `target` and answers what stops it. Returns the
-    /// share of the way, or `None` if the body cannot be moved at all.
-    fn advance(&mut self, slot: u16, target: Pose) -> Option<f64> {
-        let space = Space { map: self.map, shapes: self.shapes, entities: self.entities };
-        let plane = |other| plane_of(self.pairs, slot, other);
-        match space.advance(space.entities.get(slot)?, target, plane, self.counters)? {
-            Advance::Free(placement) => {
-                self.entities.commit(slot, placement);
-                Some(1.0)
-            }
-            Advance::Blocked(placement, blocker, impact) => {
-                self.entities.commit(slot, placement);
-                self.answer(slot, blocker, &impact);
-                Some(impact.time)
-            }
-            Advance::Overlapping => {
-                self.overlapping.push(slot);
-                None
-            }
+    /// Spends what is left of the tick of bodies that were stopped, as far as
+    /// `part` lets them.
+    fn advance_rest(
+        &mut self,
+        stopped: &[Remainder],
+        part: impl Fn(Pose, Pose) -> Pose,
+    ) -> Vec<Remainder> {
+        let proposal = |remainder: &Remainder| {
+            let Remainder { slot, seconds, .. } = *remainder;
+            let entity = self.entities.get(slot)?;
+            let start = *entity.placement()?.pose();
+            let target = start.advanced(entity.velocity, entity.angular, seconds);
+            Some(Proposal { slot, target: part(start, target), seconds })
+        };
+        let proposals: Vec<Proposal> = stopped.iter().filter_map(proposal).collect();
+        self.advance(&proposals)
+    }
+
+    /// What a body could not move, it does not keep as speed: otherwise one
+    /// that is wedged would gather gravity until it bursts out.
+    fn forgo(&mut self, remainder: &Remainder, seconds: f64) {
+        if let Some(entity) = self.entities.get_mut(remainder.slot) {
+            let kept = 1.0 - remainder.seconds / seconds;
+            entity.velocity *= kept;
+            entity.angular *= kept;
         }
     }
 

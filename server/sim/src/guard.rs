@@ -2,21 +2,23 @@
 //! nowhere else, after it, and the way to it, have been shown to be free.
 //!
 //! [`Space::place`] judges a pose out of nowhere (spawning, rescue, standing
-//! up); [`Space::advance`] follows a motion as far as it is free;
-//! [`Space::sweep_agent`] does the same for an agent's box, whose world is
-//! the onion. All three keep [`MARGIN`] between any two bodies, and between
+//! up); [`Space::advance`] follows the motions of many bodies at once, as far
+//! as each is free; [`Space::sweep_agent`] follows an agent's box, whose world
+//! is the onion. All three keep [`MARGIN`] between any two bodies, and between
 //! bodies and the world.
+
+mod together;
 
 use glam::{DVec3, Vec3};
 use maps::geometry::Aabb;
 use maps::{SizeId, Trace};
 
-use crate::cascade::{Moving, Obstacle, filtered, pass};
+use crate::cascade::{Body, box_at, filtered, pass};
 use crate::counters::Counters;
 use crate::entities::{Entities, Entity};
 use crate::impact::{Impact, Passage};
 use crate::pose::Pose;
-use crate::separation::{Part, Proximity, separate};
+use crate::separation::{Proximity, separate};
 use crate::shape::{Shape, ShapeId};
 
 /// The distance in units that no committed pose goes below. It is what
@@ -55,17 +57,6 @@ pub(crate) enum Blocker {
     Entity(u16),
 }
 
-/// How a guarded move went.
-#[derive(Debug)]
-pub(crate) enum Advance {
-    /// All the way.
-    Free(Placement),
-    /// As far as the impact, which may be nowhere at all.
-    Blocked(Placement, Blocker, Impact),
-    /// The body overlapped something before it moved.
-    Overlapping,
-}
-
 /// How the sweep of an agent's box went.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sweep {
@@ -86,6 +77,8 @@ pub(crate) struct SweepHit {
     pub(crate) entity: Option<u16>,
 }
 
+pub(crate) use together::{Advance, Proposal};
+
 /// The world as it stands: what every check looks at.
 #[derive(Clone, Copy)]
 pub(crate) struct Space<'a> {
@@ -100,13 +93,13 @@ impl<'a> Space<'a> {
     }
 
     fn placement(&self, shape: ShapeId, pose: Pose) -> Placement {
-        Placement { shape, pose, bounds: self.shape(shape).bounds_at(&pose) }
+        Placement { shape, pose, bounds: box_at(&self.shape(shape).bounds, &pose) }
     }
 
-    /// The obstacle that an entity is at the moment, unless it is in limbo.
-    pub(crate) fn obstacle(&self, entity: &Entity) -> Option<Obstacle<'a>> {
+    /// An entity as it stands at the moment, unless it is in limbo.
+    pub(crate) fn standing(&self, entity: &Entity) -> Option<Body<'a>> {
         let placement = entity.placement()?;
-        Some(Obstacle::Body(self.shape(placement.shape()), *placement.pose()))
+        Some(Body::standing(self.shape(placement.shape()), *placement.pose()))
     }
 
     /// Checks a pose out of nowhere: `None` if anything but the entity in
@@ -118,59 +111,22 @@ impl<'a> Space<'a> {
         ignored: Option<u16>,
         counters: &mut Counters,
     ) -> Option<Placement> {
-        let moving = Moving::new(self.shape(shape), pose, pose);
-        if let Some(size) = moving.shape.size
-            && self.map.is_solid(size, pose.position.as_vec3())
-        {
+        let size = self.shape(shape).size;
+        if size.is_some_and(|size| self.map.is_solid(size, pose.position.as_vec3())) {
             return None;
         }
+        let body = Body::standing(self.shape(shape), pose);
+        let bounds = body.speedbox().inflated(MARGIN);
         let mut free = true;
-        self.visit(&moving, MARGIN, ignored, |_, obstacle| {
+        let mut check = |other: Body| {
             free = free
-                && (filtered(&moving, &obstacle, MARGIN, None, counters)
-                    || keeps_margin(&moving, &obstacle));
-        });
-        free.then(|| self.placement(shape, pose))
-    }
-
-    /// Follows the way of the entity in `slot` to `target` as far as it is
-    /// free. `plane` knows the plane that divided it from a blocker last time.
-    pub(crate) fn advance(
-        &self,
-        entity: &Entity,
-        target: Pose,
-        plane: impl Fn(Blocker) -> Option<DVec3>,
-        counters: &mut Counters,
-    ) -> Option<Advance> {
-        let placement = entity.placement()?;
-        let moving = Moving::new(self.shape(placement.shape()), *placement.pose(), target);
-        let mut first: Option<(Blocker, Impact)> = None;
-        let mut overlapping = false;
-        self.visit(&moving, MARGIN, Some(entity.id.slot), |blocker, obstacle| {
-            if overlapping {
-                return;
-            }
-            match pass(&moving, &obstacle, MARGIN, &mut plane(blocker), counters) {
-                Passage::Free => {}
-                Passage::Overlapping => overlapping = true,
-                Passage::Blocked(impact) => {
-                    if first.is_none_or(|(_, earliest)| impact.time < earliest.time) {
-                        first = Some((blocker, impact));
-                    }
-                }
-            }
-        });
-        if overlapping {
-            return Some(Advance::Overlapping);
+                && (filtered(&body, &other, MARGIN, None, counters) || keeps_margin(&body, &other));
+        };
+        if size.is_none() {
+            self.visit_solids(&bounds, |_, solid| check(solid));
         }
-        Some(match first {
-            None => Advance::Free(self.placement(placement.shape(), moving.motion.end)),
-            Some((blocker, impact)) => {
-                counters.blocked_moves += 1;
-                let pose = moving.motion.at(impact.time);
-                Advance::Blocked(self.placement(placement.shape(), pose), blocker, impact)
-            }
-        })
+        self.visit_entities(&bounds, ignored, |_, other| check(other));
+        free.then(|| self.placement(shape, pose))
     }
 
     /// Moves an agent's box in a straight line past the world and everyone
@@ -198,10 +154,11 @@ impl<'a> Space<'a> {
         // A position is rounded to `f32` where it stops, which bends the way
         // to it: the bent way is checked again, at most a few times shorter.
         for shorter in [1.0, 0.99, 0.9, 0.5] {
-            let moving = Moving::new(shape, from, Pose::at(reach.as_dvec3()));
+            let body = Body::moving(shape, from, Pose::at(reach.as_dvec3()));
+            let bounds = body.speedbox().inflated(MARGIN);
             let mut first: Option<(Impact, u16)> = None;
-            self.visit_entities(&moving, MARGIN, Some(slot), |other, obstacle| {
-                let impact = match pass(&moving, &obstacle, MARGIN, &mut None, counters) {
+            self.visit_entities(&bounds, Some(slot), |other, obstacle| {
+                let impact = match pass(&body, &obstacle, WHOLE, MARGIN, &mut None, counters) {
                     Passage::Free => return,
                     Passage::Blocked(impact) => impact,
                     Passage::Overlapping => {
@@ -226,54 +183,45 @@ impl<'a> Space<'a> {
         Sweep { end: start, time: 0.0, hit }
     }
 
-    /// Shows `each` every obstacle within `margin` of the way of `moving`, the world's
-    /// solids first (for an agent the onion stands for them), then the
-    /// entities in ascending order of slot.
-    pub(crate) fn visit(
-        &self,
-        moving: &Moving,
-        margin: f64,
-        ignored: Option<u16>,
-        mut each: impl FnMut(Blocker, Obstacle<'a>),
-    ) {
-        if moving.shape.size.is_none() {
-            let solids = self.map.solids();
-            self.map.solids_touching(&moving.bounds().inflated(margin), |index| {
-                each(Blocker::Solid(index), Obstacle::Solid(&solids[index as usize]));
-            });
-        }
-        self.visit_entities(moving, margin, ignored, |slot, obstacle| {
-            each(Blocker::Entity(slot), obstacle);
+    /// Shows `each` every solid of the world whose box touches `bounds`.
+    pub(crate) fn visit_solids(&self, bounds: &Aabb, mut each: impl FnMut(u32, Body<'a>)) {
+        let solids = self.map.solids();
+        self.map.solids_touching(bounds, |index| {
+            each(index, Body::fixed(&solids[index as usize]));
         });
     }
 
-    fn visit_entities(
+    /// Shows `each` every placed entity but `ignored` whose box touches
+    /// `bounds`, in ascending order of slot.
+    pub(crate) fn visit_entities(
         &self,
-        moving: &Moving,
-        margin: f64,
+        bounds: &Aabb,
         ignored: Option<u16>,
-        mut each: impl FnMut(u16, Obstacle<'a>),
+        mut each: impl FnMut(u16, Body<'a>),
     ) {
-        let bounds = moving.bounds().inflated(margin);
         let mut near = Vec::new();
-        self.entities.near(&bounds, &mut near);
+        self.entities.near(bounds, &mut near);
         for slot in near {
-            let Some(entity) = self.entities.get(slot).filter(|_| ignored != Some(slot)) else {
-                continue;
-            };
-            let Some(obstacle) = self.obstacle(entity) else { continue };
-            if entity.placement().is_some_and(|p| p.bounds().overlaps(&bounds)) {
-                each(slot, obstacle);
+            let entity = self.entities.get(slot).filter(|_| ignored != Some(slot));
+            let touched =
+                |entity: &&Entity| entity.placement().is_some_and(|p| p.bounds().overlaps(bounds));
+            if let Some(body) = entity.filter(touched).and_then(|entity| self.standing(entity)) {
+                each(slot, body);
             }
         }
     }
 }
 
-/// Whether the start of `moving` is farther than the margin from `obstacle`.
-fn keeps_margin(moving: &Moving, obstacle: &Obstacle) -> bool {
-    obstacle.parts().all(|other| {
-        moving.shape.parts.iter().all(|solid| {
-            let part = Part::new(solid, &moving.motion.start);
+/// The whole of a tick.
+const WHOLE: (f64, f64) = (0.0, 1.0);
+
+/// Whether two bodies begin the tick farther apart than the margin. A motion
+/// may start within it so long as it comes no closer; a pose out of nowhere
+/// may not.
+fn keeps_margin(a: &Body, b: &Body) -> bool {
+    let ours = || a.parts_at_start();
+    b.parts_at_start().all(|other| {
+        ours().all(|part| {
             let guess = other.centre() - part.centre();
             matches!(separate(&part, &other, guess), Proximity::Apart(found) if found.gap > MARGIN)
         })

@@ -1,9 +1,9 @@
-//! When a moving part first comes within a margin of another: bisection over
-//! time (Blow 1997), made complete.
+//! When two moving parts first come within a margin of each other: bisection
+//! over time (Blow 1997), made complete.
 //!
 //! Looking at poses alone proves nothing about the way between them, so an
 //! interval is passed only when one plane divides the pair *throughout* it:
-//! the plane clears both parts at either end by more than the arc that
+//! the plane clears both parts at either end by more than the arcs that
 //! rotation can add in between ([`Motion::arc`]). An interval that no plane
 //! clears is halved, earliest half first, down to [`RESOLUTION`].
 
@@ -13,7 +13,7 @@ use maps::geometry::ConvexSolid;
 use crate::pose::Motion;
 use crate::separation::{Part, Proximity, gap_along, separate};
 
-/// The shortest interval worth telling apart, as a share of the motion.
+/// The shortest interval worth telling apart, as a share of the tick.
 pub(crate) const RESOLUTION: f64 = 1.0 / 4096.0;
 
 /// Intervals tried before a motion counts as blocked where it is proven to:
@@ -23,11 +23,11 @@ const MAX_INTERVALS: u32 = 256;
 /// What stops a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Impact {
-    /// All of `0..=time` is proven free, as a share of the motion.
+    /// All of the motion before this time is proven free.
     pub(crate) time: f64,
-    /// Unit direction from the moving part to the other where it stops.
+    /// Unit direction from the first part to the second where they stop.
     pub(crate) axis: DVec3,
-    /// The closest point of the moving part there.
+    /// The closest point of the first part there.
     pub(crate) point: DVec3,
 }
 
@@ -42,51 +42,81 @@ pub(crate) enum Passage {
     Overlapping,
 }
 
-/// Follows `solid`, whose points stay within `radius` of the centre of
-/// rotation, along `motion` past the standing part `other`, keeping more than
-/// `margin` units between them. `axis` proposes a dividing direction and takes
-/// home the last one that worked; `intervals` counts the work.
+impl Passage {
+    /// The one that ends first.
+    pub(crate) fn earlier(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Overlapping, _) | (_, Self::Overlapping) => Self::Overlapping,
+            (Self::Free, other) => other,
+            (this, Self::Free) => this,
+            (Self::Blocked(a), Self::Blocked(b)) => {
+                Self::Blocked(if b.time < a.time { b } else { a })
+            }
+        }
+    }
+}
+
+/// A convex part on its way.
+#[derive(Clone, Copy)]
+pub(crate) struct Traveller<'a> {
+    pub(crate) solid: &'a ConvexSolid,
+    pub(crate) motion: &'a Motion,
+    /// No point of the part is farther than this from the centre of rotation.
+    pub(crate) radius: f64,
+}
+
+impl<'a> Traveller<'a> {
+    fn at(&self, time: f64) -> Part<'a> {
+        Part::new(self.solid, &self.motion.at(time))
+    }
+
+    fn arc(&self, from: f64, to: f64) -> f64 {
+        self.motion.arc(from, to, self.radius)
+    }
+}
+
+/// Follows two parts from one time of the tick to another, keeping more than
+/// `margin` units between them. `axis` proposes a dividing direction from `a`
+/// to `b` and takes home the last one that worked; `intervals` counts the
+/// work.
 ///
 /// A pair that starts closer than the margin may move so long as it comes no
 /// closer.
 pub(crate) fn passage(
-    (solid, radius): (&ConvexSolid, f64),
-    motion: &Motion,
-    other: &Part,
+    a: &Traveller,
+    b: &Traveller,
+    (from, to): (f64, f64),
     margin: f64,
     axis: &mut DVec3,
     intervals: &mut u64,
 ) -> Passage {
-    let start = Part::new(solid, &motion.start);
     let clears = |axis: DVec3, from: f64, to: f64, margin: f64| {
-        let (a, b) = (motion.at(from), motion.at(to));
-        let (first, last) = (Part::new(solid, &a), Part::new(solid, &b));
-        gap_along(&first, other, axis).min(gap_along(&last, other, axis))
-            - Motion::arc(&a, &b, radius)
-            > margin
+        let first = gap_along(&a.at(from), &b.at(from), axis);
+        let last = gap_along(&a.at(to), &b.at(to), axis);
+        first.min(last) - a.arc(from, to) - b.arc(from, to) > margin
     };
     *intervals += 1;
-    if clears(*axis, 0.0, 1.0, margin) {
+    if clears(*axis, from, to, margin) {
         return Passage::Free;
     }
-    let Proximity::Apart(mut closest) = separate(&start, other, *axis) else {
+    let Proximity::Apart(mut closest) = separate(&a.at(from), &b.at(from), *axis) else {
         return Passage::Overlapping;
     };
     let margin = margin.min(closest.gap * (1.0 - 1e-6));
     *axis = closest.axis;
-    let mut passed = 0.0;
-    let mut step = 1.0;
+    let mut passed = from;
+    let mut step = to - from;
     for _ in 0..MAX_INTERVALS {
         *intervals += 1;
-        let next = f64::min(passed + step, 1.0);
-        let ahead = || match separate(&Part::new(solid, &motion.at(next)), other, *axis) {
+        let next = f64::min(passed + step, to);
+        let ahead = || match separate(&a.at(next), &b.at(next), *axis) {
             Proximity::Apart(found) if clears(found.axis, passed, next, margin) => Some(found.axis),
             _ => None,
         };
         let dividing = if clears(*axis, passed, next, margin) { Some(*axis) } else { ahead() };
         if let Some(found) = dividing {
             *axis = found;
-            if next >= 1.0 {
+            if next >= to {
                 return Passage::Free;
             }
             passed = next;
@@ -96,9 +126,7 @@ pub(crate) fn passage(
         step *= 0.5;
         // The plane that is best at the beginning is the last resort of a
         // short interval; it need not be the one that let us come here.
-        if let Proximity::Apart(found) =
-            separate(&Part::new(solid, &motion.at(passed)), other, *axis)
-        {
+        if let Proximity::Apart(found) = separate(&a.at(passed), &b.at(passed), *axis) {
             closest = found;
             *axis = found.axis;
         }

@@ -63,16 +63,25 @@ impl Motion {
         Pose { position: self.start.position.lerp(self.end.position, time), orientation }
     }
 
+    /// Whether nothing moves.
+    pub(crate) fn is_still(&self) -> bool {
+        self.start == self.end
+    }
+
     /// How far any point within `radius` of the centre can leave, between two
-    /// poses of this motion, the halfspace that holds it at both.
+    /// times, the halfspace that holds it at both.
     ///
     /// The point's path is its chord plus an arc of angle θ about a fixed
     /// axis, so it leaves the chord by the sagitta `r (1 − cos θ/2)`, and
     /// `cos θ/2` is the dot product of the two quaternions. Position and chord
     /// are not traversed in step; for θ ≤ 1 that costs less than a tenth of
     /// the sagitta (third order in θ), which the factor two covers.
-    pub(crate) fn arc(from: &Pose, to: &Pose, radius: f64) -> f64 {
-        2.0 * radius * (1.0 - from.orientation.dot(to.orientation).abs()).max(0.0)
+    pub(crate) fn arc(&self, from: f64, to: f64, radius: f64) -> f64 {
+        if self.start.orientation == self.end.orientation {
+            return 0.0;
+        }
+        let (a, b) = (self.at(from).orientation, self.at(to).orientation);
+        2.0 * radius * (1.0 - a.dot(b).abs()).max(0.0)
     }
 }
 
@@ -90,7 +99,7 @@ mod tests {
             let end = start.advanced(DVec3::new(10.0, 4.0, -7.0), angular, 1.0);
             let motion = Motion::new(start, end);
             let point = DVec3::new(-6.0, 7.0, 3.0);
-            let arc = Motion::arc(&motion.start, &motion.end, point.length());
+            let arc = motion.arc(0.0, 1.0, point.length());
             for k in 0..64 {
                 let angle = f64::from(k) * 0.1;
                 let normal = DVec3::new(angle.cos(), angle.sin(), (angle * 3.0).sin()).normalize();

@@ -3,8 +3,6 @@ use maps::SizeId;
 use maps::geometry::{Aabb, ConvexSolid};
 use maps::model::Model;
 
-use crate::pose::Pose;
-
 /// Mass of a cubic unit in kilograms: a 32-unit crate (about 80 cm) then
 /// weighs 66 kg, as much as the player who shoves it.
 const DENSITY: f64 = 0.002;
@@ -59,15 +57,5 @@ impl Shape {
             inverse_mass: 0.0,
             inverse_inertia: DMat3::ZERO,
         })
-    }
-
-    /// The axis-aligned box around the body at `pose`.
-    pub(crate) fn bounds_at(&self, pose: &Pose) -> Aabb {
-        let rotation = pose.rotation();
-        let half = self.bounds.half_extents();
-        let reach = rotation.x_axis.abs() * half.x
-            + rotation.y_axis.abs() * half.y
-            + rotation.z_axis.abs() * half.z;
-        Aabb::from_centre(pose.position + rotation * self.bounds.centre(), reach + ROUNDING)
     }
 }

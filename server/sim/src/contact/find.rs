@@ -3,16 +3,18 @@ use glam::DVec3;
 use super::manifold::manifold;
 use super::seam::{Surface, surface};
 use super::{ContactPoint, REST_GAP};
-use maps::geometry::ConvexSolid;
-
-use crate::cascade::{Moving, filtered};
+use crate::cascade::{Body, filtered};
 use crate::counters::{Counters, Stage};
 use crate::entities::Entity;
 use crate::guard::{Blocker, Space};
+use crate::pose::Pose;
 use crate::separation::{Part, Proximity, Separation, gap_along, separate};
 
 /// A contact nearer than this stands without asking where the tick leads.
 const NEAR: f64 = 2.0 * REST_GAP;
+
+/// A pair that will come this near within the tick needs a contact.
+const CLOSE: f64 = 0.5 * REST_GAP;
 
 /// A point is the same one as last tick if it moved less than this along the
 /// body: corners of props are farther apart.
@@ -55,64 +57,109 @@ pub(crate) fn find(
     seconds: f64,
     counters: &mut Counters,
 ) -> Vec<Pair> {
-    let mut pairs = Vec::with_capacity(before.len());
-    let mut points = Vec::new();
+    let awake = || space.entities.iter().filter(|entity| entity.is_awake_prop());
+    let reach_of = |entity: &Entity| reach_of(entity, space.shape(entity.shape).radius, seconds);
+    let farthest = awake().map(reach_of).fold(0.0, f64::max);
     let everyone = space.entities.iter().count() as u64;
-    for entity in space.entities.iter().filter(|entity| entity.is_awake_prop()) {
-        let Some(placement) = entity.placement() else { continue };
-        let shape = space.shape(placement.shape());
-        let target = placement.pose().advanced(entity.velocity, entity.angular, seconds);
-        let moving = Moving::new(shape, *placement.pose(), target);
-        let mut candidates = 0;
-        space.visit(&moving, NEAR, Some(entity.id.slot), |other, obstacle| {
-            let partner = match other {
-                Blocker::Solid(_) => None,
-                Blocker::Entity(slot) => space.entities.get(slot),
-            };
-            candidates += u64::from(partner.is_some());
-            // Two awake props meet once, under the lower slot.
-            if partner.is_some_and(|p| p.is_awake_prop() && p.id.slot < entity.id.slot) {
-                return;
-            }
-            let reach = NEAR
-                + reach_of(entity, shape.radius, seconds)
-                + partner.map_or(0.0, |p| reach_of(p, space.shape(p.shape).radius, seconds));
-            let plane = plane_of(before, entity.id.slot, other);
-            let still = Moving::new(shape, *placement.pose(), *placement.pose());
-            if filtered(&still, &obstacle, reach, plane, counters) {
-                return;
-            }
-            counters.note(Stage::Exact, true);
-            let first = pairs.len();
-            for (i, solid) in shape.parts.iter().enumerate() {
-                let part = Part::new(solid, placement.pose());
-                for (j, against) in obstacle.parts().enumerate() {
-                    let key = PairKey { body: entity.id.slot, other, parts: (i as u16, j as u16) };
-                    let known = before.binary_search_by_key(&key, |p| p.key).ok();
-                    let known = known.map(|index| &before[index]);
-                    let guess = known.map_or(against.centre() - part.centre(), |p| p.axis);
-                    let Proximity::Apart(mut found) = separate(&part, &against, guess) else {
-                        continue;
-                    };
-                    points.clear();
-                    if found.gap <= reach
-                        && (found.gap <= NEAR
-                            || closes(partner, &moving, solid, &against, found.axis, seconds))
-                        && seam_allows(space, &part, &against, other, &mut found)
-                    {
-                        manifold(&part, &against, &found, reach, &mut points);
-                        remember(known, &mut points);
-                    }
-                    pairs.push(Pair { key, axis: found.axis, points: points.clone() });
-                }
-            }
-            pairs[first..].sort_unstable_by_key(|pair| pair.key);
+    let mut finder = Finder { space, before, seconds, counters, pairs: Vec::new() };
+    for entity in awake() {
+        let Some(body) = space.standing(entity) else { continue };
+        let own = reach_of(entity);
+        let bounds = body.speedbox();
+        space.visit_solids(&bounds.inflated(NEAR + own), |index, solid| {
+            finder.meet(entity, &body, Blocker::Solid(index), &solid, NEAR + own);
         });
-        counters.cascade[Stage::Grid as usize].tests += everyone - 1;
-        counters.cascade[Stage::Grid as usize].definitive += everyone - 1 - candidates;
+        let mut candidates = 0;
+        space.visit_entities(
+            &bounds.inflated(NEAR + own + farthest),
+            Some(entity.id.slot),
+            |slot, other| {
+                candidates += 1;
+                let Some(partner) = space.entities.get(slot) else { return };
+                // Two awake props meet once, under the lower slot.
+                if !(partner.is_awake_prop() && slot < entity.id.slot) {
+                    let reach = NEAR + own + reach_of(partner);
+                    finder.meet(entity, &body, Blocker::Entity(slot), &other, reach);
+                }
+            },
+        );
+        let grid = &mut finder.counters.cascade[Stage::Grid as usize];
+        grid.tests += everyone - 1;
+        grid.definitive += everyone - 1 - candidates;
     }
-    pairs.sort_unstable_by_key(|pair| pair.key);
-    pairs
+    finder.pairs.sort_unstable_by_key(|pair| pair.key);
+    finder.pairs
+}
+
+struct Finder<'a> {
+    space: &'a Space<'a>,
+    before: &'a [Pair],
+    seconds: f64,
+    counters: &'a mut Counters,
+    pairs: Vec<Pair>,
+}
+
+impl Finder<'_> {
+    /// Takes down the pairs of parts that a body and an obstacle form, unless
+    /// a filter shows them farther apart than `reach`.
+    fn meet(&mut self, entity: &Entity, body: &Body, other: Blocker, obstacle: &Body, reach: f64) {
+        let plane = plane_of(self.before, entity.id.slot, other);
+        if filtered(body, obstacle, reach, plane, self.counters) {
+            return;
+        }
+        self.counters.note(Stage::Exact, true);
+        for (i, part) in body.parts_at_start().enumerate() {
+            for (j, against) in obstacle.parts_at_start().enumerate() {
+                let key = PairKey { body: entity.id.slot, other, parts: (i as u16, j as u16) };
+                let known = self.before.binary_search_by_key(&key, |pair| pair.key);
+                let known = known.ok().map(|index| &self.before[index]);
+                let guess = known.map_or(against.centre() - part.centre(), |pair| pair.axis);
+                let Proximity::Apart(mut found) = separate(&part, &against, guess) else {
+                    continue;
+                };
+                let mut points = Vec::new();
+                if found.gap <= reach
+                    && (found.gap <= NEAR || self.closes(entity, other, &part, &against, &found))
+                    && seam_allows(self.space, &part, &against, other, &mut found)
+                {
+                    points = manifold(&part, &against, &found, reach);
+                    remember(known, &mut points);
+                }
+                self.pairs.push(Pair { key, axis: found.axis, points });
+            }
+        }
+    }
+
+    /// Whether the pair, going on as it does, comes nearer than half the rest
+    /// gap this tick: only then is a contact beyond arm's length worth a
+    /// constraint. The guard is behind it, so a guess is good enough.
+    fn closes(
+        &self,
+        entity: &Entity,
+        other: Blocker,
+        part: &Part,
+        against: &Part,
+        found: &Separation,
+    ) -> bool {
+        let partner = match other {
+            Blocker::Solid(_) => None,
+            Blocker::Entity(slot) => self.space.entities.get(slot),
+        };
+        let partner = partner.filter(|partner| partner.is_awake_prop());
+        let ahead = |entity: &Entity, time: f64| -> Option<Pose> {
+            let pose = entity.placement()?.pose();
+            Some(pose.advanced(entity.velocity, entity.angular, self.seconds * time))
+        };
+        [1.0, 0.5].into_iter().any(|time| {
+            let ours = ahead(entity, time).map_or(*part, |pose| Part::new(part.solid, &pose));
+            let theirs = partner
+                .and_then(|partner| ahead(partner, time))
+                .map_or(*against, |pose| Part::new(against.solid, &pose));
+            gap_along(&ours, &theirs, found.axis) <= CLOSE
+                && !matches!(separate(&ours, &theirs, found.axis),
+                    Proximity::Apart(ahead) if ahead.gap > CLOSE)
+        })
+    }
 }
 
 /// How far a body's surface can come in a tick.
@@ -121,33 +168,6 @@ fn reach_of(entity: &Entity, radius: f64, seconds: f64) -> f64 {
         return 0.0;
     }
     (entity.velocity.length() + entity.angular.length() * radius) * seconds
-}
-
-/// Whether the pair, going on as it does, comes nearer than half the rest gap
-/// this tick: only then is a contact beyond arm's length worth a constraint.
-/// The guard is behind it, so a guess is good enough.
-fn closes(
-    partner: Option<&Entity>,
-    moving: &Moving,
-    solid: &ConvexSolid,
-    against: &Part,
-    axis: DVec3,
-    seconds: f64,
-) -> bool {
-    let drift =
-        partner.map_or(DVec3::ZERO, |p| if p.rest.asleep { DVec3::ZERO } else { p.velocity });
-    let pose = |time: f64| {
-        let mut pose = moving.motion.at(time);
-        pose.position -= drift * (seconds * time);
-        pose
-    };
-    if gap_along(&Part::new(solid, &pose(1.0)), against, axis) > REST_GAP * 0.5 {
-        return false;
-    }
-    [0.5, 1.0].into_iter().any(|time| {
-        let ahead = separate(&Part::new(solid, &pose(time)), against, axis);
-        !matches!(ahead, Proximity::Apart(found) if found.gap > REST_GAP * 0.5)
-    })
 }
 
 /// Sets the direction of a contact with the world right where brushes meet;

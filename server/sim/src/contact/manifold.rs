@@ -16,15 +16,13 @@ pub(super) fn manifold(
     b: &Part,
     separation: &Separation,
     reach: f64,
-    points: &mut Vec<ContactPoint>,
-) {
-    points.clear();
+) -> Vec<ContactPoint> {
+    let mut points = Vec::new();
     let axis = separation.axis;
     let (face_a, aligned_a) = most_aligned(a, axis);
     let (face_b, aligned_b) = most_aligned(b, -axis);
     if aligned_a.max(aligned_b) < FACE_ALIGNMENT {
-        points.push(point(a, separation.on_a, separation.gap));
-        return;
+        return vec![point(a, separation.on_a, separation.gap)];
     }
     let a_is_reference = aligned_a >= aligned_b;
     let (reference, reference_face, incident, incident_face) =
@@ -42,7 +40,8 @@ pub(super) fn manifold(
     if points.is_empty() {
         points.push(point(a, separation.on_a, separation.gap));
     }
-    reduce(points);
+    reduce(&mut points);
+    points
 }
 
 fn point(a: &Part, on_body: DVec3, gap: f64) -> ContactPoint {

@@ -1,20 +1,26 @@
-//! Sequential impulses over all contacts (Catto 2005), warm-started.
+//! Sequential impulses in small steps (Catto 2005; Macklin et al., "Small
+//! Steps in Physics Simulation", 2019): a tick is cut into sub-steps, each
+//! with one pass over all contacts, because many short steps carry a stack
+//! that many passes over one long step do not.
 //!
-//! A contact allows its bodies to close no faster than brings them to the
-//! rest gap at the end of the tick, so a fast body is braked on the way, not
-//! stopped in the wall. Bodies nearer than the rest gap are eased apart by a
-//! second set of velocities that moves them and is then forgotten: a
-//! correction of place must not become energy.
+//! A contact lets its bodies close no faster than brings them to the rest gap,
+//! so a fast body is braked on the way, not stopped in the wall. Bodies nearer
+//! than the rest gap are eased apart, and a second pass without that push
+//! takes it out of the velocities again: a correction of place must not become
+//! energy.
 
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 
 use super::{Pair, REST_GAP};
 use crate::entities::{Entities, Entity};
-use crate::guard::Blocker;
+use crate::guard::{Blocker, Proposal};
+use crate::movement::GRAVITY;
+use crate::pose::Pose;
 use crate::shape::Shape;
 
-/// Passes over all contacts: enough for a stack of five to stand.
-const ITERATIONS: usize = 12;
+/// Sub-steps of a tick: with eight a stack of six mixed bodies stands and
+/// sleeps; with four it sways for ever.
+const SUB_STEPS: u32 = 8;
 
 /// Coulomb friction of everything on everything: boxes stay on ramps up to
 /// 31 degrees.
@@ -28,19 +34,28 @@ const RESTITUTION: f64 = 0.2;
 /// gravity, so that nothing trembles at rest.
 const BOUNCE_SPEED: f64 = 60.0;
 
-/// Share of the missing distance that one tick of easing apart makes up.
-const EASE: f64 = 0.2;
+/// Frequency in hertz of the spring that eases bodies apart. Half as stiff
+/// again, stacks begin to sway; a spring beyond a quarter of the sub-steps'
+/// rate rings.
+const SPRING_FREQUENCY: f64 = 60.0;
 
-/// Distance that easing leaves alone, so that a stack comes to rest.
-const EASE_SLOP: f64 = 0.01;
+/// Damping of that spring; far beyond critical, so that it creeps, not bounces.
+const SPRING_DAMPING: f64 = 10.0;
 
 /// Fastest easing, in units per second.
 const EASE_SPEED: f64 = 40.0;
 
-/// Share of last tick's impulses to start from.
-const WARM: f64 = 0.9;
+/// Share of spin lost per second, so that a barrel rolls out.
+const SPIN_DAMPING: f64 = 0.4;
 
-/// A body's velocities as the solver sees them.
+/// Fastest spin in radians per second. It keeps a tick's turn below the one
+/// radian for which [`crate::pose::Motion::arc`] is proven, at 20 Hz and up.
+const MAX_SPIN: f64 = 20.0;
+
+/// Fastest prop in units per second.
+const MAX_SPEED: f64 = 4000.0;
+
+/// A body as the solver sees it.
 #[derive(Clone, Copy, Debug)]
 struct Mover {
     inverse_mass: f64,
@@ -48,35 +63,50 @@ struct Mover {
     position: DVec3,
     velocity: DVec3,
     angular: DVec3,
-    ease: DVec3,
-    ease_angular: DVec3,
+    /// Displacement since the tick began.
+    moved: DVec3,
+    /// Turn since the tick began.
+    turned: DQuat,
 }
 
 impl Mover {
+    /// Everything that no impulse moves.
     const FIXED: Self = Self {
         inverse_mass: 0.0,
         inverse_inertia: DMat3::ZERO,
         position: DVec3::ZERO,
         velocity: DVec3::ZERO,
         angular: DVec3::ZERO,
-        ease: DVec3::ZERO,
-        ease_angular: DVec3::ZERO,
+        moved: DVec3::ZERO,
+        turned: DQuat::IDENTITY,
     };
 
-    fn new(entity: &Entity, shapes: &[Shape]) -> Self {
-        let Some(placement) = entity.placement().filter(|_| entity.is_awake_prop()) else {
-            return Self::FIXED;
-        };
+    fn new(entity: &Entity, shapes: &[Shape]) -> Option<Self> {
+        let placement = entity.placement()?;
         let shape = &shapes[usize::from(placement.shape().0)];
         let rotation = placement.pose().rotation();
-        Self {
+        Some(Self {
             inverse_mass: shape.inverse_mass,
             inverse_inertia: rotation * shape.inverse_inertia * rotation.transpose(),
             position: placement.pose().position,
             velocity: entity.velocity,
             angular: entity.angular,
             ..Self::FIXED
-        }
+        })
+    }
+
+    fn fall(&mut self, seconds: f64) {
+        self.velocity.z -= GRAVITY * seconds;
+        self.angular *= 1.0 - SPIN_DAMPING * seconds;
+    }
+
+    fn go(&mut self, seconds: f64) {
+        self.velocity = self.velocity.clamp_length_max(MAX_SPEED);
+        self.angular = self.angular.clamp_length_max(MAX_SPIN);
+        let start = Pose { position: self.moved, orientation: self.turned };
+        let end = start.advanced(self.velocity, self.angular, seconds);
+        self.moved = end.position;
+        self.turned = end.orientation;
     }
 
     fn push(&mut self, arm: DVec3, impulse: DVec3) {
@@ -84,15 +114,39 @@ impl Mover {
         self.angular += self.inverse_inertia * arm.cross(impulse);
     }
 
-    fn ease(&mut self, arm: DVec3, impulse: DVec3) {
-        self.ease += impulse * self.inverse_mass;
-        self.ease_angular += self.inverse_inertia * arm.cross(impulse);
+    fn velocity_at(&self, arm: DVec3) -> DVec3 {
+        self.velocity + self.angular.cross(arm)
     }
 
     /// Speed along `direction` that a unit impulse at `arm` gives.
     fn response(&self, arm: DVec3, direction: DVec3) -> f64 {
         let turned = arm.cross(direction);
         self.inverse_mass + turned.dot(self.inverse_inertia * turned)
+    }
+
+    /// How far the point that was at `arm` has come.
+    fn displacement(&self, arm: DVec3) -> DVec3 {
+        self.moved + self.turned * arm - arm
+    }
+}
+
+/// A damped spring as an implicit step sees it (Catto, "Soft Constraints",
+/// 2011).
+struct Spring {
+    /// Share of a missing distance made up per second.
+    rate: f64,
+    /// Share of the rigid answer given at once.
+    stiffness: f64,
+    /// Share of the impulse so far that is let go.
+    leak: f64,
+}
+
+impl Spring {
+    fn new(step: f64) -> Self {
+        let omega = std::f64::consts::TAU * SPRING_FREQUENCY.min(0.25 / step);
+        let a1 = 2.0 * SPRING_DAMPING + step * omega;
+        let a2 = step * omega * a1;
+        Self { rate: omega / a1, stiffness: a2 / (1.0 + a2), leak: 1.0 / (1.0 + a2) }
     }
 }
 
@@ -104,74 +158,68 @@ struct Constraint {
     axes: [DVec3; 3],
     masses: [f64; 3],
     impulse: [f64; 3],
-    /// Least allowed relative speed along the normal; negative closes.
-    least_speed: f64,
-    ease_speed: f64,
-    ease_impulse: f64,
+    gap: f64,
+    /// Closing speed before the tick.
+    closing: f64,
+    /// Greatest normal impulse of any sub-step: whether it was a hit.
+    greatest: f64,
+    /// Which point of which pair this is.
     source: (usize, usize),
 }
 
-/// The velocities that ease a body apart from its neighbours this tick.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Ease {
-    pub(crate) velocity: DVec3,
-    pub(crate) angular: DVec3,
-}
-
-/// Solves the contacts of all `pairs` for a tick of `seconds`: writes the
-/// velocities of awake props, the impulses into the pairs, and returns the
-/// easing velocities by slot.
+/// Applies gravity and solves the contacts of all `pairs` over `seconds`.
+/// Writes the velocities of awake props and the impulses into the pairs, and
+/// returns where each awake prop should go, in ascending order of slot.
 pub(crate) fn solve(
     entities: &mut Entities,
     shapes: &[Shape],
     pairs: &mut [Pair],
     seconds: f64,
-) -> Vec<Ease> {
-    // Index zero is everything that does not move.
+) -> Vec<Proposal> {
     let mut movers = vec![Mover::FIXED];
     let mut index_of = Vec::new();
     for entity in entities.iter() {
         let slot = usize::from(entity.id.slot);
         index_of.resize(slot + 1, 0);
-        if entity.is_awake_prop() {
+        if let Some(mover) = Mover::new(entity, shapes).filter(|_| entity.is_awake_prop()) {
             index_of[slot] = movers.len();
-            movers.push(Mover::new(entity, shapes));
+            movers.push(mover);
         }
     }
-    let mut constraints = prepare(pairs, &movers, &index_of, seconds);
-    for constraint in &constraints {
-        let [n, s, t] = constraint.axes;
-        let [a, b, c] = constraint.impulse;
-        constraint.apply(&mut movers, n * a + s * b + t * c);
+    let mut constraints = prepare(pairs, &movers, &index_of);
+    let sub_step = seconds / f64::from(SUB_STEPS);
+    let spring = Spring::new(sub_step);
+    for _ in 0..SUB_STEPS {
+        movers[1..].iter_mut().for_each(|mover| mover.fall(sub_step));
+        constraints.iter().for_each(|constraint| constraint.warm_start(&mut movers));
+        constraints.iter_mut().for_each(|c| c.solve(&mut movers, sub_step, Some(&spring)));
+        movers[1..].iter_mut().for_each(|mover| mover.go(sub_step));
+        constraints.iter_mut().for_each(|c| c.solve(&mut movers, sub_step, None));
     }
-    for _ in 0..ITERATIONS {
-        for constraint in &mut constraints {
-            constraint.solve(&mut movers);
-        }
-    }
-    for _ in 0..ITERATIONS {
-        for constraint in &mut constraints {
-            constraint.solve_ease(&mut movers);
-        }
-    }
+    constraints.iter_mut().for_each(|constraint| constraint.bounce(&mut movers));
     for constraint in &constraints {
         let (pair, point) = constraint.source;
         pairs[pair].points[point].impulse = constraint.impulse;
     }
-    let mut ease = vec![Ease::default(); index_of.len()];
+    let mut proposals = Vec::with_capacity(movers.len() - 1);
     for entity in entities.iter_mut() {
-        let slot = usize::from(entity.id.slot);
-        if index_of[slot] != 0 {
-            let mover = &movers[index_of[slot]];
-            entity.velocity = mover.velocity;
-            entity.angular = mover.angular;
-            ease[slot] = Ease { velocity: mover.ease, angular: mover.ease_angular };
-        }
+        let mover = &movers[index_of[usize::from(entity.id.slot)]];
+        let Some(placement) = entity.placement().filter(|_| entity.is_awake_prop()) else {
+            continue;
+        };
+        let start = *placement.pose();
+        let target = Pose {
+            position: start.position + mover.moved,
+            orientation: (mover.turned * start.orientation).normalize(),
+        };
+        proposals.push(Proposal { slot: entity.id.slot, target, seconds });
+        entity.velocity = mover.velocity;
+        entity.angular = mover.angular;
     }
-    ease
+    proposals
 }
 
-fn prepare(pairs: &[Pair], movers: &[Mover], index_of: &[usize], seconds: f64) -> Vec<Constraint> {
+fn prepare(pairs: &[Pair], movers: &[Mover], index_of: &[usize]) -> Vec<Constraint> {
     let mut constraints = Vec::new();
     for (at, pair) in pairs.iter().enumerate() {
         let second = match pair.key.other {
@@ -190,23 +238,16 @@ fn prepare(pairs: &[Pair], movers: &[Mover], index_of: &[usize], seconds: f64) -
                 let response = a.response(arms[0], axis) + b.response(arms[1], axis);
                 if response > 0.0 { 1.0 / response } else { 0.0 }
             });
-            let relative =
-                b.velocity + b.angular.cross(arms[1]) - a.velocity - a.angular.cross(arms[0]);
-            let closing = -relative.dot(normal);
-            let room = point.gap - REST_GAP;
-            let bounces = closing > BOUNCE_SPEED && closing * seconds > room;
-            let least_speed =
-                if bounces { closing * RESTITUTION } else { -room.max(0.0) / seconds };
-            let missing = (-room - EASE_SLOP).max(0.0);
+            let closing = (a.velocity_at(arms[0]) - b.velocity_at(arms[1])).dot(normal);
             constraints.push(Constraint {
                 bodies,
                 arms,
                 axes,
                 masses,
-                impulse: point.impulse.map(|impulse| impulse * WARM),
-                least_speed,
-                ease_speed: (missing * EASE / seconds).min(EASE_SPEED),
-                ease_impulse: 0.0,
+                impulse: point.impulse,
+                gap: point.gap,
+                closing,
+                greatest: 0.0,
                 source: (at, index),
             });
         }
@@ -222,16 +263,44 @@ impl Constraint {
     }
 
     fn relative(&self, movers: &[Mover]) -> DVec3 {
-        let [a, b] = self.bodies.map(|index| &movers[index]);
-        b.velocity + b.angular.cross(self.arms[1]) - a.velocity - a.angular.cross(self.arms[0])
+        let [a, b] = self.bodies;
+        movers[b].velocity_at(self.arms[1]) - movers[a].velocity_at(self.arms[0])
     }
 
-    fn solve(&mut self, movers: &mut [Mover]) {
+    fn warm_start(&self, movers: &mut [Mover]) {
+        let [n, s, t] = self.axes;
+        let [along, across, beside] = self.impulse;
+        self.apply(movers, n * along + s * across + t * beside);
+    }
+
+    /// One pass; with `spring`, bodies nearer than the rest gap are pushed
+    /// apart as softly as it says.
+    fn solve(&mut self, movers: &mut [Mover], sub_step: f64, spring: Option<&Spring>) {
+        let [a, b] = self.bodies;
+        let apart = movers[b].displacement(self.arms[1]) - movers[a].displacement(self.arms[0]);
+        let room = self.gap + apart.dot(self.axes[0]) - REST_GAP;
+        match spring.filter(|_| room < 0.0) {
+            Some(spring) => {
+                let speed = (-room * spring.rate).min(EASE_SPEED);
+                self.reach_speed(movers, speed, spring.stiffness, spring.leak);
+            }
+            None => self.reach_speed(movers, -room.max(0.0) / sub_step, 1.0, 0.0),
+        }
+        self.rub(movers);
+    }
+
+    /// Pushes until the bodies part at `least_speed` at the least.
+    fn reach_speed(&mut self, movers: &mut [Mover], least_speed: f64, stiffness: f64, leak: f64) {
         let speed = self.relative(movers).dot(self.axes[0]);
         let before = self.impulse[0];
-        self.impulse[0] = (before + (self.least_speed - speed) * self.masses[0]).max(0.0);
+        let change = (least_speed - speed) * self.masses[0] * stiffness - before * leak;
+        self.impulse[0] = (before + change).max(0.0);
+        self.greatest = self.greatest.max(self.impulse[0]);
         self.apply(movers, self.axes[0] * (self.impulse[0] - before));
+    }
 
+    /// Friction, within the cone that the normal impulse allows.
+    fn rub(&mut self, movers: &mut [Mover]) {
         let slip = self.relative(movers);
         let before = [self.impulse[1], self.impulse[2]];
         let mut wanted = [1, 2].map(|k| self.impulse[k] - slip.dot(self.axes[k]) * self.masses[k]);
@@ -246,18 +315,10 @@ impl Constraint {
         self.apply(movers, change);
     }
 
-    fn solve_ease(&mut self, movers: &mut [Mover]) {
-        let [a, b] = self.bodies;
-        let relative = movers[b].ease + movers[b].ease_angular.cross(self.arms[1])
-            - movers[a].ease
-            - movers[a].ease_angular.cross(self.arms[0]);
-        let before = self.ease_impulse;
-        let wanted = before + (self.ease_speed - relative.dot(self.axes[0])) * self.masses[0];
-        // Without a floor on the speed where there is room, easing one contact
-        // would close another.
-        self.ease_impulse = wanted.max(0.0);
-        let change = self.axes[0] * (self.ease_impulse - before);
-        movers[a].ease(self.arms[0], -change);
-        movers[b].ease(self.arms[1], change);
+    /// Gives back a share of the speed of a real impact.
+    fn bounce(&mut self, movers: &mut [Mover]) {
+        if self.closing > BOUNCE_SPEED && self.greatest > 0.0 {
+            self.reach_speed(movers, self.closing * RESTITUTION, 1.0, 0.0);
+        }
     }
 }

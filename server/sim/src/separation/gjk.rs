@@ -7,6 +7,9 @@ use super::{Part, Proximity, Separation, gap_along};
 /// degenerate ones, which then report the best plane seen so far.
 const MAX_STEPS: usize = 64;
 
+/// Nearer than a millionth of a unit, nothing is told apart from touching.
+const LEAST_SQUARED: f64 = 1e-12;
+
 /// Relative progress below which a step is rounding, not descent.
 const PROGRESS: f64 = 1e-12;
 
@@ -15,28 +18,30 @@ const PROGRESS: f64 = 1e-12;
 /// from `a` to `b` will do).
 pub(crate) fn separate(a: &Part, b: &Part, guess: DVec3) -> Proximity {
     let mut simplex = Simplex::new(vertex(a, b, guess));
-    let mut steps = 0;
-    loop {
+    let mut best: Option<Separation> = None;
+    for _ in 0..MAX_STEPS {
         // From `b` to `a`: the point of the difference nearest the origin.
         let nearest = simplex.nearest();
         let length_squared = nearest.length_squared();
-        if simplex.is_full() || length_squared < 1e-24 {
-            return Proximity::Overlapping;
+        // Rounding can close a flat simplex about an origin that is outside:
+        // a plane that was proven to divide the pair outweighs it.
+        if simplex.is_full() || length_squared < LEAST_SQUARED {
+            break;
         }
         let next = vertex(a, b, -nearest);
-        let progress = length_squared - nearest.dot(next.difference());
-        steps += 1;
-        if progress <= PROGRESS * length_squared || simplex.holds(&next) || steps == MAX_STEPS {
-            let axis = -nearest / length_squared.sqrt();
-            let gap = gap_along(a, b, axis);
-            if gap <= 0.0 {
-                return Proximity::Overlapping;
-            }
+        let bound = nearest.dot(next.difference());
+        let gap = bound / length_squared.sqrt();
+        if gap > best.map_or(0.0, |found| found.gap) {
             let (on_a, on_b) = simplex.closest_points();
-            return Proximity::Apart(Separation { axis, gap, on_a, on_b });
+            best = Some(Separation { axis: -nearest / length_squared.sqrt(), gap, on_a, on_b });
+        }
+        if length_squared - bound <= PROGRESS * length_squared || simplex.holds(&next) {
+            break;
         }
         simplex.push(next);
     }
+    let proven = best.map(|found| Separation { gap: gap_along(a, b, found.axis), ..found });
+    proven.filter(|found| found.gap > 0.0).map_or(Proximity::Overlapping, Proximity::Apart)
 }
 
 fn vertex(a: &Part, b: &Part, direction: DVec3) -> Vertex {
