@@ -28,11 +28,6 @@ impl<'a> Part<'a> {
         Self { solid, rotation: pose.rotation(), translation: pose.position }
     }
 
-    /// A solid of the world: it stands where it was drawn.
-    pub(crate) fn fixed(solid: &'a ConvexSolid) -> Self {
-        Self { solid, rotation: DMat3::IDENTITY, translation: DVec3::ZERO }
-    }
-
     /// Greatest `direction · x` over the part.
     #[inline]
     pub(crate) fn extent(&self, direction: DVec3) -> f64 {
