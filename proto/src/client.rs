@@ -4,7 +4,9 @@
 
 mod clock;
 mod history;
+mod joined;
 mod session;
 mod view;
 
-pub use session::{CommandSent, Event, Session, SessionStats, SnapshotReceived};
+pub use joined::{CommandSent, SessionStats, SnapshotReceived};
+pub use session::{Event, Session};

@@ -1,19 +1,12 @@
-use std::collections::VecDeque;
-use std::time::Duration;
-
 use sim::{Command, EntityId, EntityState};
 
-use super::clock::Clock;
-use super::view::View;
-use crate::bits::BitReader;
-use crate::commands::{Acknowledgement, CommandBatch, CommandDatagram, MAX_COMMANDS, QUARTER_TURN};
+use super::joined::{CommandSent, Joined, SessionStats, SnapshotReceived};
 use crate::control::{
     ClientHello, ClientMessage, ClosingReason, Framer, MapHash, PlayerName, RefusalReason,
     ServerHello, ServerMessage, decode_server_message, encode_client_message,
 };
 use crate::quantise::QuantisedEntity;
-use crate::snapshot::{Header, SnapshotCodec};
-use crate::{DatagramError, IDLE_TIMEOUT, ProtocolError, Tick, Time};
+use crate::{IDLE_TIMEOUT, ProtocolError, Tick, Time};
 
 /// What a session tells its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,50 +19,6 @@ pub enum Event {
     Closed(ClosingReason),
     /// The server was silent too long: close the connection.
     TimedOut,
-}
-
-/// A snapshot that was new and has been taken in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SnapshotReceived {
-    /// The tick it is of.
-    pub tick: Tick,
-    /// How long after the one received before it came; `None` for the first.
-    pub gap: Option<Duration>,
-    /// Whether its digest agreed; `None` if it had none that could be checked.
-    pub digest_agrees: Option<bool>,
-}
-
-/// A datagram of commands to be sent now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommandSent {
-    /// The tick the command is for. Ticks skipped since the last one, if any,
-    /// get the same command.
-    pub tick: Tick,
-    /// The datagram.
-    pub datagram: Vec<u8>,
-}
-
-/// What a session has counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SessionStats {
-    /// Snapshots taken in.
-    pub snapshots: u64,
-    /// Their bytes.
-    pub snapshot_bytes: u64,
-    /// Snapshots that came twice.
-    pub duplicates: u64,
-    /// Snapshots that came too late to be of use.
-    pub stale: u64,
-    /// Digests checked.
-    pub digests: u64,
-    /// Digests that did not agree: a defect in either end's codec.
-    pub digest_mismatches: u64,
-    /// Entity records decoded.
-    pub records: u64,
-    /// Command datagrams sent.
-    pub command_datagrams: u64,
-    /// Their bytes.
-    pub command_bytes: u64,
 }
 
 /// A client's end of one connection: bytes and a time in, bytes and events out.
@@ -90,20 +39,6 @@ enum Phase {
     Joined(Box<Joined>),
     /// Ended, one way or another.
     Over,
-}
-
-/// What there is once the server has let the client in.
-#[derive(Debug)]
-struct Joined {
-    hello: ServerHello,
-    codec: SnapshotCodec,
-    view: View,
-    clock: Clock,
-    received: Option<Acknowledgement>,
-    last_arrival: Time,
-    /// The latest commands, for consecutive ticks; the last is for `newest`.
-    commands: VecDeque<Command>,
-    newest: Tick,
 }
 
 impl Session {
@@ -278,103 +213,19 @@ impl Session {
         &self.stats
     }
 
+    #[cfg(test)]
+    pub(super) fn joined_mut(&mut self) -> &mut Joined {
+        match &mut self.phase {
+            Phase::Joined(joined) => joined,
+            _ => panic!("not joined"),
+        }
+    }
+
     fn joined(&self) -> Option<&Joined> {
         match &self.phase {
             Phase::Joined(joined) => Some(joined),
             _ => None,
         }
-    }
-}
-
-impl Joined {
-    fn new(hello: ServerHello, now: Time) -> Self {
-        Self {
-            codec: SnapshotCodec { bounds: hello.bounds, tick_rate: hello.tick_rate },
-            view: View::default(),
-            clock: Clock::new(hello.tick_rate, hello.tick, now),
-            received: None,
-            last_arrival: now,
-            commands: VecDeque::new(),
-            newest: hello.tick,
-            hello,
-        }
-    }
-
-    fn receive(
-        &mut self,
-        now: Time,
-        bytes: &[u8],
-        stats: &mut SessionStats,
-    ) -> Result<Option<SnapshotReceived>, DatagramError> {
-        let near = self.received.map_or(self.hello.tick, |received| received.latest);
-        let tick = Header::read(&mut BitReader::new(bytes), near)?.tick;
-        let in_order = self.received.is_none_or(|received| tick > received.latest);
-        if let Some(received) = self.received {
-            if received.contains(tick) {
-                stats.duplicates += 1;
-                return Ok(None);
-            }
-            if received.is_beyond(tick) {
-                stats.stale += 1;
-                return Ok(None);
-            }
-        }
-        let decoded = self.codec.decode(bytes, near, |slot, tick| self.view.baseline(slot, tick));
-        let snapshot = match decoded {
-            // What came since may have pushed out what this one leans on.
-            Err(DatagramError::UnknownBaseline { .. }) if !in_order => {
-                stats.stale += 1;
-                return Ok(None);
-            }
-            decoded => decoded?,
-        };
-        // Only the latest snapshot can be compared with all that is held.
-        let sample = snapshot.digest.filter(|_| in_order);
-        let digest_agrees = sample.map(|sample| self.view.agrees(&snapshot, &sample));
-        self.view.apply(&snapshot);
-
-        let gap = self.received.is_some().then(|| now.since(self.last_arrival));
-        self.last_arrival = now;
-        stats.count(bytes.len(), snapshot.records.len(), digest_agrees);
-        match &mut self.received {
-            Some(received) => received.add(tick),
-            None => self.received = Some(Acknowledgement::of(tick)),
-        }
-        if let Some(lead) = snapshot.lead.filter(|_| in_order) {
-            self.clock.steer(now, lead);
-        }
-        Ok(Some(SnapshotReceived { tick, gap, digest_agrees }))
-    }
-
-    fn command(&mut self, now: Time, command: Command) -> Option<CommandSent> {
-        let tick = self.clock.take_due(now)?;
-        let command = Command {
-            forward: command.forward.max(-i8::MAX),
-            right: command.right.max(-i8::MAX),
-            pitch: command.pitch.clamp(-QUARTER_TURN, QUARTER_TURN),
-            ..command
-        };
-        let skipped = tick.distance(self.newest).clamp(1, MAX_COMMANDS as i64);
-        for _ in 0..skipped {
-            self.commands.push_back(command);
-        }
-        let surplus = self.commands.len().saturating_sub(MAX_COMMANDS);
-        self.commands.drain(..surplus);
-        self.newest = tick;
-        let oldest = tick.before(self.commands.len() as u32 - 1)?;
-        let batch = CommandBatch::new(oldest, self.commands.iter().copied().collect())?;
-        let datagram = CommandDatagram { acknowledgement: self.received, batch }.encode();
-        Some(CommandSent { tick, datagram })
-    }
-}
-
-impl SessionStats {
-    fn count(&mut self, bytes: usize, records: usize, digest_agrees: Option<bool>) {
-        self.snapshots += 1;
-        self.snapshot_bytes += bytes as u64;
-        self.records += records as u64;
-        self.digests += u64::from(digest_agrees.is_some());
-        self.digest_mismatches += u64::from(digest_agrees == Some(false));
     }
 }
 

@@ -9,7 +9,8 @@ pub const COMPONENT_LIMIT: i16 = (1 << (COMPONENT_BITS - 1)) - 1;
 
 /// An attitude as the three smallest components of its unit quaternion; the
 /// largest follows from them, and is positive since q and -q turn alike. The
-/// error is under 0.0015 radians: 0.05 units at the corner of a large crate.
+/// error is greatest where all four are equal, under 0.0025 radians: 0.07
+/// units at the corner of a crate of 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct QuantisedOrientation {
     largest: u8,
@@ -94,8 +95,8 @@ mod tests {
             let turn = (orientation.inverse() * back).xyz().length();
             worst = worst.max(2.0 * turn.asin());
         }
-        assert!(worst < 0.0015, "{worst}");
-        assert!(worst > 0.0005, "a test that measures nothing: {worst}");
+        assert!(worst < 0.0025, "{worst}");
+        assert!(worst > 0.001, "a test that measures nothing: {worst}");
     }
 
     #[test]

@@ -1,0 +1,268 @@
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use sim::Command;
+
+use super::clock::Clock;
+use super::view::View;
+use crate::bits::BitReader;
+use crate::commands::{Acknowledgement, CommandBatch, CommandDatagram, MAX_COMMANDS, QUARTER_TURN};
+use crate::control::ServerHello;
+use crate::snapshot::{Header, SnapshotCodec};
+use crate::{DatagramError, Tick, Time};
+
+/// A snapshot that was new and has been taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SnapshotReceived {
+    /// The tick it is of.
+    pub tick: Tick,
+    /// How long after the one received before it came; `None` for the first.
+    pub gap: Option<Duration>,
+    /// Whether its digest agreed; `None` if it had none that could be checked.
+    pub digest_agrees: Option<bool>,
+}
+
+/// A datagram of commands to be sent now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandSent {
+    /// The tick the command is for. Ticks skipped since the last one, if any,
+    /// get the same command.
+    pub tick: Tick,
+    /// The datagram.
+    pub datagram: Vec<u8>,
+}
+
+/// What a session has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionStats {
+    /// Snapshots taken in.
+    pub snapshots: u64,
+    /// Their bytes.
+    pub snapshot_bytes: u64,
+    /// Snapshots that came twice.
+    pub duplicates: u64,
+    /// Snapshots that came too late to be of use.
+    pub stale: u64,
+    /// Digests checked.
+    pub digests: u64,
+    /// Digests that did not agree: a defect in either end's codec.
+    pub digest_mismatches: u64,
+    /// Entity records decoded.
+    pub records: u64,
+    /// Command datagrams sent.
+    pub command_datagrams: u64,
+    /// Their bytes.
+    pub command_bytes: u64,
+}
+
+/// What there is once the server has let the client in.
+#[derive(Debug)]
+pub(super) struct Joined {
+    pub(super) hello: ServerHello,
+    codec: SnapshotCodec,
+    pub(super) view: View,
+    pub(super) clock: Clock,
+    pub(super) received: Option<Acknowledgement>,
+    last_arrival: Time,
+    /// The latest commands, for consecutive ticks; the last is for `newest`.
+    commands: VecDeque<Command>,
+    newest: Tick,
+}
+
+impl Joined {
+    pub(super) fn new(hello: ServerHello, now: Time) -> Self {
+        Self {
+            codec: SnapshotCodec { bounds: hello.bounds, tick_rate: hello.tick_rate },
+            view: View::default(),
+            clock: Clock::new(hello.tick_rate, hello.tick, now),
+            received: None,
+            last_arrival: now,
+            commands: VecDeque::new(),
+            newest: hello.tick,
+            hello,
+        }
+    }
+
+    /// Takes in a datagram; `None` if it was a duplicate or stale.
+    pub(super) fn receive(
+        &mut self,
+        now: Time,
+        bytes: &[u8],
+        stats: &mut SessionStats,
+    ) -> Result<Option<SnapshotReceived>, DatagramError> {
+        let near = self.received.map_or(self.hello.tick, |received| received.latest);
+        let tick = Header::read(&mut BitReader::new(bytes), near)?.tick;
+        let in_order = self.received.is_none_or(|received| tick > received.latest);
+        if let Some(received) = self.received {
+            if received.contains(tick) {
+                stats.duplicates += 1;
+                return Ok(None);
+            }
+            if received.is_beyond(tick) {
+                stats.stale += 1;
+                return Ok(None);
+            }
+        }
+        let decoded = self.codec.decode(bytes, near, |slot, tick| self.view.baseline(slot, tick));
+        let snapshot = match decoded {
+            // What came since may have pushed out what this one leans on.
+            Err(DatagramError::UnknownBaseline { .. }) if !in_order => {
+                stats.stale += 1;
+                return Ok(None);
+            }
+            decoded => decoded?,
+        };
+        // Only the latest snapshot can be compared with all that is held.
+        let sample = snapshot.digest.filter(|_| in_order);
+        let digest_agrees = sample.map(|sample| self.view.agrees(&snapshot, &sample));
+        self.view.apply(&snapshot);
+
+        let gap = self.received.is_some().then(|| now.since(self.last_arrival));
+        self.last_arrival = now;
+        stats.count(bytes.len(), snapshot.records.len(), digest_agrees);
+        match &mut self.received {
+            Some(received) => received.add(tick),
+            None => self.received = Some(Acknowledgement::of(tick)),
+        }
+        if let Some(lead) = snapshot.lead.filter(|_| in_order) {
+            self.clock.steer(now, lead);
+        }
+        Ok(Some(SnapshotReceived { tick, gap, digest_agrees }))
+    }
+
+    /// Gives the command for the tick that is due, if one is.
+    pub(super) fn command(&mut self, now: Time, command: Command) -> Option<CommandSent> {
+        let tick = self.clock.take_due(now)?;
+        let command = Command {
+            forward: command.forward.max(-i8::MAX),
+            right: command.right.max(-i8::MAX),
+            pitch: command.pitch.clamp(-QUARTER_TURN, QUARTER_TURN),
+            ..command
+        };
+        let skipped = tick.distance(self.newest).clamp(1, MAX_COMMANDS as i64);
+        for _ in 0..skipped {
+            self.commands.push_back(command);
+        }
+        let surplus = self.commands.len().saturating_sub(MAX_COMMANDS);
+        self.commands.drain(..surplus);
+        self.newest = tick;
+        let oldest = tick.before(self.commands.len() as u32 - 1)?;
+        let batch = CommandBatch::new(oldest, self.commands.iter().copied().collect())?;
+        let datagram = CommandDatagram { acknowledgement: self.received, batch }.encode();
+        Some(CommandSent { tick, datagram })
+    }
+}
+
+impl SessionStats {
+    fn count(&mut self, bytes: usize, records: usize, digest_agrees: Option<bool>) {
+        self.snapshots += 1;
+        self.snapshot_bytes += bytes as u64;
+        self.records += records as u64;
+        self.digests += u64::from(digest_agrees.is_some());
+        self.digest_mismatches += u64::from(digest_agrees == Some(false));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU16;
+    use std::sync::Arc;
+
+    use glam::{DQuat, DVec3};
+    use sim::{EntityId, EntityState, Kind, ModelId, State};
+
+    use crate::control::{MapHash, MapName, PlayerName};
+    use crate::quantise::{Quantiser, WorldBounds};
+    use crate::server::Terms;
+    use crate::{Tick, Time, client, server};
+
+    /// A server session, a client session that joined it, and forty ticks of
+    /// forty bodies of which all but the first rest.
+    struct Played {
+        server: server::Session,
+        client: client::Session,
+        quantiser: Quantiser,
+        state: State,
+    }
+
+    impl Played {
+        fn new() -> Self {
+            let bounds = WorldBounds::new([0; 3], [12; 3]).unwrap();
+            let rate = NonZeroU16::new(60).unwrap();
+            let terms = Terms {
+                tick_rate: rate,
+                snapshot_rate: rate,
+                map: MapHash::ANY,
+                map_name: MapName::new("test"),
+                bounds,
+                player_limit: 1,
+            };
+            let name = PlayerName::new("tester").unwrap();
+            let mut server = server::Session::new(Arc::new(terms), Time::ZERO);
+            let mut client = client::Session::new(&name, MapHash::ANY, Time::ZERO);
+            server.receive_stream(Time::ZERO, &client.stream_output()).unwrap();
+            server.accept(EntityId { slot: 0, generation: 0 }, Tick(0));
+            client.receive_stream(Time::ZERO, &server.stream_output()).unwrap();
+            let entity = |slot| EntityState {
+                id: EntityId { slot, generation: 0 },
+                kind: Kind::Prop { model: ModelId(1) },
+                position: DVec3::splat(slot.into()),
+                orientation: DQuat::IDENTITY,
+                velocity: DVec3::ZERO,
+                asleep: slot > 0,
+            };
+            let state = State { tick: 0, entities: (0..40).map(entity).collect() };
+            let mut played = Self { server, client, quantiser: Quantiser::new(bounds), state };
+            (0..40).for_each(|_| assert_ne!(played.tick(|_| ()), Some(false)));
+            played
+        }
+
+        /// Plays a tick on a perfect line, after `meddle` had its way with
+        /// what the client was about to read its snapshot against.
+        fn tick(&mut self, meddle: impl Fn(&mut client::Session)) -> Option<bool> {
+            self.state.tick += 1;
+            self.state.entities[0].position.x = (self.state.tick % 100) as f64;
+            let state = Arc::new(self.quantiser.quantise(&self.state).unwrap());
+            let datagram = self.server.encode_snapshot(&state, None, 1200).unwrap();
+            meddle(&mut self.client);
+            let received = self.client.receive_datagram(Time::ZERO, &datagram).unwrap().unwrap();
+            let now = self.client.next_command_at().unwrap();
+            if let Some(sent) = self.client.command(now, sim::Command::default()) {
+                self.server.receive_datagram(now, &sent.datagram).unwrap();
+            }
+            received.digest_agrees
+        }
+
+        /// The first disagreement within a whole round of samples, if any.
+        fn disagrees(&mut self, meddle: impl Fn(&mut client::Session)) -> bool {
+            (0..48).any(|_| self.tick(&meddle) == Some(false))
+        }
+    }
+
+    fn corrupt(client: &mut client::Session, slot: u16) {
+        client.joined_mut().view.corrupt(slot);
+    }
+
+    #[test]
+    fn the_digest_shows_a_wrong_value_of_what_moves() {
+        let mut played = Played::new();
+        assert!(played.disagrees(|client| corrupt(client, 0)));
+        assert!(played.client.stats().digest_mismatches > 0);
+    }
+
+    #[test]
+    fn the_digest_shows_a_wrong_value_of_what_rests() {
+        for slot in [1, 17, 39] {
+            let mut played = Played::new();
+            corrupt(&mut played.client, slot);
+            assert!(played.disagrees(|_| ()), "slot {slot}");
+        }
+    }
+
+    #[test]
+    fn the_digest_agrees_if_nothing_is_wrong() {
+        let mut played = Played::new();
+        assert!(!played.disagrees(|_| ()));
+        assert!(played.client.stats().digests > 3);
+    }
+}

@@ -1,0 +1,170 @@
+//! One server session and one client session about a scene, over two lines.
+
+use std::num::NonZeroU16;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proto::control::{MapHash, MapName, PlayerName};
+use proto::quantise::{Quantised, Quantiser};
+use proto::server::{CommandSource, JitterBuffer, Terms};
+use proto::{Tick, Time, client, server};
+use sim::{Command, EntityId};
+
+use crate::line::{Habits, Line};
+use crate::scene::Scene;
+
+pub(crate) const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
+
+/// Steps of virtual time in a tick.
+const STEPS: u32 = 8;
+
+pub(crate) fn terms() -> Arc<Terms> {
+    Arc::new(Terms {
+        tick_rate: RATE,
+        snapshot_rate: RATE,
+        map: MapHash([7; 32]),
+        map_name: MapName::new("arena"),
+        bounds: Scene::bounds(),
+        player_limit: 32,
+    })
+}
+
+/// Sends what each side has to say on the control stream to the other.
+pub(crate) fn exchange(
+    server: &mut server::Session,
+    client: &mut client::Session,
+    now: Time,
+) -> (Vec<server::Event>, Vec<client::Event>) {
+    let up = client.stream_output();
+    let heard = if up.is_empty() { Vec::new() } else { server.receive_stream(now, &up).unwrap() };
+    let down = server.stream_output();
+    let told =
+        if down.is_empty() { Vec::new() } else { client.receive_stream(now, &down).unwrap() };
+    (heard, told)
+}
+
+pub(crate) struct Match {
+    pub(crate) seed: u64,
+    pub(crate) scene: Scene,
+    pub(crate) server: server::Session,
+    pub(crate) client: client::Session,
+    pub(crate) jitter_buffer: JitterBuffer,
+    pub(crate) up: Line,
+    pub(crate) down: Line,
+    pub(crate) limit: usize,
+    /// Each state so far, by tick.
+    pub(crate) states: Vec<Arc<Quantised>>,
+    /// Whether the next ticks change anything.
+    pub(crate) frozen: bool,
+    /// Ticks that got the client's own command, and ticks in all.
+    pub(crate) in_time: (u32, u32),
+    quantiser: Quantiser,
+    now: Time,
+}
+
+impl Match {
+    /// A match that the client has just joined.
+    pub(crate) fn new(seed: u64, scene: Scene, habits: Habits) -> Self {
+        let mut server = server::Session::new(terms(), Time::ZERO);
+        let name = PlayerName::new("tester").unwrap();
+        let mut client = client::Session::new(&name, MapHash::ANY, Time::ZERO);
+        let (events, _) = exchange(&mut server, &mut client, Time::ZERO);
+        assert_eq!(events, [server::Event::Hello { name }]);
+        let player = EntityId { slot: 0, generation: 1 };
+        server.accept(player, Tick(0));
+        let (_, events) = exchange(&mut server, &mut client, Time::ZERO);
+        assert!(matches!(events[..], [client::Event::Joined(_)]));
+
+        let mut quantiser = Quantiser::new(Scene::bounds());
+        let states = vec![Arc::new(quantiser.quantise(scene.state()).unwrap())];
+        Self {
+            seed,
+            scene,
+            server,
+            client,
+            jitter_buffer: JitterBuffer::new(RATE, Tick(0)),
+            up: Line::new(seed ^ 1, habits),
+            down: Line::new(seed ^ 2, habits),
+            limit: 1200,
+            states,
+            frozen: false,
+            in_time: (0, 0),
+            quantiser,
+            now: Time::ZERO,
+        }
+    }
+
+    /// Lets ticks pass, and checks everything on the way.
+    pub(crate) fn run(&mut self, ticks: u32) {
+        for _ in 0..ticks {
+            for _ in 0..STEPS {
+                let step = Duration::from_secs(1) / (u32::from(RATE.get()) * STEPS);
+                self.now = self.now + step;
+                self.deliver();
+            }
+            self.tick();
+        }
+    }
+
+    fn deliver(&mut self) {
+        let seed = self.seed;
+        while let Some(datagram) = self.up.receive(self.now) {
+            let batch = self.server.receive_datagram(self.now, &datagram);
+            let batch = batch.unwrap_or_else(|error| panic!("seed {seed}: {error}")).unwrap();
+            for (tick, command) in batch.iter() {
+                self.jitter_buffer.insert(tick, command, self.now);
+            }
+        }
+        while let Some(datagram) = self.down.receive(self.now) {
+            let received = self.client.receive_datagram(self.now, &datagram);
+            let received = received.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            if let Some(received) = received {
+                assert_ne!(received.digest_agrees, Some(false), "seed {seed}");
+                self.check_view();
+            }
+        }
+        // What a command says names its tick, so that it can be checked.
+        let due = self.client.next_command_at().unwrap();
+        if due <= self.now {
+            let guess = self.client.latest_tick().map_or(0, |tick| tick.0 as u16);
+            let command = Command { forward: 127, yaw: guess, ..Command::default() };
+            let sent = self.client.command(self.now, command).unwrap();
+            assert!(sent.datagram.len() <= proto::commands::MAX_COMMAND_DATAGRAM);
+            self.up.send(self.now, sent.datagram);
+        }
+    }
+
+    fn tick(&mut self) {
+        if self.frozen {
+            self.scene.stand_still();
+        } else {
+            self.scene.step();
+        }
+        let state = Arc::new(self.quantiser.quantise(self.scene.state()).unwrap());
+        let (_, source) = self.jitter_buffer.take(state.tick(), self.now);
+        self.in_time.0 += u32::from(source == CommandSource::Client);
+        self.in_time.1 += 1;
+        let lead = self.jitter_buffer.lead();
+        let datagram = self.server.encode_snapshot(&state, lead, self.limit).unwrap();
+        assert!(datagram.len() <= self.limit, "seed {}", self.seed);
+        self.states.push(state);
+        self.down.send(self.now, datagram);
+    }
+
+    /// Whatever the client holds must be, bit for bit, what the server had at
+    /// the tick that it was told of.
+    fn check_view(&self) {
+        for entity in self.client.entities() {
+            let (tick, _) = self.client.history(entity.id).last().unwrap();
+            let slot = entity.id.slot;
+            let truth = self.states[tick.0 as usize].entity(slot.into());
+            assert_eq!(self.client.quantised(slot), truth, "seed {} slot {slot}", self.seed);
+        }
+    }
+
+    /// Whether the client holds what the server has now.
+    pub(crate) fn has_converged(&self) -> bool {
+        let state = self.states.last().unwrap();
+        (0..state.slots()).all(|slot| self.client.quantised(slot as u16) == state.entity(slot))
+    }
+}
