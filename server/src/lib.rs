@@ -31,3 +31,16 @@ pub use error::{RunError, StartError};
 pub use network::Fingerprint;
 pub use options::Options;
 pub use server::{Running, Server};
+
+/// A match on the arena for a few players, for the tests of what surrounds it.
+#[cfg(test)]
+fn test_match(
+    requests: std::sync::mpsc::Receiver<seats::JoinRequest>,
+) -> (tick_thread::Match, tick_thread::LastFrame) {
+    let path = map_file::find("arena.map", &map_file::folders()).unwrap();
+    let map = map_file::load(&path).unwrap();
+    let config = sim::Config { tick_rate: 60, seed: 1, objects: 0, max_players: 2 };
+    let models = maps::model::shipped().into();
+    let world = sim::World::new(map.into(), models, config).unwrap();
+    tick_thread::Match::new(world, std::num::NonZeroU16::new(60).unwrap(), requests)
+}

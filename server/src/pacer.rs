@@ -125,7 +125,8 @@ mod tests {
             simulate(60, Duration::from_secs(10), |_| Duration::from_millis(50));
         assert_eq!(run, 200);
         assert_eq!(overrun, 200);
-        assert!((395..=400).contains(&dropped), "{dropped} dropped");
+        // All that was due but for the few that it may still catch up with.
+        assert!((600 - 200 - 2 * MAX_CATCH_UP..=400).contains(&dropped), "{dropped} dropped");
     }
 
     #[test]

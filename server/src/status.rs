@@ -21,16 +21,16 @@ pub(crate) async fn report(lobby: Arc<Lobby>) {
         since = Instant::now();
         let ticks = telemetry.tick.take_summary();
         let players = lobby.players.load(Ordering::Relaxed);
-        let bits = 8.0 * telemetry.network.take_recent_bytes() as f64;
+        let kilobits = 8.0 * telemetry.network.take_recent_bytes() as f64 / 1000.0;
         info!(
-            "{players} players; tick p50 {}, p99 {}; {:.1} kbit/s down per player",
+            "{players} players; tick p50 {}, p99 {}; {:.0} kbit/s of snapshots",
             milliseconds(ticks.median),
             milliseconds(ticks.p99),
-            bits / seconds / 1000.0 / players.max(1) as f64,
+            kilobits / seconds,
         );
         if ticks.overruns > 0 {
             warn!(
-                "{} ticks were late and {} left out in {seconds:.0} s: this machine is too slow \
+                "in {seconds:.0} s {} ticks were late and {} left out: this machine is too slow \
                  for so many players and objects, or busy with something else",
                 ticks.overruns, ticks.dropped
             );

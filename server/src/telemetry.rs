@@ -69,3 +69,78 @@ impl Telemetry {
         self.page.run_upkeep();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::test_match;
+
+    /// Kind and labels of each metric.
+    type Metrics = BTreeMap<String, (String, BTreeSet<String>)>;
+
+    fn page() -> String {
+        let identity = Identity { map: "m", map_hash: "h", tick_rate: 60, max_players: 4 };
+        let telemetry = Telemetry::new(&identity).unwrap();
+        telemetry.tick.ticked(Duration::from_millis(3), false, 0);
+        let (_requests, requests) = mpsc::sync_channel(1);
+        let (_match, frames) = test_match(requests);
+        let frame = frames.borrow().clone();
+        telemetry.render(&frame)
+    }
+
+    /// What the page says there is.
+    fn exported(page: &str) -> Metrics {
+        let mut metrics = Metrics::new();
+        for line in page.lines() {
+            if let Some(declaration) = line.strip_prefix("# TYPE ") {
+                let (name, kind) = declaration.split_once(' ').unwrap();
+                metrics.insert(name.into(), (kind.into(), BTreeSet::new()));
+            } else if let Some((name, labels)) = line.split_once('{') {
+                let name = name.strip_suffix("_bucket").unwrap_or(name);
+                let labels = labels.split_once('}').unwrap().0.split(',');
+                let names = labels.map(|label| label.split_once('=').unwrap().0.to_owned());
+                let known = &mut metrics.get_mut(name).unwrap().1;
+                known.extend(names.filter(|label| label != "le"));
+            }
+        }
+        metrics
+    }
+
+    /// What `deploy/METRICS.md` says there is.
+    fn documented() -> Metrics {
+        let page = include_str!("../../deploy/METRICS.md");
+        let rows = page.lines().filter(|line| line.starts_with("| `game_"));
+        rows.map(|row| {
+            let cells: Vec<_> = row.split('|').map(str::trim).collect();
+            let code = |text: &str| text.trim_matches('`').to_owned();
+            let labels = cells[3].split(", ").filter(|label| !label.is_empty()).map(code);
+            (code(cells[1]), (cells[2].to_owned(), labels.collect()))
+        })
+        .collect()
+    }
+
+    #[test]
+    fn the_page_for_operators_tells_what_is_exported() {
+        assert_eq!(exported(&page()), documented());
+    }
+
+    #[test]
+    fn every_metric_says_what_it_means_and_reads_zero_from_the_start() {
+        let page = page();
+        for name in exported(&page).keys() {
+            assert!(page.contains(&format!("# HELP {name} ")), "{name} has no help");
+        }
+        assert!(page.contains("game_emergency_replacements_total 0\n"), "{page}");
+        assert!(page.contains("game_refusals_total{reason=\"full\"} 0\n"), "{page}");
+    }
+
+    #[test]
+    fn the_deadline_is_an_edge_of_the_page() {
+        let edge = r#"game_tick_duration_seconds_bucket{le="0.016666666666666666"} 1"#;
+        assert!(page().contains(edge));
+    }
+}

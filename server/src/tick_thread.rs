@@ -106,3 +106,117 @@ impl Match {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{SyncSender, sync_channel};
+    use std::time::Duration;
+
+    use proto::commands::CommandBatch;
+    use sim::{Command, JoinError};
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::seats::{Seat, Surplus};
+    use crate::test_match;
+
+    /// A match in virtual time, and the way into it.
+    struct Stage {
+        game: Match,
+        frames: LastFrame,
+        joins: SyncSender<JoinRequest>,
+        now: Duration,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            let (joins, requests) = sync_channel(8);
+            let (game, frames) = test_match(requests);
+            Self { game, frames, joins, now: Duration::ZERO }
+        }
+
+        fn now(&self) -> Time {
+            Time::since_start(self.now)
+        }
+
+        fn tick(&mut self) -> Arc<Frame> {
+            self.now += Duration::from_nanos(16_666_667);
+            self.game.tick(self.now()).unwrap();
+            self.frames.borrow().clone()
+        }
+
+        fn ask(&self) -> oneshot::Receiver<Result<Seat, JoinError>> {
+            let (request, answer) = oneshot::channel();
+            self.joins.try_send(request).unwrap();
+            answer
+        }
+
+        fn join(&mut self) -> Result<Seat, JoinError> {
+            let mut answer = self.ask();
+            self.tick();
+            answer.try_recv().unwrap()
+        }
+    }
+
+    fn players(frame: &Frame) -> usize {
+        let is_player = |kind| matches!(kind, sim::Kind::Player { .. });
+        frame.state.entities.iter().filter(|entity| is_player(entity.kind)).count()
+    }
+
+    #[test]
+    fn a_dropped_seat_is_free_again() {
+        let mut stage = Stage::new();
+        let first = stage.join().unwrap();
+        let _second = stage.join().unwrap();
+        assert_eq!(stage.join().unwrap_err(), JoinError::Full(2));
+        drop(first);
+        assert_eq!(players(&stage.tick()), 1);
+        assert!(stage.join().is_ok());
+    }
+
+    #[test]
+    fn who_no_longer_waits_leaves_nobody_behind() {
+        let mut stage = Stage::new();
+        drop(stage.ask());
+        assert_eq!(players(&stage.tick()), 0);
+    }
+
+    #[test]
+    fn commands_reach_the_tick_they_are_for() {
+        let mut stage = Stage::new();
+        let seat = stage.join().unwrap();
+        let forward = Command { forward: 127, ..Command::default() };
+        for ahead in 0..60 {
+            let batch = CommandBatch::new(seat.tick.after(ahead + 2), vec![forward]).unwrap();
+            assert_eq!(seat.send(batch, stage.now()), Ok(()));
+            stage.tick();
+        }
+        let frame = stage.tick();
+        let own = frame.state.entities.iter().find(|entity| entity.id == seat.player).unwrap();
+        assert!(own.velocity.x > 100.0, "after a second of walking: {own:?}");
+        assert_eq!(frame.commands.in_time, 60);
+        assert!(frame.lead(seat.player).is_some());
+    }
+
+    #[test]
+    fn a_flood_is_bounded_and_keeps_its_seat() {
+        let mut stage = Stage::new();
+        let seat = stage.join().unwrap();
+        let batch = CommandBatch::new(seat.tick.after(1), vec![Command::default()]).unwrap();
+        let sent = (0..1000).filter(|_| seat.send(batch.clone(), Time::ZERO) != Err(Surplus));
+        let sent = sent.count();
+        assert!(sent < 100, "{sent} batches were queued");
+        assert_eq!(players(&stage.tick()), 1);
+        assert_eq!(seat.send(batch, stage.now()), Ok(()));
+    }
+
+    #[test]
+    fn what_players_who_left_have_counted_stays_counted() {
+        let mut stage = Stage::new();
+        let seat = stage.join().unwrap();
+        let neutral = stage.tick().commands.neutral;
+        assert!(neutral > 0);
+        drop(seat);
+        assert_eq!(stage.tick().commands.neutral, neutral);
+    }
+}

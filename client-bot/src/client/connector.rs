@@ -105,19 +105,25 @@ impl Connector {
     /// # Errors
     /// Nobody answers, or the server does not let the client in.
     pub async fn join(&self, name: &PlayerName, map: MapHash) -> Result<Client, JoinError> {
+        let connection = self.connect().await?;
+        let said_hello = self.say_hello(connection, name, map);
+        timeout(HANDSHAKE_TIMEOUT, said_hello).await.unwrap_or(Err(JoinError::NoHello))
+    }
+
+    /// A bare connection, for those who speak the protocol themselves.
+    ///
+    /// # Errors
+    /// Nobody answers, or not the one who is trusted.
+    pub async fn connect(&self) -> Result<quinn::Connection, JoinError> {
         let server = self.server;
         let connecting = self
             .endpoint
             .connect(server, SERVER_NAME)
             .map_err(|reason| JoinError::Unreachable { server, reason })?;
-        let connection = match timeout(ANSWER_TIMEOUT, connecting).await {
-            Ok(Err(ConnectionError::TimedOut)) | Err(_) => {
-                return Err(JoinError::NoAnswer { server });
-            }
-            Ok(connection) => connection?,
-        };
-        let said_hello = self.say_hello(connection, name, map);
-        timeout(HANDSHAKE_TIMEOUT, said_hello).await.unwrap_or(Err(JoinError::NoHello))
+        match timeout(ANSWER_TIMEOUT, connecting).await {
+            Ok(Err(ConnectionError::TimedOut)) | Err(_) => Err(JoinError::NoAnswer { server }),
+            Ok(connection) => Ok(connection?),
+        }
     }
 
     /// Waits until the last goodbyes have left.

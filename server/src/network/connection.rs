@@ -13,7 +13,6 @@ use tokio::time::timeout;
 use tracing::{debug, info};
 
 use super::Lobby;
-use super::endpoint::DATAGRAM_SEND_BUFFER;
 use super::waves::Update;
 use crate::seats::Seat;
 use crate::telemetry::{Disconnect, Refusal};
@@ -66,7 +65,14 @@ pub(super) async fn serve(incoming: Incoming, lobby: Arc<Lobby>) {
     match timeout(HANDSHAKE_TIMEOUT, opened).await {
         Ok(Ok((connection, send, receive))) => {
             let session = Session::new(Arc::clone(&lobby.terms), lobby.now());
-            let talk = Talk { connection, send, session, lobby: &lobby, player: None };
+            let talk = Talk {
+                empty_buffer: connection.datagram_send_buffer_space(),
+                connection,
+                send,
+                session,
+                lobby: &lobby,
+                player: None,
+            };
             talk.run(receive).await;
         }
         Ok(Err(error)) => {
@@ -84,6 +90,8 @@ pub(super) async fn serve(incoming: Incoming, lobby: Arc<Lobby>) {
 /// The conversation with one client.
 struct Talk<'a> {
     connection: quinn::Connection,
+    /// Room for datagrams while none waits to be sent.
+    empty_buffer: usize,
     send: SendStream,
     session: Session,
     lobby: &'a Lobby,
@@ -200,7 +208,7 @@ impl Talk<'_> {
         if let (Some(batch), Some(player)) = (batch, &self.player) {
             network.command_datagrams.increment(1);
             if player.seat.send(batch, now).is_err() {
-                network.surplus_commands.increment(1);
+                network.surplus_datagrams.increment(1);
             }
         }
         Ok(())
@@ -214,7 +222,7 @@ impl Talk<'_> {
         let Some(update) = news.borrow_and_update().clone() else { return Ok(()) };
         let Some(player) = &self.player else { return Ok(()) };
         let network = &self.lobby.telemetry.network;
-        if self.connection.datagram_send_buffer_space() < DATAGRAM_SEND_BUFFER {
+        if self.connection.datagram_send_buffer_space() < self.empty_buffer {
             network.snapshots_skipped.increment(1);
             return Ok(());
         }

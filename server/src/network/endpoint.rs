@@ -19,7 +19,7 @@ const SNAPSHOTS_IN_FLIGHT: usize = 3;
 const LARGEST_DATAGRAM: usize = 1500;
 
 /// Bytes of the send buffer for datagrams of one connection.
-pub(super) const DATAGRAM_SEND_BUFFER: usize = SNAPSHOTS_IN_FLIGHT * LARGEST_DATAGRAM;
+const DATAGRAM_SEND_BUFFER: usize = SNAPSHOTS_IN_FLIGHT * LARGEST_DATAGRAM;
 
 /// Bytes of commands that may wait for the connection's task: about a hundred
 /// datagrams, more than a second of them.

@@ -10,10 +10,6 @@ macro_rules! catalogue {
         pub(super) fn describe() {
             $(catalogue!(@describe $kind $name, $help);)*
         }
-
-        /// Every metric's name and kind.
-        #[cfg(test)]
-        pub(super) const ALL: &[(&str, &str)] = &[$(($name, stringify!($kind))),*];
     };
     (@describe counter $name:literal, $help:literal) => { describe_counter!($name, $help) };
     (@describe gauge $name:literal, $help:literal) => { describe_gauge!($name, $help) };
@@ -60,6 +56,8 @@ catalogue! {
     SNAPSHOTS_SKIPPED = counter "game_snapshots_skipped_total",
         "Snapshots not made because the last one still waited for the path.";
     COMMAND_DATAGRAMS = counter "game_command_datagrams_total", "Datagrams received from players.";
+    COMMAND_DATAGRAMS_SURPLUS = counter "game_command_datagrams_surplus_total",
+        "Datagrams of players that sent more than the match can use.";
     COMMANDS = counter "game_commands_total", "Commands received, by what became of them.";
     COMMAND_TICKS = counter "game_command_ticks_total",
         "Ticks of players, by where their command came from.";

@@ -11,7 +11,7 @@ pub(crate) struct NetworkMetrics {
     pub(crate) connections: Gauge,
     pub(crate) snapshots_skipped: Counter,
     pub(crate) command_datagrams: Counter,
-    pub(crate) surplus_commands: Counter,
+    pub(crate) surplus_datagrams: Counter,
     players: Gauge,
     joins: Counter,
     snapshots: Counter,
@@ -138,7 +138,7 @@ impl NetworkMetrics {
             snapshot_bytes: counter!(catalogue::SNAPSHOT_BYTES),
             snapshots_skipped: counter!(catalogue::SNAPSHOTS_SKIPPED),
             command_datagrams: counter!(catalogue::COMMAND_DATAGRAMS),
-            surplus_commands: counter!(catalogue::COMMANDS, "outcome" => "surplus"),
+            surplus_datagrams: counter!(catalogue::COMMAND_DATAGRAMS_SURPLUS),
             refusals: Refusal::ALL
                 .map(|reason| counter!(catalogue::REFUSALS, "reason" => reason.label())),
             recent_bytes: AtomicU64::new(0),
