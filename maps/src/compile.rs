@@ -18,6 +18,8 @@ mod planes;
 mod polygon;
 mod source;
 mod splitter;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 

@@ -10,6 +10,11 @@ use crate::spaces::SizeId;
 /// against the rounding of `f32` positions, small against anything drawn.
 pub const SURFACE_DISTANCE: f32 = 1.0 / 32.0;
 
+/// Planes crossed within this many units of each other, along the way, are
+/// crossed at an edge: which of them is the surface is then found out by
+/// looking, not by their order, which rounding decides.
+const EDGE: f32 = 0.01;
+
 /// How often a segment that lies in a plane may change between the solids on
 /// both sides before it is called blocked. Real maps need a handful; the bound
 /// keeps a contrived tree from making one trace visit it over and over.
@@ -48,8 +53,7 @@ pub struct Hit {
 #[derive(Clone, Copy)]
 struct Entry {
     node: u32,
-    /// Other planes are crossed at the very same time: which of them is the
-    /// surface is found out only if the leaf turns out solid.
+    /// Other planes are crossed at nearly the same time.
     tied: bool,
 }
 
@@ -64,6 +68,8 @@ struct Query<'a> {
     size: SizeId,
     start: Vec3,
     end: Vec3,
+    /// [`EDGE`] as a fraction of the segment.
+    edge: f32,
     coplanar_steps: Cell<u32>,
 }
 
@@ -75,7 +81,11 @@ impl OnionTree {
         if !inside_universe(start) || !inside_universe(end) {
             return Trace::StartSolid;
         }
-        let query = Query { nodes: self.nodes(), size, start, end, coplanar_steps: Cell::new(0) };
+        // The longest component is short of the length by less than half,
+        // which is near enough; a segment without length crosses nothing.
+        let edge = EDGE / (end - start).abs().max_element();
+        let coplanar_steps = Cell::new(0);
+        let query = Query { nodes: self.nodes(), size, start, end, edge, coplanar_steps };
         let Some(found) = query.first_solid(self.root(), 0.0, 1.0, None) else {
             return Trace::Clear;
         };
@@ -151,15 +161,17 @@ impl Query<'_> {
                 if b < 0.0 { (node.front, node.back) } else { (node.back, node.front) };
             let time = a / (a - b);
             if time > from {
-                if time >= to {
+                // At the very end both sides count, as they do for a point.
+                if time >= to && to < 1.0 {
                     child = near;
                     continue;
                 }
                 if let Some(found) = self.first_solid(near, from, time, entry) {
                     return Some(found);
                 }
-                (from, entry) = (time, Some(Entry { node: index, tied: false }));
-            } else if time == from {
+                let tied = time - from < self.edge && entry.is_some();
+                (from, entry) = (time, Some(Entry { node: index, tied }));
+            } else if from - time < self.edge {
                 let node = entry.map_or(index, |e| e.node);
                 entry = Some(Entry { node, tied: entry.is_some() });
             }
@@ -190,24 +202,27 @@ impl Query<'_> {
         }
     }
 
-    /// Of several planes crossed at the same time on the way to a solid leaf,
-    /// one whose near side is empty there: the surface that is met, and not a
-    /// plane that goes on through the solid.
+    /// Of several planes crossed at nearly the same time on the way into a
+    /// solid leaf, one whose near side is empty there: the surface that is
+    /// met, and not a plane that goes on through the solid.
     fn surface(&self, root: Child, time: f32, entry: Entry) -> u32 {
+        let after = time + self.edge;
+        let mut surface = None;
         let mut child = root;
         while let Target::Node(index) = child.target() {
             let node = &self.nodes[index as usize];
             let (a, b) = (node.signed_distance(self.start), node.signed_distance(self.end));
-            let crosses = a != b && a / (a - b) == time && (a == 0.0 || (a < 0.0) != (b < 0.0));
-            if crosses {
-                let near = if b < a { node.front } else { node.back };
-                if !self.solid_after(near, time) {
-                    return index;
+            let near = if b < a { node.front } else { node.back };
+            let crossing = if a != b { a / (a - b) } else { f32::INFINITY };
+            if (crossing - time).abs() <= self.edge && !self.solid_after(near, after) {
+                surface = Some(index);
+                if index == entry.node {
+                    break;
                 }
             }
-            child = self.side_after(node, time);
+            child = self.side_after(node, after);
         }
-        entry.node
+        surface.unwrap_or(entry.node)
     }
 
     /// Whether the leaf below `child` that the segment is in just after
@@ -224,12 +239,8 @@ impl Query<'_> {
     /// The side of `node` that the segment is on just after `time`.
     fn side_after(&self, node: &Node, time: f32) -> Child {
         let (a, b) = (node.signed_distance(self.start), node.signed_distance(self.end));
-        let front = if a > 0.0 {
-            b >= 0.0 || a / (a - b) > time
-        } else {
-            // `a == 0` counts as crossed at once.
-            b > 0.0 && a / (a - b) <= time
-        };
+        let front =
+            if a > 0.0 { b >= 0.0 || a / (a - b) > time } else { b > 0.0 && a / (a - b) <= time };
         if front { node.front } else { node.back }
     }
 }
