@@ -63,6 +63,19 @@ impl Seats {
         Self { tick_rate, requests, taken: Vec::new(), past: JitterStats::default() }
     }
 
+    /// Takes in the commands that arrived, and takes out who has left.
+    pub(crate) fn receive(&mut self, world: &mut World) {
+        let past = &mut self.past;
+        self.taken.retain_mut(|seat| {
+            let stays = seat.receive();
+            if !stays {
+                world.leave(seat.player);
+                *past = sum(past, seat.buffer.stats());
+            }
+            stays
+        });
+    }
+
     /// Lets in who asked since the last call. `tick` is the last one simulated.
     pub(crate) fn let_in(&mut self, world: &mut World, tick: Tick) {
         while let Ok(request) = self.requests.try_recv() {
@@ -78,23 +91,8 @@ impl Seats {
         }
     }
 
-    /// Takes in the commands that arrived, takes out who has left, and gives
-    /// the one command of each player for `tick`.
-    pub(crate) fn commands(
-        &mut self,
-        world: &mut World,
-        tick: Tick,
-        now: Time,
-    ) -> Vec<(EntityId, Command)> {
-        let past = &mut self.past;
-        self.taken.retain_mut(|seat| {
-            let stays = seat.receive();
-            if !stays {
-                world.leave(seat.player);
-                *past = sum(past, seat.buffer.stats());
-            }
-            stays
-        });
+    /// The one command of each player for `tick`.
+    pub(crate) fn commands(&mut self, tick: Tick, now: Time) -> Vec<(EntityId, Command)> {
         let command = |seat: &mut Taken| (seat.player, seat.buffer.take(tick, now).0);
         self.taken.iter_mut().map(command).collect()
     }

@@ -97,9 +97,11 @@ impl Match {
 
     /// One tick: who joins and leaves, what each player wants, the simulation.
     fn tick(&mut self, now: Time) -> Result<(), RunError> {
+        // Who leaves makes room for who joins.
+        self.seats.receive(&mut self.world);
         self.seats.let_in(&mut self.world, self.tick);
         let next = Tick::from_simulation(u64::from(self.tick.0) + 1).ok_or(RunError::Outlived)?;
-        let commands = self.seats.commands(&mut self.world, next, now);
+        let commands = self.seats.commands(next, now);
         self.world.step(&commands);
         self.tick = next;
         self.published.send_replace(Frame::of(&self.world, &self.seats));
@@ -170,14 +172,16 @@ mod tests {
         let _second = stage.join().unwrap();
         assert_eq!(stage.join().unwrap_err(), JoinError::Full(2));
         drop(first);
-        assert_eq!(players(&stage.tick()), 1);
-        assert!(stage.join().is_ok());
+        // Within the same tick.
+        let _third = stage.join().unwrap();
+        assert_eq!(players(&stage.tick()), 2);
     }
 
     #[test]
     fn who_no_longer_waits_leaves_nobody_behind() {
         let mut stage = Stage::new();
         drop(stage.ask());
+        stage.tick();
         assert_eq!(players(&stage.tick()), 0);
     }
 

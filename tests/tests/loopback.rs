@@ -1,0 +1,274 @@
+//! The whole system at once: a real server, real clients and real QUIC on
+//! loopback. Every server takes free ports, so tests run side by side.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use client_bot::Client;
+use client_bot::client::{Connector, JoinError, Lost, Trust};
+use client_bot::swarm::Swarm;
+use proto::PROTOCOL_VERSION;
+use proto::control::{
+    ClientHello, ClientMessage, ClosingReason, Framer, MapHash, PlayerName, RefusalReason,
+    ServerMessage, decode_server_message, encode_client_message,
+};
+use server::{Options, Running, Server};
+use tests::harness;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// Far longer than anything here takes: only a hang lasts as long.
+const HANG: Duration = Duration::from_secs(20);
+
+/// How long the bots of the match play.
+const MATCH: Duration = Duration::from_secs(4);
+
+/// Where the version lies in a framed hello: after the length and the tag.
+const VERSION_BYTE: usize = 3;
+
+fn options(max_players: u16) -> Options {
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let map = harness::own_map("arena.map");
+    Options { listen: any_port, http: any_port, max_players, ..Options::new(map.to_string_lossy()) }
+}
+
+fn serve(max_players: u16) -> Running {
+    Server::start(&options(max_players)).unwrap()
+}
+
+fn end(running: Running) {
+    running.shutdown();
+    running.join().unwrap();
+}
+
+fn name(text: &str) -> PlayerName {
+    PlayerName::new(text).unwrap()
+}
+
+fn connector(running: &Running) -> Connector {
+    Connector::new(running.local_addr(), Trust::Loopback).unwrap()
+}
+
+async fn join(running: &Running, text: &str) -> Result<Client, JoinError> {
+    connector(running).join(&name(text), MapHash::ANY).await
+}
+
+async fn get(address: SocketAddr, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+/// The value of one series of the metrics page.
+fn metric(page: &str, series: &str) -> f64 {
+    let line = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("{series} is not in\n{page}")).parse().unwrap()
+}
+
+/// What a server says first to a client that begins the control stream so.
+async fn answer_to(running: &Running, beginning: &[u8]) -> Option<ServerMessage> {
+    let connection = connector(running).connect().await.unwrap();
+    let (mut send, mut receive) = connection.open_bi().await.unwrap();
+    send.write_all(beginning).await.unwrap();
+    let mut framer = Framer::new();
+    let mut bytes = [0; 2048];
+    loop {
+        let length = timeout(HANG, receive.read(&mut bytes)).await.unwrap().ok()??;
+        if let Some(content) = framer.next_frame(&mut &bytes[..length]).unwrap() {
+            return Some(decode_server_message(&content).unwrap());
+        }
+    }
+}
+
+#[tokio::test]
+async fn eight_bots_play_and_see_what_the_server_means() {
+    let running = serve(8);
+    let swarm = Swarm {
+        server: running.local_addr(),
+        trust: Trust::Loopback,
+        bots: 8,
+        duration: Some(MATCH),
+        seed: 1,
+    };
+    let looking = async {
+        tokio::time::sleep(MATCH / 2).await;
+        (get(running.http_addr(), "/metrics").await, get(running.http_addr(), "/healthz").await)
+    };
+    let playing = swarm.run(std::future::pending(), |_| {});
+    let (report, (page, health)) = tokio::join!(playing, looking);
+
+    let report = report.unwrap();
+    assert!(report.passed(), "{report}");
+    assert_eq!((report.joined, report.dropped, report.digest_mismatches), (8, 0, 0), "{report}");
+    // A digest comes about twice a second and bot.
+    assert!(report.digests >= 8 * MATCH.as_secs(), "{report}");
+    assert!((50.0..66.0).contains(&report.snapshots_per_second.min), "{report}");
+    assert!(report.entities_seen_least >= running.props() + 8, "{report}");
+    assert!(running.props() >= 60);
+
+    assert!(health.starts_with("HTTP/1.1 200"), "{health}");
+    assert!(page.contains("game_build_info"), "{page}");
+    assert_eq!(metric(&page, "game_players"), 8.0);
+    assert_eq!(metric(&page, "game_entities{kind=\"player\"}"), 8.0);
+    assert_eq!(metric(&page, "game_emergency_replacements_total"), 0.0);
+    assert!(metric(&page, "game_snapshots_total") > 8.0 * 50.0);
+    assert!(metric(&page, "game_commands_total{outcome=\"accepted\"}") > 8.0 * 50.0);
+
+    let page = get(running.http_addr(), "/metrics").await;
+    assert_eq!(metric(&page, "game_disconnects_total{reason=\"left\"}"), 8.0);
+    assert_eq!(metric(&page, "game_players"), 0.0);
+    end(running);
+}
+
+#[tokio::test]
+async fn a_full_server_says_so_until_somebody_leaves() {
+    let running = serve(1);
+    let first = join(&running, "first").await.unwrap();
+    let refused = join(&running, "second").await.unwrap_err();
+    let full = RefusalReason::Full { limit: 1 };
+    assert!(matches!(&refused, JoinError::Refused(reason) if *reason == full), "{refused}");
+    first.leave().await;
+    // The goodbye has been answered, so the place is free by the next tick.
+    join(&running, "third").await.unwrap().leave().await;
+    end(running);
+}
+
+#[tokio::test]
+async fn a_client_that_vanishes_frees_its_place() {
+    let running = serve(1);
+    // Dropped without a goodbye: QUIC closes the connection.
+    drop(join(&running, "first").await.unwrap());
+    let again = async {
+        while let Err(error) = join(&running, "second").await {
+            assert!(matches!(error, JoinError::Refused(RefusalReason::Full { .. })), "{error}");
+        }
+    };
+    timeout(HANG, again).await.unwrap();
+    end(running);
+}
+
+#[tokio::test]
+async fn another_map_is_refused_by_name() {
+    let running = serve(1);
+    let other = MapHash([7; 32]);
+    let refused = connector(&running).join(&name("a"), other).await.unwrap_err();
+    let JoinError::Refused(RefusalReason::WrongMap { server, name: map }) = refused else {
+        panic!("{refused}");
+    };
+    assert_eq!((server, map.as_str()), (running.map_hash(), "arena"));
+    let right = connector(&running).join(&name("a"), running.map_hash()).await;
+    right.unwrap().leave().await;
+    end(running);
+}
+
+#[tokio::test]
+async fn another_version_is_refused_and_told_which_is_right() {
+    let running = serve(1);
+    let hello = ClientMessage::Hello(ClientHello::new(MapHash::ANY, &name("old")));
+    let mut bytes = encode_client_message(&hello);
+    assert_eq!(u32::from(bytes[VERSION_BYTE]), PROTOCOL_VERSION);
+    bytes[VERSION_BYTE] += 1;
+    let expected = RefusalReason::WrongVersion { server: PROTOCOL_VERSION };
+    assert_eq!(answer_to(&running, &bytes).await, Some(ServerMessage::Refused(expected)));
+    end(running);
+}
+
+#[tokio::test]
+async fn an_unfit_name_is_refused() {
+    let running = serve(1);
+    let hello = ClientMessage::Hello(ClientHello::new(MapHash::ANY, &name("bell")));
+    let mut bytes = encode_client_message(&hello);
+    let last = bytes.len() - 1;
+    bytes[last] = 0x07;
+    let expected = ServerMessage::Refused(RefusalReason::BadName);
+    assert_eq!(answer_to(&running, &bytes).await, Some(expected));
+    end(running);
+}
+
+#[tokio::test]
+async fn who_breaks_the_protocol_is_out_and_nobody_else_notices() {
+    let running = serve(2);
+    let mut good = join(&running, "good").await.unwrap();
+    // A frame above every limit, and the connection is gone without an answer.
+    assert_eq!(answer_to(&running, &[0xff, 0xff, 0]).await, None);
+    // A player who sends what is no command loses the place.
+    let hello = ClientMessage::Hello(ClientHello::new(MapHash::ANY, &name("bad")));
+    let connection = connector(&running).connect().await.unwrap();
+    let (mut send, _receive) = connection.open_bi().await.unwrap();
+    send.write_all(&encode_client_message(&hello)).await.unwrap();
+    // The first snapshot tells that the player is in.
+    timeout(HANG, connection.read_datagram()).await.unwrap().unwrap();
+    connection.send_datagram(vec![0xff; 40].into()).unwrap();
+    timeout(HANG, connection.closed()).await.unwrap();
+
+    let page = get(running.http_addr(), "/metrics").await;
+    assert_eq!(metric(&page, "game_disconnects_total{reason=\"malformed\"}"), 1.0);
+    assert_eq!(metric(&page, "game_refusals_total{reason=\"malformed\"}"), 1.0);
+    for _ in 0..30 {
+        timeout(HANG, good.next()).await.unwrap().unwrap();
+    }
+    good.leave().await;
+    end(running);
+}
+
+#[tokio::test]
+async fn a_server_that_stops_tells_its_clients() {
+    let running = serve(1);
+    let mut client = join(&running, "last").await.unwrap();
+    running.shutdown();
+    let told = async {
+        loop {
+            if let Err(lost) = client.next().await {
+                return lost;
+            }
+        }
+    };
+    let lost = timeout(HANG, told).await.unwrap();
+    assert!(matches!(lost, Lost::Closed(ClosingReason::ShuttingDown)), "{lost}");
+    drop(client);
+    running.join().unwrap();
+}
+
+#[tokio::test]
+async fn only_the_pinned_server_is_believed() {
+    let running = serve(1);
+    let own = running.certificate_sha256().to_string();
+    let other = own.chars().rev().collect::<String>();
+    let join = async |pin: &str| {
+        let trust = Trust::Pin(pin.parse().unwrap());
+        let connector = Connector::new(running.local_addr(), trust).unwrap();
+        connector.join(&name("a"), MapHash::ANY).await
+    };
+    assert!(matches!(join(&other).await, Err(JoinError::Connection(_))));
+    join(&own).await.unwrap().leave().await;
+    end(running);
+}
+
+#[tokio::test]
+async fn a_server_whose_time_is_over_ends_by_itself() {
+    let duration = Some(Duration::from_millis(200));
+    let running = Server::start(&Options { duration, ..options(1) }).unwrap();
+    timeout(HANG, running.ending()).await.unwrap();
+    running.join().unwrap();
+}
+
+#[test]
+fn a_server_that_cannot_start_says_what_to_do() {
+    let running = serve(1);
+    let taken = Options { listen: running.local_addr(), ..options(1) };
+    let error = Server::start(&taken).unwrap_err().to_string();
+    assert!(error.contains("--listen") && error.contains("another program"), "{error}");
+    let taken = Options { http: running.http_addr(), ..options(1) };
+    let error = Server::start(&taken).unwrap_err().to_string();
+    assert!(error.contains("--http"), "{error}");
+    let error = Server::start(&Options::new("nowhere.obsp")).unwrap_err().to_string();
+    assert!(error.contains("nowhere.obsp") && error.contains("arena"), "{error}");
+    let many = Options { objects: 5000, ..options(1) };
+    let error = Server::start(&many).unwrap_err().to_string();
+    assert!(error.contains("--objects"), "{error}");
+    end(running);
+}
