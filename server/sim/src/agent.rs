@@ -94,11 +94,7 @@ pub(crate) fn step(
         entity.role = Role::Player(if placement.is_some() { moved.walker } else { unmoved });
     }
     if let Some(placement) = placement {
-        let has_moved = placement.pose() != before.pose();
         entities.commit(slot, placement);
-        if has_moved {
-            rest::wake_around(entities, before.bounds());
-        }
     }
     shove(entities, shapes, &touched);
 }

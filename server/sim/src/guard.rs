@@ -14,6 +14,7 @@ use maps::geometry::Aabb;
 use maps::{SizeId, Trace};
 
 use crate::cascade::{Body, box_at, filtered, pass};
+use crate::contact::REST_GAP;
 use crate::counters::Counters;
 use crate::entities::{Entities, Entity};
 use crate::impact::{Impact, Passage};
@@ -25,6 +26,11 @@ use crate::shape::{Shape, ShapeId};
 /// rounding may eat (positions cross the wire and are audited in `f32`, whose
 /// steps are 1/2048 at 4,096 units), and far too thin to see.
 pub(crate) const MARGIN: f64 = 1.0 / 128.0;
+
+/// The distance in units at which an agent stops before a body: a little more
+/// than the solver wants between bodies at rest, or the two would push a crate
+/// back and forth between an agent's feet and the floor.
+const AGENT_GAP: f64 = 1.25 * REST_GAP;
 
 /// A pose that was free when it was checked. Only this module makes one.
 #[derive(Clone, Copy, Debug)]
@@ -155,10 +161,10 @@ impl<'a> Space<'a> {
         // to it: the bent way is checked again, at most a few times shorter.
         for shorter in [1.0, 0.99, 0.9, 0.5] {
             let body = Body::moving(shape, from, Pose::at(reach.as_dvec3()));
-            let bounds = body.speedbox().inflated(MARGIN);
+            let bounds = body.speedbox().inflated(AGENT_GAP);
             let mut first: Option<(Impact, u16)> = None;
             self.visit_entities(&bounds, Some(slot), |other, obstacle| {
-                let impact = match pass(&body, &obstacle, WHOLE, MARGIN, &mut None, counters) {
+                let impact = match pass(&body, &obstacle, WHOLE, AGENT_GAP, &mut None, counters) {
                     Passage::Free => return,
                     Passage::Blocked(impact) => impact,
                     Passage::Overlapping => {

@@ -4,8 +4,9 @@
 //! Looking at poses alone proves nothing about the way between them, so an
 //! interval is passed only when one plane divides the pair *throughout* it:
 //! the plane clears both parts at either end by more than the arcs that
-//! rotation can add in between ([`Motion::arc`]). An interval that no plane
-//! clears is halved, earliest half first, down to [`RESOLUTION`].
+//! rotation can add in between ([`Motion::arc`]). Where the best plane does
+//! not clear all that is left, it is cut where that plane's room ends,
+//! earliest part first, down to [`RESOLUTION`].
 
 use glam::DVec3;
 use maps::geometry::ConvexSolid;
@@ -18,7 +19,11 @@ pub(crate) const RESOLUTION: f64 = 1.0 / 4096.0;
 
 /// Intervals tried before a motion counts as blocked where it is proven to:
 /// a grazing turn needs some dozens, and giving up early is always safe.
-const MAX_INTERVALS: u32 = 256;
+const MAX_INTERVALS: u32 = 128;
+
+/// Share of the room along an axis that a leap takes: all of it would end
+/// just where rounding decides.
+const LEAP: f64 = 0.999;
 
 /// What stops a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,34 +109,50 @@ pub(crate) fn passage(
     };
     let margin = margin.min(closest.gap * (1.0 - 1e-6));
     *axis = closest.axis;
+    if let Proximity::Apart(last) = separate(&a.at(to), &b.at(to), *axis) {
+        *intervals += 1;
+        if clears(last.axis, from, to, margin) {
+            *axis = last.axis;
+            return Passage::Free;
+        }
+    }
     let mut passed = from;
-    let mut step = to - from;
     for _ in 0..MAX_INTERVALS {
         *intervals += 1;
-        let next = f64::min(passed + step, to);
-        let ahead = || match separate(&a.at(next), &b.at(next), *axis) {
-            Proximity::Apart(found) if clears(found.axis, passed, next, margin) => Some(found.axis),
-            _ => None,
-        };
-        let dividing = if clears(*axis, passed, next, margin) { Some(*axis) } else { ahead() };
-        if let Some(found) = dividing {
-            *axis = found;
-            if next >= to {
-                return Passage::Free;
+        *axis = closest.axis;
+        if clears(*axis, passed, to, margin) {
+            return Passage::Free;
+        }
+        // Along a fixed axis the gap closes evenly, but for the arcs: leap to
+        // where it is used up, or less far if the arcs say so.
+        let (first, last) = (
+            gap_along(&a.at(passed), &b.at(passed), *axis),
+            gap_along(&a.at(to), &b.at(to), *axis),
+        );
+        let share = if last < first { (first - margin) / (first - last) } else { 1.0 };
+        let even = (to - passed) * share.clamp(0.0, 1.0) * LEAP;
+        let leap = std::iter::successors(Some(even), |leap| Some(leap * 0.25))
+            .take_while(|&leap| leap >= RESOLUTION)
+            .find(|&leap| clears(*axis, passed, passed + leap, margin));
+        let next = match leap {
+            Some(leap) => passed + leap,
+            // Out of room along the best plane: another may still divide the
+            // pair for as long as can be told apart.
+            None => {
+                let next = f64::min(passed + RESOLUTION, to);
+                match separate(&a.at(next), &b.at(next), *axis) {
+                    Proximity::Apart(found) if clears(found.axis, passed, next, margin) => next,
+                    _ => break,
+                }
             }
-            passed = next;
-            step *= 2.0;
-            continue;
+        };
+        if next >= to {
+            return Passage::Free;
         }
-        step *= 0.5;
-        // The plane that is best at the beginning is the last resort of a
-        // short interval; it need not be the one that let us come here.
-        if let Proximity::Apart(found) = separate(&a.at(passed), &b.at(passed), *axis) {
-            closest = found;
-            *axis = found.axis;
-        }
-        if step < RESOLUTION {
-            break;
+        passed = next;
+        match separate(&a.at(passed), &b.at(passed), *axis) {
+            Proximity::Apart(found) => closest = found,
+            Proximity::Overlapping => break,
         }
     }
     Passage::Blocked(Impact { time: passed, axis: closest.axis, point: closest.on_a })

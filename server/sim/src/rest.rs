@@ -11,28 +11,36 @@ use crate::shape::Shape;
 /// body is still: half of what gravity adds in a tick of 1/60 s.
 const STILL_SPEED: f64 = 6.0;
 
+/// A body whose surface is faster than this, in units per second, wakes what
+/// it touches: above the last trembling of a pile that settles.
+const WAKING_SPEED: f64 = 2.0;
+
 /// How long an island must have been still, in seconds.
 const STILL_SECONDS: f64 = 0.5;
 
 /// Bodies this near touch: the rest gap and what easing leaves of it.
 pub(crate) const TOUCH: f64 = 2.0 * REST_GAP;
 
-/// Whether no point of the body moves to speak of.
-pub(crate) fn is_still(entity: &Entity, shapes: &[Shape]) -> bool {
+/// No point of the body is faster than this, in units per second.
+fn surface_speed(entity: &Entity, shapes: &[Shape]) -> f64 {
     let radius = shapes[usize::from(entity.shape.0)].radius;
-    entity.velocity.length() + entity.angular.length() * radius < STILL_SPEED
+    entity.velocity.length() + entity.angular.length() * radius
 }
 
-/// Wakes the prop in `slot` and its island.
+/// Wakes the prop in `slot`; its neighbours follow if it moves.
 pub(crate) fn wake(entities: &mut Entities, slot: u16) {
-    let Some(entity) = entities.get_mut(slot) else { return };
-    if !entity.rest.asleep {
+    if let Some(entity) = entities.get_mut(slot) {
+        entity.rest.asleep = false;
         entity.rest.still = 0;
-        return;
     }
-    let island = entity.rest.island;
+}
+
+/// Wakes the prop in `slot` and all that fell asleep with it: a support that
+/// is gone does not move and so wakes nobody by touch.
+fn wake_island(entities: &mut Entities, slot: u16) {
+    let Some(rest) = entities.get(slot).map(|entity| entity.rest) else { return };
     for entity in entities.iter_mut() {
-        if entity.rest.asleep && entity.rest.island == island {
+        if rest.asleep && entity.rest.asleep && entity.rest.island == rest.island {
             entity.rest.asleep = false;
             entity.rest.still = 0;
         }
@@ -51,7 +59,7 @@ pub(crate) fn wake_around(entities: &mut Entities, bounds: &maps::geometry::Aabb
             .and_then(Entity::placement)
             .is_some_and(|placement| placement.bounds().overlaps(&bounds));
         if touched {
-            wake(entities, slot);
+            wake_island(entities, slot);
         }
     }
 }
@@ -63,7 +71,10 @@ pub(crate) fn wake_touched(entities: &mut Entities, shapes: &[Shape], pairs: &[P
     for pair in pairs {
         let Blocker::Entity(other) = pair.key.other else { continue };
         let sleeps = entities.get(other).is_some_and(|entity| entity.rest.asleep);
-        let moves = || entities.get(pair.key.body).is_some_and(|entity| !is_still(entity, shapes));
+        let moves = || {
+            let body = entities.get(pair.key.body);
+            body.is_some_and(|entity| surface_speed(entity, shapes) > WAKING_SPEED)
+        };
         if sleeps && !pair.points.is_empty() && moves() {
             touched.push(other);
         }
@@ -80,15 +91,20 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &[Shape], pairs: &[Pair], 
     let enough = (STILL_SECONDS / seconds).ceil() as u16;
     let mut islands = Islands::default();
     for entity in entities.iter_mut().filter(|entity| entity.is_awake_prop()) {
-        let still = is_still(entity, shapes);
+        let still = surface_speed(entity, shapes) < STILL_SPEED;
         entity.rest.still = if still { entity.rest.still.saturating_add(1) } else { 0 };
         islands.add(entity.id.slot, entity.rest.still < enough);
     }
     for pair in pairs {
-        if let Blocker::Entity(other) = pair.key.other
-            && !pair.points.is_empty()
-        {
-            islands.join(pair.key.body, other);
+        let Blocker::Entity(other) = pair.key.other else { continue };
+        if pair.points.is_empty() {
+            continue;
+        }
+        islands.join(pair.key.body, other);
+        // Players walk off without a word: what leans on one stays awake.
+        let leans = pair.points.iter().any(|point| point.impulse[0] > 0.0);
+        if leans && entities.get(other).is_some_and(|entity| entity.walker().is_some()) {
+            islands.stir(pair.key.body);
         }
     }
     for slot in entities.slots_where(Entity::is_awake_prop) {
@@ -142,6 +158,11 @@ impl Islands {
         let (low, high) = (a.min(b), a.max(b));
         self.parent[usize::from(high)] = low;
         self.restless[usize::from(low)] |= self.restless[usize::from(high)];
+    }
+
+    fn stir(&mut self, slot: u16) {
+        let root = self.root(slot);
+        self.restless[usize::from(root)] = true;
     }
 
     fn restless(&self, root: u16) -> bool {

@@ -11,7 +11,7 @@ const MAX_STEPS: usize = 64;
 const LEAST_SQUARED: f64 = 1e-12;
 
 /// Relative progress below which a step is rounding, not descent.
-const PROGRESS: f64 = 1e-12;
+const PROGRESS: f64 = 1e-10;
 
 /// The closest points of two convex parts (Gilbert, Johnson, Keerthi 1988),
 /// starting the search along `guess` (need not be unit; any non-zero vector
