@@ -1,9 +1,11 @@
 //! What the integration tests share: seeded randomness, and where maps lie.
 
+mod drawing;
 mod random;
 
 use std::path::{Path, PathBuf};
 
+pub use drawing::Drawing;
 pub use random::Random;
 
 /// A map of this project, by its path inside `maps/`.
@@ -22,4 +24,20 @@ pub fn foreign_map(name: &str) -> Option<PathBuf> {
     }
     eprintln!("SKIPPED: there is no {}; nothing was tested on {name}", path.display());
     None
+}
+
+/// Compiles a map for the default sizes.
+///
+/// # Panics
+/// If it does not compile.
+pub fn compile(path: &Path) -> maps::World {
+    let compiled = maps::Source::read(path).and_then(|source| {
+        maps::compile(
+            &source,
+            &maps::Spaces::default(),
+            &maps::Options::default(),
+            &mut |_, _, _| {},
+        )
+    });
+    compiled.unwrap_or_else(|error| panic!("{error}")).world
 }

@@ -62,6 +62,7 @@ impl Surroundings for Around<'_> {
 }
 
 /// Moves the player in `slot` for `seconds` and shoves what they run into.
+/// Returns whether the player was found inside something.
 pub(crate) fn step(
     (map, shapes, boxes): (&maps::World, &[Shape], AgentBoxes),
     entities: &mut Entities,
@@ -69,10 +70,10 @@ pub(crate) fn step(
     command: Command,
     seconds: f64,
     counters: &mut Counters,
-) {
-    let Some(entity) = entities.get(slot) else { return };
+) -> bool {
+    let Some(entity) = entities.get(slot) else { return false };
     let (Some(walker), Some(before)) = (entity.walker(), entity.placement().copied()) else {
-        return;
+        return false;
     };
     let motion = Motion {
         // Exact: an agent is only ever put at a position that `f32` can hold.
@@ -87,6 +88,7 @@ pub(crate) fn step(
     let (shape, _) = boxes.of(moved.walker.posture);
     let pose = Pose::at(moved.position.as_dvec3());
     let placement = space.place(shape, pose, Some(slot), counters);
+    let overlaps = placement.is_none() && space.overlaps(entity);
     if let Some(entity) = entities.get_mut(slot) {
         entity.velocity = moved.velocity;
         // A way whose end is not free is not taken; only the view turns.
@@ -97,6 +99,7 @@ pub(crate) fn step(
         entities.commit(slot, placement);
     }
     shove(entities, shapes, &touched);
+    overlaps
 }
 
 /// Gives props that a player ran into the speed of an inelastic shove. It

@@ -126,13 +126,31 @@ impl<'a> Space<'a> {
         let mut free = true;
         let mut check = |other: Body| {
             free = free
-                && (filtered(&body, &other, MARGIN, None, counters) || keeps_margin(&body, &other));
+                && (filtered(&body, &other, MARGIN, None, counters)
+                    || least_gap(&body, &other).is_some_and(|gap| gap > MARGIN));
         };
         if size.is_none() {
             self.visit_solids(&bounds, |_, solid| check(solid));
         }
         self.visit_entities(&bounds, ignored, |_, other| check(other));
         free.then(|| self.placement(shape, pose))
+    }
+
+    /// Whether an entity is inside something where it stands: what no checked
+    /// motion can bring about, but rounding might.
+    pub(crate) fn overlaps(&self, entity: &Entity) -> bool {
+        let (Some(placement), Some(body)) = (entity.placement(), self.standing(entity)) else {
+            return false;
+        };
+        let size = self.shape(placement.shape()).size;
+        let mut inside =
+            size.is_some_and(|size| self.map.is_solid(size, placement.pose().position.as_vec3()));
+        let mut check = |other: Body| inside = inside || least_gap(&body, &other).is_none();
+        if size.is_none() {
+            self.visit_solids(placement.bounds(), |_, solid| check(solid));
+        }
+        self.visit_entities(placement.bounds(), Some(entity.id.slot), |_, other| check(other));
+        inside
     }
 
     /// Moves an agent's box in a straight line past the world and everyone
@@ -221,15 +239,18 @@ impl<'a> Space<'a> {
 /// The whole of a tick.
 const WHOLE: (f64, f64) = (0.0, 1.0);
 
-/// Whether two bodies begin the tick farther apart than the margin. A motion
-/// may start within it so long as it comes no closer; a pose out of nowhere
-/// may not.
-fn keeps_margin(a: &Body, b: &Body) -> bool {
-    let ours = || a.parts_at_start();
-    b.parts_at_start().all(|other| {
-        ours().all(|part| {
+/// Least gap between two bodies at the beginning of the tick, or `None` if
+/// they overlap.
+fn least_gap(a: &Body, b: &Body) -> Option<f64> {
+    let mut least = f64::INFINITY;
+    for other in b.parts_at_start() {
+        for part in a.parts_at_start() {
             let guess = other.centre() - part.centre();
-            matches!(separate(&part, &other, guess), Proximity::Apart(found) if found.gap > MARGIN)
-        })
-    })
+            match separate(&part, &other, guess) {
+                Proximity::Apart(found) => least = least.min(found.gap),
+                Proximity::Overlapping => return None,
+            }
+        }
+    }
+    Some(least)
 }

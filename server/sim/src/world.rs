@@ -175,12 +175,13 @@ impl World {
     pub fn step(&mut self, commands: &[(EntityId, Command)]) {
         let seconds = 1.0 / f64::from(self.config.tick_rate);
         self.tick += 1;
+        let mut overlapping = Vec::new();
         for slot in self.entities.slots_where(|entity| entity.walker().is_some()) {
             let own = |(id, _): &&(EntityId, Command)| {
                 self.entities.get(slot).is_some_and(|entity| entity.id == *id)
             };
             let command = commands.iter().find(own).map(|(_, command)| *command);
-            agent::step(
+            let overlaps = agent::step(
                 (&self.map, &self.shapes, self.boxes),
                 &mut self.entities,
                 slot,
@@ -188,17 +189,17 @@ impl World {
                 seconds,
                 &mut self.counters,
             );
+            overlapping.extend(overlaps.then_some(slot));
         }
-        let overlapping = dynamics::step(
+        overlapping.extend(dynamics::step(
             &self.map,
             &self.shapes,
             &mut self.entities,
             &mut self.pairs,
             seconds,
             &mut self.counters,
-        );
+        ));
         for slot in overlapping {
-            self.counters.emergency_replacements += 1;
             self.rescue(slot);
         }
         self.catch_fallen();
@@ -322,12 +323,12 @@ impl World {
     }
 
     /// The emergency routine: out of the world, and back at the nearest free
-    /// place, else at a spawn point, else into limbo.
+    /// place, else at a spawn point, else into limbo. Who is free again, now
+    /// that others were taken out, stays.
     fn rescue(&mut self, slot: u16) {
         let Some(entity) = self.entities.get(slot) else { return };
         let Some(placement) = entity.placement().copied() else { return };
         self.entities.withdraw(slot);
-        rest::wake_around(&mut self.entities, placement.bounds());
         let mut counters = self.counters;
         let nearest = spawn::nearest_free(
             &self.space(),
@@ -338,9 +339,15 @@ impl World {
         );
         self.counters = counters;
         match nearest {
-            Some(placement) => self.settle_in(slot, placement),
+            Some(nearest) if nearest.pose() == placement.pose() => {
+                self.entities.commit(slot, nearest);
+                return;
+            }
+            Some(nearest) => self.settle_in(slot, nearest),
             None => self.return_from_limbo(slot),
         }
+        self.counters.emergency_replacements += 1;
+        rest::wake_around(&mut self.entities, placement.bounds());
     }
 
     /// Puts an entity that is nowhere at a spawn point, if one is free.
@@ -393,3 +400,6 @@ impl World {
         self.counters.entities = entities().count() as u64 - self.counters.limbo;
     }
 }
+
+#[cfg(test)]
+mod tests;

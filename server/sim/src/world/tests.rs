@@ -1,0 +1,201 @@
+//! What can only be tested from inside: bodies faster than anything can push
+//! them, and worlds that are broken on purpose.
+
+use glam::DQuat;
+use maps::model::shipped;
+use maps::{Options, Source, Spaces};
+
+use super::*;
+
+/// A room of 1,024 units with a wall of one unit across its middle.
+fn room() -> Arc<maps::World> {
+    let block = |min: [i32; 3], max: [i32; 3]| {
+        let [x0, y0, z0] = min;
+        let [x1, y1, z1] = max;
+        format!(
+            "{{\n\
+             ( {x1} 0 0 ) ( {x1} 0 1 ) ( {x1} 1 0 ) t 0 0 0 1 1\n\
+             ( {x0} 0 0 ) ( {x0} 1 0 ) ( {x0} 0 1 ) t 0 0 0 1 1\n\
+             ( 0 {y1} 0 ) ( 1 {y1} 0 ) ( 0 {y1} 1 ) t 0 0 0 1 1\n\
+             ( 0 {y0} 0 ) ( 0 {y0} 1 ) ( 1 {y0} 0 ) t 0 0 0 1 1\n\
+             ( 0 0 {z1} ) ( 0 1 {z1} ) ( 1 0 {z1} ) t 0 0 0 1 1\n\
+             ( 0 0 {z0} ) ( 1 0 {z0} ) ( 0 1 {z0} ) t 0 0 0 1 1\n}}\n"
+        )
+    };
+    let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
+    text += &block([-512, -512, -16], [512, 512, 0]);
+    text += &block([-512, -512, 512], [512, 512, 528]);
+    for (min, max) in [
+        ([-528, -528, 0], [-512, 528, 512]),
+        ([512, -528, 0], [528, 528, 512]),
+        ([-528, -528, 0], [528, -512, 512]),
+        ([-528, 512, 0], [528, 528, 512]),
+        ([0, -512, 0], [1, 512, 512]),
+    ] {
+        text += &block(min, max);
+    }
+    text += "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400 -400 25\"\n}\n";
+    let source = Source::from_text("room", text);
+    let compiled =
+        maps::compile(&source, &Spaces::default(), &Options { strict: true }, &mut |_, _, _| {});
+    Arc::new(compiled.expect("the room compiles").world)
+}
+
+fn empty_room() -> World {
+    let config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 32 };
+    World::new(room(), shipped().into(), config).expect("the room can be played")
+}
+
+impl World {
+    fn model(&self, name: &str) -> ModelId {
+        let index = self.model_names.iter().position(|known| known == name);
+        ModelId(index.expect("a shipped model") as u8)
+    }
+
+    /// A placement that is free now: later it may be committed on purpose
+    /// where it no longer is.
+    fn free(&self, shape: ShapeId, position: DVec3, orientation: DQuat) -> crate::guard::Placement {
+        let pose = Pose { position, orientation };
+        let found = self.space().place(shape, pose, None, &mut Counters::default());
+        found.expect("the place is free")
+    }
+
+    fn throw(&mut self, model: &str, position: DVec3, velocity: DVec3, angular: DVec3) -> u16 {
+        let model = self.model(model);
+        let shape = Self::prop_shape(model);
+        let placement = self.free(shape, position, DQuat::IDENTITY);
+        let id = self.entities.insert(Role::Prop(model), shape).expect("a free slot");
+        self.entities.commit(id.slot, placement);
+        let entity = self.entities.get_mut(id.slot).expect("just inserted");
+        entity.velocity = velocity;
+        entity.angular = angular;
+        id.slot
+    }
+
+    fn position(&self, slot: u16) -> DVec3 {
+        let placement = self.entities.get(slot).and_then(Entity::placement);
+        placement.expect("in the world").pose().position
+    }
+
+    /// Whether everyone stands farther than the margin from everyone else.
+    fn is_clean(&self) -> bool {
+        self.entities.iter().all(|entity| {
+            entity.placement().is_none_or(|placement| {
+                let place = self.space().place(
+                    placement.shape(),
+                    *placement.pose(),
+                    Some(entity.id.slot),
+                    &mut Counters::default(),
+                );
+                place.is_some()
+            })
+        })
+    }
+}
+
+#[test]
+fn nothing_is_fast_enough_to_pass_a_wall_of_one_unit() {
+    for (i, model) in ["small_crate", "plank", "u_block", "barrel"].iter().enumerate() {
+        for spin in [0.0, 20.0] {
+            let mut world = empty_room();
+            let from = DVec3::new(-300.0 + 7.0 * i as f64, 20.0, 200.0);
+            let velocity = DVec3::new(100_000.0, 300.0, 50.0);
+            let slot = world.throw(model, from, velocity, DVec3::new(0.3, spin, -spin));
+            for tick in 0..120 {
+                world.step(&[]);
+                let x = world.position(slot).x;
+                assert!(x < 0.0, "{model} spinning {spin} was through at tick {tick}: {x}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bodies_that_meet_within_one_tick_do_not_pass_through_each_other() {
+    for spin in [0.0, 15.0] {
+        let mut world = empty_room();
+        let (left, right) = (DVec3::new(60.0, 0.0, 200.0), DVec3::new(440.0, 4.0, 203.0));
+        let speed = DVec3::X * 20_000.0;
+        let a = world.throw("small_crate", left, speed, DVec3::Z * spin);
+        let b = world.throw("small_crate", right, -speed, DVec3::Y * spin);
+        for tick in 0..60 {
+            world.step(&[]);
+            assert!(world.is_clean(), "tick {tick}");
+            let (a, b) = (world.position(a).x, world.position(b).x);
+            assert!(a < b, "tick {tick}: {a} and {b} have changed sides");
+        }
+    }
+}
+
+/// Two ways that cross at right angles, so that the bodies are at the crossing
+/// at the same time and apart at both ends of the tick.
+#[test]
+fn bodies_whose_ways_cross_within_one_tick_meet() {
+    let mut world = empty_room();
+    let speed = 3_900.0;
+    let reach = speed / 60.0 / 2.0;
+    let centre = DVec3::new(250.0, 0.0, 200.0);
+    let east = world.throw("small_crate", centre - DVec3::X * reach, DVec3::X * speed, DVec3::ZERO);
+    let north =
+        world.throw("small_crate", centre - DVec3::Y * reach, DVec3::Y * speed, DVec3::ZERO);
+    world.step(&[]);
+    let passed = |slot, axis: DVec3| (world.position(slot) - centre).dot(axis) > reach * 0.9;
+    assert!(!(passed(east, DVec3::X) && passed(north, DVec3::Y)), "both passed the crossing");
+    assert!(world.is_clean());
+}
+
+#[test]
+fn a_crowd_in_one_place_is_clean_again_after_one_tick() {
+    let mut world = empty_room();
+    let crate_model = world.model("crate");
+    let shape = World::prop_shape(crate_model);
+    let placement = world.free(shape, DVec3::new(-250.0, 100.0, 60.0), DQuat::IDENTITY);
+    for _ in 0..20 {
+        let id = world.entities.insert(Role::Prop(crate_model), shape).expect("a free slot");
+        world.entities.commit(id.slot, placement);
+    }
+    assert!(!world.is_clean());
+    world.step(&[]);
+    assert!(world.is_clean());
+    assert!(world.counters.emergency_replacements >= 19, "{:?}", world.counters);
+    assert_eq!(world.counters.entities + world.counters.limbo, 20);
+    for slot in 0..20 {
+        assert!(world.position(slot).x < 0.0, "put back behind the wall");
+    }
+}
+
+#[test]
+fn a_crowd_of_players_and_bodies_in_one_place_is_clean_again_after_one_tick() {
+    let mut world = empty_room();
+    let crate_model = world.model("u_block");
+    let shape = World::prop_shape(crate_model);
+    let spot = DVec3::new(-250.0, 100.0, 60.0);
+    let body = world.free(shape, spot, DQuat::IDENTITY);
+    let player = world.free(world.boxes.standing.0, spot, DQuat::IDENTITY);
+    for _ in 0..8 {
+        let prop = world.entities.insert(Role::Prop(crate_model), shape).expect("a free slot");
+        world.entities.commit(prop.slot, body);
+        let agent = world.join().expect("there is room");
+        world.entities.commit(agent.slot, player);
+    }
+    world.step(&[]);
+    assert!(world.is_clean());
+    assert_eq!(world.counters.entities + world.counters.limbo, 16);
+}
+
+#[test]
+fn what_finds_no_place_waits_in_limbo_and_returns() {
+    let mut world = empty_room();
+    let ids: Vec<_> = (0..32).map(|_| world.join().expect("there is room")).collect();
+    assert!(world.counters.limbo > 0, "one spawn point cannot hold 32 players");
+    assert!(world.is_clean());
+    let waiting = world.counters.limbo;
+    for id in &ids[..16] {
+        world.leave(*id);
+    }
+    for _ in 0..3 {
+        world.step(&[]);
+    }
+    assert!(world.counters.limbo < waiting, "nobody came back");
+    assert!(world.is_clean());
+}

@@ -1,0 +1,113 @@
+use std::fmt::Write;
+
+use glam::IVec3;
+
+/// A map drawn by a test: boxes, wedges and point entities, as `.map` text.
+#[derive(Clone, Debug, Default)]
+pub struct Drawing {
+    brushes: String,
+    entities: String,
+}
+
+impl Drawing {
+    /// A floor at height zero, 2,048 units square about the origin, and one
+    /// spawn point above its corner.
+    pub fn floor() -> Self {
+        Self::default()
+            .block([-1024, -1024, -32], [1024, 1024, 0])
+            .entity(&[("classname", "info_player_start"), ("origin", "-900 -900 25")])
+    }
+
+    /// Adds a box brush.
+    #[must_use]
+    pub fn block(self, min: [i32; 3], max: [i32; 3]) -> Self {
+        let (a, b) = (IVec3::from(min), IVec3::from(max));
+        let face = |at: IVec3, first: IVec3, second: IVec3| [at, at + first, at + second];
+        let (x, y, z) = (IVec3::X, IVec3::Y, IVec3::Z);
+        self.brush(&[
+            face(b, y, z),
+            face(a, z, y),
+            face(b, z, x),
+            face(a, x, z),
+            face(b, x, y),
+            face(a, y, x),
+        ])
+    }
+
+    /// Adds a ramp that rises along +X from the floor of the box to its top.
+    #[must_use]
+    pub fn ramp(self, min: [i32; 3], max: [i32; 3]) -> Self {
+        let (a, b) = (IVec3::from(min), IVec3::from(max));
+        let (x, y, z) = (IVec3::X, IVec3::Y, IVec3::Z);
+        let slope = [a, IVec3::new(b.x, a.y, b.z), a + y];
+        let face = |at: IVec3, first: IVec3, second: IVec3| [at, at + first, at + second];
+        self.brush(&[slope, face(b, y, z), face(b, z, x), face(a, x, z), face(a, y, x)])
+    }
+
+    /// Adds a brush by its planes: three points each, so that
+    /// `(second − first) × (third − first)` points outward.
+    #[must_use]
+    pub fn brush(mut self, planes: &[[IVec3; 3]]) -> Self {
+        self.brushes.push_str("{\n");
+        for [first, second, third] in planes {
+            // Quake winds its points clockwise from outside.
+            for point in [first, third, second] {
+                let _ = write!(self.brushes, "( {} {} {} ) ", point.x, point.y, point.z);
+            }
+            self.brushes.push_str("plain 0 0 0 1 1\n");
+        }
+        self.brushes.push_str("}\n");
+        self
+    }
+
+    /// Adds a point entity.
+    #[must_use]
+    pub fn entity(mut self, pairs: &[(&str, &str)]) -> Self {
+        self.entities.push_str("{\n");
+        for (key, value) in pairs {
+            let _ = writeln!(self.entities, "\"{key}\" \"{value}\"");
+        }
+        self.entities.push_str("}\n");
+        self
+    }
+
+    /// Adds a prop with its centre of mass at `origin`.
+    #[must_use]
+    pub fn prop(self, model: &str, origin: [f64; 3], angle: f64) -> Self {
+        let origin = format!("{} {} {}", origin[0], origin[1], origin[2]);
+        self.entity(&[
+            ("classname", "prop"),
+            ("model", model),
+            ("origin", &origin),
+            ("angle", &angle.to_string()),
+        ])
+    }
+
+    /// Adds a spawn point for the only player of a test, feet at `feet`.
+    #[must_use]
+    pub fn spawn(mut self, feet: [i32; 3]) -> Self {
+        self.entities.clear();
+        let origin = format!("{} {} {}", feet[0], feet[1], feet[2] + 24);
+        self.entity(&[("classname", "info_player_start"), ("origin", &origin)])
+    }
+
+    /// The `.map` text.
+    pub fn text(&self) -> String {
+        format!("{{\n\"classname\" \"worldspawn\"\n{}}}\n{}", self.brushes, self.entities)
+    }
+
+    /// Compiles it for the default sizes.
+    ///
+    /// # Panics
+    /// If it does not compile.
+    pub fn compile(&self) -> maps::World {
+        let source = maps::Source::from_text("drawing", self.text());
+        let compiled = maps::compile(
+            &source,
+            &maps::Spaces::default(),
+            &maps::Options { strict: true },
+            &mut |_, _, _| {},
+        );
+        compiled.unwrap_or_else(|error| panic!("{error}")).world
+    }
+}
