@@ -1,8 +1,9 @@
 //! The command `server`: one match, until it is over or somebody stops it.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Parser;
 use server::{Options, Running, Server};
 use tracing::info;
@@ -15,12 +16,14 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_target(false)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
         .init();
     match run(&options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            // Each message already names its cause.
+            eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }
@@ -62,12 +65,12 @@ async fn asked_to_stop() -> Result<()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate()).context("cannot await SIGTERM")?;
+        let mut terminate = signal(SignalKind::terminate())?;
         tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => interrupted.context("cannot await Ctrl-C"),
+            interrupted = tokio::signal::ctrl_c() => Ok(interrupted?),
             _ = terminate.recv() => Ok(()),
         }
     }
     #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await.context("cannot await Ctrl-C")
+    Ok(tokio::signal::ctrl_c().await?)
 }

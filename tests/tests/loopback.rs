@@ -37,9 +37,11 @@ fn serve(max_players: u16) -> Running {
     Server::start(&options(max_players)).unwrap()
 }
 
-fn end(running: Running) {
+/// Ends the server, while the clients' tasks go on: they still have goodbyes
+/// to answer.
+async fn end(running: Running) {
     running.shutdown();
-    running.join().unwrap();
+    tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
 }
 
 fn name(text: &str) -> PlayerName {
@@ -121,7 +123,7 @@ async fn eight_bots_play_and_see_what_the_server_means() {
     let page = get(running.http_addr(), "/metrics").await;
     assert_eq!(metric(&page, "game_disconnects_total{reason=\"left\"}"), 8.0);
     assert_eq!(metric(&page, "game_players"), 0.0);
-    end(running);
+    end(running).await;
 }
 
 #[tokio::test]
@@ -134,7 +136,7 @@ async fn a_full_server_says_so_until_somebody_leaves() {
     first.leave().await;
     // The goodbye has been answered, so the place is free by the next tick.
     join(&running, "third").await.unwrap().leave().await;
-    end(running);
+    end(running).await;
 }
 
 #[tokio::test]
@@ -148,7 +150,7 @@ async fn a_client_that_vanishes_frees_its_place() {
         }
     };
     timeout(HANG, again).await.unwrap();
-    end(running);
+    end(running).await;
 }
 
 #[tokio::test]
@@ -162,7 +164,7 @@ async fn another_map_is_refused_by_name() {
     assert_eq!((server, map.as_str()), (running.map_hash(), "arena"));
     let right = connector(&running).join(&name("a"), running.map_hash()).await;
     right.unwrap().leave().await;
-    end(running);
+    end(running).await;
 }
 
 #[tokio::test]
@@ -174,7 +176,7 @@ async fn another_version_is_refused_and_told_which_is_right() {
     bytes[VERSION_BYTE] += 1;
     let expected = RefusalReason::WrongVersion { server: PROTOCOL_VERSION };
     assert_eq!(answer_to(&running, &bytes).await, Some(ServerMessage::Refused(expected)));
-    end(running);
+    end(running).await;
 }
 
 #[tokio::test]
@@ -186,7 +188,7 @@ async fn an_unfit_name_is_refused() {
     bytes[last] = 0x07;
     let expected = ServerMessage::Refused(RefusalReason::BadName);
     assert_eq!(answer_to(&running, &bytes).await, Some(expected));
-    end(running);
+    end(running).await;
 }
 
 #[tokio::test]
@@ -212,7 +214,7 @@ async fn who_breaks_the_protocol_is_out_and_nobody_else_notices() {
         timeout(HANG, good.next()).await.unwrap().unwrap();
     }
     good.leave().await;
-    end(running);
+    end(running).await;
 }
 
 #[tokio::test]
@@ -230,7 +232,7 @@ async fn a_server_that_stops_tells_its_clients() {
     let lost = timeout(HANG, told).await.unwrap();
     assert!(matches!(lost, Lost::Closed(ClosingReason::ShuttingDown)), "{lost}");
     drop(client);
-    running.join().unwrap();
+    end(running).await;
 }
 
 #[tokio::test]
@@ -245,7 +247,7 @@ async fn only_the_pinned_server_is_believed() {
     };
     assert!(matches!(join(&other).await, Err(JoinError::Connection(_))));
     join(&own).await.unwrap().leave().await;
-    end(running);
+    end(running).await;
 }
 
 #[tokio::test]
@@ -270,5 +272,4 @@ fn a_server_that_cannot_start_says_what_to_do() {
     let many = Options { objects: 5000, ..options(1) };
     let error = Server::start(&many).unwrap_err().to_string();
     assert!(error.contains("--objects"), "{error}");
-    end(running);
 }

@@ -9,7 +9,7 @@ use proto::{ALPN, HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, Time};
 use quinn::crypto::rustls::{NoInitialCipherSuite, QuicClientConfig};
 use quinn::{ClientConfig, ConnectionError, Endpoint, IdleTimeout, TransportConfig, VarInt};
 use thiserror::Error;
-use tokio::time::{Instant as TokioInstant, sleep_until, timeout};
+use tokio::time::timeout;
 
 use super::trust::{Trust, Verifier};
 use super::{CHUNK, Client, DONE};
@@ -57,7 +57,7 @@ pub enum ConnectError {
 #[derive(Clone, Debug, Error)]
 pub enum JoinError {
     /// Nobody answers.
-    #[error("no server answers at {server}")]
+    #[error("no server answers at UDP {server}")]
     NoAnswer {
         /// Where it was looked for.
         server: SocketAddr,
@@ -142,30 +142,29 @@ impl Connector {
         let now = || Time::since_start(epoch.elapsed());
         let (mut send, mut receive) = connection.open_bi().await?;
         let mut session = Session::new(name, map, now());
-        let written = send.write_all(&session.stream_output()).await;
+        // A server may refuse without having read the hello: what it says then
+        // tells more than a failed write.
+        let _ = send.write_all(&session.stream_output()).await;
         let mut chunk = [0; CHUNK];
-        loop {
-            // A server that refuses may do so without reading the hello.
+        while session.player().is_none() {
             let length = match receive.read(&mut chunk).await {
                 Ok(Some(length)) => length,
-                Ok(None) => return Err(JoinError::NoHello),
                 Err(quinn::ReadError::ConnectionLost(error)) => return Err(error.into()),
-                Err(_) => return Err(JoinError::NoHello),
+                Ok(None) | Err(_) => return Err(JoinError::NoHello),
             };
             for event in session.receive_stream(now(), &chunk[..length])? {
                 match event {
-                    Event::Joined(_) if written.is_ok() => {
-                        let timer = Box::pin(sleep_until(TokioInstant::now()));
-                        return Ok(Client { connection, send, receive, session, epoch, timer });
-                    }
+                    Event::Joined(_) => {}
                     Event::Refused(reason) => {
                         connection.close(DONE, b"refused");
                         return Err(JoinError::Refused(reason));
                     }
-                    _ => return Err(JoinError::NoHello),
+                    Event::Closed(_) | Event::TimedOut => return Err(JoinError::NoHello),
                 }
             }
         }
+        let timer = Box::pin(tokio::time::sleep(Duration::ZERO));
+        Ok(Client { connection, send, receive, session, epoch, timer })
     }
 }
 

@@ -7,7 +7,7 @@ use ring::digest::{SHA256, digest};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
+use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 use thiserror::Error;
 
 /// Whom a client believes to be the server.
@@ -107,10 +107,11 @@ impl ServerCertVerifier for Verifier {
         _stapled: &[u8],
         _now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
+        let own = Pin::of(certificate);
         match self.trust {
-            Trust::Pin(pin) if pin != Pin::of(certificate) => {
-                Err(CertificateError::ApplicationVerificationFailure.into())
-            }
+            Trust::Pin(pin) if pin != own => Err(Error::General(format!(
+                "the server's certificate is not the pinned one but {own}"
+            ))),
             Trust::Pin(_) | Trust::Loopback => Ok(ServerCertVerified::assertion()),
         }
     }

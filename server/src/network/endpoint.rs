@@ -29,6 +29,10 @@ const DATAGRAM_RECEIVE_BUFFER: usize = 16 * 1024;
 /// few small messages.
 const STREAM_WINDOW: u32 = 16 * 1024;
 
+/// Bytes that may wait for a connection to be accepted: a client's first flight
+/// several times over. Quinn's own limit would let strangers hold 100 MiB.
+const INCOMING_BUFFER: u64 = 16 * 1024;
+
 /// Connections that have not yet been let in, beyond the players: enough for
 /// every player to come back at once, few enough to bound a flood.
 const PENDING_CONNECTIONS: usize = 64;
@@ -103,7 +107,11 @@ fn server_config(certificate: Certificate, max_players: u16) -> Result<ServerCon
     let crypto = QuicServerConfig::try_from(tls)?;
 
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
-    config.max_incoming(connection_limit(max_players));
+    let limit = connection_limit(max_players);
+    config
+        .max_incoming(limit)
+        .incoming_buffer_size(INCOMING_BUFFER)
+        .incoming_buffer_size_total(INCOMING_BUFFER * limit as u64);
     config.transport_config(Arc::new(transport()));
     Ok(config)
 }
