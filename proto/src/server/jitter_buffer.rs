@@ -114,8 +114,11 @@ impl JitterBuffer {
             return;
         }
         // One that is late is kept too, so that the copies which follow it
-        // are not taken for others that were late.
-        *place = Some(Entry { tick, command, arrival });
+        // are not taken for others that were late; but not instead of one
+        // that is yet to be used.
+        if place.is_none_or(|entry| entry.tick < tick) {
+            *place = Some(Entry { tick, command, arrival });
+        }
         if ahead > 0 {
             self.stats.accepted += 1;
         } else {
@@ -259,6 +262,15 @@ mod tests {
         assert_eq!((stats.accepted, stats.conflicting, stats.early), (1, 1, 2));
         assert_eq!((stats.late, stats.redundant), (2, 1));
         assert_eq!(buffer.take(Tick(103), at(103.0)), (command(1), CommandSource::Repeated));
+    }
+
+    #[test]
+    fn a_late_command_does_not_push_out_a_future_one() {
+        let mut buffer = buffer();
+        buffer.insert(Tick(100 + CAPACITY), command(1), at(100.5));
+        buffer.insert(Tick(100), command(2), at(100.5));
+        let used = buffer.take(Tick(100 + CAPACITY), at(164.0));
+        assert_eq!(used, (command(1), CommandSource::Client));
     }
 
     #[test]

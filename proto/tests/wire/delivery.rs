@@ -8,7 +8,7 @@ use sim::Kind;
 use crate::line::Habits;
 use crate::random::Random;
 use crate::scene::Scene;
-use crate::staged_match::Match;
+use crate::staged_match::{Match, acknowledging};
 
 /// Seeds beside those of a normal run: `PROTO_SEEDS=1000 cargo test -p proto`.
 fn seeds(few: u64) -> std::ops::Range<u64> {
@@ -61,6 +61,17 @@ fn at_rest_a_snapshot_is_a_header() {
     let digests = 160 / 16 * 10;
     let bytes = after.snapshot_bytes - before.snapshot_bytes;
     assert!(bytes <= 160 * HEADER_BYTES as u64 + digests, "{bytes}");
+}
+
+#[test]
+fn the_later_of_two_snapshots_acknowledged_at_once_counts() {
+    let mut game = Match::new(6, Scene::new(6, 1, 0), Habits { loss: 1.0, ..Habits::GOOD });
+    game.run(2);
+    game.frozen = true;
+    game.server.receive_datagram(proto::Time::ZERO, &acknowledging(2, 1)).unwrap();
+    game.run(1);
+    let stats = game.server.stats();
+    assert_eq!((stats.snapshots, stats.acknowledged, stats.records), (3, 2, 2));
 }
 
 #[test]

@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{ClosingReason, FrameError, MapHash, PlayerName, RefusalReason};
 use proto::quantise::Quantiser;
 use proto::{DatagramError, ProtocolError, Tick, Time, client, server};
-use sim::{Command, EntityId};
+use sim::EntityId;
 
 use crate::line::Habits;
 use crate::scene::Scene;
-use crate::staged_match::{Match, terms};
+use crate::staged_match::{Match, acknowledging, terms};
 
 /// A match in which each end knows much of the other.
 fn played() -> Match {
@@ -32,12 +31,6 @@ fn next_snapshot(game: &mut Match) -> Vec<u8> {
         state = quantiser.quantise(game.scene.state()).unwrap();
     }
     game.server.encode_snapshot(&Arc::new(state), None, 1200).unwrap()
-}
-
-fn acknowledging(tick: u32, before: u32) -> Vec<u8> {
-    let batch = CommandBatch::new(Tick(50), vec![Command::default()]).unwrap();
-    let acknowledgement = Some(Acknowledgement { latest: Tick(tick), before });
-    CommandDatagram { acknowledgement, batch }.encode()
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::time::Duration;
 
+use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{MapHash, MapName, PlayerName};
 use proto::quantise::{Quantised, Quantiser};
 use proto::server::{CommandSource, JitterBuffer, Terms};
@@ -27,6 +28,13 @@ pub(crate) fn terms() -> Arc<Terms> {
         bounds: Scene::bounds(),
         player_limit: 32,
     })
+}
+
+/// A command datagram that acknowledges these snapshots.
+pub(crate) fn acknowledging(tick: u32, before: u32) -> Vec<u8> {
+    let batch = CommandBatch::new(Tick(50), vec![Command::default()]).unwrap();
+    let acknowledgement = Some(Acknowledgement { latest: Tick(tick), before });
+    CommandDatagram { acknowledgement, batch }.encode()
 }
 
 /// Sends what each side has to say on the control stream to the other.
