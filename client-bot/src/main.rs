@@ -56,11 +56,12 @@ fn run(swarm: &Swarm) -> Result<Report> {
     Ok(report)
 }
 
-/// Overwrites the status line.
+/// Overwrites the status line, and leaves the cursor where a log line would
+/// overwrite it in turn.
 fn show(status: &Status) {
     let mut terminal = std::io::stderr().lock();
     // A terminal that is gone has no reader to miss the line.
-    let _ = write!(terminal, "\r\x1b[K{status}").and_then(|()| terminal.flush());
+    let _ = write!(terminal, "\x1b[K{status}\r").and_then(|()| terminal.flush());
 }
 
 /// Prints the report and says whether all went well.

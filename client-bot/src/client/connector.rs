@@ -126,6 +126,11 @@ impl Connector {
         }
     }
 
+    /// Where the server is.
+    pub fn server(&self) -> SocketAddr {
+        self.server
+    }
+
     /// Waits until the last goodbyes have left.
     pub async fn close(self) {
         self.endpoint.close(DONE, b"goodbye");

@@ -63,7 +63,9 @@ impl Bot {
         let mut record = Record::new(self.name.clone());
         let joined = tokio::select! {
             joined = self.join() => joined,
-            _ = end.wait_for(|end| *end) => Err(JoinError::NoHello),
+            _ = end.wait_for(|end| *end) => {
+                Err(JoinError::NoAnswer { server: self.connector.server() })
+            }
         };
         let mut client = match joined {
             Ok(client) => client,
