@@ -125,17 +125,17 @@ impl Talk<'_> {
             let joined = self.player.is_some();
             tokio::select! {
                 read = receive.read(&mut chunk) => {
-                    let length = read.map_err(|error| self.broken_stream(&error))?;
-                    let Some(length) = length else { return Err(self.gone(Disconnect::Closed)) };
+                    let length = read.map_err(|error| broken_stream(&error))?;
+                    let Some(length) = length else { return Err(End::Gone(Disconnect::Closed)) };
                     self.hear(&chunk[..length]).await?;
                 }
                 datagram = connection.read_datagram() => {
-                    let datagram = datagram.map_err(|error| self.lost(&error))?;
+                    let datagram = datagram.map_err(|error| lost(&error))?;
                     self.take_commands(&datagram)?;
                 }
                 changed = news.changed(), if joined => {
                     if changed.is_err() {
-                        return Err(self.gone(Disconnect::Shutdown));
+                        return Err(End::Gone(Disconnect::Shutdown));
                     }
                     self.tell(&mut news)?;
                 }
@@ -144,7 +144,7 @@ impl Talk<'_> {
                 }
                 () = &mut stopped => {
                     self.session.close(ClosingReason::ShuttingDown);
-                    return Err(self.gone(Disconnect::Shutdown));
+                    return Err(End::Gone(Disconnect::Shutdown));
                 }
             }
             self.flush().await?;
@@ -164,8 +164,8 @@ impl Talk<'_> {
         match event {
             Event::Hello { name } => self.let_in(name).await,
             Event::Refused(reason) => Err(refused(&reason)),
-            Event::Left => Err(self.gone(Disconnect::Left)),
-            Event::TimedOut => Err(self.gone(Disconnect::TimedOut)),
+            Event::Left => Err(End::Gone(Disconnect::Left)),
+            Event::TimedOut => Err(End::Gone(Disconnect::TimedOut)),
         }
     }
 
@@ -217,7 +217,7 @@ impl Talk<'_> {
     /// Sends the news, unless the last ones still wait for the path.
     fn tell(&mut self, news: &mut watch::Receiver<Option<Update>>) -> Result<(), End> {
         if let Some(Event::TimedOut) = self.session.advance(self.lobby.now()) {
-            return Err(self.gone(Disconnect::TimedOut));
+            return Err(End::Gone(Disconnect::TimedOut));
         }
         let Some(update) = news.borrow_and_update().clone() else { return Ok(()) };
         let Some(player) = &self.player else { return Ok(()) };
@@ -227,7 +227,7 @@ impl Talk<'_> {
             return Ok(());
         }
         let Some(limit) = self.connection.max_datagram_size() else {
-            return Err(self.gone(Disconnect::Malformed));
+            return Err(End::Gone(Disconnect::Malformed));
         };
         let lead = update.frame.lead(player.seat.player);
         if let Some(snapshot) = self.session.encode_snapshot(&update.state, lead, limit) {
@@ -247,7 +247,7 @@ impl Talk<'_> {
         }
         match timeout(PATIENCE, self.send.write_all(&output)).await {
             Ok(Ok(())) => Ok(()),
-            _ => Err(self.gone(Disconnect::Lost)),
+            _ => Err(End::Gone(Disconnect::Lost)),
         }
     }
 
@@ -296,25 +296,21 @@ impl Talk<'_> {
         self.lobby.telemetry.network.refused(refusal);
         info!("{} was not let in: {why}", self.connection.remote_address());
     }
+}
 
-    fn gone(&self, reason: Disconnect) -> End {
-        End::Gone(reason)
-    }
+fn lost(error: &ConnectionError) -> End {
+    End::Gone(match error {
+        ConnectionError::ApplicationClosed(_) => Disconnect::Closed,
+        ConnectionError::TimedOut => Disconnect::TimedOut,
+        ConnectionError::LocallyClosed => Disconnect::Shutdown,
+        _ => Disconnect::Lost,
+    })
+}
 
-    fn lost(&self, error: &ConnectionError) -> End {
-        End::Gone(match error {
-            ConnectionError::ApplicationClosed(_) => Disconnect::Closed,
-            ConnectionError::TimedOut => Disconnect::TimedOut,
-            ConnectionError::LocallyClosed => Disconnect::Shutdown,
-            _ => Disconnect::Lost,
-        })
-    }
-
-    fn broken_stream(&self, error: &ReadError) -> End {
-        match error {
-            ReadError::ConnectionLost(error) => self.lost(error),
-            _ => End::Gone(Disconnect::Closed),
-        }
+fn broken_stream(error: &ReadError) -> End {
+    match error {
+        ReadError::ConnectionLost(error) => lost(error),
+        _ => End::Gone(Disconnect::Closed),
     }
 }
 
