@@ -30,7 +30,7 @@ fn what_arrives_is_right_and_all_arrives_in_the_end() {
         // lost, delayed and doubled so far.
         game.down.habits = Habits { loss: 0.1, outage: 0.0, ..habits };
         game.up.habits = game.down.habits;
-        game.frozen = true;
+        game.scene.frozen = true;
         let mut waited = 0;
         while !game.has_converged() {
             waited += 1;
@@ -51,7 +51,7 @@ fn what_arrives_is_right_and_all_arrives_in_the_end() {
 fn at_rest_a_snapshot_is_a_header() {
     let mut game = Match::new(1, Scene::new(1, 32, 368), Habits::GOOD);
     game.run(10);
-    game.frozen = true;
+    game.scene.frozen = true;
     game.run(60);
     assert!(game.has_converged());
     let before = *game.server.stats();
@@ -67,7 +67,7 @@ fn at_rest_a_snapshot_is_a_header() {
 fn the_later_of_two_snapshots_acknowledged_at_once_counts() {
     let mut game = Match::new(6, Scene::new(6, 1, 0), Habits { loss: 1.0, ..Habits::GOOD });
     game.run(2);
-    game.frozen = true;
+    game.scene.frozen = true;
     game.server.receive_datagram(proto::Time::ZERO, &acknowledging(2, 1)).unwrap();
     game.run(1);
     let stats = game.server.stats();

@@ -23,6 +23,8 @@ pub(crate) struct Scene {
     pub(crate) turnover: f64,
     /// Whether bodies keep all of their speed and never rest.
     pub(crate) restless: bool,
+    /// Whether ticks pass in which nothing changes.
+    pub(crate) frozen: bool,
 }
 
 impl Scene {
@@ -35,6 +37,7 @@ impl Scene {
             kicks: 0.001,
             turnover: 0.02,
             restless: false,
+            frozen: false,
         };
         for slot in 0..players + props {
             scene.appear(slot as u16, slot < players);
@@ -51,15 +54,13 @@ impl Scene {
         &self.state
     }
 
-    /// Lets a tick pass in which nothing changes.
-    pub(crate) fn stand_still(&mut self) {
-        self.state.tick += 1;
-    }
-
     /// Lets a tick of a sixtieth of a second pass.
     pub(crate) fn step(&mut self) {
         const STEP: f64 = 1.0 / 60.0;
         self.state.tick += 1;
+        if self.frozen {
+            return;
+        }
         let (restless, kicks) = (self.restless, self.kicks);
         for entity in &mut self.state.entities {
             let slot = usize::from(entity.id.slot);

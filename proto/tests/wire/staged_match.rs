@@ -62,8 +62,6 @@ pub(crate) struct Match {
     pub(crate) limit: usize,
     /// Each state so far, by tick.
     pub(crate) states: Vec<Arc<Quantised>>,
-    /// Whether the next ticks change anything.
-    pub(crate) frozen: bool,
     /// Ticks that got the client's own command, and ticks in all.
     pub(crate) in_time: (u32, u32),
     quantiser: Quantiser,
@@ -95,7 +93,6 @@ impl Match {
             down: Line::new(seed ^ 2, habits),
             limit: 1200,
             states,
-            frozen: false,
             in_time: (0, 0),
             quantiser,
             now: Time::ZERO,
@@ -143,11 +140,7 @@ impl Match {
     }
 
     fn tick(&mut self) {
-        if self.frozen {
-            self.scene.stand_still();
-        } else {
-            self.scene.step();
-        }
+        self.scene.step();
         let state = Arc::new(self.quantiser.quantise(self.scene.state()).unwrap());
         let (_, source) = self.jitter_buffer.take(state.tick(), self.now);
         self.in_time.0 += u32::from(source == CommandSource::Client);
