@@ -30,7 +30,7 @@ const LIMIT: usize = 1200;
 fn main() {
     println!("{CLIENTS} clients, 400 entities, {TICKS} ticks, acknowledged after {ROUND_TRIP}");
     for (name, kicks, restless) in
-        [("at rest", 0.0, false), ("a fight", 0.004, false), ("all moving", 0.0, true)]
+        [("props at rest", 0.0, false), ("a fight", 0.004, false), ("all moving", 0.0, true)]
     {
         let mut settled = Scene::new(1, 32, 368);
         settled.turnover = 0.0;
