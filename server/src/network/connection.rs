@@ -17,11 +17,9 @@ use super::waves::Update;
 use crate::seats::Seat;
 use crate::telemetry::{Disconnect, Refusal};
 
-/// Application error code of a connection that ends as it should.
+/// Application error code of a connection that ends by the rules; why, the
+/// control stream says.
 pub(super) const DONE: VarInt = VarInt::from_u32(0);
-
-/// Application error code of a client that was turned away.
-const TURNED_AWAY: VarInt = VarInt::from_u32(1);
 
 /// How long a client has to read a last message and close the connection
 /// itself. Closing at once could overtake the message.
@@ -253,7 +251,7 @@ impl Talk<'_> {
 
     /// Closes the connection, once the client has had time to read why.
     async fn farewell(&mut self, end: &End) {
-        let (code, reason) = match end {
+        let reason = match end {
             End::Broke(error) => {
                 return self
                     .connection
@@ -262,14 +260,14 @@ impl Talk<'_> {
             End::Gone(Disconnect::Left | Disconnect::Closed | Disconnect::Lost) => {
                 return self.connection.close(DONE, b"goodbye");
             }
-            End::Gone(_) => (DONE, "goodbye"),
-            End::Refused(_, reason) => (TURNED_AWAY, reason.as_str()),
+            End::Gone(_) => "goodbye",
+            End::Refused(_, reason) => reason.as_str(),
         };
         if self.flush().await.is_ok() && self.send.finish().is_ok() {
             // Whether the client closes or not, we do next.
             let _ = timeout(FAREWELL, self.connection.closed()).await;
         }
-        self.connection.close(code, reason.as_bytes());
+        self.connection.close(DONE, reason.as_bytes());
     }
 
     fn note_leaving(&self, player: &Player, end: &End) {
