@@ -11,11 +11,13 @@
 //! its surface drawn in by [`SHRINK`]; a smaller body inside the first that
 //! meets the other proves that the first does.
 
+mod audit;
 mod exact;
 mod shape;
 
 use glam::DVec3;
 
+pub use audit::{Audit, Overlap, Placed};
 pub use shape::{Body, Shape, read_obj};
 
 use exact::{crosses, holds};
@@ -25,7 +27,7 @@ use exact::{crosses, holds};
 pub const SHRINK: f64 = 1e-6;
 
 /// Whether the insides of two bodies share a point.
-pub fn interpenetrate(a: &Body<'_>, b: &Body<'_>) -> bool {
+pub fn interpenetrate(a: &Body, b: &Body) -> bool {
     boxes_overlap(a.bounds(), b.bounds())
         && (meet(a, a.corners(), b, b.corners())
             || meet(a, a.shrunk(), b, b.corners())
@@ -39,7 +41,7 @@ pub fn boxes_overlap(a: [DVec3; 2], b: [DVec3; 2]) -> bool {
 }
 
 /// The question for bodies whose corners are at the given places.
-fn meet(a: &Body<'_>, at_a: &[DVec3], b: &Body<'_>, at_b: &[DVec3]) -> bool {
+fn meet(a: &Body, at_a: &[DVec3], b: &Body, at_b: &[DVec3]) -> bool {
     pierces(a.shape(), at_a, b.shape(), at_b)
         || pierces(b.shape(), at_b, a.shape(), at_a)
         // Nothing pierced: all of one is inside the other, or none.

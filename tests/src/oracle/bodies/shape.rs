@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 
@@ -16,8 +17,8 @@ pub struct Shape {
 
 /// A shape somewhere in the world.
 #[derive(Clone, Debug)]
-pub struct Body<'a> {
-    shape: &'a Shape,
+pub struct Body {
+    shape: Arc<Shape>,
     corners: Vec<DVec3>,
     shrunk: Vec<DVec3>,
     bounds: [DVec3; 2],
@@ -32,7 +33,7 @@ impl Shape {
     ///
     /// # Panics
     /// If the surface is not closed.
-    pub fn from_loops(loops: &[Vec<DVec3>]) -> Self {
+    pub fn from_loops(loops: &[Vec<DVec3>]) -> Arc<Self> {
         let mut shape = Self { corners: vec![], outward: vec![], triangles: vec![], edges: vec![] };
         let mut places = BTreeMap::new();
         let mut planes: Vec<Vec<DVec3>> = Vec::new();
@@ -64,11 +65,11 @@ impl Shape {
         assert!(closed, "the surface is closed");
         shape.outward = planes.iter().map(|planes| planes.iter().sum()).collect();
         shape.edges = directed.into_iter().filter(|[from, to]| from < to).collect();
-        shape
+        Arc::new(shape)
     }
 
     /// The box with these corners.
-    pub fn cuboid(min: DVec3, max: DVec3) -> Self {
+    pub fn cuboid(min: DVec3, max: DVec3) -> Arc<Self> {
         let corner = |i: usize| {
             DVec3::new(
                 if i & 1 == 0 { min.x } else { max.x },
@@ -81,34 +82,37 @@ impl Shape {
         Self::from_loops(&faces.map(|face| face.map(corner).to_vec()))
     }
 
-    /// The same shape about its centre of mass.
-    #[must_use]
-    pub fn centred(mut self) -> Self {
+    /// A rigid body's model as the simulation places it: the text of an OBJ
+    /// file, about its centre of mass.
+    pub fn model(text: &str) -> Arc<Self> {
+        let mut loops = read_obj(text);
         let (mut volume, mut moment) = (0.0, DVec3::ZERO);
-        for triangle in &self.triangles {
-            let [a, b, c] = triangle.map(|i| self.corners[i]);
-            let part = a.dot(b.cross(c));
-            volume += part;
-            moment += (a + b + c) * (part / 4.0);
+        for polygon in &loops {
+            for pair in polygon[1..].windows(2) {
+                let (a, b, c) = (polygon[0], pair[0], pair[1]);
+                let part = a.dot(b.cross(c));
+                volume += part;
+                moment += (a + b + c) * (part / 4.0);
+            }
         }
         let centre = moment / volume;
-        self.corners.iter_mut().for_each(|c| *c -= centre);
-        self
+        loops.iter_mut().flatten().for_each(|corner| *corner -= centre);
+        Self::from_loops(&loops)
     }
 
     /// This shape turned, then moved.
-    pub fn posed(&self, orientation: DQuat, position: DVec3) -> Body<'_> {
+    pub fn posed(self: &Arc<Self>, orientation: DQuat, position: DVec3) -> Body {
         let place = |corner: DVec3| orientation * corner + position;
         let drawn_in = |(&corner, &out): (&DVec3, &DVec3)| place(corner - out * SHRINK);
         let corners: Vec<DVec3> = self.corners.iter().map(|&c| place(c)).collect();
         let low = corners.iter().copied().fold(DVec3::INFINITY, DVec3::min);
         let high = corners.iter().copied().fold(DVec3::NEG_INFINITY, DVec3::max);
         let shrunk = self.corners.iter().zip(&self.outward).map(drawn_in).collect();
-        Body { shape: self, corners, shrunk, bounds: [low, high] }
+        Body { shape: Arc::clone(self), corners, shrunk, bounds: [low, high] }
     }
 
     /// This shape where it is.
-    pub fn in_place(&self) -> Body<'_> {
+    pub fn in_place(self: &Arc<Self>) -> Body {
         self.posed(DQuat::IDENTITY, DVec3::ZERO)
     }
 
@@ -121,14 +125,14 @@ impl Shape {
     }
 }
 
-impl<'a> Body<'a> {
+impl Body {
     /// Least and greatest corner of the box around it.
     pub fn bounds(&self) -> [DVec3; 2] {
         self.bounds
     }
 
-    pub(super) fn shape(&self) -> &'a Shape {
-        self.shape
+    pub(super) fn shape(&self) -> &Shape {
+        &self.shape
     }
 
     pub(super) fn corners(&self) -> &[DVec3] {

@@ -1,28 +1,29 @@
 use std::path::Path;
+use std::sync::Arc;
 
 use glam::DQuat;
 
 use super::*;
 use crate::harness::Random;
 
-fn model(name: &str) -> Shape {
+fn model(name: &str) -> Arc<Shape> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../maps/models/{name}.obj"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
-    Shape::from_loops(&read_obj(&text)).centred()
+    Shape::model(&text)
 }
 
-fn cube(half: f64) -> Shape {
+fn cube(half: f64) -> Arc<Shape> {
     Shape::cuboid(DVec3::splat(-half), DVec3::splat(half))
 }
 
 /// Asked both ways round, which must agree.
-fn meets(a: &Body<'_>, b: &Body<'_>) -> bool {
+fn meets(a: &Body, b: &Body) -> bool {
     let answer = interpenetrate(a, b);
     assert_eq!(interpenetrate(b, a), answer, "A and B swapped");
     answer
 }
 
-fn at(shape: &Shape, x: f64, y: f64, z: f64) -> Body<'_> {
+fn at(shape: &Arc<Shape>, x: f64, y: f64, z: f64) -> Body {
     shape.posed(DQuat::IDENTITY, DVec3::new(x, y, z))
 }
 

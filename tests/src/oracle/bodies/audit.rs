@@ -1,0 +1,133 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+
+use super::{Body, Shape, boxes_overlap, interpenetrate};
+use crate::oracle::brushes::static_polyhedra;
+use crate::oracle::map_text::Entity;
+
+/// Judges a whole world, tick after tick: every body against every other and
+/// against every solid brush. Pairs of which neither has moved since they were
+/// last judged keep their verdict.
+#[derive(Debug)]
+pub struct Audit {
+    brushes: Vec<(usize, Body)>,
+    shapes: Vec<Arc<Shape>>,
+    bodies: BTreeMap<u64, Judged>,
+}
+
+/// Something that is placed in the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placed {
+    /// What tells it from others, tick after tick.
+    pub id: u64,
+    /// Index of its shape.
+    pub shape: usize,
+    /// How it is turned.
+    pub orientation: DQuat,
+    /// Where it is.
+    pub position: DVec3,
+}
+
+/// Two things that reach into each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overlap {
+    /// Two bodies, by id.
+    Bodies(u64, u64),
+    /// A body, and the brush that begins on this line of the map.
+    Brush(u64, usize),
+}
+
+#[derive(Debug)]
+struct Judged {
+    placed: Placed,
+    body: Body,
+    moved: bool,
+}
+
+impl Audit {
+    /// An audit of bodies of these shapes in a map, as boxes meet it.
+    pub fn new(entities: &[Entity], shapes: Vec<Arc<Shape>>) -> Self {
+        let (polyhedra, _) = static_polyhedra(entities, false);
+        let brushes = polyhedra
+            .iter()
+            .map(|(line, polyhedron)| {
+                let corner = |c: &[f64; 3]| DVec3::from_array(*c);
+                let loops: Vec<Vec<DVec3>> =
+                    polyhedron.loops().iter().map(|l| l.iter().map(corner).collect()).collect();
+                (*line, Shape::from_loops(&loops).in_place())
+            })
+            .collect();
+        Self { brushes, shapes, bodies: BTreeMap::new() }
+    }
+
+    /// All overlaps of things of which at least one was not there, or
+    /// elsewhere, when this was last asked.
+    pub fn judge(&mut self, things: &[Placed]) -> Vec<Overlap> {
+        let mut known = std::mem::take(&mut self.bodies);
+        for &placed in things {
+            let judged = match known.remove(&placed.id) {
+                Some(judged) if judged.placed == placed => Judged { moved: false, ..judged },
+                _ => {
+                    let shape = &self.shapes[placed.shape];
+                    let body = shape.posed(placed.orientation, placed.position);
+                    Judged { placed, body, moved: true }
+                }
+            };
+            assert!(self.bodies.insert(placed.id, judged).is_none(), "id {} twice", placed.id);
+        }
+        let mut overlaps = Vec::new();
+        let bodies: Vec<(&u64, &Judged)> = self.bodies.iter().collect();
+        for (i, (id, a)) in bodies.iter().enumerate() {
+            for (other, b) in &bodies[..i] {
+                if (a.moved || b.moved) && interpenetrate(&a.body, &b.body) {
+                    overlaps.push(Overlap::Bodies(**other, **id));
+                }
+            }
+            if !a.moved {
+                continue;
+            }
+            for (line, brush) in &self.brushes {
+                if boxes_overlap(a.body.bounds(), brush.bounds()) && interpenetrate(&a.body, brush)
+                {
+                    overlaps.push(Overlap::Brush(**id, *line));
+                }
+            }
+        }
+        overlaps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::map_text::parse;
+
+    #[test]
+    fn overlaps_are_found_when_they_arise() {
+        // A floor from z = -16 to 0.
+        let floor = parse(
+            "{\n\"classname\" \"worldspawn\"\n{\n( -64 -64 0 ) ( -64 64 0 ) ( 64 64 0 ) t\n\
+             ( 64 64 -16 ) ( -64 64 -16 ) ( -64 -64 -16 ) t\n\
+             ( -64 -64 -16 ) ( -64 -64 0 ) ( 64 -64 0 ) t\n\
+             ( 64 64 0 ) ( -64 64 0 ) ( -64 64 -16 ) t\n\
+             ( -64 64 0 ) ( -64 -64 0 ) ( -64 -64 -16 ) t\n\
+             ( 64 -64 -16 ) ( 64 -64 0 ) ( 64 64 0 ) t\n}\n}\n",
+        );
+        let half = DVec3::splat(8.0);
+        let mut audit = Audit::new(&floor, vec![Shape::cuboid(-half, half)]);
+        let at = |id, x, z| Placed {
+            id,
+            shape: 0,
+            orientation: DQuat::IDENTITY,
+            position: DVec3::new(x, 0.0, z),
+        };
+        assert_eq!(audit.judge(&[at(1, 0.0, 8.0), at(2, 16.0, 8.0)]), [], "touching");
+        assert_eq!(audit.judge(&[at(1, 0.0, 7.9), at(2, 16.0, 8.0)]), [Overlap::Brush(1, 3)]);
+        assert_eq!(audit.judge(&[at(1, 0.0, 7.9), at(2, 16.0, 8.0)]), [], "judged already");
+        assert_eq!(audit.judge(&[at(1, 0.0, 8.0), at(2, 15.9, 8.0)]), [Overlap::Bodies(1, 2)]);
+        assert_eq!(audit.judge(&[at(2, 15.9, 8.0)]), []);
+        assert_eq!(audit.judge(&[at(1, 0.0, 8.0), at(2, 15.9, 8.0)]), [Overlap::Bodies(1, 2)]);
+    }
+}
