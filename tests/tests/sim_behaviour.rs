@@ -194,17 +194,6 @@ fn a_crate_is_shoved_along_and_two_players_block_each_other() {
 }
 
 #[test]
-fn a_crate_on_a_players_head_falls_when_the_player_walks_away() {
-    let drawing = Drawing::floor().spawn([0, 0, 1]).prop("crate", [0.0, 0.0, 120.0], 0.0);
-    let mut world = start(&drawing);
-    let id = world.join().expect("there is room");
-    run(&mut world, 3, &[]);
-    assert!(props(&world)[0].position.z > 56.0, "{:?}", props(&world)[0]);
-    run(&mut world, 3, &[(id, forward(EAST))]);
-    assert!(props(&world)[0].position.z < 20.0, "hangs in the air: {:?}", props(&world)[0]);
-}
-
-#[test]
 fn the_same_commands_give_the_same_digests_and_other_commands_others() {
     let digests = |yaw: u16| {
         let drawing = Drawing::floor()

@@ -14,7 +14,7 @@ use crate::guard::{Advance, Blocker, Proposal, Space};
 use crate::impact::Impact;
 use crate::pose::Pose;
 use crate::rest;
-use crate::shape::Shape;
+use crate::shape::Shapes;
 
 /// Rounds of waking in one tick: a blow travels that far through a heap of
 /// sleepers before the next tick.
@@ -37,7 +37,7 @@ struct Remainder {
 /// found overlapping something before they moved.
 pub(crate) fn step(
     map: &maps::World,
-    shapes: &[Shape],
+    shapes: &Shapes,
     entities: &mut Entities,
     pairs: &mut Vec<Pair>,
     seconds: f64,
@@ -72,7 +72,7 @@ pub(crate) fn step(
 
 struct Mover<'a> {
     map: &'a maps::World,
-    shapes: &'a [Shape],
+    shapes: &'a Shapes,
     entities: &'a mut Entities,
     pairs: &'a [Pair],
     counters: &'a mut Counters,
@@ -170,10 +170,10 @@ struct Answering {
 }
 
 impl Answering {
-    fn new(entities: &Entities, shapes: &[Shape], slot: u16, point: DVec3) -> Option<Self> {
+    fn new(entities: &Entities, shapes: &Shapes, slot: u16, point: DVec3) -> Option<Self> {
         let entity = entities.get(slot).filter(|entity| entity.is_awake_prop())?;
         let placement = entity.placement()?;
-        let shape = &shapes[usize::from(placement.shape().0)];
+        let shape = &shapes[placement.shape()];
         let rotation = placement.pose().rotation();
         Some(Self {
             velocity: entity.velocity,

@@ -43,19 +43,31 @@ const MAX_SPEED: f64 = 2000.0;
 
 /// What a player carries from tick to tick besides place and speed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Walker {
+pub struct Walker {
     /// How they hold themself.
-    pub(crate) posture: Posture,
+    pub posture: Posture,
     /// Heading, as the last command gave it.
-    pub(crate) yaw: u16,
+    pub yaw: u16,
     /// Whether they stand on something that carries.
-    pub(crate) grounded: bool,
+    pub grounded: bool,
     /// Whether the jump key has been down since the last jump.
-    pub(crate) jump_held: bool,
+    pub jump_held: bool,
 }
 
-/// A player's whole motion state.
+/// A player's whole motion state: with the same surroundings and commands it
+/// leads to the same states, bit for bit, wherever it is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlayerMotion {
+    /// Centre of the player's box, in units.
+    pub position: Vec3,
+    /// Units per second.
+    pub velocity: Vec3,
+    /// Everything else.
+    pub walker: Walker,
+}
+
+/// The same while a tick is computed, with room for fractions.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Motion {
     pub(crate) position: Vec3,
     pub(crate) velocity: DVec3,
@@ -76,12 +88,14 @@ pub(crate) trait Surroundings {
 /// One tick of `seconds`. What the player runs into is added to `touched`,
 /// with the speed at which they did.
 pub(crate) fn step(
-    mut motion: Motion,
+    start: PlayerMotion,
     command: Command,
     seconds: f64,
     surroundings: &mut impl Surroundings,
     touched: &mut Vec<(SweepHit, f64)>,
-) -> Motion {
+) -> PlayerMotion {
+    let PlayerMotion { position, velocity, walker } = start;
+    let mut motion = Motion { position, velocity: velocity.as_dvec3(), walker };
     motion.walker.yaw = command.yaw;
     change_posture(&mut motion, command, surroundings);
     let ground = find_ground(&mut motion, surroundings);
@@ -100,7 +114,8 @@ pub(crate) fn step(
         motion.velocity.z -= GRAVITY * seconds * 0.5;
     }
     find_ground(&mut motion, surroundings);
-    motion
+    let Motion { position, velocity, walker } = motion;
+    PlayerMotion { position, velocity: velocity.as_vec3(), walker }
 }
 
 fn change_posture(motion: &mut Motion, command: Command, surroundings: &mut impl Surroundings) {

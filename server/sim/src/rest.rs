@@ -5,7 +5,7 @@
 use crate::contact::{Pair, REST_GAP};
 use crate::entities::{Entities, Entity};
 use crate::guard::Blocker;
-use crate::shape::Shape;
+use crate::shape::Shapes;
 
 /// Slower than this at every point of its surface, in units per second, a
 /// body is still: half of what gravity adds in a tick of 1/60 s.
@@ -22,8 +22,8 @@ const STILL_SECONDS: f64 = 0.5;
 pub(crate) const TOUCH: f64 = 2.0 * REST_GAP;
 
 /// No point of the body is faster than this, in units per second.
-fn surface_speed(entity: &Entity, shapes: &[Shape]) -> f64 {
-    let radius = shapes[usize::from(entity.shape.0)].radius;
+fn surface_speed(entity: &Entity, shapes: &Shapes) -> f64 {
+    let radius = shapes[entity.shape].radius;
     entity.velocity.length() + entity.angular.length() * radius
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn wake_around(entities: &mut Entities, bounds: &maps::geometry::Aabb
 
 /// Wakes sleepers that something moving touches. Returns whether there were
 /// any.
-pub(crate) fn wake_touched(entities: &mut Entities, shapes: &[Shape], pairs: &[Pair]) -> bool {
+pub(crate) fn wake_touched(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair]) -> bool {
     let mut touched = Vec::new();
     for pair in pairs {
         let Blocker::Entity(other) = pair.key.other else { continue };
@@ -87,7 +87,7 @@ pub(crate) fn wake_touched(entities: &mut Entities, shapes: &[Shape], pairs: &[P
 
 /// Counts still ticks and lets islands fall asleep that have been still for
 /// long enough.
-pub(crate) fn settle(entities: &mut Entities, shapes: &[Shape], pairs: &[Pair], seconds: f64) {
+pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) {
     let enough = (STILL_SECONDS / seconds).ceil() as u16;
     let mut islands = Islands::default();
     for entity in entities.iter_mut().filter(|entity| entity.is_awake_prop()) {

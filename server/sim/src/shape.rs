@@ -3,6 +3,9 @@ use maps::SizeId;
 use maps::geometry::{Aabb, ConvexSolid};
 use maps::model::Model;
 
+use crate::setup::SetupError;
+use crate::state::{ModelId, Posture};
+
 /// Mass of a cubic unit in kilograms: a 32-unit crate (about 80 cm) then
 /// weighs 66 kg, as much as the player who shoves it.
 const DENSITY: f64 = 0.002;
@@ -14,6 +17,79 @@ pub(crate) const ROUNDING: f64 = 1e-6;
 /// Index of a [`Shape`] in the match's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ShapeId(pub(crate) u16);
+
+/// Every shape of a match: the two boxes of a player, then the models.
+#[derive(Clone, Debug)]
+pub(crate) struct Shapes {
+    list: Vec<Shape>,
+    /// The player's boxes.
+    pub(crate) boxes: AgentBoxes,
+}
+
+/// The two boxes of a player, as shapes and as sizes of the onion.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AgentBoxes {
+    standing: (ShapeId, SizeId),
+    crouching: (ShapeId, SizeId),
+    /// Centre of the standing box over that of the crouching one.
+    pub(crate) rise: f32,
+}
+
+impl AgentBoxes {
+    pub(crate) fn of(&self, posture: Posture) -> (ShapeId, SizeId) {
+        match posture {
+            Posture::Standing => self.standing,
+            Posture::Crouching => self.crouching,
+        }
+    }
+}
+
+impl Shapes {
+    /// The shapes of a match on `map`.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the map lacks a size that players need, or there are
+    /// more models than a [`ModelId`] can name.
+    pub(crate) fn new(map: &maps::World, models: &[Model]) -> Result<Self, SetupError> {
+        if models.len() > usize::from(u8::MAX) + 1 {
+            return Err(SetupError::TooManyModels(models.len()));
+        }
+        let agent = |name: &'static str| {
+            let size = map.size(name).ok_or(SetupError::MissingSize(name))?;
+            let half = map.sizes()[size.index()].half_extents;
+            let shape = Shape::agent(size, half.as_dvec3());
+            Ok((shape.ok_or(SetupError::MissingSize(name))?, size, half.z))
+        };
+        let (standing, standing_size, tall) = agent("standing")?;
+        let (crouching, crouching_size, low) = agent("crouching")?;
+        let boxes = AgentBoxes {
+            standing: (ShapeId(0), standing_size),
+            crouching: (ShapeId(1), crouching_size),
+            rise: tall - low,
+        };
+        let list = [standing, crouching].into_iter().chain(models.iter().map(Shape::prop));
+        Ok(Self { list: list.collect(), boxes })
+    }
+
+    /// The shape of a model's bodies, if there is such a model.
+    pub(crate) fn of_model(&self, model: ModelId) -> Option<ShapeId> {
+        let index = u16::from(model.0) + 2;
+        (usize::from(index) < self.list.len()).then_some(ShapeId(index))
+    }
+
+    /// The shape of a player in `posture`.
+    pub(crate) fn of_posture(&self, posture: Posture) -> ShapeId {
+        self.boxes.of(posture).0
+    }
+}
+
+impl std::ops::Index<ShapeId> for Shapes {
+    type Output = Shape;
+
+    fn index(&self, id: ShapeId) -> &Shape {
+        &self.list[usize::from(id.0)]
+    }
+}
 
 /// What a body is made of, in body axes about its centre of mass.
 #[derive(Clone, Debug)]

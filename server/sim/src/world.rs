@@ -5,19 +5,20 @@ use maps::SizeId;
 use maps::model::Model;
 use thiserror::Error;
 
-use crate::agent::{self, AgentBoxes};
+use crate::agent;
 use crate::command::Command;
 use crate::contact::Pair;
 use crate::counters::Counters;
 use crate::digest::digest;
 use crate::dynamics;
 use crate::entities::{Entities, Entity, Role};
-use crate::guard::Space;
-use crate::movement::Walker;
+use crate::guard::{Placement, Space};
+use crate::movement::{PlayerMotion, Walker};
 use crate::pose::Pose;
 use crate::random::Random;
 use crate::rest;
-use crate::shape::{Shape, ShapeId};
+use crate::setup::{Config, SetupError};
+use crate::shape::{ShapeId, Shapes};
 use crate::spawn;
 use crate::state::{EntityId, EntityState, Kind, ModelId, Posture, State};
 
@@ -25,37 +26,8 @@ use crate::state::{EntityId, EntityState, Kind, ModelId, Posture, State};
 /// that is not sealed.
 const FALLEN: f64 = 1024.0;
 
-/// How a match is set up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Ticks per second.
-    pub tick_rate: u32,
-    /// What all randomness grows from.
-    pub seed: u64,
-    /// Props scattered beyond the map's own.
-    pub objects: u32,
-    /// Players at a time.
-    pub max_players: u16,
-}
-
-/// Why a match cannot be set up.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum SetupError {
-    /// The map was compiled without a size that players need.
-    #[error("the map has no size named '{0}': compile it with one in its spaces file")]
-    MissingSize(&'static str),
-    /// Nobody could ever join.
-    #[error(
-        "the map has no spawn point: add an info_player_deathmatch or info_player_start entity"
-    )]
-    NoSpawnPoint,
-    /// The rate lies outside what the motion bounds are proven for.
-    #[error("a tick rate of {0} Hz is outside 20 to 1000")]
-    TickRate(u32),
-    /// Too many models for an index.
-    #[error("{0} models are more than 256")]
-    TooManyModels(usize),
-}
+/// Longest time in game seconds that placed props get to come to rest.
+const SETTLING_SECONDS: u32 = 10;
 
 /// Why a player cannot join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -69,9 +41,8 @@ pub enum JoinError {
 #[derive(Debug)]
 pub struct World {
     map: Arc<maps::World>,
-    shapes: Vec<Shape>,
+    shapes: Shapes,
     model_names: Vec<String>,
-    boxes: AgentBoxes,
     sight: SizeId,
     config: Config,
     spawn_points: Vec<DVec3>,
@@ -97,37 +68,18 @@ impl World {
         if !(20..=1000).contains(&config.tick_rate) {
             return Err(SetupError::TickRate(config.tick_rate));
         }
-        if models.len() > 256 {
-            return Err(SetupError::TooManyModels(models.len()));
-        }
-        let mut shapes = Vec::with_capacity(models.len() + 2);
-        let mut agent = |name: &'static str| {
-            let size = map.size(name).ok_or(SetupError::MissingSize(name))?;
-            let half = map.sizes()[size.index()].half_extents;
-            let shape = Shape::agent(size, half.as_dvec3()).ok_or(SetupError::MissingSize(name))?;
-            shapes.push(shape);
-            Ok((ShapeId(shapes.len() as u16 - 1), size, half.z))
-        };
-        let (standing, standing_size, tall) = agent("standing")?;
-        let (crouching, crouching_size, low) = agent("crouching")?;
-        let boxes = AgentBoxes {
-            standing: (standing, standing_size),
-            crouching: (crouching, crouching_size),
-            rise: tall - low,
-        };
-        shapes.extend(models.iter().map(Shape::prop));
+        let shapes = Shapes::new(&map, &models)?;
         let spawn_points = spawn::spawn_points(&map);
         if spawn_points.is_empty() {
             return Err(SetupError::NoSpawnPoint);
         }
         let mut world = Self {
-            sight: map.size("point").unwrap_or(crouching_size),
+            sight: map.size("point").unwrap_or(shapes.boxes.of(Posture::Crouching).1),
             floor: map.bounds().min.z - FALLEN,
             entities: Entities::new(&map.bounds()),
             model_names: models.iter().map(|model| model.name().to_owned()).collect(),
             map,
             shapes,
-            boxes,
             config,
             spawn_points,
             pairs: Vec::new(),
@@ -136,6 +88,7 @@ impl World {
         };
         world.place_drawn_props();
         world.scatter_props();
+        world.settle_props();
         world.count();
         Ok(world)
     }
@@ -152,7 +105,8 @@ impl World {
             return Err(full);
         }
         let role = Role::Player(Walker::default());
-        let id = self.entities.insert(role, self.boxes.standing.0).ok_or(full)?;
+        let id =
+            self.entities.insert(role, self.shapes.of_posture(Posture::Standing)).ok_or(full)?;
         self.return_from_limbo(id.slot);
         self.count();
         Ok(id)
@@ -182,7 +136,7 @@ impl World {
             };
             let command = commands.iter().find(own).map(|(_, command)| *command);
             let overlaps = agent::step(
-                (&self.map, &self.shapes, self.boxes),
+                (&self.map, &self.shapes),
                 &mut self.entities,
                 slot,
                 command.unwrap_or_default(),
@@ -191,18 +145,7 @@ impl World {
             );
             overlapping.extend(overlaps.then_some(slot));
         }
-        overlapping.extend(dynamics::step(
-            &self.map,
-            &self.shapes,
-            &mut self.entities,
-            &mut self.pairs,
-            seconds,
-            &mut self.counters,
-        ));
-        for slot in overlapping {
-            self.rescue(slot);
-        }
-        self.catch_fallen();
+        self.advance_props(seconds, overlapping);
         for slot in self.entities.slots_where(|entity| entity.placement().is_none()) {
             self.return_from_limbo(slot);
         }
@@ -219,6 +162,18 @@ impl World {
     /// have equal digests on every machine.
     pub fn digest(&self) -> u64 {
         digest(self.tick, &self.entities)
+    }
+
+    /// A player's whole motion state, for a client to predict from; `None` if
+    /// there is no such player, or they wait in limbo.
+    pub fn player_motion(&self, id: EntityId) -> Option<PlayerMotion> {
+        let entity = self.entities.find(id)?;
+        Some(PlayerMotion {
+            // Exact: a player's place and speed are always ones that `f32` holds.
+            position: entity.placement()?.pose().position.as_vec3(),
+            velocity: entity.velocity.as_vec3(),
+            walker: *entity.walker()?,
+        })
     }
 
     /// What has been done so far.
@@ -238,7 +193,7 @@ impl World {
 
     /// Half extents of a player's box in `posture`, in units.
     pub fn agent_half_extents(&self, posture: Posture) -> DVec3 {
-        self.shapes[usize::from(self.boxes.of(posture).0.0)].bounds.half_extents()
+        self.shapes[self.shapes.of_posture(posture)].bounds.half_extents()
     }
 
     fn view(&self, entity: &Entity) -> Option<EntityState> {
@@ -264,35 +219,17 @@ impl World {
         Space { map: &self.map, shapes: &self.shapes, entities: &self.entities }
     }
 
-    fn prop_shape(model: ModelId) -> ShapeId {
-        // The two boxes of a player come first.
-        ShapeId(u16::from(model.0) + 2)
-    }
-
     fn place_drawn_props(&mut self) {
         let map = Arc::clone(&self.map);
         for drawn in map.entities().iter().filter(|entity| entity.classname() == "prop") {
             let name = drawn.get("model").unwrap_or_default();
             let model = self.model_names.iter().position(|known| known == name);
-            let (Some(model), Some(origin)) = (model, drawn.origin()) else { continue };
+            let (Some(model), Some(position)) = (model, drawn.origin()) else { continue };
             let orientation = spawn::turn(drawn.angle().unwrap_or(0.0));
-            let model = ModelId(model as u8);
-            let Some(id) = self.entities.insert(Role::Prop(model), Self::prop_shape(model)) else {
-                return;
-            };
-            let pose = Pose { position: origin, orientation };
-            let mut counters = self.counters;
-            let placement = spawn::nearest_free(
-                &self.space(),
-                Self::prop_shape(model),
-                pose,
-                self.sight,
-                &mut counters,
-            );
-            self.counters = counters;
-            if let Some(placement) = placement {
-                self.entities.commit(id.slot, placement);
-            }
+            let pose = Pose { position, orientation };
+            self.insert_prop(ModelId(model as u8), |space, shape, sight, counters| {
+                spawn::nearest_free(space, shape, pose, sight, counters)
+            });
         }
     }
 
@@ -302,24 +239,59 @@ impl World {
         if models == 0 {
             return;
         }
+        let points = self.spawn_points.clone();
         for _ in 0..self.config.objects {
             let model = ModelId(random.below(models) as u8);
-            let shape = Self::prop_shape(model);
-            let mut counters = self.counters;
-            let placement = spawn::scattered(
-                &self.space(),
-                &self.spawn_points,
-                shape,
-                self.sight,
-                &mut random,
-                &mut counters,
-            );
-            self.counters = counters;
-            let Some(placement) = placement else { continue };
-            if let Some(id) = self.entities.insert(Role::Prop(model), shape) {
-                self.entities.commit(id.slot, placement);
-            }
+            self.insert_prop(model, |space, shape, sight, counters| {
+                spawn::scattered(space, &points, shape, sight, &mut random, counters)
+            });
         }
+    }
+
+    /// Adds a prop if `place` finds room for it.
+    fn insert_prop(
+        &mut self,
+        model: ModelId,
+        place: impl FnOnce(&Space, ShapeId, SizeId, &mut Counters) -> Option<Placement>,
+    ) {
+        let Some(shape) = self.shapes.of_model(model) else { return };
+        let mut counters = self.counters;
+        let placement = place(&self.space(), shape, self.sight, &mut counters);
+        self.counters = counters;
+        let Some(placement) = placement else { return };
+        if let Some(id) = self.entities.insert(Role::Prop(model), shape) {
+            self.entities.commit(id.slot, placement);
+        }
+    }
+
+    /// Lets what was placed fall and come to rest before the match begins, so
+    /// that the first players do not join an avalanche.
+    fn settle_props(&mut self) {
+        let seconds = 1.0 / f64::from(self.config.tick_rate);
+        let longest = SETTLING_SECONDS * self.config.tick_rate;
+        for _ in 0..longest {
+            if self.entities.slots_where(Entity::is_awake_prop).is_empty() {
+                break;
+            }
+            self.advance_props(seconds, Vec::new());
+        }
+    }
+
+    /// Moves the props and puts right whoever was found `overlapping`, before
+    /// or now, and whoever fell out of the map.
+    fn advance_props(&mut self, seconds: f64, mut overlapping: Vec<u16>) {
+        overlapping.extend(dynamics::step(
+            &self.map,
+            &self.shapes,
+            &mut self.entities,
+            &mut self.pairs,
+            seconds,
+            &mut self.counters,
+        ));
+        for slot in overlapping {
+            self.rescue(slot);
+        }
+        self.catch_fallen();
     }
 
     /// The emergency routine: out of the world, and back at the nearest free
@@ -356,9 +328,12 @@ impl World {
         let mut counters = self.counters;
         let (space, points) = (self.space(), &self.spawn_points);
         let placement = match &entity.role {
-            Role::Player(_) => {
-                spawn::player_place(&space, points, self.boxes.standing.0, &mut counters)
-            }
+            Role::Player(_) => spawn::player_place(
+                &space,
+                points,
+                self.shapes.of_posture(Posture::Standing),
+                &mut counters,
+            ),
             Role::Prop(_) => spawn::any_free(&space, points, entity.shape, &mut counters),
         };
         self.counters = counters;
@@ -367,8 +342,8 @@ impl World {
         }
     }
 
-    fn settle_in(&mut self, slot: u16, placement: crate::guard::Placement) {
-        let standing = placement.shape() == self.boxes.standing.0;
+    fn settle_in(&mut self, slot: u16, placement: Placement) {
+        let standing = placement.shape() == self.shapes.of_posture(Posture::Standing);
         if let Some(entity) = self.entities.get_mut(slot) {
             entity.velocity = DVec3::ZERO;
             entity.angular = DVec3::ZERO;

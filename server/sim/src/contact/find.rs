@@ -73,7 +73,7 @@ pub(crate) fn find(
         space.visit_entities(
             &bounds.inflated(NEAR + own + farthest),
             Some(entity.id.slot),
-            |slot, other| {
+            &mut |slot, other| {
                 candidates += 1;
                 let Some(partner) = space.entities.get(slot) else { return };
                 // Two awake props meet once, under the lower slot.

@@ -16,7 +16,7 @@ use crate::entities::{Entities, Entity};
 use crate::guard::{Blocker, Proposal};
 use crate::movement::GRAVITY;
 use crate::pose::Pose;
-use crate::shape::Shape;
+use crate::shape::Shapes;
 
 /// Sub-steps of a tick: with eight a stack of six mixed bodies stands and
 /// sleeps; with four it sways for ever.
@@ -81,9 +81,9 @@ impl Mover {
         turned: DQuat::IDENTITY,
     };
 
-    fn new(entity: &Entity, shapes: &[Shape]) -> Option<Self> {
+    fn new(entity: &Entity, shapes: &Shapes) -> Option<Self> {
         let placement = entity.placement()?;
-        let shape = &shapes[usize::from(placement.shape().0)];
+        let shape = &shapes[placement.shape()];
         let rotation = placement.pose().rotation();
         Some(Self {
             inverse_mass: shape.inverse_mass,
@@ -172,7 +172,7 @@ struct Constraint {
 /// returns where each awake prop should go, in ascending order of slot.
 pub(crate) fn solve(
     entities: &mut Entities,
-    shapes: &[Shape],
+    shapes: &Shapes,
     pairs: &mut [Pair],
     seconds: f64,
 ) -> Vec<Proposal> {

@@ -6,6 +6,7 @@ use maps::model::shipped;
 use maps::{Options, Source, Spaces};
 
 use super::*;
+use crate::shape::ShapeId;
 
 /// A room of 1,024 units with a wall of one unit across its middle.
 fn room() -> Arc<maps::World> {
@@ -62,7 +63,7 @@ impl World {
 
     fn throw(&mut self, model: &str, position: DVec3, velocity: DVec3, angular: DVec3) -> u16 {
         let model = self.model(model);
-        let shape = Self::prop_shape(model);
+        let shape = self.shapes.of_model(model).expect("a shipped model");
         let placement = self.free(shape, position, DQuat::IDENTITY);
         let id = self.entities.insert(Role::Prop(model), shape).expect("a free slot");
         self.entities.commit(id.slot, placement);
@@ -148,7 +149,7 @@ fn bodies_whose_ways_cross_within_one_tick_meet() {
 fn a_crowd_in_one_place_is_clean_again_after_one_tick() {
     let mut world = empty_room();
     let crate_model = world.model("crate");
-    let shape = World::prop_shape(crate_model);
+    let shape = world.shapes.of_model(crate_model).expect("a shipped model");
     let placement = world.free(shape, DVec3::new(-250.0, 100.0, 60.0), DQuat::IDENTITY);
     for _ in 0..20 {
         let id = world.entities.insert(Role::Prop(crate_model), shape).expect("a free slot");
@@ -168,10 +169,10 @@ fn a_crowd_in_one_place_is_clean_again_after_one_tick() {
 fn a_crowd_of_players_and_bodies_in_one_place_is_clean_again_after_one_tick() {
     let mut world = empty_room();
     let crate_model = world.model("u_block");
-    let shape = World::prop_shape(crate_model);
+    let shape = world.shapes.of_model(crate_model).expect("a shipped model");
     let spot = DVec3::new(-250.0, 100.0, 60.0);
     let body = world.free(shape, spot, DQuat::IDENTITY);
-    let player = world.free(world.boxes.standing.0, spot, DQuat::IDENTITY);
+    let player = world.free(world.shapes.of_posture(Posture::Standing), spot, DQuat::IDENTITY);
     for _ in 0..8 {
         let prop = world.entities.insert(Role::Prop(crate_model), shape).expect("a free slot");
         world.entities.commit(prop.slot, body);
@@ -198,4 +199,21 @@ fn what_finds_no_place_waits_in_limbo_and_returns() {
     }
     assert!(world.counters.limbo < waiting, "nobody came back");
     assert!(world.is_clean());
+}
+
+#[test]
+fn a_crate_on_a_players_head_falls_when_the_player_walks_away() {
+    let mut world = empty_room();
+    let id = world.join().expect("there is room");
+    let head = world.position(id.slot) + DVec3::Z * 80.0;
+    let slot = world.throw("crate", head, DVec3::ZERO, DVec3::ZERO);
+    for _ in 0..180 {
+        world.step(&[]);
+    }
+    assert!(world.position(slot).z > 56.0, "it fell through: {}", world.position(slot));
+    let walk = Command { forward: 127, ..Command::default() };
+    for _ in 0..180 {
+        world.step(&[(id, walk)]);
+    }
+    assert!(world.position(slot).z < 20.0, "it hangs in the air: {}", world.position(slot));
 }

@@ -1,0 +1,142 @@
+//! A player's box moved in a straight line: the onion stands for the world,
+//! and a [`Crowd`] for everybody else.
+
+use glam::{DVec3, Vec3};
+use maps::geometry::Aabb;
+use maps::{SizeId, Trace};
+
+use super::{MARGIN, Space, least_gap};
+use crate::cascade::{Body, pass};
+use crate::contact::REST_GAP;
+use crate::counters::Counters;
+use crate::impact::{Impact, Passage};
+use crate::pose::Pose;
+use crate::shape::Shape;
+
+/// The distance in units at which an agent stops before a body: a little more
+/// than the solver wants between bodies at rest, or the two would push a crate
+/// back and forth between an agent's feet and the floor.
+const AGENT_GAP: f64 = 1.25 * REST_GAP;
+
+/// The bodies that a player may run into.
+pub(crate) trait Crowd<'a> {
+    /// Shows `each` all whose box touches `bounds`, by ascending slot.
+    fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, Body<'a>));
+}
+
+/// Everybody but the player in `slot`, where they stand now.
+#[derive(Clone, Copy)]
+pub(crate) struct Others<'a> {
+    pub(crate) space: Space<'a>,
+    pub(crate) slot: u16,
+}
+
+impl<'a> Crowd<'a> for Others<'a> {
+    fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, Body<'a>)) {
+        self.space.visit_entities(bounds, Some(self.slot), each);
+    }
+}
+
+/// How a sweep went.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sweep {
+    /// The last free position on the way.
+    pub(crate) end: Vec3,
+    /// Share of the way, `1` if nothing was hit.
+    pub(crate) time: f64,
+    /// What stopped it, if anything did.
+    pub(crate) hit: Option<SweepHit>,
+}
+
+/// What a player ran into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SweepHit {
+    /// Unit normal of the surface, towards the player.
+    pub(crate) normal: DVec3,
+    /// The slot of the entity that was hit, or `None` for the world.
+    pub(crate) entity: Option<u16>,
+}
+
+/// A player's box in its map.
+#[derive(Clone, Copy)]
+pub(crate) struct Agent<'a> {
+    pub(crate) map: &'a maps::World,
+    pub(crate) shape: &'a Shape,
+    pub(crate) size: SizeId,
+}
+
+impl Agent<'_> {
+    /// Whether the box may stand at `position`.
+    pub(crate) fn is_free<'b>(&self, position: Vec3, crowd: &impl Crowd<'b>) -> bool {
+        if self.map.is_solid(self.size, position) {
+            return false;
+        }
+        let body = Body::standing(self.shape, Pose::at(position.as_dvec3()));
+        let mut free = true;
+        crowd.visit(&body.speedbox().inflated(MARGIN), &mut |_, other| {
+            free = free && least_gap(&body, &other).is_some_and(|gap| gap > MARGIN);
+        });
+        free
+    }
+
+    /// Moves the box from `start` towards `end` until it meets something.
+    pub(crate) fn sweep<'b>(
+        &self,
+        start: Vec3,
+        end: Vec3,
+        crowd: &impl Crowd<'b>,
+        counters: &mut Counters,
+    ) -> Sweep {
+        let trace = self.map.find_first_transition(self.size, start, end);
+        let (mut reach, mut time, mut hit) = match trace {
+            Trace::Clear => (end, 1.0, None),
+            // The start is empty by invariant: this is a box wedged in a
+            // crack thinner than the trace's own resolution. It stays.
+            Trace::StartSolid => return Sweep { end: start, time: 0.0, hit: None },
+            Trace::Hit(hit) => {
+                let found = SweepHit { normal: hit.normal.as_dvec3(), entity: None };
+                (hit.end, f64::from(hit.time), Some(found))
+            }
+        };
+        // A position is rounded to `f32` where it stops, which bends the way
+        // to it: the bent way is checked again, at most a few times shorter.
+        for shorter in [1.0, 0.99, 0.9, 0.5] {
+            let Some((impact, other)) = self.first_impact(start, reach, crowd, counters) else {
+                return Sweep { end: reach, time, hit };
+            };
+            time *= impact.time * shorter;
+            hit = Some(SweepHit { normal: -impact.axis, entity: Some(other) });
+            reach = start + (reach - start) * (impact.time * shorter) as f32;
+            let bent = self.map.find_first_transition(self.size, start, reach);
+            if reach == start || !matches!(bent, Trace::Clear) {
+                break;
+            }
+        }
+        Sweep { end: start, time: 0.0, hit }
+    }
+
+    fn first_impact<'b>(
+        &self,
+        start: Vec3,
+        end: Vec3,
+        crowd: &impl Crowd<'b>,
+        counters: &mut Counters,
+    ) -> Option<(Impact, u16)> {
+        let from = Pose::at(start.as_dvec3());
+        let body = Body::moving(self.shape, from, Pose::at(end.as_dvec3()));
+        let mut first: Option<(Impact, u16)> = None;
+        crowd.visit(&body.speedbox().inflated(AGENT_GAP), &mut |other, obstacle| {
+            let impact = match pass(&body, &obstacle, (0.0, 1.0), AGENT_GAP, &mut None, counters) {
+                Passage::Free => return,
+                Passage::Blocked(impact) => impact,
+                Passage::Overlapping => {
+                    Impact { time: 0.0, axis: DVec3::ZERO, point: from.position }
+                }
+            };
+            if first.is_none_or(|(earliest, _)| impact.time < earliest.time) {
+                first = Some((impact, other));
+            }
+        });
+        first
+    }
+}

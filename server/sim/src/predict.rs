@@ -1,0 +1,80 @@
+use std::sync::Arc;
+
+use maps::geometry::Aabb;
+use maps::model::Model;
+
+use crate::agent::Around;
+use crate::cascade::Body;
+use crate::command::Command;
+use crate::counters::Counters;
+use crate::guard::Crowd;
+use crate::movement::{self, PlayerMotion};
+use crate::pose::Pose;
+use crate::setup::SetupError;
+use crate::shape::Shapes;
+use crate::state::{EntityState, Kind};
+
+/// The server's own movement code for a client that does not want to wait for
+/// the server's answer. Everybody else stands where the client saw them last;
+/// props are not shoved.
+#[derive(Clone, Debug)]
+pub struct Predictor {
+    map: Arc<maps::World>,
+    shapes: Shapes,
+}
+
+impl Predictor {
+    /// A predictor for a match on `map` with bodies of `models`.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the map lacks a size that players need, or there are
+    /// too many models.
+    pub fn new(map: Arc<maps::World>, models: &[Model]) -> Result<Self, SetupError> {
+        let shapes = Shapes::new(&map, models)?;
+        Ok(Self { map, shapes })
+    }
+
+    /// Where `command` leads a player in `seconds`, past `others` (without the
+    /// player), as the server would have it.
+    pub fn step(
+        &self,
+        motion: PlayerMotion,
+        command: Command,
+        seconds: f64,
+        others: &[EntityState],
+    ) -> PlayerMotion {
+        let mut around = Around {
+            map: &*self.map,
+            shapes: &self.shapes,
+            crowd: Seen { shapes: &self.shapes, others },
+            counters: &mut Counters::default(),
+        };
+        movement::step(motion, command, seconds, &mut around, &mut Vec::new())
+    }
+}
+
+/// The bodies that a client knows of.
+struct Seen<'a> {
+    shapes: &'a Shapes,
+    others: &'a [EntityState],
+}
+
+impl<'a> Crowd<'a> for Seen<'a> {
+    fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, Body<'a>)) {
+        for other in self.others {
+            let (shape, pose) = match other.kind {
+                Kind::Player { posture } => {
+                    (self.shapes.of_posture(posture), Pose::at(other.position))
+                }
+                Kind::Prop { model } => {
+                    let Some(shape) = self.shapes.of_model(model) else { continue };
+                    (shape, Pose { position: other.position, orientation: other.orientation })
+                }
+            };
+            let body = Body::standing(&self.shapes[shape], pose);
+            if body.speedbox().overlaps(bounds) {
+                each(other.id.slot, body);
+            }
+        }
+    }
+}
