@@ -44,7 +44,7 @@ impl Predictor {
         others: &[EntityState],
     ) -> PlayerMotion {
         let mut around = Around {
-            map: &*self.map,
+            map: &self.map,
             shapes: &self.shapes,
             crowd: Seen { shapes: &self.shapes, others },
             counters: &mut Counters::default(),
