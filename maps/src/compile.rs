@@ -1,8 +1,8 @@
 //! The compiler: from the brushes of a `.map` to a [`World`].
 //!
-//! [`Source`] reads the text; `contents` decides by Quake's rules which
-//! brushes are solid to whom; `brush` makes convex solids of them, leaving out
-//! what is none. For every size `expand` grows each solid by the box, and
+//! [`Source`] reads the text; `brush` makes convex solids of the brushes,
+//! leaving out what is none; `contents` decides by Quake's rules which are
+//! solid to whom, and `drawing` sorts them. For every size `expand` grows each solid by the box, and
 //! `hull` takes the surface of their union. `build` then divides space by the
 //! planes of all surfaces together until every cell is uniform for every size.
 //! Everything is computed in `f64` and rounded once, when the tree is laid
@@ -12,6 +12,7 @@ mod brush;
 mod build;
 mod cell;
 mod contents;
+mod drawing;
 mod expand;
 mod hull;
 mod planes;
@@ -25,15 +26,16 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid};
+use crate::geometry::{Aabb, DegenerateSolid};
 use crate::spaces::Spaces;
-use crate::world::{InvalidTree, MapEntity, World};
+use crate::world::World;
 use cell::Cell;
-use contents::Contents;
+use drawing::Drawing;
 use hull::Hull;
 use planes::PlaneTable;
 
 pub use brush::{DegenerateBrush, MAX_COORDINATE};
+pub use build::BuildError;
 pub use source::Source;
 
 /// Distances below this, in units, are no distance to the compiler: it neither
@@ -90,12 +92,12 @@ pub struct BrushWarning {
 #[derive(Debug, Error)]
 pub enum CompileError {
     /// The source could not be read.
-    #[error("cannot read {path}: {source}")]
+    #[error("cannot read {path}: {reason}")]
     Read {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// The source is no `.map`.
     #[error("{path}:{line}: {reason}")]
@@ -128,15 +130,14 @@ pub enum CompileError {
         /// What is wrong with the expansion.
         reason: DegenerateSolid,
     },
-    /// The tree grew beyond all measure.
-    #[error("more than {branches} branches; draw terrain with fewer, larger brushes")]
-    TooComplex {
-        /// How many there may be.
-        branches: usize,
+    /// There is no tree for it.
+    #[error("{path}: onion BSP: {reason}; draw terrain with fewer, larger brushes")]
+    Tree {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        reason: BuildError,
     },
-    /// The tree is too deep for queries.
-    #[error("onion BSP: {0}; draw terrain with fewer, larger brushes")]
-    Tree(#[from] InvalidTree),
 }
 
 /// What the compiler is busy with.
@@ -169,16 +170,11 @@ pub fn compile(
     let mut bounds = Aabb::EMPTY;
     for (id, size) in spaces.iter() {
         progress(Stage::Surfaces, id.index() as u64, spaces.sizes().len() as u64);
-        let solid_to = |clip: bool| !(clip && size.is_point());
-        let solids = drawing.clip.iter().zip(&drawing.solids);
-        let solids = solids.filter(|(clip, _)| solid_to(**clip)).map(|(_, solid)| solid);
-        let hull =
-            Hull::new(id, size, solids, &mut planes).map_err(|reason| CompileError::Expansion {
-                path: source.path().to_owned(),
-                line: 0,
-                size: size.name.clone(),
-                reason,
-            })?;
+        let statics = drawing.statics.iter().filter(|brush| !(brush.clip && size.is_point()));
+        let hull = Hull::new(id, size, statics, &mut planes).map_err(|(line, reason)| {
+            let (path, size) = (source.path().to_owned(), size.name.clone());
+            CompileError::Expansion { path, line, size, reason }
+        })?;
         polygons.extend(hull.surface());
         bounds = bounds.union(hull.bounds());
         hulls.push(hull);
@@ -186,67 +182,15 @@ pub fn compile(
     let report = Report {
         warnings: drawing.warnings,
         brushes: drawing.brushes,
-        solids: drawing.solids.len(),
+        solids: drawing.statics.len(),
         polygons: polygons.len(),
     };
     let cell = Cell::from_box(&bounds.inflated(MARGIN));
     let cell = cell.ok_or_else(|| CompileError::NothingSolid { path: source.path().to_owned() })?;
-    let onion = build::build(&hulls, polygons, cell, &planes, progress)?;
-    let world = World::new(
-        source.name().to_owned(),
-        spaces.clone(),
-        onion,
-        drawing.solids,
-        drawing.entities,
-    );
+    let onion = build::build(&hulls, polygons, cell, &planes, progress)
+        .map_err(|reason| CompileError::Tree { path: source.path().to_owned(), reason })?;
+    let solids = drawing.statics.into_iter().map(|brush| brush.solid).collect();
+    let name = source.name().to_owned();
+    let world = World::new(name, spaces.clone(), onion, solids, drawing.entities);
     Ok(Compiled { world, report })
-}
-
-/// The source, sorted into solids and entities.
-#[derive(Default)]
-struct Drawing {
-    solids: Vec<ConvexSolid>,
-    /// For each solid, whether it is a clip brush.
-    clip: Vec<bool>,
-    entities: Vec<MapEntity>,
-    warnings: Vec<BrushWarning>,
-    brushes: usize,
-}
-
-impl Drawing {
-    fn read(source: &Source, options: &Options) -> Result<Self, CompileError> {
-        let mut drawing = Self::default();
-        for entity in source.parse()? {
-            let mut own = Vec::new();
-            for brush in &entity.brushes {
-                drawing.brushes += 1;
-                let contents = contents::contents(&entity, brush);
-                let solid = match brush::solid(brush) {
-                    Ok(solid) => solid,
-                    Err(reason) => {
-                        let path = source.path().to_owned();
-                        let warning = BrushWarning { path, line: brush.line, reason };
-                        if options.strict {
-                            return Err(warning.into());
-                        }
-                        drawing.warnings.push(warning);
-                        continue;
-                    }
-                };
-                match contents {
-                    Contents::Solid | Contents::Clip => {
-                        drawing.solids.push(solid);
-                        drawing.clip.push(contents == Contents::Clip);
-                    }
-                    Contents::Passable => (),
-                    Contents::Entity => own.push(solid),
-                }
-            }
-            drawing.entities.push(MapEntity { pairs: entity.pairs, solids: own });
-        }
-        if drawing.solids.is_empty() {
-            return Err(CompileError::NothingSolid { path: source.path().to_owned() });
-        }
-        Ok(drawing)
-    }
 }

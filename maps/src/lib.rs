@@ -14,11 +14,11 @@ mod spaces;
 mod world;
 
 pub use compile::{
-    BrushWarning, CompileError, Compiled, DegenerateBrush, MAX_COORDINATE, Options, Report, Source,
-    Stage, Tick, compile,
+    BrushWarning, BuildError, CompileError, Compiled, DegenerateBrush, MAX_COORDINATE, Options,
+    Report, Source, Stage, Tick, compile,
 };
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};
 pub use world::{
-    Hit, InvalidTree, LoadError, MapEntity, SURFACE_DISTANCE, SaveError, Solidity, Trace, UNIVERSE,
-    World, WorldCounts,
+    FormatError, Hit, InvalidTree, LoadError, MapEntity, SURFACE_DISTANCE, SaveError, Solidity,
+    Trace, UNIVERSE, World, WorldCounts,
 };

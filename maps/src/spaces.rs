@@ -64,16 +64,16 @@ pub struct Spaces(Vec<Size>);
 #[derive(Debug, Error)]
 pub enum SpacesError {
     /// The file could not be read.
-    #[error("cannot read {path}: {source}")]
+    #[error("cannot read {path}: {reason}")]
     Io {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// Not TOML, or not of this form.
     #[error("not a list of sizes: {0}")]
-    Syntax(#[from] toml::de::Error),
+    Syntax(toml::de::Error),
     /// The list is empty or too long.
     #[error("{0} sizes; between 1 and {MAX_SIZES} are possible")]
     Count(usize),
@@ -124,7 +124,7 @@ impl Spaces {
     /// # Errors
     /// [`SpacesError`] if the text is no such list.
     pub fn parse(text: &str) -> Result<Self, SpacesError> {
-        Self::new(toml::from_str::<File>(text)?.size)
+        Self::new(toml::from_str::<File>(text).map_err(SpacesError::Syntax)?.size)
     }
 
     /// Reads a file of the form of `maps/spaces.toml`.
@@ -133,7 +133,7 @@ impl Spaces {
     /// [`SpacesError`] if it cannot be read or is no such list.
     pub fn load(path: &Path) -> Result<Self, SpacesError> {
         let text = std::fs::read_to_string(path)
-            .map_err(|source| SpacesError::Io { path: path.to_owned(), source })?;
+            .map_err(|reason| SpacesError::Io { path: path.to_owned(), reason })?;
         Self::parse(&text)
     }
 

@@ -20,7 +20,7 @@ use crate::spaces::{Size, SizeId, Spaces};
 
 pub use entity::MapEntity;
 pub(crate) use format::MAX_FACES;
-pub use format::{LoadError, SaveError};
+pub use format::{FormatError, LoadError, SaveError};
 use onion::OnionTree;
 pub use onion::{InvalidTree, Solidity, UNIVERSE};
 pub use trace::{Hit, SURFACE_DISTANCE, Trace};
@@ -93,8 +93,8 @@ impl World {
     /// not a valid world is an error.
     ///
     /// # Errors
-    /// [`LoadError`] says what is wrong with them.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
+    /// [`FormatError`] says what is wrong with them.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
         format::from_bytes(bytes)
     }
 

@@ -7,18 +7,31 @@
 //! to be is cut on. The work list stands in for recursion, so that no map
 //! decides how deep the stack goes.
 
+use thiserror::Error;
+
 use super::cell::{Cell, State};
 use super::hull::Hull;
 use super::planes::{PlaneId, PlaneTable};
 use super::polygon::{Polygon, Side};
 use super::splitter::choose_splitter;
-use super::{CompileError, Stage, Tick};
+use super::{Stage, Tick};
 use crate::spaces::SizeId;
-use crate::world::onion::{Child, Node, OnionTree, Solidity};
+use crate::world::onion::{Child, InvalidTree, Node, OnionTree, Solidity};
 
 /// Most branches before pruning. A quarter of a gigabyte while compiling, and
 /// far beyond any map that was measured.
 const MAX_BRANCHES: usize = 4_000_000;
+
+/// Why there is no tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum BuildError {
+    /// It grew beyond all measure.
+    #[error("more than {MAX_BRANCHES} branches")]
+    TooManyBranches,
+    /// It is too deep for queries.
+    #[error(transparent)]
+    Tree(#[from] InvalidTree),
+}
 
 /// A branch under construction; children come later in the list.
 struct Branch {
@@ -56,7 +69,7 @@ pub(super) fn build(
     cell: Cell,
     planes: &PlaneTable,
     progress: &mut Tick<'_>,
-) -> Result<OnionTree, CompileError> {
+) -> Result<OnionTree, BuildError> {
     let mut branches: Vec<Branch> = Vec::new();
     let mut root = Grown::Leaf(Solidity::EMPTY);
     let total = polygons.len() as u64;
@@ -70,7 +83,7 @@ pub(super) fn build(
             Divided::Branch(plane, sides) => {
                 let index = branches.len();
                 if index == MAX_BRANCHES {
-                    return Err(CompileError::TooComplex { branches: MAX_BRANCHES });
+                    return Err(BuildError::TooManyBranches);
                 }
                 let children = [Grown::Leaf(Solidity::EMPTY); 2];
                 branches.push(Branch { plane, children });
@@ -186,7 +199,7 @@ fn flatten(
     branches: &[Branch],
     root: Grown,
     planes: &PlaneTable,
-) -> Result<(Child, Vec<Node>), CompileError> {
+) -> Result<(Child, Vec<Node>), BuildError> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut root_child = Child::leaf(Solidity::EMPTY);
     let mut pending = vec![(root, None::<(usize, usize)>)];
@@ -206,7 +219,7 @@ fn flatten(
                 });
                 pending.push((branch.children[1], Some((at, 1))));
                 pending.push((branch.children[0], Some((at, 0))));
-                Child::node(at).ok_or(CompileError::TooComplex { branches: MAX_BRANCHES })?
+                Child::node(at).ok_or(BuildError::TooManyBranches)?
             }
         };
         match parent {

@@ -5,7 +5,7 @@ use glam::DVec3;
 use super::hull::{Hull, HullSolid};
 use super::planes::PlaneId;
 use super::polygon::{Side, side, split};
-use crate::geometry::{Aabb, ConvexSolid, Plane, Winding};
+use crate::geometry::{Aabb, ConvexSolid, Face, Plane, Winding};
 
 /// A bounded convex polyhedron that is cut again and again.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ impl Cell {
     /// The box `bounds`.
     pub(super) fn from_box(bounds: &Aabb) -> Option<Self> {
         let solid = ConvexSolid::from_box(bounds).ok()?;
-        let face = |f: &crate::geometry::Face| (f.plane, solid.winding(f));
+        let face = |f: &Face| (f.plane, solid.winding(f));
         Some(Self { faces: solid.faces().iter().map(face).collect() })
     }
 

@@ -1,11 +1,12 @@
 //! One size's expanded world: solids for the truth, polygons for the tree.
 
 use super::TOLERANCE;
+use super::drawing::StaticBrush;
 use super::expand::expanded;
 use super::planes::{PlaneId, PlaneTable};
 use super::polygon::{Polygon, Side, side, split};
 use crate::box_tree::BoxTree;
-use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane, Winding};
+use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Face, Plane, Winding};
 use crate::spaces::{Size, SizeId};
 
 /// The expanded solids of one size.
@@ -25,22 +26,22 @@ pub(super) struct HullSolid {
 pub(super) struct HullFace {
     pub(super) id: PlaneId,
     pub(super) plane: Plane,
-    bevel: bool,
     winding: Winding,
 }
 
 impl Hull {
-    /// Expands the solids that are solid to this size.
+    /// Expands the brushes; fails with the line of the one that it cannot.
     pub(super) fn new<'a>(
         id: SizeId,
         size: &Size,
-        solids: impl Iterator<Item = &'a ConvexSolid>,
+        brushes: impl Iterator<Item = &'a StaticBrush>,
         planes: &mut PlaneTable,
-    ) -> Result<Self, DegenerateSolid> {
-        let solids: Vec<HullSolid> = solids
-            .map(|solid| {
-                let sum = expanded(solid, size.half_extents.as_dvec3())?;
-                Ok(HullSolid::new(solid, &sum, planes))
+    ) -> Result<Self, (u64, DegenerateSolid)> {
+        let half_extents = size.half_extents.as_dvec3();
+        let solids: Vec<HullSolid> = brushes
+            .map(|brush| {
+                let sum = expanded(&brush.solid, half_extents);
+                sum.map(|sum| HullSolid::new(&sum, planes)).map_err(|reason| (brush.line, reason))
             })
             .collect::<Result<_, _>>()?;
         let boxes: Vec<Aabb> = solids.iter().map(|s| s.bounds).collect();
@@ -78,7 +79,7 @@ impl Hull {
                         .flat_map(|piece| uncovered(piece, face.id, covers, i < other))
                         .collect();
                 }
-                let polygon = |piece| Polygon::new(face.id, self.size, face.bevel, piece);
+                let polygon = |piece| Polygon::new(face.id, self.size, piece);
                 polygons.extend(pieces.into_iter().map(polygon));
             }
         }
@@ -87,13 +88,11 @@ impl Hull {
 }
 
 impl HullSolid {
-    fn new(source: &ConvexSolid, sum: &ConvexSolid, planes: &mut PlaneTable) -> Self {
-        let face = |face: &crate::geometry::Face| {
+    fn new(sum: &ConvexSolid, planes: &mut PlaneTable) -> Self {
+        let face = |face: &Face| {
             let winding = sum.winding(face);
             let id = planes.intern(&face.plane, &winding.vertices);
-            let drawn = |f: &crate::geometry::Face| f.plane.normal == face.plane.normal;
-            let bevel = !source.faces().iter().any(drawn);
-            HullFace { id, plane: planes.get(id), bevel, winding }
+            HullFace { id, plane: planes.get(id), winding }
         };
         let faces = sum.faces().iter().map(face).collect();
         Self { faces, bounds: *sum.bounds() }

@@ -13,8 +13,6 @@ pub(super) struct Polygon {
     /// Facing out of the solid.
     pub(super) plane: PlaneId,
     pub(super) size: SizeId,
-    /// The expansion made this face; the brush has none like it.
-    pub(super) bevel: bool,
     winding: Winding,
     centre: DVec3,
     half_extents: DVec3,
@@ -30,18 +28,14 @@ pub(super) enum Side {
 }
 
 impl Polygon {
-    pub(super) fn new(plane: PlaneId, size: SizeId, bevel: bool, winding: Winding) -> Self {
+    pub(super) fn new(plane: PlaneId, size: SizeId, winding: Winding) -> Self {
         let bounds = Aabb::around(winding.vertices.iter().copied());
         let (centre, half_extents) = (bounds.centre(), bounds.half_extents());
-        Self { plane, size, bevel, winding, centre, half_extents }
+        Self { plane, size, winding, centre, half_extents }
     }
 
     fn with_winding(&self, winding: Winding) -> Self {
-        Self::new(self.plane, self.size, self.bevel, winding)
-    }
-
-    pub(super) fn bounds(&self) -> Aabb {
-        Aabb::from_centre(self.centre, self.half_extents)
+        Self::new(self.plane, self.size, winding)
     }
 
     pub(super) fn winding(&self) -> &Winding {

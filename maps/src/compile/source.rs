@@ -22,7 +22,7 @@ impl Source {
     /// # Errors
     /// [`CompileError::Read`] if it cannot be read or is too large.
     pub fn read(path: &Path) -> Result<Self, CompileError> {
-        let failed = |source| CompileError::Read { path: path.to_owned(), source };
+        let failed = |reason| CompileError::Read { path: path.to_owned(), reason };
         let length = std::fs::metadata(path).map_err(failed)?.len();
         if length > MAX_BYTES {
             return Err(failed(std::io::Error::other(format!("larger than {MAX_BYTES} bytes"))));

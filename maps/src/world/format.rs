@@ -1,6 +1,8 @@
 //! The `.obsp` file: magic, version, content hash, then a bincode body.
 
 mod body;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -22,17 +24,30 @@ const BODY_AT: usize = HASH_AT + blake3::OUT_LEN;
 /// Largest file that is read: twice the budget of the largest map.
 const MAX_BYTES: usize = 128 << 20;
 
-/// Why bytes are no world.
+/// Why a file gave no world.
 #[derive(Debug, Error)]
 pub enum LoadError {
-    /// The file could not be read.
-    #[error("cannot read {path}: {source}")]
-    Io {
+    /// It could not be read.
+    #[error("cannot read {path}: {reason}")]
+    Read {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        reason: io::Error,
     },
+    /// What it holds is no world.
+    #[error("{path}: {reason}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: FormatError,
+    },
+}
+
+/// Why bytes are no world.
+#[derive(Debug, Error)]
+pub enum FormatError {
     /// Some other kind of file.
     #[error("this is no .obsp file; compile a .map with `mapc compile`")]
     Magic,
@@ -47,16 +62,19 @@ pub enum LoadError {
     Damaged,
     /// The body is not of the format's form.
     #[error("malformed body: {0}")]
-    Body(#[from] bincode::error::DecodeError),
+    Body(bincode::error::DecodeError),
     /// Bytes after the end of the body.
     #[error("{0} bytes after the end")]
     Trailing(usize),
+    /// Numbers written longer than they need to be: one world has one file.
+    #[error("malformed body: not in its shortest form")]
+    Form,
     /// The sizes are not valid.
     #[error("sizes: {0}")]
-    Sizes(#[from] SpacesError),
+    Sizes(SpacesError),
     /// The onion BSP is no tree.
     #[error("onion BSP: {0}")]
-    Tree(#[from] InvalidTree),
+    Tree(InvalidTree),
     /// A convex solid is none.
     #[error("solid {0} is no convex solid")]
     Solid(usize),
@@ -64,12 +82,12 @@ pub enum LoadError {
 
 /// Why a world was not written.
 #[derive(Debug, Error)]
-#[error("cannot write {path}: {source}")]
+#[error("cannot write {path}: {reason}")]
 pub struct SaveError {
     /// The file.
     pub path: PathBuf,
     /// What the system said.
-    pub source: io::Error,
+    pub reason: io::Error,
 }
 
 pub(super) fn content_hash(world: &World) -> [u8; 32] {
@@ -89,32 +107,38 @@ pub(super) fn load(path: &Path) -> Result<World, LoadError> {
         File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    from_bytes(&read().map_err(|source| LoadError::Io { path: path.to_owned(), source })?)
+    let path_buf = || path.to_owned();
+    let bytes = read().map_err(|reason| LoadError::Read { path: path_buf(), reason })?;
+    from_bytes(&bytes).map_err(|reason| LoadError::Format { path: path_buf(), reason })
 }
 
-pub(super) fn from_bytes(bytes: &[u8]) -> Result<World, LoadError> {
+pub(super) fn from_bytes(bytes: &[u8]) -> Result<World, FormatError> {
     if bytes.len() > MAX_BYTES {
-        return Err(LoadError::TooLarge);
+        return Err(FormatError::TooLarge);
     }
     let Some((magic, rest)) = bytes.split_first_chunk::<{ MAGIC.len() }>() else {
-        return Err(LoadError::Magic);
+        return Err(FormatError::Magic);
     };
     if *magic != MAGIC {
-        return Err(LoadError::Magic);
+        return Err(FormatError::Magic);
     }
-    let Some((version, rest)) = rest.split_first_chunk() else { return Err(LoadError::Damaged) };
+    let Some((version, rest)) = rest.split_first_chunk() else { return Err(FormatError::Damaged) };
     let version = u32::from_le_bytes(*version);
     if version != VERSION {
-        return Err(LoadError::Version(version));
+        return Err(FormatError::Version(version));
     }
     let Some((stored, body)) = rest.split_first_chunk::<{ blake3::OUT_LEN }>() else {
-        return Err(LoadError::Damaged);
+        return Err(FormatError::Damaged);
     };
     if *stored != hash(body) {
-        return Err(LoadError::Damaged);
+        return Err(FormatError::Damaged);
     }
     // The hash keeps accidents out, not enemies: the body is checked too.
-    Body::decode(body)?.into_world(*stored)
+    let decoded = Body::decode(body)?;
+    if decoded.encode() != body {
+        return Err(FormatError::Form);
+    }
+    decoded.into_world(*stored)
 }
 
 pub(super) fn to_bytes(world: &World) -> Vec<u8> {
@@ -133,9 +157,9 @@ pub(super) fn save(world: &World, path: &Path) -> Result<(), SaveError> {
     let beside = PathBuf::from(beside);
     let written =
         std::fs::write(&beside, to_bytes(world)).and_then(|()| std::fs::rename(&beside, path));
-    written.map_err(|source| {
+    written.map_err(|reason| {
         // Nothing is lost if the leftover cannot be removed either.
         let _ = std::fs::remove_file(&beside);
-        SaveError { path: path.to_owned(), source }
+        SaveError { path: path.to_owned(), reason }
     })
 }

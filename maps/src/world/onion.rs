@@ -171,7 +171,7 @@ impl OnionTree {
                 return Err(InvalidTree::Parents(i));
             }
             let unit = (node.normal.length_squared() - 1.0).abs() < 1e-3;
-            if !unit || !(node.distance.abs() <= UNIVERSE) {
+            if !unit || !(0.0..=UNIVERSE).contains(&node.distance.abs()) {
                 return Err(InvalidTree::Plane(i));
             }
             let depth = depths[i];

@@ -1,3 +1,6 @@
+#[cfg(test)]
+mod tests;
+
 use std::cell::Cell;
 
 use glam::Vec3;

@@ -3,8 +3,9 @@
 
 use glam::{DVec3, Vec3};
 
+use crate::compile::drawing::Drawing;
 use crate::compile::expand::expanded;
-use crate::compile::{Drawing, Options, Source, compile};
+use crate::compile::{Options, Source, compile};
 use crate::geometry::{Aabb, ConvexSolid, Plane};
 use crate::{SizeId, Spaces, Trace, World};
 
@@ -67,12 +68,8 @@ impl Judge {
         let drawing = Drawing::read(source, &options).expect("it was read before");
         let brushes = spaces.sizes().iter().map(|size| {
             let half = size.half_extents.as_dvec3();
-            let solid_to = |clip: bool| !(clip && size.is_point());
-            let solids = drawing.solids.iter().zip(&drawing.clip);
-            solids
-                .filter(|(_, clip)| solid_to(**clip))
-                .map(|(solid, _)| expanded(solid, half).expect("it was expanded before"))
-                .collect()
+            let statics = drawing.statics.iter().filter(|b| !(b.clip && size.is_point()));
+            statics.map(|b| expanded(&b.solid, half).expect("it was expanded before")).collect()
         });
         Self { brushes: brushes.collect(), world, spaces }
     }

@@ -21,7 +21,10 @@ fn brushes() -> impl Strategy<Value = Vec<Brush>> {
     let corner = prop::array::uniform3(-8_i32..8);
     let extent = prop::array::uniform3(1_i32..8);
     let cuts = prop::collection::vec(prop::array::uniform3(-2_i32..=2), 0..3);
-    let turn = prop::option::weighted(0.3, (prop::array::uniform3(-3_i32..=3), 0.0..6.28));
+    let turn = prop::option::weighted(
+        0.3,
+        (prop::array::uniform3(-3_i32..=3), 0.0..std::f64::consts::TAU),
+    );
     let brush = (corner, extent, cuts, turn).prop_map(|(corner, extent, cuts, turn)| {
         let vector = |v: [i32; 3]| DVec3::from_array(v.map(f64::from));
         // On a grid of 16, so that faces often share a plane or an edge.

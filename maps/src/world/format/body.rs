@@ -4,7 +4,7 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{BorrowDecode, Decode, Encode};
 use glam::{DVec3, Vec3};
 
-use super::{LoadError, MAX_BYTES};
+use super::{FormatError, MAX_BYTES};
 use crate::geometry::{ConvexSolid, Face, Plane};
 use crate::spaces::{Size, Spaces};
 use crate::world::onion::{Child, Node, OnionTree};
@@ -117,12 +117,13 @@ impl<'a> Body<'a> {
         bincode::encode_to_vec(self, CONFIG).expect("plain records encode")
     }
 
-    pub(super) fn decode(bytes: &'a [u8]) -> Result<Self, LoadError> {
-        let (body, read) = bincode::borrow_decode_from_slice(bytes, CONFIG)?;
-        if read == bytes.len() { Ok(body) } else { Err(LoadError::Trailing(bytes.len() - read)) }
+    pub(super) fn decode(bytes: &'a [u8]) -> Result<Self, FormatError> {
+        let (body, read) =
+            bincode::borrow_decode_from_slice(bytes, CONFIG).map_err(FormatError::Body)?;
+        if read == bytes.len() { Ok(body) } else { Err(FormatError::Trailing(bytes.len() - read)) }
     }
 
-    pub(super) fn into_world(self, hash: [u8; 32]) -> Result<World, LoadError> {
+    pub(super) fn into_world(self, hash: [u8; 32]) -> Result<World, FormatError> {
         let size = |s: SizeRecord<'_>| Size {
             name: s.name.to_owned(),
             half_extents: Vec3::from(s.half_extents),
@@ -133,9 +134,11 @@ impl<'a> Body<'a> {
             front: Child::from_bits(n.children[0]),
             back: Child::from_bits(n.children[1]),
         };
-        let spaces = Spaces::new(self.sizes.0.into_iter().map(size).collect())?;
+        let spaces = Spaces::new(self.sizes.0.into_iter().map(size).collect())
+            .map_err(FormatError::Sizes)?;
         let nodes = self.nodes.0.into_iter().map(node).collect();
-        let onion = OnionTree::new(Child::from_bits(self.root), nodes)?;
+        let onion =
+            OnionTree::new(Child::from_bits(self.root), nodes).map_err(FormatError::Tree)?;
         let solids = SolidRecord::into_solids(self.solids)?;
         let mut entities = Vec::with_capacity(self.entities.0.len());
         for entity in self.entities.0 {
@@ -164,8 +167,8 @@ impl SolidRecord {
         List(solids.iter().map(record).collect())
     }
 
-    fn into_solids(records: List<Self>) -> Result<Vec<ConvexSolid>, LoadError> {
-        let solid = |(i, record): (usize, Self)| record.into_solid().ok_or(LoadError::Solid(i));
+    fn into_solids(records: List<Self>) -> Result<Vec<ConvexSolid>, FormatError> {
+        let solid = |(i, record): (usize, Self)| record.into_solid().ok_or(FormatError::Solid(i));
         records.0.into_iter().enumerate().map(solid).collect()
     }
 

@@ -1,0 +1,89 @@
+use std::fmt;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use glam::Vec3;
+use maps::World;
+use serde::Serialize;
+
+/// Says what is in an .obsp
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The compiled world
+    world: PathBuf,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What there is to say about a world.
+#[derive(Serialize)]
+pub(crate) struct Summary {
+    name: String,
+    hash: String,
+    bytes: u64,
+    sizes: Vec<Size>,
+    onion_nodes: usize,
+    onion_leaves: usize,
+    onion_depth_max: usize,
+    onion_depth_mean: f64,
+    solids: usize,
+    entities: usize,
+}
+
+#[derive(Serialize)]
+struct Size {
+    name: String,
+    half_extents: Vec3,
+}
+
+impl Summary {
+    pub(crate) fn of(world: &World, bytes: u64) -> Self {
+        let size = |s: &maps::Size| Size { name: s.name.clone(), half_extents: s.half_extents };
+        let counts = world.counts();
+        Self {
+            name: world.name().to_owned(),
+            hash: world.hash().iter().map(|byte| format!("{byte:02x}")).collect(),
+            bytes,
+            sizes: world.sizes().iter().map(size).collect(),
+            onion_nodes: counts.onion_nodes,
+            onion_leaves: counts.onion_leaves,
+            onion_depth_max: counts.onion_depth_max,
+            onion_depth_mean: counts.onion_depth_mean,
+            solids: counts.solids,
+            entities: counts.entities,
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes = self.sizes.iter().map(|size| {
+            let e = size.half_extents;
+            format!("{} {}x{}x{}", size.name, e.x, e.y, e.z)
+        });
+        writeln!(f, "  name      {}", self.name)?;
+        writeln!(f, "  hash      {}", self.hash)?;
+        writeln!(f, "  bytes     {}", self.bytes)?;
+        writeln!(f, "  sizes     {} (half extents)", sizes.collect::<Vec<_>>().join(", "))?;
+        writeln!(
+            f,
+            "  onion     {} nodes, {} leaves, depth {:.1} on average and {} at most",
+            self.onion_nodes, self.onion_leaves, self.onion_depth_mean, self.onion_depth_max
+        )?;
+        writeln!(f, "  solids    {}", self.solids)?;
+        writeln!(f, "  entities  {}", self.entities)
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let path = &arguments.world;
+    let world = World::load(path)?;
+    let summary = Summary::of(&world, std::fs::metadata(path)?.len());
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&summary)?);
+    } else {
+        print!("{summary}");
+    }
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! `mapc` compiles maps and asks compiled worlds questions.
+//!
+//! Exit codes: 0 done, 1 failed, 2 wrong usage.
+
+mod compile;
+mod info;
+mod queries;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use thiserror::Error;
+
+/// Compiles brush maps into onion BSPs, and asks them questions.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Compile(compile::Arguments),
+    Info(info::Arguments),
+    /// Says of every `x y z` on standard input whether it is solid or empty
+    ///
+    /// One answer a line; empty lines are passed over.
+    Points(queries::Arguments),
+    /// Says of every segment `x y z  x y z` on standard input what a box meets
+    ///
+    /// One JSON object a line: `result` is `clear`, `hit` or `start_solid`,
+    /// `time` the fraction of the segment that is free, `point` and `normal`
+    /// those of the contact, `end` where the box stops. Empty lines are passed
+    /// over.
+    Traces(queries::Arguments),
+}
+
+/// An argument that can be seen to be wrong only once a file is read.
+#[derive(Debug, Error)]
+#[error("{0}")]
+struct Usage(String);
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Compile(arguments) => compile::run(&arguments),
+        Command::Info(arguments) => info::run(&arguments),
+        Command::Points(arguments) => queries::points(&arguments),
+        Command::Traces(arguments) => queries::traces(&arguments),
+    };
+    let Err(error) = done else { return ExitCode::SUCCESS };
+    let pipe = error.downcast_ref::<io::Error>();
+    if pipe.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+        // Whoever read the answers has had enough.
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("mapc: {error:#}");
+    if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,64 @@
+//! The source, sorted into the static world and the entities.
+
+use super::brush;
+use super::contents::{Contents, contents};
+use super::{BrushWarning, CompileError, Options, Source};
+use crate::geometry::ConvexSolid;
+use crate::world::MapEntity;
+
+/// What a designer drew.
+#[derive(Default)]
+pub(super) struct Drawing {
+    pub(super) statics: Vec<StaticBrush>,
+    pub(super) entities: Vec<MapEntity>,
+    pub(super) warnings: Vec<BrushWarning>,
+    /// Brushes in the source, of whatever kind.
+    pub(super) brushes: usize,
+}
+
+/// A brush of the static world.
+pub(super) struct StaticBrush {
+    pub(super) line: u64,
+    /// Not solid to the bare point.
+    pub(super) clip: bool,
+    pub(super) solid: ConvexSolid,
+}
+
+impl Drawing {
+    pub(super) fn read(source: &Source, options: &Options) -> Result<Self, CompileError> {
+        let mut drawing = Self::default();
+        for entity in source.parse()? {
+            let mut own = Vec::new();
+            for brush in &entity.brushes {
+                drawing.brushes += 1;
+                let solid = match brush::solid(brush) {
+                    Ok(solid) => solid,
+                    Err(reason) => {
+                        let path = source.path().to_owned();
+                        let warning = BrushWarning { path, line: brush.line, reason };
+                        if options.strict {
+                            return Err(warning.into());
+                        }
+                        drawing.warnings.push(warning);
+                        continue;
+                    }
+                };
+                let contents = contents(&entity, brush);
+                match contents {
+                    Contents::Solid | Contents::Clip => drawing.statics.push(StaticBrush {
+                        line: brush.line,
+                        clip: contents == Contents::Clip,
+                        solid,
+                    }),
+                    Contents::Passable => (),
+                    Contents::Entity => own.push(solid),
+                }
+            }
+            drawing.entities.push(MapEntity { pairs: entity.pairs, solids: own });
+        }
+        if drawing.statics.is_empty() {
+            return Err(CompileError::NothingSolid { path: source.path().to_owned() });
+        }
+        Ok(drawing)
+    }
+}

@@ -1,0 +1,153 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::{Options, Source, Spaces, Trace, compile};
+use glam::Vec3;
+
+/// A block of 64 units with a corner cut off, a trigger and a spawn point.
+fn small_world() -> World {
+    let block = "{
+        ( 0 0 64 ) ( 0 1 64 ) ( 1 0 64 ) top 0 0 0 1 1
+        ( 0 0 0 ) ( 1 0 0 ) ( 0 1 0 ) bottom 0 0 0 1 1
+        ( 64 0 0 ) ( 64 0 1 ) ( 64 1 0 ) east 0 0 0 1 1
+        ( 0 0 0 ) ( 0 1 0 ) ( 0 0 1 ) west 0 0 0 1 1
+        ( 0 64 0 ) ( 1 64 0 ) ( 0 64 1 ) north 0 0 0 1 1
+        ( 0 0 0 ) ( 0 0 1 ) ( 1 0 0 ) south 0 0 0 1 1
+        ( 64 48 0 ) ( 48 64 1 ) ( 48 64 0 ) corner 0 0 0 1 1
+        }";
+    let text = format!(
+        "{{\n\"classname\" \"worldspawn\"\n{block}\n}}
+        {{\n\"classname\" \"trigger_push\"\n{block}\n}}
+        {{\n\"classname\" \"info_player_start\"\n\"origin\" \"1 2 3\"\n}}"
+    );
+    compile(
+        &Source::from_text("small", text),
+        &Spaces::default(),
+        &Options { strict: true },
+        &mut |_, _, _| (),
+    )
+    .unwrap_or_else(|error| panic!("{error}"))
+    .world
+}
+
+/// A file with this body and the right hash: what an enemy would send.
+fn file(body: &[u8]) -> Vec<u8> {
+    let mut bytes = [&MAGIC[..], &VERSION.to_le_bytes()].concat();
+    bytes.extend_from_slice(&hash(body));
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+#[test]
+fn a_world_comes_back_as_it_was() {
+    let world = small_world();
+    let bytes = world.to_bytes();
+    let again = World::from_bytes(&bytes).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(again.to_bytes(), bytes);
+    assert_eq!(again.hash(), world.hash());
+    assert_eq!(again.name(), "small");
+    assert_eq!(again.sizes(), world.sizes());
+    assert_eq!(again.onion, world.onion);
+    assert_eq!(again.solids(), world.solids());
+    assert_eq!(again.entities(), world.entities());
+    assert_eq!(again.entities()[1].solids().len(), 1);
+    assert_eq!(file(&bytes[BODY_AT..]), bytes);
+}
+
+#[test]
+fn a_file_is_saved_whole_and_loaded() {
+    let world = small_world();
+    let folder = std::env::temp_dir().join(format!("obsp-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder of our own");
+    let path = folder.join("small.obsp");
+    world.save(&path).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(World::load(&path).unwrap_or_else(|e| panic!("{e}")).hash(), world.hash());
+    let left: Vec<_> = std::fs::read_dir(&folder).expect("it is there").collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    std::fs::write(&path, b"OBSP").expect("it is ours");
+    assert!(World::load(&path).is_err_and(|e| e.to_string().contains("small.obsp")));
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+    assert!(matches!(World::load(&path), Err(LoadError::Read { .. })));
+    assert!(world.save(&path).is_err_and(|e| e.path == path));
+}
+
+#[test]
+fn damage_is_noticed() {
+    let bytes = small_world().to_bytes();
+    for length in 0..bytes.len() {
+        assert!(World::from_bytes(&bytes[..length]).is_err(), "cut to {length}");
+    }
+    let altered = |at: usize| {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1;
+        World::from_bytes(&bytes).expect_err("altered")
+    };
+    assert!(matches!(altered(0), FormatError::Magic));
+    assert!(matches!(altered(MAGIC.len()), FormatError::Version(0)));
+    assert!(matches!(altered(HASH_AT), FormatError::Damaged));
+    assert!(matches!(altered(BODY_AT), FormatError::Damaged));
+    assert!(matches!(altered(bytes.len() - 1), FormatError::Damaged));
+}
+
+#[test]
+fn claims_without_bytes_are_refused() {
+    let bytes = small_world().to_bytes();
+    let body = &bytes[BODY_AT..];
+    let longer = [body, &[0]].concat();
+    assert!(matches!(World::from_bytes(&file(&longer)), Err(FormatError::Trailing(1))));
+    for length in 0..body.len() {
+        assert!(World::from_bytes(&file(&body[..length])).is_err(), "cut to {length}");
+    }
+    let long_zero = [&[251, 5, 0], &body[1..]].concat();
+    assert!(matches!(World::from_bytes(&file(&long_zero)), Err(FormatError::Form)));
+    // Wherever a length stands, one that claims 2^64 - 1 items.
+    for at in 0..body.len() {
+        let claim = [&body[..at], &[253], &[255; 8], &body[at + 1..]].concat();
+        if let Ok(world) = World::from_bytes(&file(&claim)) {
+            panic!("accepted at {at}: {world:?}");
+        }
+    }
+}
+
+proptest! {
+    /// An enemy can give any body its right hash. What is accepted must
+    /// answer, whatever it answers.
+    #[test]
+    fn hostile_bodies_do_no_harm(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in prop::option::weighted(0.1, any::<prop::sample::Index>()),
+    ) {
+        let bytes = small_world().to_bytes();
+        let mut body = bytes[BODY_AT..].to_vec();
+        for (index, value) in changes {
+            let at = index.index(body.len());
+            body[at] = value;
+        }
+        if let Some(cut) = cut {
+            body.truncate(cut.index(body.len()));
+        }
+        let Ok(world) = World::from_bytes(&file(&body)) else { return Ok(()) };
+        let corners = [Vec3::ZERO, Vec3::splat(64.0), Vec3::new(-300.0, 20.0, 32.0), Vec3::MAX];
+        for start in corners {
+            for end in corners {
+                for (size, _) in world.spaces.iter() {
+                    if let Trace::Hit(hit) = world.find_first_transition(size, start, end) {
+                        prop_assert!((0.0..=1.0).contains(&hit.time));
+                        prop_assert!(!world.is_solid(size, hit.end));
+                    }
+                }
+            }
+        }
+        world.solids_touching(&world.bounds(), |_| ());
+        prop_assert_eq!(world.to_bytes(), file(&body));
+    }
+
+    #[test]
+    fn noise_is_refused(noise in prop::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert!(World::from_bytes(&noise).is_err());
+        // As a body it may pass only if it is one.
+        if let Ok(world) = World::from_bytes(&file(&noise)) {
+            prop_assert_eq!(world.to_bytes(), file(&noise));
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The command `mapc`, run as a user runs it.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// A folder that is removed when the test is over.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("mapc-{test}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a folder of our own");
+        Self(path)
+    }
+
+    /// Writes a file and returns its path.
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("the folder is ours");
+        path.display().to_string()
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left behind in the temporary folder harms nobody.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn mapc(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mapc"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("mapc was built");
+    // A command that fails early need not read its input.
+    let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
+    child.wait_with_output().expect("mapc ends")
+}
+
+fn done(arguments: &[&str], input: &str) -> String {
+    let output = mapc(arguments, input);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
+    String::from_utf8(output.stdout).expect("answers are text")
+}
+
+fn refused(arguments: &[&str], input: &str, code: i32) -> String {
+    let output = mapc(arguments, input);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+    String::from_utf8(output.stderr).expect("messages are text")
+}
+
+/// A cube of 64 units about the origin.
+const CUBE: &str = "{
+( -32 -32 32 ) ( -32 32 32 ) ( 32 -32 32 ) x 0 0 0 1 1
+( -32 -32 -32 ) ( 32 -32 -32 ) ( -32 32 -32 ) x 0 0 0 1 1
+( 32 -32 -32 ) ( 32 -32 32 ) ( 32 32 -32 ) x 0 0 0 1 1
+( -32 -32 -32 ) ( -32 32 -32 ) ( -32 -32 32 ) x 0 0 0 1 1
+( -32 32 -32 ) ( 32 32 -32 ) ( -32 32 32 ) x 0 0 0 1 1
+( -32 -32 -32 ) ( -32 -32 32 ) ( 32 -32 -32 ) x 0 0 0 1 1
+}
+";
+
+fn map(brushes: &str) -> String {
+    format!("{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n")
+}
+
+#[test]
+fn a_map_is_compiled_and_answers() {
+    let folder = Folder::new("answers");
+    let source = folder.file("cube.map", &map(CUBE));
+    let text = done(&["compile", &source], "");
+    assert!(text.contains("cube.obsp") && text.contains("20 nodes"), "{text}");
+
+    let world = folder.path("cube.obsp");
+    let info: Value = serde_json::from_str(&done(&["info", &world, "--json"], "")).expect("JSON");
+    assert_eq!(info["sizes"][2]["name"], "standing");
+    assert_eq!(info["onion_nodes"], 20);
+    assert_eq!(info["onion_leaves"], 21);
+    assert_eq!(info["entities"], 1);
+    assert_eq!(info["bytes"], std::fs::metadata(&world).expect("it is there").len());
+    for number in ["onion_depth_max", "onion_depth_mean"] {
+        assert!(info[number].is_number(), "{number}");
+    }
+
+    let points = "0 0 0\n\n47 0 0\n  49\t0 0 \n0 0 61\n0 0 60\n";
+    let answers = done(&["points", &world, "--space", "standing"], points);
+    assert_eq!(answers, "solid\nsolid\nempty\nempty\nempty\n");
+    let answers = done(&["points", &world, "--space", "point"], points);
+    assert_eq!(answers, "solid\nempty\nempty\nempty\nempty\n");
+
+    let segments = "0 0 160 0 0 -40\n100 0 0 100 50 0\n0 0 0 1 1 1\n";
+    let answers = done(&["traces", &world, "--space", "standing"], segments);
+    let answers: Vec<Value> =
+        answers.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(answers[0]["result"], "hit");
+    assert_eq!(answers[0]["time"], 0.5);
+    assert_eq!(answers[0]["point"], serde_json::json!([0.0, 0.0, 60.0]));
+    assert_eq!(answers[0]["normal"], serde_json::json!([0.0, 0.0, 1.0]));
+    assert_eq!(answers[0]["end"], serde_json::json!([0.0, 0.0, 60.03125]));
+    assert_eq!(answers[1]["result"], "clear");
+    assert_eq!(answers[1]["time"], 1.0);
+    assert_eq!(answers[1]["end"], serde_json::json!([100.0, 50.0, 0.0]));
+    assert_eq!(answers[2]["result"], "start_solid");
+    assert_eq!(answers.len(), 3);
+}
+
+#[test]
+fn sizes_come_from_the_file_that_is_named() {
+    let folder = Folder::new("sizes");
+    let source = folder.file("cube.map", &map(CUBE));
+    let spaces = folder.file("s.toml", "[[size]]\nname = \"crate\"\nhalf_extents = [8, 8, 8]\n");
+    let world = folder.path("crates.obsp");
+    let text = done(&["compile", &source, "-o", &world, "--spaces", &spaces, "--json"], "");
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(report["sizes"].as_array().map(Vec::len), Some(1));
+    assert_eq!(report["warnings"], serde_json::json!([]));
+    assert_eq!(done(&["points", &world, "--space", "crate"], "0 0 39"), "solid\n");
+    let message = refused(&["points", &world, "--space", "standing"], "", 2);
+    assert!(message.contains("standing") && message.contains("crate"), "{message}");
+    let bad = folder.file("bad.toml", "[[size]]\nname = \"crate\"\n");
+    refused(&["compile", &source, "--spaces", &bad], "", 1);
+}
+
+#[test]
+fn a_bad_brush_is_named_and_left_out_or_refused() {
+    let folder = Folder::new("brush");
+    let open: String = CUBE
+        .lines()
+        .filter(|line| !line.starts_with("( 32"))
+        .fold(String::new(), |text, line| text + line + "\n");
+    let source = folder.file("open.map", &map(&format!("{CUBE}{open}")));
+    let output = mapc(&["compile", &source], "");
+    let warning = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{warning}");
+    assert!(warning.contains("open.map:11:") && warning.contains("unbounded"), "{warning}");
+    let text = done(&["compile", &source, "--json"], "");
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(report["warnings"][0]["line"], 11);
+    assert_eq!((&report["brushes"], &report["solids"]), (&2.into(), &1.into()));
+    let message = refused(&["compile", &source, "--strict"], "", 1);
+    assert!(message.contains("open.map:11:"), "{message}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let folder = Folder::new("refused");
+    let torn = folder.file("torn.map", &map(&CUBE.replace("x 0 0 0 1 1\n}", "x 0 0 0 1\n}")));
+    let message = refused(&["compile", &torn], "", 1);
+    assert!(message.contains("torn.map:10:"), "{message}");
+    let bare = folder.file("bare.map", &map(""));
+    assert!(refused(&["compile", &bare], "", 1).contains("bare.map: no brush is solid"));
+    assert!(!PathBuf::from(folder.path("bare.obsp")).exists());
+    let nowhere = folder.path("nowhere.obsp");
+    assert!(refused(&["info", &nowhere], "", 1).contains("nowhere.obsp"));
+    assert!(refused(&["info", &bare], "", 1).contains("bare.map: this is no .obsp"));
+
+    let source = folder.file("cube.map", &map(CUBE));
+    done(&["compile", &source], "");
+    let world = folder.path("cube.obsp");
+    for bad in ["1 2", "1 2 3 4", "1 2 x", "1 2 inf"] {
+        let input = format!("0 0 0\n{bad}\n");
+        let message = refused(&["points", &world, "--space", "point"], &input, 1);
+        assert!(message.contains("standard input:2:") && message.contains(bad), "{message}");
+    }
+    for usage in [&["points", world.as_str()][..], &["comile"], &["compile"], &[]] {
+        refused(usage, "", 2);
+    }
+}
