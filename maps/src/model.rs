@@ -249,8 +249,16 @@ macro_rules! shipped_files {
 
 /// The order is the order of `ModelId` and travels over the wire: new models
 /// go to the end.
-const SHIPPED: [(&str, &str); 6] =
-    shipped_files!["crate", "small_crate", "barrel", "plank", "l_block", "u_block"];
+const SHIPPED: [(&str, &str); 8] = shipped_files![
+    "crate",
+    "small_crate",
+    "barrel",
+    "plank",
+    "l_block",
+    "u_block",
+    "rocket",
+    "grenade"
+];
 
 /// The models that ship, in the fixed order that numbers them.
 pub fn shipped() -> Vec<Model> {

@@ -71,14 +71,16 @@ fn every_shipped_model_loads_under_its_own_name() {
         assert_eq!(model.name(), name);
     }
     let names: Vec<String> = shipped().iter().map(|m| m.name().to_owned()).collect();
-    assert_eq!(names, ["crate", "small_crate", "barrel", "plank", "l_block", "u_block"]);
+    let everyday = ["crate", "small_crate", "barrel", "plank", "l_block", "u_block"];
+    assert_eq!(names[..6], everyday, "numbers on the wire have changed");
 }
 
 #[test]
 fn parts_are_as_few_as_the_shape_needs_and_fill_it() {
     let parts: Vec<usize> = with_star().iter().map(|m| m.parts().len()).collect();
-    assert_eq!(&parts[..6], [1, 1, 1, 1, 2, 3]);
-    assert!((2..=8).contains(&parts[6]), "the star has {} parts", parts[6]);
+    assert_eq!(&parts[..8], [1, 1, 1, 1, 2, 3, 1, 1]);
+    let star = parts[parts.len() - 1];
+    assert!((2..=8).contains(&star), "the star has {star} parts");
     for model in with_star() {
         let sum: f64 = model.parts().iter().map(ConvexSolid::volume).sum();
         assert!((sum / model.volume() - 1.0).abs() < 1e-9, "{}", model.name());
