@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 use maps::model::{Model, shipped};
 use sim::{Buttons, Command, Config, EntityId, EntityState, Kind, Posture, World};
 use tests::harness::{Random, compile, foreign_map, own_map};
-use tests::oracle::bodies::{Audit, Placed, Shape};
+use tests::oracle::bodies::{Audit, Overlap, Placed, Shape};
 use tests::oracle::map_text;
 
 const TICKS: u64 = 6_000;
@@ -99,10 +99,14 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64) {
         let things: Vec<Placed> = state.entities.iter().map(placed).collect();
         let overlaps = audit.judge(&things);
         if !overlaps.is_empty() {
+            let involves = |overlap: &Overlap, id| match *overlap {
+                Overlap::Bodies(a, b) => a == id || b == id,
+                Overlap::Brush(a, _) => a == id,
+            };
             let involved: Vec<_> = state
                 .entities
                 .iter()
-                .filter(|e| format!("{overlaps:?}").contains(&placed(e).id.to_string()))
+                .filter(|e| overlaps.iter().any(|o| involves(o, placed(e).id)))
                 .collect();
             panic!("{}, seed {seed}, tick {tick}: {overlaps:?}: {involved:#?}", map.display());
         }
