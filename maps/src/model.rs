@@ -2,12 +2,13 @@
 //!
 //! A model is drawn as a Wavefront OBJ file in `maps/models/`, one unit to a
 //! map unit, faces as convex polygons. Reading it ([`Model::from_obj`])
-//! proves that its surface is closed, oriented outward, and made of flat
-//! convex polygons; then its mass properties are integrated, it is moved so
+//! proves that its surface is closed, oriented outward, made of flat convex
+//! polygons and nowhere meets itself; then its mass properties are integrated, it is moved so
 //! that its centre of mass is the origin, and its inside is cut by its own
 //! polygon BSP into convex parts. Polygons and parts describe exactly the same
 //! solid: the parts are for searching contacts, the polygons for the last word.
 
+mod crossing;
 mod mass;
 mod obj;
 mod surface;
@@ -47,7 +48,7 @@ pub struct Polygon {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ModelError {
     /// The text is no Wavefront OBJ.
-    #[error("model {model}: not a readable OBJ file: {reason}")]
+    #[error("model {model}.obj: not a readable OBJ file: {reason}")]
     Syntax {
         /// Name of the model.
         model: String,
@@ -55,7 +56,7 @@ pub enum ModelError {
         reason: String,
     },
     /// A coordinate is no number, or farther out than any model reaches.
-    #[error("model {model}: vertex {vertex} is not within {} units of the origin", obj::REACH)]
+    #[error("model {model}.obj: vertex {vertex} is not within {} units of the origin", obj::REACH)]
     OutOfReach {
         /// Name of the model.
         model: String,
@@ -63,7 +64,7 @@ pub enum ModelError {
         vertex: DVec3,
     },
     /// More polygons than a model may have.
-    #[error("model {model}: {polygons} polygons; at most {} are allowed", obj::MAX_POLYGONS)]
+    #[error("model {model}.obj: {polygons} polygons; at most {} are allowed", obj::MAX_POLYGONS)]
     TooComplex {
         /// Name of the model.
         model: String,
@@ -72,7 +73,7 @@ pub enum ModelError {
     },
     /// An edge that does not join exactly two polygons, once in each direction.
     #[error(
-        "model {model}: edge {from} to {to} is used {uses} times in this direction and \
+        "model {model}.obj: edge {from} to {to} is used {uses} times in this direction and \
          {returns} times in the other; a closed surface uses each once"
     )]
     OpenEdge {
@@ -88,7 +89,7 @@ pub enum ModelError {
         returns: usize,
     },
     /// A polygon that is no flat convex polygon with an area.
-    #[error("model {model}: the face with edge {from} to {to} is {fault}")]
+    #[error("model {model}.obj: the face with edge {from} to {to} is {fault}")]
     BadFace {
         /// Name of the model.
         model: String,
@@ -100,19 +101,37 @@ pub enum ModelError {
         fault: FaceFault,
     },
     /// The surface encloses no volume, or is turned inside out.
-    #[error("model {model}: its volume is {volume}; faces must be counter-clockwise from outside")]
+    #[error(
+        "model {model}.obj: its volume is {volume}; faces must be counter-clockwise from outside"
+    )]
     InsideOut {
         /// Name of the model.
         model: String,
         /// The signed volume, in cubic units.
         volume: f64,
     },
-    /// The inside could not be cut into convex parts: the surface meets itself.
+    /// An edge that runs into a face it does not belong to.
     #[error(
-        "model {model}: its convex parts do not make up its volume ({detail}); \
-         the surface meets itself"
+        "model {model}.obj: edge {from} to {to} meets the face around {face}; a surface must \
+         not touch or cross itself: draw the two as one body, or apart"
     )]
     SelfIntersecting {
+        /// Name of the model.
+        model: String,
+        /// Where the edge begins.
+        from: DVec3,
+        /// Where it ends.
+        to: DVec3,
+        /// Middle of the face.
+        face: DVec3,
+    },
+    /// Closed surfaces that hold the same space twice, or a hollow turned
+    /// inside out: nothing crosses, but the inside does not add up.
+    #[error(
+        "model {model}.obj: its convex parts do not make up its volume ({detail}); \
+         one of its bodies lies inside another"
+    )]
+    Nested {
         /// Name of the model.
         model: String,
         /// What did not add up.
@@ -147,7 +166,8 @@ impl Model {
     /// [`ModelError`] says what is wrong, and where.
     pub fn from_obj(name: &str, text: &str) -> Result<Self, ModelError> {
         let mut windings = obj::read(name, text)?;
-        let planes = surface::check(name, &windings)?;
+        let normals = surface::check(name, &windings)?;
+        crossing::check(name, &windings, &normals)?;
         let mass = mass::integrate(&windings);
         if mass.volume <= 0.0 || mass.volume.is_nan() {
             return Err(ModelError::InsideOut { model: name.to_owned(), volume: mass.volume });
@@ -157,7 +177,7 @@ impl Model {
         }
         let polygons: Vec<Polygon> = windings
             .into_iter()
-            .zip(planes)
+            .zip(normals)
             .map(|(winding, normal)| Polygon::new(winding, normal))
             .collect();
         let bsp =
@@ -227,7 +247,7 @@ impl Polygon {
 }
 
 fn convex_parts(name: &str, bsp: &PolygonBsp, volume: f64) -> Result<Vec<ConvexSolid>, ModelError> {
-    let broken = |detail: String| ModelError::SelfIntersecting { model: name.to_owned(), detail };
+    let broken = |detail: String| ModelError::Nested { model: name.to_owned(), detail };
     let parts: Vec<ConvexSolid> = bsp
         .solid_cells()
         .iter()
@@ -249,7 +269,7 @@ macro_rules! shipped_files {
 
 /// The order is the order of `ModelId` and travels over the wire: new models
 /// go to the end.
-const SHIPPED: [(&str, &str); 8] = shipped_files![
+const SHIPPED: [(&str, &str); 12] = shipped_files![
     "crate",
     "small_crate",
     "barrel",
@@ -257,8 +277,18 @@ const SHIPPED: [(&str, &str); 8] = shipped_files![
     "l_block",
     "u_block",
     "rocket",
-    "grenade"
+    "grenade",
+    "hovertank",
+    "cargo_box",
+    "repair_pad",
+    "star",
 ];
+
+/// The shipped models that lie about in any room, by name: what a match may
+/// scatter at random. The others have a part to play: vehicles, what vehicles
+/// land on, what weapons fire.
+pub const EVERYDAY: [&str; 8] =
+    ["crate", "small_crate", "barrel", "plank", "l_block", "u_block", "cargo_box", "star"];
 
 /// The models that ship, in the fixed order that numbers them.
 pub fn shipped() -> Vec<Model> {

@@ -11,7 +11,7 @@ use crate::geometry::Winding;
 /// How far a corner may lie off its face's plane, in units. Corners are read
 /// as `f32`, good to 6e-5 at a model's utmost reach; anything drawn on purpose
 /// is far above.
-const FLATNESS: f64 = 2e-4;
+pub(super) const FLATNESS: f64 = 2e-4;
 
 /// Outward unit normals of all polygons, if they pass.
 pub(super) fn check(model: &str, windings: &[Winding]) -> Result<Vec<DVec3>, ModelError> {

@@ -5,32 +5,6 @@ use proptest::prelude::*;
 const TETRAHEDRON: &str =
     "v 0 0 0\nv 6 0 0\nv 0 6 0\nv 0 0 6\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 
-/// A five-pointed star: ten corners, every second one concave.
-fn star() -> String {
-    let outline: Vec<(f64, f64)> = (0..10)
-        .map(|i| {
-            let angle = f64::from(i) * std::f64::consts::PI / 5.0;
-            let radius = if i % 2 == 0 { 30.0 } else { 12.0 };
-            (radius * angle.cos(), radius * angle.sin())
-        })
-        .collect();
-    let mut text = String::new();
-    for z in [0, 12] {
-        for (x, y) in &outline {
-            text += &format!("v {x:.3} {y:.3} {z}\n");
-        }
-    }
-    for i in 0..10 {
-        let j = (i + 1) % 10;
-        text += &format!("f {} {} {} {}\n", i + 1, j + 1, j + 11, i + 11);
-    }
-    for tip in (0..10).step_by(2) {
-        let (a, b, c) = ((tip + 9) % 10 + 1, tip + 1, tip + 2);
-        text += &format!("f {c} {b} {a}\nf {} {} {}\n", a + 10, b + 10, c + 10);
-    }
-    text + "f 10 8 6 4 2\nf 12 14 16 18 20\n"
-}
-
 /// Inside or outside by the number of polygons that a ray crosses: knows
 /// nothing of trees or parts. `None` if the ray passes too near to an edge.
 fn inside_by_parity(model: &Model, point: DVec3) -> Option<bool> {
@@ -58,30 +32,63 @@ fn inside_by_parity(model: &Model, point: DVec3) -> Option<bool> {
     Some(crossings % 2 == 1)
 }
 
-fn with_star() -> Vec<Model> {
-    let mut models = shipped();
-    models.push(Model::from_obj("star", &star()).expect("the star is a solid"));
-    models
-}
-
 #[test]
 fn every_shipped_model_loads_under_its_own_name() {
     for (name, text) in SHIPPED {
         let model = Model::from_obj(name, text).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(model.name(), name);
     }
+}
+
+/// Ids travel over the wire and are drawn into maps: an order that changes
+/// renames everything.
+#[test]
+fn models_keep_their_numbers() {
     let names: Vec<String> = shipped().iter().map(|m| m.name().to_owned()).collect();
-    let everyday = ["crate", "small_crate", "barrel", "plank", "l_block", "u_block"];
-    assert_eq!(names[..6], everyday, "numbers on the wire have changed");
+    assert_eq!(names[..6], ["crate", "small_crate", "barrel", "plank", "l_block", "u_block"]);
+    assert_eq!(names[6..8], ["rocket", "grenade"]);
+    assert_eq!(names[8..], ["hovertank", "cargo_box", "repair_pad", "star"]);
+    for name in EVERYDAY {
+        assert!(names.iter().any(|known| known == name), "there is no {name}");
+    }
+}
+
+fn named(name: &str) -> Model {
+    shipped().into_iter().find(|model| model.name() == name).expect("a shipped model")
+}
+
+/// Blow 1997, "Let's Rock": what his landing scene is made of.
+#[test]
+fn the_landing_scene_has_the_papers_polygons() {
+    let counts = ["hovertank", "cargo_box", "repair_pad"].map(|n| named(n).polygons().len());
+    assert_eq!(counts, [97, 12, 69]);
+}
+
+/// The tank fits into the pad's bowl with room to spare, and neither is
+/// convex there.
+#[test]
+fn a_hovertank_fits_into_the_pad() {
+    let (tank, pad) = (named("hovertank"), named("repair_pad"));
+    let half = tank.bounds().half_extents();
+    assert_eq!(half, DVec3::new(48.0, 32.0, 16.0));
+    assert_eq!(pad.bounds().half_extents(), DVec3::new(80.0, 64.0, 12.0));
+    let floor = pad.bounds().min.z + 6.0;
+    for (x, y) in [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0), (0.0, 0.0)] {
+        let foot = DVec3::new(x * (half.x + 12.0), y * (half.y + 12.0), floor);
+        assert!(!pad.bsp().is_solid(foot + DVec3::Z * 0.01), "the floor is not free at {foot}");
+        assert!(pad.bsp().is_solid(foot - DVec3::Z * 0.01), "there is no floor at {foot}");
+    }
+    let underside = DVec3::new(0.0, 0.0, tank.bounds().min.z + 4.0);
+    assert!(!tank.bsp().is_solid(underside), "the tank is not hollow underneath");
 }
 
 #[test]
 fn parts_are_as_few_as_the_shape_needs_and_fill_it() {
-    let parts: Vec<usize> = with_star().iter().map(|m| m.parts().len()).collect();
+    let parts: Vec<usize> = shipped().iter().map(|m| m.parts().len()).collect();
     assert_eq!(&parts[..8], [1, 1, 1, 1, 2, 3, 1, 1]);
     let star = parts[parts.len() - 1];
     assert!((2..=8).contains(&star), "the star has {star} parts");
-    for model in with_star() {
+    for model in shipped() {
         let sum: f64 = model.parts().iter().map(ConvexSolid::volume).sum();
         assert!((sum / model.volume() - 1.0).abs() < 1e-9, "{}", model.name());
     }
@@ -89,7 +96,7 @@ fn parts_are_as_few_as_the_shape_needs_and_fill_it() {
 
 #[test]
 fn the_centre_of_mass_is_the_origin() {
-    for model in with_star() {
+    for model in shipped() {
         let polygons: Vec<Winding> = model.polygons().iter().map(|p| p.winding.clone()).collect();
         assert!(mass::integrate(&polygons).centre.length() < 1e-9, "{}", model.name());
         for polygon in model.polygons() {
@@ -136,7 +143,7 @@ proptest! {
     fn parts_tree_and_surface_agree_on_every_point(
         x in -1.0..1.0_f64, y in -1.0..1.0_f64, z in -1.0..1.0_f64,
     ) {
-        for model in with_star() {
+        for model in shipped() {
             let bounds = model.bounds().inflated(1.0);
             let point = bounds.centre() + bounds.half_extents() * DVec3::new(x, y, z);
             let near = |p: &Polygon| p.plane.signed_distance(point).abs() < 1e-3;
@@ -163,7 +170,7 @@ fn refusal(text: &str) -> String {
 fn an_open_surface_is_refused_by_edge() {
     let open = TETRAHEDRON.replace("f 2 3 4\n", "");
     let error = refusal(&open);
-    assert!(error.contains("model broken: edge"), "{error}");
+    assert!(error.contains("model broken.obj: edge"), "{error}");
     assert!(error.contains("used 1 times in this direction and 0 times"), "{error}");
 }
 
@@ -230,5 +237,35 @@ fn overlapping_solids_in_one_file_are_refused() {
         })
         .collect::<String>();
     let error = refusal(&(SHIPPED[0].1.to_owned() + &relative));
-    assert!(error.contains("the surface meets itself"), "{error}");
+    assert!(error.contains("model broken.obj: edge"), "{error}");
+    assert!(error.contains("meets the face around"), "{error}");
+}
+
+/// Two tetrahedra, the second moved by `offset` and scaled by `scale`.
+fn two_tetrahedra(scale: f64, offset: DVec3) -> String {
+    let mut text = String::from("v 0 0 0\nv 6 0 0\nv 0 6 0\nv 0 0 6\n");
+    for v in [DVec3::ZERO, DVec3::X * 6.0, DVec3::Y * 6.0, DVec3::Z * 6.0] {
+        let v = v * scale + offset;
+        text += &format!("v {} {} {}\n", v.x, v.y, v.z);
+    }
+    text + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\nf 5 7 6\nf 5 6 8\nf 5 8 7\nf 6 7 8\n"
+}
+
+#[test]
+fn surfaces_that_touch_or_nest_are_refused_and_those_apart_are_not() {
+    assert!(Model::from_obj("two", &two_tetrahedra(1.0, DVec3::X * 7.0)).is_ok());
+    // Corner on face, edge on edge, edge through face.
+    for offset in [DVec3::splat(2.0), DVec3::X * 3.0, DVec3::new(1.0, 1.0, -1.0)] {
+        let error = refusal(&two_tetrahedra(1.0, offset));
+        assert!(error.contains("meets the face around"), "{offset}: {error}");
+    }
+    let error = refusal(&two_tetrahedra(0.25, DVec3::splat(0.5)));
+    assert!(error.contains("one of its bodies lies inside another"), "{error}");
+}
+
+/// A sheet of two faces back to back hangs on nothing and holds nothing.
+#[test]
+fn a_sheet_without_thickness_is_refused() {
+    let text = TETRAHEDRON.to_owned() + "v 9 0 0\nv 9 4 0\nv 9 0 4\nf 5 6 7\nf 7 6 5\n";
+    assert!(refusal(&text).contains("meets the face around"));
 }

@@ -235,13 +235,17 @@ impl World {
 
     fn scatter_props(&mut self) {
         let mut random = Random::new(self.config.seed);
-        let models = self.model_names.len() as u64;
-        if models == 0 {
+        let everyday = |id: &ModelId| {
+            maps::model::EVERYDAY.contains(&self.model_names[usize::from(id.0)].as_str())
+        };
+        let models: Vec<ModelId> =
+            (0..self.model_names.len()).map(|id| ModelId(id as u8)).filter(everyday).collect();
+        if models.is_empty() {
             return;
         }
         let points = self.spawn_points.clone();
         for _ in 0..self.config.objects {
-            let model = ModelId(random.below(models) as u8);
+            let model = models[random.below(models.len() as u64) as usize];
             self.insert_prop(model, |space, shape, sight, counters| {
                 spawn::scattered(space, &points, shape, sight, &mut random, counters)
             });

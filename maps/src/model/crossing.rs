@@ -1,0 +1,101 @@
+//! The proof that a closed surface nowhere meets itself: no edge touches a
+//! face that it does not bound.
+
+use glam::DVec3;
+
+use super::ModelError;
+use super::surface::FLATNESS;
+use crate::geometry::{Aabb, Winding};
+
+/// Two faces that share an edge and look this exactly against each other are
+/// folded flat: a leaf without thickness.
+const FOLDED: f64 = -1.0 + 1e-9;
+
+/// A face with what the search needs of it.
+struct Candidate<'a> {
+    corners: &'a [DVec3],
+    normal: DVec3,
+    bounds: Aabb,
+}
+
+/// Refuses a surface of flat convex polygons, with these outward normals, in
+/// which an edge comes within reading precision of a face that is not its own.
+pub(super) fn check(
+    model: &str,
+    windings: &[Winding],
+    normals: &[DVec3],
+) -> Result<(), ModelError> {
+    let faces: Vec<Candidate> = windings
+        .iter()
+        .zip(normals)
+        .map(|(winding, &normal)| Candidate {
+            corners: &winding.vertices,
+            normal,
+            bounds: Aabb::around(winding.vertices.iter().copied()).inflated(FLATNESS),
+        })
+        .collect();
+    for (i, face) in faces.iter().enumerate() {
+        for (j, other) in faces.iter().enumerate() {
+            if i == j || !face.bounds.overlaps(&other.bounds) {
+                continue;
+            }
+            let count = face.corners.len();
+            let mut edges = (0..count).map(|k| (face.corners[k], face.corners[(k + 1) % count]));
+            if let Some((from, to)) = edges.find(|&(from, to)| meets(face, from, to, other)) {
+                return Err(ModelError::SelfIntersecting {
+                    model: model.to_owned(),
+                    from,
+                    to,
+                    face: windings[j].centre(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the edge of `face` meets `other` anywhere but where the two
+/// rightly join.
+fn meets(face: &Candidate, from: DVec3, to: DVec3, other: &Candidate) -> bool {
+    let place = |corner: DVec3| other.corners.iter().position(|&c| c == corner);
+    match (place(from), place(to)) {
+        (Some(i), Some(j)) => {
+            let count = other.corners.len();
+            let is_edge = (i + 1) % count == j || (j + 1) % count == i;
+            !is_edge || face.normal.dot(other.normal) < FOLDED
+        }
+        (None, None) => touches(from, to, other, FLATNESS),
+        // Joined at one corner: only what runs into the face is too much.
+        _ => touches(from, to, other, -FLATNESS),
+    }
+}
+
+/// Whether the segment comes within reading precision of the face, whose
+/// sides are moved outward by `reach`.
+fn touches(from: DVec3, to: DVec3, face: &Candidate, reach: f64) -> bool {
+    let along = to - from;
+    let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
+    // Keeps the part of the segment where `direction · (x − corner) <= reach`.
+    let mut clip = |direction: DVec3, corner: DVec3, reach: f64| {
+        let (start, speed) = (direction.dot(from - corner), direction.dot(along));
+        if speed.abs() <= f64::EPSILON {
+            if start > reach {
+                leave = -1.0;
+            }
+            return;
+        }
+        let time = (reach - start) / speed;
+        if speed > 0.0 {
+            leave = leave.min(time);
+        } else {
+            enter = enter.max(time);
+        }
+    };
+    clip(face.normal, face.corners[0], FLATNESS);
+    clip(-face.normal, face.corners[0], FLATNESS);
+    for (k, &corner) in face.corners.iter().enumerate() {
+        let next = face.corners[(k + 1) % face.corners.len()];
+        clip((next - corner).cross(face.normal).normalize(), corner, reach);
+    }
+    enter <= leave
+}
