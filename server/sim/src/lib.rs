@@ -13,6 +13,7 @@
 //! committed.
 
 mod agent;
+pub mod audit;
 mod cascade;
 mod command;
 mod contact;

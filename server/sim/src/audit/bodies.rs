@@ -1,0 +1,76 @@
+use glam::{DQuat, DVec3};
+use maps::geometry::{Aabb, ConvexSolid};
+use maps::model::Model;
+
+use super::surface::{Figure, Surface};
+use crate::setup::SetupError;
+use crate::state::{EntityState, Kind, Posture};
+
+/// The surfaces of everything that an entity can be.
+#[derive(Debug)]
+pub(super) struct Surfaces {
+    standing: Surface,
+    crouching: Surface,
+    models: Vec<Surface>,
+}
+
+/// An entity as it was last seen.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) entity: EntityState,
+    pub(super) figure: Figure,
+}
+
+impl Surfaces {
+    pub(super) fn new(map: &maps::World, models: &[Model]) -> Result<Self, SetupError> {
+        let agent = |name: &'static str| {
+            let missing = SetupError::MissingSize(name);
+            let size = map.sizes().iter().find(|size| size.name == name).ok_or(missing.clone())?;
+            let bounds = Aabb::from_centre(DVec3::ZERO, size.half_extents.as_dvec3());
+            let solid = ConvexSolid::from_box(&bounds).map_err(|_| missing)?;
+            Ok(Surface::of_convex_body(&solid))
+        };
+        Ok(Self {
+            standing: agent("standing")?,
+            crouching: agent("crouching")?,
+            models: models.iter().map(Surface::of_model).collect(),
+        })
+    }
+
+    /// The surface of an entity; `None` for what has none.
+    pub(super) fn of(&self, entity: &EntityState) -> Option<&Surface> {
+        match entity.kind {
+            Kind::Player { posture: Posture::Standing } => Some(&self.standing),
+            Kind::Player { posture: Posture::Crouching } => Some(&self.crouching),
+            Kind::Prop { model } => self.models.get(usize::from(model.0)),
+        }
+    }
+
+    /// An entity and its surface in the world.
+    pub(super) fn see(&self, entity: &EntityState) -> Option<Seen> {
+        let figure = self.of(entity)?.placed(attitude(entity), entity.position);
+        Some(Seen { entity: *entity, figure })
+    }
+
+    /// A point well inside an entity, in the world.
+    pub(super) fn anchor(&self, entity: &EntityState) -> Option<DVec3> {
+        Some(entity.position + attitude(entity) * self.of(entity)?.anchor)
+    }
+}
+
+/// How an entity's surface is turned: boxes of players never are.
+pub(super) fn attitude(entity: &EntityState) -> DQuat {
+    match entity.kind {
+        Kind::Player { .. } => DQuat::IDENTITY,
+        Kind::Prop { .. } => entity.orientation,
+    }
+}
+
+impl Seen {
+    /// Whether `entity` is still as it was seen.
+    pub(super) fn is_as(&self, entity: &EntityState) -> bool {
+        self.entity.kind == entity.kind
+            && self.entity.position == entity.position
+            && attitude(&self.entity) == attitude(entity)
+    }
+}

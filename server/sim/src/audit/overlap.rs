@@ -1,0 +1,117 @@
+use std::collections::BTreeMap;
+
+use glam::{DQuat, DVec3};
+use maps::geometry::ConvexSolid;
+use maps::model::Model;
+
+use super::bodies::{Seen, Surfaces, attitude};
+use super::depth::depth;
+use super::surface::{Figure, Surface};
+use crate::setup::SetupError;
+use crate::state::{EntityId, EntityState, State};
+
+/// Judges a match, as often as it is asked: every body against every other
+/// and against every solid of the map.
+#[derive(Debug)]
+pub struct Audit {
+    surfaces: Surfaces,
+    solids: Vec<(Surface, Figure)>,
+    seen: BTreeMap<EntityId, Seen>,
+}
+
+/// Two things that share a point: the promise is broken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interpenetration {
+    /// A body.
+    pub body: EntityId,
+    /// What it reaches into.
+    pub obstacle: Obstacle,
+    /// How far, in units: the way by which the two would have to be moved
+    /// apart, measured between convex parts.
+    pub depth: f64,
+}
+
+/// What a body can reach into, or come through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// Another body.
+    Body(EntityId),
+    /// A solid of the map, by its index in [`maps::World::solids`].
+    Solid(usize),
+}
+
+impl Audit {
+    /// An audit of matches on `map` with rigid bodies of `models`.
+    ///
+    /// # Errors
+    /// [`SetupError::MissingSize`] if the map lacks a size that players have.
+    pub fn new(map: &maps::World, models: &[Model]) -> Result<Self, SetupError> {
+        let solid = |solid: &ConvexSolid| {
+            let surface = Surface::of_solid(solid);
+            let figure = surface.in_place();
+            (surface, figure)
+        };
+        Ok(Self {
+            surfaces: Surfaces::new(map, models)?,
+            solids: map.solids().iter().map(solid).collect(),
+            seen: BTreeMap::new(),
+        })
+    }
+
+    /// All overlaps of which at least one side was not there, or elsewhere,
+    /// when this was last asked: what neither moved keeps its verdict.
+    pub fn check(&mut self, state: &State) -> Vec<Interpenetration> {
+        let mut before = std::mem::take(&mut self.seen);
+        let mut moved = Vec::new();
+        for entity in &state.entities {
+            let known = before.remove(&entity.id).filter(|seen| seen.is_as(entity));
+            moved.extend(known.is_none().then_some(entity.id));
+            let seen = known.or_else(|| self.surfaces.see(entity));
+            self.seen.extend(seen.map(|seen| (entity.id, seen)));
+        }
+        let mut found = Vec::new();
+        for (index, id) in moved.iter().enumerate() {
+            let Some(seen) = self.seen.get(id) else { continue };
+            // Of two that moved, the later one in the list asks.
+            let earlier = &moved[..=index];
+            let others = self.seen.iter().filter(|(other, _)| !earlier.contains(other));
+            found.extend(others.filter_map(|(_, other)| self.between(seen, other)));
+            found.extend(self.with_solids(seen));
+        }
+        found
+    }
+
+    fn between(&self, a: &Seen, b: &Seen) -> Option<Interpenetration> {
+        if !a.figure.bounds().overlaps(b.figure.bounds()) {
+            return None;
+        }
+        let (surface, other) = (self.surfaces.of(&a.entity)?, self.surfaces.of(&b.entity)?);
+        surface.overlaps(&a.figure, other, &b.figure).then(|| Interpenetration {
+            body: a.entity.id,
+            obstacle: Obstacle::Body(b.entity.id),
+            depth: depth(pose(surface, &a.entity), pose(other, &b.entity)),
+        })
+    }
+
+    fn with_solids<'a>(&'a self, seen: &'a Seen) -> impl Iterator<Item = Interpenetration> + 'a {
+        let own = self.surfaces.of(&seen.entity);
+        self.solids.iter().enumerate().filter_map(move |(index, (solid, figure))| {
+            let surface = own?;
+            surface.overlaps(&seen.figure, solid, figure).then(|| Interpenetration {
+                body: seen.entity.id,
+                obstacle: Obstacle::Solid(index),
+                depth: depth(
+                    pose(surface, &seen.entity),
+                    (&solid.parts, DQuat::IDENTITY, DVec3::ZERO),
+                ),
+            })
+        })
+    }
+}
+
+fn pose<'a>(surface: &'a Surface, entity: &EntityState) -> (&'a [ConvexSolid], DQuat, DVec3) {
+    (&surface.parts, attitude(entity), entity.position)
+}
+
+#[cfg(test)]
+pub(in crate::audit) mod tests;

@@ -1,0 +1,48 @@
+use maps::model::shipped;
+
+use super::*;
+use crate::audit::overlap::tests::{crate_at, room};
+
+/// What is found when one body goes from `from` to `to` beside another.
+fn way(from: DVec3, to: DVec3, beside: Option<DVec3>) -> Vec<Tunnelled> {
+    let mut passages = Passages::new(&room(), &shipped(), 60).expect("the room has both sizes");
+    let mut state = State::default();
+    state.entities.push(crate_at(0, from));
+    state.entities.extend(beside.map(|at| crate_at(1, at)));
+    assert_eq!(passages.check(&state), [], "nobody has moved yet");
+    state.entities[0].position = to;
+    passages.check(&state)
+}
+
+#[test]
+fn a_way_through_a_thin_wall_is_found_and_a_free_one_is_not() {
+    let (left, right) = (DVec3::new(-20.0, 0.0, 100.0), DVec3::new(21.0, 0.0, 100.0));
+    let found = way(left, right, None);
+    assert!(matches!(found[..], [Tunnelled { through: Obstacle::Solid(_), .. }]), "{found:?}");
+    assert_eq!(way(left, left + DVec3::new(-300.0, 40.0, 0.0), None), []);
+}
+
+#[test]
+fn a_way_round_the_end_of_a_wall_is_a_way() {
+    // The wall ends at y = 256: two corners of a way around it.
+    let (left, right) = (DVec3::new(-20.0, 250.0, 100.0), DVec3::new(21.0, 250.0, 100.0));
+    assert_eq!(way(left, right, None), []);
+}
+
+#[test]
+fn a_way_through_another_body_is_found() {
+    let (left, right) = (DVec3::new(-250.0, 0.0, 100.0), DVec3::new(-150.0, 0.0, 100.0));
+    let middle = DVec3::new(-200.0, 3.0, 100.0);
+    let found = way(left, right, Some(middle));
+    assert!(matches!(found[..], [Tunnelled { through: Obstacle::Body(_), .. }]), "{found:?}");
+    // Past its corner, as a body may go that moved in two steps.
+    assert_eq!(way(left, right, Some(middle + DVec3::Y * 12.0)), []);
+}
+
+#[test]
+fn who_appears_at_a_spawn_point_went_no_way() {
+    let spawn = DVec3::new(-400.0, -400.0, 29.0);
+    assert_eq!(way(DVec3::new(300.0, 300.0, 100.0), spawn, None), []);
+    let beyond = spawn + DVec3::new(0.0, 300.0, 0.0);
+    assert_eq!(way(DVec3::new(300.0, 300.0, 100.0), beyond, None).len(), 1);
+}
