@@ -2,15 +2,17 @@
 
 use glam::{DVec3, Vec3};
 
+use crate::arena::Arena;
 use crate::command::Command;
 use crate::counters::Counters;
 use crate::entities::{Entities, Role};
 use crate::guard::{Agent, Crowd, Others, Space, Sweep, SweepHit};
-use crate::movement::{self, PlayerMotion, Surroundings, Walker};
+use crate::movement::{self, Encounters, PlayerMotion, Surroundings, Walker};
 use crate::pose::Pose;
 use crate::rest;
 use crate::shape::Shapes;
 use crate::state::Posture;
+use crate::trigger::Effect;
 
 /// What a player throws against a prop: about the mass of a crate.
 const PLAYER_MASS: f64 = 80.0;
@@ -20,16 +22,15 @@ const STOOD_ON: f64 = 0.7;
 
 /// The world as a player's movement sees it.
 pub(crate) struct Around<'a, C> {
-    pub(crate) map: &'a maps::World,
-    pub(crate) shapes: &'a Shapes,
+    pub(crate) arena: &'a Arena,
     pub(crate) crowd: C,
     pub(crate) counters: &'a mut Counters,
 }
 
 impl<'a, C> Around<'a, C> {
     fn agent(&self, posture: Posture) -> Agent<'a> {
-        let (shape, size) = self.shapes.boxes.of(posture);
-        Agent { map: self.map, shape: &self.shapes[shape], size }
+        let (shape, size) = self.arena.shapes.boxes.of(posture);
+        Agent { map: &self.arena.map, shape: &self.arena.shapes[shape], size }
     }
 }
 
@@ -43,23 +44,40 @@ impl<'a, C: Crowd<'a>> Surroundings for Around<'a, C> {
     }
 
     fn rise(&self) -> f32 {
-        self.shapes.boxes.rise
+        self.arena.shapes.boxes.rise
+    }
+
+    fn drift(&self, entity: u16) -> DVec3 {
+        self.crowd.velocity(entity)
+    }
+
+    fn trigger(&self, posture: Posture, position: Vec3) -> Option<Effect> {
+        let half_extents = self.agent(posture).shape.bounds.half_extents();
+        self.arena.triggers.at(position.as_dvec3(), half_extents)
     }
 }
 
+/// What a player's tick came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Outcome {
+    /// Whether the player was found inside something.
+    pub(crate) overlaps: bool,
+    /// Whether they went through a teleporter.
+    pub(crate) teleported: bool,
+}
+
 /// Moves the player in `slot` for `seconds` and shoves what they run into.
-/// Returns whether the player was found inside something.
 pub(crate) fn step(
-    (map, shapes): (&maps::World, &Shapes),
+    arena: &Arena,
     entities: &mut Entities,
     slot: u16,
     command: Command,
     seconds: f64,
     counters: &mut Counters,
-) -> bool {
-    let Some(entity) = entities.get(slot) else { return false };
+) -> Outcome {
+    let Some(entity) = entities.get(slot) else { return Outcome::default() };
     let (Some(walker), Some(before)) = (entity.walker(), entity.placement().copied()) else {
-        return false;
+        return Outcome::default();
     };
     let motion = PlayerMotion {
         // Exact: a player's place and speed are always ones that `f32` holds.
@@ -67,11 +85,11 @@ pub(crate) fn step(
         velocity: entity.velocity.as_vec3(),
         walker: *walker,
     };
-    let space = Space { map, shapes, entities };
-    let mut touched = Vec::new();
-    let mut around = Around { map, shapes, crowd: Others { space, slot }, counters };
-    let moved = movement::step(motion, command, seconds, &mut around, &mut touched);
-    let shape = shapes.of_posture(moved.walker.posture);
+    let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+    let mut encounters = Encounters::default();
+    let mut around = Around { arena, crowd: Others { space, slot }, counters };
+    let moved = movement::step(motion, command, seconds, &mut around, &mut encounters);
+    let shape = arena.shapes.of_posture(moved.walker.posture);
     let pose = Pose::at(moved.position.as_dvec3());
     let placement = space.place(shape, pose, Some(slot), counters);
     let overlaps = placement.is_none() && space.overlaps(entity);
@@ -79,13 +97,16 @@ pub(crate) fn step(
         entity.velocity = moved.velocity.as_dvec3();
         // A way whose end is not free is not taken; only the view turns.
         let unmoved = Walker { yaw: command.yaw, ..motion.walker };
-        entity.role = Role::Player(if placement.is_some() { moved.walker } else { unmoved });
+        if let Role::Player(player) = &mut entity.role {
+            player.walker = if placement.is_some() { moved.walker } else { unmoved };
+        }
     }
+    let teleported = encounters.teleported && placement.is_some();
     if let Some(placement) = placement {
         entities.commit(slot, placement);
     }
-    shove(entities, shapes, &touched);
-    overlaps
+    shove(entities, &arena.shapes, &encounters.touched);
+    Outcome { overlaps, teleported }
 }
 
 /// Gives props that a player ran into the speed of an inelastic shove. It

@@ -25,13 +25,18 @@ impl Buttons {
     pub const JUMP: Self = Self(1);
     /// Crouch while held.
     pub const CROUCH: Self = Self(2);
-    /// Use the weapon in hand.
+    /// Shoot a ray.
     pub const FIRE: Self = Self(4);
     /// Walk instead of run.
     pub const WALK: Self = Self(8);
 
+    /// Launch a rocket.
+    pub const ROCKET: Self = Self(16);
+    /// Throw a grenade.
+    pub const GRENADE: Self = Self(32);
+
     /// Every key there is.
-    const KNOWN: u8 = 0b1111;
+    const KNOWN: u8 = 0b11_1111;
 
     /// The set with these bits, or `None` if one of them names no key.
     pub fn from_bits(bits: u8) -> Option<Self> {

@@ -1,6 +1,6 @@
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::entities::{Entities, Role};
+use crate::entities::{Entities, Player, Role};
 
 /// XXH3 over the exact bits of everything that decides the next tick.
 pub(crate) fn digest(tick: u64, entities: &Entities) -> u64 {
@@ -10,12 +10,20 @@ pub(crate) fn digest(tick: u64, entities: &Entities) -> u64 {
         hash.update(&entity.id.slot.to_le_bytes());
         hash.update(&entity.id.generation.to_le_bytes());
         match &entity.role {
-            Role::Player(walker) => {
+            Role::Player(Player { walker, fighter }) => {
+                let counts =
+                    [fighter.health as u16, fighter.score as u16, fighter.reload, fighter.dead];
+                hash.update(&counts.map(u16::to_le_bytes).concat());
                 let flags = u8::from(walker.grounded) | u8::from(walker.jump_held) << 1;
                 hash.update(&[1, walker.posture as u8, flags]);
                 hash.update(&walker.yaw.to_le_bytes());
             }
             Role::Prop(model) => hash.update(&[2, model.0]),
+            Role::Projectile(projectile) => {
+                hash.update(&[3, projectile.weapon as u8, projectile.model.0]);
+                hash.update(&projectile.owner.slot.to_le_bytes());
+                hash.update(&projectile.fuse.to_le_bytes());
+            }
         }
         let mut numbers = [0.0; 13];
         if let Some(placement) = entity.placement() {

@@ -1,6 +1,7 @@
 use glam::DVec3;
 use maps::geometry::Aabb;
 
+use crate::combat::{Fighter, Projectile, Weapon};
 use crate::grid::{CellRange, Grid};
 use crate::guard::Placement;
 use crate::movement::Walker;
@@ -11,9 +12,18 @@ use crate::state::{EntityId, ModelId};
 #[derive(Clone, Debug)]
 pub(crate) enum Role {
     /// A box agent steered by commands.
-    Player(Walker),
+    Player(Player),
     /// A rigid polyhedron.
     Prop(ModelId),
+    /// Something thrown that will burst.
+    Projectile(Projectile),
+}
+
+/// A player, as a body and as a fighter.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Player {
+    pub(crate) walker: Walker,
+    pub(crate) fighter: Fighter,
 }
 
 /// One body. Where it stands is private: it changes only by
@@ -49,13 +59,32 @@ impl Entity {
 
     /// Whether the solver and the guard move it this tick.
     pub(crate) fn is_awake_prop(&self) -> bool {
-        matches!(self.role, Role::Prop(_)) && !self.rest.asleep && self.placed.is_some()
+        let rigid = match self.role {
+            Role::Prop(_) => true,
+            Role::Projectile(projectile) => projectile.weapon == Weapon::Grenade,
+            Role::Player(_) => false,
+        };
+        rigid && !self.rest.asleep && self.placed.is_some()
     }
 
     pub(crate) fn walker(&self) -> Option<&Walker> {
         match &self.role {
-            Role::Player(walker) => Some(walker),
-            Role::Prop(_) => None,
+            Role::Player(player) => Some(&player.walker),
+            Role::Prop(_) | Role::Projectile(_) => None,
+        }
+    }
+
+    pub(crate) fn fighter(&self) -> Option<&Fighter> {
+        match &self.role {
+            Role::Player(player) => Some(&player.fighter),
+            Role::Prop(_) | Role::Projectile(_) => None,
+        }
+    }
+
+    pub(crate) fn fighter_mut(&mut self) -> Option<&mut Fighter> {
+        match &mut self.role {
+            Role::Player(player) => Some(&mut player.fighter),
+            Role::Prop(_) | Role::Projectile(_) => None,
         }
     }
 }
@@ -111,6 +140,10 @@ impl Entities {
     /// The entity with this id, if it is still there.
     pub(crate) fn find(&self, id: EntityId) -> Option<&Entity> {
         self.get(id.slot).filter(|entity| entity.id == id)
+    }
+
+    pub(crate) fn find_mut(&mut self, id: EntityId) -> Option<&mut Entity> {
+        self.get_mut(id.slot).filter(|entity| entity.id == id)
     }
 
     pub(crate) fn get(&self, slot: u16) -> Option<&Entity> {

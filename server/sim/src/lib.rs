@@ -13,14 +13,17 @@
 //! committed.
 
 mod agent;
+mod arena;
 pub mod audit;
 mod cascade;
+mod combat;
 mod command;
 mod contact;
 mod counters;
 mod digest;
 mod dynamics;
 mod entities;
+mod event;
 mod grid;
 mod guard;
 mod impact;
@@ -34,13 +37,15 @@ mod setup;
 mod shape;
 mod spawn;
 mod state;
+mod trigger;
 mod world;
 
 pub use command::{Buttons, Command};
 pub use counters::{Counters, Stage, StageCounter};
+pub use event::Event;
 pub use movement::{PlayerMotion, Walker};
 pub use predict::Predictor;
 pub use random::Random;
 pub use setup::{Config, SetupError};
 pub use state::{EntityId, EntityState, Kind, ModelId, Posture, State};
-pub use world::{JoinError, World};
+pub use world::{JoinError, Vitals, World};

@@ -13,6 +13,7 @@ use glam::{DVec2, DVec3, Vec3};
 use crate::command::{Buttons, Command};
 use crate::guard::{Sweep, SweepHit};
 use crate::state::Posture;
+use crate::trigger::Effect;
 
 use slide::{slide, slide_and_step};
 
@@ -38,6 +39,8 @@ const JUMP_SPEED: f64 = 270.0;
 const WALKABLE: f64 = 0.7;
 /// Ground this near carries.
 const GROUND_REACH: f32 = 0.25;
+/// Speed with which a teleporter lets a player out, as in Quake.
+const TELEPORT_SPEED: f64 = 300.0;
 /// No player moves faster, in units per second.
 const MAX_SPEED: f64 = 2000.0;
 
@@ -83,16 +86,36 @@ pub(crate) trait Surroundings {
     /// How much higher the centre is when standing than when crouching, the
     /// feet staying where they are.
     fn rise(&self) -> f32;
+    /// Velocity of the entity in this slot, for whoever stands on it.
+    fn drift(&self, entity: u16) -> DVec3;
+    /// What the place does to a player.
+    fn trigger(&self, posture: Posture, position: Vec3) -> Option<Effect>;
 }
 
-/// One tick of `seconds`. What the player runs into is added to `touched`,
-/// with the speed at which they did.
+/// What a tick of moving came to.
+#[derive(Debug, Default)]
+pub(crate) struct Encounters {
+    /// What the player ran into, with the speed at which they did.
+    pub(crate) touched: Vec<(SweepHit, f64)>,
+    /// Whether they went through a teleporter.
+    pub(crate) teleported: bool,
+}
+
+/// Ground that carries.
+#[derive(Clone, Copy, Debug)]
+struct Ground {
+    normal: DVec3,
+    /// Its own velocity, level part.
+    drift: DVec3,
+}
+
+/// One tick of `seconds`.
 pub(crate) fn step(
     start: PlayerMotion,
     command: Command,
     seconds: f64,
     surroundings: &mut impl Surroundings,
-    touched: &mut Vec<(SweepHit, f64)>,
+    encounters: &mut Encounters,
 ) -> PlayerMotion {
     let PlayerMotion { position, velocity, walker } = start;
     let mut motion = Motion { position, velocity: velocity.as_dvec3(), walker };
@@ -100,22 +123,54 @@ pub(crate) fn step(
     change_posture(&mut motion, command, surroundings);
     let ground = find_ground(&mut motion, surroundings);
     jump(&mut motion, command);
+    let drift = ground.map_or(DVec3::ZERO, |ground| ground.drift);
+    // On what moves, to walk is to move along with it.
+    motion.velocity -= drift;
     if motion.walker.grounded {
         apply_friction(&mut motion, seconds);
     }
     accelerate(&mut motion, command, ground, seconds);
-    motion.velocity = motion.velocity.clamp_length_max(MAX_SPEED);
+    motion.velocity = (motion.velocity + drift).clamp_length_max(MAX_SPEED);
+    let touched = &mut encounters.touched;
     if motion.walker.grounded {
-        slide_and_step(&mut motion, ground, seconds, surroundings, touched);
+        let normal = ground.map(|ground| ground.normal);
+        slide_and_step(&mut motion, normal, seconds, surroundings, touched);
     } else {
         // Half of gravity before and half after: the exact parabola.
         motion.velocity.z -= GRAVITY * seconds * 0.5;
         slide(&mut motion, None, seconds, surroundings, touched);
         motion.velocity.z -= GRAVITY * seconds * 0.5;
     }
+    encounters.teleported = pull_trigger(&mut motion, surroundings);
     find_ground(&mut motion, surroundings);
     let Motion { position, velocity, walker } = motion;
     PlayerMotion { position, velocity: velocity.as_vec3(), walker }
+}
+
+/// Lets the place do what it does. Returns whether it was a teleporter; one
+/// whose far end is taken does nothing.
+fn pull_trigger(motion: &mut Motion, surroundings: &mut impl Surroundings) -> bool {
+    let posture = motion.walker.posture;
+    match surroundings.trigger(posture, motion.position) {
+        None => false,
+        Some(Effect::Push(velocity)) => {
+            motion.velocity = velocity.clamp_length_max(MAX_SPEED);
+            false
+        }
+        Some(Effect::Teleport { to, yaw }) => {
+            let sunk = match posture {
+                Posture::Standing => 0.0,
+                Posture::Crouching => surroundings.rise(),
+            };
+            let to = to - Vec3::Z * sunk;
+            if !surroundings.is_free(posture, to) {
+                return false;
+            }
+            motion.position = to;
+            motion.velocity = (heading(yaw) * TELEPORT_SPEED).extend(0.0);
+            true
+        }
+    }
 }
 
 fn change_posture(motion: &mut Motion, command: Command, surroundings: &mut impl Surroundings) {
@@ -136,8 +191,8 @@ fn change_posture(motion: &mut Motion, command: Command, surroundings: &mut impl
     }
 }
 
-/// What lies below: the normal of ground that carries, if there is any.
-fn find_ground(motion: &mut Motion, surroundings: &mut impl Surroundings) -> Option<DVec3> {
+/// What lies below, if it carries.
+fn find_ground(motion: &mut Motion, surroundings: &mut impl Surroundings) -> Option<Ground> {
     motion.walker.grounded = false;
     // Whoever flies up has left the ground, however near it is still.
     if motion.velocity.z > JUMP_SPEED * 0.5 {
@@ -146,7 +201,9 @@ fn find_ground(motion: &mut Motion, surroundings: &mut impl Surroundings) -> Opt
     let below = motion.position - Vec3::Z * GROUND_REACH;
     let hit = surroundings.sweep(motion.walker.posture, motion.position, below).hit?;
     motion.walker.grounded = hit.normal.z >= WALKABLE;
-    motion.walker.grounded.then_some(hit.normal)
+    let drift = hit.entity.map_or(DVec3::ZERO, |entity| surroundings.drift(entity));
+    let drift = drift.with_z(0.0);
+    motion.walker.grounded.then_some(Ground { normal: hit.normal, drift })
 }
 
 fn jump(motion: &mut Motion, command: Command) {
@@ -171,11 +228,11 @@ fn apply_friction(motion: &mut Motion, seconds: f64) {
 }
 
 /// Gains speed along the wished direction only, up to the wished speed.
-fn accelerate(motion: &mut Motion, command: Command, ground: Option<DVec3>, seconds: f64) {
+fn accelerate(motion: &mut Motion, command: Command, ground: Option<Ground>, seconds: f64) {
     let wish = wished(command, motion.walker.posture);
     let Some(mut direction) = wish.try_normalize() else { return };
     let mut rate = AIR_ACCELERATION;
-    if let Some(normal) = ground.filter(|_| motion.walker.grounded) {
+    if let Some(Ground { normal, .. }) = ground.filter(|_| motion.walker.grounded) {
         rate = GROUND_ACCELERATION;
         // Along the slope, not into it.
         direction = (direction - normal * direction.dot(normal)).normalize_or_zero();

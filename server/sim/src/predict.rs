@@ -1,14 +1,16 @@
 use std::sync::Arc;
 
+use glam::DVec3;
 use maps::geometry::Aabb;
 use maps::model::Model;
 
 use crate::agent::Around;
+use crate::arena::Arena;
 use crate::cascade::Body;
 use crate::command::Command;
 use crate::counters::Counters;
 use crate::guard::Crowd;
-use crate::movement::{self, PlayerMotion};
+use crate::movement::{self, Encounters, PlayerMotion};
 use crate::pose::Pose;
 use crate::setup::SetupError;
 use crate::shape::Shapes;
@@ -19,8 +21,7 @@ use crate::state::{EntityState, Kind};
 /// props are not shoved.
 #[derive(Clone, Debug)]
 pub struct Predictor {
-    map: Arc<maps::World>,
-    shapes: Shapes,
+    arena: Arena,
 }
 
 impl Predictor {
@@ -30,8 +31,7 @@ impl Predictor {
     /// [`SetupError`] if the map lacks a size that players need, or there are
     /// too many models.
     pub fn new(map: Arc<maps::World>, models: &[Model]) -> Result<Self, SetupError> {
-        let shapes = Shapes::new(&map, models)?;
-        Ok(Self { map, shapes })
+        Ok(Self { arena: Arena::new(map, models)? })
     }
 
     /// Where `command` leads a player in `seconds`, past `others` (without the
@@ -44,12 +44,11 @@ impl Predictor {
         others: &[EntityState],
     ) -> PlayerMotion {
         let mut around = Around {
-            map: &self.map,
-            shapes: &self.shapes,
-            crowd: Seen { shapes: &self.shapes, others },
+            arena: &self.arena,
+            crowd: Seen { shapes: &self.arena.shapes, others },
             counters: &mut Counters::default(),
         };
-        movement::step(motion, command, seconds, &mut around, &mut Vec::new())
+        movement::step(motion, command, seconds, &mut around, &mut Encounters::default())
     }
 }
 
@@ -76,5 +75,10 @@ impl<'a> Crowd<'a> for Seen<'a> {
                 each(other.id.slot, body);
             }
         }
+    }
+
+    fn velocity(&self, slot: u16) -> DVec3 {
+        let stood_on = self.others.iter().find(|other| other.id.slot == slot);
+        stood_on.map_or(DVec3::ZERO, |other| other.velocity)
     }
 }

@@ -10,6 +10,12 @@ use crate::state::{ModelId, Posture};
 /// weighs 66 kg, as much as the player who shoves it.
 const DENSITY: f64 = 0.002;
 
+/// Share of the closing speed that comes back from an impact between things.
+const RESTITUTION: f64 = 0.2;
+
+/// The same for a grenade.
+const BOUNCY: f64 = 0.6;
+
 /// Rounding of a rotated coordinate is below 1e-11 of a unit on any map;
 /// bounds grow by far more than that and far less than anything drawn.
 pub(crate) const ROUNDING: f64 = 1e-6;
@@ -102,6 +108,8 @@ pub(crate) struct Shape {
     pub(crate) bounds: Aabb,
     /// The size in which the onion knows this box, for an agent's box.
     pub(crate) size: Option<SizeId>,
+    /// Share of the closing speed that comes back from an impact.
+    pub(crate) restitution: f64,
     /// Zero for what no impulse moves.
     pub(crate) inverse_mass: f64,
     /// Inverse inertia about the centre of mass, in body axes.
@@ -117,6 +125,7 @@ impl Shape {
             radius: model.radius() + ROUNDING,
             bounds: model.bounds().inflated(ROUNDING),
             size: None,
+            restitution: if model.name() == "grenade" { BOUNCY } else { RESTITUTION },
             inverse_mass: 1.0 / mass,
             inverse_inertia: (model.inertia() * mass).inverse(),
         }
@@ -130,6 +139,7 @@ impl Shape {
             radius: half_extents.length() + ROUNDING,
             bounds,
             size: Some(size),
+            restitution: RESTITUTION,
             inverse_mass: 0.0,
             inverse_inertia: DMat3::ZERO,
         })

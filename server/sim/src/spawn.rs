@@ -47,8 +47,13 @@ pub(crate) fn spawn_points(map: &maps::World) -> Vec<DVec3> {
         )
     };
     let points = map.entities().iter().filter(is_spawn).filter_map(MapEntity::origin);
-    // An agent's position is always one that `f32` can hold.
-    points.map(|p| (p + DVec3::Z * ORIGIN_TO_CENTRE).as_vec3().as_dvec3()).collect()
+    points.map(standing_centre).collect()
+}
+
+/// Where the centre of a standing player is whose origin a map gives; like
+/// every position of a player, one that `f32` can hold.
+pub(crate) fn standing_centre(origin: DVec3) -> DVec3 {
+    (origin + DVec3::Z * ORIGIN_TO_CENTRE).as_vec3().as_dvec3()
 }
 
 /// A free place for a player at the spawn point farthest from all others.

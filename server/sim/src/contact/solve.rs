@@ -26,10 +26,6 @@ const SUB_STEPS: u32 = 8;
 /// 31 degrees.
 const FRICTION: f64 = 0.6;
 
-/// Share of the closing speed that comes back, for impacts faster than
-/// [`BOUNCE_SPEED`].
-const RESTITUTION: f64 = 0.2;
-
 /// Slower impacts, in units per second, do not bounce: several ticks of
 /// gravity, so that nothing trembles at rest.
 const BOUNCE_SPEED: f64 = 60.0;
@@ -60,6 +56,7 @@ const MAX_SPEED: f64 = 4000.0;
 struct Mover {
     inverse_mass: f64,
     inverse_inertia: DMat3,
+    restitution: f64,
     position: DVec3,
     velocity: DVec3,
     angular: DVec3,
@@ -74,6 +71,7 @@ impl Mover {
     const FIXED: Self = Self {
         inverse_mass: 0.0,
         inverse_inertia: DMat3::ZERO,
+        restitution: 0.0,
         position: DVec3::ZERO,
         velocity: DVec3::ZERO,
         angular: DVec3::ZERO,
@@ -88,6 +86,7 @@ impl Mover {
         Some(Self {
             inverse_mass: shape.inverse_mass,
             inverse_inertia: rotation * shape.inverse_inertia * rotation.transpose(),
+            restitution: shape.restitution,
             position: placement.pose().position,
             velocity: entity.velocity,
             angular: entity.angular,
@@ -161,6 +160,7 @@ struct Constraint {
     gap: f64,
     /// Closing speed before the tick.
     closing: f64,
+    restitution: f64,
     /// Greatest normal impulse of any sub-step: whether it was a hit.
     greatest: f64,
     /// Which point of which pair this is.
@@ -247,6 +247,7 @@ fn prepare(pairs: &[Pair], movers: &[Mover], index_of: &[usize]) -> Vec<Constrai
                 impulse: point.impulse,
                 gap: point.gap,
                 closing,
+                restitution: a.restitution.max(b.restitution),
                 greatest: 0.0,
                 source: (at, index),
             });
@@ -318,7 +319,7 @@ impl Constraint {
     /// Gives back a share of the speed of a real impact.
     fn bounce(&mut self, movers: &mut [Mover]) {
         if self.closing > BOUNCE_SPEED && self.greatest > 0.0 {
-            self.reach_speed(movers, self.closing * RESTITUTION, 1.0, 0.0);
+            self.reach_speed(movers, self.closing * self.restitution, 1.0, 0.0);
         }
     }
 }

@@ -22,6 +22,8 @@ const AGENT_GAP: f64 = 1.25 * REST_GAP;
 pub(crate) trait Crowd<'a> {
     /// Shows `each` all whose box touches `bounds`, by ascending slot.
     fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, Body<'a>));
+    /// Velocity of the body in this slot, in units per second.
+    fn velocity(&self, slot: u16) -> DVec3;
 }
 
 /// Everybody but the player in `slot`, where they stand now.
@@ -34,6 +36,10 @@ pub(crate) struct Others<'a> {
 impl<'a> Crowd<'a> for Others<'a> {
     fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, Body<'a>)) {
         self.space.visit_entities(bounds, Some(self.slot), each);
+    }
+
+    fn velocity(&self, slot: u16) -> DVec3 {
+        self.space.entities.get(slot).map_or(DVec3::ZERO, |entity| entity.velocity)
     }
 }
 

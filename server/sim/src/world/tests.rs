@@ -6,7 +6,9 @@ use maps::model::shipped;
 use maps::{Options, Source, Spaces};
 
 use super::*;
+use crate::pose::Pose;
 use crate::shape::ShapeId;
+use crate::state::ModelId;
 
 /// A room of 1,024 units with a wall of one unit across its middle.
 fn room() -> Arc<maps::World> {
@@ -49,8 +51,7 @@ fn empty_room() -> World {
 
 impl World {
     fn model(&self, name: &str) -> ModelId {
-        let index = self.model_names.iter().position(|known| known == name);
-        ModelId(index.expect("a shipped model") as u8)
+        self.arena.model(name).expect("a shipped model")
     }
 
     /// A placement that is free now: later it may be committed on purpose
@@ -63,7 +64,7 @@ impl World {
 
     fn throw(&mut self, model: &str, position: DVec3, velocity: DVec3, angular: DVec3) -> u16 {
         let model = self.model(model);
-        let shape = self.shapes.of_model(model).expect("a shipped model");
+        let shape = self.arena.shapes.of_model(model).expect("a shipped model");
         let placement = self.free(shape, position, DQuat::IDENTITY);
         let id = self.entities.insert(Role::Prop(model), shape).expect("a free slot");
         self.entities.commit(id.slot, placement);
@@ -78,19 +79,9 @@ impl World {
         placement.expect("in the world").pose().position
     }
 
-    /// Whether everyone stands farther than the margin from everyone else.
+    /// Whether nobody is inside anything.
     fn is_clean(&self) -> bool {
-        self.entities.iter().all(|entity| {
-            entity.placement().is_none_or(|placement| {
-                let place = self.space().place(
-                    placement.shape(),
-                    *placement.pose(),
-                    Some(entity.id.slot),
-                    &mut Counters::default(),
-                );
-                place.is_some()
-            })
-        })
+        !self.entities.iter().any(|entity| self.space().overlaps(entity))
     }
 }
 
@@ -149,7 +140,7 @@ fn bodies_whose_ways_cross_within_one_tick_meet() {
 fn a_crowd_in_one_place_is_clean_again_after_one_tick() {
     let mut world = empty_room();
     let crate_model = world.model("crate");
-    let shape = world.shapes.of_model(crate_model).expect("a shipped model");
+    let shape = world.arena.shapes.of_model(crate_model).expect("a shipped model");
     let placement = world.free(shape, DVec3::new(-250.0, 100.0, 60.0), DQuat::IDENTITY);
     for _ in 0..20 {
         let id = world.entities.insert(Role::Prop(crate_model), shape).expect("a free slot");
@@ -169,10 +160,11 @@ fn a_crowd_in_one_place_is_clean_again_after_one_tick() {
 fn a_crowd_of_players_and_bodies_in_one_place_is_clean_again_after_one_tick() {
     let mut world = empty_room();
     let crate_model = world.model("u_block");
-    let shape = world.shapes.of_model(crate_model).expect("a shipped model");
+    let shape = world.arena.shapes.of_model(crate_model).expect("a shipped model");
     let spot = DVec3::new(-250.0, 100.0, 60.0);
     let body = world.free(shape, spot, DQuat::IDENTITY);
-    let player = world.free(world.shapes.of_posture(Posture::Standing), spot, DQuat::IDENTITY);
+    let player =
+        world.free(world.arena.shapes.of_posture(Posture::Standing), spot, DQuat::IDENTITY);
     for _ in 0..8 {
         let prop = world.entities.insert(Role::Prop(crate_model), shape).expect("a free slot");
         world.entities.commit(prop.slot, body);
@@ -216,4 +208,99 @@ fn a_crate_on_a_players_head_falls_when_the_player_walks_away() {
         world.step(&[(id, walk)]);
     }
     assert!(world.position(slot).z < 20.0, "it hangs in the air: {}", world.position(slot));
+}
+
+impl World {
+    /// Runs for `seconds` with the same commands and returns all events.
+    fn run(&mut self, seconds: f64, commands: &[(EntityId, Command)]) -> Vec<Event> {
+        let mut events = Vec::new();
+        for _ in 0..(seconds * 60.0) as u32 {
+            self.step(commands);
+            events.extend_from_slice(self.events());
+            assert!(self.is_clean(), "tick {}", self.tick);
+        }
+        events
+    }
+
+    fn join_at(&mut self, position: DVec3) -> EntityId {
+        let id = self.join().expect("there is room");
+        let placement =
+            self.free(self.arena.shapes.of_posture(Posture::Standing), position, DQuat::IDENTITY);
+        self.entities.commit(id.slot, placement);
+        id
+    }
+}
+
+fn holding(buttons: crate::command::Buttons) -> Command {
+    Command { buttons, ..Command::default() }
+}
+
+#[test]
+fn four_rays_kill_and_the_dead_come_back_whole() {
+    use crate::command::Buttons;
+    let mut world = empty_room();
+    let shooter = world.join_at(DVec3::new(-400.0, 0.0, 30.0));
+    let victim = world.join_at(DVec3::new(-200.0, 0.0, 30.0));
+    let events = world.run(2.0, &[(shooter, holding(Buttons::FIRE))]);
+    let died = |event: &&Event| **event == Event::Died { player: victim, by: shooter };
+    assert_eq!(events.iter().filter(died).count(), 1, "{events:?}");
+    assert_eq!(world.vitals(shooter), Some(Vitals { health: 100, score: 1 }));
+    let events = world.run(2.0, &[]);
+    assert!(events.contains(&Event::Spawned { player: victim }), "{events:?}");
+    assert_eq!(world.vitals(victim), Some(Vitals { health: 100, score: 0 }));
+}
+
+#[test]
+fn a_rocket_flies_straight_bursts_at_the_wall_and_throws_what_stands_there() {
+    use crate::command::Buttons;
+    let mut world = empty_room();
+    let shooter = world.join_at(DVec3::new(-400.0, 0.0, 30.0));
+    let slot = world.throw("crate", DVec3::new(-60.0, 40.0, 17.0), DVec3::ZERO, DVec3::ZERO);
+    world.run(2.0, &[]);
+    let before = world.position(slot);
+    let mut events = world.run(1.0 / 60.0, &[(shooter, holding(Buttons::ROCKET))]);
+    events.extend(world.run(1.0, &[]));
+    let blast = events.iter().find_map(|event| match event {
+        Event::Blast { at, .. } => Some(*at),
+        _ => None,
+    });
+    let at = blast.expect("the rocket burst");
+    assert!((-6.0..0.0).contains(&at.x) && at.y.abs() < 1.0, "it burst at {at}");
+    assert!(world.position(slot).distance(before) > 10.0, "the crate was not thrown");
+    assert!(!world.entities.iter().any(|entity| matches!(entity.role, Role::Projectile(_))));
+}
+
+#[test]
+fn a_grenade_bounces_off_the_wall_and_bursts_when_its_time_is_up() {
+    use crate::command::Buttons;
+    let mut world = empty_room();
+    let thrower = world.join_at(DVec3::new(-200.0, 0.0, 30.0));
+    let mut events = world.run(1.0 / 60.0, &[(thrower, holding(Buttons::GRENADE))]);
+    events.extend(world.run(2.2, &[]));
+    assert!(!events.iter().any(|event| matches!(event, Event::Blast { .. })), "too early");
+    let grenade = world.entities.iter().find(|e| matches!(e.role, Role::Projectile(_)));
+    let grenade = grenade.expect("still there").id.slot;
+    assert!(world.position(grenade).x < -10.0, "it did not bounce: {}", world.position(grenade));
+    let events = world.run(0.5, &[]);
+    assert!(events.iter().any(|event| matches!(event, Event::Blast { .. })), "too late");
+}
+
+#[test]
+fn whoever_stands_on_a_moving_crate_is_carried_along() {
+    let mut world = empty_room();
+    let slot = world.throw("crate", DVec3::new(-300.0, 0.0, 17.0), DVec3::ZERO, DVec3::ZERO);
+    world.run(1.0, &[]);
+    let rider = world.join_at(DVec3::new(-300.0, 0.0, 62.0));
+    world.run(1.0, &[]);
+    let offset = world.position(rider.slot) - world.position(slot);
+    for _ in 0..60 {
+        let entity = world.entities.get_mut(slot).expect("the crate");
+        entity.velocity.x = 100.0;
+        rest::wake(&mut world.entities, slot);
+        world.step(&[]);
+        assert!(world.is_clean());
+    }
+    assert!(world.position(slot).x > -260.0, "the crate did not move");
+    let now = world.position(rider.slot) - world.position(slot);
+    assert!((now - offset).length() < 8.0, "left behind: {now} instead of {offset}");
 }

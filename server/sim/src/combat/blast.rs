@@ -1,0 +1,68 @@
+use glam::{DVec3, Vec3};
+use maps::Trace;
+use maps::geometry::Aabb;
+
+use super::{Combat, Weapon};
+use crate::entities::Role;
+use crate::event::Event;
+use crate::rest;
+
+/// How far a burst reaches, in units.
+const RADIUS: f64 = 140.0;
+
+/// Health that a burst takes at its centre; at its rim it takes none.
+const DAMAGE: f64 = 90.0;
+
+/// Kilogram units per second that a burst gives at its centre.
+const IMPULSE: f64 = 40_000.0;
+
+/// Fastest that a burst can make a body, in units per second.
+const MAX_SPEED: f64 = 700.0;
+
+/// Speed that it gives a player at its centre.
+const PLAYER_SPEED: f64 = 450.0;
+
+/// Takes the projectile in `slot` out of the world and lets it hurt, push and
+/// wake what it has in plain sight.
+pub(super) fn burst(combat: &mut Combat, slot: u16) {
+    let Some(entity) = combat.entities.get(slot) else { return };
+    let Role::Projectile(projectile) = entity.role else { return };
+    let (id, centre) = (entity.id, entity.placement().map(|p| p.pose().position));
+    combat.entities.remove(id);
+    let Some(centre) = centre else { return };
+    combat.events.push(Event::Blast { at: centre, radius: RADIUS });
+    let mut reached = Vec::new();
+    let bounds = Aabb::from_centre(centre, DVec3::splat(RADIUS));
+    combat.space().visit_entities(&bounds, None, &mut |slot, body| {
+        reached.push((slot, body.centre()));
+    });
+    for (slot, at) in reached {
+        let away = at - centre;
+        let share = 1.0 - away.length() / RADIUS;
+        if share <= 0.0 || !in_sight(combat, centre.as_vec3(), at.as_vec3()) {
+            continue;
+        }
+        let direction = away.try_normalize().unwrap_or(DVec3::Z);
+        let Some(entity) = combat.entities.get_mut(slot) else { continue };
+        match entity.role {
+            Role::Player(_) => {
+                // Rounded as a player's speed always is.
+                let gained = direction * (PLAYER_SPEED * share);
+                entity.velocity = (entity.velocity + gained).as_vec3().as_dvec3();
+                combat.hurt(slot, projectile.owner, (DAMAGE * share) as i16);
+            }
+            Role::Projectile(other) if other.weapon == Weapon::Rocket => {}
+            Role::Prop(_) | Role::Projectile(_) => {
+                let inverse_mass = combat.arena.shapes[entity.shape].inverse_mass;
+                let gained = (IMPULSE * share * inverse_mass).min(MAX_SPEED);
+                entity.velocity += direction * gained;
+                rest::wake(combat.entities, slot);
+            }
+        }
+    }
+}
+
+fn in_sight(combat: &Combat, from: Vec3, to: Vec3) -> bool {
+    let trace = combat.arena.map.find_first_transition(combat.arena.sight, from, to);
+    !matches!(trace, Trace::Hit(_))
+}

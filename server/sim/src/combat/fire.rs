@@ -1,0 +1,189 @@
+use glam::{DQuat, DVec3};
+use maps::Trace;
+use maps::geometry::Aabb;
+
+use super::{Combat, Projectile, Weapon};
+use crate::command::{Buttons, Command};
+use crate::entities::Role;
+use crate::event::Event;
+use crate::guard::Space;
+use crate::movement::heading;
+use crate::pose::Pose;
+use crate::rest;
+use crate::separation::Part;
+use crate::state::{EntityId, Posture};
+
+/// Eyes above the centre of the box, in units.
+const EYES_STANDING: f64 = 22.0;
+const EYES_CROUCHING: f64 = 10.0;
+
+const RAY_REACH: f64 = 4096.0;
+const RAY_DAMAGE: i16 = 25;
+const RAY_RELOAD: f64 = 0.4;
+/// Kilogram units per second that a ray gives to what it hits.
+const RAY_IMPULSE: f64 = 8_000.0;
+
+const ROCKET_SPEED: f64 = 900.0;
+const ROCKET_RELOAD: f64 = 0.8;
+const ROCKET_SECONDS: f64 = 6.0;
+
+const GRENADE_SPEED: f64 = 600.0;
+/// Upward speed that a throw adds.
+const GRENADE_LIFT: f64 = 150.0;
+const GRENADE_RELOAD: f64 = 0.7;
+const GRENADE_SECONDS: f64 = 2.5;
+
+/// Where a shot leaves, and where it goes.
+struct Aim {
+    player: EntityId,
+    eye: DVec3,
+    direction: DVec3,
+    velocity: DVec3,
+}
+
+/// Lets the player in `slot` shoot, if they wish and can.
+pub(crate) fn fire(combat: &mut Combat, slot: u16, command: Command) {
+    let Some(entity) = combat.entities.get_mut(slot) else { return };
+    let Some(fighter) = entity.fighter_mut() else { return };
+    fighter.reload = fighter.reload.saturating_sub(1);
+    if fighter.reload > 0 || fighter.dead > 0 {
+        return;
+    }
+    let Some(aim) = aim(combat, slot, command) else { return };
+    let reload = if command.buttons.contains(Buttons::FIRE) {
+        ray(combat, &aim);
+        RAY_RELOAD
+    } else if command.buttons.contains(Buttons::ROCKET) {
+        throw(combat, &aim, Weapon::Rocket);
+        ROCKET_RELOAD
+    } else if command.buttons.contains(Buttons::GRENADE) {
+        throw(combat, &aim, Weapon::Grenade);
+        GRENADE_RELOAD
+    } else {
+        return;
+    };
+    let reload = combat.ticks(reload);
+    if let Some(fighter) = combat.entities.get_mut(slot).and_then(|entity| entity.fighter_mut()) {
+        fighter.reload = reload;
+    }
+}
+
+fn aim(combat: &Combat, slot: u16, command: Command) -> Option<Aim> {
+    let entity = combat.entities.get(slot)?;
+    let centre = entity.placement()?.pose().position;
+    let above = match entity.walker()?.posture {
+        Posture::Standing => EYES_STANDING,
+        Posture::Crouching => EYES_CROUCHING,
+    };
+    let elevation = f64::from(command.pitch) * (std::f64::consts::TAU / 65536.0);
+    let across = heading(command.yaw) * libm::cos(elevation);
+    Some(Aim {
+        player: entity.id,
+        eye: centre + DVec3::Z * above,
+        direction: across.extend(libm::sin(elevation)),
+        velocity: entity.velocity,
+    })
+}
+
+fn ray(combat: &mut Combat, aim: &Aim) {
+    let far = aim.eye + aim.direction * RAY_REACH;
+    let sight = combat.arena.sight;
+    let trace = combat.arena.map.find_first_transition(sight, aim.eye.as_vec3(), far.as_vec3());
+    let mut nearest = match trace {
+        Trace::Clear => RAY_REACH,
+        Trace::Hit(hit) => f64::from(hit.time) * RAY_REACH,
+        Trace::StartSolid => 0.0,
+    };
+    let mut target = None;
+    let reach = Aabb::around([aim.eye, aim.eye + aim.direction * nearest]);
+    combat.space().visit_entities(&reach, Some(aim.player.slot), &mut |slot, body| {
+        for part in body.parts_at_start() {
+            if let Some(distance) = ray_meets(&part, aim.eye, aim.direction)
+                && distance < nearest
+            {
+                nearest = distance;
+                target = Some(slot);
+            }
+        }
+    });
+    let to = aim.eye + aim.direction * nearest;
+    combat.events.push(Event::Ray { player: aim.player, from: aim.eye, to });
+    let Some(slot) = target else { return };
+    let is_player = combat.entities.get(slot).is_some_and(|entity| entity.walker().is_some());
+    if is_player {
+        combat.hurt(slot, aim.player, RAY_DAMAGE);
+        return;
+    }
+    rest::wake(combat.entities, slot);
+    if let Some(entity) = combat.entities.get_mut(slot) {
+        let inverse_mass = combat.arena.shapes[entity.shape].inverse_mass;
+        entity.velocity += aim.direction * (RAY_IMPULSE * inverse_mass);
+    }
+}
+
+/// How far along the unit `direction` a ray from `from` enters a part.
+fn ray_meets(part: &Part, from: DVec3, direction: DVec3) -> Option<f64> {
+    let start = part.point_to_local(from);
+    let along = part.direction_to_local(direction);
+    let (mut enter, mut leave) = (0.0_f64, f64::INFINITY);
+    for face in part.solid.faces() {
+        let distance = face.plane.signed_distance(start);
+        let speed = face.plane.normal.dot(along);
+        if speed < 0.0 {
+            enter = enter.max(distance / -speed);
+        } else if speed > 0.0 {
+            leave = leave.min(-distance / speed);
+        } else if distance > 0.0 {
+            return None;
+        }
+    }
+    (enter <= leave && leave > 0.0).then_some(enter)
+}
+
+/// Puts a projectile in front of the player, if there is room for it and
+/// nothing between.
+fn throw(combat: &mut Combat, aim: &Aim, weapon: Weapon) {
+    let (name, seconds) = match weapon {
+        Weapon::Rocket => ("rocket", ROCKET_SECONDS),
+        Weapon::Grenade => ("grenade", GRENADE_SECONDS),
+    };
+    let Some(model) = combat.arena.model(name) else { return };
+    let Some(shape) = combat.arena.shapes.of_model(model) else { return };
+    let Some(start) = muzzle(combat, aim, combat.arena.shapes[shape].radius) else { return };
+    let pose = Pose { position: start, orientation: DQuat::IDENTITY };
+    let space =
+        Space { map: &combat.arena.map, shapes: &combat.arena.shapes, entities: combat.entities };
+    let Some(placement) = space.place(shape, pose, None, combat.counters) else { return };
+    let projectile = Projectile { weapon, model, owner: aim.player, fuse: combat.ticks(seconds) };
+    let Some(id) = combat.entities.insert(Role::Projectile(projectile), shape) else { return };
+    combat.entities.commit(id.slot, placement);
+    if let Some(entity) = combat.entities.get_mut(id.slot) {
+        entity.velocity = match weapon {
+            Weapon::Rocket => aim.direction * ROCKET_SPEED,
+            Weapon::Grenade => {
+                aim.direction * GRENADE_SPEED + DVec3::Z * GRENADE_LIFT + aim.velocity
+            }
+        };
+    }
+}
+
+/// The nearest point before the eye that a projectile of this radius can
+/// start from without touching the thrower, if nothing is in between.
+fn muzzle(combat: &Combat, aim: &Aim, radius: f64) -> Option<DVec3> {
+    let own = combat.entities.find(aim.player)?.placement()?.bounds().inflated(radius + 1.0);
+    let mut distance = f64::INFINITY;
+    for axis in 0..3 {
+        let (at, along) = (aim.eye[axis], aim.direction[axis]);
+        let side = if along > 0.0 { own.max[axis] } else { own.min[axis] };
+        if along != 0.0 {
+            distance = distance.min((side - at) / along);
+        }
+    }
+    let start = aim.eye + aim.direction * distance;
+    let way = combat.arena.map.find_first_transition(
+        combat.arena.sight,
+        aim.eye.as_vec3(),
+        start.as_vec3(),
+    );
+    matches!(way, Trace::Clear).then_some(start)
+}

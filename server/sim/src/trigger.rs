@@ -1,0 +1,105 @@
+//! Volumes of the map that do something to a player who is in them: jump
+//! pads (`trigger_push`) and teleporters (`trigger_teleport`), with the keys
+//! that Quake and Quake III gave them.
+
+use glam::{DVec3, Vec3};
+use maps::MapEntity;
+use maps::geometry::{Aabb, ConvexSolid};
+
+use crate::movement::{GRAVITY, heading};
+use crate::spawn::standing_centre;
+
+/// Quake's `speed` of a pad is in tenths of units per second.
+const PUSH_SCALE: f64 = 10.0;
+
+/// A pad's `speed` if it has none, as in Quake.
+const PUSH_SPEED: f64 = 1000.0;
+
+/// What being in a trigger does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Effect {
+    /// Gives this velocity, in units per second.
+    Push(DVec3),
+    /// Puts the player's standing box with its centre here, leaving along a
+    /// heading.
+    Teleport {
+        /// Centre of the standing box.
+        to: Vec3,
+        /// Heading of the way out.
+        yaw: u16,
+    },
+}
+
+/// All triggers of a map, in the order in which it has them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Triggers(Vec<(ConvexSolid, Effect)>);
+
+impl Triggers {
+    pub(crate) fn new(map: &maps::World) -> Self {
+        let mut triggers = Vec::new();
+        for entity in map.entities() {
+            for solid in entity.solids() {
+                let effect = match entity.classname() {
+                    "trigger_push" => push(map, entity, solid),
+                    "trigger_teleport" => teleport(map, entity),
+                    _ => None,
+                };
+                triggers.extend(effect.map(|effect| (solid.clone(), effect)));
+            }
+        }
+        Self(triggers)
+    }
+
+    /// The first trigger that a box around `centre` reaches into.
+    pub(crate) fn at(&self, centre: DVec3, half_extents: DVec3) -> Option<Effect> {
+        let bounds = Aabb::from_centre(centre, half_extents);
+        let reaches = |solid: &ConvexSolid| {
+            solid.bounds().overlaps(&bounds)
+                && solid.faces().iter().all(|face| {
+                    let nearest = face.plane.normal.abs().dot(half_extents);
+                    face.plane.signed_distance(centre) - nearest < 0.0
+                })
+        };
+        self.0.iter().find(|(solid, _)| reaches(solid)).map(|(_, effect)| *effect)
+    }
+}
+
+/// The entity that `target` of `entity` names.
+fn target<'a>(map: &'a maps::World, entity: &MapEntity) -> Option<&'a MapEntity> {
+    let name = entity.get("target")?;
+    map.entities().iter().find(|other| other.get("targetname") == Some(name))
+}
+
+/// With a target, the throw whose highest point is there (as in Quake III);
+/// without, `speed` along `angle`, of which -1 is up and -2 down (as in
+/// Quake).
+fn push(map: &maps::World, entity: &MapEntity, solid: &ConvexSolid) -> Option<Effect> {
+    if let Some(highest) = target(map, entity).and_then(MapEntity::origin) {
+        let from = solid.bounds().centre();
+        let height = (highest.z - from.z).max(1.0);
+        let time = (2.0 * height / GRAVITY).sqrt();
+        let across = (highest - from) / time;
+        return Some(Effect::Push(DVec3::new(across.x, across.y, GRAVITY * time)));
+    }
+    let speed = entity.get("speed").and_then(|speed| speed.parse().ok()).unwrap_or(PUSH_SPEED);
+    let angle = entity.angle().unwrap_or(0.0);
+    let direction = if angle == -1.0 {
+        DVec3::Z
+    } else if angle == -2.0 {
+        -DVec3::Z
+    } else {
+        heading(yaw_of(angle)).extend(0.0)
+    };
+    Some(Effect::Push(direction * speed * PUSH_SCALE)).filter(|_| speed.is_finite())
+}
+
+fn teleport(map: &maps::World, entity: &MapEntity) -> Option<Effect> {
+    let destination = target(map, entity)?;
+    let yaw = yaw_of(destination.angle().unwrap_or(0.0));
+    Some(Effect::Teleport { to: standing_centre(destination.origin()?).as_vec3(), yaw })
+}
+
+/// Degrees as a heading of 65,536 steps a turn.
+fn yaw_of(degrees: f64) -> u16 {
+    ((degrees / 360.0 * 65536.0).round() as i64).rem_euclid(65536) as u16
+}
