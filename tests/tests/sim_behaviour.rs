@@ -194,6 +194,64 @@ fn a_crate_is_shoved_along_and_two_players_block_each_other() {
 }
 
 #[test]
+fn a_jump_pad_throws_up_to_its_target() {
+    let drawing = Drawing::floor()
+        .spawn([-300, 0, 1])
+        .volume(&[("classname", "trigger_push"), ("target", "ledge")], [0, -200, 0], [64, 200, 16])
+        .entity(&[("classname", "info_notnull"), ("targetname", "ledge"), ("origin", "300 0 200")])
+        .block([250, -200, 0], [600, 200, 150]);
+    let mut world = start(&drawing);
+    let id = world.join().expect("there is room");
+    run(&mut world, 1, &[(id, forward(EAST))]);
+    run(&mut world, 3, &[]);
+    let player = find(&world, id);
+    assert!((player.position.z - 178.0).abs() < 0.2, "not on the ledge: {player:?}");
+}
+
+#[test]
+fn a_teleporter_leads_to_its_destination_and_waits_while_that_is_taken() {
+    let drawing = Drawing::floor()
+        .spawn([-300, 0, 1])
+        .volume(
+            &[("classname", "trigger_teleport"), ("target", "far")],
+            [0, -200, 0],
+            [32, 200, 100],
+        )
+        .entity(&[
+            ("classname", "info_teleport_destination"),
+            ("targetname", "far"),
+            ("origin", "700 700 25"),
+            ("angle", "90"),
+        ])
+        .prop("crate", [700.0, 700.0, 17.0], 0.0);
+    let mut world = start(&drawing);
+    let id = world.join().expect("there is room");
+    run(&mut world, 1, &[(id, forward(EAST))]);
+    run(&mut world, 1, &[]);
+    assert!(find(&world, id).position.y.abs() < 1.0, "came out inside a crate");
+
+    let free = Drawing::floor()
+        .spawn([-300, 0, 1])
+        .volume(
+            &[("classname", "trigger_teleport"), ("target", "far")],
+            [0, -200, 0],
+            [32, 200, 100],
+        )
+        .entity(&[
+            ("classname", "info_teleport_destination"),
+            ("targetname", "far"),
+            ("origin", "700 700 25"),
+            ("angle", "90"),
+        ]);
+    let mut world = start(&free);
+    let id = world.join().expect("there is room");
+    run(&mut world, 1, &[(id, forward(EAST))]);
+    run(&mut world, 1, &[]);
+    let player = find(&world, id);
+    assert!((player.position.x - 700.0).abs() < 1.0 && player.position.y > 700.0, "{player:?}");
+}
+
+#[test]
 fn the_same_commands_give_the_same_digests_and_other_commands_others() {
     let digests = |yaw: u16| {
         let drawing = Drawing::floor()

@@ -44,6 +44,16 @@ impl Drawing {
         self.brush(&[slope, face(b, y, z), face(b, z, x), face(a, x, z), face(a, y, x)])
     }
 
+    /// Adds a brush entity that is one box.
+    #[must_use]
+    pub fn volume(mut self, pairs: &[(&str, &str)], min: [i32; 3], max: [i32; 3]) -> Self {
+        let keys: String =
+            pairs.iter().map(|(key, value)| format!("\"{key}\" \"{value}\"\n")).collect();
+        let brush = Self::default().block(min, max).brushes;
+        let _ = write!(self.entities, "{{\n{keys}{brush}}}\n");
+        self
+    }
+
     /// Adds a brush by its planes: three points each, so that
     /// `(second − first) × (third − first)` points outward.
     #[must_use]
