@@ -19,6 +19,6 @@ pub use compile::{
 };
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};
 pub use world::{
-    FormatError, Hit, InvalidTree, LoadError, MapEntity, SURFACE_DISTANCE, SaveError, Solidity,
-    Trace, UNIVERSE, World, WorldCounts,
+    Clearance, FormatError, Hit, InvalidTree, LoadError, MapEntity, Near, SURFACE_DISTANCE,
+    SaveError, Solidity, Trace, UNIVERSE, World, WorldCounts,
 };

@@ -7,6 +7,7 @@
 
 mod entity;
 mod format;
+mod near;
 pub(crate) mod onion;
 mod trace;
 
@@ -21,6 +22,7 @@ use crate::spaces::{Size, SizeId, Spaces};
 pub use entity::MapEntity;
 pub(crate) use format::MAX_FACES;
 pub use format::{FormatError, LoadError, SaveError};
+pub use near::{Clearance, Near};
 use onion::OnionTree;
 pub use onion::{InvalidTree, Solidity, UNIVERSE};
 pub use trace::{Hit, SURFACE_DISTANCE, Trace};
@@ -145,6 +147,13 @@ impl World {
     #[inline]
     pub fn is_solid(&self, size: SizeId, point: Vec3) -> bool {
         self.solidity(point).contains(size)
+    }
+
+    /// What lies within `radius` units of a box of this size whose centre is at
+    /// `point`: how a mover keeps off surfaces by more than rounding.
+    #[inline]
+    pub fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
+        self.onion.clearance(size, point, radius)
     }
 
     /// What a box of this size meets first while its centre moves from

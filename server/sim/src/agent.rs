@@ -1,6 +1,7 @@
 //! A player's share of a tick: the movement code let loose in the real world.
 
 use glam::{DVec3, Vec3};
+use maps::Clearance;
 
 use crate::arena::Arena;
 use crate::command::Command;
@@ -41,6 +42,10 @@ impl<'a, C: Crowd<'a>> Surroundings for Around<'a, C> {
 
     fn is_free(&mut self, posture: Posture, position: Vec3) -> bool {
         self.agent(posture).is_free(position, &self.crowd)
+    }
+
+    fn clearance(&self, posture: Posture, position: Vec3, radius: f32) -> Clearance {
+        self.agent(posture).clearance(position, radius)
     }
 
     fn rise(&self) -> f32 {

@@ -10,6 +10,7 @@
 mod sweep;
 mod together;
 
+use maps::Clearance;
 use maps::geometry::Aabb;
 
 use crate::cascade::{Body, box_at, filtered};
@@ -55,7 +56,7 @@ pub(crate) enum Blocker {
     Entity(u16),
 }
 
-pub(crate) use sweep::{Agent, Crowd, Others, Sweep, SweepHit};
+pub(crate) use sweep::{Agent, Crowd, LEAST_CLEARANCE, Others, Sweep, SweepHit};
 pub(crate) use together::{Advance, Proposal};
 
 /// The world as it stands: what every check looks at.
@@ -91,7 +92,11 @@ impl<'a> Space<'a> {
         counters: &mut Counters,
     ) -> Option<Placement> {
         let size = self.shape(shape).size;
-        if size.is_some_and(|size| self.map.is_solid(size, pose.position.as_vec3())) {
+        let near = |size| {
+            let position = pose.position.as_vec3();
+            self.map.clearance(size, position, LEAST_CLEARANCE) != Clearance::Clear
+        };
+        if size.is_some_and(near) {
             return None;
         }
         let body = Body::standing(self.shape(shape), pose);

@@ -9,9 +9,10 @@
 mod slide;
 
 use glam::{DVec2, DVec3, Vec3};
+use maps::{Clearance, SURFACE_DISTANCE};
 
 use crate::command::{Buttons, Command};
-use crate::guard::{Sweep, SweepHit};
+use crate::guard::{LEAST_CLEARANCE, Sweep, SweepHit};
 use crate::state::Posture;
 use crate::trigger::Effect;
 
@@ -41,6 +42,8 @@ const WALKABLE: f64 = 0.7;
 const GROUND_REACH: f32 = 0.25;
 /// Speed with which a teleporter lets a player out, as in Quake.
 const TELEPORT_SPEED: f64 = 300.0;
+/// Surfaces to move off from within one tick: more than meet in any corner.
+const MAX_SURFACES: usize = 6;
 /// No player moves faster, in units per second.
 const MAX_SPEED: f64 = 2000.0;
 
@@ -83,6 +86,8 @@ pub(crate) trait Surroundings {
     fn sweep(&mut self, posture: Posture, start: Vec3, end: Vec3) -> Sweep;
     /// Whether the box of `posture` may stand at `position`.
     fn is_free(&mut self, posture: Posture, position: Vec3) -> bool;
+    /// What of the world is within `radius` of the box of `posture`.
+    fn clearance(&self, posture: Posture, position: Vec3, radius: f32) -> Clearance;
     /// How much higher the centre is when standing than when crouching, the
     /// feet staying where they are.
     fn rise(&self) -> f32;
@@ -121,6 +126,7 @@ pub(crate) fn step(
     let mut motion = Motion { position, velocity: velocity.as_dvec3(), walker };
     motion.walker.yaw = command.yaw;
     change_posture(&mut motion, command, surroundings);
+    let checked = motion.position;
     let ground = find_ground(&mut motion, surroundings);
     jump(&mut motion, command);
     let drift = ground.map_or(DVec3::ZERO, |ground| ground.drift);
@@ -141,10 +147,28 @@ pub(crate) fn step(
         slide(&mut motion, None, seconds, surroundings, touched);
         motion.velocity.z -= GRAVITY * seconds * 0.5;
     }
+    keep_off(&mut motion, checked, surroundings);
     encounters.teleported = pull_trigger(&mut motion, surroundings);
     find_ground(&mut motion, surroundings);
     let Motion { position, velocity, walker } = motion;
     PlayerMotion { position, velocity: velocity.as_vec3(), walker }
+}
+
+/// Moves off surfaces that are nearer than a trace would have stopped. A way
+/// that meets nothing may end at any distance from a wall beside it, and what
+/// `f32` calls empty there need not be. Whoever cannot get clear stays at
+/// `checked`, where they were.
+fn keep_off(motion: &mut Motion, checked: Vec3, surroundings: &mut impl Surroundings) {
+    let posture = motion.walker.posture;
+    for _ in 0..MAX_SURFACES {
+        let near = surroundings.clearance(posture, motion.position, SURFACE_DISTANCE * 0.5);
+        let Clearance::Near(near) = near else { break };
+        let off = motion.position + near.normal * (SURFACE_DISTANCE - near.distance);
+        motion.position = surroundings.sweep(posture, motion.position, off).end;
+    }
+    if surroundings.clearance(posture, motion.position, LEAST_CLEARANCE) != Clearance::Clear {
+        motion.position = checked;
+    }
 }
 
 /// Lets the place do what it does. Returns whether it was a teleporter; one

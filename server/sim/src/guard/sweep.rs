@@ -3,7 +3,7 @@
 
 use glam::{DVec3, Vec3};
 use maps::geometry::Aabb;
-use maps::{SizeId, Trace};
+use maps::{Clearance, SizeId, Trace};
 
 use super::{MARGIN, Space, least_gap};
 use crate::cascade::{Body, pass};
@@ -17,6 +17,10 @@ use crate::shape::Shape;
 /// than the solver wants between bodies at rest, or the two would push a crate
 /// back and forth between an agent's feet and the floor.
 const AGENT_GAP: f64 = 1.25 * REST_GAP;
+
+/// No player ends a tick nearer to the world than this, in units: the onion is
+/// asked in `f32`, whose rounding on the largest maps is a tenth of it.
+pub(crate) const LEAST_CLEARANCE: f32 = 1.0 / 256.0;
 
 /// The bodies that a player may run into.
 pub(crate) trait Crowd<'a> {
@@ -72,9 +76,14 @@ pub(crate) struct Agent<'a> {
 }
 
 impl Agent<'_> {
+    /// What of the world is within `radius` of the box at `position`.
+    pub(crate) fn clearance(&self, position: Vec3, radius: f32) -> Clearance {
+        self.map.clearance(self.size, position, radius)
+    }
+
     /// Whether the box may stand at `position`.
     pub(crate) fn is_free<'b>(&self, position: Vec3, crowd: &impl Crowd<'b>) -> bool {
-        if self.map.is_solid(self.size, position) {
+        if self.clearance(position, LEAST_CLEARANCE) != Clearance::Clear {
             return false;
         }
         let body = Body::standing(self.shape, Pose::at(position.as_dvec3()));

@@ -1,0 +1,123 @@
+use glam::Vec3;
+
+use super::onion::{Child, OnionTree, Target, inside_universe};
+use crate::spaces::SizeId;
+
+/// The surface nearest to a point, as far as the tree's planes tell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Near {
+    /// Unit normal of the surface, towards the point.
+    pub normal: Vec3,
+    /// Distance along the normal in units, not above the true distance.
+    pub distance: f32,
+}
+
+/// What lies about a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Clearance {
+    /// Nothing solid within the radius.
+    Clear,
+    /// A surface within the radius.
+    Near(Near),
+    /// The point itself is in solid.
+    Inside,
+}
+
+impl OnionTree {
+    /// Whether anything solid for `size` is within `radius` of `point`.
+    ///
+    /// A solid leaf is beyond every plane that is crossed on the way down to
+    /// it, so it is no nearer than the farthest of them; of all leaves within
+    /// the radius, the nearest counts.
+    pub(crate) fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
+        if !inside_universe(point) {
+            return Clearance::Inside;
+        }
+        let mut search = Search { tree: self, size, point, radius, found: Clearance::Clear };
+        search.descend(self.root(), None);
+        search.found
+    }
+}
+
+struct Search<'a> {
+    tree: &'a OnionTree,
+    size: SizeId,
+    point: Vec3,
+    /// Shrinks to the nearest leaf so far.
+    radius: f32,
+    found: Clearance,
+}
+
+impl Search<'_> {
+    /// Recurses as deep as the tree at most, which is bounded when it is made.
+    fn descend(&mut self, child: Child, crossed: Option<Near>) {
+        let index = match child.target() {
+            Target::Leaf(solidity) => {
+                if solidity.contains(self.size) {
+                    self.radius = crossed.map_or(0.0, |near| near.distance);
+                    self.found = crossed.map_or(Clearance::Inside, Clearance::Near);
+                }
+                return;
+            }
+            Target::Node(index) => index as usize,
+        };
+        let node = self.tree.nodes()[index];
+        let distance = node.signed_distance(self.point);
+        let (here, beyond, normal) = if distance >= 0.0 {
+            (node.front, node.back, node.normal)
+        } else {
+            (node.back, node.front, -node.normal)
+        };
+        self.descend(here, crossed);
+        let distance = distance.abs();
+        if distance < self.radius {
+            let farther = crossed.filter(|near| near.distance >= distance);
+            self.descend(beyond, farther.or(Some(Near { normal, distance })));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Source, Spaces, World, compile};
+
+    /// A block of 64 units about the origin, alone.
+    fn block() -> World {
+        let text = "{ \"classname\" \"worldspawn\" {
+            ( 32 0 0 ) ( 32 0 1 ) ( 32 1 0 ) t 0 0 0 1 1
+            ( -32 0 0 ) ( -32 1 0 ) ( -32 0 1 ) t 0 0 0 1 1
+            ( 0 32 0 ) ( 1 32 0 ) ( 0 32 1 ) t 0 0 0 1 1
+            ( 0 -32 0 ) ( 0 -32 1 ) ( 1 -32 0 ) t 0 0 0 1 1
+            ( 0 0 32 ) ( 0 1 32 ) ( 1 0 32 ) t 0 0 0 1 1
+            ( 0 0 -32 ) ( 1 0 -32 ) ( 0 1 -32 ) t 0 0 0 1 1 } }";
+        let source = Source::from_text("block", text);
+        let compiled = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| {});
+        compiled.expect("the block compiles").world
+    }
+
+    #[test]
+    fn the_nearest_face_is_found_from_all_sides_and_only_within_the_radius() {
+        let world = block();
+        let size = world.size("point").expect("a default size");
+        for axis in [Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z] {
+            let aside = Vec3::new(0.5, 0.25, 0.125) * (Vec3::ONE - axis.abs());
+            let point = axis * 32.25 + aside;
+            let distance = (point.dot(axis) - 32.0).abs();
+            let near = Clearance::Near(Near { normal: axis, distance });
+            assert_eq!(world.clearance(size, point, 1.0), near);
+            assert_eq!(world.clearance(size, point, distance * 0.5), Clearance::Clear);
+        }
+        assert_eq!(world.clearance(size, Vec3::ONE, 1.0), Clearance::Inside);
+    }
+
+    #[test]
+    fn by_an_edge_the_distance_is_never_too_great() {
+        let world = block();
+        let size = world.size("point").expect("a default size");
+        let Clearance::Near(near) = world.clearance(size, Vec3::new(32.3, 32.4, 0.0), 1.0) else {
+            panic!("the edge was not seen")
+        };
+        assert!(near.distance <= 0.5 && near.distance >= 0.3, "{near:?}");
+    }
+}
