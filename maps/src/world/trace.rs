@@ -13,10 +13,34 @@ use crate::spaces::SizeId;
 /// against the rounding of `f32` positions, small against anything drawn.
 pub const SURFACE_DISTANCE: f32 = 1.0 / 32.0;
 
-/// Planes crossed within this many units of each other, along the way, are
-/// crossed at an edge: which of them is the surface is then found out by
-/// looking, not by their order, which rounding decides.
+/// Planes crossed within this many units of each other along the way are
+/// crossed at an edge. Which of them is the surface is then found out by
+/// looking around: their order is up to rounding, and the one that comes first
+/// may be a plane that only divides the tree there.
 const EDGE: f32 = 0.01;
+
+/// To find out whether a plane is a surface at a point, the plane is looked at
+/// this far to every side, in units. Not along an edge that is drawn.
+const ASIDE: [[f32; 2]; 8] = [
+    [0.28, 0.11],
+    [0.12, 0.27],
+    [-0.11, 0.28],
+    [-0.27, 0.13],
+    [-0.28, -0.12],
+    [-0.13, -0.27],
+    [0.11, -0.28],
+    [0.27, -0.12],
+];
+
+/// There, it is a surface if it is empty so far in front and solid so far
+/// behind: less than [`ASIDE`] by as much as faces are inclined to each other.
+const ACROSS: f32 = 0.003;
+
+/// Stretches of the way shorter than this, in units, are not looked at: where
+/// planes meet, rounding makes such that lie in no cell at all. So much of a
+/// solid's edge a path may cut off, which is the tolerance that worlds are
+/// compiled to.
+const SLIVER: f32 = 0.001;
 
 /// How often a segment that lies in a plane may change between the solids on
 /// both sides before it is called blocked. Real maps need a handful; the bound
@@ -52,18 +76,12 @@ pub struct Hit {
     pub end: Vec3,
 }
 
-/// The plane by which a segment came into a leaf.
-#[derive(Clone, Copy)]
-struct Entry {
-    node: u32,
-    /// Other planes are crossed at nearly the same time.
-    tied: bool,
-}
-
 #[derive(Clone, Copy)]
 struct Found {
     time: f32,
-    entry: Option<Entry>,
+    /// The node by whose plane the segment came into the leaf; none if it
+    /// starts there.
+    entry: Option<u32>,
 }
 
 struct Query<'a> {
@@ -73,6 +91,10 @@ struct Query<'a> {
     end: Vec3,
     /// [`EDGE`] as a fraction of the segment.
     edge: f32,
+    /// [`SLIVER`] as a fraction of the segment.
+    sliver: f32,
+    /// Latest time at which planes were seen to be crossed nearly together.
+    tie: Cell<f32>,
     coplanar_steps: Cell<u32>,
 }
 
@@ -84,11 +106,7 @@ impl OnionTree {
         if !inside_universe(start) || !inside_universe(end) {
             return Trace::StartSolid;
         }
-        // The longest component is short of the length by less than half,
-        // which is near enough; a segment without length crosses nothing.
-        let edge = EDGE / (end - start).abs().max_element();
-        let coplanar_steps = Cell::new(0);
-        let query = Query { nodes: self.nodes(), size, start, end, edge, coplanar_steps };
+        let query = Query::new(self, size, start, end);
         let Some(found) = query.first_solid(self.root(), 0.0, 1.0, None) else {
             return Trace::Clear;
         };
@@ -98,17 +116,56 @@ impl OnionTree {
         if found.time == 0.0 && self.solidity(start).contains(size) {
             return Trace::StartSolid;
         }
-        let node =
-            if entry.tied { query.surface(self.root(), found.time, entry) } else { entry.node };
-        let node = &self.nodes()[node as usize];
-        let (from, to) = (node.signed_distance(start), node.signed_distance(end));
-        let stop = (found.time - SURFACE_DISTANCE / (from - to).abs()).max(0.0);
-        Trace::Hit(Hit {
-            time: found.time,
-            point: query.at(found.time),
-            normal: if from > to { node.normal } else { -node.normal },
-            end: self.free_end(&query, stop),
-        })
+        let point = query.at(found.time);
+        let tied = (found.time - query.tie.get()).abs() <= query.edge;
+        let met = tied.then(|| self.surface(size, point, end - start)).flatten();
+        let normal = met.unwrap_or_else(|| {
+            let node = &self.nodes()[entry as usize];
+            let inward = node.signed_distance(start) < node.signed_distance(end);
+            if inward { -node.normal } else { node.normal }
+        });
+        let approach = normal.dot(end - start).abs();
+        let stop = (found.time - SURFACE_DISTANCE / approach).max(0.0);
+        Trace::Hit(Hit { time: found.time, point, normal, end: self.free_end(&query, stop) })
+    }
+
+    /// Normal of the surface at `point` that faces `motion`: of several, the
+    /// one that is there to most sides, and of those the nearest.
+    fn surface(&self, size: SizeId, point: Vec3, motion: Vec3) -> Option<Vec3> {
+        let mut met = (0, 0.0, None);
+        self.look_around(self.root(), point, &mut |node| {
+            let inward = node.normal.dot(motion);
+            if inward == 0.0 {
+                return;
+            }
+            let normal = if inward > 0.0 { -node.normal } else { node.normal };
+            let distance = node.signed_distance(point);
+            let on = point - node.normal * distance;
+            let (u, v) = normal.any_orthonormal_pair();
+            let solid = |p: Vec3| self.solidity(p).contains(size);
+            let is_surface = |[a, b]: &&[f32; 2]| {
+                let at = on + u * *a + v * *b;
+                solid(at - normal * ACROSS) && !solid(at + normal * ACROSS)
+            };
+            let sides = ASIDE.iter().filter(is_surface).count();
+            if sides > met.0 || (sides == met.0 && distance.abs() < met.1) {
+                met = (sides, distance.abs(), Some(normal));
+            }
+        });
+        met.2
+    }
+
+    /// Visits the nodes whose planes pass within [`EDGE`] of `point` there.
+    fn look_around(&self, mut child: Child, point: Vec3, visit: &mut impl FnMut(&Node)) {
+        while let Target::Node(index) = child.target() {
+            let node = &self.nodes()[index as usize];
+            let distance = node.signed_distance(point);
+            if distance.abs() <= EDGE {
+                visit(node);
+                self.look_around(node.back, point, visit);
+            }
+            child = if distance < -EDGE { node.back } else { node.front };
+        }
     }
 
     /// The position at time `stop`, or an earlier one if that is in solid by
@@ -125,7 +182,16 @@ impl OnionTree {
     }
 }
 
-impl Query<'_> {
+impl<'a> Query<'a> {
+    fn new(tree: &'a OnionTree, size: SizeId, start: Vec3, end: Vec3) -> Self {
+        // The longest component is short of the length by less than half,
+        // which is near enough; a segment without length crosses nothing.
+        let length = (end - start).abs().max_element();
+        let (edge, sliver) = (EDGE / length, SLIVER / length);
+        let (tie, coplanar_steps) = (Cell::new(f32::NEG_INFINITY), Cell::new(0));
+        Self { nodes: tree.nodes(), size, start, end, edge, sliver, tie, coplanar_steps }
+    }
+
     fn at(&self, time: f32) -> Vec3 {
         if time == 0.0 { self.start } else { self.start + (self.end - self.start) * time }
     }
@@ -138,7 +204,7 @@ impl Query<'_> {
         mut child: Child,
         mut from: f32,
         to: f32,
-        mut entry: Option<Entry>,
+        mut entry: Option<u32>,
     ) -> Option<Found> {
         loop {
             let index = match child.target() {
@@ -163,20 +229,27 @@ impl Query<'_> {
             let (near, far) =
                 if b < 0.0 { (node.front, node.back) } else { (node.back, node.front) };
             let time = a / (a - b);
+            // At the very end both sides count, as they do for a point.
+            if time > from && to < 1.0 && to - time <= self.sliver {
+                if time - to < self.edge {
+                    self.tie.set(to);
+                }
+                child = near;
+                continue;
+            }
+            if (time - from).abs() < self.edge && entry.is_some() {
+                self.tie.set(from);
+            }
             if time > from {
-                // At the very end both sides count, as they do for a point.
-                if time >= to && to < 1.0 {
-                    child = near;
-                    continue;
+                // The start's own leaf counts, however soon it is left.
+                let look = from == 0.0 || time - from > self.sliver;
+                let found = if look { self.first_solid(near, from, time, entry) } else { None };
+                if found.is_some() {
+                    return found;
                 }
-                if let Some(found) = self.first_solid(near, from, time, entry) {
-                    return Some(found);
-                }
-                let tied = time - from < self.edge && entry.is_some();
-                (from, entry) = (time, Some(Entry { node: index, tied }));
-            } else if from - time < self.edge {
-                let node = entry.map_or(index, |e| e.node);
-                entry = Some(Entry { node, tied: entry.is_some() });
+                (from, entry) = (time, Some(index));
+            } else if entry.is_none() {
+                entry = Some(index);
             }
             child = far;
         }
@@ -189,7 +262,7 @@ impl Query<'_> {
         node: &Node,
         mut from: f32,
         to: f32,
-        mut entry: Option<Entry>,
+        mut entry: Option<u32>,
     ) -> Option<Found> {
         loop {
             let front = self.first_solid(node.front, from, to, entry)?;
@@ -197,53 +270,13 @@ impl Query<'_> {
             // Without an entry it is the start's own leaf, so not the later.
             let later = if front.time > back.time || back.entry.is_none() { front } else { back };
             let steps = self.coplanar_steps.get() + 1;
+            // The surface that is met may be that of the other side.
+            self.tie.set(later.time);
             if front.time == back.time || steps > MAX_COPLANAR_STEPS {
                 return Some(later);
             }
             self.coplanar_steps.set(steps);
             (from, entry) = (later.time, later.entry);
         }
-    }
-
-    /// Of several planes crossed at nearly the same time on the way into a
-    /// solid leaf, one whose near side is empty there: the surface that is
-    /// met, and not a plane that goes on through the solid.
-    fn surface(&self, root: Child, time: f32, entry: Entry) -> u32 {
-        let after = time + self.edge;
-        let mut surface = None;
-        let mut child = root;
-        while let Target::Node(index) = child.target() {
-            let node = &self.nodes[index as usize];
-            let (a, b) = (node.signed_distance(self.start), node.signed_distance(self.end));
-            let near = if b < a { node.front } else { node.back };
-            let crossing = if a != b { a / (a - b) } else { f32::INFINITY };
-            if (crossing - time).abs() <= self.edge && !self.solid_after(near, after) {
-                surface = Some(index);
-                if index == entry.node {
-                    break;
-                }
-            }
-            child = self.side_after(node, after);
-        }
-        surface.unwrap_or(entry.node)
-    }
-
-    /// Whether the leaf below `child` that the segment is in just after
-    /// `time` is solid.
-    fn solid_after(&self, mut child: Child, time: f32) -> bool {
-        loop {
-            child = match child.target() {
-                Target::Leaf(solidity) => return solidity.contains(self.size),
-                Target::Node(index) => self.side_after(&self.nodes[index as usize], time),
-            }
-        }
-    }
-
-    /// The side of `node` that the segment is on just after `time`.
-    fn side_after(&self, node: &Node, time: f32) -> Child {
-        let (a, b) = (node.signed_distance(self.start), node.signed_distance(self.end));
-        let front =
-            if a > 0.0 { b >= 0.0 || a / (a - b) > time } else { b > 0.0 && a / (a - b) <= time };
-        if front { node.front } else { node.back }
     }
 }
