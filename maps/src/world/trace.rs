@@ -2,6 +2,7 @@
 mod tests;
 
 use std::cell::Cell;
+use std::ops::ControlFlow;
 
 use glam::Vec3;
 
@@ -76,13 +77,25 @@ pub struct Hit {
     pub end: Vec3,
 }
 
+/// The plane by which a segment came into a leaf.
+#[derive(Clone, Copy)]
+struct Entry {
+    node: u32,
+    /// Other planes are crossed at nearly the same time.
+    tied: bool,
+}
+
+/// The first solid leaf of a stretch.
 #[derive(Clone, Copy)]
 struct Found {
     time: f32,
-    /// The node by whose plane the segment came into the leaf; none if it
-    /// starts there.
-    entry: Option<u32>,
+    /// None if the segment starts there.
+    entry: Option<Entry>,
 }
+
+/// What a stretch of the way is: broken by solid, or free; then, whether it
+/// ends where other planes are crossed at nearly the same time.
+type Stretch = ControlFlow<Found, bool>;
 
 struct Query<'a> {
     nodes: &'a [Node],
@@ -93,8 +106,6 @@ struct Query<'a> {
     edge: f32,
     /// [`SLIVER`] as a fraction of the segment.
     sliver: f32,
-    /// Latest time at which planes were seen to be crossed nearly together.
-    tie: Cell<f32>,
     coplanar_steps: Cell<u32>,
 }
 
@@ -107,7 +118,7 @@ impl OnionTree {
             return Trace::StartSolid;
         }
         let query = Query::new(self, size, start, end);
-        let Some(found) = query.first_solid(self.root(), 0.0, 1.0, None) else {
+        let ControlFlow::Break(found) = query.stretch(self.root(), 0.0, 1.0, None) else {
             return Trace::Clear;
         };
         // Touching at the start is no start in solid; a leaf entered without
@@ -117,10 +128,9 @@ impl OnionTree {
             return Trace::StartSolid;
         }
         let point = query.at(found.time);
-        let tied = (found.time - query.tie.get()).abs() <= query.edge;
-        let met = tied.then(|| self.surface(size, point, end - start)).flatten();
+        let met = entry.tied.then(|| self.surface(size, point, end - start)).flatten();
         let normal = met.unwrap_or_else(|| {
-            let node = &self.nodes()[entry as usize];
+            let node = &self.nodes()[entry.node as usize];
             let inward = node.signed_distance(start) < node.signed_distance(end);
             if inward { -node.normal } else { node.normal }
         });
@@ -188,29 +198,31 @@ impl<'a> Query<'a> {
         // which is near enough; a segment without length crosses nothing.
         let length = (end - start).abs().max_element();
         let (edge, sliver) = (EDGE / length, SLIVER / length);
-        let (tie, coplanar_steps) = (Cell::new(f32::NEG_INFINITY), Cell::new(0));
-        Self { nodes: tree.nodes(), size, start, end, edge, sliver, tie, coplanar_steps }
+        let coplanar_steps = Cell::new(0);
+        Self { nodes: tree.nodes(), size, start, end, edge, sliver, coplanar_steps }
     }
 
     fn at(&self, time: f32) -> Vec3 {
         if time == 0.0 { self.start } else { self.start + (self.end - self.start) * time }
     }
 
-    /// The first solid leaf that the segment visits between `from` and `to`.
-    /// Loops down one side and recurses only into the near half of what
-    /// straddles a plane.
-    fn first_solid(
+    /// Visits the leaves along the segment between `from` and `to` until one
+    /// is solid. Loops down one side and recurses only into the near half of
+    /// what straddles a plane.
+    fn stretch(
         &self,
         mut child: Child,
         mut from: f32,
         to: f32,
-        mut entry: Option<u32>,
-    ) -> Option<Found> {
+        mut entry: Option<Entry>,
+    ) -> Stretch {
+        let mut tied_at_end = false;
         loop {
             let index = match child.target() {
-                Target::Leaf(solidity) => {
-                    return solidity.contains(self.size).then_some(Found { time: from, entry });
+                Target::Leaf(solidity) if solidity.contains(self.size) => {
+                    return ControlFlow::Break(Found { time: from, entry });
                 }
+                Target::Leaf(_) => return ControlFlow::Continue(tied_at_end),
                 Target::Node(index) => index,
             };
             let node = &self.nodes[index as usize];
@@ -224,32 +236,27 @@ impl<'a> Query<'a> {
                 continue;
             }
             if a == b {
-                return self.first_solid_in_plane(node, from, to, entry);
+                return self.stretch_in_plane(node, from, to, entry);
             }
             let (near, far) =
                 if b < 0.0 { (node.front, node.back) } else { (node.back, node.front) };
             let time = a / (a - b);
             // At the very end both sides count, as they do for a point.
             if time > from && to < 1.0 && to - time <= self.sliver {
-                if time - to < self.edge {
-                    self.tie.set(to);
-                }
+                tied_at_end |= time - to < self.edge;
                 child = near;
                 continue;
             }
-            if (time - from).abs() < self.edge && entry.is_some() {
-                self.tie.set(from);
-            }
+            let tied = entry.is_some() && (time - from).abs() < self.edge;
             if time > from {
                 // The start's own leaf counts, however soon it is left.
                 let look = from == 0.0 || time - from > self.sliver;
-                let found = if look { self.first_solid(near, from, time, entry) } else { None };
-                if found.is_some() {
-                    return found;
-                }
-                (from, entry) = (time, Some(index));
-            } else if entry.is_none() {
-                entry = Some(index);
+                let tied = tied | (look && self.stretch(near, from, time, entry)?);
+                (from, entry) = (time, Some(Entry { node: index, tied }));
+            } else if let Some(entry) = &mut entry {
+                entry.tied |= tied;
+            } else {
+                entry = Some(Entry { node: index, tied });
             }
             child = far;
         }
@@ -257,26 +264,28 @@ impl<'a> Query<'a> {
 
     /// A segment that lies in a plane is in solid only while both sides are:
     /// it goes on past whichever frees it last.
-    fn first_solid_in_plane(
+    fn stretch_in_plane(
         &self,
         node: &Node,
         mut from: f32,
         to: f32,
-        mut entry: Option<u32>,
-    ) -> Option<Found> {
+        mut entry: Option<Entry>,
+    ) -> Stretch {
         loop {
-            let front = self.first_solid(node.front, from, to, entry)?;
-            let back = self.first_solid(node.back, from, to, entry)?;
+            let sides = [node.front, node.back].map(|side| self.stretch(side, from, to, entry));
+            let [ControlFlow::Break(front), ControlFlow::Break(back)] = sides else {
+                return ControlFlow::Continue(true);
+            };
             // Without an entry it is the start's own leaf, so not the later.
             let later = if front.time > back.time || back.entry.is_none() { front } else { back };
-            let steps = self.coplanar_steps.get() + 1;
             // The surface that is met may be that of the other side.
-            self.tie.set(later.time);
+            let entry_here = later.entry.map(|e| Entry { tied: true, ..e });
+            let steps = self.coplanar_steps.get() + 1;
             if front.time == back.time || steps > MAX_COPLANAR_STEPS {
-                return Some(later);
+                return ControlFlow::Break(Found { time: later.time, entry: entry_here });
             }
             self.coplanar_steps.set(steps);
-            (from, entry) = (later.time, later.entry);
+            (from, entry) = (later.time, entry_here);
         }
     }
 }
