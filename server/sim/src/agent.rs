@@ -7,7 +7,7 @@ use crate::arena::Arena;
 use crate::command::Command;
 use crate::counters::Counters;
 use crate::entities::{Entities, Role};
-use crate::guard::{Agent, Crowd, Others, Space, Sweep, SweepHit};
+use crate::guard::{Agent, Crowd, Memory, Others, Space, Sweep, SweepHit};
 use crate::movement::{self, Encounters, PlayerMotion, Surroundings, Walker};
 use crate::pose::Pose;
 use crate::rest;
@@ -25,7 +25,7 @@ const STOOD_ON: f64 = 0.7;
 pub(crate) struct Around<'a, C> {
     pub(crate) arena: &'a Arena,
     pub(crate) crowd: C,
-    pub(crate) counters: &'a mut Counters,
+    pub(crate) memory: Memory<'a>,
 }
 
 impl<'a, C> Around<'a, C> {
@@ -37,7 +37,7 @@ impl<'a, C> Around<'a, C> {
 
 impl<'a, C: Crowd<'a>> Surroundings for Around<'a, C> {
     fn sweep(&mut self, posture: Posture, start: Vec3, end: Vec3) -> Sweep {
-        self.agent(posture).sweep(start, end, &self.crowd, self.counters)
+        self.agent(posture).sweep(start, end, &self.crowd, &mut self.memory)
     }
 
     fn is_free(&mut self, posture: Posture, position: Vec3) -> bool {
@@ -92,7 +92,8 @@ pub(crate) fn step(
     };
     let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
     let mut encounters = Encounters::default();
-    let mut around = Around { arena, crowd: Others { space, slot }, counters };
+    let memory = Memory::new(counters);
+    let mut around = Around { arena, crowd: Others { space, slot }, memory };
     let moved = movement::step(motion, command, seconds, &mut around, &mut encounters);
     let shape = arena.shapes.of_posture(moved.walker.posture);
     let pose = Pose::at(moved.position.as_dvec3());

@@ -56,7 +56,7 @@ pub(crate) enum Blocker {
     Entity(u16),
 }
 
-pub(crate) use sweep::{Agent, Crowd, LEAST_CLEARANCE, Others, Sweep, SweepHit};
+pub(crate) use sweep::{Agent, Crowd, LEAST_CLEARANCE, Memory, Others, Sweep, SweepHit};
 pub(crate) use together::{Advance, Proposal};
 
 /// The world as it stands: what every check looks at.

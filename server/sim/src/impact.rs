@@ -21,6 +21,10 @@ pub(crate) const RESOLUTION: f64 = 1.0 / 4096.0;
 /// a grazing turn needs some dozens, and giving up early is always safe.
 const MAX_INTERVALS: u32 = 128;
 
+/// Shortest intervals passed one by one before a motion counts as blocked:
+/// who creeps so is pressed against something.
+const MAX_CREEPS: u32 = 6;
+
 /// Share of the room along an axis that a leap takes: all of it would end
 /// just where rounding decides.
 const LEAP: f64 = 0.999;
@@ -117,6 +121,7 @@ pub(crate) fn passage(
         }
     }
     let mut passed = from;
+    let mut creeps = 0;
     for _ in 0..MAX_INTERVALS {
         *intervals += 1;
         *axis = closest.axis;
@@ -138,7 +143,9 @@ pub(crate) fn passage(
             Some(leap) => passed + leap,
             // Out of room along the best plane: another may still divide the
             // pair for as long as can be told apart.
+            None if creeps == MAX_CREEPS => break,
             None => {
+                creeps += 1;
                 let next = f64::min(passed + RESOLUTION, to);
                 match separate(&a.at(next), &b.at(next), *axis) {
                     Proximity::Apart(found) if clears(found.axis, passed, next, margin) => next,

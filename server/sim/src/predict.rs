@@ -9,7 +9,7 @@ use crate::arena::Arena;
 use crate::cascade::Body;
 use crate::command::Command;
 use crate::counters::Counters;
-use crate::guard::Crowd;
+use crate::guard::{Crowd, Memory};
 use crate::movement::{self, Encounters, PlayerMotion};
 use crate::pose::Pose;
 use crate::setup::SetupError;
@@ -43,10 +43,11 @@ impl Predictor {
         seconds: f64,
         others: &[EntityState],
     ) -> PlayerMotion {
+        let mut counters = Counters::default();
         let mut around = Around {
             arena: &self.arena,
             crowd: Seen { shapes: &self.arena.shapes, others },
-            counters: &mut Counters::default(),
+            memory: Memory::new(&mut counters),
         };
         movement::step(motion, command, seconds, &mut around, &mut Encounters::default())
     }

@@ -53,6 +53,11 @@ impl<'a> Part<'a> {
         self.to_world(best.1)
     }
 
+    /// Radius of a sphere about [`Part::centre`] that holds the part.
+    pub(crate) fn radius(&self) -> f64 {
+        self.solid.bounds().half_extents().length()
+    }
+
     pub(crate) fn centre(&self) -> DVec3 {
         self.to_world(self.solid.bounds().centre())
     }

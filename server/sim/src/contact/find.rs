@@ -110,10 +110,15 @@ impl Finder<'_> {
         self.counters.note(Stage::Exact, true);
         for (i, part) in body.parts_at_start().enumerate() {
             for (j, against) in obstacle.parts_at_start().enumerate() {
+                let between = against.centre() - part.centre();
+                let touching = part.radius() + against.radius() + reach;
+                if between.length_squared() > touching * touching {
+                    continue;
+                }
                 let key = PairKey { body: entity.id.slot, other, parts: (i as u16, j as u16) };
                 let known = self.before.binary_search_by_key(&key, |pair| pair.key);
                 let known = known.ok().map(|index| &self.before[index]);
-                let guess = known.map_or(against.centre() - part.centre(), |pair| pair.axis);
+                let guess = known.map_or(between, |pair| pair.axis);
                 let Proximity::Apart(mut found) = separate(&part, &against, guess) else {
                     continue;
                 };

@@ -67,6 +67,34 @@ pub(crate) struct SweepHit {
     pub(crate) entity: Option<u16>,
 }
 
+/// What a player's sweeps of one tick leave behind for the next: the planes
+/// that divided the box from its neighbours, and the work that was done.
+#[derive(Debug)]
+pub(crate) struct Memory<'a> {
+    pub(crate) counters: &'a mut Counters,
+    planes: Vec<(u16, DVec3)>,
+}
+
+impl<'a> Memory<'a> {
+    pub(crate) fn new(counters: &'a mut Counters) -> Self {
+        Self { counters, planes: Vec::new() }
+    }
+
+    /// The way past the body in `slot`, tried first with the plane that
+    /// divided the pair last.
+    fn pass(&mut self, slot: u16, body: &Body, obstacle: &Body) -> Passage {
+        let known = self.planes.iter().position(|(other, _)| *other == slot);
+        let mut axis = known.map(|index| self.planes[index].1);
+        let passage = pass(body, obstacle, (0.0, 1.0), AGENT_GAP, &mut axis, self.counters);
+        match (known, axis) {
+            (Some(index), Some(axis)) => self.planes[index].1 = axis,
+            (None, Some(axis)) => self.planes.push((slot, axis)),
+            (_, None) => {}
+        }
+        passage
+    }
+}
+
 /// A player's box in its map.
 #[derive(Clone, Copy)]
 pub(crate) struct Agent<'a> {
@@ -100,7 +128,7 @@ impl Agent<'_> {
         start: Vec3,
         end: Vec3,
         crowd: &impl Crowd<'b>,
-        counters: &mut Counters,
+        memory: &mut Memory,
     ) -> Sweep {
         let trace = self.map.find_first_transition(self.size, start, end);
         let (mut reach, mut time, mut hit) = match trace {
@@ -116,7 +144,7 @@ impl Agent<'_> {
         // A position is rounded to `f32` where it stops, which bends the way
         // to it: the bent way is checked again, at most a few times shorter.
         for shorter in [1.0, 0.99, 0.9, 0.5] {
-            let Some((impact, other)) = self.first_impact(start, reach, crowd, counters) else {
+            let Some((impact, other)) = self.first_impact(start, reach, crowd, memory) else {
                 return Sweep { end: reach, time, hit };
             };
             time *= impact.time * shorter;
@@ -135,13 +163,13 @@ impl Agent<'_> {
         start: Vec3,
         end: Vec3,
         crowd: &impl Crowd<'b>,
-        counters: &mut Counters,
+        memory: &mut Memory,
     ) -> Option<(Impact, u16)> {
         let from = Pose::at(start.as_dvec3());
         let body = Body::moving(self.shape, from, Pose::at(end.as_dvec3()));
         let mut first: Option<(Impact, u16)> = None;
         crowd.visit(&body.speedbox().inflated(AGENT_GAP), &mut |other, obstacle| {
-            let impact = match pass(&body, &obstacle, (0.0, 1.0), AGENT_GAP, &mut None, counters) {
+            let impact = match memory.pass(other, &body, &obstacle) {
                 Passage::Free => return,
                 Passage::Blocked(impact) => impact,
                 Passage::Overlapping => {

@@ -31,11 +31,14 @@ pub(crate) fn separate(a: &Part, b: &Part, guess: DVec3) -> Proximity {
         let next = vertex(a, b, -nearest);
         let bound = nearest.dot(next.difference());
         let gap = bound / length_squared.sqrt();
+        let (on_a, on_b) = simplex.closest_points();
         if gap > best.map_or(0.0, |found| found.gap) {
-            let (on_a, on_b) = simplex.closest_points();
             best = Some(Separation { axis: -nearest / length_squared.sqrt(), gap, on_a, on_b });
         }
         if length_squared - bound <= PROGRESS * length_squared || simplex.holds(&next) {
+            // The last points are the closest, though an earlier axis may have
+            // shown a gap greater by rounding.
+            best = best.map(|found| Separation { on_a, on_b, ..found });
             break;
         }
         simplex.push(next);
