@@ -65,8 +65,19 @@ impl Brush {
     }
 }
 
-/// The text of a map with these brushes.
+/// Bytes that mean something in a map, or nothing at all.
+fn damage() -> impl Strategy<Value = Vec<u8>> {
+    let words = ["{", "}", "\n", "\"", "(", ")", "[", " -", "e9", "1e999", "nan", "//", " x ", "0"];
+    let word = prop::sample::select(words.to_vec()).prop_map(|word| word.as_bytes().to_vec());
+    prop_oneof![word, prop::collection::vec(any::<u8>(), 1..4)]
+}
+
 fn source(brushes: &[Brush]) -> Source {
+    Source::from_text("random", text(brushes))
+}
+
+/// The text of a map with these brushes.
+fn text(brushes: &[Brush]) -> String {
     let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
     for brush in brushes {
         text += "{\n";
@@ -83,8 +94,7 @@ fn source(brushes: &[Brush]) -> Source {
         }
         text += "}\n";
     }
-    text += "}\n";
-    Source::from_text("random", text)
+    text + "}\n"
 }
 
 proptest! {
@@ -115,6 +125,28 @@ proptest! {
                     judge.check_slide(size, point.as_vec3(), (end - point).as_vec3());
                 }
             }
+        }
+    }
+
+    /// Whatever is written, the compiler gives a world or says why not.
+    #[test]
+    fn damaged_sources_do_no_harm(
+        brushes in brushes(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), damage()), 1..6),
+    ) {
+        let mut text = text(&brushes).into_bytes();
+        for (index, damage) in changes {
+            let at = index.index(text.len());
+            text.splice(at..(at + damage.len()).min(text.len()), damage);
+        }
+        let source = Source::from_text("damaged", text);
+        let options = Options::default();
+        match compile(&source, &Spaces::default(), &options, &mut |_, _, _| ()) {
+            Ok(compiled) => {
+                let bytes = compiled.world.to_bytes();
+                prop_assert!(crate::World::from_bytes(&bytes).is_ok());
+            }
+            Err(error) => prop_assert!(error.to_string().contains("damaged"), "{error}"),
         }
     }
 
