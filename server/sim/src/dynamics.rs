@@ -24,6 +24,10 @@ const MAX_WAKE_ROUNDS: usize = 3;
 /// moved: each lets a queue of bodies close up by one.
 const MORE_ROUNDS: usize = 2;
 
+/// A body that would move less than this, in units, is not tried again: heaps
+/// that settle are full of such trembling.
+const WORTHWHILE: f64 = 1.0 / 64.0;
+
 /// What is left to do for a body that was stopped.
 struct Remainder {
     slot: u16,
@@ -113,6 +117,9 @@ impl Mover<'_> {
         let proposal = |remainder: &Remainder| {
             let Remainder { slot, seconds, .. } = *remainder;
             let entity = self.entities.get(slot)?;
+            if rest::surface_speed(entity, self.shapes) * seconds < WORTHWHILE {
+                return None;
+            }
             let start = *entity.placement()?.pose();
             let target = start.advanced(entity.velocity, entity.angular, seconds);
             Some(Proposal { slot, target: part(start, target), seconds })

@@ -22,25 +22,18 @@ const STILL_SECONDS: f64 = 0.5;
 pub(crate) const TOUCH: f64 = 2.0 * REST_GAP;
 
 /// No point of the body is faster than this, in units per second.
-fn surface_speed(entity: &Entity, shapes: &Shapes) -> f64 {
+pub(crate) fn surface_speed(entity: &Entity, shapes: &Shapes) -> f64 {
     let radius = shapes[entity.shape].radius;
     entity.velocity.length() + entity.angular.length() * radius
 }
 
-/// Wakes the prop in `slot`; its neighbours follow if it moves.
+/// Wakes the prop in `slot` and all that fell asleep with it: half an island
+/// asleep would be a rock on the other half's back.
 pub(crate) fn wake(entities: &mut Entities, slot: u16) {
-    if let Some(entity) = entities.get_mut(slot) {
-        entity.rest.asleep = false;
-        entity.rest.still = 0;
-    }
-}
-
-/// Wakes the prop in `slot` and all that fell asleep with it: a support that
-/// is gone does not move and so wakes nobody by touch.
-fn wake_island(entities: &mut Entities, slot: u16) {
     let Some(rest) = entities.get(slot).map(|entity| entity.rest) else { return };
     for entity in entities.iter_mut() {
-        if rest.asleep && entity.rest.asleep && entity.rest.island == rest.island {
+        let together = rest.asleep && entity.rest.asleep && entity.rest.island == rest.island;
+        if together || entity.id.slot == slot {
             entity.rest.asleep = false;
             entity.rest.still = 0;
         }
@@ -59,7 +52,7 @@ pub(crate) fn wake_around(entities: &mut Entities, bounds: &maps::geometry::Aabb
             .and_then(Entity::placement)
             .is_some_and(|placement| placement.bounds().overlaps(&bounds));
         if touched {
-            wake_island(entities, slot);
+            wake(entities, slot);
         }
     }
 }

@@ -25,6 +25,10 @@ const LIFTS: [f64; 6] = [0.0, 1.0, 4.0, 12.0, 32.0, 64.0];
 /// Distances searched around a place that is taken, in units.
 const RINGS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
+/// Spawn points around which a place is searched if none of them is free: the
+/// search is dear, and whoever finds nothing asks again next tick.
+const POINTS_SEARCHED: usize = 2;
+
 /// Legs of the walk that scatters a prop away from a spawn point.
 const SCATTER_LEGS: u32 = 3;
 
@@ -56,10 +60,11 @@ pub(crate) fn standing_centre(origin: DVec3) -> DVec3 {
     (origin + DVec3::Z * ORIGIN_TO_CENTRE).as_vec3().as_dvec3()
 }
 
-/// A free place for a player at the spawn point farthest from all others.
+/// A free place for a player at the spawn point farthest from all others, or
+/// near one if things lie on all of them.
 pub(crate) fn player_place(
     space: &Space,
-    points: &[DVec3],
+    (points, sight): (&[DVec3], SizeId),
     shape: ShapeId,
     counters: &mut Counters,
 ) -> Option<Placement> {
@@ -73,7 +78,13 @@ pub(crate) fn player_place(
     };
     let mut order: Vec<&DVec3> = points.iter().collect();
     order.sort_by(|a, b| room(b).total_cmp(&room(a)));
-    order.into_iter().find_map(|&point| lifted(space, point, DQuat::IDENTITY, shape, counters))
+    let free =
+        order.iter().find_map(|&&point| lifted(space, point, DQuat::IDENTITY, shape, counters));
+    free.or_else(|| {
+        let mut near =
+            |&&point: &&DVec3| nearest_free(space, shape, Pose::at(point), sight, counters);
+        order.iter().take(POINTS_SEARCHED).find_map(&mut near)
+    })
 }
 
 fn lifted(

@@ -176,7 +176,8 @@ fn reach_of(entity: &Entity, radius: f64, seconds: f64) -> f64 {
 }
 
 /// Sets the direction of a contact with the world right where brushes meet;
-/// `false` if there is no surface at all.
+/// `false` if there is no surface at all. A contact so near that the guard
+/// will have its say stays as drawn: the two must agree.
 fn seam_allows(
     space: &Space,
     part: &Part,
@@ -184,16 +185,19 @@ fn seam_allows(
     other: Blocker,
     found: &mut Separation,
 ) -> bool {
-    if !matches!(other, Blocker::Solid(_)) {
+    if !matches!(other, Blocker::Solid(_)) || found.gap <= CLOSE {
         return true;
     }
     match surface(space.map, against, found.on_b) {
         Surface::AsDrawn => true,
         Surface::Covered => false,
         Surface::Face(normal) => {
-            found.axis = -normal;
-            found.gap = gap_along(part, against, found.axis);
-            found.gap > 0.0
+            let gap = gap_along(part, against, -normal);
+            if gap > 0.0 {
+                found.axis = -normal;
+                found.gap = gap;
+            }
+            true
         }
     }
 }

@@ -68,7 +68,7 @@ impl World {
         let placement = match &entity.role {
             Role::Player(_) => spawn::player_place(
                 &space,
-                points,
+                (points, self.arena.sight),
                 self.arena.shapes.of_posture(Posture::Standing),
                 &mut counters,
             ),

@@ -45,7 +45,7 @@ fn room() -> Arc<maps::World> {
 }
 
 fn empty_room() -> World {
-    let config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 32 };
+    let config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 256 };
     World::new(room(), shipped().into(), config).expect("the room can be played")
 }
 
@@ -179,11 +179,11 @@ fn a_crowd_of_players_and_bodies_in_one_place_is_clean_again_after_one_tick() {
 #[test]
 fn what_finds_no_place_waits_in_limbo_and_returns() {
     let mut world = empty_room();
-    let ids: Vec<_> = (0..32).map(|_| world.join().expect("there is room")).collect();
-    assert!(world.counters.limbo > 0, "one spawn point cannot hold 32 players");
+    let ids: Vec<_> = (0..220).map(|_| world.join().expect("there is room")).collect();
+    assert!(world.counters.limbo > 0, "one spawn point cannot hold 220 players");
     assert!(world.is_clean());
     let waiting = world.counters.limbo;
-    for id in &ids[..16] {
+    for id in &ids[..110] {
         world.leave(*id);
     }
     for _ in 0..3 {
