@@ -25,7 +25,7 @@ pub enum SetupError {
     )]
     NoSpawnPoint,
     /// The rate lies outside what the motion bounds are proven for.
-    #[error("a tick rate of {0} Hz is outside 20 to 1000")]
+    #[error("a tick rate of {0} Hz is outside 10 to 1000")]
     TickRate(u32),
     /// Too many models for an index.
     #[error("{0} models are more than 256")]

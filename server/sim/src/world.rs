@@ -65,7 +65,7 @@ impl World {
         models: Arc<[Model]>,
         config: Config,
     ) -> Result<Self, SetupError> {
-        if !(20..=1000).contains(&config.tick_rate) {
+        if !(10..=1000).contains(&config.tick_rate) {
             return Err(SetupError::TickRate(config.tick_rate));
         }
         let arena = Arena::new(map, &models)?;

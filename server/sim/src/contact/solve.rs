@@ -44,9 +44,12 @@ const EASE_SPEED: f64 = 40.0;
 /// Share of spin lost per second, so that a barrel rolls out.
 const SPIN_DAMPING: f64 = 0.4;
 
-/// Fastest spin in radians per second. It keeps a tick's turn below the one
-/// radian for which [`crate::pose::Motion::arc`] is proven, at 20 Hz and up.
+/// Fastest spin in radians per second.
 const MAX_SPIN: f64 = 20.0;
+
+/// Farthest turn within a tick, in radians: that for which
+/// [`crate::pose::Motion::arc`] is proven.
+const MAX_TURN: f64 = 1.0;
 
 /// Fastest prop in units per second.
 const MAX_SPEED: f64 = 4000.0;
@@ -99,9 +102,9 @@ impl Mover {
         self.angular *= 1.0 - SPIN_DAMPING * seconds;
     }
 
-    fn go(&mut self, seconds: f64) {
+    fn go(&mut self, seconds: f64, max_spin: f64) {
         self.velocity = self.velocity.clamp_length_max(MAX_SPEED);
-        self.angular = self.angular.clamp_length_max(MAX_SPIN);
+        self.angular = self.angular.clamp_length_max(max_spin);
         let start = Pose { position: self.moved, orientation: self.turned };
         let end = start.advanced(self.velocity, self.angular, seconds);
         self.moved = end.position;
@@ -189,11 +192,12 @@ pub(crate) fn solve(
     let mut constraints = prepare(pairs, &movers, &index_of);
     let sub_step = seconds / f64::from(SUB_STEPS);
     let spring = Spring::new(sub_step);
+    let max_spin = MAX_SPIN.min(MAX_TURN / seconds);
     for _ in 0..SUB_STEPS {
         movers[1..].iter_mut().for_each(|mover| mover.fall(sub_step));
         constraints.iter().for_each(|constraint| constraint.warm_start(&mut movers));
         constraints.iter_mut().for_each(|c| c.solve(&mut movers, sub_step, Some(&spring)));
-        movers[1..].iter_mut().for_each(|mover| mover.go(sub_step));
+        movers[1..].iter_mut().for_each(|mover| mover.go(sub_step, max_spin));
         constraints.iter_mut().for_each(|c| c.solve(&mut movers, sub_step, None));
     }
     constraints.iter_mut().for_each(|constraint| constraint.bounce(&mut movers));
