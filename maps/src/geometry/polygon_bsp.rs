@@ -32,8 +32,8 @@ pub enum Child {
     Node(usize),
     /// To a leaf outside the surface.
     Empty,
-    /// To a leaf inside the surface.
-    Solid,
+    /// To a leaf inside the surface: the cell with this number.
+    Solid(u32),
 }
 
 /// How much worse a split polygon is than one polygon of imbalance: splits
@@ -51,10 +51,17 @@ impl PolygonBsp {
             let Some(plane) = best_divider(&polygons) else { continue };
             let (front, back) = divide(polygons, &plane);
             let node = tree.nodes.len();
-            tree.nodes.push(Node { plane, front: Child::Empty, back: Child::Solid });
+            tree.nodes.push(Node { plane, front: Child::Empty, back: Child::Solid(0) });
             *tree.child_mut(place) = Child::Node(node);
             waiting.push((Place::Front(node), front));
             waiting.push((Place::Back(node), back));
+        }
+        let mut cells = 0;
+        for child in tree.nodes.iter_mut().flat_map(|node| [&mut node.front, &mut node.back]) {
+            if let Child::Solid(number) = child {
+                *number = cells;
+                cells += 1;
+            }
         }
         tree
     }
@@ -76,18 +83,18 @@ impl PolygonBsp {
             let node = &self.nodes[index];
             at = if node.plane.signed_distance(point) > 0.0 { node.front } else { node.back };
         }
-        at == Child::Solid
+        matches!(at, Child::Solid(_))
     }
 
     /// The outward planes that bound each solid leaf: the surface's inside,
-    /// cut into convex cells.
+    /// cut into convex cells, in the order of their numbers.
     pub fn solid_cells(&self) -> Vec<Vec<Plane>> {
         let mut cells = Vec::new();
         let mut waiting = vec![(self.root, Vec::new())];
         while let Some((at, bounds)) = waiting.pop() {
             match at {
                 Child::Empty => {}
-                Child::Solid => cells.push(bounds),
+                Child::Solid(number) => cells.push((number, bounds)),
                 Child::Node(index) => {
                     let node = &self.nodes[index];
                     let with = |plane| bounds.iter().copied().chain([plane]).collect();
@@ -96,7 +103,8 @@ impl PolygonBsp {
                 }
             }
         }
-        cells
+        cells.sort_by_key(|(number, _)| *number);
+        cells.into_iter().map(|(_, bounds)| bounds).collect()
     }
 
     fn child_mut(&mut self, place: Place) -> &mut Child {

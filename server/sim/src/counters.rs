@@ -1,3 +1,10 @@
+//! What the simulation counts, and how its filter cascade is run: the two
+//! travel together, because whoever asks the cascade counts what it answers.
+
+mod stages;
+
+pub use stages::{Clock, Stage, Stages};
+
 /// What the simulation has done since it began: every field only grows,
 /// but for the last three, which say how things stand now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,58 +27,80 @@ pub struct Counters {
     pub entities: u64,
     /// Entities waiting for a free place after the last tick.
     pub limbo: u64,
+    /// The stages that are switched on.
+    pub(crate) stages: Stages,
+    /// What the stages are timed by, if they are.
+    pub(crate) clock: Option<Clock>,
 }
 
-/// How often a stage was asked, and how often its answer ended the matter.
+/// How often a stage was asked, how often its answer ended the matter, and
+/// what that took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StageCounter {
     /// Pairs the stage looked at.
     pub tests: u64,
     /// Pairs it decided.
     pub definitive: u64,
+    /// Time spent on all its tests; zero while nothing is timed. Telemetry
+    /// only: no decision depends on it.
+    pub nanoseconds: u64,
 }
 
-/// The stages of Blow's filter cascade, cheapest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// The uniform 2D grid: who is near at all.
-    Grid,
-    /// Bounding spheres.
-    Spheres,
-    /// Oriented bounding boxes.
-    Boxes,
-    /// The plane that divided the pair last time.
-    Plane,
-    /// The exact distance between convex parts.
-    Exact,
-}
+impl StageCounter {
+    /// Mean time of one test in nanoseconds, if there were any.
+    pub fn mean_nanoseconds(&self) -> Option<f64> {
+        (self.tests > 0).then(|| self.nanoseconds as f64 / self.tests as f64)
+    }
 
-impl Stage {
-    /// How many stages there are.
-    pub const COUNT: usize = 5;
-
-    /// All stages, cheapest first.
-    pub const ALL: [Self; Self::COUNT] =
-        [Self::Grid, Self::Spheres, Self::Boxes, Self::Plane, Self::Exact];
-
-    /// The name under which the stage is reported.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Grid => "grid",
-            Self::Spheres => "spheres",
-            Self::Boxes => "boxes",
-            Self::Plane => "plane",
-            Self::Exact => "exact",
-        }
+    /// Share of the tests that were definitive, if there were any.
+    pub fn share(&self) -> Option<f64> {
+        (self.tests > 0).then(|| self.definitive as f64 / self.tests as f64)
     }
 }
 
 impl Counters {
-    /// Notes that `stage` looked at a pair, and whether it decided it.
+    /// Notes that `stage` looked at a pair, whether it decided it, and the
+    /// time since the watch was last read.
     #[inline]
-    pub(crate) fn note(&mut self, stage: Stage, definitive: bool) {
+    pub(crate) fn note(&mut self, stage: Stage, definitive: bool, watch: &mut Watch) {
+        self.note_many(stage, 1, u64::from(definitive), watch);
+    }
+
+    /// The same for many pairs at once.
+    #[inline]
+    pub(crate) fn note_many(
+        &mut self,
+        stage: Stage,
+        tests: u64,
+        definitive: u64,
+        watch: &mut Watch,
+    ) {
         let counter = &mut self.cascade[stage as usize];
-        counter.tests += 1;
-        counter.definitive += u64::from(definitive);
+        counter.tests += tests;
+        counter.definitive += definitive;
+        counter.nanoseconds += watch.lap();
+    }
+
+    /// A watch that starts now, or never runs if nothing is timed.
+    #[inline]
+    pub(crate) fn watch(&self) -> Watch {
+        Watch { clock: self.clock, last: self.clock.map_or(0, Clock::now) }
+    }
+}
+
+/// Reads the clock once between any two stages.
+pub(crate) struct Watch {
+    clock: Option<Clock>,
+    last: u64,
+}
+
+impl Watch {
+    #[inline]
+    fn lap(&mut self) -> u64 {
+        let Some(clock) = self.clock else { return 0 };
+        let now = clock.now();
+        let passed = now.saturating_sub(self.last);
+        self.last = now;
+        passed
     }
 }

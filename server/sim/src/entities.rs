@@ -192,6 +192,11 @@ impl Entities {
         }
     }
 
+    /// Whether the grid may spare anyone a look; else all are near.
+    pub(crate) fn use_grid(&mut self, use_it: bool) {
+        self.grid.skips = use_it;
+    }
+
     /// Slots of all placed entities whose grid cells `bounds` touches,
     /// ascending.
     pub(crate) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {

@@ -22,6 +22,8 @@ pub(crate) struct Grid {
     cell: f64,
     counts: [u16; 2],
     cells: Vec<Vec<u16>>,
+    /// Whether cells out of range are skipped; else everyone is near.
+    pub(crate) skips: bool,
 }
 
 impl Grid {
@@ -32,7 +34,7 @@ impl Grid {
         let counts = [count(size.x), count(size.y)];
         let origin = if bounds.is_empty() { [0.0; 2] } else { [bounds.min.x, bounds.min.y] };
         let cells = vec![Vec::new(); usize::from(counts[0]) * usize::from(counts[1])];
-        Self { origin, cell, counts, cells }
+        Self { origin, cell, counts, cells, skips: true }
     }
 
     pub(crate) fn range(&self, bounds: &Aabb) -> CellRange {
@@ -62,8 +64,12 @@ impl Grid {
     /// each, into `found`.
     pub(crate) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
         found.clear();
-        for cell in self.indices(self.range(bounds)) {
-            found.extend_from_slice(&self.cells[cell]);
+        if self.skips {
+            for cell in self.indices(self.range(bounds)) {
+                found.extend_from_slice(&self.cells[cell]);
+            }
+        } else {
+            found.extend(self.cells.iter().flatten());
         }
         found.sort_unstable();
         found.dedup();

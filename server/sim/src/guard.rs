@@ -13,11 +13,10 @@ mod together;
 use maps::Clearance;
 use maps::geometry::Aabb;
 
-use crate::cascade::{Body, box_at, filtered};
+use crate::cascade::{Body, Candidates, are_apart, box_at, least_gap};
 use crate::counters::Counters;
 use crate::entities::{Entities, Entity};
 use crate::pose::Pose;
-use crate::separation::{Proximity, separate};
 use crate::shape::{Shape, ShapeId, Shapes};
 
 /// The distance in units that no committed pose goes below. It is what
@@ -103,9 +102,7 @@ impl<'a> Space<'a> {
         let bounds = body.speedbox().inflated(MARGIN);
         let mut free = true;
         let mut check = |other: Body| {
-            free = free
-                && (filtered(&body, &other, MARGIN, None, counters)
-                    || least_gap(&body, &other).is_some_and(|gap| gap > MARGIN));
+            free = free && are_apart(&body, &other, MARGIN, counters);
         };
         if size.is_none() {
             self.visit_solids(&bounds, |_, solid| check(solid));
@@ -123,7 +120,8 @@ impl<'a> Space<'a> {
         let size = self.shape(placement.shape()).size;
         let mut inside =
             size.is_some_and(|size| self.map.is_solid(size, placement.pose().position.as_vec3()));
-        let mut check = |other: Body| inside = inside || least_gap(&body, &other).is_none();
+        let mut check =
+            |other: Body| inside = inside || least_gap(&body, &other, Candidates::ALL).is_none();
         if size.is_none() {
             self.visit_solids(placement.bounds(), |_, solid| check(solid));
         }
@@ -158,20 +156,4 @@ impl<'a> Space<'a> {
             }
         }
     }
-}
-
-/// Least gap between two bodies at the beginning of the tick, or `None` if
-/// they overlap.
-fn least_gap(a: &Body, b: &Body) -> Option<f64> {
-    let mut least = f64::INFINITY;
-    for other in b.parts_at_start() {
-        for part in a.parts_at_start() {
-            let guess = other.centre() - part.centre();
-            match separate(&part, &other, guess) {
-                Proximity::Apart(found) => least = least.min(found.gap),
-                Proximity::Overlapping => return None,
-            }
-        }
-    }
-    Some(least)
 }

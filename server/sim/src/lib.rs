@@ -41,7 +41,7 @@ mod trigger;
 mod world;
 
 pub use command::{Buttons, Command};
-pub use counters::{Counters, Stage, StageCounter};
+pub use counters::{Clock, Counters, Stage, StageCounter, Stages};
 pub use event::Event;
 pub use movement::{PlayerMotion, Walker};
 pub use predict::Predictor;

@@ -3,6 +3,7 @@ use maps::SizeId;
 use maps::geometry::{Aabb, ConvexSolid};
 use maps::model::Model;
 
+use crate::cascade::Surface;
 use crate::setup::SetupError;
 use crate::state::{ModelId, Posture};
 
@@ -102,6 +103,8 @@ impl std::ops::Index<ShapeId> for Shapes {
 pub(crate) struct Shape {
     /// Convex parts whose union is the body.
     pub(crate) parts: Vec<ConvexSolid>,
+    /// The surface of all parts together.
+    pub(crate) surface: Surface,
     /// Bounding sphere about the centre of mass.
     pub(crate) radius: f64,
     /// Bounding box in body axes.
@@ -122,6 +125,7 @@ impl Shape {
         let mass = model.volume() * DENSITY;
         Self {
             parts: model.parts().to_vec(),
+            surface: Surface::of_model(model),
             radius: model.radius() + ROUNDING,
             bounds: model.bounds().inflated(ROUNDING),
             size: None,
@@ -134,8 +138,10 @@ impl Shape {
     /// An agent's box, which never turns. `None` if it has no volume.
     pub(crate) fn agent(size: SizeId, half_extents: DVec3) -> Option<Self> {
         let bounds = Aabb::from_centre(DVec3::ZERO, half_extents);
+        let solid = ConvexSolid::from_box(&bounds).ok()?;
         Some(Self {
-            parts: vec![ConvexSolid::from_box(&bounds).ok()?],
+            surface: Surface::of_solid(&solid),
+            parts: vec![solid],
             radius: half_extents.length() + ROUNDING,
             bounds,
             size: Some(size),

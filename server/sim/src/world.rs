@@ -1,3 +1,4 @@
+mod measure;
 mod placing;
 mod rescue;
 

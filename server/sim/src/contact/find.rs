@@ -3,7 +3,7 @@ use glam::DVec3;
 use super::manifold::manifold;
 use super::seam::{Surface, surface};
 use super::{ContactPoint, REST_GAP};
-use crate::cascade::{Body, filtered};
+use crate::cascade::{Body, Verdict, filter};
 use crate::counters::{Counters, Stage};
 use crate::entities::Entity;
 use crate::guard::{Blocker, Space};
@@ -69,23 +69,24 @@ pub(crate) fn find(
         space.visit_solids(&bounds.inflated(NEAR + own), |index, solid| {
             finder.meet(entity, &body, Blocker::Solid(index), &solid, NEAR + own);
         });
-        let mut candidates = 0;
-        space.visit_entities(
-            &bounds.inflated(NEAR + own + farthest),
-            Some(entity.id.slot),
-            &mut |slot, other| {
-                candidates += 1;
-                let Some(partner) = space.entities.get(slot) else { return };
-                // Two awake props meet once, under the lower slot.
-                if !(partner.is_awake_prop() && slot < entity.id.slot) {
-                    let reach = NEAR + own + reach_of(partner);
-                    finder.meet(entity, &body, Blocker::Entity(slot), &other, reach);
-                }
-            },
-        );
-        let grid = &mut finder.counters.cascade[Stage::Grid as usize];
-        grid.tests += everyone - 1;
-        grid.definitive += everyone - 1 - candidates;
+        let mut candidates = Vec::new();
+        let mut watch = finder.counters.watch();
+        let around = bounds.inflated(NEAR + own + farthest);
+        space.visit_entities(&around, Some(entity.id.slot), &mut |slot, other| {
+            candidates.push((slot, other));
+        });
+        if finder.counters.stages.contains(Stage::Grid) {
+            let spared = everyone - 1 - candidates.len() as u64;
+            finder.counters.note_many(Stage::Grid, everyone - 1, spared, &mut watch);
+        }
+        for (slot, other) in candidates {
+            let Some(partner) = space.entities.get(slot) else { continue };
+            // Two awake props meet once, under the lower slot.
+            if !(partner.is_awake_prop() && slot < entity.id.slot) {
+                let reach = NEAR + own + reach_of(partner);
+                finder.meet(entity, &body, Blocker::Entity(slot), &other, reach);
+            }
+        }
     }
     finder.pairs.sort_unstable_by_key(|pair| pair.key);
     finder.pairs
@@ -104,15 +105,15 @@ impl Finder<'_> {
     /// a filter shows them farther apart than `reach`.
     fn meet(&mut self, entity: &Entity, body: &Body, other: Blocker, obstacle: &Body, reach: f64) {
         let plane = plane_of(self.before, entity.id.slot, other);
-        if filtered(body, obstacle, reach, plane, self.counters) {
+        let Verdict::Open(open) = filter(body, obstacle, reach, plane, self.counters) else {
             return;
-        }
-        self.counters.note(Stage::Exact, true);
+        };
+        let mut watch = self.counters.watch();
         for (i, part) in body.parts_at_start().enumerate() {
             for (j, against) in obstacle.parts_at_start().enumerate() {
                 let between = against.centre() - part.centre();
                 let touching = part.radius() + against.radius() + reach;
-                if between.length_squared() > touching * touching {
+                if !open.hold(i, j) || between.length_squared() > touching * touching {
                     continue;
                 }
                 let key = PairKey { body: entity.id.slot, other, parts: (i as u16, j as u16) };
@@ -122,9 +123,14 @@ impl Finder<'_> {
                 let Proximity::Apart(mut found) = separate(&part, &against, guess) else {
                     continue;
                 };
+                // Pairs beyond reach are not kept: a filter may have spared
+                // others like them the look, and what is known of a pair must
+                // not depend on that.
+                if found.gap > reach {
+                    continue;
+                }
                 let mut points = Vec::new();
-                if found.gap <= reach
-                    && (found.gap <= NEAR || self.closes(entity, other, &part, &against, &found))
+                if (found.gap <= NEAR || self.closes(entity, other, &part, &against, &found))
                     && seam_allows(self.space, &part, &against, other, &mut found)
                 {
                     points = manifold(&part, &against, &found, reach);
@@ -133,6 +139,7 @@ impl Finder<'_> {
                 self.pairs.push(Pair { key, axis: found.axis, points });
             }
         }
+        self.counters.note(Stage::Exact, true, &mut watch);
     }
 
     /// Whether the pair, going on as it does, comes nearer than half the rest

@@ -5,8 +5,8 @@ use glam::{DVec3, Vec3};
 use maps::geometry::Aabb;
 use maps::{Clearance, SizeId, Trace};
 
-use super::{MARGIN, Space, least_gap};
-use crate::cascade::{Body, pass};
+use super::{MARGIN, Space};
+use crate::cascade::{Body, Candidates, least_gap, pass};
 use crate::contact::REST_GAP;
 use crate::counters::Counters;
 use crate::impact::{Impact, Passage};
@@ -84,12 +84,14 @@ impl<'a> Memory<'a> {
     /// divided the pair last.
     fn pass(&mut self, slot: u16, body: &Body, obstacle: &Body) -> Passage {
         let known = self.planes.iter().position(|(other, _)| *other == slot);
-        let mut axis = known.map(|index| self.planes[index].1);
-        let passage = pass(body, obstacle, (0.0, 1.0), AGENT_GAP, &mut axis, self.counters);
-        match (known, axis) {
-            (Some(index), Some(axis)) => self.planes[index].1 = axis,
-            (None, Some(axis)) => self.planes.push((slot, axis)),
-            (_, None) => {}
+        let axis = known.map(|index| self.planes[index].1);
+        let passage = pass(body, obstacle, (0.0, 1.0), AGENT_GAP, axis, self.counters);
+        // Only where they meet: which stage proved a free way must not matter.
+        if let Passage::Blocked(impact) = passage {
+            match known {
+                Some(index) => self.planes[index].1 = impact.axis,
+                None => self.planes.push((slot, impact.axis)),
+            }
         }
         passage
     }
@@ -117,7 +119,8 @@ impl Agent<'_> {
         let body = Body::standing(self.shape, Pose::at(position.as_dvec3()));
         let mut free = true;
         crowd.visit(&body.speedbox().inflated(MARGIN), &mut |_, other| {
-            free = free && least_gap(&body, &other).is_some_and(|gap| gap > MARGIN);
+            free =
+                free && least_gap(&body, &other, Candidates::ALL).is_some_and(|gap| gap > MARGIN);
         });
         free
     }

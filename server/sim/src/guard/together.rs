@@ -73,7 +73,7 @@ impl Space<'_> {
         let mut movers = self.movers(proposals);
         let meetings = self.first_contacts(&mut movers, plane, counters);
         if movers.iter().any(|mover| mover.until < 1.0) {
-            follow_past_stopped(&mut movers, meetings, counters);
+            follow_past_stopped(&mut movers, &meetings, counters);
         }
         let advance = |mover: Mover| {
             counters.blocked_moves += u64::from(mover.until < 1.0);
@@ -138,9 +138,8 @@ impl Space<'_> {
             self.visit_solids(&speedboxes[i], |index, solid| solids.push((index, solid)));
             for (index, solid) in solids {
                 let blocker = Blocker::Solid(index);
-                let mut axis = plane(slot, blocker);
-                let passage =
-                    pass(&movers[i].body, &solid, (0.0, 1.0), MARGIN, &mut axis, counters);
+                let axis = plane(slot, blocker);
+                let passage = pass(&movers[i].body, &solid, (0.0, 1.0), MARGIN, axis, counters);
                 movers[i].meet(blocker, passage);
             }
             self.entities.near(&speedboxes[i].inflated(travel), &mut near);
@@ -149,9 +148,9 @@ impl Space<'_> {
                 match movers.binary_search_by_key(&other, |mover| mover.slot) {
                     Ok(j) if j < i || !speedboxes[i].overlaps(&speedboxes[j]) => {}
                     Ok(j) => {
-                        let mut axis = plane(slot, blocker);
+                        let axis = plane(slot, blocker);
                         let (a, b) = (&movers[i].body, &movers[j].body);
-                        let passage = pass(a, b, (0.0, 1.0), MARGIN, &mut axis, counters);
+                        let passage = pass(a, b, (0.0, 1.0), MARGIN, axis, counters);
                         movers[i].meet(blocker, passage);
                         movers[j].meet(Blocker::Entity(slot), reversed(passage));
                         meetings.push(Meeting { movers: [i, j], axis });
@@ -164,9 +163,9 @@ impl Space<'_> {
                         let Some(body) = self.standing(entity).filter(|_| touched) else {
                             continue;
                         };
-                        let mut axis = plane(slot, blocker);
+                        let axis = plane(slot, blocker);
                         let passage =
-                            pass(&movers[i].body, &body, (0.0, 1.0), MARGIN, &mut axis, counters);
+                            pass(&movers[i].body, &body, (0.0, 1.0), MARGIN, axis, counters);
                         movers[i].meet(blocker, passage);
                     }
                 }
@@ -177,10 +176,10 @@ impl Space<'_> {
 }
 
 /// Follows each mover that goes on past the ones that have stopped.
-fn follow_past_stopped(movers: &mut [Mover], mut meetings: Vec<Meeting>, counters: &mut Counters) {
+fn follow_past_stopped(movers: &mut [Mover], meetings: &[Meeting], counters: &mut Counters) {
     for _ in 0..MAX_ROUNDS {
         let mut changed = false;
-        for meeting in &mut meetings {
+        for meeting in meetings {
             let [a, b] = meeting.movers;
             let (early, late) = if movers[a].until <= movers[b].until { (a, b) } else { (b, a) };
             let span = (movers[early].until, movers[late].until);
@@ -189,10 +188,8 @@ fn follow_past_stopped(movers: &mut [Mover], mut meetings: Vec<Meeting>, counter
             }
             let pose = movers[early].body.motion.at(span.0);
             let stopped = movers[early].body.stopped(pose);
-            let flip = |axis: DVec3| if late == a { axis } else { -axis };
-            let mut axis = meeting.axis.map(flip);
-            let passage = pass(&movers[late].body, &stopped, span, MARGIN, &mut axis, counters);
-            meeting.axis = axis.map(flip);
+            let axis = meeting.axis.map(|axis| if late == a { axis } else { -axis });
+            let passage = pass(&movers[late].body, &stopped, span, MARGIN, axis, counters);
             let blocker = Blocker::Entity(movers[early].slot);
             let before = movers[late].until;
             movers[late].meet(blocker, passage);
@@ -203,7 +200,7 @@ fn follow_past_stopped(movers: &mut [Mover], mut meetings: Vec<Meeting>, counter
         }
     }
     // Still not settled: everybody who met anybody stays, which is free.
-    for meeting in &meetings {
+    for meeting in meetings {
         for index in meeting.movers {
             movers[index].until = 0.0;
         }

@@ -1,0 +1,41 @@
+use maps::geometry::{ConvexSolid, PolygonBsp};
+use maps::model::{Model, Polygon};
+
+use super::body::is_angled;
+
+/// The whole surface of a body, as the BSP stages walk it.
+#[derive(Clone, Debug)]
+pub(crate) struct Surface {
+    /// Every face with its own centre and radius.
+    pub(super) polygons: Vec<Polygon>,
+    /// The tree, if there are several parts: a convex body's tree is the list
+    /// of its faces.
+    pub(super) bsp: Option<PolygonBsp>,
+    /// Whether some face looks along none of the body's axes.
+    pub(super) is_angled: bool,
+}
+
+impl Surface {
+    pub(crate) fn of_model(model: &Model) -> Self {
+        let convex = model.parts().len() == 1;
+        Self {
+            polygons: model.polygons().to_vec(),
+            bsp: (!convex).then(|| model.bsp().clone()),
+            is_angled: model.parts().iter().flat_map(ConvexSolid::faces).any(is_angled),
+        }
+    }
+
+    pub(crate) fn of_solid(solid: &ConvexSolid) -> Self {
+        let polygon = |face| {
+            let winding = solid.winding(face);
+            let centre = winding.centre();
+            let radius = winding.vertices.iter().map(|v| v.distance(centre)).fold(0.0, f64::max);
+            Polygon { plane: face.plane, centre, radius, winding }
+        };
+        Self {
+            polygons: solid.faces().iter().map(polygon).collect(),
+            bsp: None,
+            is_angled: solid.faces().iter().any(is_angled),
+        }
+    }
+}
