@@ -21,20 +21,22 @@ pub const SURFACE_DISTANCE: f32 = 1.0 / 32.0;
 const EDGE: f32 = 0.01;
 
 /// To find out whether a plane is a surface at a point, the plane is looked at
-/// this far to every side, in units. Not along an edge that is drawn.
+/// this far to every side, in units: near enough for what is narrow, far
+/// enough to tell planes apart that hardly differ, and not along an edge that
+/// is drawn.
 const ASIDE: [[f32; 2]; 8] = [
     [0.28, 0.11],
-    [0.12, 0.27],
+    [0.5, 1.1],
     [-0.11, 0.28],
-    [-0.27, 0.13],
-    [-0.28, -0.12],
-    [-0.13, -0.27],
+    [-1.1, 0.5],
+    [-0.28, -0.11],
+    [-0.5, -1.1],
     [0.11, -0.28],
-    [0.27, -0.12],
+    [1.1, -0.5],
 ];
 
 /// There, it is a surface if it is empty so far in front and solid so far
-/// behind: less than [`ASIDE`] by as much as faces are inclined to each other.
+/// behind. Above the rounding of positions.
 const ACROSS: f32 = 0.003;
 
 /// Stretches of the way shorter than this, in units, are not looked at: where
