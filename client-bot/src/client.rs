@@ -3,26 +3,41 @@
 //! A [`Connector`] owns one UDP socket and reaches one server with it; each
 //! [`Connector::join`] gives a [`Client`], one player. A client is driven by
 //! its owner: [`Client::next`] says when a snapshot came or a command is due,
-//! [`Client::command`] sends one, and what the client knows of the match is
-//! asked of its [session](Client::session).
+//! [`Client::command`] sends one and moves the own player at once.
+//!
+//! What there is to be drawn: [`Client::motion`] is the own player as
+//! predicted, [`Client::others`] is everything else as it was a moment ago,
+//! [`Client::next_event`] tells what happened until that moment. A game loop
+//! that draws faster than the server ticks asks as often as it likes.
+//! `examples/smallest.rs` is a whole client.
 
 mod connector;
+mod map_store;
+mod playout;
+mod prediction;
 mod trust;
 
+use std::future::Future;
 use std::net::SocketAddr;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use proto::Time;
+use glam::DVec3;
 use proto::client::{Event, Session, SnapshotReceived};
-use proto::control::ClosingReason;
+use proto::control::{ClosingReason, MatchEvent};
+use proto::map_transfer::{MapReceiver, REQUEST};
+use proto::{Tick, Time};
 use quinn::{Connection, ConnectionError, ReadError, RecvStream, SendStream, VarInt};
-use sim::Command;
+use sim::{Command, EntityId, EntityState, PlayerMotion};
 use thiserror::Error;
 use tokio::time::{Sleep, timeout};
 
 pub use connector::{ConnectError, Connector, JoinError};
+pub use map_store::{LoadedMap, MapError, MapStore};
+pub use playout::{Playout, interpolate};
+pub use prediction::{Prediction, PredictionError, PredictionStats};
 pub use trust::{NoTrust, Pin as CertificatePin, PinSyntax, Trust};
 
 /// Application error code of a connection that ends as it should.
@@ -37,6 +52,17 @@ const IDLE_CHECK: Duration = Duration::from_millis(500);
 /// Most bytes read from the control stream at a time.
 const CHUNK: usize = 2048;
 
+/// Bytes of a map read at a time.
+const MAP_CHUNK: usize = 16 * 1024;
+
+/// How long fetching the map may take.
+const MAP_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How far, in units, from the own player something can be and yet be run into
+/// while the player is predicted: the fastest way of a fifth of a second, and
+/// the size of the largest body.
+const IN_THE_WAY: f64 = 256.0;
+
 /// One player in a match.
 #[derive(Debug)]
 pub struct Client {
@@ -44,17 +70,27 @@ pub struct Client {
     send: SendStream,
     receive: RecvStream,
     session: Session,
+    /// Bytes of the control stream that QUIC has not taken yet.
+    unsent: Vec<u8>,
     /// The beginning of the session's [`Time`].
     epoch: Instant,
+    prediction: Option<Prediction>,
+    playout: Playout,
     /// Kept from one wait to the next: a timer that is only moved is cheap.
     timer: Pin<Box<Sleep>>,
 }
 
 /// What a client's owner may want to react to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Occasion {
     /// News of the match came.
-    Snapshot(SnapshotReceived),
+    Snapshot {
+        /// Which.
+        snapshot: SnapshotReceived,
+        /// How far the own player was from where it had been predicted to be,
+        /// if the news tell.
+        error: Option<PredictionError>,
+    },
     /// It is time to call [`Client::command`].
     CommandDue,
 }
@@ -104,7 +140,9 @@ impl Client {
                     let datagram = datagram?;
                     let received = self.session.receive_datagram(self.now(), &datagram);
                     if let Some(snapshot) = self.checked(received)? {
-                        return Ok(Occasion::Snapshot(snapshot));
+                        let error = self.take_in(&snapshot);
+                        self.flush();
+                        return Ok(Occasion::Snapshot { snapshot, error });
                     }
                 }
                 read = self.receive.read(&mut chunk) => {
@@ -132,11 +170,118 @@ impl Client {
     /// Sends the command of the tick that is due, and says whether one was.
     pub fn command(&mut self, command: Command) -> bool {
         let Some(sent) = self.session.command(self.now(), command) else { return false };
+        let others = self.in_the_way();
+        if let Some(prediction) = &mut self.prediction {
+            prediction.play(&sent, &others);
+        }
         // A datagram that the path does not take is one that was lost, and the
         // next carries its command too; a connection that has ended is told by
         // `next`.
         let _ = self.connection.send_datagram(Bytes::from(sent.datagram));
         true
+    }
+
+    /// How the own player moves: after the last command as predicted, with the
+    /// tick of that; `None` until the server has told for the first time.
+    pub fn motion(&self) -> Option<(Tick, PlayerMotion)> {
+        self.prediction.as_ref()?.motion()
+    }
+
+    /// The prediction of the own player, unless the client does without.
+    pub fn prediction(&self) -> Option<&Prediction> {
+        self.prediction.as_ref()
+    }
+
+    /// The moment of the match that is to be shown now, in ticks; it runs
+    /// evenly, a little behind the news.
+    pub fn shown(&self) -> Option<f64> {
+        self.playout.shown(self.now())
+    }
+
+    /// By how many ticks the shown moment is behind the freshest news.
+    pub fn delay(&self) -> f64 {
+        self.playout.delay()
+    }
+
+    /// Everything but the own player as it was at the shown moment, as far as
+    /// it is within `reach` units of `position` on each axis.
+    pub fn others(&self, position: DVec3, reach: f64) -> impl Iterator<Item = EntityState> {
+        let (shown, own) = (self.shown(), self.session.player());
+        let near = self.session.entities_near(position, reach);
+        near.filter(move |entity| Some(entity.id) != own)
+            .filter_map(move |entity| self.entity_at(entity.id, shown?))
+    }
+
+    /// One entity as it was at the shown moment.
+    pub fn entity(&self, id: EntityId) -> Option<EntityState> {
+        self.entity_at(id, self.shown()?)
+    }
+
+    fn entity_at(&self, id: EntityId, shown: f64) -> Option<EntityState> {
+        let (before, after) = self.session.around(id, Tick(shown as u32))?;
+        Some(interpolate(shown, self.tick_rate(), before, after))
+    }
+
+    /// The next thing that happened in the match until the shown moment.
+    pub fn next_event(&mut self) -> Option<(Tick, MatchEvent)> {
+        let shown = self.shown()?;
+        self.session.next_event(Tick(shown as u32))
+    }
+
+    fn tick_rate(&self) -> f64 {
+        self.session.hello().map_or(1.0, |hello| f64::from(hello.tick_rate.get()))
+    }
+
+    /// Uses a snapshot for what is shown and predicted.
+    fn take_in(&mut self, snapshot: &SnapshotReceived) -> Option<PredictionError> {
+        self.playout.arrived(self.now(), snapshot.tick);
+        let others = snapshot.motion.map_or_else(Vec::new, |_| self.in_the_way());
+        let prediction = self.prediction.as_mut()?;
+        prediction.reconcile(snapshot.tick, snapshot.motion?, &others)
+    }
+
+    /// What the own player may run into, where it was last heard of.
+    fn in_the_way(&self) -> Vec<EntityState> {
+        let own = self.session.player();
+        let Some((_, motion)) = self.motion() else { return Vec::new() };
+        let near = self.session.entities_near(motion.position.as_dvec3(), IN_THE_WAY);
+        near.filter(|entity| Some(entity.id) != own).collect()
+    }
+
+    /// Hands what the session has to say on the control stream to QUIC, as much
+    /// as it takes; it is never more than a few bytes.
+    fn flush(&mut self) {
+        self.unsent.extend(self.session.stream_output());
+        if self.unsent.is_empty() {
+            return;
+        }
+        let mut context = Context::from_waker(Waker::noop());
+        let written = match pin!(self.send.write(&self.unsent)).poll(&mut context) {
+            Poll::Ready(Ok(written)) => written,
+            // What ended the stream is told by the next read of it.
+            Poll::Ready(Err(_)) | Poll::Pending => 0,
+        };
+        self.unsent.drain(..written);
+    }
+
+    /// Gets the map, from a file or from the server, while the match goes on;
+    /// from then on the own player is predicted.
+    async fn get_map(&mut self, maps: &MapStore) -> Result<(), JoinError> {
+        let Some(hello) = self.session.hello().cloned() else { return Ok(()) };
+        let fetch = fetch_map(self.connection.clone());
+        let mut got = pin!(timeout(MAP_TIMEOUT, maps.get(hello.map, &hello.map_name, fetch)));
+        let map = loop {
+            tokio::select! {
+                got = &mut got => break got.map_err(|_| JoinError::SlowMap)??,
+                occasion = self.next() => {
+                    if let Occasion::CommandDue = occasion.map_err(|lost| JoinError::Lost(Box::new(lost)))? {
+                        self.command(Command::default());
+                    }
+                }
+            }
+        };
+        self.prediction = Some(Prediction::new(map, 1.0 / self.tick_rate()));
+        Ok(())
     }
 
     /// What the client knows of the match.
@@ -163,7 +308,8 @@ impl Client {
     /// Says goodbye and closes the connection.
     pub async fn leave(mut self) {
         self.session.leave();
-        let output = self.session.stream_output();
+        let mut output = std::mem::take(&mut self.unsent);
+        output.extend(self.session.stream_output());
         let goodbye = async {
             if self.send.write_all(&output).await.is_ok() && self.send.finish().is_ok() {
                 self.connection.closed().await;
@@ -185,6 +331,20 @@ impl Client {
             error.into()
         })
     }
+}
+
+/// Asks for the map on a stream of its own.
+async fn fetch_map(connection: Connection) -> Result<Vec<u8>, MapError> {
+    let failed = |error: &dyn std::fmt::Display| MapError::Fetch(error.to_string());
+    let (mut send, mut receive) = connection.open_bi().await.map_err(|error| failed(&error))?;
+    send.write_all(REQUEST).await.map_err(|error| failed(&error))?;
+    send.finish().map_err(|error| failed(&error))?;
+    let mut map = MapReceiver::new();
+    let mut chunk = vec![0; MAP_CHUNK];
+    while let Some(length) = receive.read(&mut chunk).await.map_err(|error| failed(&error))? {
+        map.receive(&chunk[..length])?;
+    }
+    Ok(map.finish()?)
 }
 
 /// What an event means to a client that has joined.

@@ -4,10 +4,11 @@ use std::time::Duration;
 use clap::Parser;
 
 use crate::client::{CertificatePin, NoTrust, Trust};
+use crate::minds::Minds;
 use crate::swarm::Swarm;
 
 /// How many bots, where, and for how long: the command line of the binary.
-#[derive(Clone, Debug, PartialEq, Eq, Parser)]
+#[derive(Clone, Debug, PartialEq, Parser)]
 #[command(name = "client-bot", version, about = "Sends bots into an arena match", long_about = None)]
 pub struct Options {
     /// UDP address of the server
@@ -27,6 +28,14 @@ pub struct Options {
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
 
+    /// What the bots want
+    #[arg(long, value_enum, default_value_t = Minds::Mix)]
+    pub minds: Minds,
+
+    /// How many bots set out a second; without it, all at once
+    #[arg(long, value_name = "PER_SECOND", value_parser = parse_rate)]
+    pub ramp: Option<f64>,
+
     /// Believe only the server whose certificate has this SHA-256; needed if it
     /// is not on this machine
     #[arg(long, value_name = "SHA256")]
@@ -43,14 +52,20 @@ impl Options {
     /// # Errors
     /// The server is elsewhere, and there is no pin to know it by.
     pub fn swarm(&self) -> Result<Swarm, NoTrust> {
-        let Self { server, bots, duration, seed, .. } = *self;
+        let Self { server, bots, duration, seed, minds, ramp, .. } = *self;
         let trust = Trust::new(server.ip(), self.pin)?;
-        Ok(Swarm { server, trust, bots, duration, seed })
+        Ok(Swarm { server, trust, bots, duration, seed, minds, ramp })
     }
 }
 
 fn default_server() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 4433).into()
+}
+
+/// A positive number.
+fn parse_rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
+    rate.ok_or_else(|| "not a number above 0".to_owned())
 }
 
 /// A time such as `30s`, `1m 30s` or plain seconds.
@@ -80,14 +95,18 @@ mod tests {
     #[test]
     fn every_option_is_read() {
         let pin = "ab".repeat(32);
-        let text =
-            format!("--server 192.0.2.1:5 --bots 32 --duration 30s --seed 9 --json --pin {pin}");
+        let text = format!(
+            "--server 192.0.2.1:5 --bots 32 --duration 30s --seed 9 --json --pin {pin} \
+                     --minds fight --ramp 4"
+        );
         let options = parse(&text).unwrap();
         let expected = Options {
             server: "192.0.2.1:5".parse().unwrap(),
             bots: 32,
             duration: Some(Duration::from_secs(30)),
             seed: 9,
+            minds: Minds::Fight,
+            ramp: Some(4.0),
             pin: Some(pin.parse().unwrap()),
             json: true,
         };
@@ -97,7 +116,7 @@ mod tests {
 
     #[test]
     fn senseless_values_are_refused() {
-        for bad in ["--bots 0", "--server here", "--pin abc", "--duration soon", "--seed x"] {
+        for bad in ["--bots 0", "--server here", "--pin abc", "--duration soon", "--ramp 0"] {
             assert!(parse(bad).is_err(), "{bad} was accepted");
         }
     }

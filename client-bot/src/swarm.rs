@@ -16,10 +16,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::control::PlayerName;
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 use tokio::task::JoinSet;
 
-use crate::client::{ConnectError, Connector, Trust};
+use crate::client::{ConnectError, Connector, MapStore, Trust};
+use crate::minds::Minds;
 use bot::Bot;
 pub use report::Report;
 pub use tally::Status;
@@ -45,6 +46,10 @@ pub struct Swarm {
     pub duration: Option<Duration>,
     /// What they draw lots from.
     pub seed: u64,
+    /// What they want.
+    pub minds: Minds,
+    /// How many set out a second; without it, all at once.
+    pub ramp: Option<f64>,
 }
 
 impl Swarm {
@@ -62,18 +67,26 @@ impl Swarm {
         let tally = Arc::new(Tally::new(self.bots));
         let end = watch::Sender::new(false);
         let mut connectors = Vec::new();
+        let (maps, ways) = (Arc::new(MapStore::default()), Arc::new(OnceCell::new()));
         let mut bots = JoinSet::new();
         for number in 0..self.bots {
             if number % BOTS_ON_A_SOCKET == 0 {
-                connectors.push(Connector::new(self.server, self.trust)?);
+                let connector = Connector::new(self.server, self.trust)?;
+                connectors.push(connector.with_maps(Arc::clone(&maps)));
             }
             // The line above has just pushed one for the first of each group.
             let Some(connector) = connectors.last().cloned() else { continue };
             let bot = Bot {
                 connector,
                 name: name(number),
+                number,
+                minds: self.minds,
                 seed: self.seed.wrapping_add(u64::from(number)),
+                after: self.ramp.map_or(Duration::ZERO, |rate| {
+                    Duration::try_from_secs_f64(f64::from(number) / rate).unwrap_or(Duration::MAX)
+                }),
                 tally: Arc::clone(&tally),
+                ways: Arc::clone(&ways),
             };
             bots.spawn(bot.run(end.subscribe()));
         }

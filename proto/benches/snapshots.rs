@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{MapHash, MapName, PlayerName};
 use proto::quantise::Quantiser;
-use proto::server::{Session, Terms};
+use proto::server::{OwnPlayer, Session, Terms};
 use proto::{Tick, Time, client};
 use scene::Scene;
 use sim::{Command, EntityId};
@@ -91,7 +91,7 @@ fn measure(scene: &Scene, acknowledge: bool) -> Cost {
         quantising += start.elapsed();
         let start = Instant::now();
         for session in &mut sessions {
-            session.encode_snapshot(&state, None, LIMIT).unwrap();
+            session.encode_snapshot(&state, &OwnPlayer::default(), LIMIT).unwrap();
         }
         time += start.elapsed();
         if acknowledge && tick >= ROUND_TRIP {

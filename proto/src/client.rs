@@ -3,10 +3,11 @@
 //! they reach the server just in time.
 
 mod clock;
+mod event_queue;
 mod history;
 mod joined;
 mod session;
 mod view;
 
 pub use joined::{CommandSent, SessionStats, SnapshotReceived};
-pub use session::{Event, Session};
+pub use session::{Event, Session, Told};

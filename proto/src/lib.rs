@@ -9,6 +9,7 @@
 //! * [`commands`]: what a client sends each tick, as a datagram.
 //! * [`quantise`]: a simulation state rounded once for all clients.
 //! * [`snapshot`]: what the server sends each tick, as a datagram.
+//! * [`map_transfer`]: how a client that lacks the map gets it.
 //! * [`server`] and [`client`]: the two ends' sessions.
 
 pub mod bits;
@@ -16,6 +17,7 @@ pub mod client;
 pub mod commands;
 pub mod control;
 mod error;
+pub mod map_transfer;
 pub mod quantise;
 pub mod server;
 pub mod snapshot;
@@ -26,7 +28,7 @@ pub use time::{Tick, Time};
 
 /// What both ends must have in common; any change to `PROTOCOL.md` that an
 /// old peer would misread raises it.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 2;
 
 /// The application protocol QUIC negotiates.
 pub const ALPN: &[u8] = b"obsp/1";

@@ -1,6 +1,7 @@
 //! What the server sends each tick, as a datagram: entities as differences
 //! from what this client has acknowledged of each, the most urgent first, as
-//! many as fit. Each datagram is decodable alone.
+//! many as fit, and now and then the client's own motion in full. Each
+//! datagram is decodable alone.
 //!
 //! The bits live here for both directions, so that writer and reader cannot
 //! drift apart; what the server remembers about a client lives in
@@ -10,6 +11,7 @@ mod codec;
 mod digest;
 mod header;
 mod lead;
+mod motion;
 mod record;
 
 pub(crate) use codec::digest_bits;
@@ -17,6 +19,7 @@ pub use codec::{DigestSample, Record, Snapshot, SnapshotCodec};
 pub use digest::Digest;
 pub use header::{DatagramKind, HEADER_BYTES, Header};
 pub use lead::Lead;
+pub use motion::{read_motion, write_motion};
 pub use record::Baseline;
 
 /// How many values of an entity a client keeps: all that the server may use
@@ -31,6 +34,7 @@ pub const DIGEST_INTERVAL: u32 = 16;
 /// Consecutive slots that a digest samples besides what its snapshot carries.
 pub const DIGEST_SLOTS: usize = 32;
 
-/// Least bytes that a snapshot is given: a header, a digest and the longest
-/// record there can be, so that each snapshot brings at least one entity on.
-pub const MIN_SNAPSHOT: usize = 64;
+/// Least bytes that a snapshot is given: a header, a motion, a digest and the
+/// longest record there can be, so that each snapshot brings at least one
+/// entity on.
+pub const MIN_SNAPSHOT: usize = 96;

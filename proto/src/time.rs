@@ -2,6 +2,8 @@ use std::fmt;
 use std::ops::{Add, Sub};
 use std::time::Duration;
 
+use bincode::{Decode, Encode};
+
 /// A moment: how long after a beginning of the caller's choice. Only moments
 /// of one session are compared, so every caller may choose its own beginning,
 /// and tests choose it without a clock.
@@ -48,7 +50,7 @@ impl Sub for Time {
 
 /// The number of a simulation tick. At 60 ticks a second 32 bits last two
 /// years of one match.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Tick(pub u32);
 
 impl Tick {

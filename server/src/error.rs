@@ -65,9 +65,25 @@ pub enum StartError {
         /// What the system says.
         source: io::Error,
     },
-    /// The certificate could not be made.
-    #[error("cannot make a certificate: {0}")]
-    Certificate(#[from] rcgen::Error),
+    /// There is no certificate.
+    #[error(transparent)]
+    Certificate(#[from] crate::network::CertificateError),
+    /// The compiled map is too large to be sent to clients.
+    #[error("map {map}: {bytes} bytes are more than clients take; simplify the map")]
+    TooLarge {
+        /// Which map.
+        map: String,
+        /// How large it is.
+        bytes: usize,
+    },
+    /// More snapshots than ticks.
+    #[error("{snapshots} snapshots a second of {ticks} ticks; choose --snapshot-rate up to that")]
+    SnapshotRate {
+        /// Snapshots a second.
+        snapshots: u32,
+        /// Ticks a second.
+        ticks: u32,
+    },
     /// TLS refuses the certificate or the configuration.
     #[error("cannot set up TLS: {0}")]
     Tls(#[from] rustls::Error),

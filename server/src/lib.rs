@@ -1,7 +1,8 @@
 //! The authoritative server: a match that ticks on time, and everybody who
 //! watches it.
 //!
-//! Two threads, and nothing shared but queues with an end and a last frame:
+//! Two threads, and nothing shared but queues with an end, a last frame and a
+//! table of who plays:
 //!
 //! * The *tick thread* owns the simulation. Each tick it lets in who asked,
 //!   takes one command per player, simulates, and publishes an immutable frame.
@@ -22,14 +23,15 @@ mod options;
 mod pacer;
 mod seats;
 mod server;
+mod sessions;
 mod status;
 mod stop;
 mod telemetry;
 mod tick_thread;
 
 pub use error::{RunError, StartError};
-pub use network::Fingerprint;
-pub use options::Options;
+pub use network::{CertificateError, Fingerprint};
+pub use options::{LogFormat, Options};
 pub use server::{Running, Server};
 
 /// A match on the arena for a few players, for the tests of what surrounds it.
@@ -42,5 +44,7 @@ fn test_match(
     let config = sim::Config { tick_rate: 60, seed: 1, objects: 0, max_players: 2 };
     let models = maps::model::shipped().into();
     let world = sim::World::new(map.into(), models, config).unwrap();
-    tick_thread::Match::new(world, std::num::NonZeroU16::new(60).unwrap(), requests)
+    let rate = std::num::NonZeroU16::new(60).unwrap();
+    let events = tokio::sync::broadcast::Sender::new(8);
+    tick_thread::Match::new(world, rate, requests, std::sync::Arc::default(), events)
 }

@@ -4,21 +4,23 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Parser;
-use server::{Options, Running, Server};
+use server::{LogFormat, Options, Running, Server};
 use tracing::info;
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
     // Wrong usage ends here, with exit code 2.
-    let options = Options::parse();
+    let options = Options::read(std::env::args_os()).unwrap_or_else(|error| error.exit());
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt()
+    let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_target(false)
         .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
-        .init();
+        .with_writer(std::io::stderr);
+    match options.log_format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().init(),
+    }
     match run(&options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

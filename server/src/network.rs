@@ -10,30 +10,46 @@
 mod certificate;
 mod connection;
 mod endpoint;
+mod map_stream;
+mod renewal;
 mod waves;
 
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use proto::Time;
+use bytes::Bytes;
+use proto::control::MatchEvent;
 use proto::server::Terms;
+use proto::{Tick, Time};
+use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::{debug, error};
 
 use crate::seats::JoinRequest;
+use crate::sessions::Sessions;
 use crate::stop::Stop;
 use crate::telemetry::{Refusal, Telemetry};
+use crate::tick_thread::LastFrame;
 
-pub(crate) use certificate::Certificate;
-pub use certificate::Fingerprint;
+pub use certificate::{CertificateError, Fingerprint};
 pub(crate) use endpoint::{bind, connection_limit, open};
-pub(crate) use waves::Waves;
+pub(crate) use renewal::{Credentials, renew};
+pub(crate) use waves::{Cadence, Waves};
 
 /// How long players have to take note that the server is shutting down.
 const DRAIN: Duration = Duration::from_secs(3);
+
+/// Handshakes under way from which on newcomers must first prove their address.
+const UNPROVEN_HANDSHAKES: usize = 16;
+
+/// Events that may wait for the slowest connection: every player of a full
+/// match joining and leaving in the same second. Who falls behind further is
+/// not listening and is dropped.
+pub(crate) const EVENTS_WAITING: usize = 1024;
 
 /// What all connections of a server have in common.
 pub(crate) struct Lobby {
@@ -49,15 +65,42 @@ pub(crate) struct Lobby {
     pub(crate) stop: Stop,
     /// The beginning of [`Time`].
     pub(crate) epoch: Instant,
-    /// Players in the match.
-    pub(crate) players: AtomicUsize,
+    /// Who plays.
+    pub(crate) sessions: Arc<Sessions>,
+    /// The latest frame.
+    pub(crate) frames: LastFrame,
+    /// What happens in the match, for everybody to hear.
+    pub(crate) events: broadcast::Sender<(Tick, MatchEvent)>,
+    /// The compiled map, for those who lack it.
+    pub(crate) map: Bytes,
+    /// Bytes of snapshots that each client is sent a second at most.
+    pub(crate) client_budget: u32,
+    /// Addresses that may not join.
+    pub(crate) banned: Vec<IpAddr>,
+    /// Handshakes under way.
+    pub(crate) handshakes: AtomicUsize,
 }
 
 impl Lobby {
     fn now(&self) -> Time {
         Time::since_start(self.epoch.elapsed())
     }
+
+    /// Tells everybody of something that shows from the next tick on. One
+    /// thread sends all events, so their ticks ascend.
+    fn announce(&self, event: MatchEvent) {
+        // Nobody to hear it is no error.
+        let _ = self.events.send((self.next_tick(), event));
+    }
+
+    fn next_tick(&self) -> Tick {
+        let tick = self.frames.borrow().state.tick;
+        Tick::from_simulation(tick).unwrap_or_default().after(1)
+    }
 }
+
+/// A place in the match's event channel, to hear of all that happens from now.
+type Events = broadcast::Receiver<(Tick, MatchEvent)>;
 
 /// Takes connections until asked to stop, then sees the players off.
 pub(crate) async fn serve(endpoint: quinn::Endpoint, lobby: Arc<Lobby>) {
@@ -70,6 +113,16 @@ pub(crate) async fn serve(endpoint: quinn::Endpoint, lobby: Arc<Lobby>) {
                     debug!("turned {} away: {limit} connections are open", incoming.remote_address());
                     lobby.telemetry.network.refused(Refusal::Overloaded);
                     incoming.refuse();
+                }
+                // Under a flood only those are served who can be reached where
+                // they say they are; nothing is remembered of the others.
+                Some(incoming)
+                    if lobby.handshakes.load(Ordering::Relaxed) >= UNPROVEN_HANDSHAKES
+                        && incoming.may_retry() =>
+                {
+                    lobby.telemetry.network.retries.increment(1);
+                    // It fails only for those who have been asked before.
+                    let _ = incoming.retry();
                 }
                 Some(incoming) => {
                     connections.spawn(connection::serve(incoming, Arc::clone(&lobby)));

@@ -1,7 +1,11 @@
-use std::net::{Ipv4Addr, SocketAddr};
+use std::ffi::OsString;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
+
+mod file;
 
 /// Ticks per second unless asked otherwise.
 const DEFAULT_TICK_RATE: u32 = 60;
@@ -11,60 +15,126 @@ const DEFAULT_MAX_PLAYERS: u16 = 32;
 const DEFAULT_PORT: u16 = 4433;
 /// TCP port of the operator's pages unless asked otherwise.
 const DEFAULT_HTTP_PORT: u16 = 8080;
+/// Bytes of snapshots that a client is sent a second unless asked otherwise:
+/// 128 kbit, what a slow line carries with ease.
+const DEFAULT_CLIENT_BUDGET: u32 = 16_000;
 
 /// What to serve, where and how: the command line of the binary, and the
 /// argument of [`Server::start`](crate::Server::start).
 #[derive(Clone, Debug, PartialEq, Eq, Parser)]
-#[command(name = "server", version, about = "Serves an arena match over QUIC", long_about = None)]
+#[command(name = "server", version, about = "Serves an arena match over QUIC", long_about = None,
+          args_override_self = true)]
 pub struct Options {
+    /// TOML file with any of these options, by their long names; what the command
+    /// line or the environment says counts more
+    #[arg(long, value_name = "FILE", env = "ARENA_CONFIG")]
+    pub config: Option<PathBuf>,
+
     /// Map to serve: a path, or a name found in `maps/`; a `.map` is compiled first
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", env = "ARENA_MAP")]
     pub map: String,
 
     /// UDP address on which players join; port 0 takes any free one
-    #[arg(long, value_name = "ADDR", default_value_t = any_address(DEFAULT_PORT))]
+    #[arg(long, value_name = "ADDR", env = "ARENA_LISTEN",
+          default_value_t = any_address(DEFAULT_PORT))]
     pub listen: SocketAddr,
 
     /// TCP address of `/metrics` and `/healthz`; port 0 takes any free one
-    #[arg(long, value_name = "ADDR", default_value_t = loopback(DEFAULT_HTTP_PORT))]
+    #[arg(long, value_name = "ADDR", env = "ARENA_HTTP",
+          default_value_t = loopback(DEFAULT_HTTP_PORT))]
     pub http: SocketAddr,
 
     /// Ticks per second
-    #[arg(long, value_name = "HZ", default_value_t = DEFAULT_TICK_RATE,
-          value_parser = clap::value_parser!(u32).range(20..=128))]
+    #[arg(long, value_name = "HZ", env = "ARENA_TICK_RATE", default_value_t = DEFAULT_TICK_RATE,
+          value_parser = clap::value_parser!(u32).range(10..=128))]
     pub tick_rate: u32,
 
+    /// Snapshots per second and client, at most one a tick; without it, one a tick
+    #[arg(long, value_name = "HZ", env = "ARENA_SNAPSHOT_RATE",
+          value_parser = clap::value_parser!(u32).range(1..=128))]
+    pub snapshot_rate: Option<u32>,
+
     /// Rigid bodies to scatter beyond those that the map places
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", env = "ARENA_OBJECTS", default_value_t = 0)]
     pub objects: u32,
 
     /// Seed of everything that is drawn by lot
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", env = "ARENA_SEED", default_value_t = 1)]
     pub seed: u64,
 
     /// Players that the match holds
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_PLAYERS,
-          value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", env = "ARENA_MAX_PLAYERS",
+          default_value_t = DEFAULT_MAX_PLAYERS, value_parser = clap::value_parser!(u16).range(1..))]
     pub max_players: u16,
 
+    /// Bytes of snapshots that each client is sent per second at most
+    #[arg(long, value_name = "BYTES", env = "ARENA_CLIENT_BUDGET",
+          default_value_t = DEFAULT_CLIENT_BUDGET,
+          value_parser = clap::value_parser!(u32).range(1000..))]
+    pub client_budget: u32,
+
     /// Stop after this time, such as `30s` or `2m`; without it, run until stopped
-    #[arg(long, value_name = "D", value_parser = parse_duration)]
+    #[arg(long, value_name = "D", env = "ARENA_DURATION", value_parser = parse_duration)]
     pub duration: Option<Duration>,
+
+    /// Certificate chain in PEM, read again every hour; without it, the server makes
+    /// its own
+    #[arg(long, value_name = "FILE", env = "ARENA_CERT", requires = "key")]
+    pub cert: Option<PathBuf>,
+
+    /// Private key of the certificate in PEM
+    #[arg(long, value_name = "FILE", env = "ARENA_KEY", requires = "cert")]
+    pub key: Option<PathBuf>,
+
+    /// Address that may not join; may be given several times or separated by commas
+    #[arg(long, value_name = "IP", env = "ARENA_BAN", value_delimiter = ',')]
+    pub ban: Vec<IpAddr>,
+
+    /// How log lines are written to standard error
+    #[arg(long, value_enum, env = "ARENA_LOG_FORMAT", default_value_t = LogFormat::Text)]
+    pub log_format: LogFormat,
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line, for machines.
+    Json,
 }
 
 impl Options {
     /// The options that `server --map NAME` alone gives.
     pub fn new(map: impl Into<String>) -> Self {
         Self {
+            config: None,
             map: map.into(),
             listen: any_address(DEFAULT_PORT),
             http: loopback(DEFAULT_HTTP_PORT),
             tick_rate: DEFAULT_TICK_RATE,
+            snapshot_rate: None,
             objects: 0,
             seed: 1,
             max_players: DEFAULT_MAX_PLAYERS,
+            client_budget: DEFAULT_CLIENT_BUDGET,
             duration: None,
+            cert: None,
+            key: None,
+            ban: Vec::new(),
+            log_format: LogFormat::Text,
         }
+    }
+
+    /// The options that this command line asks for, together with the
+    /// environment and the file that `--config` names.
+    ///
+    /// # Errors
+    /// What is wrong with them, fit to be shown.
+    pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let arguments: Vec<OsString> = arguments.into_iter().collect();
+        Self::try_parse_from(file::with_file(arguments)?)
     }
 }
 
@@ -90,7 +160,11 @@ mod tests {
     use super::*;
 
     fn parse(arguments: &[&str]) -> Result<Options, clap::Error> {
-        Options::try_parse_from(["server"].iter().chain(arguments))
+        Options::read(["server"].iter().chain(arguments).map(OsString::from))
+    }
+
+    fn words(text: &str) -> Vec<&str> {
+        text.split_whitespace().collect()
     }
 
     #[test]
@@ -102,32 +176,71 @@ mod tests {
     #[test]
     fn every_option_is_read() {
         let text = "--map m --listen [::1]:5 --http 127.0.0.1:6 --tick-rate 30 --objects 300 \
-                    --seed 9 --max-players 8 --duration 90s";
-        let options = parse(&text.split_whitespace().collect::<Vec<_>>()).unwrap();
+                    --seed 9 --max-players 8 --duration 90s --snapshot-rate 20 \
+                    --client-budget 4000 --cert c --key k --ban ::1,10.0.0.1 --log-format json";
         let expected = Options {
+            config: None,
             map: "m".into(),
             listen: "[::1]:5".parse().unwrap(),
             http: "127.0.0.1:6".parse().unwrap(),
             tick_rate: 30,
+            snapshot_rate: Some(20),
             objects: 300,
             seed: 9,
             max_players: 8,
+            client_budget: 4000,
             duration: Some(Duration::from_secs(90)),
+            cert: Some("c".into()),
+            key: Some("k".into()),
+            ban: vec!["::1".parse().unwrap(), "10.0.0.1".parse().unwrap()],
+            log_format: LogFormat::Json,
         };
-        assert_eq!(options, expected);
+        assert_eq!(parse(&words(text)).unwrap(), expected);
     }
 
     #[test]
     fn senseless_values_are_refused() {
         for bad in [
-            ["--tick-rate", "19"],
+            ["--tick-rate", "9"],
             ["--tick-rate", "129"],
+            ["--snapshot-rate", "0"],
             ["--max-players", "0"],
+            ["--client-budget", "10"],
             ["--listen", "4433"],
             ["--duration", "soon"],
             ["--duration", "-1"],
+            ["--cert", "without-a-key"],
+            ["--ban", "everybody"],
+            ["--config", "no-such-file.toml"],
         ] {
             assert!(parse(&["--map", "m", bad[0], bad[1]]).is_err(), "{bad:?} was accepted");
+        }
+    }
+
+    /// Reads options with this text in the file that `--config` names.
+    fn with_file(name: &str, text: &str, more: &str) -> Result<Options, clap::Error> {
+        let path = std::env::temp_dir().join(format!("{name}-{}.toml", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        let arguments = format!("--config {} {more}", path.display());
+        let options = parse(&words(&arguments));
+        std::fs::remove_file(path).unwrap();
+        options
+    }
+
+    #[test]
+    fn a_file_gives_what_the_command_line_does_not() {
+        let text = "map = 'arena'\ntick-rate = 30\nban = ['::1', '10.0.0.1']\nduration = '2m'";
+        let options = with_file("options", text, "--tick-rate 20").unwrap();
+        assert_eq!((options.map.as_str(), options.tick_rate), ("arena", 20));
+        assert_eq!(options.duration, Some(Duration::from_secs(120)));
+        assert_eq!(options.ban.len(), 2);
+    }
+
+    #[test]
+    fn a_file_that_says_nonsense_is_named() {
+        for text in ["map = ", "colour = 'red'", "map = { a = 1 }", "map = 'a'\ntick-rate = 5"] {
+            let error = with_file("nonsense", text, "").unwrap_err().to_string();
+            assert!(error.contains("nonsense") || error.contains("tick-rate"), "{error}");
         }
     }
 

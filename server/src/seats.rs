@@ -2,11 +2,12 @@ use std::num::NonZeroU16;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 
 use proto::commands::CommandBatch;
-use proto::server::{JitterBuffer, JitterStats};
-use proto::snapshot::Lead;
+use proto::server::{CommandSource, JitterBuffer, JitterStats};
 use proto::{Tick, Time};
-use sim::{Command, EntityId, JoinError, World};
+use sim::{Command, EntityId, JoinError, PlayerMotion, World};
 use tokio::sync::oneshot;
+
+use crate::sessions::Sessions;
 
 /// Command datagrams of one player that may wait for the tick thread: half a
 /// second of them at 60 Hz. Who sends more than that ahead gains nothing.
@@ -55,6 +56,8 @@ struct Taken {
     player: EntityId,
     commands: Receiver<(CommandBatch, Time)>,
     buffer: JitterBuffer,
+    /// Whether the last tick had another command than the client's own for it.
+    surprised: bool,
 }
 
 impl Seats {
@@ -82,7 +85,7 @@ impl Seats {
             let seat = world.join().map(|player| {
                 let (sender, commands) = sync_channel(WAITING_BATCHES);
                 let buffer = JitterBuffer::new(self.tick_rate, tick);
-                self.taken.push(Taken { player, commands, buffer });
+                self.taken.push(Taken { player, commands, buffer, surprised: true });
                 Seat { player, tick, commands: sender }
             });
             // Who no longer waits gets nothing: the seat is dropped with the
@@ -93,14 +96,26 @@ impl Seats {
 
     /// The one command of each player for `tick`.
     pub(crate) fn commands(&mut self, tick: Tick, now: Time) -> Vec<(EntityId, Command)> {
-        let command = |seat: &mut Taken| (seat.player, seat.buffer.take(tick, now).0);
+        let command = |seat: &mut Taken| {
+            let (command, source) = seat.buffer.take(tick, now);
+            seat.surprised = source != CommandSource::Client;
+            (seat.player, command)
+        };
         self.taken.iter_mut().map(command).collect()
     }
 
-    /// How early the commands of each player come.
-    pub(crate) fn leads(&self) -> Vec<(EntityId, Lead)> {
-        let lead = |seat: &Taken| Some((seat.player, seat.buffer.lead()?));
-        self.taken.iter().filter_map(lead).collect()
+    /// How each player moves, and whether that must surprise their client.
+    pub(crate) fn motions(&self, world: &World) -> Vec<(EntityId, PlayerMotion, bool)> {
+        let motion =
+            |seat: &Taken| Some((seat.player, world.player_motion(seat.player)?, seat.surprised));
+        self.taken.iter().filter_map(motion).collect()
+    }
+
+    /// Notes in the table how the commands of each player arrive.
+    pub(crate) fn report(&self, sessions: &Sessions) {
+        for seat in &self.taken {
+            sessions.note(seat.player, seat.buffer.lead(), seat.buffer.stats());
+        }
     }
 
     /// What became of all commands of the match.

@@ -5,21 +5,25 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use proto::MAX_SLOTS;
 use proto::control::{MapHash, MapName};
+use proto::map_transfer::announce;
 use proto::quantise::{Quantiser, WorldBounds};
 use proto::server::Terms;
 use sim::World;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::broadcast;
 
 use crate::error::{RunError, StartError};
-use crate::network::{self, Certificate, Fingerprint, Lobby, Waves};
+use crate::network::{self, Cadence, Credentials, Fingerprint, Lobby, Waves};
 use crate::options::Options;
+use crate::sessions::Sessions;
 use crate::stop::Stop;
 use crate::telemetry::{Identity, Telemetry};
-use crate::tick_thread::{LastFrame, Match};
+use crate::tick_thread::Match;
 use crate::{http, map_file, status};
 
 /// An arena server, as a type to start one by.
@@ -57,12 +61,26 @@ impl Server {
         let epoch = Instant::now();
         let stop = Stop::new();
         let (joins, requests) = sync_channel(network::connection_limit(options.max_players));
-        let (game, frames) = Match::new(setup.world, setup.terms.tick_rate, requests);
+        let sessions = Arc::new(Sessions::default());
+        let events = broadcast::Sender::new(network::EVENTS_WAITING);
+        let (game, frames) = Match::new(
+            setup.world,
+            setup.terms.tick_rate,
+            requests,
+            Arc::clone(&sessions),
+            events.clone(),
+        );
 
         let socket = network::bind(options.listen, options.max_players)?;
         let pages = http::bind(options.http)?;
         let address = |source| StartError::Endpoint(source);
-        let certificate = Certificate::self_signed(SystemTime::now())?;
+        let credentials = match (&options.cert, &options.key) {
+            (Some(certificate), Some(key)) => {
+                Credentials::Files { certificate: certificate.clone(), key: key.clone() }
+            }
+            _ => Credentials::SelfSigned,
+        };
+        let certificate = credentials.certificate()?;
         let description = Description {
             map: setup.terms.map_name.clone(),
             map_hash: setup.terms.map,
@@ -93,9 +111,18 @@ impl Server {
             telemetry: Arc::clone(&telemetry),
             stop: stop.clone(),
             epoch,
-            players: AtomicUsize::new(0),
+            sessions,
+            frames,
+            events,
+            map: setup.map,
+            client_budget: options.client_budget,
+            banned: options.ban.clone(),
+            handshakes: AtomicUsize::new(0),
         });
-        let io = Io { endpoint, pages, lobby, frames, duration: options.duration };
+        let cadence =
+            Cadence::new(options.snapshot_rate.unwrap_or(options.tick_rate), options.tick_rate);
+        let duration = options.duration;
+        let io = Io { endpoint, credentials, cadence, pages, lobby, duration };
 
         // From here on, whatever fails stops what already runs.
         let mut running = Running { description, stop: stop.clone(), threads: Vec::new() };
@@ -187,6 +214,8 @@ struct Setup {
     world: World,
     terms: Terms,
     props: usize,
+    /// The compiled map as it is in a file.
+    map: Bytes,
 }
 
 impl Setup {
@@ -201,10 +230,15 @@ impl Setup {
             objects: options.objects,
             max_players: options.max_players,
         };
+        // Before the work of scattering them all.
+        let players = options.max_players;
+        let wanted = options.objects as usize;
+        if wanted + usize::from(players) > MAX_SLOTS {
+            return Err(StartError::TooManyEntities { props: wanted, players });
+        }
         let world = World::new(Arc::clone(&map), maps::model::shipped().into(), config)
             .map_err(|source| StartError::Setup { map: name.clone(), source })?;
         let props = world.counters().entities as usize;
-        let players = options.max_players;
         if props + usize::from(players) > MAX_SLOTS {
             return Err(StartError::TooManyEntities { props, players });
         }
@@ -213,24 +247,34 @@ impl Setup {
             map: name.clone(),
             source: sim::SetupError::TickRate(options.tick_rate),
         })?;
+        let snapshots = options.snapshot_rate.unwrap_or(options.tick_rate);
+        let snapshot_rate = u16::try_from(snapshots).ok().and_then(NonZeroU16::new);
+        let snapshot_rate = snapshot_rate.filter(|rate| *rate <= tick_rate);
+        let snapshot_rate = snapshot_rate
+            .ok_or(StartError::SnapshotRate { snapshots, ticks: options.tick_rate })?;
+        let bytes = map.to_bytes();
+        if announce(&bytes).is_none() {
+            return Err(StartError::TooLarge { map: name, bytes: bytes.len() });
+        }
         let terms = Terms {
             tick_rate,
-            snapshot_rate: tick_rate,
+            snapshot_rate,
             map: MapHash(map.hash()),
             map_name: MapName::new(&name),
             bounds,
             player_limit: players,
         };
-        Ok(Self { world, terms, props })
+        Ok(Self { world, terms, props, map: bytes.into() })
     }
 }
 
 /// What the network thread does: players, pages and the status line.
 struct Io {
     endpoint: quinn::Endpoint,
+    credentials: Credentials,
+    cadence: Cadence,
     pages: TcpListener,
     lobby: Arc<Lobby>,
-    frames: LastFrame,
     duration: Option<Duration>,
 }
 
@@ -243,13 +287,16 @@ impl Io {
                 async move { stop.requested().await }
             };
             let telemetry = Arc::clone(&self.lobby.telemetry);
-            let pages = http::serve(self.pages, telemetry, self.frames.clone(), stopped);
+            let frames = self.lobby.frames.clone();
+            let pages = http::serve(self.pages, telemetry, frames.clone(), stopped);
+            let players = self.lobby.terms.player_limit;
             let quantiser = Quantiser::new(self.lobby.terms.bounds);
             let until_stopped = async {
                 tokio::select! {
                     () = stop.requested() => Ok(()),
-                    ended = self.lobby.waves.run(self.frames, quantiser) => ended,
+                    ended = self.lobby.waves.run(frames, quantiser, self.cadence) => ended,
                     ended = pages => ended,
+                    () = network::renew(self.endpoint.clone(), self.credentials, players) => Ok(()),
                     () = status::report(Arc::clone(&self.lobby)) => Ok(()),
                     () = after(self.duration) => Ok(()),
                 }
@@ -259,8 +306,8 @@ impl Io {
                 stop.request();
                 ended
             };
-            let players = network::serve(self.endpoint, Arc::clone(&self.lobby));
-            let (ended, ()) = tokio::join!(ended, players);
+            let serving = network::serve(self.endpoint.clone(), Arc::clone(&self.lobby));
+            let (ended, ()) = tokio::join!(ended, serving);
             ended
         })
     }

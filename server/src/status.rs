@@ -1,5 +1,4 @@
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tracing::{info, warn};
@@ -20,7 +19,7 @@ pub(crate) async fn report(lobby: Arc<Lobby>) {
         let seconds = since.elapsed().as_secs_f64();
         since = Instant::now();
         let ticks = telemetry.tick.take_summary();
-        let players = lobby.players.load(Ordering::Relaxed);
+        let players = lobby.sessions.len();
         let kilobits = 8.0 * telemetry.network.take_recent_bytes() as f64 / 1000.0;
         info!(
             "{players} players; tick p50 {}, p99 {}; {:.0} kbit/s of snapshots",

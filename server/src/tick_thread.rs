@@ -3,15 +3,17 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
-use proto::server::JitterStats;
+use proto::control::MatchEvent;
+use proto::server::{JitterStats, OwnPlayer};
 use proto::snapshot::Lead;
 use proto::{Tick, Time};
-use sim::{Counters, EntityId, State, World};
-use tokio::sync::watch;
+use sim::{Counters, EntityId, PlayerMotion, State, World};
+use tokio::sync::{broadcast, watch};
 
 use crate::error::RunError;
 use crate::pacer::{Pacer, Turn};
 use crate::seats::{JoinRequest, Seats};
+use crate::sessions::Sessions;
 use crate::stop::Stop;
 use crate::telemetry::TickMetrics;
 
@@ -20,8 +22,8 @@ use crate::telemetry::TickMetrics;
 pub(crate) struct Frame {
     /// The match after the tick.
     pub(crate) state: State,
-    /// How early each player's commands come.
-    leads: Vec<(EntityId, Lead)>,
+    /// How each player moves, and whether that must surprise their client.
+    motions: Vec<(EntityId, PlayerMotion, bool)>,
     /// What the simulation has counted.
     pub(crate) counters: Counters,
     /// What became of the players' commands.
@@ -34,15 +36,20 @@ pub(crate) struct Frame {
 pub(crate) type LastFrame = watch::Receiver<Arc<Frame>>;
 
 impl Frame {
-    /// How early the commands of `player` come, if any came lately.
-    pub(crate) fn lead(&self, player: EntityId) -> Option<Lead> {
-        self.leads.iter().find(|(id, _)| *id == player).map(|&(_, lead)| lead)
+    /// What the snapshot of this tick tells `player` of themself.
+    pub(crate) fn own(&self, player: EntityId, lead: Option<Lead>) -> OwnPlayer {
+        let own = self.motions.iter().find(|(id, ..)| *id == player);
+        OwnPlayer {
+            lead,
+            motion: own.map(|&(_, motion, _)| motion),
+            surprised: own.is_some_and(|&(.., surprised)| surprised),
+        }
     }
 
     fn of(world: &World, seats: &Seats) -> Arc<Self> {
         Arc::new(Self {
             state: world.state(),
-            leads: seats.leads(),
+            motions: seats.motions(world),
             counters: *world.counters(),
             commands: seats.stats(),
             simulated: Instant::now(),
@@ -54,6 +61,8 @@ impl Frame {
 pub(crate) struct Match {
     world: World,
     seats: Seats,
+    sessions: Arc<Sessions>,
+    events: broadcast::Sender<(Tick, MatchEvent)>,
     tick: Tick,
     published: watch::Sender<Arc<Frame>>,
 }
@@ -64,10 +73,12 @@ impl Match {
         world: World,
         tick_rate: NonZeroU16,
         requests: Receiver<JoinRequest>,
+        sessions: Arc<Sessions>,
+        events: broadcast::Sender<(Tick, MatchEvent)>,
     ) -> (Self, LastFrame) {
         let seats = Seats::new(tick_rate, requests);
         let (published, frames) = watch::channel(Frame::of(&world, &seats));
-        (Self { world, seats, tick: Tick(0), published }, frames)
+        (Self { world, seats, sessions, events, tick: Tick(0), published }, frames)
     }
 
     /// Ticks on time until `stop`. `epoch` is the beginning of the server's
@@ -104,6 +115,13 @@ impl Match {
         let commands = self.seats.commands(next, now);
         self.world.step(&commands);
         self.tick = next;
+        for event in self.world.events() {
+            if let sim::Event::Died { player, by } = *event {
+                // Nobody to hear it is no error.
+                let _ = self.events.send((next, MatchEvent::Died { player, by }));
+            }
+        }
+        self.seats.report(&self.sessions);
         self.published.send_replace(Frame::of(&self.world, &self.seats));
         Ok(())
     }
@@ -115,6 +133,7 @@ mod tests {
     use std::time::Duration;
 
     use proto::commands::CommandBatch;
+    use proto::control::PlayerName;
     use sim::{Command, JoinError};
     use tokio::sync::oneshot;
 
@@ -189,6 +208,8 @@ mod tests {
     fn commands_reach_the_tick_they_are_for() {
         let mut stage = Stage::new();
         let seat = stage.join().unwrap();
+        let name = PlayerName::new("walker").unwrap();
+        stage.game.sessions.insert(seat.player, name);
         let forward = Command { forward: 127, ..Command::default() };
         for ahead in 0..60 {
             let batch = CommandBatch::new(seat.tick.after(ahead + 2), vec![forward]).unwrap();
@@ -199,7 +220,9 @@ mod tests {
         let own = frame.state.entities.iter().find(|entity| entity.id == seat.player).unwrap();
         assert!(own.velocity.x > 100.0, "after a second of walking: {own:?}");
         assert_eq!(frame.commands.in_time, 60);
-        assert!(frame.lead(seat.player).is_some());
+        let own_motion = frame.own(seat.player, None).motion.unwrap();
+        assert_eq!(own_motion.position.as_dvec3(), own.position);
+        assert!(stage.game.sessions.lead(seat.player).is_some());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use client_bot::Client;
 use client_bot::client::{Connector, JoinError, Lost, Trust};
+use client_bot::minds::Minds;
 use client_bot::swarm::Swarm;
 use proto::PROTOCOL_VERSION;
 use proto::control::{
@@ -95,6 +96,8 @@ async fn eight_bots_play_and_see_what_the_server_means() {
         bots: 8,
         duration: Some(MATCH),
         seed: 1,
+        minds: Minds::Mix,
+        ramp: None,
     };
     let looking = async {
         tokio::time::sleep(MATCH / 2).await;

@@ -12,7 +12,7 @@ use thiserror::Error;
 use tokio::time::timeout;
 
 use super::trust::{Trust, Verifier};
-use super::{CHUNK, Client, DONE};
+use super::{CHUNK, Client, DONE, Lost, MapError, MapStore, Playout};
 
 /// How long to wait for the answer to the first packet. A server on the other
 /// side of the world answers several times within it.
@@ -37,6 +37,7 @@ const SERVER_NAME: &str = "localhost";
 pub struct Connector {
     endpoint: Endpoint,
     server: SocketAddr,
+    maps: Arc<MapStore>,
 }
 
 /// Why there is no way to any server.
@@ -82,6 +83,15 @@ pub enum JoinError {
     /// The server broke the protocol, or this client misreads it.
     #[error("the server broke the protocol: {0}")]
     Protocol(#[from] proto::ProtocolError),
+    /// The client has not got the map.
+    #[error(transparent)]
+    Map(#[from] MapError),
+    /// The map took too long to come.
+    #[error("the map took too long to come")]
+    SlowMap,
+    /// The client was in the match, but lost it while the map was coming.
+    #[error("lost while the map was coming: {0}")]
+    Lost(Box<Lost>),
 }
 
 impl Connector {
@@ -96,18 +106,26 @@ impl Connector {
         };
         let mut endpoint = Endpoint::client(any)?;
         endpoint.set_default_client_config(client_config(trust)?);
-        Ok(Self { endpoint, server })
+        Ok(Self { endpoint, server, maps: Arc::default() })
     }
 
-    /// Joins the match as `name`, with the map this client has or
-    /// [`MapHash::ANY`].
+    /// The same with these maps, to be shared by all clients of a process.
+    pub fn with_maps(self, maps: Arc<MapStore>) -> Self {
+        Self { maps, ..self }
+    }
+
+    /// Joins the match as `name`, with the map this client insists on or
+    /// [`MapHash::ANY`]; a map that it lacks it gets from the server.
     ///
     /// # Errors
     /// Nobody answers, or the server does not let the client in.
     pub async fn join(&self, name: &PlayerName, map: MapHash) -> Result<Client, JoinError> {
         let connection = self.connect().await?;
         let said_hello = self.say_hello(connection, name, map);
-        timeout(HANDSHAKE_TIMEOUT, said_hello).await.unwrap_or(Err(JoinError::NoHello))
+        let mut client =
+            timeout(HANDSHAKE_TIMEOUT, said_hello).await.unwrap_or(Err(JoinError::NoHello))?;
+        client.get_map(&self.maps).await?;
+        Ok(client)
     }
 
     /// A bare connection, for those who speak the protocol themselves.
@@ -168,8 +186,19 @@ impl Connector {
                 }
             }
         }
+        let tick_rate = session.hello().map_or(1.0, |hello| f64::from(hello.tick_rate.get()));
         let timer = Box::pin(tokio::time::sleep(Duration::ZERO));
-        Ok(Client { connection, send, receive, session, epoch, timer })
+        Ok(Client {
+            connection,
+            send,
+            receive,
+            session,
+            unsent: Vec::new(),
+            prediction: None,
+            playout: Playout::new(tick_rate),
+            epoch,
+            timer,
+        })
     }
 }
 

@@ -1,5 +1,9 @@
 use glam::DVec3;
-use sim::{Buttons, Command, Random};
+use sim::{Buttons, Command, EntityState, Kind, Random};
+
+use super::traveller::Traveller;
+use super::ways::Ways;
+use super::{Mind, Sight, heading};
 
 /// Ticks between two looks at how far the bot has come: a third of a second
 /// at 60 Hz, long enough to tell walking from shuffling.
@@ -15,8 +19,9 @@ const INTEREST: f64 = 400.0;
 /// Largest change of heading in one tick while walking freely: a gentle curve.
 const LARGEST_SWAY: u64 = 400;
 
-/// A bot that walks about in curves, jumps and crouches now and then, turns
-/// away from what stops it, and walks into props to push them.
+/// A bot that travels from place to place, walks about in curves, jumps and
+/// crouches now and then, turns away from what stops it, and walks into props
+/// to push them.
 #[derive(Clone, Debug)]
 pub struct Wander {
     random: Random,
@@ -31,6 +36,7 @@ pub struct Wander {
     crouch_until: u64,
     /// Where it was when it last looked.
     last_seen: Option<DVec3>,
+    traveller: Traveller,
 }
 
 impl Wander {
@@ -38,39 +44,16 @@ impl Wander {
     pub fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let yaw = random.below(1 << 16) as u16;
-        Self { random, ticks: 0, yaw, sway: 0, plan_ends: 0, crouch_until: 0, last_seen: None }
-    }
-
-    /// The command of the next tick, for a bot at `position` (in units; `None`
-    /// until it knows) among `props`.
-    pub fn decide(
-        &mut self,
-        position: Option<DVec3>,
-        props: impl IntoIterator<Item = DVec3>,
-    ) -> Command {
-        let tick = self.ticks;
-        self.ticks += 1;
-        let mut jump = self.once_in(300);
-        if tick.is_multiple_of(LOOK_EVERY) {
-            if self.is_stuck(position) {
-                self.turn_away();
-                jump |= self.once_in(2);
-            }
-            self.last_seen = position;
+        Self {
+            random,
+            ticks: 0,
+            yaw,
+            sway: 0,
+            plan_ends: 0,
+            crouch_until: 0,
+            last_seen: None,
+            traveller: Traveller::default(),
         }
-        if tick >= self.plan_ends {
-            self.plan(position, props);
-        }
-        self.yaw = self.yaw.wrapping_add_signed(self.sway);
-
-        let mut buttons = Buttons::default();
-        if jump {
-            buttons = buttons | Buttons::JUMP;
-        }
-        if tick < self.crouch_until {
-            buttons = buttons | Buttons::CROUCH;
-        }
-        Command { forward: i8::MAX, right: 0, yaw: self.yaw, pitch: 0, buttons }
     }
 
     /// True once in `times` on average.
@@ -93,106 +76,159 @@ impl Wander {
         self.plan_ends = self.ticks + 30 + self.random.below(60);
     }
 
-    /// Chooses what to do for the next seconds: walk up to a prop, or on in a
-    /// curve, ducked or upright.
-    fn plan(&mut self, position: Option<DVec3>, props: impl IntoIterator<Item = DVec3>) {
+    /// Chooses what to do for the next seconds: travel, walk up to a prop, or on
+    /// in a curve, ducked or upright.
+    fn plan(&mut self, position: Option<DVec3>, others: &[EntityState], ways: &Ways) {
         self.plan_ends = self.ticks + 60 + self.random.below(180);
+        self.sway = 0;
         if self.once_in(8) {
             self.crouch_until = self.ticks + 30 + self.random.below(120);
         }
-        let target = if self.once_in(2) {
-            position.and_then(|here| Some((here, nearest(here, props)?)))
-        } else {
-            None
-        };
-        match target {
-            Some((here, there)) => {
-                self.yaw = heading(there - here);
-                self.sway = 0;
+        let Some(here) = position else { return };
+        match (self.random.below(4), nearest_prop(here, others)) {
+            (0..2, Some(there)) => self.yaw = heading(there - here),
+            (0..3, _) => {
+                self.traveller.set_out(here, ways, &mut self.random);
+                // The journey is the plan for as long as it lasts.
+                self.plan_ends = self.ticks + 1200;
             }
-            None => {
-                self.sway = self.random.below(2 * LARGEST_SWAY + 1) as i16 - LARGEST_SWAY as i16
-            }
+            _ => self.sway = self.random.below(2 * LARGEST_SWAY + 1) as i16 - LARGEST_SWAY as i16,
         }
     }
 }
 
-/// The nearest of `props` within [`INTEREST`].
-fn nearest(here: DVec3, props: impl IntoIterator<Item = DVec3>) -> Option<DVec3> {
-    let distance = |prop: &DVec3| prop.distance_squared(here);
-    props
-        .into_iter()
-        .filter(|prop| distance(prop) < INTEREST * INTEREST)
-        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+impl Mind for Wander {
+    fn decide(&mut self, sight: &Sight<'_>) -> Command {
+        let position = sight.own.map(|own| own.position.as_dvec3());
+        let tick = self.ticks;
+        self.ticks += 1;
+        let mut jump = self.once_in(300);
+        if tick.is_multiple_of(LOOK_EVERY) {
+            if self.is_stuck(position) {
+                self.traveller.stop();
+                self.turn_away();
+                jump |= self.once_in(2);
+            }
+            self.last_seen = position;
+        }
+        if tick >= self.plan_ends {
+            self.plan(position, sight.others, sight.ways);
+        }
+        if self.traveller.is_under_way() {
+            let onward =
+                position.and_then(|here| self.traveller.go_on(here, tick.is_multiple_of(2)));
+            match onward {
+                Some(command) => {
+                    self.yaw = command.yaw;
+                    return command;
+                }
+                None => self.plan_ends = self.ticks,
+            }
+        }
+        self.yaw = self.yaw.wrapping_add_signed(self.sway);
+
+        let mut buttons = Buttons::default();
+        if jump {
+            buttons = buttons | Buttons::JUMP;
+        }
+        if tick < self.crouch_until {
+            buttons = buttons | Buttons::CROUCH;
+        }
+        Command { forward: i8::MAX, right: 0, yaw: self.yaw, pitch: 0, buttons }
+    }
 }
 
-/// The heading of a direction, as in [`Command::yaw`].
-fn heading(direction: DVec3) -> u16 {
-    let turns = direction.y.atan2(direction.x) / std::f64::consts::TAU;
-    // Through i32, so that negative turns wrap instead of saturating.
-    (turns * 65_536.0).round() as i32 as u16
+/// The nearest prop within [`INTEREST`].
+fn nearest_prop(here: DVec3, others: &[EntityState]) -> Option<DVec3> {
+    let props = others.iter().filter(|other| matches!(other.kind, Kind::Prop { .. }));
+    let distance = |prop: &DVec3| prop.distance_squared(here);
+    props
+        .map(|prop| prop.position)
+        .filter(|prop| distance(prop) < INTEREST * INTEREST)
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::minds::tests::{arena, own_at, prop_at};
 
     /// Two seconds at 60 Hz: several looks and at least one plan.
     const WHILE: usize = 120;
 
+    /// What a mind does that finds itself at these places in turn.
+    fn act(seed: u64, places: impl Iterator<Item = DVec3>, others: &[EntityState]) -> Vec<Command> {
+        let (map, ways) = (arena().0, Ways::default());
+        let mut mind = Wander::new(seed);
+        places
+            .map(|place| {
+                let own = Some(own_at(place));
+                mind.decide(&Sight { own, others, map: &map, ways: &ways })
+            })
+            .collect()
+    }
+
+    fn walking() -> impl Iterator<Item = DVec3> {
+        (0..).map(|tick| DVec3::new(f64::from(tick) * 5.0, 0.0, 0.0))
+    }
+
     #[test]
     fn the_same_seed_acts_the_same() {
-        let act = |seed| {
-            let mut mind = Wander::new(seed);
-            let places = (0..600).map(|tick| DVec3::new(f64::from(tick), 0.0, 0.0));
-            places.map(|place| mind.decide(Some(place), [DVec3::ZERO])).collect::<Vec<_>>()
-        };
-        assert_eq!(act(7), act(7));
-        assert_ne!(act(7), act(8));
+        let of = |seed| act(seed, walking().take(600), &[prop_at(DVec3::ZERO)]);
+        assert_eq!(of(7), of(7));
+        assert_ne!(of(7), of(8));
     }
 
     #[test]
     fn a_bot_that_is_stopped_turns_away() {
-        for seed in 0..100 {
-            let mut mind = Wander::new(seed);
-            let first = mind.decide(Some(DVec3::ZERO), []);
-            let turned = (0..WHILE).any(|_| {
-                let turn = mind.decide(Some(DVec3::ZERO), []).yaw.wrapping_sub(first.yaw) as i16;
-                i32::from(turn).abs() >= 1 << 14
-            });
+        for seed in 0..20 {
+            let commands = act(seed, std::iter::repeat_n(DVec3::ZERO, WHILE), &[]);
+            let first = commands[0].yaw;
+            let turned = commands
+                .iter()
+                .any(|command| i32::from(command.yaw.wrapping_sub(first) as i16).abs() >= 1 << 14);
             assert!(turned, "seed {seed} went on into the wall");
         }
     }
 
     #[test]
     fn bots_walk_up_to_props_that_are_near() {
-        let prop = DVec3::new(0.0, 100.0, 0.0);
-        let towards = (0..100).filter(|&seed| {
-            let mut mind = Wander::new(seed);
-            mind.decide(Some(DVec3::ZERO), [prop, prop * 10.0]).yaw == 1 << 14
+        let near = DVec3::new(0.0, 100.0, 0.0);
+        let towards = (0..40).filter(|&seed| {
+            let props = [prop_at(near), prop_at(near * 10.0)];
+            act(seed, std::iter::once(DVec3::ZERO), &props)[0].yaw == 1 << 14
         });
         let count = towards.count();
-        assert!((30..70).contains(&count), "{count} of 100 bots");
+        assert!((10..30).contains(&count), "{count} of 40 bots");
     }
 
     #[test]
-    fn headings_go_counter_clockwise_from_x() {
-        assert_eq!(heading(DVec3::X), 0);
-        assert_eq!(heading(DVec3::Y), 1 << 14);
-        assert_eq!(heading(-DVec3::X), 1 << 15);
-        assert_eq!(heading(-DVec3::Y), 3 << 14);
+    fn bots_travel_where_their_ways_lead() {
+        let (map, ways) = arena();
+        let mut random = Random::new(2);
+        let mut here = ways.any(&mut random).unwrap();
+        let mut mind = Wander::new(4);
+        let mut farthest = 0.0_f64;
+        let start = here;
+        // A ghost that walks through walls, as fast as a player, gets about
+        // only if it follows its ways.
+        for _ in 0..6000 {
+            let own = Some(own_at(here));
+            let command = mind.decide(&Sight { own, others: &[], map: &map, ways: &ways });
+            if mind.traveller.is_under_way() {
+                let angle = f64::from(command.yaw) / 65_536.0 * std::f64::consts::TAU;
+                here += DVec3::new(angle.cos(), angle.sin(), 0.0) * 5.0;
+                farthest = farthest.max(here.distance(start));
+            }
+        }
+        assert!(farthest > 300.0, "{farthest}");
     }
 
     #[test]
     fn bots_jump_and_crouch_but_mostly_walk() {
-        let mut mind = Wander::new(1);
-        let (mut jumps, mut crouches) = (0, 0);
-        for tick in 0..10_000 {
-            let place = DVec3::new(f64::from(tick) * 5.0, 0.0, 0.0);
-            let buttons = mind.decide(Some(place), []).buttons;
-            jumps += u32::from(buttons.contains(Buttons::JUMP));
-            crouches += u32::from(buttons.contains(Buttons::CROUCH));
-        }
+        let commands = act(1, walking().take(10_000), &[]);
+        let pressed = |key| commands.iter().filter(|c| c.buttons.contains(key)).count();
+        let (jumps, crouches) = (pressed(Buttons::JUMP), pressed(Buttons::CROUCH));
         assert!((10..100).contains(&jumps), "{jumps} jumps");
         assert!((100..3000).contains(&crouches), "{crouches} ticks ducked");
     }

@@ -2,31 +2,47 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use glam::DVec3;
 use proto::client::SnapshotReceived;
-use proto::control::{MapHash, PlayerName};
-use sim::{EntityId, Kind};
-use tokio::sync::watch;
+use proto::control::{MapHash, MatchEvent, PlayerName};
+use sim::EntityId;
+use tokio::sync::{OnceCell, watch};
 use tracing::{debug, info, warn};
 
 use super::distribution::Distribution;
 use super::tally::Tally;
-use crate::client::{Client, Connector, JoinError, Lost, Occasion, Traffic};
-use crate::minds::Wander;
+use crate::client::{Client, Connector, JoinError, Lost, Occasion, PredictionStats, Traffic};
+use crate::minds::{Minds, Sight, Ways};
 
 /// How long a bot keeps knocking where nobody answers: the server may still be
 /// compiling itself or its map.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How far a bot looks about itself, in units on each axis.
+const SIGHT: f64 = 1200.0;
+
+/// Ticks between two looks about: a twentieth of a second at 60 Hz, faster
+/// than anybody reacts.
+const SIGHT_EVERY: u64 = 3;
+
 /// Snapshots between two looks at what costs more than a glance.
 const LOOK_EVERY: u64 = 30;
+
+/// Seconds that stand for a unit of prediction error in a [`Distribution`]: a
+/// bin is then a fiftieth of a unit, and the last one is above two hundred.
+pub(super) const UNIT_OF_ERROR: f64 = 0.005;
 
 /// One bot, before it is let loose.
 pub(super) struct Bot {
     pub(super) connector: Connector,
     pub(super) name: PlayerName,
+    pub(super) number: u32,
+    pub(super) minds: Minds,
     pub(super) seed: u64,
+    /// When it sets out.
+    pub(super) after: Duration,
     pub(super) tally: Arc<Tally>,
+    /// Where one can get to, found out by the first bot in the match.
+    pub(super) ways: Arc<OnceCell<Ways>>,
 }
 
 /// What became of a bot.
@@ -53,6 +69,14 @@ pub(super) struct Record {
     pub(super) gaps: Distribution,
     pub(super) rtts: Distribution,
     pub(super) traffic: Traffic,
+    /// How far it was from where it had been predicted to be, in units of
+    /// [`UNIT_OF_ERROR`].
+    pub(super) errors: Distribution,
+    /// The same while nothing was near enough to push it or to be in its way.
+    pub(super) free_errors: Distribution,
+    pub(super) prediction: PredictionStats,
+    /// Players that died by its doing.
+    pub(super) kills: u64,
     /// Different entities that were ever in its view.
     pub(super) entities: HashSet<EntityId>,
 }
@@ -62,7 +86,10 @@ impl Bot {
     pub(super) async fn run(self, mut end: watch::Receiver<bool>) -> Record {
         let mut record = Record::new(self.name.clone());
         let joined = tokio::select! {
-            joined = self.join() => joined,
+            joined = async {
+                tokio::time::sleep(self.after).await;
+                self.join().await
+            } => joined,
             _ = end.wait_for(|end| *end) => {
                 Err(JoinError::NoAnswer { server: self.connector.server() })
             }
@@ -112,15 +139,43 @@ impl Bot {
 
     /// Plays until the client is lost.
     async fn play(&self, client: &mut Client, record: &mut Record) -> Lost {
-        let mut mind = Wander::new(self.seed);
+        let mut mind = self.minds.mind(self.number, self.seed);
+        let Some(map) = client.prediction().map(|prediction| Arc::clone(prediction.map())) else {
+            unreachable!("a connector gives a client its map");
+        };
+        let ways = self.ways.get_or_init(async || Ways::explore(&map.world)).await;
+        let (mut others, mut looks) = (Vec::new(), 0_u64);
         loop {
             match client.next().await {
-                Ok(Occasion::Snapshot(snapshot)) => self.note(snapshot, client, record),
+                Ok(Occasion::Snapshot { snapshot, error }) => {
+                    self.note(snapshot, client, record);
+                    if let Some(error) = error {
+                        let units = Duration::from_secs_f64(error.units * UNIT_OF_ERROR);
+                        record.errors.record(units);
+                        if !error.crowded {
+                            record.free_errors.record(units);
+                        }
+                    }
+                    while let Some((tick, event)) = client.next_event() {
+                        debug!("{}: tick {tick}: {event:?}", self.name);
+                        let own = client.session().player();
+                        if let MatchEvent::Died { player, by } = event
+                            && Some(by) == own
+                            && player != by
+                        {
+                            record.kills += 1;
+                        }
+                    }
+                }
                 Ok(Occasion::CommandDue) => {
-                    let session = client.session();
-                    let own = session.player().and_then(|player| session.entity(player));
-                    let command = mind.decide(own.map(|own| own.position), props(client));
-                    client.command(command);
+                    let own = client.motion().map(|(_, motion)| motion);
+                    if let Some(own) = own.filter(|_| looks.is_multiple_of(SIGHT_EVERY)) {
+                        others.clear();
+                        others.extend(client.others(own.position.as_dvec3(), SIGHT));
+                    }
+                    looks += 1;
+                    let sight = Sight { own, others: &others, map: &map.world, ways };
+                    client.command(mind.decide(&sight));
                 }
                 Err(lost) => return lost,
             }
@@ -144,13 +199,6 @@ impl Bot {
     }
 }
 
-/// Where the props are that a client sees.
-fn props(client: &Client) -> impl Iterator<Item = DVec3> {
-    let is_prop = |kind| matches!(kind, Kind::Prop { .. });
-    let entities = client.session().entities();
-    entities.filter(move |entity| is_prop(entity.kind)).map(|entity| entity.position)
-}
-
 impl Record {
     fn new(name: PlayerName) -> Self {
         Self {
@@ -163,7 +211,11 @@ impl Record {
             digest_mismatches: 0,
             gaps: Distribution::new(),
             rtts: Distribution::new(),
+            errors: Distribution::new(),
+            free_errors: Distribution::new(),
+            prediction: PredictionStats::default(),
             traffic: Traffic::default(),
+            kills: 0,
             entities: HashSet::new(),
         }
     }
@@ -174,6 +226,7 @@ impl Record {
         self.snapshot_bytes = stats.snapshot_bytes;
         self.digests = stats.digests;
         self.digest_mismatches = stats.digest_mismatches;
+        self.prediction = client.prediction().map(|p| *p.stats()).unwrap_or_default();
         self.traffic = client.traffic();
         self.entities.extend(client.session().entities().map(|entity| entity.id));
     }

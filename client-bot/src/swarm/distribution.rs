@@ -49,6 +49,11 @@ impl Distribution {
         self.longest
     }
 
+    /// How many were recorded.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
     pub(super) fn longest(&self) -> Duration {
         self.longest
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::bot::{Outcome, Record};
+use super::bot::{Outcome, Record, UNIT_OF_ERROR};
 use super::distribution::Distribution;
 use crate::client::JoinError;
 
@@ -30,8 +30,17 @@ pub struct Report {
     pub snapshot_gap_ms: Times,
     /// Milliseconds to the server and back.
     pub rtt_ms: Times,
-    /// Kilobits a second and bot.
+    /// Kilobits a second and bot, on average.
     pub kbit_per_second: Bandwidth,
+    /// The same of the bot that 99 % are not above.
+    pub kbit_per_second_p99: Bandwidth,
+    /// Units between where players were and where they had been predicted to be.
+    pub prediction_error: Errors,
+    /// The same while nothing was near enough to push a player or to be in its
+    /// way, which a client cannot foresee.
+    pub prediction_error_free: Errors,
+    /// Visible corrections (above a tenth of a unit) a minute and bot.
+    pub corrections_per_minute: f64,
     /// Digests that bots checked.
     pub digests: u64,
     /// Digests that did not agree with what the server meant.
@@ -40,6 +49,8 @@ pub struct Report {
     pub entities_seen_least: usize,
     /// Different entities that all bots together have seen.
     pub entities_seen: usize,
+    /// Players that died by a bot's doing.
+    pub kills: u64,
     /// What went wrong, bot by bot.
     pub failures: Vec<String>,
 }
@@ -64,7 +75,20 @@ pub struct Times {
     pub max: f64,
 }
 
-/// What a bot's line carried on average, in kilobits a second.
+/// How prediction errors are distributed, in units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Errors {
+    /// How many predictions could be compared.
+    pub compared: u64,
+    /// Half are not greater.
+    pub p50: f64,
+    /// 99 % are not greater.
+    pub p99: f64,
+    /// The greatest.
+    pub max: f64,
+}
+
+/// What a bot's line carried, in kilobits a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Bandwidth {
     /// UDP payload from the server.
@@ -113,6 +137,13 @@ impl Report {
                 up: kbit(sum(|player| player.traffic.up)),
                 snapshots: kbit(sum(|player| player.snapshot_bytes)),
             },
+            kbit_per_second_p99: Bandwidth::p99(&players),
+            prediction_error: Errors::of(players.iter().map(|player| &player.errors)),
+            prediction_error_free: Errors::of(players.iter().map(|player| &player.free_errors)),
+            corrections_per_minute: per_second(
+                sum(|player| player.prediction.visible_corrections),
+                seconds,
+            ) * 60.0,
             digests: sum(|player| player.digests),
             digest_mismatches: sum(|player| player.digest_mismatches),
             entities_seen_least: players
@@ -121,6 +152,7 @@ impl Report {
                 .min()
                 .unwrap_or_default(),
             entities_seen: seen.len(),
+            kills: sum(|player| player.kills),
             failures,
         }
     }
@@ -140,6 +172,35 @@ impl Times {
             p50: milliseconds(all.percentile(50)),
             p99: milliseconds(all.percentile(99)),
             max: milliseconds(all.longest()),
+        }
+    }
+}
+
+impl Errors {
+    fn of<'a>(distributions: impl Iterator<Item = &'a Distribution>) -> Self {
+        let mut all = Distribution::new();
+        distributions.for_each(|errors| all.merge(errors));
+        let units = |time: Duration| time.as_secs_f64() / UNIT_OF_ERROR;
+        let (p50, p99) = (units(all.percentile(50)), units(all.percentile(99)));
+        Self { compared: all.count(), p50, p99, max: units(all.longest()) }
+    }
+}
+
+impl Bandwidth {
+    fn p99(players: &[&Record]) -> Self {
+        let of = |bytes: fn(&Record) -> u64| {
+            let rate = |player: &&Record| {
+                ratio(bytes(player) as f64 * 8.0 / 1000.0, player.played.as_secs_f64())
+            };
+            let mut rates: Vec<f64> = players.iter().map(rate).collect();
+            rates.sort_by(f64::total_cmp);
+            let rank = (rates.len() * 99).div_ceil(100);
+            rank.checked_sub(1).map_or(0.0, |index| rates[index])
+        };
+        Self {
+            down: of(|player| player.traffic.down),
+            up: of(|player| player.traffic.up),
+            snapshots: of(|player| player.snapshot_bytes),
         }
     }
 }
@@ -180,11 +241,30 @@ impl fmt::Display for Report {
             "kbit/s per bot    down {:.1} (snapshots {:.1}), up {:.1}",
             line.down, line.snapshots, line.up
         )?;
+        let most = &self.kbit_per_second_p99;
+        writeln!(
+            out,
+            "      p99         down {:.1} (snapshots {:.1}), up {:.1}",
+            most.down, most.snapshots, most.up
+        )?;
+        for (what, errors) in [
+            ("prediction error", self.prediction_error),
+            ("  nothing near", self.prediction_error_free),
+        ] {
+            let Errors { compared, p50, p99, max } = errors;
+            writeln!(
+                out,
+                "{what:<18}p50 {p50:.3}, p99 {p99:.3}, max {max:.2} units of {compared} compared"
+            )?;
+        }
+        let corrections = self.corrections_per_minute;
+        writeln!(out, "corrections       {corrections:.1} a minute and bot")?;
         writeln!(
             out,
             "digests           {} checked, {} mismatches",
             self.digests, self.digest_mismatches
         )?;
+        writeln!(out, "kills             {}", self.kills)?;
         write!(
             out,
             "entities seen     {} by all, {} by the bot that saw the fewest",

@@ -1,9 +1,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use sim::Command;
+use sim::{Command, PlayerMotion};
 
 use super::clock::Clock;
+use super::event_queue::EventQueue;
 use super::view::View;
 use crate::bits::BitReader;
 use crate::commands::{Acknowledgement, CommandBatch, CommandDatagram, MAX_COMMANDS, QUARTER_TURN};
@@ -12,7 +13,7 @@ use crate::snapshot::{Header, SnapshotCodec};
 use crate::{DatagramError, Tick, Time};
 
 /// A snapshot that was new and has been taken in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SnapshotReceived {
     /// The tick it is of.
     pub tick: Tick,
@@ -20,14 +21,20 @@ pub struct SnapshotReceived {
     pub gap: Option<Duration>,
     /// Whether its digest agreed; `None` if it had none that could be checked.
     pub digest_agrees: Option<bool>,
+    /// How the client's own player moved after this tick, if that was told.
+    pub motion: Option<PlayerMotion>,
 }
 
 /// A datagram of commands to be sent now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandSent {
-    /// The tick the command is for. Ticks skipped since the last one, if any,
-    /// get the same command.
+    /// The tick the command is for.
     pub tick: Tick,
+    /// The command as it was sent.
+    pub command: Command,
+    /// The first tick that it is for: those skipped since the last command, if
+    /// any, get the same one.
+    pub first: Tick,
     /// The datagram.
     pub datagram: Vec<u8>,
 }
@@ -67,6 +74,7 @@ pub(super) struct Joined {
     /// The latest commands, for consecutive ticks; the last is for `newest`.
     commands: VecDeque<Command>,
     newest: Tick,
+    pub(super) events: EventQueue,
 }
 
 impl Joined {
@@ -79,6 +87,7 @@ impl Joined {
             last_arrival: now,
             commands: VecDeque::new(),
             newest: hello.tick,
+            events: EventQueue::default(),
             hello,
         }
     }
@@ -127,7 +136,7 @@ impl Joined {
         if let Some(lead) = snapshot.lead.filter(|_| in_order) {
             self.clock.steer(now, lead);
         }
-        Ok(Some(SnapshotReceived { tick, gap, digest_agrees }))
+        Ok(Some(SnapshotReceived { tick, gap, digest_agrees, motion: snapshot.motion }))
     }
 
     /// Gives the command for the tick that is due, if one is.
@@ -139,8 +148,8 @@ impl Joined {
             pitch: command.pitch.clamp(-QUARTER_TURN, QUARTER_TURN),
             ..command
         };
-        let skipped = tick.distance(self.newest).clamp(1, MAX_COMMANDS as i64);
-        for _ in 0..skipped {
+        let count = tick.distance(self.newest).clamp(1, MAX_COMMANDS as i64) as u32;
+        for _ in 0..count {
             self.commands.push_back(command);
         }
         let surplus = self.commands.len().saturating_sub(MAX_COMMANDS);
@@ -149,7 +158,7 @@ impl Joined {
         let oldest = tick.before(self.commands.len() as u32 - 1)?;
         let batch = CommandBatch::new(oldest, self.commands.iter().copied().collect())?;
         let datagram = CommandDatagram { acknowledgement: self.received, batch }.encode();
-        Some(CommandSent { tick, datagram })
+        Some(CommandSent { tick, command, first: tick.before(count - 1)?, datagram })
     }
 }
 
@@ -173,7 +182,7 @@ mod tests {
 
     use crate::control::{MapHash, MapName, PlayerName};
     use crate::quantise::{Quantiser, WorldBounds};
-    use crate::server::Terms;
+    use crate::server::{OwnPlayer, Terms};
     use crate::{Tick, Time, client, server};
 
     /// A server session, a client session that joined it, and forty ticks of
@@ -223,7 +232,8 @@ mod tests {
             self.state.tick += 1;
             self.state.entities[0].position.x = (self.state.tick % 100) as f64;
             let state = Arc::new(self.quantiser.quantise(&self.state).unwrap());
-            let datagram = self.server.encode_snapshot(&state, None, 1200).unwrap();
+            let datagram =
+                self.server.encode_snapshot(&state, &OwnPlayer::default(), 1200).unwrap();
             meddle(&mut self.client);
             let received = self.client.receive_datagram(Time::ZERO, &datagram).unwrap().unwrap();
             let now = self.client.next_command_at().unwrap();

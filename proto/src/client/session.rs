@@ -1,9 +1,10 @@
+use glam::DVec3;
 use sim::{Command, EntityId, EntityState};
 
 use super::joined::{CommandSent, Joined, SessionStats, SnapshotReceived};
 use crate::control::{
-    ClientHello, ClientMessage, ClosingReason, Framer, MapHash, PlayerName, RefusalReason,
-    ServerHello, ServerMessage, decode_server_message, encode_client_message,
+    ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MatchEvent, PlayerName,
+    RefusalReason, ServerHello, ServerMessage, decode_server_message, encode_client_message,
 };
 use crate::quantise::QuantisedEntity;
 use crate::{IDLE_TIMEOUT, ProtocolError, Tick, Time};
@@ -20,6 +21,9 @@ pub enum Event {
     /// The server was silent too long: close the connection.
     TimedOut,
 }
+
+/// What an entity was said to be at a tick.
+pub type Told = (Tick, EntityState);
 
 /// A client's end of one connection: bytes and a time in, bytes and events out.
 #[derive(Debug)]
@@ -68,7 +72,7 @@ impl Session {
         let mut events = Vec::new();
         while !self.is_over() {
             match self.receive_frame(now, &mut bytes) {
-                Ok(Some(event)) => events.push(event),
+                Ok(Some(event)) => events.extend(event),
                 Ok(None) => break,
                 Err(error) => {
                     self.phase = Phase::Over;
@@ -79,13 +83,19 @@ impl Session {
         Ok(events)
     }
 
+    /// The next frame's event, if it makes one; `None` if there is no frame.
     fn receive_frame(
         &mut self,
         now: Time,
         bytes: &mut &[u8],
-    ) -> Result<Option<Event>, ProtocolError> {
+    ) -> Result<Option<Option<Event>>, ProtocolError> {
         let Some(content) = self.framer.next_frame(bytes)? else { return Ok(None) };
-        let event = match (decode_server_message(&content)?, &self.phase) {
+        let event = match (decode_server_message(&content)?, &mut self.phase) {
+            (ServerMessage::Event { tick, event }, Phase::Joined(joined)) => {
+                joined.events.push(tick, event)?;
+                return Ok(Some(None));
+            }
+            (ServerMessage::Event { .. }, _) => return Err(unexpected("event")),
             (ServerMessage::Hello(hello), Phase::Joining) => {
                 self.phase = Phase::Joined(Box::new(Joined::new(hello.clone(), now)));
                 Event::Joined(hello)
@@ -101,7 +111,7 @@ impl Session {
             (ServerMessage::Hello(_), _) => return Err(unexpected("hello")),
             (ServerMessage::Refused(_), _) => return Err(unexpected("refusal")),
         };
-        Ok(Some(event))
+        Ok(Some(Some(event)))
     }
 
     /// Takes in a datagram; `None` if it was a duplicate, stale, or came
@@ -117,11 +127,27 @@ impl Session {
         // Datagrams may overtake the hello; unacknowledged, they are sent anew.
         let Phase::Joined(joined) = &mut self.phase else { return Ok(None) };
         let received = joined.receive(now, bytes, &mut self.stats);
-        match received {
-            Ok(_) => self.last_heard = now,
+        match &received {
+            Ok(received) => {
+                self.last_heard = now;
+                if let Some(SnapshotReceived { tick, digest_agrees: Some(false), .. }) = received {
+                    let mismatch = ClientMessage::Mismatch { tick: tick.0 };
+                    self.output.extend(encode_client_message(&mismatch));
+                }
+            }
             Err(_) => self.phase = Phase::Over,
         }
         received.map_err(ProtocolError::from)
+    }
+
+    /// Takes the next thing that happened in the match, if it shows at the tick
+    /// `shown` (the one that the caller presents, or [`Session::latest_tick`])
+    /// or showed before.
+    pub fn next_event(&mut self, shown: Tick) -> Option<(Tick, MatchEvent)> {
+        match &mut self.phase {
+            Phase::Joined(joined) => joined.events.pop(shown),
+            _ => None,
+        }
     }
 
     /// Lets time pass; call it as often as convenient.
@@ -195,6 +221,13 @@ impl Session {
         Some(entity.dequantise(id.slot, &joined.hello.bounds))
     }
 
+    /// All entities whose last known place is within `reach` units of
+    /// `position` on each axis, in ascending order of slot.
+    pub fn entities_near(&self, position: DVec3, reach: f64) -> impl Iterator<Item = EntityState> {
+        let joined = self.joined().into_iter();
+        joined.flat_map(move |joined| joined.view.near(position, reach, &joined.hello.bounds))
+    }
+
     /// What a slot holds, in the integers of the wire.
     pub fn quantised(&self, slot: u16) -> Option<&QuantisedEntity> {
         self.joined()?.view.latest(slot)
@@ -206,6 +239,15 @@ impl Session {
     pub fn history(&self, id: EntityId) -> impl Iterator<Item = (Tick, EntityState)> {
         let joined = self.joined().into_iter();
         joined.flat_map(move |joined| joined.view.history(id, &joined.hello.bounds))
+    }
+
+    /// What was last told of an entity until `tick`, and what was told first
+    /// after that, for those who interpolate: the former in front, if nothing
+    /// that old is known the first that is. `None` if the entity is not there
+    /// at that time.
+    pub fn around(&self, id: EntityId, tick: Tick) -> Option<(Told, Option<Told>)> {
+        let joined = self.joined()?;
+        joined.view.around(id, tick, &joined.hello.bounds)
     }
 
     /// What has been counted.
@@ -230,5 +272,5 @@ impl Session {
 }
 
 fn unexpected(message: &'static str) -> ProtocolError {
-    ProtocolError::Unexpected { message, state: "in the match" }
+    ProtocolError::Unexpected { message, state: "not expecting one" }
 }

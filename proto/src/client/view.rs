@@ -1,6 +1,8 @@
+use glam::DVec3;
 use sim::EntityState;
 
 use super::history::History;
+use super::session::Told;
 use crate::quantise::{QuantisedEntity, WorldBounds};
 use crate::snapshot::{Digest, DigestSample, Snapshot};
 use crate::{MAX_SLOTS, Tick};
@@ -54,6 +56,22 @@ impl View {
         latest.filter_map(|(slot, history)| Some(history.latest()?.dequantise(slot, bounds)))
     }
 
+    /// All there is within `reach` units of `position` on each axis.
+    pub(super) fn near(
+        &self,
+        position: DVec3,
+        reach: f64,
+        bounds: &WorldBounds,
+    ) -> impl Iterator<Item = EntityState> {
+        let (least, most) = (bounds.quantise(position - reach), bounds.quantise(position + reach));
+        let latest = (0_u16..).zip(&self.slots);
+        latest.filter_map(move |(slot, history)| {
+            let entity = history.latest()?;
+            let inside = |axis: usize| (least[axis]..=most[axis]).contains(&entity.position[axis]);
+            (0..3).all(inside).then(|| entity.dequantise(slot, bounds))
+        })
+    }
+
     /// What was told of a slot while it held this generation, the oldest first.
     pub(super) fn history(
         &self,
@@ -65,6 +83,30 @@ impl View {
             let entity = value.as_ref().filter(|entity| entity.generation == id.generation)?;
             Some((*tick, entity.dequantise(id.slot, bounds)))
         })
+    }
+
+    /// What was last told of an entity until `tick`, and first after it.
+    pub(super) fn around(
+        &self,
+        id: sim::EntityId,
+        tick: Tick,
+        bounds: &WorldBounds,
+    ) -> Option<(Told, Option<Told>)> {
+        let values = self.slots.get(usize::from(id.slot))?.values();
+        let told = |&(tick, ref value): &(Tick, Option<QuantisedEntity>)| {
+            let entity = value.as_ref().filter(|entity| entity.generation == id.generation)?;
+            Some((tick, entity.dequantise(id.slot, bounds)))
+        };
+        let later = values.partition_point(|&(at, _)| at <= tick);
+        let before = later.checked_sub(1).and_then(|index| values.get(index));
+        match before {
+            Some((_, Some(entity))) if entity.generation == id.generation => {
+                Some((told(before?)?, values.get(later).and_then(told)))
+            }
+            // Gone by then, or not told of so long ago.
+            Some((_, None)) => None,
+            _ => Some((values[later..].iter().find_map(told)?, None)),
+        }
     }
 
     #[cfg(test)]

@@ -7,7 +7,7 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 use sim::EntityId;
 
-use super::{MAX_FRAME, MapName, PlayerName, frame};
+use super::{MAX_FRAME, MapName, MatchEvent, PlayerName, frame};
 use crate::quantise::WorldBounds;
 use crate::{PROTOCOL_VERSION, Tick};
 
@@ -64,6 +64,11 @@ pub enum ClientMessage {
     Hello(ClientHello),
     /// A clean goodbye.
     Leave,
+    /// A digest did not agree with what was decoded: somebody has a defect.
+    Mismatch {
+        /// The tick of the snapshot, its lowest 32 bits.
+        tick: u32,
+    },
 }
 
 /// The answer to a hello that is welcome.
@@ -116,6 +121,9 @@ pub enum RefusalReason {
     /// The server is starting or stopping.
     #[error("the server is not ready to take players")]
     NotReady,
+    /// The operator does not want this client.
+    #[error("the server's operator has banned this address")]
+    Banned,
 }
 
 /// Why the server ends a session that had begun.
@@ -141,6 +149,14 @@ pub enum ServerMessage {
     Refused(RefusalReason),
     /// The last message to a client that had joined.
     Closing(ClosingReason),
+    /// Something happened in the match that everybody must learn, in the
+    /// order in which it happened.
+    Event {
+        /// The tick in whose state it shows first.
+        tick: Tick,
+        /// What happened.
+        event: MatchEvent,
+    },
 }
 
 /// Why a frame holds no message.
@@ -277,7 +293,16 @@ mod tests {
             ServerMessage::Refused(RefusalReason::WrongVersion { server: 7 }),
             ServerMessage::Refused(RefusalReason::Full { limit: 32 }),
             ServerMessage::Refused(RefusalReason::BadName),
+            ServerMessage::Refused(RefusalReason::Banned),
             ServerMessage::Closing(ClosingReason::Removed),
+            ServerMessage::Event {
+                tick: Tick(u32::MAX),
+                event: MatchEvent::Joined { player: hello().player, name: name.clone() },
+            },
+            ServerMessage::Event {
+                tick: Tick(0),
+                event: MatchEvent::Left { player: hello().player },
+            },
         ];
         for message in server {
             let mut content = encode_server_message(&message).split_off(2);
@@ -285,9 +310,11 @@ mod tests {
             content.push(0);
             assert_eq!(decode_server_message(&content), Err(MessageError::Trailing { count: 1 }));
         }
-        for message in
-            [ClientMessage::Hello(ClientHello::new(MapHash::ANY, &name)), ClientMessage::Leave]
-        {
+        for message in [
+            ClientMessage::Hello(ClientHello::new(MapHash::ANY, &name)),
+            ClientMessage::Leave,
+            ClientMessage::Mismatch { tick: 70_000 },
+        ] {
             let content = encode_client_message(&message).split_off(2);
             assert_eq!(decode_client_message(&content), Ok(message));
         }

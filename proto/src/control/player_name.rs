@@ -1,10 +1,14 @@
 use std::fmt;
 
+use bincode::de::Decoder;
+use bincode::error::DecodeError;
+use bincode::{Decode, Encode};
+
 /// Most characters a player's name may have: what a score board can show.
 pub const MAX_NAME_CHARS: usize = 24;
 
 /// A name fit to be shown to others.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode)]
 pub struct PlayerName(String);
 
 /// Why a string is no [`PlayerName`].
@@ -63,6 +67,15 @@ impl fmt::Display for PlayerName {
         formatter.write_str(&self.0)
     }
 }
+
+impl<Context> Decode<Context> for PlayerName {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        let name = String::decode(decoder)?;
+        Self::new(&name).map_err(|_| DecodeError::Other("the name is not fit to be shown"))
+    }
+}
+
+bincode::impl_borrow_decode!(PlayerName);
 
 #[cfg(test)]
 mod tests {

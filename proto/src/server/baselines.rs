@@ -1,14 +1,16 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sim::EntityId;
+use sim::{EntityId, PlayerMotion};
 
+use super::own_motion::{OwnMotion, OwnPlayer};
+use super::relevance::{self, Viewer};
 use crate::bits::BitWriter;
 use crate::commands::Acknowledgement;
-use crate::quantise::{Quantised, QuantisedBody, QuantisedEntity};
+use crate::quantise::{Quantised, QuantisedEntity};
 use crate::snapshot::{
-    BASELINES_KEPT, Baseline, DIGEST_INTERVAL, DIGEST_SLOTS, Digest, DigestSample, Header, Lead,
-    MIN_SNAPSHOT, SnapshotCodec, digest_bits,
+    BASELINES_KEPT, Baseline, DIGEST_INTERVAL, DIGEST_SLOTS, Digest, DigestSample, Header,
+    MIN_SNAPSHOT, SnapshotCodec, digest_bits, write_motion,
 };
 use crate::{DatagramError, MAX_SLOTS, Tick};
 
@@ -17,9 +19,9 @@ use crate::{DatagramError, MAX_SLOTS, Tick};
 /// client that never acknowledges cost much.
 const HISTORY: usize = 128;
 
-/// How urgent news of a player, or of an entity that is gone, are, compared
-/// with a prop of the same age.
-const PLAYER_WEIGHT: u32 = 4;
+/// Urgency of news that are due just now; those overdue twice as long have
+/// twice as much.
+const DUE: u64 = 256;
 
 /// What one client is known to have, slot by slot, and what is on its way.
 ///
@@ -31,6 +33,7 @@ pub(super) struct Baselines {
     player: EntityId,
     joined: Tick,
     slots: Vec<Slot>,
+    motion: OwnMotion,
     history: VecDeque<SentSnapshot>,
     /// The latest revision that is known to have arrived.
     arrived: u32,
@@ -49,6 +52,8 @@ struct Slot {
     sent: u32,
     /// The tick that it was sent in.
     sent_tick: Tick,
+    /// The generation that was sent; `None` if the slot was empty.
+    sent_generation: Option<u16>,
     /// How often anything was sent.
     sends: u32,
     /// The last revision that was acknowledged.
@@ -66,6 +71,8 @@ struct Slot {
 struct SentSnapshot {
     state: Arc<Quantised>,
     acknowledged: bool,
+    /// Whether it carried the client's own motion.
+    has_motion: bool,
     /// Each slot carried, with the number of its sending.
     carried: Vec<(u16, u32)>,
 }
@@ -85,6 +92,7 @@ impl Baselines {
             player,
             joined,
             slots: Vec::new(),
+            motion: OwnMotion::default(),
             history: VecDeque::new(),
             arrived: 0,
             snapshots: 0,
@@ -127,6 +135,9 @@ impl Baselines {
             return false;
         }
         self.arrived = self.arrived.max(sent.state.revision());
+        if sent.has_motion {
+            self.motion.arrived(sent.state.tick());
+        }
         for &(index, send) in &sent.carried {
             let slot = &mut self.slots[usize::from(index)];
             if send > slot.acknowledged_send {
@@ -143,7 +154,7 @@ impl Baselines {
     pub(super) fn encode(
         &mut self,
         state: &Arc<Quantised>,
-        lead: Option<Lead>,
+        own: &OwnPlayer,
         limit: usize,
     ) -> Option<Encoded> {
         let is_later = self.history.back().is_none_or(|SentSnapshot { state: last, .. }| {
@@ -155,9 +166,13 @@ impl Baselines {
         self.slots.resize(state.slots().max(self.slots.len()), Slot::default());
         self.rank(state);
 
-        let header = self.header(state, lead);
+        let motion = self.motion.take_due(state.tick(), own, self.codec.tick_rate);
+        let header = self.header(state, own, motion.as_ref());
         let mut writer = BitWriter::with_capacity(limit.min(MAX_EARNED));
         header.write(&mut writer);
+        if let Some(motion) = &motion {
+            write_motion(&mut writer, motion);
+        }
         let reserved = if header.has_digest { digest_bits(header.slot_bits) } else { 0 };
         let mut carried = self.recycled();
         for &ranked in self.urgent.iter().take(u8::MAX.into()) {
@@ -174,6 +189,7 @@ impl Baselines {
             slot.sends += 1;
             slot.sent = state.revision();
             slot.sent_tick = state.tick();
+            slot.sent_generation = entity.map(|entity| entity.generation);
             carried.push((index, slot.sends));
         }
         // No more than 255 were taken.
@@ -187,35 +203,46 @@ impl Baselines {
         self.history.push_back(SentSnapshot {
             state: Arc::clone(state),
             acknowledged: false,
+            has_motion: motion.is_some(),
             carried,
         });
         Some(Encoded { datagram: writer.finish(), records, postponed: self.urgent.len() - records })
     }
 
-    /// Lists the slots whose content the client may lack, the most urgent
-    /// first: urgency is weight times the ticks since anything was sent, so
-    /// whatever waits rises until it is sent.
+    /// Lists the slots of which news are due, the most urgent first: urgency is
+    /// the time since anything was sent over the time that there should be
+    /// between news, so whatever waits rises until it is sent.
     fn rank(&mut self, state: &Quantised) {
         self.urgent.clear();
+        let own = usize::from(self.player.slot);
+        let viewer = state.entity(own).map(Viewer::of);
         for (index, slot) in self.slots.iter().enumerate() {
             let entity = state.entity(index);
             if !slot.needs(state.changed(index), entity, self.arrived) {
                 continue;
             }
-            let weight = match entity {
-                Some(QuantisedEntity { body: QuantisedBody::Prop { .. }, .. }) => 1,
-                _ => PLAYER_WEIGHT,
+            let interval = match entity {
+                Some(entity) => {
+                    let (viewer, own) = (viewer.as_ref(), index == own);
+                    relevance::interval(viewer, entity, own, self.codec.tick_rate)
+                }
+                None => 1,
             };
             let since = if slot.sent == 0 { self.joined } else { slot.sent_tick };
             let age = state.tick().distance(since).max(0) as u64;
-            let own = index == usize::from(self.player.slot);
-            let urgency = if own { u32::MAX.into() } else { age * u64::from(weight) };
-            self.urgent.push(ranked(urgency, index));
+            // What the client has never heard of, and what is not what it was,
+            // is due at once.
+            let is_new =
+                slot.sent == 0 || slot.sent_generation != entity.map(|entity| entity.generation);
+            if is_new || age >= u64::from(interval) {
+                let overdue = if is_new { age.max(u64::from(interval)) } else { age };
+                self.urgent.push(ranked(overdue * DUE / u64::from(interval), index));
+            }
         }
         self.urgent.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    fn header(&self, state: &Quantised, lead: Option<Lead>) -> Header {
+    fn header(&self, state: &Quantised, own: &OwnPlayer, motion: Option<&PlayerMotion>) -> Header {
         // Whatever is sent with every snapshot has the latest acknowledged one
         // as its baseline.
         let common_age = self
@@ -228,7 +255,8 @@ impl Baselines {
             tick: state.tick(),
             has_digest: self.snapshots.is_multiple_of(DIGEST_INTERVAL),
             slot_bits: usize::BITS - self.slots.len().saturating_sub(1).leading_zeros(),
-            lead,
+            lead: own.lead,
+            has_motion: motion.is_some(),
             common_age: common_age.unwrap_or(0),
             records: 0,
         }

@@ -4,13 +4,15 @@ use std::sync::Arc;
 use sim::EntityId;
 
 use super::baselines::Baselines;
+use super::own_motion::OwnPlayer;
 use crate::commands::{CommandBatch, CommandDatagram};
 use crate::control::{
-    ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MapName, PlayerName, RefusalReason,
-    ServerHello, ServerMessage, decode_client_message, encode_server_message, hello_version,
+    ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MapName, MatchEvent, PlayerName,
+    RefusalReason, ServerHello, ServerMessage, decode_client_message, encode_server_message,
+    hello_version,
 };
 use crate::quantise::{Quantised, WorldBounds};
-use crate::snapshot::{Lead, SnapshotCodec};
+use crate::snapshot::SnapshotCodec;
 use crate::{HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, PROTOCOL_VERSION, ProtocolError, Tick, Time};
 
 /// What a server offers to all its clients.
@@ -42,6 +44,9 @@ pub enum Event {
     /// The client did not fit and has been told why: write
     /// [`Session::stream_output`], finish the stream and forget the session.
     Refused(RefusalReason),
+    /// What the client decoded at this tick is not what the server meant: a
+    /// defect of either, to be counted.
+    Mismatch(Tick),
     /// The client said goodbye: close the connection without an error.
     Left,
     /// The client was silent too long, or its hello took too long: write [`Session::stream_output`] and
@@ -64,6 +69,8 @@ pub struct SessionStats {
     pub postponed: u64,
     /// Command datagrams received.
     pub command_datagrams: u64,
+    /// Digest mismatches that the client reported.
+    pub mismatches: u64,
 }
 
 /// One client as the server sees it: bytes and a time in, bytes and events out.
@@ -75,6 +82,8 @@ pub struct Session {
     output: Vec<u8>,
     started: Time,
     last_heard: Time,
+    /// The tick of the last event that the client was told of.
+    last_told: Tick,
     stats: SessionStats,
 }
 
@@ -100,6 +109,7 @@ impl Session {
             output: Vec::new(),
             started: now,
             last_heard: now,
+            last_told: Tick(0),
             stats: SessionStats::default(),
         }
     }
@@ -144,6 +154,16 @@ impl Session {
             (ClientMessage::Hello(hello), Phase::AwaitingHello) => self.judge(&hello),
             (ClientMessage::Hello(_), phase) => {
                 return Err(ProtocolError::Unexpected { message: "hello", state: phase.name() });
+            }
+            (ClientMessage::Mismatch { tick }, Phase::Joined { .. })
+                // Nobody has seen more of them than snapshots.
+                if self.stats.mismatches < self.stats.snapshots =>
+            {
+                self.stats.mismatches += 1;
+                Event::Mismatch(Tick(tick))
+            }
+            (ClientMessage::Mismatch { .. }, phase) => {
+                return Err(ProtocolError::Unexpected { message: "mismatch", state: phase.name() });
             }
             (ClientMessage::Leave, _) => {
                 self.phase = Phase::Over;
@@ -285,6 +305,18 @@ impl Session {
         matches!(self.phase, Phase::Over)
     }
 
+    /// Tells the client of something that happened, reliably and in order;
+    /// `tick` is the one in whose state it shows first. Does nothing unless
+    /// the client has joined.
+    pub fn tell(&mut self, tick: Tick, event: &MatchEvent) {
+        if matches!(self.phase, Phase::Joined { .. }) {
+            // Events of two threads may pass one another by a tick.
+            self.last_told = self.last_told.max(tick);
+            let tick = self.last_told;
+            self.say(&ServerMessage::Event { tick, event: event.clone() });
+        }
+    }
+
     /// The snapshot of `state` for this client, at most `limit` bytes: the
     /// size that the path carries now, or less to save bandwidth. `None` if
     /// the client has not joined, the state is no later than the last one
@@ -295,11 +327,11 @@ impl Session {
     pub fn encode_snapshot(
         &mut self,
         state: &Arc<Quantised>,
-        lead: Option<Lead>,
+        own: &OwnPlayer,
         limit: usize,
     ) -> Option<Vec<u8>> {
         let Phase::Joined { baselines, .. } = &mut self.phase else { return None };
-        let encoded = baselines.encode(state, lead, limit)?;
+        let encoded = baselines.encode(state, own, limit)?;
         self.stats.snapshots += 1;
         self.stats.snapshot_bytes += encoded.datagram.len() as u64;
         self.stats.records += encoded.records as u64;

@@ -1,6 +1,8 @@
 use std::num::NonZeroU16;
 
-use super::{Baseline, DIGEST_SLOTS, Header, Lead};
+use sim::PlayerMotion;
+
+use super::{Baseline, DIGEST_SLOTS, Header, Lead, read_motion};
 use crate::bits::{BitReader, BitWriter};
 use crate::quantise::{QuantisedEntity, WorldBounds};
 use crate::{DatagramError, MAX_SLOTS, Tick};
@@ -15,12 +17,14 @@ pub struct SnapshotCodec {
 }
 
 /// A snapshot taken apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     /// The tick it is of.
     pub tick: Tick,
     /// How early this client's commands arrive.
     pub lead: Option<Lead>,
+    /// How the client's own player moves, if that is told.
+    pub motion: Option<PlayerMotion>,
     /// What has become of some entities, in the order they were carried.
     pub records: Vec<Record>,
     /// What the server says they add up to.
@@ -110,6 +114,7 @@ impl SnapshotCodec {
     ) -> Result<Snapshot, DatagramError> {
         let mut reader = BitReader::new(bytes);
         let header = Header::read(&mut reader, near)?;
+        let motion = if header.has_motion { Some(read_motion(&mut reader)?) } else { None };
         let mut records = Vec::with_capacity(header.records.into());
         let mut carried = [0_u64; MAX_SLOTS / 64];
         for _ in 0..header.records {
@@ -129,7 +134,7 @@ impl SnapshotCodec {
             None
         };
         reader.finish()?;
-        Ok(Snapshot { tick: header.tick, lead: header.lead, records, digest })
+        Ok(Snapshot { tick: header.tick, lead: header.lead, motion, records, digest })
     }
 
     fn read_record<'b>(

@@ -34,6 +34,8 @@ pub struct Header {
     pub tick: Tick,
     /// Whether a digest ends it.
     pub has_digest: bool,
+    /// Whether the client's own motion follows.
+    pub has_motion: bool,
     /// Bits of a slot number in it, 0 to 12.
     pub slot_bits: u32,
     /// How early the client's commands arrive.
@@ -51,7 +53,7 @@ impl Header {
         writer.write(DatagramKind::Snapshot as u32, 2);
         writer.write_bit(self.has_digest);
         writer.write(self.slot_bits, 4);
-        writer.write(0, 1);
+        writer.write_bit(self.has_motion);
         writer.write(self.tick.low_bits().into(), 16);
         writer.write(Lead::to_byte(self.lead).into(), 8);
         writer.write(self.common_age.into(), 8);
@@ -74,14 +76,12 @@ impl Header {
         if 1 << slot_bits > crate::MAX_SLOTS {
             return Err(DatagramError::OutOfRange { field: "slot bits" });
         }
-        if reader.read_bit()? {
-            return Err(DatagramError::OutOfRange { field: "reserved bits" });
-        }
+        let has_motion = reader.read_bit()?;
         let tick = Tick::from_low_bits(reader.read(16)? as u16, near)
             .ok_or(DatagramError::OutOfRange { field: "tick" })?;
         let lead = Lead::from_byte(reader.read(8)? as u8);
         let common_age = reader.read(8)? as u8;
         let records = reader.read(8)? as u8;
-        Ok(Self { tick, has_digest, slot_bits, lead, common_age, records })
+        Ok(Self { tick, has_digest, has_motion, slot_bits, lead, common_age, records })
     }
 }

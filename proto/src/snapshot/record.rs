@@ -113,20 +113,20 @@ impl SnapshotCodec {
         baseline: Baseline<'_>,
     ) {
         writer.write_bit(entity.asleep);
-        let predicted = self.predict(baseline);
-        let moved = entity.position != predicted;
-        writer.write_bit(moved);
-        if moved {
-            for (axis, predicted) in entity.position.into_iter().zip(predicted) {
-                writer.write_offset(axis - predicted, POSITION_ORDER);
-            }
-        }
         let old = baseline.entity;
         let accelerated = entity.velocity != old.velocity;
         writer.write_bit(accelerated);
         if accelerated {
             for (axis, old) in entity.velocity.into_iter().zip(old.velocity) {
                 writer.write_offset(i32::from(axis) - i32::from(old), VELOCITY_ORDER);
+            }
+        }
+        let predicted = self.predict(baseline, entity.velocity);
+        let moved = entity.position != predicted;
+        writer.write_bit(moved);
+        if moved {
+            for (axis, predicted) in entity.position.into_iter().zip(predicted) {
+                writer.write_offset(axis - predicted, POSITION_ORDER);
             }
         }
         match (entity.body, old.body) {
@@ -154,20 +154,20 @@ impl SnapshotCodec {
     ) -> Result<QuantisedEntity, DatagramError> {
         let old = baseline.entity;
         let asleep = reader.read_bit()?;
-        let mut position = self.predict(baseline);
+        let mut velocity = old.velocity;
+        if reader.read_bit()? {
+            for axis in &mut velocity {
+                let change = reader.read_offset(VELOCITY_ORDER)?;
+                *axis = checked_velocity(i32::from(*axis).saturating_add(change))?;
+            }
+        }
+        let mut position = self.predict(baseline, velocity);
         if reader.read_bit()? {
             for (index, axis) in position.iter_mut().enumerate() {
                 *axis = axis
                     .checked_add(reader.read_offset(POSITION_ORDER)?)
                     .filter(|axis| (0..=self.bounds.last(index)).contains(axis))
                     .ok_or(DatagramError::OutOfRange { field: "position" })?;
-            }
-        }
-        let mut velocity = old.velocity;
-        if reader.read_bit()? {
-            for axis in &mut velocity {
-                let change = reader.read_offset(VELOCITY_ORDER)?;
-                *axis = checked_velocity(i32::from(*axis).saturating_add(change))?;
             }
         }
         let body = match old.body {
@@ -182,15 +182,17 @@ impl SnapshotCodec {
         Ok(QuantisedEntity { generation: old.generation, position, velocity, asleep, body })
     }
 
-    /// Where an entity would be by now, had it kept its velocity: what both
-    /// ends can compute, in integers, so that steady motion costs few bits.
-    fn predict(&self, baseline: Baseline<'_>) -> [i32; 3] {
+    /// Where an entity would be by now, had its velocity become what it is at
+    /// a steady rate: exact for what runs, slides or falls, and computed in
+    /// integers, so that both ends come to the same.
+    fn predict(&self, baseline: Baseline<'_>, now: [i16; 3]) -> [i32; 3] {
         let QuantisedEntity { position, velocity, .. } = *baseline.entity;
         let age = i32::try_from(baseline.age.min(LONGEST_PREDICTION)).unwrap_or(0);
         let rate = i32::from(self.tick_rate.get());
         std::array::from_fn(|axis| {
             // Lattice steps a second times ticks: below 2^31 by far.
-            let distance = i32::from(velocity[axis]) * LATTICE_VELOCITY * age;
+            let twice_mean = i32::from(velocity[axis]) + i32::from(now[axis]);
+            let distance = twice_mean * LATTICE_VELOCITY / 2 * age;
             let moved = (distance + rate / 2).div_euclid(rate);
             (position[axis] + moved).clamp(0, self.bounds.last(axis))
         })

@@ -87,7 +87,7 @@ fn a_wrong_version_is_answered_whatever_follows_it() {
     assert_eq!(answer(&mut server), ServerMessage::Refused(reason.clone()));
 
     let mut server = server::Session::new(terms(), Time::ZERO);
-    let of_the_future = frame(&[0, 2, 0xde, 0xad]).unwrap();
+    let of_the_future = frame(&[0, 3, 0xde, 0xad]).unwrap();
     let events = server.receive_stream(Time::ZERO, &of_the_future).unwrap();
     assert_eq!(events, [server::Event::Refused(reason)]);
 }

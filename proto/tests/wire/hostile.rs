@@ -7,6 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proto::control::{ClosingReason, FrameError, MapHash, PlayerName, RefusalReason};
 use proto::quantise::Quantiser;
+use proto::server::OwnPlayer;
 use proto::{DatagramError, ProtocolError, Tick, Time, client, server};
 use sim::EntityId;
 
@@ -30,7 +31,7 @@ fn next_snapshot(game: &mut Match) -> Vec<u8> {
     for _ in 0..100 {
         state = quantiser.quantise(game.scene.state()).unwrap();
     }
-    game.server.encode_snapshot(&Arc::new(state), None, 1200).unwrap()
+    game.server.encode_snapshot(&Arc::new(state), &OwnPlayer::default(), 1200).unwrap()
 }
 
 #[test]
@@ -44,7 +45,7 @@ fn acknowledging_the_future_or_the_unsent_is_an_error() {
     assert!(game.server.is_over());
     // What a dead session hears, and what it would say, is nothing.
     assert_eq!(game.server.receive_datagram(Time::ZERO, &[0xff; 9]), Ok(None));
-    assert_eq!(game.server.encode_snapshot(&game.states[40], None, 1200), None);
+    assert_eq!(game.server.encode_snapshot(&game.states[40], &OwnPlayer::default(), 1200), None);
 }
 
 #[test]
@@ -165,7 +166,7 @@ proptest! {
                 Step::Encode(limit) => {
                     scene.step();
                     let state = Arc::new(quantiser.quantise(scene.state()).unwrap());
-                    if let Some(snapshot) = session.encode_snapshot(&state, None, limit) {
+                    if let Some(snapshot) = session.encode_snapshot(&state, &OwnPlayer::default(), limit) {
                         prop_assert!(snapshot.len() <= limit);
                     }
                 }

@@ -4,12 +4,13 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::time::Duration;
 
+use glam::Vec3;
 use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{MapHash, MapName, PlayerName};
 use proto::quantise::{Quantised, Quantiser};
-use proto::server::{CommandSource, JitterBuffer, Terms};
+use proto::server::{CommandSource, JitterBuffer, OwnPlayer, Terms};
 use proto::{Tick, Time, client, server};
-use sim::{Command, EntityId};
+use sim::{Command, EntityId, PlayerMotion, Walker};
 
 use crate::line::{Habits, Line};
 use crate::scene::Scene;
@@ -28,6 +29,15 @@ pub(crate) fn terms() -> Arc<Terms> {
         bounds: Scene::bounds(),
         player_limit: 32,
     })
+}
+
+/// A motion of the player of a state that nobody could mistake for another.
+fn motion_of(state: &Quantised) -> Option<PlayerMotion> {
+    let player = state.entity(0)?;
+    let vector = |axes: [i32; 3]| Vec3::from_array(axes.map(|axis| axis as f32 / 3.0));
+    let walker = Walker { grounded: player.asleep, ..Walker::default() };
+    let velocity = vector(player.velocity.map(i32::from));
+    Some(PlayerMotion { position: vector(player.position), velocity, walker })
 }
 
 /// A command datagram that acknowledges these snapshots.
@@ -64,6 +74,8 @@ pub(crate) struct Match {
     pub(crate) states: Vec<Arc<Quantised>>,
     /// Ticks that got the client's own command, and ticks in all.
     pub(crate) in_time: (u32, u32),
+    /// How often the client was told of its own motion.
+    pub(crate) motions: u32,
     quantiser: Quantiser,
     now: Time,
 }
@@ -94,6 +106,7 @@ impl Match {
             limit: 1200,
             states,
             in_time: (0, 0),
+            motions: 0,
             quantiser,
             now: Time::ZERO,
         }
@@ -125,6 +138,11 @@ impl Match {
             let received = received.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             if let Some(received) = received {
                 assert_ne!(received.digest_agrees, Some(false), "seed {seed}");
+                if received.motion.is_some() {
+                    let truth = motion_of(&self.states[received.tick.0 as usize]);
+                    assert_eq!(received.motion, truth, "seed {seed}");
+                    self.motions += 1;
+                }
                 self.check_view();
             }
         }
@@ -145,8 +163,12 @@ impl Match {
         let (_, source) = self.jitter_buffer.take(state.tick(), self.now);
         self.in_time.0 += u32::from(source == CommandSource::Client);
         self.in_time.1 += 1;
-        let lead = self.jitter_buffer.lead();
-        let datagram = self.server.encode_snapshot(&state, lead, self.limit).unwrap();
+        let own = OwnPlayer {
+            lead: self.jitter_buffer.lead(),
+            motion: motion_of(&state),
+            surprised: source != CommandSource::Client,
+        };
+        let datagram = self.server.encode_snapshot(&state, &own, self.limit).unwrap();
         assert!(datagram.len() <= self.limit, "seed {}", self.seed);
         self.states.push(state);
         self.down.send(self.now, datagram);

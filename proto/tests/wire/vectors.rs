@@ -3,19 +3,20 @@
 
 use std::num::NonZeroU16;
 
+use glam::Vec3;
 use proto::bits::BitWriter;
 use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{
-    ClientHello, ClientMessage, ClosingReason, MapHash, MapName, PlayerName, RefusalReason,
-    ServerHello, ServerMessage, decode_client_message, decode_server_message,
+    ClientHello, ClientMessage, ClosingReason, MapHash, MapName, MatchEvent, PlayerName,
+    RefusalReason, ServerHello, ServerMessage, decode_client_message, decode_server_message,
     encode_client_message, encode_server_message,
 };
 use proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, WorldBounds};
 use proto::snapshot::{
-    Baseline, Digest, DigestSample, Header, Lead, Record, Snapshot, SnapshotCodec,
+    Baseline, Digest, DigestSample, Header, Lead, Record, Snapshot, SnapshotCodec, write_motion,
 };
 use proto::{PROTOCOL_VERSION, Tick};
-use sim::{Buttons, Command, EntityId, ModelId, Posture};
+use sim::{Buttons, Command, EntityId, ModelId, PlayerMotion, Posture, Walker};
 
 const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
 
@@ -40,9 +41,11 @@ fn check(name: &str, written: &[u8]) {
 #[test]
 fn client_messages() {
     let hello = ClientHello::new(MapHash::ANY, &PlayerName::new("Bot 1").unwrap());
-    for (name, message) in
-        [("client-hello", ClientMessage::Hello(hello)), ("leave", ClientMessage::Leave)]
-    {
+    for (name, message) in [
+        ("client-hello", ClientMessage::Hello(hello)),
+        ("leave", ClientMessage::Leave),
+        ("mismatch", ClientMessage::Mismatch { tick: 70_000 }),
+    ] {
         check(name, &encode_client_message(&message));
         assert_eq!(decode_client_message(&printed(name)[2..]), Ok(message));
     }
@@ -61,10 +64,17 @@ fn server_messages() {
         player_limit: 32,
     };
     let wrong_version = RefusalReason::WrongVersion { server: PROTOCOL_VERSION };
+    let player = EntityId { slot: 3, generation: 300 };
+    let joined = MatchEvent::Joined { player, name: PlayerName::new("Bot 1").unwrap() };
+    let left = MatchEvent::Left { player };
+    let died = MatchEvent::Died { player, by: EntityId { slot: 2, generation: 0 } };
     let messages = [
         ("server-hello", ServerMessage::Hello(hello)),
         ("wrong-version", ServerMessage::Refused(wrong_version)),
         ("full", ServerMessage::Refused(RefusalReason::Full { limit: 32 })),
+        ("player-joined", ServerMessage::Event { tick: Tick(70_000), event: joined }),
+        ("player-died", ServerMessage::Event { tick: Tick(70_002), event: died }),
+        ("player-left", ServerMessage::Event { tick: Tick(70_001), event: left }),
         ("shutting-down", ServerMessage::Closing(ClosingReason::ShuttingDown)),
     ];
     for (name, message) in messages {
@@ -103,6 +113,13 @@ fn player() -> QuantisedEntity {
     }
 }
 
+fn motion() -> PlayerMotion {
+    let walker =
+        Walker { posture: Posture::Standing, yaw: 16_384, grounded: true, jump_held: false };
+    let velocity = Vec3::new(320.0, -12.5, 0.0);
+    PlayerMotion { position: Vec3::new(0.0, 113.0, 25.25), velocity, walker }
+}
+
 fn prop() -> QuantisedEntity {
     QuantisedEntity {
         generation: 1,
@@ -121,6 +138,7 @@ fn whole_snapshot() {
     let header = Header {
         tick: Tick(70_001),
         has_digest: false,
+        has_motion: true,
         slot_bits: 5,
         lead: Some(Lead::from_ticks(1.5)),
         common_age: 0,
@@ -133,11 +151,13 @@ fn whole_snapshot() {
     ];
     let mut writer = BitWriter::new();
     header.write(&mut writer);
+    write_motion(&mut writer, &motion());
     for record in &records {
         CODEC().write_record(&mut writer, &header, record.slot, record.entity.as_ref(), None);
     }
     check("whole-snapshot", &writer.finish());
-    let snapshot = Snapshot { tick: header.tick, lead: header.lead, records, digest: None };
+    let (tick, lead, motion) = (header.tick, header.lead, Some(motion()));
+    let snapshot = Snapshot { tick, lead, motion, records, digest: None };
     let decoded = CODEC().decode(&printed("whole-snapshot"), Tick(70_000), |_, _| None);
     assert_eq!(decoded, Ok(snapshot));
 }
@@ -147,6 +167,7 @@ fn changes_with_a_digest() {
     let header = Header {
         tick: Tick(70_004),
         has_digest: true,
+        has_motion: false,
         slot_bits: 5,
         lead: None,
         common_age: 3,
@@ -189,7 +210,8 @@ fn changes_with_a_digest() {
 
     let records =
         vec![Record { slot: 3, entity: Some(ran) }, Record { slot: 17, entity: Some(hit) }];
-    let snapshot = Snapshot { tick: header.tick, lead: None, records, digest: Some(sample) };
+    let (tick, digest) = (header.tick, Some(sample));
+    let snapshot = Snapshot { tick, lead: None, motion: None, records, digest };
     let decoded =
         CODEC().decode(&printed("changes"), Tick(70_001), |slot, tick| match (slot, tick.0) {
             (3, 70_001) => Some(&old_player),

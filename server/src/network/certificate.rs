@@ -1,9 +1,12 @@
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
 use ring::digest::{SHA256, digest};
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use thiserror::Error;
 
 /// How long a certificate is good for. Browsers accept a pinned certificate
 /// only if it lives for at most 14 days; one day is left for wrong clocks.
@@ -12,7 +15,25 @@ const VALIDITY: Duration = Duration::from_secs(13 * 24 * 3600);
 /// a little slow. It is part of [`VALIDITY`].
 const CLOCK_SLACK: Duration = Duration::from_secs(3600);
 
-/// A certificate that the server made for itself, and its key.
+/// Why there is no certificate.
+#[derive(Debug, Error)]
+pub enum CertificateError {
+    /// None could be made.
+    #[error("cannot make a certificate: {0}")]
+    Made(#[from] rcgen::Error),
+    /// None could be read.
+    #[error("{}: no {what} in PEM: {source}", .path.display())]
+    Read {
+        /// What was looked for.
+        what: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What is wrong.
+        source: pem::Error,
+    },
+}
+
+/// A certificate of the server, and its key.
 pub(crate) struct Certificate {
     pub(crate) chain: Vec<CertificateDer<'static>>,
     pub(crate) key: PrivateKeyDer<'static>,
@@ -20,6 +41,23 @@ pub(crate) struct Certificate {
 }
 
 impl Certificate {
+    /// The certificate that these files hold.
+    pub(crate) fn read(certificate: &Path, key: &Path) -> Result<Self, CertificateError> {
+        let unread = |what, path: &Path| {
+            let path = path.to_owned();
+            move |source| CertificateError::Read { what, path, source }
+        };
+        let chain = CertificateDer::pem_file_iter(certificate)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(unread("certificate", certificate))?;
+        let own = chain
+            .first()
+            .ok_or_else(|| unread("certificate", certificate)(pem::Error::NoItemsFound))?;
+        let fingerprint = Fingerprint::of(own);
+        let key = PrivateKeyDer::from_pem_file(key).map_err(unread("private key", key))?;
+        Ok(Self { chain, key, fingerprint })
+    }
+
     /// A new self-signed ECDSA P-256 certificate, valid from `now`.
     pub(crate) fn self_signed(now: SystemTime) -> Result<Self, rcgen::Error> {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
@@ -78,6 +116,39 @@ mod tests {
         .with_no_client_auth()
         .with_single_cert(first.chain, first.key)
         .unwrap();
+    }
+
+    /// The bytes as RFC 7468 writes them.
+    fn pem(label: &str, bytes: &[u8]) -> String {
+        const DIGITS: &[u8; 64] =
+            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut text = format!("-----BEGIN {label}-----\n");
+        for chunk in bytes.chunks(3) {
+            let word = chunk.iter().fold(0, |word, &byte| word << 8 | u32::from(byte));
+            let word = word << (8 * (3 - chunk.len()));
+            for digit in 0..4 {
+                let value = word >> (18 - 6 * digit) & 63;
+                text.push(if digit > chunk.len() { '=' } else { DIGITS[value as usize].into() });
+            }
+        }
+        text + &format!("\n-----END {label}-----\n")
+    }
+
+    #[test]
+    fn a_certificate_is_read_from_files() {
+        let folder = std::env::temp_dir().join(format!("certificate-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (chain, key) = (folder.join("chain.pem"), folder.join("key.pem"));
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        std::fs::write(&chain, pem("CERTIFICATE", made.cert.der())).unwrap();
+        std::fs::write(&key, pem("PRIVATE KEY", &made.signing_key.serialize_der())).unwrap();
+        let read = Certificate::read(&chain, &key).unwrap();
+        assert_eq!(read.fingerprint, Fingerprint::of(made.cert.der()));
+        let swapped = Certificate::read(&key, &chain).err().unwrap().to_string();
+        assert!(swapped.contains("key.pem"), "{swapped}");
+        let absent = Certificate::read(&chain, &folder.join("none")).err().unwrap().to_string();
+        assert!(absent.contains("none"), "{absent}");
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -4,16 +4,20 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use proto::control::{ClosingReason, PlayerName, RefusalReason};
-use proto::server::{Event, Session};
-use proto::{HANDSHAKE_TIMEOUT, ProtocolError};
+use proto::control::{ClosingReason, MatchEvent, PlayerName, RefusalReason};
+use proto::server::{Budget, Event, Session};
+use proto::snapshot::MIN_SNAPSHOT;
+use proto::{HANDSHAKE_TIMEOUT, ProtocolError, Tick};
 use quinn::{ConnectionError, Incoming, ReadError, RecvStream, SendStream, VarInt};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{oneshot, watch};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
-use tracing::{debug, info};
+use tracing::{debug, info, warn};
 
-use super::Lobby;
+use super::map_stream::{self, MAPS_A_CONNECTION};
 use super::waves::Update;
+use super::{Events, Lobby};
 use crate::seats::Seat;
 use crate::telemetry::{Disconnect, Refusal};
 
@@ -48,6 +52,7 @@ enum End {
 struct Player {
     name: PlayerName,
     seat: Seat,
+    events: Events,
 }
 
 /// One connection from its first packet to its last.
@@ -55,12 +60,15 @@ pub(super) async fn serve(incoming: Incoming, lobby: Arc<Lobby>) {
     let network = &lobby.telemetry.network;
     let address = incoming.remote_address();
     network.connections.increment(1);
+    lobby.handshakes.fetch_add(1, Ordering::Relaxed);
     let opened = async {
         let connection = incoming.accept()?.await?;
         let (send, receive) = connection.accept_bi().await?;
         Ok::<_, ConnectionError>((connection, send, receive))
     };
-    match timeout(HANDSHAKE_TIMEOUT, opened).await {
+    let opened = timeout(HANDSHAKE_TIMEOUT, opened).await;
+    lobby.handshakes.fetch_sub(1, Ordering::Relaxed);
+    match opened {
         Ok(Ok((connection, send, receive))) => {
             let session = Session::new(Arc::clone(&lobby.terms), lobby.now());
             let talk = Talk {
@@ -68,6 +76,7 @@ pub(super) async fn serve(incoming: Incoming, lobby: Arc<Lobby>) {
                 connection,
                 send,
                 session,
+                budget: Budget::new(lobby.client_budget, lobby.now()),
                 lobby: &lobby,
                 player: None,
             };
@@ -92,7 +101,8 @@ struct Talk<'a> {
     empty_buffer: usize,
     send: SendStream,
     session: Session,
-    lobby: &'a Lobby,
+    budget: Budget,
+    lobby: &'a Arc<Lobby>,
     player: Option<Player>,
 }
 
@@ -119,9 +129,22 @@ impl Talk<'_> {
         let mut too_late = pin!(tokio::time::sleep(HANDSHAKE_TIMEOUT));
         let connection = self.connection.clone();
         let mut chunk = [0; CHUNK];
+        // Ends with the conversation, and what is being sent with it.
+        let mut map_streams = JoinSet::new();
+        let mut maps_left = MAPS_A_CONNECTION;
         loop {
             let joined = self.player.is_some();
             tokio::select! {
+                event = next_event(&mut self.player) => {
+                    let (tick, event) = event?;
+                    self.session.tell(tick, &event);
+                }
+                opened = connection.accept_bi(), if joined && maps_left > 0 => {
+                    let (send, receive) = opened.map_err(|error| lost(&error))?;
+                    maps_left -= 1;
+                    map_streams.spawn(map_stream::serve(send, receive, Arc::clone(lobby)));
+                }
+                Some(_) = map_streams.join_next() => {}
                 read = receive.read(&mut chunk) => {
                     let length = read.map_err(|error| broken_stream(&error))?;
                     let Some(length) = length else { return Err(End::Gone(Disconnect::Closed)) };
@@ -162,6 +185,14 @@ impl Talk<'_> {
         match event {
             Event::Hello { name } => self.let_in(name).await,
             Event::Refused(reason) => Err(refused(&reason)),
+            Event::Mismatch(tick) => {
+                self.lobby.telemetry.network.digest_mismatches.increment(1);
+                warn!(
+                    "{} did not decode tick {tick} as it was meant, please report it",
+                    self.connection.remote_address()
+                );
+                Ok(())
+            }
             Event::Left => Err(End::Gone(Disconnect::Left)),
             Event::TimedOut => Err(End::Gone(Disconnect::TimedOut)),
         }
@@ -169,6 +200,10 @@ impl Talk<'_> {
 
     /// Asks the tick thread for a seat, and tells the client the answer.
     async fn let_in(&mut self, name: PlayerName) -> Result<(), End> {
+        let address = self.connection.remote_address().ip().to_canonical();
+        if self.lobby.banned.contains(&address) {
+            return Err(self.refuse(RefusalReason::Banned));
+        }
         let (request, answer) = oneshot::channel();
         // A request that finds no room is dropped, and so answered at once.
         let _ = self.lobby.joins.try_send(request);
@@ -180,7 +215,16 @@ impl Talk<'_> {
             return Err(self.refuse(RefusalReason::Full { limit }));
         };
         self.session.accept(seat.player, seat.tick);
-        let players = self.lobby.players.fetch_add(1, Ordering::Relaxed) + 1;
+        // Without a wait in between: whoever is not in the roster that is told
+        // now is announced later, and nobody twice.
+        let player = seat.player;
+        self.lobby.announce(MatchEvent::Joined { player, name: name.clone() });
+        self.lobby.sessions.insert(player, name.clone());
+        let events = self.lobby.events.subscribe();
+        for (player, name) in self.lobby.sessions.roster() {
+            self.session.tell(self.lobby.next_tick(), &MatchEvent::Joined { player, name });
+        }
+        let players = self.lobby.sessions.len();
         self.lobby.telemetry.network.joined(players);
         info!(
             "{name} joined from {} as entity {}; {players} of {} players",
@@ -188,7 +232,7 @@ impl Talk<'_> {
             seat.player.slot,
             self.lobby.terms.player_limit,
         );
-        self.player = Some(Player { name, seat });
+        self.player = Some(Player { name, seat, events });
         Ok(())
     }
 
@@ -227,9 +271,17 @@ impl Talk<'_> {
         let Some(limit) = self.connection.max_datagram_size() else {
             return Err(End::Gone(Disconnect::Malformed));
         };
-        let lead = update.frame.lead(player.seat.player);
-        if let Some(snapshot) = self.session.encode_snapshot(&update.state, lead, limit) {
+        let affordable = self.budget.available(self.lobby.now());
+        if affordable < MIN_SNAPSHOT {
+            network.snapshots_unaffordable.increment(1);
+            return Ok(());
+        }
+        let lead = self.lobby.sessions.lead(player.seat.player);
+        let own = update.frame.own(player.seat.player, lead);
+        let limit = limit.min(affordable);
+        if let Some(snapshot) = self.session.encode_snapshot(&update.state, &own, limit) {
             network.sent_snapshot(snapshot.len());
+            self.budget.spend(snapshot.len());
             // What the path no longer takes is like lost on the way; what
             // ended the connection is told by the next read.
             let _ = self.connection.send_datagram(Bytes::from(snapshot));
@@ -275,7 +327,9 @@ impl Talk<'_> {
             End::Gone(reason) => *reason,
             End::Broke(_) | End::Refused(..) => Disconnect::Malformed,
         };
-        let players = self.lobby.players.fetch_sub(1, Ordering::Relaxed) - 1;
+        self.lobby.sessions.remove(player.seat.player);
+        self.lobby.announce(MatchEvent::Left { player: player.seat.player });
+        let players = self.lobby.sessions.len();
         self.lobby.telemetry.network.left(players, reason);
         let why = match end {
             End::Broke(error) => format!("broke the protocol ({error})"),
@@ -293,6 +347,19 @@ impl Talk<'_> {
         };
         self.lobby.telemetry.network.refused(refusal);
         info!("{} was not let in: {why}", self.connection.remote_address());
+    }
+}
+
+/// The next thing that happened in the match; never comes before the client
+/// has joined.
+async fn next_event(player: &mut Option<Player>) -> Result<(Tick, MatchEvent), End> {
+    match player {
+        // Who missed some would have a wrong idea of the match from then on.
+        Some(player) => player.events.recv().await.map_err(|error| match error {
+            RecvError::Lagged(_) => End::Gone(Disconnect::Lost),
+            RecvError::Closed => End::Gone(Disconnect::Shutdown),
+        }),
+        None => std::future::pending().await,
     }
 }
 

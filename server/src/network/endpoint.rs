@@ -29,6 +29,10 @@ const DATAGRAM_RECEIVE_BUFFER: usize = 16 * 1024;
 /// few small messages.
 const STREAM_WINDOW: u32 = 16 * 1024;
 
+/// Bytes of streams that may be under way to a client: enough for a map at
+/// more than a megabyte a second over 50 ms, little enough to hold for all.
+const SEND_WINDOW: u64 = 64 * 1024;
+
 /// Bytes that may wait for a connection to be accepted: a client's first flight
 /// several times over. Quinn's own limit would let strangers hold 100 MiB.
 const INCOMING_BUFFER: u64 = 16 * 1024;
@@ -97,7 +101,10 @@ pub(crate) fn open(
         .map_err(StartError::Endpoint)
 }
 
-fn server_config(certificate: Certificate, max_players: u16) -> Result<ServerConfig, StartError> {
+pub(super) fn server_config(
+    certificate: Certificate,
+    max_players: u16,
+) -> Result<ServerConfig, StartError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut tls = rustls::ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])?
@@ -121,12 +128,12 @@ fn transport() -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport
         .max_idle_timeout(Some(IdleTimeout::from(idle_timeout)))
-        // The control stream, and nothing else.
-        .max_concurrent_bidi_streams(VarInt::from_u32(1))
+        // The control stream, and one for the map.
+        .max_concurrent_bidi_streams(VarInt::from_u32(2))
         .max_concurrent_uni_streams(VarInt::from_u32(0))
         .stream_receive_window(VarInt::from_u32(STREAM_WINDOW))
         .receive_window(VarInt::from_u32(STREAM_WINDOW))
-        .send_window(u64::from(STREAM_WINDOW))
+        .send_window(SEND_WINDOW)
         .datagram_receive_buffer_size(Some(DATAGRAM_RECEIVE_BUFFER))
         .datagram_send_buffer_size(DATAGRAM_SEND_BUFFER);
     transport

@@ -51,9 +51,13 @@ impl Waves {
         &self,
         mut frames: LastFrame,
         mut quantiser: Quantiser,
+        mut cadence: Cadence,
     ) -> Result<(), RunError> {
         while frames.changed().await.is_ok() {
             let frame = Arc::clone(&frames.borrow_and_update());
+            if !cadence.is_due(frame.state.tick) {
+                continue;
+            }
             let state = Arc::new(quantiser.quantise(&frame.state)?);
             for (number, wave) in self.0.iter().enumerate() {
                 if number > 0 {
@@ -67,9 +71,40 @@ impl Waves {
     }
 }
 
+/// Decides which ticks clients are told of, if not of all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cadence {
+    snapshot_rate: u64,
+    tick_rate: u64,
+    last: Option<u64>,
+}
+
+impl Cadence {
+    /// So many snapshots a second, of so many ticks.
+    pub(crate) fn new(snapshot_rate: u32, tick_rate: u32) -> Self {
+        Self { snapshot_rate: snapshot_rate.into(), tick_rate: tick_rate.into(), last: None }
+    }
+
+    /// Whether a snapshot of `tick` is due; ticks are asked for in order, and
+    /// may be left out.
+    fn is_due(&mut self, tick: u64) -> bool {
+        let number = tick * self.snapshot_rate / self.tick_rate;
+        self.last.replace(number) != Some(number)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn snapshots_come_evenly_at_their_rate() {
+        for (snapshots, ticks) in [(60, 60), (20, 60), (25, 64), (1, 128)] {
+            let mut cadence = Cadence::new(snapshots, ticks);
+            let due = (1..=u64::from(ticks) * 10).filter(|&tick| cadence.is_due(tick)).count();
+            assert!(due.abs_diff(snapshots as usize * 10) <= 1, "{due} of {snapshots} a second");
+        }
+    }
 
     #[test]
     fn players_are_spread_evenly_over_as_many_waves_as_there_is_time_for() {

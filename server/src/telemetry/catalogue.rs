@@ -55,6 +55,13 @@ catalogue! {
     SNAPSHOT_BYTES = counter "game_snapshot_bytes_total", "Payload of those snapshots.";
     SNAPSHOTS_SKIPPED = counter "game_snapshots_skipped_total",
         "Snapshots not made because the last one still waited for the path.";
+    SNAPSHOTS_UNAFFORDABLE = counter "game_snapshots_unaffordable_total",
+        "Snapshots not made because the client's budget was spent.";
+    DIGEST_MISMATCHES = counter "game_digest_mismatches_total",
+        "Snapshots that a client did not decode as they were meant; should stay zero.";
+    RETRIES = counter "game_retries_total",
+        "Connection attempts that were asked to prove their address first.";
+    MAPS_SENT = counter "game_maps_sent_total", "Times the map was sent to a client.";
     COMMAND_DATAGRAMS = counter "game_command_datagrams_total", "Datagrams received from players.";
     COMMAND_DATAGRAMS_SURPLUS = counter "game_command_datagrams_surplus_total",
         "Datagrams of players that sent more than the match can use.";

@@ -10,6 +10,10 @@ use super::catalogue;
 pub(crate) struct NetworkMetrics {
     pub(crate) connections: Gauge,
     pub(crate) snapshots_skipped: Counter,
+    pub(crate) snapshots_unaffordable: Counter,
+    pub(crate) digest_mismatches: Counter,
+    pub(crate) retries: Counter,
+    pub(crate) maps_sent: Counter,
     pub(crate) command_datagrams: Counter,
     pub(crate) surplus_datagrams: Counter,
     players: Gauge,
@@ -35,6 +39,8 @@ pub(crate) enum Refusal {
     BadName,
     /// The match could not answer.
     NotReady,
+    /// The operator does not want them.
+    Banned,
     /// More connections are open than the server takes.
     Overloaded,
     /// The handshake or the hello failed or took too long.
@@ -61,12 +67,13 @@ pub(crate) enum Disconnect {
 }
 
 impl Refusal {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::WrongVersion,
         Self::Full,
         Self::WrongMap,
         Self::BadName,
         Self::NotReady,
+        Self::Banned,
         Self::Overloaded,
         Self::NoHello,
         Self::Malformed,
@@ -79,6 +86,7 @@ impl Refusal {
             Self::WrongMap => "wrong_map",
             Self::BadName => "bad_name",
             Self::NotReady => "not_ready",
+            Self::Banned => "banned",
             Self::Overloaded => "overloaded",
             Self::NoHello => "no_hello",
             Self::Malformed => "malformed",
@@ -94,6 +102,7 @@ impl From<&RefusalReason> for Refusal {
             RefusalReason::WrongMap { .. } => Self::WrongMap,
             RefusalReason::BadName => Self::BadName,
             RefusalReason::NotReady => Self::NotReady,
+            RefusalReason::Banned => Self::Banned,
         }
     }
 }
@@ -137,6 +146,10 @@ impl NetworkMetrics {
             snapshots: counter!(catalogue::SNAPSHOTS),
             snapshot_bytes: counter!(catalogue::SNAPSHOT_BYTES),
             snapshots_skipped: counter!(catalogue::SNAPSHOTS_SKIPPED),
+            snapshots_unaffordable: counter!(catalogue::SNAPSHOTS_UNAFFORDABLE),
+            digest_mismatches: counter!(catalogue::DIGEST_MISMATCHES),
+            retries: counter!(catalogue::RETRIES),
+            maps_sent: counter!(catalogue::MAPS_SENT),
             command_datagrams: counter!(catalogue::COMMAND_DATAGRAMS),
             surplus_datagrams: counter!(catalogue::COMMAND_DATAGRAMS_SURPLUS),
             refusals: Refusal::ALL

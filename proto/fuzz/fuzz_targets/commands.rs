@@ -1,0 +1,14 @@
+//! Command datagrams: whatever decodes is written again as what it was.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use proto::Tick;
+use proto::commands::CommandDatagram;
+
+fuzz_target!(|bytes: &[u8]| {
+    let near = Tick(100_000);
+    if let Ok(datagram) = CommandDatagram::decode(bytes, near) {
+        let again = CommandDatagram::decode(&datagram.encode(), near);
+        assert_eq!(again, Ok(datagram));
+    }
+});

@@ -1,0 +1,84 @@
+use std::num::NonZeroU16;
+
+use sim::PlayerMotion;
+
+use crate::Tick;
+use crate::snapshot::Lead;
+
+/// How many times a second a moving player's own motion is told, while all
+/// goes as its client must have predicted.
+const RATE: u32 = 10;
+
+/// What a snapshot tells a client about its own player, besides the entity
+/// that everybody sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OwnPlayer {
+    /// How early its commands come.
+    pub lead: Option<Lead>,
+    /// How it moves, if it is in the world.
+    pub motion: Option<PlayerMotion>,
+    /// Whether the tick was played with another command than the client's own
+    /// for it, so that the client has certainly predicted wrongly.
+    pub surprised: bool,
+}
+
+/// Decides which snapshots carry the client's own motion.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OwnMotion {
+    sent: Option<(Tick, PlayerMotion)>,
+    /// Tick of the latest motion known to have arrived.
+    arrived: Option<Tick>,
+}
+
+impl OwnMotion {
+    /// The motion to be told at `tick`, if any is due; it then counts as sent.
+    pub(super) fn take_due(
+        &mut self,
+        tick: Tick,
+        own: &OwnPlayer,
+        tick_rate: NonZeroU16,
+    ) -> Option<PlayerMotion> {
+        let motion = own.motion?;
+        if let Some((sent, last)) = self.sent {
+            let known = last == motion && self.arrived == Some(sent);
+            let interval = i64::from((u32::from(tick_rate.get()) / RATE).max(1));
+            if known || (!own.surprised && tick.distance(sent) < interval) {
+                return None;
+            }
+        }
+        self.sent = Some((tick, motion));
+        Some(motion)
+    }
+
+    /// Notes that the motion of `tick` has arrived.
+    pub(super) fn arrived(&mut self, tick: Tick) {
+        self.arrived = self.arrived.max(Some(tick));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec3;
+    use sim::Walker;
+
+    #[test]
+    fn it_is_told_at_once_when_surprising_seldom_when_not_and_never_again_at_rest() {
+        let rate = NonZeroU16::new(60).unwrap();
+        let at = |x: f32, surprised| {
+            let position = Vec3::new(x, 0.0, 0.0);
+            let motion = PlayerMotion { position, velocity: Vec3::ZERO, walker: Walker::default() };
+            OwnPlayer { lead: None, motion: Some(motion), surprised }
+        };
+        let mut own = OwnMotion::default();
+        let count =
+            (0..60).filter(|&n| own.take_due(Tick(n), &at(n as f32, false), rate).is_some());
+        assert_eq!(count.count(), 10);
+        assert!(own.take_due(Tick(60), &at(60.0, true), rate).is_some());
+        assert!(own.take_due(Tick(61), &at(60.0, false), rate).is_none(), "too soon");
+        assert!(own.take_due(Tick(66), &at(60.0, false), rate).is_some(), "may be lost");
+        own.arrived(Tick(66));
+        assert!((67..200).all(|n| own.take_due(Tick(n), &at(60.0, true), rate).is_none()));
+        assert!(own.take_due(Tick(200), &at(61.0, false), rate).is_some());
+    }
+}

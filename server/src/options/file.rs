@@ -1,0 +1,73 @@
+//! Options from a TOML file: each becomes a word of the command line, before
+//! those that were typed, so that there is one parser and one set of rules.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Error};
+use toml::{Table, Value};
+
+use super::Options;
+
+/// Where the option that names the file is typed or set.
+const OPTION: &str = "--config";
+const VARIABLE: &str = "ARENA_CONFIG";
+
+/// The command line with what the file says that it names, if it names one.
+pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error> {
+    let Some(path) = named(&arguments) else { return Ok(arguments) };
+    let wrong = |what: String| {
+        let message = format!("{}: {what}\n", Path::new(&path).display());
+        Options::command().error(ErrorKind::ValueValidation, message)
+    };
+    let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    let table: Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+    let mut arguments = arguments.into_iter();
+    let mut all: Vec<OsString> = arguments.next().into_iter().collect();
+    let command = Options::command();
+    for (key, value) in &table {
+        let known = command.get_arguments().find(|known| known.get_long() == Some(key));
+        let Some(known) = known.filter(|_| key != "config") else {
+            return Err(wrong(format!("there is no option {key}; --help lists all")));
+        };
+        // The environment counts more than the file.
+        if known.get_env().is_some_and(|variable| std::env::var_os(variable).is_some()) {
+            continue;
+        }
+        let value = written(value).ok_or_else(|| {
+            wrong(format!("{key} must be a number, a text in quotes, or a list of such"))
+        })?;
+        all.push(format!("--{key}={value}").into());
+    }
+    all.extend(arguments);
+    Ok(all)
+}
+
+/// The file that is asked for.
+fn named(arguments: &[OsString]) -> Option<OsString> {
+    for (index, argument) in arguments.iter().enumerate() {
+        if argument == OPTION {
+            return arguments.get(index + 1).cloned();
+        }
+        let attached = argument.to_str().and_then(|text| text.strip_prefix(OPTION));
+        if let Some(path) = attached.and_then(|rest| rest.strip_prefix('=')) {
+            return Some(path.into());
+        }
+    }
+    std::env::var_os(VARIABLE)
+}
+
+/// A value as it would be typed.
+fn written(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Float(number) => Some(number.to_string()),
+        Value::Array(values) => {
+            let values: Option<Vec<_>> = values.iter().map(written).collect();
+            Some(values?.join(","))
+        }
+        Value::Boolean(_) | Value::Datetime(_) | Value::Table(_) => None,
+    }
+}

@@ -1,0 +1,67 @@
+use dashmap::DashMap;
+use dashmap::try_result::TryResult;
+use proto::control::PlayerName;
+use proto::server::JitterStats;
+use proto::snapshot::Lead;
+use sim::EntityId;
+
+/// Who plays: what the tick thread and the tasks of the connections have to
+/// tell one another about each player.
+///
+/// A connection's task puts its player in and takes them out; the tick thread
+/// writes how their commands arrive. Nobody holds an entry longer than it
+/// takes to copy a few numbers, and the tick thread not even waits for that:
+/// what it cannot write now it writes a tick later.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions(DashMap<EntityId, Entry>);
+
+/// One player.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    /// What they want to be called.
+    pub(crate) name: PlayerName,
+    /// How early their commands come, if any came lately.
+    pub(crate) lead: Option<Lead>,
+    /// What became of their commands.
+    pub(crate) commands: JitterStats,
+}
+
+impl Sessions {
+    /// Puts a player in.
+    pub(crate) fn insert(&self, player: EntityId, name: PlayerName) {
+        let entry = Entry { name, lead: None, commands: JitterStats::default() };
+        self.0.insert(player, entry);
+    }
+
+    /// Takes a player out.
+    pub(crate) fn remove(&self, player: EntityId) -> Option<Entry> {
+        self.0.remove(&player).map(|(_, entry)| entry)
+    }
+
+    /// How early the commands of a player come.
+    pub(crate) fn lead(&self, player: EntityId) -> Option<Lead> {
+        self.0.get(&player)?.lead
+    }
+
+    /// Notes how a player's commands arrive, unless somebody else is just
+    /// looking.
+    pub(crate) fn note(&self, player: EntityId, lead: Option<Lead>, commands: &JitterStats) {
+        if let TryResult::Present(mut entry) = self.0.try_get_mut(&player) {
+            entry.lead = lead;
+            entry.commands = *commands;
+        }
+    }
+
+    /// All players with their names, in order of their slots.
+    pub(crate) fn roster(&self) -> Vec<(EntityId, PlayerName)> {
+        let named = self.0.iter().map(|entry| (*entry.key(), entry.name.clone()));
+        let mut roster: Vec<_> = named.collect();
+        roster.sort_unstable_by_key(|(player, _)| *player);
+        roster
+    }
+
+    /// How many players there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
