@@ -30,6 +30,7 @@ mod impact;
 mod movement;
 mod pose;
 mod predict;
+pub mod query;
 mod random;
 mod rest;
 mod separation;

@@ -184,7 +184,10 @@ pub(crate) fn scattered(
                 Trace::StartSolid => position,
             };
         }
-        let pose = Pose { position: position.as_dvec3(), orientation: turn(random.unit() * 360.0) };
+        let pose = Pose {
+            position: position.as_dvec3(),
+            orientation: turn(random.unit() * std::f64::consts::TAU),
+        };
         let placement = space.place(shape, pose, None, counters);
         if placement.is_some() {
             return placement;
@@ -193,8 +196,8 @@ pub(crate) fn scattered(
     None
 }
 
-/// A turn of `degrees` about +Z.
-pub(crate) fn turn(degrees: f64) -> DQuat {
-    let half = degrees.to_radians() * 0.5;
+/// A turn of `angle` radians about +Z.
+pub(crate) fn turn(angle: f64) -> DQuat {
+    let half = angle * 0.5;
     DQuat::from_xyzw(0.0, 0.0, libm::sin(half), libm::cos(half))
 }

@@ -82,13 +82,10 @@ fn push(map: &maps::World, entity: &MapEntity, solid: &ConvexSolid) -> Option<Ef
         return Some(Effect::Push(DVec3::new(across.x, across.y, GRAVITY * time)));
     }
     let speed = entity.get("speed").and_then(|speed| speed.parse().ok()).unwrap_or(PUSH_SPEED);
-    let angle = entity.angle().unwrap_or(0.0);
-    let direction = if angle == -1.0 {
-        DVec3::Z
-    } else if angle == -2.0 {
-        -DVec3::Z
-    } else {
-        heading(yaw_of(angle)).extend(0.0)
+    let direction = match entity.get("angle").map(str::trim) {
+        Some("-1") => DVec3::Z,
+        Some("-2") => -DVec3::Z,
+        _ => heading(yaw_of(entity.angle().unwrap_or(0.0))).extend(0.0),
     };
     Some(Effect::Push(direction * speed * PUSH_SCALE)).filter(|_| speed.is_finite())
 }
@@ -99,7 +96,7 @@ fn teleport(map: &maps::World, entity: &MapEntity) -> Option<Effect> {
     Some(Effect::Teleport { to: standing_centre(destination.origin()?).as_vec3(), yaw })
 }
 
-/// Degrees as a heading of 65,536 steps a turn.
-fn yaw_of(degrees: f64) -> u16 {
-    ((degrees / 360.0 * 65536.0).round() as i64).rem_euclid(65536) as u16
+/// Radians as a heading of 65,536 steps a turn.
+fn yaw_of(angle: f64) -> u16 {
+    ((angle / std::f64::consts::TAU * 65536.0).round() as i64).rem_euclid(65536) as u16
 }

@@ -195,8 +195,8 @@ impl World {
         let placement = entity.placement()?;
         let (kind, orientation) = match &entity.role {
             Role::Player(Player { walker, .. }) => {
-                let degrees = f64::from(walker.yaw) * (360.0 / 65536.0);
-                (Kind::Player { posture: walker.posture }, spawn::turn(degrees))
+                let angle = f64::from(walker.yaw) * (std::f64::consts::TAU / 65536.0);
+                (Kind::Player { posture: walker.posture }, spawn::turn(angle))
             }
             Role::Prop(model) | Role::Projectile(Projectile { model, .. }) => {
                 (Kind::Prop { model: *model }, placement.pose().orientation)

@@ -12,6 +12,10 @@ use crate::state::ModelId;
 
 /// A room of 1,024 units with a wall of one unit across its middle.
 fn room() -> Arc<maps::World> {
+    room_with("")
+}
+
+fn room_with(entities: &str) -> Arc<maps::World> {
     let block = |min: [i32; 3], max: [i32; 3]| {
         let [x0, y0, z0] = min;
         let [x1, y1, z1] = max;
@@ -38,15 +42,17 @@ fn room() -> Arc<maps::World> {
         text += &block(min, max);
     }
     text += "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400 -400 25\"\n}\n";
+    text += entities;
     let source = Source::from_text("room", text);
     let compiled =
         maps::compile(&source, &Spaces::default(), &Options { strict: true }, &mut |_, _, _| {});
     Arc::new(compiled.expect("the room compiles").world)
 }
 
+const CONFIG: Config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 256 };
+
 fn empty_room() -> World {
-    let config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 256 };
-    World::new(room(), shipped().into(), config).expect("the room can be played")
+    World::new(room(), shipped().into(), CONFIG).expect("the room can be played")
 }
 
 impl World {
@@ -303,4 +309,15 @@ fn whoever_stands_on_a_moving_crate_is_carried_along() {
     assert!(world.position(slot).x > -260.0, "the crate did not move");
     let now = world.position(rider.slot) - world.position(slot);
     assert!((now - offset).length() < 8.0, "left behind: {now} instead of {offset}");
+}
+
+#[test]
+fn props_stand_as_they_are_drawn() {
+    let text =
+        "{ \"classname\" \"prop\" \"model\" \"plank\" \"origin\" \"-200 0 100\" \"angle\" \"90\" }";
+    let mut world = World::new(room_with(text), shipped().into(), CONFIG).expect("a match");
+    world.step(&[]);
+    let plank = world.entities.get(0).and_then(Entity::placement).expect("the plank");
+    let along = plank.pose().orientation * DVec3::X;
+    assert!(along.y.abs() > 0.99, "it points along {along}");
 }
