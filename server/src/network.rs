@@ -125,6 +125,7 @@ pub(crate) async fn serve(endpoint: quinn::Endpoint, lobby: Arc<Lobby>) {
                     let _ = incoming.retry();
                 }
                 Some(incoming) => {
+                    lobby.handshakes.fetch_add(1, Ordering::Relaxed);
                     connections.spawn(connection::serve(incoming, Arc::clone(&lobby)));
                 }
                 None => break,

@@ -133,8 +133,18 @@ impl Options {
     /// # Errors
     /// What is wrong with them, fit to be shown.
     pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let arguments: Vec<OsString> = arguments.into_iter().collect();
-        Self::try_parse_from(file::with_file(arguments)?)
+        Self::try_parse_from(Self::with_file(arguments)?)
+    }
+
+    /// A command line together with what the file says that `--config` names,
+    /// for whoever parses it along with more.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is wrong; fit to be shown.
+    pub fn with_file(
+        arguments: impl IntoIterator<Item = OsString>,
+    ) -> Result<Vec<OsString>, clap::Error> {
+        file::with_file(arguments.into_iter().collect())
     }
 }
 

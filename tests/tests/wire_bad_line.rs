@@ -1,6 +1,7 @@
 //! A real server and real bots over a bad line: a UDP proxy on this machine
 //! that delays, loses and reorders what passes through it.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -43,19 +44,15 @@ async fn proxy(server: SocketAddr, habits: Habits, seed: u64) -> (SocketAddr, Ar
         let mut bytes = [0; LARGEST];
         let mut number = seed;
         while let Ok((length, client)) = front.recv_from(&mut bytes).await {
-            if !backs.contains_key(&client) {
+            if let Entry::Vacant(vacant) = backs.entry(client) {
                 let back = Arc::new(UdpSocket::bind("127.0.0.1:0").await.unwrap());
                 back.connect(server).await.unwrap();
                 number += 2;
-                let (up, down) = (Arc::clone(&back), Arc::clone(&front));
-                let to_server = line(habits, number, Arc::clone(&longest), async move |packet| {
-                    let _ = up.send(&packet).await;
-                });
-                let to_client =
-                    line(habits, number + 1, Arc::clone(&longest), async move |packet| {
-                        let _ = down.send_to(&packet, client).await;
-                    });
-                backs.insert(client, to_server);
+                let up = Exit { socket: Arc::clone(&back), to: None };
+                let down = Exit { socket: Arc::clone(&front), to: Some(client) };
+                let to_server = line(habits, number, Arc::clone(&longest), up);
+                let to_client = line(habits, number + 1, Arc::clone(&longest), down);
+                vacant.insert(to_server);
                 tokio::spawn(async move {
                     let mut bytes = [0; LARGEST];
                     // An error is a server that is not there at the moment.
@@ -74,16 +71,30 @@ async fn proxy(server: SocketAddr, habits: Habits, seed: u64) -> (SocketAddr, Ar
     (address, waiting)
 }
 
+/// Where a line ends.
+struct Exit {
+    socket: Arc<UdpSocket>,
+    /// `None` if the socket has only one peer.
+    to: Option<SocketAddr>,
+}
+
+impl Exit {
+    async fn deliver(&self, packet: &[u8]) {
+        // What cannot be delivered is lost, as on any line.
+        let _ = match self.to {
+            Some(to) => self.socket.send_to(packet, to).await,
+            None => self.socket.send(packet).await,
+        };
+    }
+}
+
 /// One direction of one client's line.
-fn line<F>(
+fn line(
     habits: Habits,
     seed: u64,
     longest: Arc<AtomicUsize>,
-    deliver: impl Fn(Vec<u8>) -> F + Send + 'static,
-) -> mpsc::UnboundedSender<Vec<u8>>
-where
-    F: Future<Output = ()> + Send,
-{
+    exit: Exit,
+) -> mpsc::UnboundedSender<Vec<u8>> {
     let (sender, mut packets) = mpsc::unbounded_channel::<Vec<u8>>();
     let mut random = Random::new(seed);
     tokio::spawn(async move {
@@ -111,7 +122,7 @@ where
                 }
                 () = arrival => {
                     if let Some((_, packet)) = under_way.pop_first() {
-                        deliver(packet).await;
+                        exit.deliver(&packet).await;
                     }
                 }
             }
@@ -119,6 +130,9 @@ where
     });
     sender
 }
+
+/// These tests measure rates: one at a time.
+static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 fn serve(max_players: u16) -> Running {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -134,6 +148,7 @@ async fn end(running: Running) {
 
 #[tokio::test]
 async fn a_bad_line_is_playable() {
+    let _turn = TURN.lock().await;
     let running = serve(6);
     let (server, waiting) = proxy(running.local_addr(), BAD, 1).await;
     let swarm = Swarm {
@@ -161,6 +176,7 @@ async fn a_bad_line_is_playable() {
 
 #[tokio::test]
 async fn a_client_without_the_map_gets_it_over_a_bad_line() {
+    let _turn = TURN.lock().await;
     let running = serve(2);
     let (server, _) = proxy(running.local_addr(), BAD, 2).await;
     let nowhere = Arc::new(MapStore::new(Vec::new()));

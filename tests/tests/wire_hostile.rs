@@ -22,6 +22,9 @@ const HANG: Duration = Duration::from_secs(20);
 /// How long the witness plays while somebody does harm.
 const WATCH: Duration = Duration::from_secs(2);
 
+/// These tests measure rates: one at a time.
+static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 fn serve() -> Running {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
@@ -117,6 +120,7 @@ const MALFORMED: &str = "game_disconnects_total{reason=\"malformed\"}";
 
 #[tokio::test]
 async fn garbage_and_empty_datagrams_of_a_player_cost_only_their_sender() {
+    let _turn = TURN.lock().await;
     let running = serve();
     let mut good = witness(&running).await;
     let mut random = Random::new(1);
@@ -140,6 +144,7 @@ async fn garbage_and_empty_datagrams_of_a_player_cost_only_their_sender() {
 
 #[tokio::test]
 async fn garbage_from_strangers_is_no_more_than_noise() {
+    let _turn = TURN.lock().await;
     let running = serve();
     let mut good = witness(&running).await;
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -156,6 +161,7 @@ async fn garbage_from_strangers_is_no_more_than_noise() {
 
 #[tokio::test]
 async fn oversized_truncated_and_late_messages_end_the_session() {
+    let _turn = TURN.lock().await;
     let running = serve();
     let mut good = witness(&running).await;
     let oversized = vec![0xff, 0xff, 0];
@@ -179,6 +185,7 @@ async fn oversized_truncated_and_late_messages_end_the_session() {
 
 #[tokio::test]
 async fn a_stream_that_never_finishes_is_cut_off() {
+    let _turn = TURN.lock().await;
     let running = serve();
     let mut good = witness(&running).await;
     // Half a hello, and silence; and a connection without any stream.
@@ -195,6 +202,7 @@ async fn a_stream_that_never_finishes_is_cut_off() {
 
 #[tokio::test]
 async fn a_map_stream_that_asks_for_something_else_is_reset_and_the_session_goes_on() {
+    let _turn = TURN.lock().await;
     let running = serve();
     let offender = Offender::join(&running).await;
     let (mut send, mut receive) = offender.connection.open_bi().await.unwrap();
@@ -209,6 +217,7 @@ async fn a_map_stream_that_asks_for_something_else_is_reset_and_the_session_goes
 
 #[tokio::test]
 async fn who_acknowledges_the_future_is_out() {
+    let _turn = TURN.lock().await;
     let running = serve();
     let mut good = witness(&running).await;
     let offender = Offender::join(&running).await;
@@ -221,6 +230,7 @@ async fn who_acknowledges_the_future_is_out() {
 
 #[tokio::test]
 async fn who_never_acknowledges_gets_no_more_than_the_budget() {
+    let _turn = TURN.lock().await;
     let running = serve();
     let mut good = witness(&running).await;
     let offender = Offender::join(&running).await;
@@ -241,6 +251,7 @@ async fn who_never_acknowledges_gets_no_more_than_the_budget() {
 
 #[tokio::test]
 async fn claiming_every_tick_twice_gains_nothing() {
+    let _turn = TURN.lock().await;
     let running = serve();
     let mut good = witness(&running).await;
     let offender = Offender::join(&running).await;
@@ -265,6 +276,7 @@ async fn claiming_every_tick_twice_gains_nothing() {
 #[tokio::test]
 async fn ten_thousand_half_open_attempts_are_asked_to_prove_their_address() {
     const ATTEMPTS: u32 = 10_000;
+    let _turn = TURN.lock().await;
     let running = serve();
     let mut good = witness(&running).await;
     let server = running.local_addr();

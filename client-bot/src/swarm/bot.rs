@@ -28,8 +28,8 @@ const SIGHT_EVERY: u64 = 3;
 const LOOK_EVERY: u64 = 30;
 
 /// Seconds that stand for a unit of prediction error in a [`Distribution`]: a
-/// bin is then a fiftieth of a unit, and the last one is above two hundred.
-pub(super) const UNIT_OF_ERROR: f64 = 0.005;
+/// bin is then a five hundredth of a unit, and the last one is above twenty.
+pub(super) const UNIT_OF_ERROR: f64 = 0.05;
 
 /// One bot, before it is let loose.
 pub(super) struct Bot {

@@ -55,12 +55,12 @@ struct Player {
     events: Events,
 }
 
-/// One connection from its first packet to its last.
+/// One connection from its first packet to its last. It counts as a handshake
+/// under way when it comes here.
 pub(super) async fn serve(incoming: Incoming, lobby: Arc<Lobby>) {
     let network = &lobby.telemetry.network;
     let address = incoming.remote_address();
     network.connections.increment(1);
-    lobby.handshakes.fetch_add(1, Ordering::Relaxed);
     let opened = async {
         let connection = incoming.accept()?.await?;
         let (send, receive) = connection.accept_bi().await?;
