@@ -1,0 +1,156 @@
+//! Pairs of the shipped models, just touching or just not, judged by exact
+//! triangles: what the simulation says of them is true outside its margins.
+//!
+//! `SIM_PAIRS=1000000 cargo test -p tests --release --test sim_pairs` judges a
+//! million; without the variable it is a sample.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+use maps::model::shipped;
+use sim::query::{At, MARGIN, Solid, are_clear, separation};
+use sim::{Stage, Stages};
+use tests::harness::{Random, own_map};
+use tests::oracle::bodies::{Shape, interpenetrate};
+
+/// Pairs judged when nobody asks for more: a few seconds.
+const SAMPLE: u64 = 4_000;
+
+/// Nearer than this, in units, the simulation may take a gap for contact, as
+/// [`separation`] states with room for the oracle's own shrinking.
+const TOUCHING: f64 = 1e-5;
+
+struct Kind {
+    name: String,
+    solid: Solid,
+    truth: Arc<Shape>,
+    radius: f64,
+}
+
+fn kinds() -> Vec<Kind> {
+    let kind = |model: &maps::model::Model| {
+        let path = own_map(&format!("models/{}.obj", model.name()));
+        let text = std::fs::read_to_string(path).expect("the model's source");
+        Kind {
+            name: model.name().to_owned(),
+            solid: Solid::new(model),
+            truth: Shape::model(&text),
+            radius: model.radius(),
+        }
+    };
+    shipped().iter().map(kind).collect()
+}
+
+fn direction(random: &mut Random) -> DVec3 {
+    let mut one = || random.between(-1.0, 1.0);
+    DVec3::new(one(), one(), one()).try_normalize().unwrap_or(DVec3::Z)
+}
+
+/// Any turn, a turn about the vertical, or none: things rest flat more often
+/// than chance would have it, and features that line up are the hard cases.
+fn turn(random: &mut Random) -> DQuat {
+    match random.below(4) {
+        0 => DQuat::IDENTITY,
+        1 => DQuat::from_rotation_z(random.between(0.0, std::f64::consts::TAU)),
+        _ => DQuat::from_axis_angle(direction(random), random.between(0.0, std::f64::consts::PI)),
+    }
+}
+
+/// Moves `b` along `way` from far off to where the truth says the two first
+/// touch, to within a millionth.
+fn touching_distance(a: &Kind, at_a: At, b: &Kind, turn_b: DQuat, way: DVec3) -> f64 {
+    let body = a.truth.posed(at_a.1, at_a.0);
+    let meets =
+        |distance: f64| interpenetrate(&body, &b.truth.posed(turn_b, at_a.0 + way * distance));
+    // From the outside in, so that hollows are entered like anything else.
+    let (mut free, mut held) = (a.radius + b.radius + 1.0, 0.0);
+    let step = free / 16.0;
+    while free - step > 0.0 && !meets(free - step) {
+        free -= step;
+    }
+    if free - step > 0.0 {
+        held = free - step;
+    }
+    while free - held > 1e-6 {
+        let middle = 0.5 * (free + held);
+        if meets(middle) { held = middle } else { free = middle }
+    }
+    free
+}
+
+#[test]
+fn what_the_simulation_says_of_near_pairs_is_true() {
+    let pairs = std::env::var("SIM_PAIRS").map_or(SAMPLE, |n| n.parse().expect("a number"));
+    let seed = std::env::var("SIM_PAIRS_SEED").map_or(7, |n| n.parse().expect("a number"));
+    let kinds = kinds();
+    let mut random = Random::new(seed);
+    let (mut touching, mut apart) = (0_u64, 0_u64);
+    let mut pair = 0;
+    while pair < pairs {
+        let (a, b) = (&kinds[random.below(kinds.len())], &kinds[random.below(kinds.len())]);
+        let home = direction(&mut random) * random.between(0.0, 3_000.0);
+        let at_a = (home, turn(&mut random));
+        let (turn_b, way) = (turn(&mut random), direction(&mut random));
+        let contact = touching_distance(a, at_a, b, turn_b, way);
+        // Around the contact at every scale, from rounding to a whole unit.
+        for _ in 0..PER_CONTACT {
+            let offset = 10.0_f64.powf(random.between(-6.0, 0.0));
+            let sign = if random.one_in(2) { -1.0 } else { 1.0 };
+            let at_b = (home + way * (contact + offset * sign), turn_b);
+            let nudge = direction(&mut random);
+            let said = judge(a, at_a, b, at_b, nudge).unwrap_or_else(|wrong| {
+                panic!(
+                    "{} and {}, seed {seed}, pair {pair}: {wrong}; {at_a:?} {at_b:?}",
+                    a.name, b.name
+                )
+            });
+            apart += u64::from(said);
+            touching += u64::from(!said);
+            pair += 1;
+        }
+    }
+    eprintln!("{pair} pairs, seed {seed}: {touching} touching, {apart} apart");
+    assert!(touching > pair / 10 && apart > pair / 10, "not near contact: {touching} of {pair}");
+}
+
+/// Poses tried around each contact that was searched for.
+const PER_CONTACT: u32 = 16;
+
+/// Whether the simulation says that the two are apart, or in what it is wrong.
+fn judge(a: &Kind, at_a: At, b: &Kind, at_b: At, nudge: DVec3) -> Result<bool, String> {
+    let body = a.truth.posed(at_a.1, at_a.0);
+    let meets = |by: DVec3| interpenetrate(&body, &b.truth.posed(at_b.1, at_b.0 + by));
+    let said = separation(&a.solid, at_a, &b.solid, at_b);
+    let truly_meet = meets(DVec3::ZERO);
+    if let Some(gap) = said.filter(|_| truly_meet) {
+        return Err(format!("said to be {gap} apart, and they interpenetrate"));
+    }
+    if said.is_none() && !truly_meet && !nudges().any(|nudge| meets(nudge * TOUCHING)) {
+        return Err(format!("said to overlap, and they are more than {} apart", TOUCHING * 0.5));
+    }
+    // No motion shorter than the gap brings them together.
+    if let Some(gap) = said.filter(|gap| meets(nudge * (gap * 0.999))) {
+        return Err(format!("said to be {gap} apart, and less than that joins them"));
+    }
+    let clear = said.is_some_and(|gap| gap > MARGIN);
+    for stages in [Stages::ALL, Stages::default(), Stages::EXACT.with(Stage::BspHard)] {
+        for (order, answer) in [
+            ("", are_clear(&a.solid, at_a, &b.solid, at_b, stages)),
+            ("swapped ", are_clear(&b.solid, at_b, &a.solid, at_a, stages)),
+        ] {
+            if answer != clear && !said.is_some_and(|gap| (gap - MARGIN).abs() < 1e-9) {
+                return Err(format!(
+                    "{order}cascade {stages:?} says clear: {answer}; gap {said:?}"
+                ));
+            }
+        }
+    }
+    Ok(said.is_some())
+}
+
+/// Unit steps in all directions: one of them is within 28 degrees of any.
+fn nudges() -> impl Iterator<Item = DVec3> {
+    (0..27)
+        .filter(|i| *i != 13)
+        .map(|i: i32| DVec3::from([i % 3, i / 3 % 3, i / 9].map(|c| f64::from(c - 1))).normalize())
+}
