@@ -1,12 +1,17 @@
-//! What the integration tests share: seeded randomness, and where maps lie.
+//! What the integration tests share: seeded randomness, where maps lie, what
+//! must hold of those that ship, and a crowd of players to run about in them.
 
+mod crowd;
 mod drawing;
 mod random;
+mod shipped;
 
 use std::path::{Path, PathBuf};
 
+pub use crowd::{Wanderer, crowd_shapes, placed};
 pub use drawing::Drawing;
 pub use random::Random;
+pub use shipped::ShippedMap;
 
 /// A map of this project, by its path inside `maps/`.
 pub fn own_map(name: &str) -> PathBuf {

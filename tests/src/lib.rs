@@ -2,7 +2,7 @@
 //!
 //! [`oracle`] says what is true, slowly and exactly, without a line of the
 //! code it judges; [`harness`] is what the integration tests in `tests/tests/`
-//! share: seeded randomness, and where maps lie.
+//! share: seeded randomness, maps, and a crowd of players.
 
 pub mod harness;
 pub mod oracle;

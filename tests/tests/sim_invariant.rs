@@ -4,11 +4,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3};
-use maps::model::{Model, shipped};
-use sim::{Buttons, Command, Config, EntityId, EntityState, Kind, Posture, World};
-use tests::harness::{Random, compile, foreign_map, own_map};
-use tests::oracle::bodies::{Audit, Overlap, Placed, Shape};
+use maps::model::shipped;
+use sim::{Config, Kind, World};
+use tests::harness::{Random, Wanderer, compile, crowd_shapes, foreign_map, own_map, placed};
+use tests::oracle::bodies::{Audit, Overlap, Placed};
 use tests::oracle::map_text;
 
 /// Ticks of a long match: 100 seconds.
@@ -19,74 +18,18 @@ const SHORT: u64 = 1_200;
 const PLAYERS: u16 = 32;
 const OBJECTS: u32 = 300;
 
-/// A player who runs, turns, jumps, ducks and shoves as a stream of random
-/// numbers has it.
-struct Script {
-    id: EntityId,
-    random: Random,
-    command: Command,
-}
-
-impl Script {
-    fn next(&mut self) -> (EntityId, Command) {
-        let random = &mut self.random;
-        if random.one_in(30) {
-            self.command.forward = [127, 127, 127, 60, -127, 0][random.below(6)];
-            self.command.right = [0, 0, 127, -127][random.below(4)];
-        }
-        if random.one_in(20) {
-            let turn = random.between(-12_000.0, 12_000.0) as i32;
-            self.command.yaw = self.command.yaw.wrapping_add_signed(turn as i16);
-        }
-        let mut buttons = Buttons::default();
-        if random.one_in(25) {
-            buttons = buttons | Buttons::JUMP;
-        }
-        let ducks = self.command.buttons.contains(Buttons::CROUCH);
-        if ducks != random.one_in(if ducks { 20 } else { 120 }) {
-            buttons = buttons | Buttons::CROUCH;
-        }
-        self.command.buttons = buttons;
-        (self.id, self.command)
-    }
-}
-
-/// Half extents of a player in both postures, as `spaces.toml` has them.
-const STANDING: DVec3 = DVec3::new(16.0, 16.0, 28.0);
-const CROUCHING: DVec3 = DVec3::new(16.0, 16.0, 18.0);
-
-fn shapes(models: &[Model]) -> Vec<Arc<Shape>> {
-    let boxes = [STANDING, CROUCHING].map(|half| Shape::cuboid(-half, half));
-    let models = models.iter().map(|model| {
-        let path = own_map(&format!("models/{}.obj", model.name()));
-        Shape::model(&std::fs::read_to_string(path).expect("the model's source"))
-    });
-    boxes.into_iter().chain(models).collect()
-}
-
-fn placed(entity: &EntityState) -> Placed {
-    let (shape, orientation) = match entity.kind {
-        Kind::Player { posture: Posture::Standing } => (0, DQuat::IDENTITY),
-        Kind::Player { posture: Posture::Crouching } => (1, DQuat::IDENTITY),
-        Kind::Prop { model } => (2 + usize::from(model.0), entity.orientation),
-    };
-    let id = u64::from(entity.id.slot) << 16 | u64::from(entity.id.generation);
-    Placed { id, shape, orientation, position: entity.position }
-}
-
 fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64) {
     let models = shipped();
     let text = std::fs::read(map).expect("the map's source");
     let entities = map_text::parse(&String::from_utf8_lossy(&text));
-    let mut audit = Audit::new(&entities, shapes(&models));
+    let mut audit = Audit::new(&entities, crowd_shapes(&models));
     let config = Config { tick_rate: 60, seed, objects: OBJECTS, max_players: PLAYERS };
     let mut world =
         World::new(Arc::new(compile(map)), models.into(), config).expect("a match can be set up");
-    let mut scripts: Vec<Script> = (0..PLAYERS)
-        .map(|i| Script {
-            id: world.join().expect("there is a place"),
-            random: Random::new(seed << 16 | u64::from(i)),
-            command: Command::default(),
+    let mut crowd: Vec<Wanderer> = (0..PLAYERS)
+        .map(|i| {
+            let id = world.join().expect("there is a place");
+            Wanderer::new(id, Random::new(seed << 16 | u64::from(i)))
         })
         .collect();
 
@@ -120,7 +63,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64) {
             }
         }
         before = state;
-        let commands: Vec<_> = scripts.iter_mut().map(Script::next).collect();
+        let commands: Vec<_> = crowd.iter_mut().map(Wanderer::next_command).collect();
         world.step(&commands);
     }
     let shoved = start

@@ -1,0 +1,87 @@
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+use maps::model::Model;
+use sim::{Buttons, Command, EntityId, EntityState, Kind, Posture};
+
+use super::{Random, own_map};
+use crate::oracle::bodies::{Placed, Shape};
+
+/// Half extents of a player in both postures, as `spaces.toml` has them.
+const STANDING: DVec3 = DVec3::new(16.0, 16.0, 28.0);
+const CROUCHING: DVec3 = DVec3::new(16.0, 16.0, 18.0);
+
+/// Index of a standing player's shape in [`crowd_shapes`].
+pub(super) const STANDING_SHAPE: usize = 0;
+const CROUCHING_SHAPE: usize = 1;
+/// Where the models begin there.
+pub(super) const FIRST_MODEL_SHAPE: usize = 2;
+
+/// A player who runs, turns, jumps, ducks and shoves as a stream of random
+/// numbers has it.
+#[derive(Clone, Debug)]
+pub struct Wanderer {
+    id: EntityId,
+    random: Random,
+    command: Command,
+}
+
+impl Wanderer {
+    /// One that steers the player `id`.
+    pub fn new(id: EntityId, random: Random) -> Self {
+        Self { id, random, command: Command::default() }
+    }
+
+    /// Whom it steers.
+    pub fn id(&self) -> EntityId {
+        self.id
+    }
+
+    /// Its command for the next tick.
+    pub fn next_command(&mut self) -> (EntityId, Command) {
+        let random = &mut self.random;
+        if random.one_in(30) {
+            self.command.forward = [127, 127, 127, 60, -127, 0][random.below(6)];
+            self.command.right = [0, 0, 127, -127][random.below(4)];
+        }
+        if random.one_in(20) {
+            let turn = random.between(-12_000.0, 12_000.0) as i32;
+            self.command.yaw = self.command.yaw.wrapping_add_signed(turn as i16);
+        }
+        let mut buttons = Buttons::default();
+        if random.one_in(25) {
+            buttons = buttons | Buttons::JUMP;
+        }
+        let ducks = self.command.buttons.contains(Buttons::CROUCH);
+        if ducks != random.one_in(if ducks { 20 } else { 120 }) {
+            buttons = buttons | Buttons::CROUCH;
+        }
+        self.command.buttons = buttons;
+        (self.id, self.command)
+    }
+}
+
+/// The shapes that an audit of a match needs: players in both postures, then
+/// the models in their order, each read anew from its source.
+///
+/// # Panics
+/// If a model has no source.
+pub fn crowd_shapes(models: &[Model]) -> Vec<Arc<Shape>> {
+    let boxes = [STANDING, CROUCHING].map(|half| Shape::cuboid(-half, half));
+    let models = models.iter().map(|model| {
+        let path = own_map(&format!("models/{}.obj", model.name()));
+        Shape::model(&std::fs::read_to_string(path).expect("the model's source"))
+    });
+    boxes.into_iter().chain(models).collect()
+}
+
+/// An entity of a match, for an audit with [`crowd_shapes`].
+pub fn placed(entity: &EntityState) -> Placed {
+    let (shape, orientation) = match entity.kind {
+        Kind::Player { posture: Posture::Standing } => (STANDING_SHAPE, DQuat::IDENTITY),
+        Kind::Player { posture: Posture::Crouching } => (CROUCHING_SHAPE, DQuat::IDENTITY),
+        Kind::Prop { model } => (FIRST_MODEL_SHAPE + usize::from(model.0), entity.orientation),
+    };
+    let id = u64::from(entity.id.slot) << 16 | u64::from(entity.id.generation);
+    Placed { id, shape, orientation, position: entity.position }
+}
