@@ -14,7 +14,7 @@ use tests::harness::{Random, own_map};
 use tests::oracle::bodies::{Shape, interpenetrate};
 
 /// Pairs judged when nobody asks for more: a few seconds.
-const SAMPLE: u64 = 4_000;
+const SAMPLE: u64 = 20_000;
 
 /// Nearer than this, in units, the simulation may take a gap for contact, as
 /// [`separation`] states with room for the oracle's own shrinking.
