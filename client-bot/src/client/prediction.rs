@@ -19,6 +19,10 @@ const VISIBLE: f64 = 0.1;
 /// largest crate, and a few ticks' way of both.
 const CROWDED: f64 = 96.0;
 
+/// Farther than this, in units, nobody gets in the tenth of a second between two
+/// answers on their own feet: the server has put the player elsewhere.
+const RELOCATED: f64 = 200.0;
+
 /// Moves the client's own player at once instead of a round trip later, with
 /// the server's own movement code, and mends what turns out otherwise.
 ///
@@ -63,7 +67,10 @@ pub struct PredictionStats {
     pub compared: u64,
     /// Answers that were not what was predicted, by however little.
     pub corrections: u64,
-    /// Of those, the ones that could be seen: by more than a tenth of a unit.
+    /// Answers that put the player somewhere else altogether: spawned anew, or
+    /// teleported by what only the server knows of. They are not compared.
+    pub relocations: u64,
+    /// Of the corrections, the ones that could be seen: by more than a tenth of a unit.
     pub visible_corrections: u64,
 }
 
@@ -124,6 +131,10 @@ impl Prediction {
         }
         let predicted = predicted?;
         let error = predicted.position.as_dvec3().distance(motion.position.as_dvec3());
+        if error > RELOCATED {
+            self.stats.relocations += 1;
+            return None;
+        }
         self.stats.compared += 1;
         self.stats.corrections += u64::from(predicted != motion);
         self.stats.visible_corrections += u64::from(error > VISIBLE);
@@ -203,7 +214,7 @@ mod tests {
                 assert_eq!(prediction.reconcile(Tick(tick - 10), motion, &[]), Some(error));
             }
         }
-        let expected = PredictionStats { compared: 989, corrections: 0, visible_corrections: 0 };
+        let expected = PredictionStats { compared: 989, ..PredictionStats::default() };
         assert_eq!(*prediction.stats(), expected);
     }
 
@@ -229,6 +240,21 @@ mod tests {
         assert_eq!(prediction.motion(), Some((Tick(6), expected)));
         assert_eq!(prediction.reconcile(Tick(1), start, &[]), None, "old news");
         assert_eq!(prediction.stats().visible_corrections, 1);
+    }
+
+    #[test]
+    fn being_put_elsewhere_is_no_error_of_prediction() {
+        let map = arena();
+        let (world, player) = alone(&map);
+        let start = world.player_motion(player).unwrap();
+        let mut prediction = Prediction::new(map, SECONDS);
+        prediction.reconcile(Tick(0), start, &[]);
+        prediction.play(&sent(1, wandering(1)), &[]);
+        let elsewhere = PlayerMotion { position: start.position + Vec3::X * 900.0, ..start };
+        assert_eq!(prediction.reconcile(Tick(1), elsewhere, &[]), None);
+        assert_eq!(prediction.motion(), Some((Tick(1), elsewhere)));
+        let expected = PredictionStats { relocations: 1, ..PredictionStats::default() };
+        assert_eq!(*prediction.stats(), expected);
     }
 
     #[test]
