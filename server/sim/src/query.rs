@@ -31,7 +31,9 @@ impl Solid {
 }
 
 /// Least distance of two solids by the exact test alone, every part against
-/// every part; `None` if they overlap, or are nearer than a millionth.
+/// every part; `None` if they overlap. Nearer than a ten-thousandth of a unit,
+/// where rounding decides on which simplex the search ends, it may be `None`
+/// too.
 pub fn separation(a: &Solid, at_a: At, b: &Solid, at_b: At) -> Option<f64> {
     least_gap(&a.at(at_a), &b.at(at_b), Candidates::ALL)
 }

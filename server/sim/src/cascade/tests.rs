@@ -188,3 +188,46 @@ fn more_parts_than_bits_are_always_candidates() {
     let open = Candidates { ours: none, theirs: candidates::PartSet::ALL };
     assert!(open.hold(3, 0) && open.hold(64, 99) && !open.hold(4, 0));
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// The bound that the BSP stages rest on, at its edge: a plane that is
+    /// just far enough from both ends of a turning body's way stays clear.
+    #[test]
+    fn nothing_bends_its_way_past_a_plane(scene in scene(), normal in vector(1.0)) {
+        let [a, b] = scene.pair();
+        let Some(relative) = relative::Relative::new(&a, &b, MARGIN) else { return Ok(()) };
+        let normal = normal.try_normalize().unwrap_or(DVec3::X);
+        let least = |time: f64| {
+            let (from, of) = (b.motion.at(time), a.motion.at(time));
+            let into = from.orientation.inverse();
+            let corners = a.parts.iter().flat_map(|part| part.vertices());
+            let seen = corners.map(|&v| into * (of.orientation * v + of.position - from.position));
+            seen.map(|v| normal.dot(v)).fold(f64::INFINITY, f64::min)
+        };
+        let (mut near, mut far) = (least(0.0).min(least(1.0)) - 200.0, least(0.0).min(least(1.0)));
+        let planes = |distance| {
+            relative.seen_from_body(&maps::geometry::Plane { normal, distance })
+        };
+        let corners = |plane: &maps::geometry::Plane| {
+            let corners = a.parts.iter().flat_map(|part| part.vertices());
+            corners.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), &v| {
+                let distance = plane.signed_distance(v);
+                (least.min(distance), greatest.max(distance))
+            })
+        };
+        // The farthest plane that is still said to be clear.
+        while far - near > 1e-9 {
+            let middle = 0.5 * (near + far);
+            match relative.side(&planes(middle), corners) {
+                relative::Side::Front => near = middle,
+                _ => far = middle,
+            }
+        }
+        for step in 0..=64 {
+            let clear = least(f64::from(step) / 64.0) - near;
+            prop_assert!(clear > MARGIN, "{clear} from the plane at step {step}");
+        }
+    }
+}
