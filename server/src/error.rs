@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::recording::RecordingError;
+
 /// Why a server could not start.
 #[derive(Debug, Error)]
 pub enum StartError {
@@ -49,6 +51,9 @@ pub enum StartError {
         /// How many players may join.
         players: u16,
     },
+    /// The recording cannot be begun.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
     /// The UDP address cannot be had.
     #[error("cannot listen on UDP {address}: {source}{}", way_out(.source, "--listen"))]
     Listen {
@@ -146,6 +151,9 @@ pub enum RunError {
     /// The match cannot be put on the wire.
     #[error("the match cannot be sent: {0}")]
     Quantise(#[from] proto::quantise::QuantiseError),
+    /// The recording could not be written to its end.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
     /// The HTTP pages stopped.
     #[error("the HTTP listener failed: {0}")]
     Http(io::Error),

@@ -12,24 +12,33 @@
 //!   loop: the QUIC endpoint with a task per connection, the waves in which a
 //!   frame leaves, the operator's HTTP pages, the status line.
 //!
+//! A match can be recorded while it is served, and run again later
+//! ([`recording`], [`replay`]); and one can be played by scripts alone
+//! ([`soak`]).
+//!
 //! [`Server::start`] sets it all up and returns a [`Running`] server, so that
 //! a test can have one as easily as the binary.
 
 mod error;
 mod http;
 mod map_file;
+mod models;
 mod network;
 mod options;
 mod pacer;
+pub mod recording;
+pub mod replay;
 mod seats;
 mod server;
 mod sessions;
+pub mod soak;
 mod status;
 mod stop;
 mod telemetry;
 mod tick_thread;
 
 pub use error::{RunError, StartError};
+pub use models::{ModelsOptions, write_models};
 pub use network::{CertificateError, Fingerprint};
 pub use options::{LogFormat, Options};
 pub use server::{Running, Server};

@@ -1,28 +1,62 @@
-//! The command `server`: one match, until it is over or somebody stops it.
+//! The command `server`: one match, until it is over or somebody stops it; or
+//! one of the jobs that need no network.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use server::{LogFormat, Options, Running, Server};
+use clap::error::ErrorKind::MissingRequiredArgument;
+use clap::{CommandFactory, Parser, Subcommand};
+use server::replay::{ReplayOptions, replay};
+use server::soak::{SoakOptions, soak};
+use server::{LogFormat, ModelsOptions, Options, Running, Server, write_models};
 use tracing::info;
 use tracing_subscriber::EnvFilter;
 
+#[derive(Parser)]
+#[command(name = "server", version, about = "Serves an arena match over QUIC", long_about = None)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    job: Option<Job>,
+    #[command(flatten)]
+    serve: Option<Options>,
+}
+
+/// What needs no network.
+#[derive(Subcommand)]
+enum Job {
+    /// Play a match by scripts, flat out, and audit it
+    Soak(SoakOptions),
+    /// Run a recording again and compare its digests
+    Replay(ReplayOptions),
+    /// Write the models that ship
+    Models(ModelsOptions),
+}
+
 fn main() -> ExitCode {
     // Wrong usage ends here, with exit code 2.
-    let options = Options::read(std::env::args_os()).unwrap_or_else(|error| error.exit());
+    let arguments = Options::with_file(std::env::args_os()).unwrap_or_else(|error| error.exit());
+    let CommandLine { job, serve } = CommandLine::parse_from(arguments);
+    let log_format = serve.as_ref().map_or(LogFormat::Text, |options| options.log_format);
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_target(false)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
-    match options.log_format {
+    match log_format {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().init(),
     }
-    match run(&options) {
-        Ok(()) => ExitCode::SUCCESS,
+    let done = match (job, serve) {
+        (Some(job), _) => run(job),
+        (None, Some(options)) => serve_match(&options).map(|()| ExitCode::SUCCESS),
+        // The map is asked for unless there is a job.
+        (None, None) => CommandLine::command().error(MissingRequiredArgument, "no --map").exit(),
+    };
+    match done {
+        Ok(code) => code,
         Err(error) => {
             // Each message already names its cause.
             eprintln!("error: {error}");
@@ -31,7 +65,34 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(options: &Options) -> Result<()> {
+/// Does a job; a check that fails is an exit code, not an error.
+fn run(job: Job) -> Result<ExitCode> {
+    let passed = match job {
+        Job::Soak(options) => {
+            let report = soak(&options)?;
+            if options.json {
+                println!("{}", serde_json::to_string_pretty(&report)?);
+            } else {
+                println!("{report}");
+            }
+            report.is_clean()
+        }
+        Job::Replay(options) => {
+            let outcome = replay(&options)?;
+            println!("{outcome}");
+            outcome.difference.is_none()
+        }
+        Job::Models(options) => {
+            for path in write_models(&options)? {
+                println!("{}", path.display());
+            }
+            true
+        }
+    };
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn serve_match(options: &Options) -> Result<()> {
     let running = Server::start(options)?;
     introduce(&running, options);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -77,6 +77,10 @@ pub struct Options {
     #[arg(long, value_name = "D", env = "ARENA_DURATION", value_parser = parse_duration)]
     pub duration: Option<Duration>,
 
+    /// Record the match to FILE, for `server replay`
+    #[arg(long, value_name = "FILE", env = "ARENA_RECORD")]
+    pub record: Option<PathBuf>,
+
     /// Certificate chain in PEM, read again every hour; without it, the server makes
     /// its own
     #[arg(long, value_name = "FILE", env = "ARENA_CERT", requires = "key")]
@@ -120,6 +124,7 @@ impl Options {
             max_players: DEFAULT_MAX_PLAYERS,
             client_budget: DEFAULT_CLIENT_BUDGET,
             duration: None,
+            record: None,
             cert: None,
             key: None,
             ban: Vec::new(),
@@ -187,7 +192,8 @@ mod tests {
     fn every_option_is_read() {
         let text = "--map m --listen [::1]:5 --http 127.0.0.1:6 --tick-rate 30 --objects 300 \
                     --seed 9 --max-players 8 --duration 90s --snapshot-rate 20 \
-                    --client-budget 4000 --cert c --key k --ban ::1,10.0.0.1 --log-format json";
+                    --client-budget 4000 --cert c --key k --ban ::1,10.0.0.1 --log-format json \
+                    --record match.obsr";
         let expected = Options {
             config: None,
             map: "m".into(),
@@ -200,6 +206,7 @@ mod tests {
             max_players: 8,
             client_budget: 4000,
             duration: Some(Duration::from_secs(90)),
+            record: Some("match.obsr".into()),
             cert: Some("c".into()),
             key: Some("k".into()),
             ban: vec!["::1".parse().unwrap(), "10.0.0.1".parse().unwrap()],

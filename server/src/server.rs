@@ -20,6 +20,7 @@ use tokio::sync::broadcast;
 use crate::error::{RunError, StartError};
 use crate::network::{self, Cadence, Credentials, Fingerprint, Lobby, Waves};
 use crate::options::Options;
+use crate::recording::LiveRecorder;
 use crate::sessions::Sessions;
 use crate::stop::Stop;
 use crate::telemetry::{Identity, Telemetry};
@@ -61,6 +62,11 @@ impl Server {
         let epoch = Instant::now();
         let stop = Stop::new();
         let (joins, requests) = sync_channel(network::connection_limit(options.max_players));
+        let recording = match &options.record {
+            Some(path) => Some(LiveRecorder::start(path, &setup.world, setup.config)?),
+            None => None,
+        };
+        let (recorder, writer) = recording.unzip();
         let sessions = Arc::new(Sessions::default());
         let events = broadcast::Sender::new(network::EVENTS_WAITING);
         let (game, frames) = Match::new(
@@ -70,6 +76,7 @@ impl Server {
             Arc::clone(&sessions),
             events.clone(),
         );
+        let game = game.recorded_by(recorder);
 
         let socket = network::bind(options.listen, options.max_players)?;
         let pages = http::bind(options.http)?;
@@ -127,6 +134,9 @@ impl Server {
         // From here on, whatever fails stops what already runs.
         let mut running = Running { description, stop: stop.clone(), threads: Vec::new() };
         let tick_rate = options.tick_rate;
+        if let Some(writer) = writer {
+            running.spawn("recording thread", move || Ok(writer.run()?))?;
+        }
         running.spawn("tick thread", {
             let stop = stop.clone();
             move || game.run(tick_rate, epoch, &stop, &telemetry.tick)
@@ -212,6 +222,7 @@ impl Drop for Running {
 /// A match that is ready to begin.
 struct Setup {
     world: World,
+    config: sim::Config,
     terms: Terms,
     props: usize,
     /// The compiled map as it is in a file.
@@ -264,7 +275,7 @@ impl Setup {
             bounds,
             player_limit: players,
         };
-        Ok(Self { world, terms, props, map: bytes.into() })
+        Ok(Self { world, config, terms, props, map: bytes.into() })
     }
 }
 

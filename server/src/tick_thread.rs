@@ -12,6 +12,7 @@ use tokio::sync::{broadcast, watch};
 
 use crate::error::RunError;
 use crate::pacer::{Pacer, Turn};
+use crate::recording::LiveRecorder;
 use crate::seats::{JoinRequest, Seats};
 use crate::sessions::Sessions;
 use crate::stop::Stop;
@@ -65,6 +66,7 @@ pub(crate) struct Match {
     events: broadcast::Sender<(Tick, MatchEvent)>,
     tick: Tick,
     published: watch::Sender<Arc<Frame>>,
+    recorder: Option<LiveRecorder>,
 }
 
 impl Match {
@@ -78,7 +80,12 @@ impl Match {
     ) -> (Self, LastFrame) {
         let seats = Seats::new(tick_rate, requests);
         let (published, frames) = watch::channel(Frame::of(&world, &seats));
-        (Self { world, seats, sessions, events, tick: Tick(0), published }, frames)
+        (Self { world, seats, sessions, events, tick: Tick(0), published, recorder: None }, frames)
+    }
+
+    /// The same match, recorded from its first tick.
+    pub(crate) fn recorded_by(self, recorder: Option<LiveRecorder>) -> Self {
+        Self { recorder, ..self }
     }
 
     /// Ticks on time until `stop`. `epoch` is the beginning of the server's
@@ -115,6 +122,9 @@ impl Match {
         let commands = self.seats.commands(next, now);
         self.world.step(&commands);
         self.tick = next;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.ticked(next.0.into(), &self.world, &commands);
+        }
         for event in self.world.events() {
             if let sim::Event::Died { player, by } = *event {
                 // Nobody to hear it is no error.

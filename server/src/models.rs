@@ -1,0 +1,67 @@
+//! The shipped models as files, for whoever audits a dump.
+
+use std::fmt::Write;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use maps::model::{Model, shipped};
+
+/// `server models`: where to write the models.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct ModelsOptions {
+    /// Write each model to DIR as a Wavefront OBJ file about its centre of mass
+    #[arg(long, value_name = "DIR")]
+    pub obj: PathBuf,
+}
+
+/// Writes every shipped model, as the simulation places it, and returns the
+/// files.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_models(options: &ModelsOptions) -> io::Result<Vec<PathBuf>> {
+    std::fs::create_dir_all(&options.obj)?;
+    shipped().iter().map(|model| write_model(model, &options.obj)).collect()
+}
+
+fn write_model(model: &Model, folder: &Path) -> io::Result<PathBuf> {
+    let path = folder.join(format!("{}.obj", model.name()));
+    std::fs::write(&path, obj(model))?;
+    Ok(path)
+}
+
+/// Wavefront OBJ text; numbers are written so that they read back to the bit.
+fn obj(model: &Model) -> String {
+    let mut vertices: Vec<glam::DVec3> = Vec::new();
+    let (mut text, mut faces) = (format!("o {}\n", model.name()), String::new());
+    for polygon in model.polygons() {
+        faces.push('f');
+        for corner in &polygon.winding.vertices {
+            let known = vertices.iter().position(|vertex| vertex == corner);
+            let index = known.unwrap_or_else(|| {
+                // Writing to a string cannot fail.
+                let _ = writeln!(text, "v {} {} {}", corner.x, corner.y, corner.z);
+                vertices.push(*corner);
+                vertices.len() - 1
+            });
+            let _ = write!(faces, " {}", index + 1);
+        }
+        faces.push('\n');
+    }
+    text + &faces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_the_model() {
+        for model in shipped() {
+            let again = Model::from_obj(model.name(), &obj(&model)).unwrap();
+            assert_eq!(again.polygons().len(), model.polygons().len(), "{}", model.name());
+            assert!((again.volume() - model.volume()).abs() < 1e-3 * model.volume());
+        }
+    }
+}

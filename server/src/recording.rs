@@ -1,0 +1,31 @@
+//! Recordings: a match as a file, small enough to keep and exact enough to
+//! run again.
+//!
+//! The simulation is deterministic, so what it was set up with and what went
+//! into each tick is the whole match: the map's hash and the configuration,
+//! then per tick who joined, who left and which players' commands changed.
+//! Digests of the simulation tell on a later run at which tick it first went
+//! another way.
+//!
+//! A file is a magic, a version, and *frames*: each a length of two bytes and
+//! a bincode body of that length ([`Header`] first, then a [`Tick`] for each
+//! tick, then an end). [`Recorder`] turns ticks into frames, [`Writer`] writes
+//! them, [`Reader`] reads them back and takes nothing on trust. A running
+//! server records through a [`LiveRecorder`], which never makes a tick wait.
+
+mod error;
+mod format;
+mod live;
+mod reader;
+mod recorder;
+mod writer;
+
+pub use error::RecordingError;
+pub use format::{Header, Tick};
+pub(crate) use live::LiveRecorder;
+pub use reader::Reader;
+pub use recorder::Recorder;
+pub use writer::Writer;
+
+#[cfg(test)]
+mod tests;

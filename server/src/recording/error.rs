@@ -1,0 +1,62 @@
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use super::format::{MAGIC, VERSION};
+
+/// Why a recording could not be written or read.
+#[derive(Debug, Error)]
+pub enum RecordingError {
+    /// The file could not be made or written.
+    #[error("cannot write the recording {path}: {source}")]
+    Write {
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file could not be opened or read.
+    #[error("cannot read the recording {path}: {source}")]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file is something else.
+    #[error("{path} is no recording: it does not begin with {}", MAGIC.escape_ascii())]
+    Magic {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The file is of another version.
+    #[error(
+        "{path} is a recording of version {version}, but this server reads version {VERSION}; \
+         replay it with the server that wrote it"
+    )]
+    Version {
+        /// Which file.
+        path: PathBuf,
+        /// The version it is of.
+        version: u16,
+    },
+    /// The file ends before its end mark: its writer was cut off.
+    #[error("{path} breaks off after tick {tick}; what comes before can be trusted")]
+    Truncated {
+        /// Which file.
+        path: PathBuf,
+        /// The last tick that is whole.
+        tick: u64,
+    },
+    /// A frame is not what a recorder writes.
+    #[error("{path} is damaged after tick {tick}: {reason}")]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+        /// The last tick that was sound.
+        tick: u64,
+        /// What is wrong.
+        reason: String,
+    },
+}

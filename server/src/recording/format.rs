@@ -1,0 +1,164 @@
+use bincode::config::{Configuration, Limit, LittleEndian, Varint};
+use bincode::{Decode, Encode};
+use sim::{Buttons, Command, Config, EntityId};
+
+/// The first bytes of every recording.
+pub(super) const MAGIC: [u8; 4] = *b"OBSR";
+
+/// Raised by any change that an older reader would misread.
+pub(super) const VERSION: u16 = 1;
+
+/// No frame's body is longer: what its length can say.
+pub(super) const MAX_FRAME: usize = u16::MAX as usize;
+
+/// What a match was set up with.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Header {
+    /// What the map is called.
+    pub map_name: String,
+    /// BLAKE3 hash of the map.
+    pub map_hash: [u8; 32],
+    tick_rate: u32,
+    seed: u64,
+    objects: u32,
+    max_players: u16,
+    /// Digest of the match before its first tick.
+    pub digest: u64,
+}
+
+impl Header {
+    /// The header of a match that has not ticked yet.
+    pub fn new(world: &sim::World, config: Config) -> Self {
+        let Config { tick_rate, seed, objects, max_players } = config;
+        Self {
+            map_name: world.map().name().to_owned(),
+            map_hash: world.map().hash(),
+            tick_rate,
+            seed,
+            objects,
+            max_players,
+            digest: world.digest(),
+        }
+    }
+
+    /// The configuration of the match.
+    pub fn config(&self) -> Config {
+        Config {
+            tick_rate: self.tick_rate,
+            seed: self.seed,
+            objects: self.objects,
+            max_players: self.max_players,
+        }
+    }
+}
+
+/// What went into one tick, beyond what stayed as it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tick {
+    /// Who left before it, in that order.
+    pub left: Vec<EntityId>,
+    /// Who joined before it and after those left, in that order.
+    pub joined: Vec<EntityId>,
+    /// Players whose command is not that of the tick before. Who just joined
+    /// stands idle until told otherwise.
+    pub commands: Vec<(EntityId, Command)>,
+    /// Digest of the match after it, if it was taken.
+    pub digest: Option<u64>,
+}
+
+/// A [`Tick`] as it is stored, or the mark that the recording is complete.
+#[derive(Encode, Decode)]
+enum Stored {
+    Tick {
+        left: Vec<StoredId>,
+        joined: Vec<StoredId>,
+        commands: Vec<StoredCommand>,
+        digest: Option<u64>,
+    },
+    End,
+}
+
+type StoredId = (u16, u16);
+
+#[derive(Encode, Decode)]
+struct StoredCommand {
+    player: StoredId,
+    forward: i8,
+    right: i8,
+    yaw: u16,
+    pitch: i16,
+    buttons: u8,
+}
+
+fn stored_id(id: EntityId) -> StoredId {
+    (id.slot, id.generation)
+}
+
+fn id((slot, generation): StoredId) -> EntityId {
+    EntityId { slot, generation }
+}
+
+fn stored_command(&(player, command): &(EntityId, Command)) -> StoredCommand {
+    let Command { forward, right, yaw, pitch, buttons } = command;
+    StoredCommand { player: stored_id(player), forward, right, yaw, pitch, buttons: buttons.bits() }
+}
+
+fn command(stored: StoredCommand) -> Option<(EntityId, Command)> {
+    let StoredCommand { player, forward, right, yaw, pitch, buttons } = stored;
+    let buttons = Buttons::from_bits(buttons)?;
+    Some((id(player), Command { forward, right, yaw, pitch, buttons }))
+}
+
+type Wire = Configuration<LittleEndian, Varint, Limit<MAX_FRAME>>;
+
+fn wire() -> Wire {
+    bincode::config::standard().with_limit::<MAX_FRAME>()
+}
+
+/// The body of a frame; `None` if it would be longer than a frame may be.
+fn encode(value: &impl Encode) -> Option<Vec<u8>> {
+    let body = bincode::encode_to_vec(value, bincode::config::standard()).ok()?;
+    (body.len() <= MAX_FRAME).then_some(body)
+}
+
+fn decode<T: Decode<()>>(body: &[u8]) -> Result<T, String> {
+    let (value, used) =
+        bincode::decode_from_slice(body, wire()).map_err(|error| error.to_string())?;
+    if used != body.len() {
+        return Err(format!("{} bytes of a frame are left over", body.len() - used));
+    }
+    Ok(value)
+}
+
+pub(super) fn encode_header(header: &Header) -> Option<Vec<u8>> {
+    encode(header)
+}
+
+pub(super) fn decode_header(body: &[u8]) -> Result<Header, String> {
+    decode(body)
+}
+
+pub(super) fn encode_tick(tick: &Tick) -> Option<Vec<u8>> {
+    encode(&Stored::Tick {
+        left: tick.left.iter().copied().map(stored_id).collect(),
+        joined: tick.joined.iter().copied().map(stored_id).collect(),
+        commands: tick.commands.iter().map(stored_command).collect(),
+        digest: tick.digest,
+    })
+}
+
+pub(super) fn encode_end() -> Option<Vec<u8>> {
+    encode(&Stored::End)
+}
+
+/// A tick, or `None` for the end mark.
+pub(super) fn decode_tick(body: &[u8]) -> Result<Option<Tick>, String> {
+    let Stored::Tick { left, joined, commands, digest } = decode(body)? else { return Ok(None) };
+    let commands: Option<Vec<_>> = commands.into_iter().map(command).collect();
+    Ok(Some(Tick {
+        left: left.into_iter().map(id).collect(),
+        joined: joined.into_iter().map(id).collect(),
+        commands: commands.ok_or("a command holds keys that do not exist")?,
+        digest,
+    }))
+}

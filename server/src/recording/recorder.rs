@@ -1,0 +1,35 @@
+use std::collections::BTreeMap;
+
+use sim::{Command, EntityId};
+
+use super::Tick;
+
+/// Turns the commands of each tick into what changed since the last one.
+/// Who has a command plays; who has none any more has left.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder {
+    commands: BTreeMap<EntityId, Command>,
+}
+
+impl Recorder {
+    /// A recorder of a match that nobody has joined yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What to record of a tick that was simulated with these commands, one
+    /// for each player in the match.
+    pub fn tick(&mut self, commands: &[(EntityId, Command)], digest: Option<u64>) -> Tick {
+        let now: BTreeMap<EntityId, Command> = commands.iter().copied().collect();
+        let left = self.commands.keys().copied().filter(|id| !now.contains_key(id)).collect();
+        // In the order of their commands, which is the order of their coming.
+        let players = commands.iter().map(|(id, _)| *id);
+        let joined = players.filter(|id| !self.commands.contains_key(id)).collect();
+        let stays = |&&(id, command): &&(EntityId, Command)| {
+            self.commands.get(&id).copied().unwrap_or_default() == command
+        };
+        let changed = commands.iter().filter(|entry| !stays(entry)).copied().collect();
+        self.commands = now;
+        Tick { left, joined, commands: changed, digest }
+    }
+}

@@ -1,0 +1,110 @@
+use std::fmt;
+use std::sync::Arc;
+
+use sim::{Command, EntityId, World};
+
+use super::ReplayError;
+use crate::recording::Reader;
+
+/// How a replay went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Ticks that were run.
+    pub ticks: u64,
+    /// Digests that were compared and equal.
+    pub verified: u64,
+    /// Digest of the match at the end.
+    pub digest: u64,
+    /// Where the match first went another way.
+    pub difference: Option<Difference>,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { ticks, verified, digest, difference } = self;
+        match difference {
+            None => write!(f, "{ticks} ticks, {verified} digests equal, the last {digest:016x}"),
+            Some(difference) => write!(f, "{difference}"),
+        }
+    }
+}
+
+/// The first tick after which a match is not what it was when recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The tick; 0 is the match before its first.
+    pub tick: u64,
+    /// The last tick known to be equal, if any is.
+    pub equal_at: Option<u64>,
+    /// What differs.
+    pub what: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tick {} differs: {}", self.tick, self.what)?;
+        match self.equal_at {
+            Some(tick) => write!(f, "; equal up to tick {tick}"),
+            None => write!(f, "; it was set up differently"),
+        }
+    }
+}
+
+/// Runs what `reader` holds on `map`, up to the first difference. Every digest
+/// in the recording is compared, and so are the names of all who join.
+///
+/// # Errors
+/// The recording cannot be read on, or the match cannot be set up.
+pub fn verify(reader: &mut Reader, map: Arc<maps::World>) -> Result<Outcome, ReplayError> {
+    let header = reader.header().clone();
+    let mut world = World::new(map, maps::model::shipped().into(), header.config())?;
+    let mut commands: Vec<(EntityId, Command)> = Vec::new();
+    let mut outcome = Outcome { ticks: 0, verified: 0, digest: world.digest(), difference: None };
+    let mut equal_at = None;
+    let differs = |tick, equal_at, what| Some(Difference { tick, equal_at, what });
+    if outcome.digest != header.digest {
+        outcome.difference = differs(0, None, digests(header.digest, outcome.digest));
+        return Ok(outcome);
+    }
+    equal_at.replace(0);
+    outcome.verified += 1;
+    while let Some(tick) = reader.next_tick()? {
+        let number = outcome.ticks + 1;
+        for id in tick.left {
+            world.leave(id);
+            commands.retain(|(other, _)| *other != id);
+        }
+        for id in tick.joined {
+            let joined = world.join();
+            if joined != Ok(id) {
+                let what = format!("{id:?} joined, now it is {joined:?}");
+                outcome.difference = differs(number, equal_at, what);
+                return Ok(outcome);
+            }
+            commands.push((id, Command::default()));
+        }
+        for (id, command) in tick.commands {
+            let known = commands.iter_mut().find(|(other, _)| *other == id);
+            if let Some((_, known)) = known {
+                *known = command;
+            }
+        }
+        world.step(&commands);
+        outcome.ticks = number;
+        let Some(recorded) = tick.digest else { continue };
+        outcome.digest = world.digest();
+        if outcome.digest != recorded {
+            let what = digests(recorded, outcome.digest);
+            outcome.difference = differs(number, equal_at, what);
+            return Ok(outcome);
+        }
+        equal_at = Some(number);
+        outcome.verified += 1;
+    }
+    outcome.digest = world.digest();
+    Ok(outcome)
+}
+
+fn digests(recorded: u64, now: u64) -> String {
+    format!("its digest was {recorded:016x} and is {now:016x}")
+}

@@ -1,0 +1,22 @@
+//! The soak: a whole match without a network, played by scripts as fast as
+//! one thread can, and held to the promise while it runs.
+//!
+//! [`Script`] is what a player does; [`soak`] sets up the match, feeds it the
+//! scripts' commands, times each tick by itself and has what comes out judged:
+//! overlaps and ways through things by [`sim::audit`], players who cannot get
+//! away by [`StuckWatch`]. The [`Report`] has every figure; a [`Dump`] writes
+//! down where everything was, so that anybody can judge for themselves.
+
+mod dump;
+mod options;
+mod report;
+mod run;
+mod script;
+mod stuck;
+
+pub use dump::Dump;
+pub use options::SoakOptions;
+pub use report::{CascadeStage, Finding, Report, TickTimes, TimeOfImpact};
+pub use run::{SoakError, soak};
+pub use script::Script;
+pub use stuck::StuckWatch;

@@ -1,0 +1,98 @@
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use glam::{DQuat, DVec3};
+use serde::Serialize;
+use sim::{EntityState, Kind, World};
+
+/// Writes down where everything is: a JSON object on a line of its own for
+/// each tick shown. With the models as `server models` writes them this is
+/// all that a stranger needs to audit the match.
+#[derive(Debug)]
+pub struct Dump {
+    file: BufWriter<File>,
+}
+
+/// One line.
+#[derive(Serialize)]
+struct Line<'a> {
+    tick: u64,
+    entities: Vec<Entry<'a>>,
+}
+
+/// An entity: units, units per second, and the unit quaternion `x, y, z, w`
+/// from body to world axes.
+#[derive(Serialize)]
+struct Entry<'a> {
+    /// Slot and generation.
+    id: [u16; 2],
+    kind: &'static str,
+    #[serde(flatten)]
+    form: Form<'a>,
+    position: [f64; 3],
+    quaternion: [f64; 4],
+    velocity: [f64; 3],
+    asleep: bool,
+}
+
+/// What fills space: a model about its centre of mass, or a box of these half
+/// extents along the world's axes.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Form<'a> {
+    Model(&'a str),
+    Box([f64; 3]),
+}
+
+impl Dump {
+    /// Makes the file, in place of any that is there.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self { file: BufWriter::new(File::create(path)?) })
+    }
+
+    /// Adds a line for the match as it is.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&mut self, world: &World) -> io::Result<()> {
+        let state = world.state();
+        let entities = state.entities.iter().map(|entity| entry(world, entity)).collect();
+        serde_json::to_writer(&mut self.file, &Line { tick: state.tick, entities })?;
+        self.file.write_all(b"\n")
+    }
+
+    /// Makes sure that everything is in the file.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+fn entry<'a>(world: &'a World, entity: &EntityState) -> Entry<'a> {
+    let (kind, form, orientation) = match entity.kind {
+        Kind::Player { posture } => {
+            let half: DVec3 = world.agent_half_extents(posture);
+            ("player", Form::Box(half.to_array()), DQuat::IDENTITY)
+        }
+        Kind::Prop { model } => {
+            let names = world.model_names();
+            let name = names.get(usize::from(model.0)).map_or("", String::as_str);
+            ("prop", Form::Model(name), entity.orientation)
+        }
+    };
+    Entry {
+        id: [entity.id.slot, entity.id.generation],
+        kind,
+        form,
+        position: entity.position.to_array(),
+        quaternion: orientation.to_array(),
+        velocity: entity.velocity.to_array(),
+        asleep: entity.asleep,
+    }
+}

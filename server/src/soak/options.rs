@@ -1,0 +1,86 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// `server soak`: which match to play, for how long, and what to write down.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct SoakOptions {
+    /// Map to play on: a path, or a name found in `maps/`; a `.map` is compiled first
+    #[arg(long, value_name = "NAME")]
+    pub map: String,
+
+    /// Scripted players
+    #[arg(long, value_name = "P", default_value_t = 32,
+          value_parser = clap::value_parser!(u16).range(0..=1024))]
+    pub players: u16,
+
+    /// Rigid bodies to scatter beyond those that the map places
+    #[arg(long, value_name = "N", default_value_t = 500,
+          value_parser = clap::value_parser!(u32).range(0..=20_000))]
+    pub objects: u32,
+
+    /// Ticks to play
+    #[arg(long, value_name = "T", default_value_t = 3_600,
+          value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub ticks: u64,
+
+    /// Seed of the match and of all scripts
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Ticks per second
+    #[arg(long, value_name = "HZ", default_value_t = 60,
+          value_parser = clap::value_parser!(u32).range(20..=128))]
+    pub tick_rate: u32,
+
+    /// Audit the match every K ticks; 0 for never, which also leaves out the
+    /// judging of ways between ticks
+    #[arg(long, value_name = "K", default_value_t = 60)]
+    pub audit_every: u64,
+
+    /// Audit every one of the first T ticks
+    #[arg(long, value_name = "T", default_value_t = 0)]
+    pub audit_first: u64,
+
+    /// Write where everything is to FILE, as JSON lines
+    #[arg(long, value_name = "FILE")]
+    pub dump: Option<PathBuf>,
+
+    /// How often to do so, in ticks
+    #[arg(long, value_name = "K", default_value_t = 60, requires = "dump",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub dump_every: u64,
+
+    /// Record the match to FILE, for `server replay`
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+
+    /// Print the report as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl SoakOptions {
+    /// The options that `server soak --map NAME` alone gives.
+    pub fn new(map: impl Into<String>) -> Self {
+        Self {
+            map: map.into(),
+            players: 32,
+            objects: 500,
+            ticks: 3_600,
+            seed: 1,
+            tick_rate: 60,
+            audit_every: 60,
+            audit_first: 0,
+            dump: None,
+            dump_every: 60,
+            record: None,
+            json: false,
+        }
+    }
+
+    /// Whether the match is to be audited after `tick`.
+    pub(super) fn audits(&self, tick: u64) -> bool {
+        self.audit_every > 0 && (tick <= self.audit_first || tick.is_multiple_of(self.audit_every))
+    }
+}

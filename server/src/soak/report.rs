@@ -1,0 +1,180 @@
+use std::fmt;
+use std::time::Duration;
+
+use serde::Serialize;
+use sim::{Counters, Stage};
+
+/// Everything a soak has found out; the names are those of the JSON.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The map.
+    pub map: String,
+    /// The seed.
+    pub seed: u64,
+    /// Ticks played.
+    pub ticks: u64,
+    /// Players that took part.
+    pub players: usize,
+    /// Rigid bodies in the match.
+    pub objects: usize,
+    /// Rigid bodies awake, on average over the ticks.
+    pub awake_mean: f64,
+    /// How long a tick takes.
+    pub tick_us: TickTimes,
+    /// How often all bodies were audited.
+    pub audits: u64,
+    /// Overlaps found.
+    pub interpenetrations: u64,
+    /// The deepest of them, in units.
+    pub deepest: f64,
+    /// Ways that led through something.
+    pub tunnelled: u64,
+    /// Bodies taken out of an overlap and put back elsewhere.
+    pub emergency_replacements: u64,
+    /// Bodies that fell out of the map and were put back.
+    pub fallen: u64,
+    /// Entities waiting for a free place at the end.
+    pub limbo: u64,
+    /// Players who at some time could not get away.
+    pub stuck_players: usize,
+    /// Digest of the match at the end.
+    pub digest: String,
+    /// The filter cascade, cheapest stage first.
+    pub cascade: Vec<CascadeStage>,
+    /// Searches for the time of impact.
+    pub toi: TimeOfImpact,
+    /// The first things that were wrong, in order.
+    pub findings: Vec<Finding>,
+}
+
+/// Percentiles of a tick's duration, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct TickTimes {
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+/// One stage of the cascade.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CascadeStage {
+    /// Its name.
+    pub stage: &'static str,
+    /// Pairs it looked at.
+    pub tests: u64,
+    /// Pairs it decided.
+    pub definitive: u64,
+    /// Nanoseconds for one pair, on average; nothing while the simulation,
+    /// which has no clock, leaves its stages untimed.
+    pub mean_ns: Option<f64>,
+}
+
+/// Searches for the time of impact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct TimeOfImpact {
+    /// How many there were.
+    pub queries: u64,
+    /// Intervals looked at for one, on average.
+    pub mean_iterations: f64,
+}
+
+/// Something that must not be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The tick after which it was.
+    pub tick: u64,
+    /// What it was.
+    pub what: String,
+}
+
+impl Report {
+    /// Whether the promise was kept.
+    pub fn is_clean(&self) -> bool {
+        self.interpenetrations == 0 && self.tunnelled == 0 && self.stuck_players == 0
+    }
+}
+
+impl TickTimes {
+    /// The percentiles of these durations.
+    pub fn of(mut durations: Vec<Duration>) -> Self {
+        durations.sort_unstable();
+        let last = durations.len().saturating_sub(1);
+        let at = |percent: usize| {
+            let index = (durations.len() * percent / 100).min(last);
+            durations.get(index).map_or(0.0, |duration| duration.as_secs_f64() * 1e6)
+        };
+        Self { p50: at(50), p90: at(90), p99: at(99), max: at(100) }
+    }
+}
+
+pub(super) fn cascade(counters: &Counters) -> Vec<CascadeStage> {
+    let stages = Stage::ALL.iter().zip(&counters.cascade);
+    stages
+        .map(|(stage, counted)| CascadeStage {
+            stage: stage.name(),
+            tests: counted.tests,
+            definitive: counted.definitive,
+            mean_ns: None,
+        })
+        .collect()
+}
+
+pub(super) fn time_of_impact(counters: &Counters) -> TimeOfImpact {
+    let queries = counters.impact_queries;
+    let mean_iterations = counters.impact_iterations as f64 / queries.max(1) as f64;
+    TimeOfImpact { queries, mean_iterations }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{}, seed {}: {} ticks, {} players, {} objects, {:.1} awake on average",
+            self.map, self.seed, self.ticks, self.players, self.objects, self.awake_mean
+        )?;
+        let TickTimes { p50, p90, p99, max } = self.tick_us;
+        writeln!(
+            f,
+            "tick        {p50:.0} µs median, {p90:.0} p90, {p99:.0} p99, {max:.0} longest"
+        )?;
+        writeln!(
+            f,
+            "audits      {}: {} interpenetrations, deepest {:.6}; {} tunnelled; {} stuck players",
+            self.audits, self.interpenetrations, self.deepest, self.tunnelled, self.stuck_players
+        )?;
+        writeln!(
+            f,
+            "emergency   {} replacements, {} fallen, {} in limbo",
+            self.emergency_replacements, self.fallen, self.limbo
+        )?;
+        for stage in &self.cascade {
+            let share = 100.0 * stage.definitive as f64 / stage.tests.max(1) as f64;
+            let CascadeStage { stage, tests, .. } = stage;
+            writeln!(f, "  {stage:<9} {tests:>13} tests, {share:5.1} % decided")?;
+        }
+        let TimeOfImpact { queries, mean_iterations } = self.toi;
+        writeln!(f, "impact      {queries} queries, {mean_iterations:.2} intervals each")?;
+        write!(f, "digest      {}", self.digest)?;
+        for Finding { tick, what } in &self.findings {
+            write!(f, "\ntick {tick}: {what}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_of_none_and_of_a_hundred() {
+        assert_eq!(TickTimes::of(vec![]), TickTimes::default());
+        let times = TickTimes::of((1..=100).rev().map(Duration::from_micros).collect());
+        assert_eq!(times, TickTimes { p50: 51.0, p90: 91.0, p99: 100.0, max: 100.0 });
+    }
+}

@@ -1,0 +1,273 @@
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use maps::model::shipped;
+use sim::audit::{Audit, Interpenetration, Passages, Tunnelled};
+use sim::{Command, Config, EntityId, EntityState, Kind, State, World};
+use thiserror::Error;
+
+use super::report::{cascade, time_of_impact};
+use super::{Dump, Finding, Report, Script, SoakOptions, StuckWatch, TickTimes};
+use crate::error::StartError;
+use crate::map_file;
+use crate::recording::{Header, Recorder, RecordingError, Writer};
+
+/// Findings that are told one by one; the counts go on.
+const TOLD: usize = 20;
+
+/// Why a soak could not be run.
+#[derive(Debug, Error)]
+pub enum SoakError {
+    /// The map could not be had.
+    #[error(transparent)]
+    Map(#[from] StartError),
+    /// The map or the options cannot carry a match.
+    #[error("map {map}: {source}")]
+    Setup {
+        /// Which map.
+        map: String,
+        /// What is missing.
+        source: sim::SetupError,
+    },
+    /// A player was not let in.
+    #[error(transparent)]
+    Join(#[from] sim::JoinError),
+    /// The dump could not be written.
+    #[error("cannot write the dump {path}: {source}")]
+    Dump {
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The recording could not be written.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+}
+
+/// Plays a whole match.
+///
+/// # Errors
+/// It could not be set up, or what it should leave behind not be written.
+pub fn soak(options: &SoakOptions) -> Result<Report, SoakError> {
+    let map = map_file::load(&map_file::find(&options.map, &map_file::folders())?)?;
+    let name = map.name().to_owned();
+    let config = Config {
+        tick_rate: options.tick_rate,
+        seed: options.seed,
+        objects: options.objects,
+        max_players: options.players,
+    };
+    let setup = |source| SoakError::Setup { map: name.clone(), source };
+    let world = World::new(map.into(), shipped().into(), config).map_err(setup)?;
+    let outputs = Outputs::open(options, &world, config)?;
+    let judges = Judges::new(&world, options).map_err(setup)?;
+    let mut game = Game { world, players: Vec::new(), judges, outputs, durations: Vec::new() };
+    for player in 0..options.players {
+        game.players.push((game.world.join()?, Script::new(options.seed, player)));
+    }
+    game.play(options)
+}
+
+/// A match and all who look at it.
+struct Game {
+    world: World,
+    players: Vec<(EntityId, Script)>,
+    judges: Judges,
+    outputs: Outputs,
+    durations: Vec<Duration>,
+}
+
+impl Game {
+    fn play(mut self, options: &SoakOptions) -> Result<Report, SoakError> {
+        let bar = progress_bar(options.ticks);
+        let mut awake = 0;
+        self.judges.judge(&self.world, 0, &[], options);
+        for tick in 1..=options.ticks {
+            let players = self.players.iter_mut();
+            let commands: Vec<(EntityId, Command)> =
+                players.map(|(id, script)| (*id, script.next_command())).collect();
+            let begin = Instant::now();
+            self.world.step(&commands);
+            self.durations.push(begin.elapsed());
+            awake += self.world.counters().awake;
+            self.judges.judge(&self.world, tick, &commands, options);
+            self.outputs.ticked(&self.world, tick, &commands, options)?;
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        self.outputs.finish()?;
+        let (world, judges) = (self.world, self.judges);
+        let counters = world.counters();
+        let is_prop = |entity: &&EntityState| matches!(entity.kind, Kind::Prop { .. });
+        Ok(Report {
+            map: world.map().name().to_owned(),
+            seed: options.seed,
+            ticks: options.ticks,
+            players: self.players.len(),
+            objects: world.state().entities.iter().filter(is_prop).count(),
+            awake_mean: awake as f64 / options.ticks as f64,
+            tick_us: TickTimes::of(self.durations),
+            audits: judges.audits,
+            interpenetrations: judges.interpenetrations,
+            deepest: judges.deepest,
+            tunnelled: judges.tunnelled,
+            emergency_replacements: counters.emergency_replacements,
+            fallen: counters.fallen,
+            limbo: counters.limbo,
+            stuck_players: judges.stuck.count(),
+            digest: format!("{:016x}", world.digest()),
+            cascade: cascade(counters),
+            toi: time_of_impact(counters),
+            findings: judges.findings,
+        })
+    }
+}
+
+/// Who says whether the promise was kept, and what they have found.
+struct Judges {
+    audit: Audit,
+    passages: Passages,
+    stuck: StuckWatch,
+    audits: u64,
+    interpenetrations: u64,
+    deepest: f64,
+    tunnelled: u64,
+    findings: Vec<Finding>,
+}
+
+impl Judges {
+    fn new(world: &World, options: &SoakOptions) -> Result<Self, sim::SetupError> {
+        let models = shipped();
+        Ok(Self {
+            audit: Audit::new(world.map(), &models)?,
+            passages: Passages::new(world.map(), &models, options.tick_rate)?,
+            stuck: StuckWatch::new(options.tick_rate),
+            audits: 0,
+            interpenetrations: 0,
+            deepest: 0.0,
+            tunnelled: 0,
+            findings: Vec::new(),
+        })
+    }
+
+    fn judge(
+        &mut self,
+        world: &World,
+        tick: u64,
+        commands: &[(EntityId, Command)],
+        options: &SoakOptions,
+    ) {
+        let state = world.state();
+        for player in self.stuck.see(&state, commands) {
+            self.tell(tick, || format!("stuck: {}", describe(world, &state, player)));
+        }
+        if options.audit_every == 0 {
+            return;
+        }
+        for Tunnelled { body, through, from, to } in self.passages.check(&state) {
+            self.tunnelled += 1;
+            let who = describe(world, &state, body);
+            self.tell(tick, || {
+                format!("tunnelled: {who}, from {from} to {to} through {through:?}")
+            });
+        }
+        if !options.audits(tick) && tick != 0 {
+            return;
+        }
+        self.audits += 1;
+        for Interpenetration { body, obstacle, depth } in self.audit.check(&state) {
+            self.interpenetrations += 1;
+            self.deepest = self.deepest.max(depth);
+            let who = describe(world, &state, body);
+            self.tell(tick, || format!("interpenetrates: {who}, {depth} deep in {obstacle:?}"));
+        }
+    }
+
+    fn tell(&mut self, tick: u64, what: impl FnOnce() -> String) {
+        if self.findings.len() < TOLD {
+            self.findings.push(Finding { tick, what: what() });
+        }
+    }
+}
+
+/// Who an entity is, and where, for a person to look it up.
+fn describe(world: &World, state: &State, id: EntityId) -> String {
+    let Some(entity) = state.entities.iter().find(|entity| entity.id == id) else {
+        return format!("{id:?}");
+    };
+    let what = match entity.kind {
+        Kind::Player { posture } => format!("{posture:?} player"),
+        Kind::Prop { model } => {
+            world.model_names().get(usize::from(model.0)).cloned().unwrap_or_default()
+        }
+    };
+    format!("{what} in slot {} at {}, velocity {}", id.slot, entity.position, entity.velocity)
+}
+
+/// The files that a soak leaves behind.
+struct Outputs {
+    dump: Option<(Dump, PathBuf)>,
+    recording: Option<(Recorder, Writer)>,
+}
+
+impl Outputs {
+    fn open(options: &SoakOptions, world: &World, config: Config) -> Result<Self, SoakError> {
+        let dump = match &options.dump {
+            Some(path) => Some((Dump::create(path).map_err(dump_error(path))?, path.clone())),
+            None => None,
+        };
+        let recording = match &options.record {
+            Some(path) => {
+                Some((Recorder::new(), Writer::create(path, &Header::new(world, config))?))
+            }
+            None => None,
+        };
+        Ok(Self { dump, recording })
+    }
+
+    fn ticked(
+        &mut self,
+        world: &World,
+        tick: u64,
+        commands: &[(EntityId, Command)],
+        options: &SoakOptions,
+    ) -> Result<(), SoakError> {
+        if let Some((recorder, writer)) = &mut self.recording {
+            writer.tick(&recorder.tick(commands, Some(world.digest())))?;
+        }
+        match &mut self.dump {
+            Some((dump, path)) if tick.is_multiple_of(options.dump_every) => {
+                dump.write(world).map_err(dump_error(path))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(self) -> Result<(), SoakError> {
+        if let Some((_, writer)) = self.recording {
+            writer.finish()?;
+        }
+        match self.dump {
+            Some((dump, path)) => dump.finish().map_err(dump_error(&path)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn dump_error(path: &Path) -> impl FnOnce(io::Error) -> SoakError {
+    let path = path.to_owned();
+    move |source| SoakError::Dump { path, source }
+}
+
+/// A bar that shows itself on a terminal only.
+fn progress_bar(ticks: u64) -> ProgressBar {
+    let bar = ProgressBar::new(ticks);
+    // A template that does not parse leaves the plain style.
+    if let Ok(style) = ProgressStyle::with_template("{pos:>8} ticks {wide_bar} {per_sec} {eta}") {
+        bar.set_style(style);
+    }
+    bar
+}
