@@ -9,7 +9,7 @@ use maps::geometry::{Aabb, ConvexSolid};
 use crate::movement::{GRAVITY, heading};
 use crate::spawn::standing_centre;
 
-/// Quake's `speed` of a pad is in tenths of units per second.
+/// Quake's `speed` of a pad is in tens of units per second.
 const PUSH_SCALE: f64 = 10.0;
 
 /// A pad's `speed` if it has none, as in Quake.
