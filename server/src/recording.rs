@@ -11,7 +11,7 @@
 //! a bincode body of that length ([`Header`] first, then a [`Tick`] for each
 //! tick, then an end). [`Recorder`] turns ticks into frames, [`Writer`] writes
 //! them, [`Reader`] reads them back and takes nothing on trust. A running
-//! server records through a [`LiveRecorder`], which never makes a tick wait.
+//! server records through a `LiveRecorder`, which never makes a tick wait.
 
 mod error;
 mod format;
