@@ -1,11 +1,31 @@
 use xxhash_rust::xxh3::Xxh3Default;
 
+use crate::contact::Pair;
 use crate::entities::{Entities, Player, Role};
+use crate::guard::Blocker;
 
-/// XXH3 over the exact bits of everything that decides the next tick.
-pub(crate) fn digest(tick: u64, entities: &Entities) -> u64 {
+/// XXH3 over the exact bits of everything that ticks change and that decides
+/// the next one: the bodies, and what the solver remembers of their contacts.
+pub(crate) fn digest(tick: u64, entities: &Entities, pairs: &[Pair]) -> u64 {
     let mut hash = Xxh3Default::new();
     hash.update(&tick.to_le_bytes());
+    for generation in entities.generations() {
+        hash.update(&generation.to_le_bytes());
+    }
+    for pair in pairs {
+        let (kind, index) = match pair.key.other {
+            Blocker::Solid(index) => (0, index),
+            Blocker::Entity(slot) => (1, u32::from(slot)),
+        };
+        hash.update(&pair.key.body.to_le_bytes());
+        hash.update(&[kind]);
+        hash.update(&index.to_le_bytes());
+        numbers(&mut hash, &pair.axis.to_array());
+        for point in &pair.points {
+            numbers(&mut hash, &point.local.to_array());
+            numbers(&mut hash, &point.impulse);
+        }
+    }
     for entity in entities.iter() {
         hash.update(&entity.id.slot.to_le_bytes());
         hash.update(&entity.id.generation.to_le_bytes());
@@ -22,22 +42,26 @@ pub(crate) fn digest(tick: u64, entities: &Entities) -> u64 {
             Role::Projectile(projectile) => {
                 hash.update(&[3, projectile.weapon as u8, projectile.model.0]);
                 hash.update(&projectile.owner.slot.to_le_bytes());
+                hash.update(&projectile.owner.generation.to_le_bytes());
                 hash.update(&projectile.fuse.to_le_bytes());
             }
         }
-        let mut numbers = [0.0; 13];
         if let Some(placement) = entity.placement() {
             let pose = placement.pose();
-            numbers[..3].copy_from_slice(&pose.position.to_array());
-            numbers[3..7].copy_from_slice(&pose.orientation.to_array());
+            numbers(&mut hash, &pose.position.to_array());
+            numbers(&mut hash, &pose.orientation.to_array());
         }
-        numbers[7..10].copy_from_slice(&entity.velocity.to_array());
-        numbers[10..].copy_from_slice(&entity.angular.to_array());
-        for number in numbers {
-            hash.update(&number.to_bits().to_le_bytes());
-        }
+        numbers(&mut hash, &entity.velocity.to_array());
+        numbers(&mut hash, &entity.angular.to_array());
         hash.update(&[u8::from(entity.rest.asleep), u8::from(entity.placement().is_some())]);
         hash.update(&entity.rest.still.to_le_bytes());
+        hash.update(&entity.rest.island.to_le_bytes());
     }
     hash.digest()
+}
+
+fn numbers(hash: &mut Xxh3Default, numbers: &[f64]) {
+    for number in numbers {
+        hash.update(&number.to_bits().to_le_bytes());
+    }
 }

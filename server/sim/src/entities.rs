@@ -8,6 +8,10 @@ use crate::movement::Walker;
 use crate::shape::ShapeId;
 use crate::state::{EntityId, ModelId};
 
+/// Most entities of a match, and so the number of slots that whoever encodes
+/// or stores them has to provide for.
+pub const MAX_ENTITIES: usize = 4096;
+
 /// What an entity does with itself.
 #[derive(Clone, Debug)]
 pub(crate) enum Role {
@@ -95,20 +99,34 @@ pub(crate) struct Entities {
     slots: Vec<Option<Entity>>,
     generations: Vec<u16>,
     grid: Grid,
+    /// Slots that are kept free for players.
+    players: usize,
 }
 
 impl Entities {
-    pub(crate) fn new(bounds: &Aabb) -> Self {
-        Self { slots: Vec::new(), generations: Vec::new(), grid: Grid::new(bounds) }
+    pub(crate) fn new(bounds: &Aabb, max_players: u16) -> Self {
+        let players = usize::from(max_players);
+        Self { slots: Vec::new(), generations: Vec::new(), grid: Grid::new(bounds), players }
     }
 
-    /// Takes the lowest free slot, or `None` when all 65,535 are taken. The
-    /// newcomer is in limbo until a placement is committed.
+    /// How often each slot has been handed out.
+    pub(crate) fn generations(&self) -> &[u16] {
+        &self.generations
+    }
+
+    /// Takes the lowest free slot. The newcomer is in limbo until a placement
+    /// is committed. `None` when there is no slot left: of [`MAX_ENTITIES`],
+    /// as many as there may be players are kept for them, whatever is thrown.
     pub(crate) fn insert(&mut self, role: Role, shape: ShapeId) -> Option<EntityId> {
+        let is_player = matches!(role, Role::Player(_));
+        let others = self.iter().filter(|entity| entity.walker().is_none()).count();
+        if !is_player && others + self.players >= MAX_ENTITIES {
+            return None;
+        }
         let free = self.slots.iter().position(Option::is_none);
         let slot = match free {
             Some(slot) => slot,
-            None if self.slots.len() < usize::from(u16::MAX) => {
+            None if self.slots.len() < MAX_ENTITIES => {
                 self.slots.push(None);
                 self.generations.push(0);
                 self.slots.len() - 1

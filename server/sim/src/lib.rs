@@ -43,6 +43,7 @@ mod world;
 
 pub use command::{Buttons, Command};
 pub use counters::{Clock, Counters, Stage, StageCounter, Stages};
+pub use entities::MAX_ENTITIES;
 pub use event::Event;
 pub use movement::{PlayerMotion, Walker};
 pub use predict::Predictor;

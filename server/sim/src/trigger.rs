@@ -79,7 +79,7 @@ fn push(map: &maps::World, entity: &MapEntity, solid: &ConvexSolid) -> Option<Ef
         let height = (highest.z - from.z).max(1.0);
         let time = (2.0 * height / GRAVITY).sqrt();
         let across = (highest - from) / time;
-        return Some(Effect::Push(DVec3::new(across.x, across.y, GRAVITY * time)));
+        return thrown(DVec3::new(across.x, across.y, GRAVITY * time));
     }
     let speed = entity.get("speed").and_then(|speed| speed.parse().ok()).unwrap_or(PUSH_SPEED);
     let direction = match entity.get("angle").map(str::trim) {
@@ -87,7 +87,12 @@ fn push(map: &maps::World, entity: &MapEntity, solid: &ConvexSolid) -> Option<Ef
         Some("-2") => -DVec3::Z,
         _ => heading(yaw_of(entity.angle().unwrap_or(0.0))).extend(0.0),
     };
-    Some(Effect::Push(direction * speed * PUSH_SCALE)).filter(|_| speed.is_finite())
+    thrown(direction * speed * PUSH_SCALE)
+}
+
+/// A push of this velocity; none if the keys ask for more than numbers hold.
+fn thrown(velocity: DVec3) -> Option<Effect> {
+    velocity.length_squared().is_finite().then_some(Effect::Push(velocity))
 }
 
 fn teleport(map: &maps::World, entity: &MapEntity) -> Option<Effect> {

@@ -74,7 +74,7 @@ impl World {
             return Err(SetupError::NoSpawnPoint);
         }
         let mut world = Self {
-            entities: Entities::new(&arena.map.bounds()),
+            entities: Entities::new(&arena.map.bounds(), config.max_players),
             arena,
             config,
             pairs: Vec::new(),
@@ -141,10 +141,10 @@ impl World {
         State { tick: self.tick, entities }
     }
 
-    /// A fingerprint of everything the next tick depends on. Equal worlds
-    /// have equal digests on every machine.
+    /// A fingerprint of everything that ticks change and the next one depends
+    /// on. Equal worlds have equal digests on every machine.
     pub fn digest(&self) -> u64 {
-        digest(self.tick, &self.entities)
+        digest(self.tick, &self.entities, &self.pairs)
     }
 
     /// A player's whole motion state, for a client to predict from; `None` if

@@ -1,36 +1,24 @@
-use crate::entities::{Entities, Role};
+use crate::entities::Role;
 use crate::guard::{Proposal, Space};
 use crate::pose::Pose;
 
 use super::blast::burst;
-use super::{Combat, Weapon};
+use super::{Combat, Projectile, Weapon};
 
 /// Moves rockets, and lets burst what has to. Grenades move with the other
 /// rigid bodies.
 pub(crate) fn advance_projectiles(combat: &mut Combat) {
-    for slot in slots_of_projectiles(combat.entities) {
+    let thrown = combat.entities.slots_where(|e| matches!(e.role, Role::Projectile(_)));
+    for slot in thrown {
         let Some(entity) = combat.entities.get_mut(slot) else { continue };
         let Role::Projectile(projectile) = &mut entity.role else { continue };
         projectile.fuse = projectile.fuse.saturating_sub(1);
-        let spent = projectile.fuse == 0 || entity.placement().is_none();
-        let stopped = match projectile_of(combat.entities, slot) {
-            Some(Weapon::Rocket) => fly(combat, slot),
-            _ => false,
-        };
+        let Projectile { weapon, fuse, .. } = *projectile;
+        let spent = fuse == 0 || entity.placement().is_none();
+        let stopped = weapon == Weapon::Rocket && fly(combat, slot);
         if spent || stopped {
             burst(combat, slot);
         }
-    }
-}
-
-fn slots_of_projectiles(entities: &Entities) -> Vec<u16> {
-    entities.slots_where(|entity| matches!(entity.role, Role::Projectile(_)))
-}
-
-fn projectile_of(entities: &Entities, slot: u16) -> Option<Weapon> {
-    match entities.get(slot)?.role {
-        Role::Projectile(projectile) => Some(projectile.weapon),
-        _ => None,
     }
 }
 

@@ -321,3 +321,30 @@ fn props_stand_as_they_are_drawn() {
     let along = plank.pose().orientation * DVec3::X;
     assert!(along.y.abs() > 0.99, "it points along {along}");
 }
+
+#[test]
+fn whatever_is_thrown_slots_are_left_for_players() {
+    let config = Config { max_players: 8, ..CONFIG };
+    let mut world = World::new(room(), shipped().into(), config).expect("a match");
+    let model = world.model("crate");
+    let shape = world.arena.shapes.of_model(model).expect("a shipped model");
+    while world.entities.insert(Role::Prop(model), shape).is_some() {}
+    assert_eq!(world.entities.iter().count(), crate::MAX_ENTITIES - 8);
+    for _ in 0..8 {
+        let id = world.join().expect("a slot is kept");
+        assert!(usize::from(id.slot) < crate::MAX_ENTITIES);
+    }
+}
+
+#[test]
+fn the_digest_knows_what_the_solver_remembers() {
+    let mut world = empty_room();
+    world.throw("crate", DVec3::new(-200.0, 0.0, 17.0), DVec3::ZERO, DVec3::ZERO);
+    for _ in 0..10 {
+        world.step(&[]);
+    }
+    let before = world.digest();
+    let point = world.pairs.iter_mut().flat_map(|pair| &mut pair.points).next();
+    point.expect("the crate touches the floor").impulse[0] += 1e-9;
+    assert_ne!(world.digest(), before);
+}
