@@ -66,8 +66,18 @@ impl Seats {
         Self { tick_rate, requests, taken: Vec::new(), past: JitterStats::default() }
     }
 
+    /// Takes in the commands that arrived, takes out who has left, and lets in
+    /// who asked. `tick` is the last one simulated.
+    pub(crate) fn receive(&mut self, world: &mut World, tick: Tick) {
+        // The wishes first: whoever asks after a seat was given up finds it
+        // free, however the two threads happen to interleave.
+        let requests: Vec<_> = self.requests.try_iter().collect();
+        self.hear(world);
+        self.let_in(requests, world, tick);
+    }
+
     /// Takes in the commands that arrived, and takes out who has left.
-    pub(crate) fn receive(&mut self, world: &mut World) {
+    fn hear(&mut self, world: &mut World) {
         let past = &mut self.past;
         self.taken.retain_mut(|seat| {
             let stays = seat.receive();
@@ -79,9 +89,9 @@ impl Seats {
         });
     }
 
-    /// Lets in who asked since the last call. `tick` is the last one simulated.
-    pub(crate) fn let_in(&mut self, world: &mut World, tick: Tick) {
-        while let Ok(request) = self.requests.try_recv() {
+    /// Answers wishes to join.
+    fn let_in(&mut self, requests: Vec<JoinRequest>, world: &mut World, tick: Tick) {
+        for request in requests {
             let seat = world.join().map(|player| {
                 let (sender, commands) = sync_channel(WAITING_BATCHES);
                 let buffer = JitterBuffer::new(self.tick_rate, tick);
@@ -114,7 +124,7 @@ impl Seats {
     /// Notes in the table how the commands of each player arrive.
     pub(crate) fn report(&self, sessions: &Sessions) {
         for seat in &self.taken {
-            sessions.note(seat.player, seat.buffer.lead(), seat.buffer.stats());
+            sessions.note(seat.player, seat.buffer.lead());
         }
     }
 
@@ -127,8 +137,9 @@ impl Seats {
 impl Taken {
     /// Moves arrived commands into the buffer; false once the seat is given up.
     fn receive(&mut self) -> bool {
-        // No more than fit the queue, so that a flood cannot hold the tick up.
-        for _ in 0..WAITING_BATCHES {
+        // No more than fit the queue, so that a flood cannot hold the tick up;
+        // and a look beyond, where a full queue that was given up has its end.
+        for _ in 0..=WAITING_BATCHES {
             match self.commands.try_recv() {
                 Ok((batch, arrival)) => {
                     for (tick, command) in batch.iter() {

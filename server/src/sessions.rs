@@ -1,7 +1,6 @@
 use dashmap::DashMap;
 use dashmap::try_result::TryResult;
 use proto::control::PlayerName;
-use proto::server::JitterStats;
 use proto::snapshot::Lead;
 use sim::EntityId;
 
@@ -17,25 +16,22 @@ pub(crate) struct Sessions(DashMap<EntityId, Entry>);
 
 /// One player.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+struct Entry {
     /// What they want to be called.
-    pub(crate) name: PlayerName,
+    name: PlayerName,
     /// How early their commands come, if any came lately.
-    pub(crate) lead: Option<Lead>,
-    /// What became of their commands.
-    pub(crate) commands: JitterStats,
+    lead: Option<Lead>,
 }
 
 impl Sessions {
     /// Puts a player in.
     pub(crate) fn insert(&self, player: EntityId, name: PlayerName) {
-        let entry = Entry { name, lead: None, commands: JitterStats::default() };
-        self.0.insert(player, entry);
+        self.0.insert(player, Entry { name, lead: None });
     }
 
     /// Takes a player out.
-    pub(crate) fn remove(&self, player: EntityId) -> Option<Entry> {
-        self.0.remove(&player).map(|(_, entry)| entry)
+    pub(crate) fn remove(&self, player: EntityId) {
+        self.0.remove(&player);
     }
 
     /// How early the commands of a player come.
@@ -45,10 +41,9 @@ impl Sessions {
 
     /// Notes how a player's commands arrive, unless somebody else is just
     /// looking.
-    pub(crate) fn note(&self, player: EntityId, lead: Option<Lead>, commands: &JitterStats) {
+    pub(crate) fn note(&self, player: EntityId, lead: Option<Lead>) {
         if let TryResult::Present(mut entry) = self.0.try_get_mut(&player) {
             entry.lead = lead;
-            entry.commands = *commands;
         }
     }
 

@@ -115,9 +115,7 @@ impl Match {
 
     /// One tick: who joins and leaves, what each player wants, the simulation.
     fn tick(&mut self, now: Time) -> Result<(), RunError> {
-        // Who leaves makes room for who joins.
-        self.seats.receive(&mut self.world);
-        self.seats.let_in(&mut self.world, self.tick);
+        self.seats.receive(&mut self.world, self.tick);
         let next = Tick::from_simulation(u64::from(self.tick.0) + 1).ok_or(RunError::Outlived)?;
         let commands = self.seats.commands(next, now);
         self.world.step(&commands);
@@ -202,6 +200,18 @@ mod tests {
         assert_eq!(stage.join().unwrap_err(), JoinError::Full(2));
         drop(first);
         // Within the same tick.
+        let _third = stage.join().unwrap();
+        assert_eq!(players(&stage.tick()), 2);
+    }
+
+    #[test]
+    fn a_full_queue_does_not_hide_that_its_seat_is_free() {
+        let mut stage = Stage::new();
+        let first = stage.join().unwrap();
+        let _second = stage.join().unwrap();
+        let batch = CommandBatch::new(first.tick.after(1), vec![Command::default()]).unwrap();
+        while first.send(batch.clone(), stage.now()) != Err(Surplus) {}
+        drop(first);
         let _third = stage.join().unwrap();
         assert_eq!(players(&stage.tick()), 2);
     }
