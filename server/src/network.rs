@@ -86,8 +86,7 @@ impl Lobby {
         Time::since_start(self.epoch.elapsed())
     }
 
-    /// Tells everybody of something that shows from the next tick on. One
-    /// thread sends all events, so their ticks ascend.
+    /// Tells everybody of something that shows from the next tick on.
     fn announce(&self, event: MatchEvent) {
         // Nobody to hear it is no error.
         let _ = self.events.send((self.next_tick(), event));

@@ -204,6 +204,11 @@ impl Talk<'_> {
         if self.lobby.banned.contains(&address) {
             return Err(self.refuse(RefusalReason::Banned));
         }
+        // Known since the handshake; a player without them would see nothing.
+        if self.connection.max_datagram_size().is_none() {
+            let why = "it takes no QUIC datagrams, and those carry the snapshots";
+            return Err(End::Refused(Refusal::Malformed, why.into()));
+        }
         let (request, answer) = oneshot::channel();
         // A request that finds no room is dropped, and so answered at once.
         let _ = self.lobby.joins.try_send(request);
