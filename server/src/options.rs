@@ -262,6 +262,18 @@ mod tests {
     }
 
     #[test]
+    fn a_job_is_spared_the_file() {
+        let arguments = |text: &str| -> Vec<OsString> {
+            text.split_whitespace().map(OsString::from).collect()
+        };
+        // Reading a file that is not there would be an error.
+        let job = arguments("server soak --map arena --config no-such-file.toml");
+        assert_eq!(Options::with_file(job.clone()).unwrap(), job);
+        let serving = arguments("server --map arena --config no-such-file.toml");
+        assert!(Options::with_file(serving).is_err());
+    }
+
+    #[test]
     fn durations_come_in_words_and_in_seconds() {
         let cases = [("30s", 30_000), ("2m", 120_000), ("1m 30s", 90_000), ("0.5", 500)];
         for (text, milliseconds) in cases {

@@ -16,6 +16,12 @@ const VARIABLE: &str = "ARENA_CONFIG";
 
 /// The command line with what the file says that it names, if it names one.
 pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error> {
+    // A job has options of its own, and the file is about none of them. It is
+    // named first, for no option may stand before it.
+    let names_job = |word: &OsString| !word.as_encoded_bytes().starts_with(b"-");
+    if arguments.get(1).is_some_and(names_job) {
+        return Ok(arguments);
+    }
     let Some(path) = named(&arguments) else { return Ok(arguments) };
     let wrong = |what: String| {
         let message = format!("{}: {what}\n", Path::new(&path).display());
