@@ -101,7 +101,8 @@ pub(crate) fn step(
     let overlaps = placement.is_none() && space.overlaps(entity);
     if let Some(entity) = entities.get_mut(slot) {
         entity.velocity = moved.velocity.as_dvec3();
-        // A way whose end is not free is not taken; only the view turns.
+        // A way whose end is not free is not taken: the view turns, and the
+        // speed is kept for the next try.
         let unmoved = Walker { yaw: command.yaw, ..motion.walker };
         if let Role::Player(player) = &mut entity.role {
             player.walker = if placement.is_some() { moved.walker } else { unmoved };
