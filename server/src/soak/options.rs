@@ -42,6 +42,10 @@ pub struct SoakOptions {
     #[arg(long, value_name = "T", default_value_t = 0)]
     pub audit_first: u64,
 
+    /// Time the stages of the cascade; ticks take longer for it
+    #[arg(long)]
+    pub time_stages: bool,
+
     /// Write where everything is to FILE, as JSON lines
     #[arg(long, value_name = "FILE")]
     pub dump: Option<PathBuf>,
@@ -72,6 +76,7 @@ impl SoakOptions {
             tick_rate: 60,
             audit_every: 60,
             audit_first: 0,
+            time_stages: false,
             dump: None,
             dump_every: 60,
             record: None,

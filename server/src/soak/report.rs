@@ -69,8 +69,8 @@ pub struct CascadeStage {
     pub tests: u64,
     /// Pairs it decided.
     pub definitive: u64,
-    /// Nanoseconds for one pair, on average; nothing while the simulation,
-    /// which has no clock, leaves its stages untimed.
+    /// Nanoseconds for one pair, on average; nothing where the stage was
+    /// not timed.
     pub mean_ns: Option<f64>,
 }
 
@@ -119,7 +119,7 @@ pub(super) fn cascade(counters: &Counters) -> Vec<CascadeStage> {
             stage: stage.name(),
             tests: counted.tests,
             definitive: counted.definitive,
-            mean_ns: None,
+            mean_ns: counted.mean_nanoseconds().filter(|_| counted.nanoseconds > 0),
         })
         .collect()
 }

@@ -1,11 +1,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use maps::model::shipped;
 use sim::audit::{Audit, Interpenetration, Passages, Tunnelled};
-use sim::{Command, Config, EntityId, EntityState, Kind, State, World};
+use sim::{Clock, Command, Config, EntityId, EntityState, Kind, State, World};
 use thiserror::Error;
 
 use super::report::{cascade, time_of_impact};
@@ -61,7 +62,8 @@ pub fn soak(options: &SoakOptions) -> Result<Report, SoakError> {
         max_players: options.players,
     };
     let setup = |source| SoakError::Setup { map: name.clone(), source };
-    let world = World::new(map.into(), shipped().into(), config).map_err(setup)?;
+    let mut world = World::new(map.into(), shipped().into(), config).map_err(setup)?;
+    world.set_clock(options.time_stages.then_some(Clock::new(nanoseconds)));
     let outputs = Outputs::open(options, &world, config)?;
     let judges = Judges::new(&world, options).map_err(setup)?;
     let mut game = Game { world, players: Vec::new(), judges, outputs, durations: Vec::new() };
@@ -260,6 +262,13 @@ impl Outputs {
 fn dump_error(path: &Path) -> impl FnOnce(io::Error) -> SoakError {
     let path = path.to_owned();
     move |source| SoakError::Dump { path, source }
+}
+
+/// Time since this was first asked.
+fn nanoseconds() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    // Enough for 584 years.
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
 /// A bar that shows itself on a terminal only.
