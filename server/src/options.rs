@@ -263,9 +263,8 @@ mod tests {
 
     #[test]
     fn a_job_is_spared_the_file() {
-        let arguments = |text: &str| -> Vec<OsString> {
-            text.split_whitespace().map(OsString::from).collect()
-        };
+        let arguments =
+            |text: &str| -> Vec<OsString> { text.split_whitespace().map(OsString::from).collect() };
         // Reading a file that is not there would be an error.
         let job = arguments("server soak --map arena --config no-such-file.toml");
         assert_eq!(Options::with_file(job.clone()).unwrap(), job);

@@ -31,7 +31,7 @@ impl Habits {
         outage: 0.0,
     };
 
-    /// The bad line of issue 5 and worse: 50 ms ± 20 ms each way, 5 % loss,
+    /// A bad line and worse: 50 ms ± 20 ms each way, 5 % loss,
     /// bursts.
     pub(crate) const BAD: Self = Self {
         loss: 0.05,
