@@ -6,6 +6,7 @@ mod drawing;
 mod random;
 mod shipped;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub use crowd::{Wanderer, crowd_shapes, placed};
@@ -22,12 +23,19 @@ pub fn own_map(name: &str) -> PathBuf {
 /// the checkout. Such maps are used in place and not part of the repository,
 /// so where they are absent this says loudly what is not tested, and gives
 /// `None`.
+///
+/// # Panics
+/// If it is absent and `ARENA_NEED_SHARED=1` says that it must not be.
 pub fn foreign_map(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/maps").join(name);
     if path.is_file() {
         return Some(path);
     }
-    eprintln!("SKIPPED: there is no {}; nothing was tested on {name}", path.display());
+    let skipped = format!("there is no {}; nothing was tested on {name}", path.display());
+    let needed = std::env::var_os("ARENA_NEED_SHARED").is_some_and(|value| value == "1");
+    assert!(!needed, "{skipped}");
+    // Not `eprintln!`, which is captured, and never shown of a test that passes.
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {skipped}");
     None
 }
 

@@ -37,8 +37,10 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64) {
     let props = |state: &sim::State| {
         state.entities.iter().filter(|e| matches!(e.kind, Kind::Prop { .. })).count()
     };
-    // A map may be too small for the last few.
-    assert!(props(&start) >= OBJECTS as usize * 9 / 10, "{} props", props(&start));
+    // A map may be too small for the last few of those that are scattered.
+    let drawn = entities.iter().filter(|e| e.get("classname") == Some("prop")).count();
+    let scattered = props(&start).saturating_sub(drawn);
+    assert!(scattered >= OBJECTS as usize * 85 / 100, "{scattered} props beside {drawn} drawn");
     let mut walked = 0.0;
     let mut before = start.clone();
     for tick in 0..=ticks {

@@ -184,6 +184,10 @@ fn slide(
 /// mover stays free. In a hundred thousand moves it may come up this often.
 const STRAY_NORMALS: usize = 2;
 
+/// A start that lies in several planes at once may have a wrong one of them
+/// named. At most 60 of the hundred thousand moves were seen to come upon that.
+const IN_TOUCH: usize = 200;
+
 fn walks_stay_free(judge: &Judge, seed: u64) {
     for (size, _, brushes) in judge.sizes() {
         let mut random = Random::new(seed + size.index() as u64);
@@ -240,6 +244,7 @@ fn walks_stay_free(judge: &Judge, seed: u64) {
             stray.len()
         );
         assert!(stray.len() <= STRAY_NORMALS, "{stray:#?}");
+        assert!(in_touch <= IN_TOUCH, "{name}: {in_touch} wrong normals in touch");
         assert!(blocked > MOVES / 20, "{name}: the moves met too little");
     }
 }
