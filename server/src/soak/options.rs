@@ -1,6 +1,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use proto::MAX_SLOTS;
+
+/// Most scripted players.
+const MAX_PLAYERS: u16 = 1024;
+/// Most scattered bodies: what a server has slots for beside that many players.
+const MAX_OBJECTS: i64 = MAX_SLOTS as i64 - MAX_PLAYERS as i64;
 
 /// `server soak`: which match to play, for how long, and what to write down.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
@@ -11,12 +17,12 @@ pub struct SoakOptions {
 
     /// Scripted players
     #[arg(long, value_name = "P", default_value_t = 32,
-          value_parser = clap::value_parser!(u16).range(0..=1024))]
+          value_parser = clap::value_parser!(u16).range(0..=i64::from(MAX_PLAYERS)))]
     pub players: u16,
 
     /// Rigid bodies to scatter beyond those that the map places
     #[arg(long, value_name = "N", default_value_t = 500,
-          value_parser = clap::value_parser!(u32).range(0..=20_000))]
+          value_parser = clap::value_parser!(u32).range(0..=MAX_OBJECTS))]
     pub objects: u32,
 
     /// Ticks to play
@@ -30,7 +36,7 @@ pub struct SoakOptions {
 
     /// Ticks per second
     #[arg(long, value_name = "HZ", default_value_t = 60,
-          value_parser = clap::value_parser!(u32).range(20..=128))]
+          value_parser = clap::value_parser!(u32).range(10..=128))]
     pub tick_rate: u32,
 
     /// Audit the match every K ticks; 0 for never, which also leaves out the
