@@ -1,6 +1,7 @@
 //! The command `server`: one match, until it is over or somebody stops it; or
 //! one of the jobs that need no network.
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -23,6 +24,15 @@ struct CommandLine {
     serve: Option<Options>,
 }
 
+/// The command line of a job alone: what the environment says of serving must
+/// not be asked to make sense then.
+#[derive(Parser)]
+#[command(name = "server", version, about = "Serves an arena match over QUIC", long_about = None)]
+struct JobLine {
+    #[command(subcommand)]
+    job: Job,
+}
+
 /// What needs no network.
 #[derive(Subcommand)]
 enum Job {
@@ -37,7 +47,12 @@ enum Job {
 fn main() -> ExitCode {
     // Wrong usage ends here, with exit code 2.
     let arguments = Options::with_file(std::env::args_os()).unwrap_or_else(|error| error.exit());
-    let CommandLine { job, serve } = CommandLine::parse_from(arguments);
+    let names_job = |word: &OsString| !word.as_encoded_bytes().starts_with(b"-");
+    let CommandLine { job, serve } = if arguments.get(1).is_some_and(names_job) {
+        CommandLine { job: Some(JobLine::parse_from(arguments).job), serve: None }
+    } else {
+        CommandLine::parse_from(arguments)
+    };
     let log_format = serve.as_ref().map_or(LogFormat::Text, |options| options.log_format);
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let log = tracing_subscriber::fmt()
