@@ -210,45 +210,26 @@ fn a_jump_pad_throws_up_to_its_target() {
 
 #[test]
 fn a_teleporter_leads_to_its_destination_and_waits_while_that_is_taken() {
-    let drawing = Drawing::floor()
-        .spawn([-300, 0, 1])
-        .volume(
-            &[("classname", "trigger_teleport"), ("target", "far")],
-            [0, -200, 0],
-            [32, 200, 100],
-        )
-        .entity(&[
-            ("classname", "info_teleport_destination"),
-            ("targetname", "far"),
-            ("origin", "700 700 25"),
-            ("angle", "90"),
-        ])
-        .prop("crate", [700.0, 700.0, 17.0], 0.0);
-    let mut world = start(&drawing);
-    let id = world.join().expect("there is room");
-    run(&mut world, 1, &[(id, forward(EAST))]);
-    run(&mut world, 1, &[]);
-    assert!(find(&world, id).position.y.abs() < 1.0, "came out inside a crate");
-
-    let free = Drawing::floor()
-        .spawn([-300, 0, 1])
-        .volume(
-            &[("classname", "trigger_teleport"), ("target", "far")],
-            [0, -200, 0],
-            [32, 200, 100],
-        )
-        .entity(&[
+    let keys = [("classname", "trigger_teleport"), ("target", "far")];
+    let free =
+        Drawing::floor().spawn([-300, 0, 1]).volume(&keys, [0, -200, 0], [32, 200, 100]).entity(&[
             ("classname", "info_teleport_destination"),
             ("targetname", "far"),
             ("origin", "700 700 25"),
             ("angle", "90"),
         ]);
-    let mut world = start(&free);
-    let id = world.join().expect("there is room");
-    run(&mut world, 1, &[(id, forward(EAST))]);
-    run(&mut world, 1, &[]);
-    let player = find(&world, id);
-    assert!((player.position.x - 700.0).abs() < 1.0 && player.position.y > 700.0, "{player:?}");
+    let taken = free.clone().prop("crate", [700.0, 700.0, 17.0], 0.0);
+    let walk = |drawing: &Drawing| {
+        let mut world = start(drawing);
+        let id = world.join().expect("there is room");
+        run(&mut world, 1, &[(id, forward(EAST))]);
+        run(&mut world, 1, &[]);
+        find(&world, id)
+    };
+    let stays = walk(&taken);
+    assert!(stays.position.y.abs() < 1.0, "came out inside a crate: {stays:?}");
+    let goes = walk(&free);
+    assert!((goes.position.x - 700.0).abs() < 1.0 && goes.position.y > 700.0, "{goes:?}");
 }
 
 #[test]

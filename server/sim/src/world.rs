@@ -181,7 +181,7 @@ impl World {
         &self.arena.map
     }
 
-    /// Names of the models, by [`ModelId`].
+    /// Names of the models, by [`ModelId`](crate::ModelId).
     pub fn model_names(&self) -> &[String] {
         &self.arena.model_names
     }
