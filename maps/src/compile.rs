@@ -88,6 +88,10 @@ pub struct BrushWarning {
     pub reason: DegenerateBrush,
 }
 
+fn first(left_out: &Option<BrushWarning>) -> String {
+    left_out.as_ref().map(|warning| format!("; the first: {warning}")).unwrap_or_default()
+}
+
 /// Why there is no world.
 #[derive(Debug, Error)]
 pub enum CompileError {
@@ -113,10 +117,12 @@ pub enum CompileError {
     #[error(transparent)]
     Brush(#[from] BrushWarning),
     /// Not one brush is solid.
-    #[error("{path}: no brush is solid; nothing could be stood on")]
+    #[error("{path}: no brush is solid; nothing could be stood on{}", first(.left_out))]
     NothingSolid {
         /// The file.
         path: PathBuf,
+        /// The first brush that was left out, if any was.
+        left_out: Option<BrushWarning>,
     },
     /// A brush could not be expanded.
     #[error("{path}:{line}: brush expanded for {size:?}: {reason}")]
@@ -186,7 +192,10 @@ pub fn compile(
         polygons: polygons.len(),
     };
     let cell = Cell::from_box(&bounds.inflated(MARGIN));
-    let cell = cell.ok_or_else(|| CompileError::NothingSolid { path: source.path().to_owned() })?;
+    let cell = cell.ok_or_else(|| CompileError::NothingSolid {
+        path: source.path().to_owned(),
+        left_out: report.warnings.first().cloned(),
+    })?;
     let onion = build::build(&hulls, polygons, cell, &planes, progress)
         .map_err(|reason| CompileError::Tree { path: source.path().to_owned(), reason })?;
     let solids = drawing.statics.into_iter().map(|brush| brush.solid).collect();

@@ -57,7 +57,8 @@ impl Drawing {
             drawing.entities.push(MapEntity { pairs: entity.pairs, solids: own });
         }
         if drawing.statics.is_empty() {
-            return Err(CompileError::NothingSolid { path: source.path().to_owned() });
+            let left_out = drawing.warnings.into_iter().next();
+            return Err(CompileError::NothingSolid { path: source.path().to_owned(), left_out });
         }
         Ok(drawing)
     }
