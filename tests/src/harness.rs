@@ -3,15 +3,14 @@
 
 mod crowd;
 mod drawing;
-mod random;
 mod shipped;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+pub use ::oracle::Random;
 pub use crowd::{Wanderer, crowd_shapes, placed};
 pub use drawing::Drawing;
-pub use random::Random;
 pub use shipped::ShippedMap;
 
 /// A map of this project, by its path inside `maps/`.

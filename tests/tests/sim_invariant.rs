@@ -22,6 +22,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64) {
     let models = shipped();
     let text = std::fs::read(map).expect("the map's source");
     let entities = map_text::parse(&String::from_utf8_lossy(&text));
+    let entities = entities.unwrap_or_else(|e| panic!("{}: {e}", map.display()));
     let mut audit = Audit::new(&entities, crowd_shapes(&models));
     let config = Config { tick_rate: 60, seed, objects: OBJECTS, max_players: PLAYERS };
     let mut world =

@@ -29,6 +29,7 @@ impl Judge {
     fn new(path: &Path) -> Self {
         let text = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let entities = map_text::parse(&String::from_utf8_lossy(&text));
+        let entities = entities.unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let (polyhedra, left_out) = static_polyhedra(&entities, false);
         eprintln!("{}: {} brushes, left out {left_out:?}", path.display(), polyhedra.len());
         let corners = polyhedra.iter().flat_map(|(_, p)| p.points()).collect();

@@ -38,7 +38,8 @@ impl ShippedMap {
         let path = source(name);
         let text = std::fs::read_to_string(&path)
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        Self { name: name.to_owned(), entities: parse(&text), world: compile(&path) }
+        let entities = parse(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Self { name: name.to_owned(), entities, world: compile(&path) }
     }
 
     /// What the source compiles to.

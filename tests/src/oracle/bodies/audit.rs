@@ -114,7 +114,8 @@ mod tests {
              ( 64 64 0 ) ( -64 64 0 ) ( -64 64 -16 ) t\n\
              ( -64 64 0 ) ( -64 -64 0 ) ( -64 -64 -16 ) t\n\
              ( 64 -64 -16 ) ( 64 -64 0 ) ( 64 64 0 ) t\n}\n}\n",
-        );
+        )
+        .expect("a map");
         let half = DVec3::splat(8.0);
         let mut audit = Audit::new(&floor, vec![Shape::cuboid(-half, half)]);
         let at = |id, x, z| Placed {

@@ -18,7 +18,7 @@ pub use halfspace::Halfspace;
 pub use polyhedron::Polyhedron;
 pub use rules::{Content, content};
 
-use super::map_text::Entity;
+use crate::map_text::Entity;
 
 /// All solid brushes of a map, expanded for one box.
 #[derive(Clone, Debug)]

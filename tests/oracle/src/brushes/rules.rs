@@ -1,4 +1,4 @@
-use super::super::map_text::{Brush, Entity};
+use crate::map_text::{Brush, Entity};
 
 /// What a brush is to bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 use super::*;
-use crate::harness::Random;
-use crate::oracle::map_text::parse;
+use crate::Random;
+use crate::map_text::{Entity, parse};
 
 /// A brush from planes through three points each, as map text.
 fn map(brushes: &[&str]) -> String {
@@ -9,6 +9,10 @@ fn map(brushes: &[&str]) -> String {
         text += &format!("{{\n{brush}}}\n");
     }
     text + "}\n"
+}
+
+fn entities(text: &str) -> Vec<Entity> {
+    parse(text).expect("a map")
 }
 
 fn cuboid(min: [i64; 3], max: [i64; 3]) -> String {
@@ -35,7 +39,7 @@ fn tetrahedron(size: i64, [x, y, z]: [i64; 3]) -> String {
 }
 
 fn brushes(text: &[&str], half_extents: [i64; 3]) -> Brushes {
-    let set = Brushes::new(&parse(&map(text)), half_extents);
+    let set = Brushes::new(&entities(&map(text)), half_extents);
     assert_eq!(set.left_out(), [0; 0]);
     set
 }
@@ -67,7 +71,7 @@ fn the_expanded_tetrahedron_is_the_exact_minkowski_sum() {
 #[test]
 fn the_expanded_tetrahedron_has_a_bevel_for_each_axis_and_slanted_edge() {
     let half = [3, 5, 7];
-    let tetrahedron = &parse(&map(&[&tetrahedron(20, [0; 3])]))[0].brushes[0];
+    let tetrahedron = &entities(&map(&[&tetrahedron(20, [0; 3])]))[0].brushes[0];
     let tetrahedron = Polyhedron::from_text(tetrahedron).expect("a solid");
     // 4 faces, 3 further axial planes; each of the 3 slanted edges has two
     // axes across it, of which one makes a new face.
@@ -175,7 +179,7 @@ fn what_encloses_no_volume_is_left_out() {
         })
         .collect();
     for text in [open, twice, flat, inverted] {
-        let set = Brushes::new(&parse(&map(&[&text])), [1; 3]);
+        let set = Brushes::new(&entities(&map(&[&text])), [1; 3]);
         assert_eq!((set.count(), set.left_out()), (0, &[3][..]), "{text}");
     }
 }
@@ -184,7 +188,7 @@ fn what_encloses_no_volume_is_left_out() {
 fn names_decide_what_is_solid() {
     let of = |class: &str, texture: &str, half| {
         let text = map(&[&cuboid([0; 3], [8; 3]).replace(" t\n", &format!(" {texture}\n"))]);
-        Brushes::new(&parse(&text.replace("worldspawn", class)), half).count()
+        Brushes::new(&entities(&text.replace("worldspawn", class)), half).count()
     };
     for (class, texture, point, sized) in [
         ("worldspawn", "wall", 1, 1),

@@ -1,7 +1,7 @@
 use num_bigint::{BigInt, Sign};
 
-use super::super::map_text::Brush;
 use super::halfspace::{Halfspace, gcd, ratio};
+use crate::map_text::Brush;
 
 /// An unexpanded brush with its corners and edges, all exact.
 #[derive(Clone, Debug)]

@@ -1,0 +1,244 @@
+//! A reader of Quake `.map` text that keeps every coordinate exact: decimals
+//! are integers over a power of ten, however long.
+
+mod number;
+
+pub use number::Decimal;
+use thiserror::Error;
+
+/// One entity: its keys, and its brushes in their order.
+#[derive(Clone, Debug, Default)]
+pub struct Entity {
+    /// Keys and values as written.
+    pub pairs: Vec<(String, String)>,
+    /// The entity's brushes.
+    pub brushes: Vec<Brush>,
+}
+
+/// One brush: its faces as written, and where it begins.
+#[derive(Clone, Debug)]
+pub struct Brush {
+    /// Line of the opening brace, counted from 1.
+    pub line: usize,
+    /// Its faces.
+    pub faces: Vec<FaceText>,
+}
+
+/// One line of a brush.
+#[derive(Clone, Debug)]
+pub struct FaceText {
+    /// Three points of the plane.
+    pub points: [[Decimal; 3]; 3],
+    /// Name of the texture.
+    pub texture: String,
+}
+
+impl Entity {
+    /// The value of a key, the last if it is repeated.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.pairs.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
+    }
+
+    /// The key `origin` as three numbers.
+    pub fn origin(&self) -> Option<[f64; 3]> {
+        let numbers: Vec<f64> =
+            self.get("origin")?.split_whitespace().map_while(|n| n.parse().ok()).collect();
+        numbers.try_into().ok()
+    }
+}
+
+/// Why a text is no map.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("line {line}: {expected} expected, not {found:?}")]
+pub struct MapTextError {
+    /// Line, counted from 1.
+    pub line: usize,
+    /// What should stand there.
+    pub expected: &'static str,
+    /// The word that does; empty at the end of the text.
+    pub found: String,
+}
+
+/// Reads a map, Standard or Valve 220: what follows a texture's name does not
+/// bear on solidity and is passed over.
+///
+/// # Errors
+/// [`MapTextError`] on text of any other form: an oracle has no use for a
+/// guess.
+pub fn parse(text: &str) -> Result<Vec<Entity>, MapTextError> {
+    let mut words = Words { text, line: 1, next: None };
+    let mut entities = Vec::new();
+    while !words.peek().is_empty() {
+        words.expect("{", "an entity's brace")?;
+        entities.push(entity(&mut words)?);
+    }
+    Ok(entities)
+}
+
+fn entity(words: &mut Words<'_>) -> Result<Entity, MapTextError> {
+    let mut entity = Entity::default();
+    loop {
+        let word = words.peek();
+        if let Some(key) = unquoted(word) {
+            words.take();
+            let value = unquoted(words.peek()).ok_or_else(|| words.error("a quoted value"))?;
+            entity.pairs.push((key.to_owned(), value.to_owned()));
+            words.take();
+        } else if word == "{" {
+            let line = words.line;
+            words.take();
+            entity.brushes.push(Brush { line, faces: faces(words)? });
+        } else {
+            words.expect("}", "a key, a brush or a closing brace")?;
+            return Ok(entity);
+        }
+    }
+}
+
+/// The faces of a brush, up to its closing brace.
+fn faces(words: &mut Words<'_>) -> Result<Vec<FaceText>, MapTextError> {
+    let mut faces = Vec::new();
+    loop {
+        match words.peek() {
+            "(" => {
+                let points = [point(words)?, point(words)?, point(words)?];
+                let texture = words.peek();
+                if texture.is_empty() {
+                    return Err(words.error("a texture's name"));
+                }
+                words.take();
+                let texture = unquoted(texture).unwrap_or(texture).to_owned();
+                faces.push(FaceText { points, texture });
+            }
+            "}" => {
+                words.take();
+                return Ok(faces);
+            }
+            // How the last face's texture lies on it.
+            "[" | "]" if !faces.is_empty() => words.take(),
+            word if !faces.is_empty() && word.parse::<f64>().is_ok() => words.take(),
+            _ => return Err(words.error("a face or a closing brace")),
+        }
+    }
+}
+
+fn point(words: &mut Words<'_>) -> Result<[Decimal; 3], MapTextError> {
+    words.expect("(", "a point")?;
+    let mut number = || {
+        let number = Decimal::parse(words.peek()).ok_or_else(|| words.error("a number"))?;
+        words.take();
+        Ok(number)
+    };
+    let point = [number()?, number()?, number()?];
+    words.expect(")", "a closing parenthesis")?;
+    Ok(point)
+}
+
+/// What stands between quotes, if the word does.
+fn unquoted(word: &str) -> Option<&str> {
+    word.strip_prefix('"')?.strip_suffix('"')
+}
+
+/// A text word by word: quoted strings whole, comments left out. A brace is one
+/// only if it stands alone, for the names of textures may begin with one.
+struct Words<'a> {
+    text: &'a str,
+    /// Of the next word.
+    line: usize,
+    next: Option<&'a str>,
+}
+
+impl<'a> Words<'a> {
+    /// The next word; empty at the end.
+    fn peek(&mut self) -> &'a str {
+        if let Some(word) = self.next {
+            return word;
+        }
+        loop {
+            let blank = self.text.len() - self.text.trim_start().len();
+            self.skip(blank);
+            if !self.text.starts_with("//") {
+                break;
+            }
+            self.skip(self.text.find(['\r', '\n']).unwrap_or(self.text.len()));
+        }
+        let length = match self.text.strip_prefix('"') {
+            Some(inside) => inside.find('"').map(|length| length + 2),
+            None => self.text.find(char::is_whitespace),
+        };
+        let word = &self.text[..length.unwrap_or(self.text.len())];
+        self.next = Some(word);
+        word
+    }
+
+    fn take(&mut self) {
+        let length = self.peek().len();
+        self.next = None;
+        self.skip(length);
+    }
+
+    fn expect(&mut self, word: &str, what: &'static str) -> Result<(), MapTextError> {
+        if self.peek() != word {
+            return Err(self.error(what));
+        }
+        self.take();
+        Ok(())
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        let (skipped, rest) = self.text.split_at(bytes);
+        self.line += skipped.matches('\n').count();
+        self.text = rest;
+    }
+
+    fn error(&mut self, expected: &'static str) -> MapTextError {
+        let found = self.peek().to_owned();
+        MapTextError { line: self.line, expected, found }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_are_read() {
+        let text = "// a comment\n{\n\"classname\" \"worldspawn\"\n\"a b\" \"\"\n// b\n{\n\
+            ( 0 0 1 ) ( 0 1 0 ) ( 1 -0.5 1e2 ) {tex 0 0 0 1 1\n\
+            ( 0 0 1 ) ( 0 1 0 ) ( 1 0 0 ) *slime [ 1 0 0 4 ] [ 0 -1 0 3 ] 0 1 1\n}\n}\n\
+            {\n\"classname\"\t\"light\"\n\"origin\"\t\"1 2.5 -3\"\n}\n";
+        let entities = parse(text).expect("a map");
+        assert_eq!(entities.len(), 2);
+        assert_eq!(entities[0].get("a b"), Some(""));
+        let brush = &entities[0].brushes[0];
+        assert_eq!((brush.line, brush.faces.len()), (6, 2));
+        assert_eq!(brush.faces[0].points[2][1], Decimal::parse("-0.50").expect("a number"));
+        assert_eq!(brush.faces[0].points[2][2], Decimal::parse("100").expect("a number"));
+        assert_eq!((&*brush.faces[0].texture, &*brush.faces[1].texture), ("{tex", "*slime"));
+        assert_eq!(entities[1].origin(), Some([1.0, 2.5, -3.0]));
+    }
+
+    #[test]
+    fn lines_and_words_may_be_divided_otherwise() {
+        let faces = "( 0 0 1 )\n( 0 1 0 ) ( 1 0 0 ) t 0 0 0 1 1 0 0 0 ";
+        let text = format!("{{ \"k\" \"v\" {{ {faces}{faces} }} // x }}\n {{ {faces} }} }}");
+        let entities = parse(&text).expect("a map");
+        let faces = |i: usize| entities[0].brushes[i].faces.len();
+        assert_eq!((faces(0), faces(1), entities[0].brushes[1].line), (2, 1, 4));
+    }
+
+    #[test]
+    fn what_is_no_map_is_refused_with_its_line() {
+        for (text, line, expected) in [
+            ("{\n{\n\n( 0 0 ) ( 0 1 0 ) ( 1 0 0 ) tex\n}\n}\n", 4, "a number"),
+            ("{\n", 2, "a key, a brush or a closing brace"),
+            ("{\n\"key\"\n}", 3, "a quoted value"),
+            ("}", 1, "an entity's brace"),
+            ("{ {\nbrushDef { } } }", 2, "a face or a closing brace"),
+            ("{ \"unclosed", 1, "a key, a brush or a closing brace"),
+        ] {
+            let error = parse(text).expect_err(text);
+            assert_eq!((error.line, error.expected), (line, expected), "{text}");
+        }
+    }
+}
