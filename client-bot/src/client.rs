@@ -167,9 +167,11 @@ impl Client {
         }
     }
 
-    /// Sends the command of the tick that is due, and says whether one was.
+    /// Sends the command of the tick that is due, and says whether one was. A
+    /// shot in it is judged by what [`Client::others`] gives now.
     pub fn command(&mut self, command: Command) -> bool {
-        let Some(sent) = self.session.command(self.now(), command) else { return false };
+        let (now, shown) = (self.now(), self.shown());
+        let Some(sent) = self.session.command(now, command, shown) else { return false };
         let others = self.in_the_way();
         if let Some(prediction) = &mut self.prediction {
             prediction.play(&sent, &others);

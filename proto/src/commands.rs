@@ -7,4 +7,4 @@ mod datagram;
 
 pub use acknowledgement::{Acknowledgement, WINDOW};
 pub use batch::{CommandBatch, MAX_COMMANDS};
-pub use datagram::{CommandDatagram, MAX_COMMAND_DATAGRAM, QUARTER_TURN};
+pub use datagram::{CommandDatagram, MAX_COMMAND_DATAGRAM, MAX_VIEW_AGE, QUARTER_TURN};

@@ -55,5 +55,6 @@ fn test_match(
     let world = sim::World::new(map.into(), models, config).unwrap();
     let rate = std::num::NonZeroU16::new(60).unwrap();
     let events = tokio::sync::broadcast::Sender::new(8);
-    tick_thread::Match::new(world, rate, requests, std::sync::Arc::default(), events)
+    let rewind = std::time::Duration::from_millis(200);
+    tick_thread::Match::new(world, rate, rewind, requests, std::sync::Arc::default(), events)
 }

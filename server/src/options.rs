@@ -19,6 +19,13 @@ const DEFAULT_HTTP_PORT: u16 = 8080;
 /// 128 kbit, what a slow line carries with ease.
 const DEFAULT_CLIENT_BUDGET: u32 = 16_000;
 
+/// Farthest back that shots are judged unless asked otherwise: a round trip to
+/// the other side of a continent, and what a client interpolates. Beyond that,
+/// being shot behind a corner would be felt more than shooting in vain.
+const DEFAULT_REWIND: &str = "200ms";
+/// Farthest back that can be asked for: what the simulation remembers.
+const MAX_REWIND: Duration = Duration::from_millis(500);
+
 /// What to serve, where and how: the command line of the binary, and the
 /// argument of [`Server::start`](crate::Server::start).
 #[derive(Clone, Debug, PartialEq, Eq, Parser)]
@@ -73,6 +80,12 @@ pub struct Options {
           value_parser = clap::value_parser!(u32).range(1000..))]
     pub client_budget: u32,
 
+    /// Farthest back that a ray meets other players where its shooter saw them; at
+    /// most 500ms
+    #[arg(long, value_name = "D", env = "ARENA_REWIND", default_value = DEFAULT_REWIND,
+          value_parser = parse_rewind)]
+    pub rewind: Duration,
+
     /// Stop after this time, such as `30s` or `2m`; without it, run until stopped
     #[arg(long, value_name = "D", env = "ARENA_DURATION", value_parser = parse_duration)]
     pub duration: Option<Duration>,
@@ -123,6 +136,7 @@ impl Options {
             seed: 1,
             max_players: DEFAULT_MAX_PLAYERS,
             client_budget: DEFAULT_CLIENT_BUDGET,
+            rewind: parse_rewind(DEFAULT_REWIND).unwrap_or_default(),
             duration: None,
             record: None,
             cert: None,
@@ -170,6 +184,13 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     duration.map_err(|error| format!("{error}; write it like 30s, 2m or 1h"))
 }
 
+/// A time no longer than [`MAX_REWIND`].
+fn parse_rewind(text: &str) -> Result<Duration, String> {
+    let duration = parse_duration(text)?;
+    let short = duration <= MAX_REWIND;
+    short.then_some(duration).ok_or_else(|| format!("more than {MAX_REWIND:?}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,7 +213,7 @@ mod tests {
     fn every_option_is_read() {
         let text = "--map m --listen [::1]:5 --http 127.0.0.1:6 --tick-rate 30 --objects 300 \
                     --seed 9 --max-players 8 --duration 90s --snapshot-rate 20 \
-                    --client-budget 4000 --cert c --key k --ban ::1,10.0.0.1 --log-format json \
+                    --client-budget 4000 --rewind 50ms --cert c --key k --ban ::1,10.0.0.1 --log-format json \
                     --record match.obsr";
         let expected = Options {
             config: None,
@@ -201,6 +222,7 @@ mod tests {
             http: "127.0.0.1:6".parse().unwrap(),
             tick_rate: 30,
             snapshot_rate: Some(20),
+            rewind: Duration::from_millis(50),
             objects: 300,
             seed: 9,
             max_players: 8,
@@ -225,6 +247,7 @@ mod tests {
             ["--client-budget", "10"],
             ["--listen", "4433"],
             ["--duration", "soon"],
+            ["--rewind", "501ms"],
             ["--duration", "-1"],
             ["--cert", "without-a-key"],
             ["--ban", "everybody"],

@@ -1,5 +1,6 @@
 use std::num::NonZeroU16;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::time::Duration;
 
 use proto::commands::CommandBatch;
 use proto::server::{CommandSource, JitterBuffer, JitterStats};
@@ -46,6 +47,8 @@ impl Seat {
 /// The tick thread's side of all seats.
 pub(crate) struct Seats {
     tick_rate: NonZeroU16,
+    /// Farthest back that a shot may meet others, as commands say it.
+    most_view_age: u16,
     requests: Receiver<JoinRequest>,
     taken: Vec<Taken>,
     /// What players who left had counted.
@@ -61,9 +64,17 @@ struct Taken {
 }
 
 impl Seats {
-    /// No seats taken yet; requests come from `requests`.
-    pub(crate) fn new(tick_rate: NonZeroU16, requests: Receiver<JoinRequest>) -> Self {
-        Self { tick_rate, requests, taken: Vec::new(), past: JitterStats::default() }
+    /// No seats taken yet; requests come from `requests`. Shots meet others
+    /// where their shooter saw them, but at most `rewind` ago.
+    pub(crate) fn new(
+        tick_rate: NonZeroU16,
+        rewind: Duration,
+        requests: Receiver<JoinRequest>,
+    ) -> Self {
+        let sixteenths = rewind.as_secs_f64() * f64::from(tick_rate.get()) * 16.0;
+        // `as` saturates.
+        let most_view_age = sixteenths as u16;
+        Self { tick_rate, most_view_age, requests, taken: Vec::new(), past: JitterStats::default() }
     }
 
     /// Takes in the commands that arrived, takes out who has left, and lets in
@@ -109,7 +120,8 @@ impl Seats {
         let command = |seat: &mut Taken| {
             let (command, source) = seat.buffer.take(tick, now);
             seat.surprised = source != CommandSource::Client;
-            (seat.player, command)
+            let view_age = command.view_age.min(self.most_view_age);
+            (seat.player, Command { view_age, ..command })
         };
         self.taken.iter_mut().map(command).collect()
     }

@@ -72,6 +72,7 @@ impl Server {
         let (game, frames) = Match::new(
             setup.world,
             setup.terms.tick_rate,
+            options.rewind,
             requests,
             Arc::clone(&sessions),
             events.clone(),

@@ -1,7 +1,7 @@
 use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use proto::control::MatchEvent;
 use proto::server::{JitterStats, OwnPlayer};
@@ -70,15 +70,17 @@ pub(crate) struct Match {
 }
 
 impl Match {
-    /// A match in `world` that players join by `requests`.
+    /// A match in `world` that players join by `requests`, and in which a shot
+    /// meets others where its shooter saw them, at most `rewind` ago.
     pub(crate) fn new(
         world: World,
         tick_rate: NonZeroU16,
+        rewind: Duration,
         requests: Receiver<JoinRequest>,
         sessions: Arc<Sessions>,
         events: broadcast::Sender<(Tick, MatchEvent)>,
     ) -> (Self, LastFrame) {
-        let seats = Seats::new(tick_rate, requests);
+        let seats = Seats::new(tick_rate, rewind, requests);
         let (published, frames) = watch::channel(Frame::of(&world, &seats));
         (Self { world, seats, sessions, events, tick: Tick(0), published, recorder: None }, frames)
     }
@@ -138,7 +140,6 @@ impl Match {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::{SyncSender, sync_channel};
-    use std::time::Duration;
 
     use proto::commands::CommandBatch;
     use proto::control::PlayerName;
@@ -243,6 +244,19 @@ mod tests {
         let own_motion = frame.own(seat.player, None).motion.unwrap();
         assert_eq!(own_motion.position.as_dvec3(), own.position);
         assert!(stage.game.sessions.lead(seat.player).is_some());
+    }
+
+    #[test]
+    fn nobody_shoots_farther_into_the_past_than_allowed() {
+        let mut stage = Stage::new();
+        let seat = stage.join().unwrap();
+        let command = Command { buttons: sim::Buttons::FIRE, view_age: 4000, ..Command::default() };
+        let tick = seat.tick.after(2);
+        seat.send(CommandBatch::new(tick, vec![command]).unwrap(), stage.now()).unwrap();
+        stage.game.seats.receive(&mut stage.game.world, seat.tick);
+        let commands = stage.game.seats.commands(tick, stage.now());
+        // 200 ms are 12 ticks of 16 parts.
+        assert_eq!(commands, [(seat.player, Command { view_age: 192, ..command })]);
     }
 
     #[test]

@@ -195,7 +195,13 @@ mod tests {
     fn wandering(tick: u32) -> Command {
         let yaw = (tick / 40 * 9_000) as u16;
         let keys = if tick % 90 < 3 { sim::Buttons::JUMP } else { sim::Buttons::default() };
-        Command { forward: 127, right: (tick % 100) as i8, yaw, pitch: 0, buttons: keys }
+        Command {
+            forward: 127,
+            right: (tick % 100) as i8,
+            yaw,
+            buttons: keys,
+            ..Command::default()
+        }
     }
 
     #[test]

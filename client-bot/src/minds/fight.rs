@@ -92,7 +92,7 @@ impl Fight {
             buttons = buttons | Buttons::JUMP;
         }
         let pitch = elevation.clamp(-STEPS / 4.0, STEPS / 4.0) as i16;
-        Command { forward, right: self.strafe, yaw: self.yaw, pitch, buttons }
+        Command { forward, right: self.strafe, yaw: self.yaw, pitch, buttons, ..Command::default() }
     }
 }
 

@@ -70,7 +70,7 @@ impl Traveller {
             buttons = buttons | Buttons::CROUCH;
         }
         let yaw = heading(target.position - position);
-        Some(Command { forward: i8::MAX, right: 0, yaw, pitch: 0, buttons })
+        Some(Command { forward: i8::MAX, yaw, buttons, ..Command::default() })
     }
 }
 

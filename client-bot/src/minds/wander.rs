@@ -134,7 +134,7 @@ impl Mind for Wander {
         if tick < self.crouch_until {
             buttons = buttons | Buttons::CROUCH;
         }
-        Command { forward: i8::MAX, right: 0, yaw: self.yaw, pitch: 0, buttons }
+        Command { forward: i8::MAX, yaw: self.yaw, buttons, ..Command::default() }
     }
 }
 

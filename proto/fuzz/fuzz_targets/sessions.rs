@@ -85,7 +85,7 @@ fuzz_target!(|bytes: &[u8]| {
             }
             7 => {
                 let command = Command { forward: *argument as i8, ..Command::default() };
-                if let Some(sent) = client.command(now, command) {
+                if let Some(sent) = client.command(now, command, None) {
                     let heard = server.receive_datagram(now, &sent.datagram);
                     assert!(damaged || heard.is_ok(), "{heard:?}");
                 }

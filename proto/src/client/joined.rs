@@ -1,13 +1,15 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use sim::{Command, PlayerMotion};
+use sim::{Buttons, Command, PlayerMotion};
 
 use super::clock::Clock;
 use super::event_queue::EventQueue;
 use super::view::View;
 use crate::bits::BitReader;
-use crate::commands::{Acknowledgement, CommandBatch, CommandDatagram, MAX_COMMANDS, QUARTER_TURN};
+use crate::commands::{
+    Acknowledgement, CommandBatch, CommandDatagram, MAX_COMMANDS, MAX_VIEW_AGE, QUARTER_TURN,
+};
 use crate::control::ServerHello;
 use crate::snapshot::{Header, SnapshotCodec};
 use crate::{DatagramError, Tick, Time};
@@ -140,12 +142,20 @@ impl Joined {
     }
 
     /// Gives the command for the tick that is due, if one is.
-    pub(super) fn command(&mut self, now: Time, command: Command) -> Option<CommandSent> {
+    pub(super) fn command(
+        &mut self,
+        now: Time,
+        command: Command,
+        shown: Option<f64>,
+    ) -> Option<CommandSent> {
         let tick = self.clock.take_due(now)?;
+        let fires = command.buttons.contains(Buttons::FIRE);
+        let view_age = shown.filter(|_| fires).map_or(0, |shown| view_age(tick, shown));
         let command = Command {
             forward: command.forward.max(-i8::MAX),
             right: command.right.max(-i8::MAX),
             pitch: command.pitch.clamp(-QUARTER_TURN, QUARTER_TURN),
+            view_age,
             ..command
         };
         let count = tick.distance(self.newest).clamp(1, MAX_COMMANDS as i64) as u32;
@@ -160,6 +170,13 @@ impl Joined {
         let datagram = CommandDatagram { acknowledgement: self.received, batch }.encode();
         Some(CommandSent { tick, command, first: tick.before(count - 1)?, datagram })
     }
+}
+
+/// How long before the end of `tick` the moment `shown` is, as a command says.
+fn view_age(tick: Tick, shown: f64) -> u16 {
+    // `as` makes 0 of a NaN.
+    let sixteenths = ((f64::from(tick.0) - shown) * 16.0).round();
+    sixteenths.clamp(0.0, f64::from(MAX_VIEW_AGE)) as u16
 }
 
 impl SessionStats {
@@ -237,7 +254,7 @@ mod tests {
             meddle(&mut self.client);
             let received = self.client.receive_datagram(Time::ZERO, &datagram).unwrap().unwrap();
             let now = self.client.next_command_at().unwrap();
-            if let Some(sent) = self.client.command(now, sim::Command::default()) {
+            if let Some(sent) = self.client.command(now, sim::Command::default(), None) {
                 self.server.receive_datagram(now, &sent.datagram).unwrap();
             }
             received.digest_agrees

@@ -180,10 +180,18 @@ impl Session {
 
     /// Gives the command for the tick that is due; `None` if none is due yet.
     /// What a command cannot say (a movement of -128, a view beyond the
-    /// vertical) is drawn to the nearest that it can.
-    pub fn command(&mut self, now: Time, command: Command) -> Option<CommandSent> {
+    /// vertical) is drawn to the nearest that it can. `shown` is the moment of
+    /// the match, in ticks, that the player saw of the others when deciding: a
+    /// shot is judged by that. Without it, and without a shot, nothing is said
+    /// of it, whatever [`Command::view_age`] holds.
+    pub fn command(
+        &mut self,
+        now: Time,
+        command: Command,
+        shown: Option<f64>,
+    ) -> Option<CommandSent> {
         let Phase::Joined(joined) = &mut self.phase else { return None };
-        let sent = joined.command(now, command)?;
+        let sent = joined.command(now, command, shown)?;
         self.stats.command_datagrams += 1;
         self.stats.command_bytes += sent.datagram.len() as u64;
         Some(sent)

@@ -6,7 +6,13 @@ use crate::snapshot::DatagramKind;
 use crate::{DatagramError, Tick};
 
 /// No command datagram is longer, in bytes.
-pub const MAX_COMMAND_DATAGRAM: usize = 71;
+pub const MAX_COMMAND_DATAGRAM: usize = 83;
+
+/// Bits of [`Command::view_age`]: two seconds of it at the highest rate.
+const VIEW_AGE_BITS: u32 = 12;
+
+/// The greatest [`Command::view_age`] that a datagram can say.
+pub const MAX_VIEW_AGE: u16 = (1 << VIEW_AGE_BITS) - 1;
 
 /// As far as a view can be raised or lowered, in steps of [`Command::pitch`].
 pub const QUARTER_TURN: i16 = 1 << 14;
@@ -106,6 +112,9 @@ fn write_command(writer: &mut BitWriter, command: &Command, newer: Option<&Comma
             writer.write(value, width);
         }
     }
+    if command.buttons.contains(Buttons::FIRE) {
+        writer.write(command.view_age.into(), VIEW_AGE_BITS);
+    }
 }
 
 fn read_command(
@@ -134,6 +143,8 @@ fn read_command(
         command.buttons = Buttons::from_bits(reader.read(8)? as u8)
             .ok_or(DatagramError::OutOfRange { field: "buttons" })?;
     }
+    let fires = command.buttons.contains(Buttons::FIRE);
+    command.view_age = if fires { reader.read(VIEW_AGE_BITS)? as u16 } else { 0 };
     if command.forward == i8::MIN || command.right == i8::MIN {
         return Err(DatagramError::OutOfRange { field: "movement" });
     }

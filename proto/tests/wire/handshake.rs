@@ -41,7 +41,7 @@ fn a_welcome_client_joins_plays_and_leaves() {
             matches!(&events[..], [server::Event::Hello { name }] if name.as_str() == "tester")
         );
         assert_eq!((server.player(), client.player()), (None, None));
-        assert_eq!(client.command(Time::ZERO, Command::default()), None);
+        assert_eq!(client.command(Time::ZERO, Command::default(), None), None);
         server.accept(PLAYER, Tick(500));
         let (_, events) = exchange(&mut server, &mut client, Time::ZERO);
         let [client::Event::Joined(hello)] = &events[..] else { panic!("{events:?}") };
@@ -87,7 +87,7 @@ fn a_wrong_version_is_answered_whatever_follows_it() {
     assert_eq!(answer(&mut server), ServerMessage::Refused(reason.clone()));
 
     let mut server = server::Session::new(terms(), Time::ZERO);
-    let of_the_future = frame(&[0, 3, 0xde, 0xad]).unwrap();
+    let of_the_future = frame(&[0, 200, 0xde, 0xad]).unwrap();
     let events = server.receive_stream(Time::ZERO, &of_the_future).unwrap();
     assert_eq!(events, [server::Event::Refused(reason)]);
 }

@@ -151,7 +151,7 @@ impl Match {
         if due <= self.now {
             let guess = self.client.latest_tick().map_or(0, |tick| tick.0 as u16);
             let command = Command { forward: 127, yaw: guess, ..Command::default() };
-            let sent = self.client.command(self.now, command).unwrap();
+            let sent = self.client.command(self.now, command, None).unwrap();
             assert!(sent.datagram.len() <= proto::commands::MAX_COMMAND_DATAGRAM);
             self.up.send(self.now, sent.datagram);
         }

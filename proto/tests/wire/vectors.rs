@@ -87,7 +87,8 @@ fn server_messages() {
 fn commands() {
     let standing = Command { yaw: 0x4000, ..Command::default() };
     let running = Command { forward: 127, right: -64, pitch: -100, ..standing };
-    let jumping = Command { buttons: Buttons::JUMP | Buttons::WALK, ..running };
+    let buttons = Buttons::JUMP | Buttons::FIRE;
+    let jumping = Command { buttons, view_age: 137, ..running };
     let commands = vec![standing, running, running, jumping];
     let datagram = CommandDatagram {
         acknowledgement: Some(Acknowledgement { latest: Tick(70_010), before: 0b1011 }),

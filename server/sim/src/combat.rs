@@ -4,13 +4,18 @@
 //! *rocket* that flies straight under guard and bursts where it is stopped,
 //! and a *grenade*, a rigid body like any other that bursts after a while. A
 //! burst hurts, pushes and wakes whatever it has in plain sight.
+//!
+//! A ray is judged by what the shooter saw: the other players are met where
+//! they stood when they were shown ([`Command::view_age`](crate::Command)).
 
 mod blast;
 mod fire;
 mod fly;
+mod past;
 
 pub(crate) use fire::fire;
 pub(crate) use fly::advance_projectiles;
+pub(crate) use past::Past;
 
 use crate::arena::Arena;
 use crate::counters::Counters;
@@ -66,6 +71,7 @@ impl Default for Fighter {
 pub(crate) struct Combat<'a> {
     pub(crate) arena: &'a Arena,
     pub(crate) entities: &'a mut Entities,
+    pub(crate) past: &'a Past,
     pub(crate) events: &'a mut Vec<Event>,
     pub(crate) counters: &'a mut Counters,
     /// Length of a tick.

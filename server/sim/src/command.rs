@@ -14,6 +14,11 @@ pub struct Command {
     pub pitch: i16,
     /// Keys held down.
     pub buttons: Buttons,
+    /// How long before the end of this tick, in sixteenths of a tick, was what
+    /// the player saw of the others: a ray meets them where they stood then.
+    /// Zero is where they stand.
+    #[serde(default)]
+    pub view_age: u16,
 }
 
 /// A set of keys held down. Unknown bits are kept out by [`Buttons::from_bits`].

@@ -1,12 +1,14 @@
 use xxhash_rust::xxh3::Xxh3Default;
 
+use crate::combat::Past;
 use crate::contact::Pair;
 use crate::entities::{Entities, Player, Role};
 use crate::guard::Blocker;
 
 /// XXH3 over the exact bits of everything that ticks change and that decides
-/// the next one: the bodies, and what the solver remembers of their contacts.
-pub(crate) fn digest(tick: u64, entities: &Entities, pairs: &[Pair]) -> u64 {
+/// the next one: the bodies, what the solver remembers of their contacts, and where the
+/// players stood lately.
+pub(crate) fn digest(tick: u64, entities: &Entities, pairs: &[Pair], past: &Past) -> u64 {
     let mut hash = Xxh3Default::new();
     hash.update(&tick.to_le_bytes());
     for generation in entities.generations() {
@@ -57,10 +59,11 @@ pub(crate) fn digest(tick: u64, entities: &Entities, pairs: &[Pair]) -> u64 {
         hash.update(&entity.rest.still.to_le_bytes());
         hash.update(&entity.rest.island.to_le_bytes());
     }
+    past.digest(&mut hash);
     hash.digest()
 }
 
-fn numbers(hash: &mut Xxh3Default, numbers: &[f64]) {
+pub(crate) fn numbers(hash: &mut Xxh3Default, numbers: &[f64]) {
     for number in numbers {
         hash.update(&number.to_bits().to_le_bytes());
     }

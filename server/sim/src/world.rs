@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::agent;
 use crate::arena::Arena;
-use crate::combat::{self, Combat, Projectile};
+use crate::combat::{self, Combat, Past, Projectile};
 use crate::command::Command;
 use crate::contact::Pair;
 use crate::counters::Counters;
@@ -49,6 +49,7 @@ pub struct World {
     config: Config,
     entities: Entities,
     pairs: Vec<Pair>,
+    past: Past,
     counters: Counters,
     events: Vec<Event>,
     tick: u64,
@@ -78,6 +79,7 @@ impl World {
             arena,
             config,
             pairs: Vec::new(),
+            past: Past::default(),
             counters: Counters::default(),
             events: Vec::new(),
             tick: 0,
@@ -132,6 +134,7 @@ impl World {
         self.advance_props(seconds, overlapping);
         combat::advance_projectiles(&mut self.combat(seconds));
         self.bring_back();
+        self.past.remember(&self.entities);
         self.count();
     }
 
@@ -144,7 +147,7 @@ impl World {
     /// A fingerprint of everything that ticks change and the next one depends
     /// on. Equal worlds have equal digests on every machine.
     pub fn digest(&self) -> u64 {
-        digest(self.tick, &self.entities, &self.pairs)
+        digest(self.tick, &self.entities, &self.pairs, &self.past)
     }
 
     /// A player's whole motion state, for a client to predict from; `None` if
@@ -220,6 +223,7 @@ impl World {
         Combat {
             arena: &self.arena,
             entities: &mut self.entities,
+            past: &self.past,
             events: &mut self.events,
             counters: &mut self.counters,
             seconds,

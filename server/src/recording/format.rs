@@ -6,7 +6,7 @@ use sim::{Buttons, Command, Config, EntityId};
 pub(super) const MAGIC: [u8; 4] = *b"OBSR";
 
 /// Raised by any change that an older reader would misread.
-pub(super) const VERSION: u16 = 1;
+pub(super) const VERSION: u16 = 2;
 
 /// No frame's body is longer: what its length can say.
 pub(super) const MAX_FRAME: usize = u16::MAX as usize;
@@ -88,6 +88,7 @@ struct StoredCommand {
     yaw: u16,
     pitch: i16,
     buttons: u8,
+    view_age: u16,
 }
 
 fn stored_id(id: EntityId) -> StoredId {
@@ -99,14 +100,15 @@ fn id((slot, generation): StoredId) -> EntityId {
 }
 
 fn stored_command(&(player, command): &(EntityId, Command)) -> StoredCommand {
-    let Command { forward, right, yaw, pitch, buttons } = command;
-    StoredCommand { player: stored_id(player), forward, right, yaw, pitch, buttons: buttons.bits() }
+    let Command { forward, right, yaw, pitch, buttons, view_age } = command;
+    let (player, buttons) = (stored_id(player), buttons.bits());
+    StoredCommand { player, forward, right, yaw, pitch, buttons, view_age }
 }
 
 fn command(stored: StoredCommand) -> Option<(EntityId, Command)> {
-    let StoredCommand { player, forward, right, yaw, pitch, buttons } = stored;
+    let StoredCommand { player, forward, right, yaw, pitch, buttons, view_age } = stored;
     let buttons = Buttons::from_bits(buttons)?;
-    Some((id(player), Command { forward, right, yaw, pitch, buttons }))
+    Some((id(player), Command { forward, right, yaw, pitch, buttons, view_age }))
 }
 
 type Wire = Configuration<LittleEndian, Varint, Limit<MAX_FRAME>>;

@@ -3,6 +3,7 @@ use maps::Trace;
 use maps::geometry::Aabb;
 
 use super::{Combat, Projectile, Weapon};
+use crate::cascade::Body;
 use crate::command::{Buttons, Command};
 use crate::entities::Role;
 use crate::event::Event;
@@ -39,6 +40,8 @@ struct Aim {
     eye: DVec3,
     direction: DVec3,
     velocity: DVec3,
+    /// As in [`Command`].
+    view_age: u16,
 }
 
 /// Lets the player in `slot` shoot, if they wish and can.
@@ -82,6 +85,7 @@ fn aim(combat: &Combat, slot: u16, command: Command) -> Option<Aim> {
         eye: centre + DVec3::Z * above,
         direction: across.extend(libm::sin(elevation)),
         velocity: entity.velocity,
+        view_age: command.view_age,
     })
 }
 
@@ -96,7 +100,7 @@ fn ray(combat: &mut Combat, aim: &Aim) {
     };
     let mut target = None;
     let reach = Aabb::around([aim.eye, aim.eye + aim.direction * nearest]);
-    combat.space().visit_entities(&reach, Some(aim.player.slot), &mut |slot, body| {
+    let mut try_to_hit = |slot, body: Body| {
         for part in body.parts_at_start() {
             if let Some(distance) = ray_meets(&part, aim.eye, aim.direction)
                 && distance < nearest
@@ -105,7 +109,17 @@ fn ray(combat: &mut Combat, aim: &Aim) {
                 target = Some(slot);
             }
         }
+    };
+    let rewinds = aim.view_age > 0;
+    combat.space().visit_entities(&reach, Some(aim.player.slot), &mut |slot, body| {
+        let is_player = combat.entities.get(slot).is_some_and(|entity| entity.fighter().is_some());
+        if !(rewinds && is_player) {
+            try_to_hit(slot, body);
+        }
     });
+    if rewinds {
+        visit_players_as_seen(combat, aim, &mut try_to_hit);
+    }
     let to = aim.eye + aim.direction * nearest;
     combat.events.push(Event::Ray { player: aim.player, from: aim.eye, to });
     let Some(slot) = target else { return };
@@ -118,6 +132,20 @@ fn ray(combat: &mut Combat, aim: &Aim) {
     if let Some(entity) = combat.entities.get_mut(slot) {
         let inverse_mass = combat.arena.shapes[entity.shape].inverse_mass;
         entity.velocity += aim.direction * (RAY_IMPULSE * inverse_mass);
+    }
+}
+
+/// Shows `each` the other players who are there now as they stood at the
+/// moment that the shooter was shown, in ascending order of slot.
+fn visit_players_as_seen<'a>(combat: &'a Combat, aim: &Aim, each: &mut impl FnMut(u16, Body<'a>)) {
+    let others = combat.entities.iter().filter(|entity| entity.id != aim.player);
+    for entity in others.filter(|entity| entity.fighter().is_some()) {
+        let Some(now) = entity.placement() else { continue };
+        let (shape, pose) = match combat.past.stance(entity.id, aim.view_age) {
+            Some(stance) => (stance.shape, stance.pose),
+            None => (now.shape(), *now.pose()),
+        };
+        each(entity.id.slot, Body::standing(&combat.arena.shapes[shape], pose));
     }
 }
 

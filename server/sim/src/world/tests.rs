@@ -348,3 +348,45 @@ fn the_digest_knows_what_the_solver_remembers() {
     point.expect("the crate touches the floor").impulse[0] += 1e-9;
     assert_ne!(world.digest(), before);
 }
+
+#[test]
+fn a_ray_hits_what_the_shooter_saw_and_no_older() {
+    use crate::command::Buttons;
+    // A tick's way sideways is more than a player is wide.
+    let shot = |view_age: u16| {
+        let mut world = empty_room();
+        let shooter = world.join_at(DVec3::new(-400.0, 0.0, 30.0));
+        let victim = world.join_at(DVec3::new(-200.0, -10.0, 30.0));
+        world.step(&[]);
+        for step in 1..12 {
+            let place = DVec3::new(-200.0, -10.0 + 40.0 * f64::from(step), 30.0);
+            let shape = world.arena.shapes.of_posture(Posture::Standing);
+            let placement = world.free(shape, place, DQuat::IDENTITY);
+            world.entities.commit(victim.slot, placement);
+            world.step(&[]);
+        }
+        let fire = Command { view_age, ..holding(Buttons::FIRE) };
+        world.step(&[(shooter, fire)]);
+        world.vitals(victim).expect("a player").health < 100
+    };
+    // The way began at y = -10; the shot is fired along y = 0, in tick 13.
+    let tick = |tick: u16| (13 - tick) * 16;
+    assert!(shot(tick(1)), "where it stood after the first tick");
+    assert!(!shot(tick(3)) && !shot(tick(12)) && !shot(0), "nobody was there");
+    assert!(shot(u16::MAX), "the oldest that is remembered");
+    // Between the first two ticks it stood between -10 and 30.
+    assert!(shot(tick(1) - 8) && !shot(tick(2) + 2));
+}
+
+#[test]
+fn nobody_is_met_between_two_sides_of_a_teleporter() {
+    let mut world = empty_room();
+    let id = world.join_at(DVec3::new(-400.0, 0.0, 30.0));
+    world.step(&[]);
+    let shape = world.arena.shapes.of_posture(Posture::Standing);
+    let there = world.free(shape, DVec3::new(-100.0, 0.0, 30.0), DQuat::IDENTITY);
+    world.entities.commit(id.slot, there);
+    world.step(&[]);
+    let x = |age| world.past.stance(id, age).expect("known").pose.position.x;
+    assert_eq!((x(16), x(24), x(32)), (-100.0, -400.0, -400.0));
+}
