@@ -1,28 +1,20 @@
 use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
+use axum::{Json, Router};
 
 use crate::error::{RunError, StartError};
-use crate::telemetry::Telemetry;
-use crate::tick_thread::LastFrame;
+use crate::network::Lobby;
 
-/// A match without a new frame for this long is not healthy: ten ticks at the
-/// slowest rate there is.
-const STALE: Duration = Duration::from_secs(1);
+mod info;
 
 /// What the pages tell of.
-#[derive(Clone)]
-struct Pages {
-    telemetry: Arc<Telemetry>,
-    frame: LastFrame,
-}
+type Pages = State<Arc<Lobby>>;
 
 /// The TCP socket of the operator's pages.
 pub(crate) fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
@@ -37,31 +29,47 @@ pub(crate) fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
 /// Serves the operator's pages until `stopped`.
 pub(crate) async fn serve(
     listener: TcpListener,
-    telemetry: Arc<Telemetry>,
-    frame: LastFrame,
+    lobby: Arc<Lobby>,
     stopped: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), RunError> {
     let pages = Router::new()
         .route("/metrics", get(metrics))
         .route("/healthz", get(health))
-        .with_state(Pages { telemetry, frame });
+        .route("/readyz", get(readiness))
+        .route("/info", get(async |State(lobby): Pages| Json(info::of(&lobby))))
+        .with_state(lobby);
     let listener = tokio::net::TcpListener::from_std(listener).map_err(RunError::Http)?;
     axum::serve(listener, pages).with_graceful_shutdown(stopped).await.map_err(RunError::Http)
 }
 
-async fn metrics(State(pages): State<Pages>) -> impl IntoResponse {
-    let frame = Arc::clone(&pages.frame.borrow());
+async fn metrics(State(lobby): Pages) -> impl IntoResponse {
+    let frame = Arc::clone(&lobby.frames.borrow());
     // The version of the text format that the exporter writes.
     let format = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
-    (format, pages.telemetry.render(&frame))
+    (format, lobby.telemetry.render(&frame))
 }
 
-async fn health(State(pages): State<Pages>) -> impl IntoResponse {
-    let age = pages.frame.borrow().simulated.elapsed();
-    if age < STALE {
+/// Whether the match is alive: for who restarts what is not.
+async fn health(State(lobby): Pages) -> (StatusCode, String) {
+    let frame = Arc::clone(&lobby.frames.borrow());
+    if frame.is_fresh() {
         (StatusCode::OK, "ok\n".to_owned())
     } else {
-        let text = format!("the last tick was {:.1} s ago\n", age.as_secs_f64());
-        (StatusCode::SERVICE_UNAVAILABLE, text)
+        let age = frame.simulated.elapsed().as_secs_f64();
+        (StatusCode::SERVICE_UNAVAILABLE, format!("the last tick was {age:.1} s ago\n"))
+    }
+}
+
+/// Whether players should be sent here: for who spreads them over servers.
+async fn readiness(State(lobby): Pages) -> (StatusCode, String) {
+    let (status, text) = health(State(Arc::clone(&lobby))).await;
+    if status != StatusCode::OK {
+        (status, text)
+    } else if lobby.stop.is_requested() {
+        (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned())
+    } else if !lobby.telemetry.tick.is_on_time() {
+        (StatusCode::SERVICE_UNAVAILABLE, "ticks are late\n".to_owned())
+    } else {
+        (StatusCode::OK, "ready\n".to_owned())
     }
 }

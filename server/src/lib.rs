@@ -19,6 +19,8 @@
 //! [`Server::start`] sets it all up and returns a [`Running`] server, so that
 //! a test can have one as easily as the binary.
 
+mod agones;
+mod audit_thread;
 mod error;
 mod http;
 mod map_file;
@@ -40,7 +42,7 @@ mod tick_thread;
 pub use error::{RunError, StartError};
 pub use models::{ModelsOptions, write_models};
 pub use network::{CertificateError, Fingerprint};
-pub use options::{LogFormat, Options};
+pub use options::{AgonesOptions, LogFormat, Options};
 pub use server::{Running, Server};
 
 /// A match on the arena for a few players, for the tests of what surrounds it.

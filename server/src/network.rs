@@ -10,6 +10,7 @@
 mod certificate;
 mod connection;
 mod endpoint;
+mod line;
 mod map_stream;
 mod renewal;
 mod waves;
@@ -24,7 +25,7 @@ use bytes::Bytes;
 use proto::control::MatchEvent;
 use proto::server::Terms;
 use proto::{Tick, Time};
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::{debug, error};
@@ -79,6 +80,10 @@ pub(crate) struct Lobby {
     pub(crate) banned: Vec<IpAddr>,
     /// Handshakes under way.
     pub(crate) handshakes: AtomicUsize,
+    /// UDP port on which players join.
+    pub(crate) port: u16,
+    /// Fingerprint of the certificate that newcomers are shown.
+    pub(crate) certificate: watch::Sender<Fingerprint>,
 }
 
 impl Lobby {

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 
+mod agones;
 mod file;
+
+pub use agones::AgonesOptions;
 
 /// Ticks per second unless asked otherwise.
 const DEFAULT_TICK_RATE: u32 = 60;
@@ -46,7 +49,7 @@ pub struct Options {
           default_value_t = any_address(DEFAULT_PORT))]
     pub listen: SocketAddr,
 
-    /// TCP address of `/metrics` and `/healthz`; port 0 takes any free one
+    /// TCP address of the live view, `/metrics` and the other pages; port 0 takes any free one
     #[arg(long, value_name = "ADDR", env = "ARENA_HTTP",
           default_value_t = loopback(DEFAULT_HTTP_PORT))]
     pub http: SocketAddr,
@@ -107,6 +110,15 @@ pub struct Options {
     #[arg(long, value_name = "IP", env = "ARENA_BAN", value_delimiter = ',')]
     pub ban: Vec<IpAddr>,
 
+    /// Audit the match by brute force every K ticks and count what overlaps: for
+    /// finding faults, it takes many times longer than a tick; 0 for never
+    #[arg(long, value_name = "K", env = "ARENA_AUDIT_EVERY", default_value_t = 0)]
+    pub audit_every: u32,
+
+    /// Whether and how to report to a fleet.
+    #[command(flatten)]
+    pub agones: AgonesOptions,
+
     /// How log lines are written to standard error
     #[arg(long, value_enum, env = "ARENA_LOG_FORMAT", default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
@@ -142,6 +154,8 @@ impl Options {
             cert: None,
             key: None,
             ban: Vec::new(),
+            audit_every: 0,
+            agones: AgonesOptions::default(),
             log_format: LogFormat::Text,
         }
     }
@@ -213,8 +227,9 @@ mod tests {
     fn every_option_is_read() {
         let text = "--map m --listen [::1]:5 --http 127.0.0.1:6 --tick-rate 30 --objects 300 \
                     --seed 9 --max-players 8 --duration 90s --snapshot-rate 20 \
-                    --client-budget 4000 --rewind 50ms --cert c --key k --ban ::1,10.0.0.1 --log-format json \
-                    --record match.obsr";
+                    --client-budget 4000 --rewind 50ms --cert c --key k --ban ::1,10.0.0.1 \
+                    --log-format json --record match.obsr --audit-every 60 --agones \
+                    --agones-port 7 --agones-health 0.5 --agones-empty 20s";
         let expected = Options {
             config: None,
             map: "m".into(),
@@ -232,6 +247,13 @@ mod tests {
             cert: Some("c".into()),
             key: Some("k".into()),
             ban: vec!["::1".parse().unwrap(), "10.0.0.1".parse().unwrap()],
+            audit_every: 60,
+            agones: AgonesOptions {
+                agones: true,
+                agones_port: 7,
+                agones_health: Duration::from_millis(500),
+                agones_empty: Duration::from_secs(20),
+            },
             log_format: LogFormat::Json,
         };
         assert_eq!(parse(&words(text)).unwrap(), expected);

@@ -28,6 +28,8 @@ pub(crate) enum Turn {
         /// Ticks that were left out just before it, because the clock was too
         /// far ahead.
         dropped: u64,
+        /// How long ago it was due.
+        late: Duration,
     },
 }
 
@@ -44,8 +46,10 @@ impl Pacer {
             return Turn::Wait(deadline - now);
         }
         let dropped = self.periods_behind(now).saturating_sub(MAX_CATCH_UP);
-        self.next += dropped + 1;
-        Turn::Run { dropped }
+        self.next += dropped;
+        let late = now - self.deadline();
+        self.next += 1;
+        Turn::Run { dropped, late }
     }
 
     /// Whether the tick that [`Turn::Run`] asked for, and that ended `now`,
@@ -82,7 +86,7 @@ mod tests {
         while now < end {
             match pacer.turn(now) {
                 Turn::Wait(time) => now += time,
-                Turn::Run { dropped: left_out } => {
+                Turn::Run { dropped: left_out, .. } => {
                     now += cost(run);
                     run += 1;
                     dropped += left_out;
@@ -132,9 +136,11 @@ mod tests {
     #[test]
     fn waiting_ends_exactly_at_the_deadline() {
         let mut pacer = Pacer::new(60);
-        assert_eq!(pacer.turn(Duration::ZERO), Turn::Run { dropped: 0 });
+        let late = |late| Turn::Run { dropped: 0, late };
+        assert_eq!(pacer.turn(Duration::ZERO), late(Duration::ZERO));
         let Turn::Wait(time) = pacer.turn(Duration::ZERO) else { panic!("due too soon") };
         assert_eq!(pacer.turn(time - Duration::from_nanos(1)), Turn::Wait(Duration::from_nanos(1)));
-        assert_eq!(pacer.turn(time), Turn::Run { dropped: 0 });
+        let nanosecond = Duration::from_nanos(1);
+        assert_eq!(pacer.turn(time + nanosecond), late(nanosecond));
     }
 }

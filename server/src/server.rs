@@ -15,17 +15,18 @@ use proto::quantise::{Quantiser, WorldBounds};
 use proto::server::Terms;
 use sim::World;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 
+use crate::audit_thread::AuditThread;
 use crate::error::{RunError, StartError};
 use crate::network::{self, Cadence, Credentials, Fingerprint, Lobby, Waves};
-use crate::options::Options;
+use crate::options::{AgonesOptions, Options};
 use crate::recording::LiveRecorder;
 use crate::sessions::Sessions;
 use crate::stop::Stop;
 use crate::telemetry::{Identity, Telemetry};
 use crate::tick_thread::Match;
-use crate::{http, map_file, status};
+use crate::{agones, http, map_file, status};
 
 /// An arena server, as a type to start one by.
 pub struct Server;
@@ -57,8 +58,12 @@ impl Server {
     /// # Errors
     /// Whatever is missing, with what to do about it. Nothing runs then.
     pub fn start(options: &Options) -> Result<Running, StartError> {
-        let map = map_file::load(&map_file::find(&options.map, &map_file::folders())?)?;
-        let setup = Setup::new(Arc::new(map), options)?;
+        let path = map_file::find(&options.map, &map_file::folders())?;
+        let loading = Instant::now();
+        let map = map_file::load(&path)?;
+        let map_load = loading.elapsed().as_secs_f64();
+        let map = Arc::new(map);
+        let setup = Setup::new(Arc::clone(&map), options)?;
         let epoch = Instant::now();
         let stop = Stop::new();
         let (joins, requests) = sync_channel(network::connection_limit(options.max_players));
@@ -111,6 +116,7 @@ impl Server {
             map_hash: &description.map_hash.to_string(),
             tick_rate: options.tick_rate,
             max_players: options.max_players,
+            map_load,
         })?);
         let lobby = Arc::new(Lobby {
             waves: Arc::new(Waves::new(options.max_players, options.tick_rate)),
@@ -126,17 +132,28 @@ impl Server {
             client_budget: options.client_budget,
             banned: options.ban.clone(),
             handshakes: AtomicUsize::new(0),
+            port: description.local_addr.port(),
+            certificate: watch::Sender::new(description.certificate),
         });
         let cadence =
             Cadence::new(options.snapshot_rate.unwrap_or(options.tick_rate), options.tick_rate);
         let duration = options.duration;
-        let io = Io { endpoint, credentials, cadence, pages, lobby, duration };
+        let agones = options.agones.clone();
+        let audit = match options.audit_every {
+            0 => None,
+            every => Some(AuditThread::new(&map, &lobby, every)?),
+        };
+        let io = Io { endpoint, credentials, cadence, pages, lobby, duration, agones };
 
         // From here on, whatever fails stops what already runs.
         let mut running = Running { description, stop: stop.clone(), threads: Vec::new() };
         let tick_rate = options.tick_rate;
         if let Some(writer) = writer {
             running.spawn("recording thread", move || Ok(writer.run()?))?;
+        }
+        if let Some(audit) = audit {
+            let stop = stop.clone();
+            running.spawn("audit thread", move || audit.run(&stop))?;
         }
         running.spawn("tick thread", {
             let stop = stop.clone();
@@ -288,6 +305,24 @@ struct Io {
     pages: TcpListener,
     lobby: Arc<Lobby>,
     duration: Option<Duration>,
+    agones: AgonesOptions,
+}
+
+/// What a fleet is told of this server.
+fn introduction(lobby: &Lobby) -> agones::Introduction {
+    let terms = &lobby.terms;
+    agones::Introduction {
+        labels: vec![
+            ("map", agones::label(terms.map_name.as_str())),
+            ("tick-rate", terms.tick_rate.to_string()),
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ],
+        annotations: vec![
+            ("map-hash", terms.map.to_string()),
+            ("certificate-sha256", lobby.certificate.borrow().to_string()),
+        ],
+        capacity: terms.player_limit,
+    }
 }
 
 impl Io {
@@ -300,15 +335,15 @@ impl Io {
             };
             let telemetry = Arc::clone(&self.lobby.telemetry);
             let frames = self.lobby.frames.clone();
-            let pages = http::serve(self.pages, telemetry, frames.clone(), stopped);
-            let players = self.lobby.terms.player_limit;
+            let pages = http::serve(self.pages, Arc::clone(&self.lobby), stopped);
             let quantiser = Quantiser::new(self.lobby.terms.bounds);
+            let introduction = introduction(&self.lobby);
             let until_stopped = async {
                 tokio::select! {
                     () = stop.requested() => Ok(()),
-                    ended = self.lobby.waves.run(frames, quantiser, self.cadence) => ended,
+                    ended = self.lobby.waves.run(frames, quantiser, self.cadence, &telemetry.network.round) => ended,
                     ended = pages => ended,
-                    () = network::renew(self.endpoint.clone(), self.credentials, players) => Ok(()),
+                    () = network::renew(self.endpoint.clone(), self.credentials, Arc::clone(&self.lobby)) => Ok(()),
                     () = status::report(Arc::clone(&self.lobby)) => Ok(()),
                     () = after(self.duration) => Ok(()),
                 }
@@ -319,7 +354,8 @@ impl Io {
                 ended
             };
             let serving = network::serve(self.endpoint.clone(), Arc::clone(&self.lobby));
-            let (ended, ()) = tokio::join!(ended, serving);
+            let fleet = agones::run(&self.agones, introduction, Arc::clone(&self.lobby), stop);
+            let (ended, (), ()) = tokio::join!(ended, serving, fleet);
             ended
         })
     }

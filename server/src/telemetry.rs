@@ -9,17 +9,25 @@
 //! test holds the two together.
 
 mod catalogue;
+mod connection_metrics;
+mod line_metrics;
 mod match_metrics;
 mod network_metrics;
+mod process_metrics;
+mod round_metrics;
 mod tick_metrics;
 
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 
 use crate::tick_thread::Frame;
 
+pub(crate) use connection_metrics::{Connected, ConnectionState};
+pub(crate) use line_metrics::LineMetrics;
 use match_metrics::MatchMetrics;
 pub(crate) use network_metrics::{Disconnect, NetworkMetrics, Refusal};
-pub(crate) use tick_metrics::TickMetrics;
+use process_metrics::ProcessMetrics;
+pub(crate) use round_metrics::{Part, RoundMetrics};
+pub(crate) use tick_metrics::{TickMetrics, TickPhases};
 
 /// All metrics of one server.
 pub(crate) struct Telemetry {
@@ -28,6 +36,7 @@ pub(crate) struct Telemetry {
     /// Written by the network thread.
     pub(crate) network: NetworkMetrics,
     game: MatchMetrics,
+    process: ProcessMetrics,
     page: PrometheusHandle,
 }
 
@@ -37,14 +46,19 @@ pub(crate) struct Identity<'a> {
     pub(crate) map_hash: &'a str,
     pub(crate) tick_rate: u32,
     pub(crate) max_players: u16,
+    /// Seconds that loading or compiling the map took.
+    pub(crate) map_load: f64,
 }
 
 impl Telemetry {
     /// The metrics of a server, all at zero.
     pub(crate) fn new(identity: &Identity<'_>) -> Result<Self, BuildError> {
-        let duration = Matcher::Full(catalogue::TICK_DURATION.into());
+        let whole = |name: &str| Matcher::Full(name.to_owned());
         let recorder = PrometheusBuilder::new()
-            .set_buckets_for_metric(duration, &tick_metrics::DURATION_EDGES)?
+            .set_buckets_for_metric(whole(catalogue::TICK_DURATION), &tick_metrics::DURATION_EDGES)?
+            .set_buckets_for_metric(whole(catalogue::TICK_PHASE), &tick_metrics::PHASE_EDGES)?
+            .set_buckets_for_metric(whole(catalogue::TICK_DELAY), &tick_metrics::DELAY_EDGES)?
+            .set_buckets_for_metric(whole(catalogue::RTT), &line_metrics::RTT_EDGES)?
             .build_recorder();
         let page = recorder.handle();
         Ok(metrics::with_local_recorder(&recorder, || {
@@ -53,6 +67,7 @@ impl Telemetry {
                 tick: TickMetrics::register(),
                 network: NetworkMetrics::register(),
                 game: MatchMetrics::register(identity),
+                process: ProcessMetrics::register(),
                 page,
             }
         }))
@@ -61,6 +76,7 @@ impl Telemetry {
     /// The page that Prometheus scrapes, with the match as it was at `frame`.
     pub(crate) fn render(&self, frame: &Frame) -> String {
         self.game.observe(frame);
+        self.process.observe();
         self.page.render()
     }
 
@@ -83,7 +99,8 @@ mod tests {
     type Metrics = BTreeMap<String, (String, BTreeSet<String>)>;
 
     fn page() -> String {
-        let identity = Identity { map: "m", map_hash: "h", tick_rate: 60, max_players: 4 };
+        let identity =
+            Identity { map: "m", map_hash: "h", tick_rate: 60, max_players: 4, map_load: 0.5 };
         let telemetry = Telemetry::new(&identity).unwrap();
         telemetry.tick.ticked(Duration::from_millis(3), false, 0);
         let (_requests, requests) = mpsc::sync_channel(1);
@@ -100,7 +117,9 @@ mod tests {
                 let (name, kind) = declaration.split_once(' ').unwrap();
                 metrics.insert(name.into(), (kind.into(), BTreeSet::new()));
             } else if let Some((name, labels)) = line.split_once('{') {
-                let name = name.strip_suffix("_bucket").unwrap_or(name);
+                let parts = ["_bucket", "_sum", "_count"];
+                let histogram = parts.iter().find_map(|part| name.strip_suffix(part));
+                let name = histogram.unwrap_or(name);
                 let labels = labels.split_once('}').unwrap().0.split(',');
                 let names = labels.map(|label| label.split_once('=').unwrap().0.to_owned());
                 let known = &mut metrics.get_mut(name).unwrap().1;

@@ -16,7 +16,7 @@ use crate::recording::LiveRecorder;
 use crate::seats::{JoinRequest, Seats};
 use crate::sessions::Sessions;
 use crate::stop::Stop;
-use crate::telemetry::TickMetrics;
+use crate::telemetry::{TickMetrics, TickPhases};
 
 /// All that a tick leaves behind for others to look at. It never changes.
 #[derive(Clone, Debug)]
@@ -36,7 +36,16 @@ pub(crate) struct Frame {
 /// The latest frame, wherever it is needed.
 pub(crate) type LastFrame = watch::Receiver<Arc<Frame>>;
 
+/// A match without a new frame for this long is stuck: ten ticks at the
+/// slowest rate there is.
+const STALE: Duration = Duration::from_secs(1);
+
 impl Frame {
+    /// Whether the tick is not long ago.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.simulated.elapsed() < STALE
+    }
+
     /// What the snapshot of this tick tells `player` of themself.
     pub(crate) fn own(&self, player: EntityId, lead: Option<Lead>) -> OwnPlayer {
         let own = self.motions.iter().find(|(id, ..)| *id == player);
@@ -105,10 +114,12 @@ impl Match {
         while !stop.is_requested() {
             match pacer.turn(start.elapsed()) {
                 Turn::Wait(time) => std::thread::sleep(time),
-                Turn::Run { dropped } => {
+                Turn::Run { dropped, late } => {
                     let begin = Instant::now();
-                    self.tick(Time::since_start(epoch.elapsed()))?;
+                    metrics.began(late);
+                    let phases = self.tick(Time::since_start(epoch.elapsed()))?;
                     metrics.ticked(begin.elapsed(), pacer.overran(start.elapsed()), dropped);
+                    metrics.spent(phases);
                 }
             }
         }
@@ -116,11 +127,14 @@ impl Match {
     }
 
     /// One tick: who joins and leaves, what each player wants, the simulation.
-    fn tick(&mut self, now: Time) -> Result<(), RunError> {
+    fn tick(&mut self, now: Time) -> Result<TickPhases, RunError> {
+        let begin = Instant::now();
         self.seats.receive(&mut self.world, self.tick);
         let next = Tick::from_simulation(u64::from(self.tick.0) + 1).ok_or(RunError::Outlived)?;
         let commands = self.seats.commands(next, now);
+        let input = Instant::now();
         self.world.step(&commands);
+        let simulated = Instant::now();
         self.tick = next;
         if let Some(recorder) = &mut self.recorder {
             recorder.ticked(next.0.into(), &self.world, &commands);
@@ -133,7 +147,11 @@ impl Match {
         }
         self.seats.report(&self.sessions);
         self.published.send_replace(Frame::of(&self.world, &self.seats));
-        Ok(())
+        Ok(TickPhases {
+            input: input - begin,
+            simulation: simulated - input,
+            publication: simulated.elapsed(),
+        })
     }
 }
 

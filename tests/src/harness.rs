@@ -3,6 +3,7 @@
 
 mod crowd;
 mod drawing;
+pub mod pages;
 mod shipped;
 
 use std::io::Write;

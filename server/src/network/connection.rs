@@ -1,7 +1,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use proto::control::{ClosingReason, MatchEvent, PlayerName, RefusalReason};
@@ -15,11 +15,12 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::{debug, info, warn};
 
+use super::line::Line;
 use super::map_stream::{self, MAPS_A_CONNECTION};
 use super::waves::Update;
 use super::{Events, Lobby};
 use crate::seats::Seat;
-use crate::telemetry::{Disconnect, Refusal};
+use crate::telemetry::{Connected, ConnectionState, Disconnect, Part, Refusal};
 
 /// Application error code of a connection that ends by the rules; why, the
 /// control stream says.
@@ -60,7 +61,7 @@ struct Player {
 pub(super) async fn serve(incoming: Incoming, lobby: Arc<Lobby>) {
     let network = &lobby.telemetry.network;
     let address = incoming.remote_address();
-    network.connections.increment(1);
+    let connected = network.connections.open();
     let opened = async {
         let connection = incoming.accept()?.await?;
         let (send, receive) = connection.accept_bi().await?;
@@ -79,6 +80,8 @@ pub(super) async fn serve(incoming: Incoming, lobby: Arc<Lobby>) {
                 budget: Budget::new(lobby.client_budget, lobby.now()),
                 lobby: &lobby,
                 player: None,
+                connected,
+                line: Line::default(),
             };
             talk.run(receive).await;
         }
@@ -91,7 +94,6 @@ pub(super) async fn serve(incoming: Incoming, lobby: Arc<Lobby>) {
             network.refused(Refusal::NoHello);
         }
     }
-    network.connections.decrement(1);
 }
 
 /// The conversation with one client.
@@ -104,6 +106,9 @@ struct Talk<'a> {
     budget: Budget,
     lobby: &'a Arc<Lobby>,
     player: Option<Player>,
+    /// The connection's place in the statistics.
+    connected: Connected,
+    line: Line,
 }
 
 impl Talk<'_> {
@@ -112,6 +117,7 @@ impl Talk<'_> {
             Ok(never) => match never {},
             Err(end) => end,
         };
+        self.connected.is_now(ConnectionState::Closing);
         // The place is free from here on, however long the farewell takes.
         if let Some(player) = self.player.take() {
             self.note_leaving(&player, &end);
@@ -237,6 +243,7 @@ impl Talk<'_> {
             seat.player.slot,
             self.lobby.terms.player_limit,
         );
+        self.connected.is_now(ConnectionState::Playing);
         self.player = Some(Player { name, seat, events });
         Ok(())
     }
@@ -269,6 +276,7 @@ impl Talk<'_> {
         let Some(update) = news.borrow_and_update().clone() else { return Ok(()) };
         let Some(player) = &self.player else { return Ok(()) };
         let network = &self.lobby.telemetry.network;
+        self.line.observe(&self.connection, self.lobby.now(), &network.line);
         if self.connection.datagram_send_buffer_space() < self.empty_buffer {
             network.snapshots_skipped.increment(1);
             return Ok(());
@@ -284,12 +292,17 @@ impl Talk<'_> {
         let lead = self.lobby.sessions.lead(player.seat.player);
         let own = update.frame.own(player.seat.player, lead);
         let limit = limit.min(affordable);
-        if let Some(snapshot) = self.session.encode_snapshot(&update.state, &own, limit) {
-            network.sent_snapshot(snapshot.len());
+        let entities = self.session.stats().records;
+        let begin = Instant::now();
+        let snapshot = self.session.encode_snapshot(&update.state, &own, limit);
+        let begin = network.round.spent(Part::Encode, begin);
+        if let Some(snapshot) = snapshot {
+            network.sent_snapshot(snapshot.len(), self.session.stats().records - entities);
             self.budget.spend(snapshot.len());
             // What the path no longer takes is like lost on the way; what
             // ended the connection is told by the next read.
             let _ = self.connection.send_datagram(Bytes::from(snapshot));
+            network.round.spent(Part::Send, begin);
         }
         Ok(())
     }

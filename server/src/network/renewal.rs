@@ -1,8 +1,10 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use tracing::{info, warn};
 
+use super::Lobby;
 use super::certificate::{Certificate, CertificateError};
 use super::endpoint::server_config;
 
@@ -46,7 +48,8 @@ impl Credentials {
 
 /// Gives the endpoint a new certificate whenever the last one is of age, for
 /// as long as it is polled. Who is connected stays so.
-pub(crate) async fn renew(endpoint: quinn::Endpoint, credentials: Credentials, max_players: u16) {
+pub(crate) async fn renew(endpoint: quinn::Endpoint, credentials: Credentials, lobby: Arc<Lobby>) {
+    let max_players = lobby.terms.player_limit;
     loop {
         tokio::time::sleep(credentials.age()).await;
         let renewed =
@@ -58,6 +61,7 @@ pub(crate) async fn renew(endpoint: quinn::Endpoint, credentials: Credentials, m
         match renewed {
             Ok((fingerprint, config)) => {
                 endpoint.set_server_config(Some(config));
+                lobby.certificate.send_replace(fingerprint);
                 info!("certificate renewed, SHA-256 {fingerprint}");
             }
             Err(error) => warn!("the certificate could not be renewed, the old one stays: {error}"),

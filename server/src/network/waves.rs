@@ -1,10 +1,11 @@
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proto::quantise::{Quantised, Quantiser};
 use tokio::sync::watch;
 
 use crate::error::RunError;
+use crate::telemetry::{Part, RoundMetrics};
 use crate::tick_thread::{Frame, LastFrame};
 
 /// Players whose news leave together. Their datagrams fit a client machine's
@@ -52,13 +53,17 @@ impl Waves {
         mut frames: LastFrame,
         mut quantiser: Quantiser,
         mut cadence: Cadence,
+        metrics: &RoundMetrics,
     ) -> Result<(), RunError> {
         while frames.changed().await.is_ok() {
             let frame = Arc::clone(&frames.borrow_and_update());
             if !cadence.is_due(frame.state.tick) {
                 continue;
             }
+            metrics.close();
+            let begin = Instant::now();
             let state = Arc::new(quantiser.quantise(&frame.state)?);
+            metrics.spent(Part::Quantise, begin);
             for (number, wave) in self.0.iter().enumerate() {
                 if number > 0 {
                     tokio::time::sleep(WAVE_SPACING).await;

@@ -41,6 +41,14 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
         if known.get_env().is_some_and(|variable| std::env::var_os(variable).is_some()) {
             continue;
         }
+        // A switch has no value: it is there or not.
+        if !known.get_action().takes_values() {
+            let Value::Boolean(on) = value else {
+                return Err(wrong(format!("{key} must be true or false")));
+            };
+            all.extend(on.then(|| format!("--{key}").into()));
+            continue;
+        }
         let value = written(value).ok_or_else(|| {
             wrong(format!("{key} must be a number, a text in quotes, or a list of such"))
         })?;

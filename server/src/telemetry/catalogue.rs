@@ -22,7 +22,12 @@ catalogue! {
     TICK_RATE = gauge "game_tick_rate_hertz", "Ticks a second that the server aims at.";
     MAX_PLAYERS = gauge "game_max_players", "Players that the match holds.";
 
+    MAP_LOAD = gauge "game_map_load_seconds", "Time that loading the map took, or compiling it.";
+
     TICK_DURATION = histogram "game_tick_duration_seconds", "Time that a tick took to simulate.";
+    TICK_PHASE = histogram "game_tick_phase_seconds",
+        "Time that each part of the work for a tick took, for all clients together.";
+    TICK_DELAY = histogram "game_tick_delay_seconds", "How long after its deadline a tick began.";
     TICKS = counter "game_ticks_total", "Ticks simulated.";
     TICK_OVERRUNS = counter "game_tick_overruns_total",
         "Ticks that were not done when the next one was due.";
@@ -42,10 +47,14 @@ catalogue! {
     BLOCKED_MOVES = counter "game_blocked_moves_total", "Moves that an obstacle cut short.";
     EMERGENCY_REPLACEMENTS = counter "game_emergency_replacements_total",
         "Entities taken out of an overlap and put back elsewhere; should stay zero.";
+    AUDITS = counter "game_audits_total",
+        "Ticks whose entities were audited by brute force.";
+    AUDIT_FAILURES = counter "game_audit_failures_total",
+        "Overlaps that audits found; should stay zero.";
     FALLEN = counter "game_fallen_total", "Entities that fell out of the map and were put back.";
 
     PLAYERS = gauge "game_players", "Players in the match.";
-    CONNECTIONS = gauge "game_connections", "Connections open, players or not.";
+    CONNECTIONS = gauge "game_connections", "Connections open, by how far they have come.";
     JOINS = counter "game_joins_total", "Players let in.";
     REFUSALS = counter "game_refusals_total", "Connections refused before they joined, by reason.";
     DISCONNECTS = counter "game_disconnects_total", "Players that left, by reason.";
@@ -57,6 +66,8 @@ catalogue! {
         "Snapshots not made because the last one still waited for the path.";
     SNAPSHOTS_UNAFFORDABLE = counter "game_snapshots_unaffordable_total",
         "Snapshots not made because the client's budget was spent.";
+    SNAPSHOT_ENTITIES = counter "game_snapshot_entities_total",
+        "Entities told of in those snapshots.";
     DIGEST_MISMATCHES = counter "game_digest_mismatches_total",
         "Snapshots that a client did not decode as they were meant; should stay zero.";
     RETRIES = counter "game_retries_total",
@@ -65,7 +76,23 @@ catalogue! {
     COMMAND_DATAGRAMS = counter "game_command_datagrams_total", "Datagrams received from players.";
     COMMAND_DATAGRAMS_SURPLUS = counter "game_command_datagrams_surplus_total",
         "Datagrams of players that sent more than the match can use.";
+    RTT = histogram "game_rtt_seconds",
+        "Round-trip time of each connection, looked at once a second.";
+    DATAGRAMS = counter "game_udp_datagrams_total", "UDP datagrams of connections, by direction.";
+    UDP_BYTES = counter "game_udp_bytes_total", "Bytes of those datagrams.";
+    PACKETS = counter "game_quic_packets_total", "QUIC packets sent.";
+    PACKETS_LOST = counter "game_quic_packets_lost_total", "QUIC packets sent that got lost.";
+    CONGESTION = counter "game_congestion_events_total",
+        "Times that a connection's path was found congested.";
     COMMANDS = counter "game_commands_total", "Commands received, by what became of them.";
     COMMAND_TICKS = counter "game_command_ticks_total",
         "Ticks of players, by where their command came from.";
+
+    PROCESS_MEMORY = gauge "game_process_resident_memory_bytes", "Memory that the server holds.";
+    PROCESS_CPU = gauge "game_process_cpu_seconds",
+        "Processor time that the server has used since it began, over all threads.";
+    PROCESS_DESCRIPTORS = gauge "game_process_open_descriptors", "Files and sockets open.";
+    PROCESS_DESCRIPTOR_LIMIT = gauge "game_process_descriptor_limit",
+        "Files and sockets that the system lets the server open.";
+    PROCESS_THREADS = gauge "game_process_threads", "Threads of the server.";
 }

@@ -33,11 +33,14 @@ struct StageMetrics {
 
 impl MatchMetrics {
     pub(super) fn register(identity: &Identity<'_>) -> Self {
-        gauge!(catalogue::BUILD_INFO, "version" => env!("CARGO_PKG_VERSION")).set(1);
+        let profile = if cfg!(debug_assertions) { "development" } else { "release" };
+        let version = env!("CARGO_PKG_VERSION");
+        gauge!(catalogue::BUILD_INFO, "version" => version, "profile" => profile).set(1);
         let (map, hash) = (identity.map.to_owned(), identity.map_hash.to_owned());
         gauge!(catalogue::MAP_INFO, "map" => map, "hash" => hash).set(1);
         gauge!(catalogue::TICK_RATE).set(identity.tick_rate);
         gauge!(catalogue::MAX_PLAYERS).set(f64::from(identity.max_players));
+        gauge!(catalogue::MAP_LOAD).set(identity.map_load);
         Self {
             players: gauge!(catalogue::ENTITIES, "kind" => "player"),
             props: gauge!(catalogue::ENTITIES, "kind" => "prop"),

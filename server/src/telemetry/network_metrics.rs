@@ -5,10 +5,16 @@ use metrics::{Counter, Gauge, counter, gauge};
 use proto::control::RefusalReason;
 
 use super::catalogue;
+use super::connection_metrics::Connections;
+use super::line_metrics::LineMetrics;
+use super::round_metrics::RoundMetrics;
 
 /// What the network thread counts.
 pub(crate) struct NetworkMetrics {
-    pub(crate) connections: Gauge,
+    /// What the connections' paths are like.
+    pub(crate) line: LineMetrics,
+    /// How many connections there are.
+    pub(crate) connections: Connections,
     pub(crate) snapshots_skipped: Counter,
     pub(crate) snapshots_unaffordable: Counter,
     pub(crate) digest_mismatches: Counter,
@@ -20,6 +26,9 @@ pub(crate) struct NetworkMetrics {
     joins: Counter,
     snapshots: Counter,
     snapshot_bytes: Counter,
+    snapshot_entities: Counter,
+    /// What sending the news of one tick takes.
+    pub(crate) round: RoundMetrics,
     /// Bytes of snapshots since the last status line.
     recent_bytes: AtomicU64,
     refusals: [Counter; Refusal::ALL.len()],
@@ -141,10 +150,13 @@ impl NetworkMetrics {
     pub(super) fn register() -> Self {
         Self {
             players: gauge!(catalogue::PLAYERS),
-            connections: gauge!(catalogue::CONNECTIONS),
+            line: LineMetrics::register(),
+            connections: Connections::register(),
+            round: RoundMetrics::register(),
             joins: counter!(catalogue::JOINS),
             snapshots: counter!(catalogue::SNAPSHOTS),
             snapshot_bytes: counter!(catalogue::SNAPSHOT_BYTES),
+            snapshot_entities: counter!(catalogue::SNAPSHOT_ENTITIES),
             snapshots_skipped: counter!(catalogue::SNAPSHOTS_SKIPPED),
             snapshots_unaffordable: counter!(catalogue::SNAPSHOTS_UNAFFORDABLE),
             digest_mismatches: counter!(catalogue::DIGEST_MISMATCHES),
@@ -160,9 +172,10 @@ impl NetworkMetrics {
         }
     }
 
-    /// Counts a snapshot handed to the network.
-    pub(crate) fn sent_snapshot(&self, bytes: usize) {
+    /// Counts a snapshot of so many entities handed to the network.
+    pub(crate) fn sent_snapshot(&self, bytes: usize, entities: u64) {
         self.snapshots.increment(1);
+        self.snapshot_entities.increment(entities);
         self.snapshot_bytes.increment(bytes as u64);
         self.recent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }

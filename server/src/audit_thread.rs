@@ -1,0 +1,63 @@
+//! The audit of a match while it is served (`--audit-every`): by brute force,
+//! in a thread of its own, on published frames, so that the tick never waits
+//! for it. What it finds is counted and named in the log.
+
+use std::sync::Arc;
+
+use maps::model::shipped;
+use sim::audit::Audit;
+use tokio::runtime::Builder;
+use tracing::error;
+
+use crate::error::{RunError, StartError};
+use crate::network::Lobby;
+use crate::stop::Stop;
+
+/// Findings of one audit that are named one by one.
+const TOLD: usize = 5;
+
+/// An audit that waits to begin.
+pub(crate) struct AuditThread {
+    audit: Audit,
+    lobby: Arc<Lobby>,
+    /// Ticks between two audits, if they can be done so fast.
+    every: u64,
+}
+
+impl AuditThread {
+    /// An audit of the match on `map`.
+    pub(crate) fn new(
+        map: &maps::World,
+        lobby: &Arc<Lobby>,
+        every: u32,
+    ) -> Result<Self, StartError> {
+        let audit = Audit::new(map, &shipped())
+            .map_err(|source| StartError::Setup { map: map.name().to_owned(), source })?;
+        Ok(Self { audit, lobby: Arc::clone(lobby), every: every.into() })
+    }
+
+    /// Audits until `stop`.
+    pub(crate) fn run(mut self, stop: &Stop) -> Result<(), RunError> {
+        let runtime = Builder::new_current_thread().build().map_err(RunError::Http)?;
+        let mut frames = self.lobby.frames.clone();
+        let mut due = 0;
+        loop {
+            let next = runtime.block_on(async {
+                tokio::select! {
+                    next = frames.wait_for(|frame| frame.state.tick >= due) => next.ok().map(|frame| Arc::clone(&frame)),
+                    () = stop.requested() => None,
+                }
+            });
+            let Some(frame) = next else { return Ok(()) };
+            due = frame.state.tick + self.every;
+            let found = self.audit.check(&frame.state);
+            self.lobby.telemetry.tick.audited(found.len());
+            for overlap in found.iter().take(TOLD) {
+                error!(
+                    "tick {}: entity {} reaches {:.4} units into {:?}, please report it",
+                    frame.state.tick, overlap.body.slot, overlap.depth, overlap.obstacle
+                );
+            }
+        }
+    }
+}

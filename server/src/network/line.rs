@@ -1,0 +1,35 @@
+use std::time::Duration;
+
+use proto::Time;
+use quinn::ConnectionStats;
+
+use crate::telemetry::LineMetrics;
+
+/// Time between two looks at a connection: often enough for a dashboard, and
+/// nothing beside the snapshots.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// What QUIC knew of a connection when it was last looked at.
+#[derive(Default)]
+pub(super) struct Line {
+    stats: ConnectionStats,
+    looked: Option<Time>,
+}
+
+impl Line {
+    /// Counts what happened since the last look, if that is long enough ago.
+    pub(super) fn observe(
+        &mut self,
+        connection: &quinn::Connection,
+        now: Time,
+        metrics: &LineMetrics,
+    ) {
+        if self.looked.is_some_and(|looked| now.since(looked) < INTERVAL) {
+            return;
+        }
+        let stats = connection.stats();
+        metrics.observe(&self.stats, &stats);
+        self.stats = stats;
+        self.looked = Some(now);
+    }
+}

@@ -1,0 +1,47 @@
+use std::time::Duration;
+
+use clap::Args;
+
+use super::parse_duration;
+
+/// Where the sidecar listens unless Agones says otherwise.
+const DEFAULT_PORT: u16 = 9358;
+/// Time between two signs of health unless asked otherwise: within the five
+/// seconds that Agones waits by default, with one to spare.
+const DEFAULT_HEALTH: Duration = Duration::from_secs(2);
+/// Time that a match may stand empty unless asked otherwise: everybody can
+/// lose the line and come back.
+const DEFAULT_EMPTY: Duration = Duration::from_secs(60);
+
+/// How the server takes its place in an Agones fleet.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct AgonesOptions {
+    /// Report to the Agones sidecar of this pod: ready, health, players, shutdown
+    #[arg(long, env = "ARENA_AGONES")]
+    pub agones: bool,
+
+    /// TCP port of the sidecar's REST interface on this host
+    #[arg(long, value_name = "PORT", env = "AGONES_SDK_HTTP_PORT", default_value_t = DEFAULT_PORT)]
+    pub agones_port: u16,
+
+    /// Time between two signs of health, less than the fleet's `periodSeconds`
+    #[arg(long, value_name = "D", env = "ARENA_AGONES_HEALTH", value_parser = parse_duration,
+          default_value = "2s")]
+    pub agones_health: Duration,
+
+    /// Time after which a match that everybody has left is over, and its server ends
+    #[arg(long, value_name = "D", env = "ARENA_AGONES_EMPTY", value_parser = parse_duration,
+          default_value = "60s")]
+    pub agones_empty: Duration,
+}
+
+impl Default for AgonesOptions {
+    fn default() -> Self {
+        Self {
+            agones: false,
+            agones_port: DEFAULT_PORT,
+            agones_health: DEFAULT_HEALTH,
+            agones_empty: DEFAULT_EMPTY,
+        }
+    }
+}

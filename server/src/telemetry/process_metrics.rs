@@ -1,0 +1,49 @@
+use metrics::{Gauge, gauge};
+
+use super::catalogue;
+
+/// What the server costs its machine. Zero where there is no `/proc`.
+pub(super) struct ProcessMetrics {
+    memory: Gauge,
+    processor: Gauge,
+    descriptors: Gauge,
+    descriptor_limit: Gauge,
+    threads: Gauge,
+}
+
+impl ProcessMetrics {
+    pub(super) fn register() -> Self {
+        Self {
+            memory: gauge!(catalogue::PROCESS_MEMORY),
+            processor: gauge!(catalogue::PROCESS_CPU),
+            descriptors: gauge!(catalogue::PROCESS_DESCRIPTORS),
+            descriptor_limit: gauge!(catalogue::PROCESS_DESCRIPTOR_LIMIT),
+            threads: gauge!(catalogue::PROCESS_THREADS),
+        }
+    }
+
+    /// Asks the system. What it does not tell keeps its last value.
+    #[cfg(target_os = "linux")]
+    pub(super) fn observe(&self) {
+        use procfs::WithCurrentSystemInfo;
+
+        let Ok(process) = procfs::process::Process::myself() else { return };
+        if let Ok(stat) = process.stat() {
+            let ticks = stat.utime + stat.stime;
+            self.processor.set(ticks as f64 / procfs::ticks_per_second() as f64);
+            self.memory.set(stat.rss_bytes().get() as f64);
+            self.threads.set(stat.num_threads as f64);
+        }
+        if let Ok(count) = process.fd_count() {
+            self.descriptors.set(count as f64);
+        }
+        if let Ok(limits) = process.limits()
+            && let procfs::process::LimitValue::Value(limit) = limits.max_open_files.soft_limit
+        {
+            self.descriptor_limit.set(limit as f64);
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn observe(&self) {}
+}
