@@ -19,7 +19,8 @@ pub struct Answer {
 /// If there is no answer.
 pub async fn get(address: SocketAddr, path: &str) -> Answer {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+    // Version 1.0, in which an answer ends with its connection.
+    let request = format!("GET {path} HTTP/1.0\r\nHost: test\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).await.unwrap();

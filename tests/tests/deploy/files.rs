@@ -1,0 +1,70 @@
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+/// The folder `deploy`.
+pub(crate) fn folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy"))
+}
+
+fn read(path: &str) -> String {
+    let path = folder().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The series that a server exports, from the page that documents them; a test
+/// of the server holds that page to the truth.
+pub(crate) fn exported() -> Vec<String> {
+    let page = read("METRICS.md");
+    let rows = page.lines().filter(|line| line.starts_with("| `game_"));
+    rows.flat_map(|row| {
+        let mut cells = row.split('|').skip(1).map(|cell| cell.trim().trim_matches('`'));
+        let name = cells.next().unwrap().to_owned();
+        let parts: &[&str] = match cells.next() {
+            Some("histogram") => &["_bucket", "_sum", "_count"],
+            _ => &[""],
+        };
+        parts.iter().map(move |part| format!("{name}{part}"))
+    })
+    .collect()
+}
+
+/// The series that our rules record.
+pub(crate) fn recorded() -> Vec<String> {
+    let rules = read("prometheus/rules.yml");
+    let record = |line: &str| line.trim().strip_prefix("- record: ").map(str::to_owned);
+    rules.lines().filter_map(record).collect()
+}
+
+/// The names of our metrics in a text, recorded ones included.
+pub(crate) fn names(text: &str) -> BTreeSet<String> {
+    let part_of_a_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
+    // Prose about a metric names the whole of a histogram.
+    let expressions = text.lines().filter(|line| !line.trim_start().starts_with("action:"));
+    let words = expressions.flat_map(|line| line.split(move |c| !part_of_a_name(c)));
+    let ours = words.filter(|word| {
+        word.starts_with("game_") || (word.contains(":game_") && !word.ends_with(':'))
+    });
+    ours.map(str::to_owned).collect()
+}
+
+/// Every query of the dashboard, with its variables as they are written.
+pub(crate) fn dashboard_queries() -> Vec<String> {
+    let dashboard: Value = serde_json::from_str(&read("grafana/dashboards/arena.json")).unwrap();
+    let mut queries = Vec::new();
+    collect(&dashboard, &mut queries);
+    assert!(queries.len() > 30, "only {} queries were found", queries.len());
+    queries
+}
+
+fn collect(value: &Value, queries: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            queries.extend(fields.get("expr").and_then(Value::as_str).map(str::to_owned));
+            fields.values().for_each(|field| collect(field, queries));
+        }
+        Value::Array(values) => values.iter().for_each(|value| collect(value, queries)),
+        _ => {}
+    }
+}

@@ -1,0 +1,113 @@
+//! What `deploy/` holds, against what it is for: rules and dashboard name
+//! metrics that exist, Prometheus' own tool finds nothing wrong with them, and a
+//! real Prometheus that scrapes a real server can answer every query.
+
+mod files;
+mod prometheus;
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use client_bot::client::Trust;
+use client_bot::minds::Minds;
+use client_bot::swarm::Swarm;
+use files::{dashboard_queries, exported, folder, names, recorded};
+use prometheus::{Prometheus, installed};
+use server::{Options, Server};
+use tests::harness;
+
+/// How long the bots play for Prometheus to watch.
+const MATCH: Duration = Duration::from_secs(8);
+
+fn read(path: &str) -> String {
+    let path = folder().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn rules_and_dashboard_name_metrics_that_exist() {
+    let known: BTreeSet<String> = exported().into_iter().chain(recorded()).collect();
+    let dashboard = dashboard_queries().join("\n");
+    for (file, text) in [
+        ("rules.yml", read("prometheus/rules.yml")),
+        ("rules_test.yml", read("prometheus/rules_test.yml")),
+        ("arena.json", dashboard),
+    ] {
+        let unknown: Vec<_> =
+            names(&text).into_iter().filter(|name| !known.contains(name)).collect();
+        assert!(unknown.is_empty(), "{file} names what there is not: {unknown:?}");
+    }
+    // And the other way: what an operator must never miss is watched.
+    for watched in ["game_digest_mismatches_total", "game_emergency_replacements_total"] {
+        assert!(names(&read("prometheus/rules.yml")).contains(watched), "no rule about {watched}");
+    }
+}
+
+#[test]
+fn promtool_finds_nothing_wrong() {
+    let Some(promtool) = installed("promtool") else { return };
+    for arguments in [
+        ["check", "config", "prometheus.yml"],
+        ["check", "rules", "rules.yml"],
+        ["test", "rules", "rules_test.yml"],
+    ] {
+        let output = Command::new(&promtool)
+            .args(arguments)
+            .current_dir(folder().join("prometheus"))
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}:\n{told}{errors}");
+    }
+}
+
+#[tokio::test]
+async fn a_real_prometheus_answers_every_query_about_a_match() {
+    let Some(program) = installed("prometheus") else { return };
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
+    let options = Options { listen: any_port, http: any_port, ..Options::new(map) };
+    let running = Server::start(&options).unwrap();
+    let prometheus = Prometheus::start(Path::new(&program), running.http_addr()).await;
+    let swarm = Swarm {
+        server: running.local_addr(),
+        trust: Trust::Loopback,
+        bots: 4,
+        duration: Some(MATCH),
+        seed: 1,
+        minds: Minds::Mix,
+        ramp: None,
+    };
+    let looking = async {
+        tokio::time::sleep(MATCH * 3 / 4).await;
+        let players = prometheus.value("sum(game_players)").await;
+        let ticks = prometheus.value("sum(rate(game_ticks_total[5s]))").await;
+        (players, ticks)
+    };
+    let (report, (players, ticks)) =
+        tokio::join!(swarm.run(std::future::pending(), |_| {}), looking);
+    assert!(report.unwrap().passed());
+    assert_eq!(prometheus.value("up").await, Some(1.0));
+    assert_eq!(players, Some(4.0));
+    assert!(ticks.is_some_and(|rate| (50.0..66.0).contains(&rate)), "{ticks:?} ticks a second");
+
+    for query in dashboard_queries() {
+        let query = query.replace("$instance", ".*").replace("$__rate_interval", "10s");
+        if let Err(error) = prometheus.query(&query).await {
+            panic!("{query}: {error}");
+        }
+    }
+    let empty = ["game_tick_phase_seconds_count", "game_rtt_seconds_count"];
+    for series in empty {
+        let count = prometheus.value(&format!("sum({series})")).await;
+        assert!(count.is_some_and(|count| count > 0.0), "{series} is empty");
+    }
+    assert!(!prometheus.rules().await.contains("\"health\":\"err\""));
+
+    running.shutdown();
+    tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
+}

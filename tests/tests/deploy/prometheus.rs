@@ -1,0 +1,104 @@
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tests::harness::pages::get;
+
+use crate::files::folder;
+
+/// Far longer than Prometheus takes to start.
+const HANG: Duration = Duration::from_secs(30);
+
+/// A program of Debian's package `prometheus`. Where it is absent this says
+/// loudly what is not tested.
+///
+/// # Panics
+/// If it is absent and `ARENA_NEED_PROMETHEUS=1` says that it must not be.
+pub(crate) fn installed(program: &str) -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let found =
+        std::env::split_paths(&paths).map(|path| path.join(program)).find(|path| path.is_file());
+    if found.is_none() {
+        let needed = std::env::var_os("ARENA_NEED_PROMETHEUS").is_some_and(|value| value == "1");
+        let skipped = format!("there is no {program}; `apt-get install prometheus` brings it");
+        assert!(!needed, "{skipped}");
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {skipped}");
+    }
+    found
+}
+
+/// A Prometheus of our own, with our configuration, that ends with the test.
+pub(crate) struct Prometheus {
+    process: Child,
+    address: SocketAddr,
+    data: PathBuf,
+}
+
+impl Prometheus {
+    /// Starts one that scrapes `server` by the configuration that ships, only
+    /// more often, and waits until it has.
+    pub(crate) async fn start(program: &Path, server: SocketAddr) -> Self {
+        let data = std::env::temp_dir().join(format!("arena-prometheus-{}", std::process::id()));
+        std::fs::create_dir_all(&data).unwrap();
+        let shipped = std::fs::read_to_string(folder().join("prometheus/prometheus.yml")).unwrap();
+        let config = shipped
+            .replace("server:8080", &server.to_string())
+            .replace("_interval: 5s", "_interval: 500ms");
+        assert_ne!(config, shipped);
+        std::fs::write(data.join("prometheus.yml"), config).unwrap();
+        std::fs::copy(folder().join("prometheus/rules.yml"), data.join("rules.yml")).unwrap();
+        // Free a moment ago; Prometheus cannot choose one and tell.
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let process = Command::new(program)
+            .arg(format!("--config.file={}", data.join("prometheus.yml").display()))
+            .arg(format!("--storage.tsdb.path={}", data.join("data").display()))
+            .arg(format!("--web.listen-address={address}"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let this = Self { process, address, data };
+        let begin = Instant::now();
+        while tokio::net::TcpStream::connect(address).await.is_err()
+            || this.value("up").await != Some(1.0)
+        {
+            assert!(begin.elapsed() < HANG, "Prometheus does not scrape");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        this
+    }
+
+    /// What a query gives.
+    pub(crate) async fn query(&self, query: &str) -> Result<Value, String> {
+        let encoded: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let answer = get(self.address, &format!("/api/v1/query?query={encoded}")).await;
+        if answer.status == 200 {
+            Ok(serde_json::from_str(&answer.body).unwrap())
+        } else {
+            Err(answer.body)
+        }
+    }
+
+    /// The value of a query that gives one series, or none.
+    pub(crate) async fn value(&self, query: &str) -> Option<f64> {
+        let answer = self.query(query).await.ok()?;
+        answer["data"]["result"][0]["value"][1].as_str()?.parse().ok()
+    }
+
+    /// What Prometheus makes of our rules, in JSON.
+    pub(crate) async fn rules(&self) -> String {
+        get(self.address, "/api/v1/rules").await.body
+    }
+}
+
+impl Drop for Prometheus {
+    fn drop(&mut self) {
+        // Nothing more can be done about either.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.data);
+    }
+}
