@@ -5,9 +5,10 @@
 //! solid to whom, and `drawing` sorts them. For every size `expand` grows each solid by the box, and
 //! `hull` takes the surface of their union. `build` then divides space by the
 //! planes of all surfaces together until every cell is uniform for every size.
-//! Everything is computed in `f64` and rounded once, when the tree is laid
-//! out.
+//! `shift` makes the second tree, of the unexpanded solids, which `bevel`s bound.
+//! Everything is computed in `f64` and rounded once, when a tree is laid out.
 
+mod bevel;
 mod brush;
 mod build;
 mod cell;
@@ -17,6 +18,7 @@ mod expand;
 mod hull;
 mod planes;
 mod polygon;
+mod shift;
 mod source;
 mod splitter;
 #[cfg(test)]
@@ -28,12 +30,13 @@ use thiserror::Error;
 
 use crate::geometry::{Aabb, DegenerateSolid};
 use crate::spaces::Spaces;
-use crate::world::World;
+use crate::world::{World, WorldParts};
 use cell::Cell;
 use drawing::Drawing;
 use hull::Hull;
 use planes::PlaneTable;
 
+pub use bevel::BevelAngle;
 pub use brush::{DegenerateBrush, MAX_COORDINATE};
 pub use build::BuildError;
 pub use source::Source;
@@ -52,6 +55,8 @@ const MARGIN: f64 = 64.0;
 pub struct Options {
     /// A degenerate brush is an error instead of a warning.
     pub strict: bool,
+    /// How sharp the cells of the shift tree may stay.
+    pub bevel_angle: BevelAngle,
 }
 
 /// A compiled map and what there is to say about it.
@@ -74,6 +79,8 @@ pub struct Report {
     pub solids: usize,
     /// Polygons of the united surfaces of all sizes.
     pub polygons: usize,
+    /// Branches of the shift tree that are bevels.
+    pub shift_bevels: usize,
 }
 
 /// A brush that was left out.
@@ -137,7 +144,7 @@ pub enum CompileError {
         reason: DegenerateSolid,
     },
     /// There is no tree for it.
-    #[error("{path}: onion BSP: {reason}; draw terrain with fewer, larger brushes")]
+    #[error("{path}: BSP: {reason}; draw terrain with fewer, larger brushes")]
     Tree {
         /// The file.
         path: PathBuf,
@@ -153,6 +160,8 @@ pub enum Stage {
     Surfaces,
     /// Dividing space, by polygons.
     Tree,
+    /// Dividing it again, for the shift tree.
+    ShiftTree,
 }
 
 /// Hears of progress: the stage, how much of it is done, and of how much.
@@ -185,21 +194,34 @@ pub fn compile(
         bounds = bounds.union(hull.bounds());
         hulls.push(hull);
     }
-    let report = Report {
+    let mut report = Report {
         warnings: drawing.warnings,
         brushes: drawing.brushes,
         solids: drawing.statics.len(),
         polygons: polygons.len(),
+        shift_bevels: 0,
     };
     let cell = Cell::from_box(&bounds.inflated(MARGIN));
     let cell = cell.ok_or_else(|| CompileError::NothingSolid {
         path: source.path().to_owned(),
         left_out: report.warnings.first().cloned(),
     })?;
-    let onion = build::build(&hulls, polygons, cell, &planes, progress)
-        .map_err(|reason| CompileError::Tree { path: source.path().to_owned(), reason })?;
+    let tree_error = |reason| CompileError::Tree { path: source.path().to_owned(), reason };
+    let onion = build::build(&hulls, polygons, cell.clone(), &planes, progress);
+    let onion = onion.map_err(tree_error)?;
+    let shifted = shift::build(&drawing.statics, cell, options.bevel_angle, progress);
+    let shifted = shifted.map_err(tree_error)?;
+    report.shift_bevels = shifted.bevels;
     let solids = drawing.statics.into_iter().map(|brush| brush.solid).collect();
     let name = source.name().to_owned();
-    let world = World::new(name, spaces.clone(), onion, solids, drawing.entities);
+    let world = World::new(WorldParts {
+        name,
+        spaces: spaces.clone(),
+        onion,
+        shift: shifted.tree,
+        surface: shifted.surface,
+        solids,
+        entities: drawing.entities,
+    });
     Ok(Compiled { world, report })
 }

@@ -7,11 +7,13 @@
 mod aabb;
 mod convex_solid;
 mod plane;
+mod polygon;
 mod polygon_bsp;
 mod winding;
 
 pub use aabb::Aabb;
 pub use convex_solid::{ConvexSolid, DegenerateSolid, Face};
 pub use plane::Plane;
+pub use polygon::Polygon;
 pub use polygon_bsp::{Child, Node, PolygonBsp};
 pub use winding::Winding;

@@ -6,6 +6,7 @@
 //! rigid polyhedra of the moving world are loaded here too, because world and
 //! models share one geometry.
 
+pub mod body;
 mod box_tree;
 mod compile;
 pub mod geometry;
@@ -14,11 +15,11 @@ mod spaces;
 mod world;
 
 pub use compile::{
-    BrushWarning, BuildError, CompileError, Compiled, DegenerateBrush, MAX_COORDINATE, Options,
-    Report, Source, Stage, Tick, compile,
+    BevelAngle, BrushWarning, BuildError, CompileError, Compiled, DegenerateBrush, MAX_COORDINATE,
+    Options, Report, Source, Stage, Tick, compile,
 };
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};
 pub use world::{
     Clearance, FormatError, Hit, InvalidTree, LoadError, MapEntity, Near, SURFACE_DISTANCE,
-    SaveError, Solidity, Trace, UNIVERSE, World, WorldCounts,
+    SaveError, Solidity, Trace, UNIVERSE, World, WorldCounts, shift,
 };

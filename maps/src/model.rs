@@ -16,7 +16,9 @@ mod surface;
 use glam::{DMat3, DVec3};
 use thiserror::Error;
 
-use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane, PolygonBsp, Winding};
+use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane, PolygonBsp};
+
+pub use crate::geometry::Polygon;
 
 /// A rigid polyhedron about its centre of mass, in units.
 #[derive(Clone, Debug)]
@@ -29,19 +31,6 @@ pub struct Model {
     inertia: DMat3,
     radius: f64,
     bounds: Aabb,
-}
-
-/// One face of a model.
-#[derive(Clone, Debug)]
-pub struct Polygon {
-    /// Corners, counter-clockwise from outside.
-    pub winding: Winding,
-    /// Outward plane.
-    pub plane: Plane,
-    /// Middle of the corners.
-    pub centre: DVec3,
-    /// How far the corners are from `centre` at most.
-    pub radius: f64,
 }
 
 /// Why a text is no model.
@@ -178,7 +167,10 @@ impl Model {
         let polygons: Vec<Polygon> = windings
             .into_iter()
             .zip(normals)
-            .map(|(winding, normal)| Polygon::new(winding, normal))
+            .map(|(winding, normal)| {
+                let plane = Plane::through(normal, winding.centre());
+                Polygon::new(winding, plane)
+            })
             .collect();
         let bsp =
             PolygonBsp::build(polygons.iter().map(|p| (p.plane, p.winding.clone())).collect());
@@ -235,14 +227,6 @@ impl Model {
     /// The smallest box in the model's own axes.
     pub fn bounds(&self) -> Aabb {
         self.bounds
-    }
-}
-
-impl Polygon {
-    fn new(winding: Winding, normal: DVec3) -> Self {
-        let centre = winding.centre();
-        let radius = winding.vertices.iter().map(|v| v.distance(centre)).fold(0.0, f64::max);
-        Self { plane: Plane::through(normal, centre), winding, centre, radius }
     }
 }
 

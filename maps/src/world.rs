@@ -9,14 +9,17 @@ mod entity;
 mod format;
 mod near;
 pub(crate) mod onion;
+pub mod shift;
+pub(crate) mod surface;
 mod trace;
 
 use std::path::Path;
 
 use glam::Vec3;
 
+use crate::body::Support;
 use crate::box_tree::BoxTree;
-use crate::geometry::{Aabb, ConvexSolid};
+use crate::geometry::{Aabb, ConvexSolid, Polygon};
 use crate::spaces::{Size, SizeId, Spaces};
 
 pub use entity::MapEntity;
@@ -25,18 +28,28 @@ pub use format::{FormatError, LoadError, SaveError};
 pub use near::{Clearance, Near};
 use onion::OnionTree;
 pub use onion::{InvalidTree, Solidity, UNIVERSE};
+use shift::ShiftTree;
+use surface::Surface;
 pub use trace::{Hit, SURFACE_DISTANCE, Trace};
 
 /// A compiled map.
 #[derive(Clone, Debug)]
 pub struct World {
-    name: String,
-    spaces: Spaces,
-    onion: OnionTree,
-    solids: Vec<ConvexSolid>,
+    parts: WorldParts,
     solid_tree: BoxTree,
-    entities: Vec<MapEntity>,
     hash: [u8; 32],
+}
+
+/// All that a world holds, each part valid by itself.
+#[derive(Clone, Debug)]
+pub(crate) struct WorldParts {
+    pub(crate) name: String,
+    pub(crate) spaces: Spaces,
+    pub(crate) onion: OnionTree,
+    pub(crate) shift: ShiftTree,
+    pub(crate) surface: Surface,
+    pub(crate) solids: Vec<ConvexSolid>,
+    pub(crate) entities: Vec<MapEntity>,
 }
 
 /// How large a world is, as `mapc info` reports it.
@@ -50,6 +63,10 @@ pub struct WorldCounts {
     pub onion_depth_max: usize,
     /// Branches above a leaf, on average.
     pub onion_depth_mean: f64,
+    /// Branches of the shift tree.
+    pub shift_nodes: usize,
+    /// Polygons of the static world's surface.
+    pub polygons: usize,
     /// Convex solids of the static world.
     pub solids: usize,
     /// Entities of any class.
@@ -58,29 +75,14 @@ pub struct WorldCounts {
 
 impl World {
     /// Puts a world together; its hash is that of what it holds.
-    pub(crate) fn new(
-        name: String,
-        spaces: Spaces,
-        onion: OnionTree,
-        solids: Vec<ConvexSolid>,
-        entities: Vec<MapEntity>,
-    ) -> Self {
-        let mut world = Self::with_hash(name, spaces, onion, solids, entities, [0; 32]);
-        world.hash = format::content_hash(&world);
-        world
+    pub(crate) fn new(parts: WorldParts) -> Self {
+        let hash = format::content_hash(&parts);
+        Self::with_hash(parts, hash)
     }
 
-    fn with_hash(
-        name: String,
-        spaces: Spaces,
-        onion: OnionTree,
-        solids: Vec<ConvexSolid>,
-        entities: Vec<MapEntity>,
-        hash: [u8; 32],
-    ) -> Self {
-        let boxes: Vec<Aabb> = solids.iter().map(|solid| *solid.bounds()).collect();
-        let solid_tree = BoxTree::new(&boxes);
-        Self { name, spaces, onion, solids, solid_tree, entities, hash }
+    fn with_hash(parts: WorldParts, hash: [u8; 32]) -> Self {
+        let boxes: Vec<Aabb> = parts.solids.iter().map(|solid| *solid.bounds()).collect();
+        Self { parts, solid_tree: BoxTree::new(&boxes), hash }
     }
 
     /// Reads an `.obsp` file.
@@ -122,17 +124,17 @@ impl World {
 
     /// The map's name: the source's file name without its ending.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.parts.name
     }
 
     /// The sizes the world was compiled for.
     pub fn sizes(&self) -> &[Size] {
-        self.spaces.sizes()
+        self.parts.spaces.sizes()
     }
 
     /// The size of this name.
     pub fn size(&self, name: &str) -> Option<SizeId> {
-        self.spaces.find(name)
+        self.parts.spaces.find(name)
     }
 
     /// For all sizes at once: is a box of that size, centred at `point`, in
@@ -140,7 +142,7 @@ impl World {
     /// solid, and so is what is not a number.
     #[inline]
     pub fn solidity(&self, point: Vec3) -> Solidity {
-        self.onion.solidity(point)
+        self.parts.onion.solidity(point)
     }
 
     /// Whether a box of this size, centred at `point`, is in solid.
@@ -153,7 +155,7 @@ impl World {
     /// `point`: how a mover keeps off surfaces by more than rounding.
     #[inline]
     pub fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
-        self.onion.clearance(size, point, radius)
+        self.parts.onion.clearance(size, point, radius)
     }
 
     /// What a box of this size meets first while its centre moves from
@@ -161,7 +163,35 @@ impl World {
     /// surface meets nothing.
     #[inline]
     pub fn find_first_transition(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
-        self.onion.trace(size, start, end)
+        self.parts.onion.trace(size, start, end)
+    }
+
+    /// What any convex body meets first while its reference point moves from
+    /// `start` to `end` (Melax 2000). It never passes what it cannot, and may be
+    /// stopped too early at edges: see [`shift`]. For the sizes of
+    /// `spaces.toml` there is the exact [`World::find_first_transition`].
+    #[inline]
+    pub fn cast(&self, body: &impl Support, start: Vec3, end: Vec3) -> Trace {
+        self.parts.shift.trace(body, start, end, &mut ())
+    }
+
+    /// Whether a body at rest, its reference point at `at`, is in solid or so
+    /// near an edge that [`World::cast`] could not tell.
+    #[inline]
+    pub fn overlaps(&self, body: &impl Support, at: Vec3) -> bool {
+        self.parts.shift.overlaps(body, at, &mut ())
+    }
+
+    /// The tree behind [`World::cast`]: for queries that are to be counted, and
+    /// for walking it.
+    pub fn shift_tree(&self) -> &ShiftTree {
+        &self.parts.shift
+    }
+
+    /// The surface of the union of all solids, as convex polygons, each with
+    /// the sphere around it: what a polyhedron is tested against (Blow 1997).
+    pub fn polygons(&self) -> &[Polygon] {
+        self.parts.surface.polygons()
     }
 
     /// The box around all solids; empty if there are none.
@@ -171,7 +201,7 @@ impl World {
 
     /// The static world's convex solids, as drawn: not expanded.
     pub fn solids(&self) -> &[ConvexSolid] {
-        &self.solids
+        &self.parts.solids
     }
 
     /// Visits the index of every solid whose box overlaps `bounds`, in an
@@ -183,18 +213,20 @@ impl World {
 
     /// All entities, in the order of the source.
     pub fn entities(&self) -> &[MapEntity] {
-        &self.entities
+        &self.parts.entities
     }
 
     /// How large the world is.
     pub fn counts(&self) -> WorldCounts {
         WorldCounts {
-            onion_nodes: self.onion.nodes().len(),
-            onion_leaves: self.onion.nodes().len() + 1,
-            onion_depth_max: self.onion.depth().max,
-            onion_depth_mean: self.onion.depth().mean,
-            solids: self.solids.len(),
-            entities: self.entities.len(),
+            onion_nodes: self.parts.onion.nodes().len(),
+            onion_leaves: self.parts.onion.nodes().len() + 1,
+            onion_depth_max: self.parts.onion.depth().max,
+            onion_depth_mean: self.parts.onion.depth().mean,
+            shift_nodes: self.parts.shift.branches().len(),
+            polygons: self.parts.surface.polygons().len(),
+            solids: self.parts.solids.len(),
+            entities: self.parts.entities.len(),
         }
     }
 }

@@ -17,6 +17,8 @@ use super::splitter::choose_splitter;
 use super::{Stage, Tick};
 use crate::spaces::SizeId;
 use crate::world::onion::{Child, InvalidTree, Node, OnionTree, Solidity};
+use crate::world::shift::InvalidShiftTree;
+use crate::world::surface::MAX_CORNERS;
 
 /// Most branches before pruning. A quarter of a gigabyte while compiling, and
 /// far beyond any map that was measured.
@@ -28,20 +30,27 @@ pub enum BuildError {
     /// It grew beyond all measure.
     #[error("more than {MAX_BRANCHES} branches")]
     TooManyBranches,
+    /// Its surface did.
+    #[error("the surface has more than {MAX_CORNERS} corners")]
+    TooManyCorners,
     /// It is too deep for queries.
     #[error(transparent)]
     Tree(#[from] InvalidTree),
+    /// The same, of the tree whose planes are shifted.
+    #[error("shifted planes: {0}")]
+    Shift(#[from] InvalidShiftTree),
 }
 
 /// A branch under construction; children come later in the list.
-struct Branch {
-    plane: PlaneId,
-    children: [Grown; 2],
+pub(super) struct Branch {
+    pub(super) plane: PlaneId,
+    /// In front, and behind.
+    pub(super) children: [Grown; 2],
 }
 
 /// A child under construction.
 #[derive(Clone, Copy)]
-enum Grown {
+pub(super) enum Grown {
     Branch(usize),
     Leaf(Solidity),
 }
@@ -62,6 +71,12 @@ struct Known {
     solid: Solidity,
 }
 
+/// Space, divided until every part is uniform for every size.
+pub(super) struct Division {
+    pub(super) root: Grown,
+    pub(super) branches: Vec<Branch>,
+}
+
 /// Builds the tree of all `hulls` from their surfaces.
 pub(super) fn build(
     hulls: &[Hull],
@@ -70,6 +85,19 @@ pub(super) fn build(
     planes: &PlaneTable,
     progress: &mut Tick<'_>,
 ) -> Result<OnionTree, BuildError> {
+    let division = divide_space(hulls, polygons, cell, planes, progress)?;
+    let (root, nodes) = flatten(&division, planes)?;
+    Ok(OnionTree::new(root, nodes)?)
+}
+
+/// Divides `cell` by the planes of all `polygons`.
+pub(super) fn divide_space(
+    hulls: &[Hull],
+    polygons: Vec<Polygon>,
+    cell: Cell,
+    planes: &PlaneTable,
+    progress: &mut Tick<'_>,
+) -> Result<Division, BuildError> {
     let mut branches: Vec<Branch> = Vec::new();
     let mut root = Grown::Leaf(Solidity::EMPTY);
     let total = polygons.len() as u64;
@@ -102,8 +130,7 @@ pub(super) fn build(
         }
     }
     let root = prune(&mut branches, root);
-    let (root, nodes) = flatten(&branches, root, planes)?;
-    Ok(OnionTree::new(root, nodes)?)
+    Ok(Division { root, branches })
 }
 
 enum Divided {
@@ -195,19 +222,15 @@ fn prune(branches: &mut [Branch], root: Grown) -> Grown {
 }
 
 /// Lays the tree out in pre-order, front first, rounded to `f32`.
-fn flatten(
-    branches: &[Branch],
-    root: Grown,
-    planes: &PlaneTable,
-) -> Result<(Child, Vec<Node>), BuildError> {
+fn flatten(division: &Division, planes: &PlaneTable) -> Result<(Child, Vec<Node>), BuildError> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut root_child = Child::leaf(Solidity::EMPTY);
-    let mut pending = vec![(root, None::<(usize, usize)>)];
+    let mut pending = vec![(division.root, None::<(usize, usize)>)];
     while let Some((grown, parent)) = pending.pop() {
         let child = match grown {
             Grown::Leaf(solidity) => Child::leaf(solidity),
             Grown::Branch(index) => {
-                let branch = &branches[index];
+                let branch = &division.branches[index];
                 let at = nodes.len();
                 let plane = planes.get(branch.plane);
                 let unset = Child::leaf(Solidity::EMPTY);

@@ -30,7 +30,13 @@ impl Cell {
         Some(Self { faces: solid.faces().iter().map(face).collect() })
     }
 
-    fn vertices(&self) -> impl Iterator<Item = DVec3> {
+    /// Faces with their outward planes.
+    pub(super) fn faces(&self) -> &[(Plane, Winding)] {
+        &self.faces
+    }
+
+    /// Corners, each once for every face that it belongs to.
+    pub(super) fn vertices(&self) -> impl Iterator<Item = DVec3> {
         self.faces.iter().flat_map(|(_, winding)| winding.vertices.iter().copied())
     }
 

@@ -44,8 +44,21 @@ impl Hull {
                 sum.map(|sum| HullSolid::new(&sum, planes)).map_err(|reason| (brush.line, reason))
             })
             .collect::<Result<_, _>>()?;
+        Ok(Self::of(id, solids))
+    }
+
+    /// Takes the brushes as they are drawn.
+    pub(super) fn as_drawn<'a>(
+        id: SizeId,
+        brushes: impl Iterator<Item = &'a StaticBrush>,
+        planes: &mut PlaneTable,
+    ) -> Self {
+        Self::of(id, brushes.map(|brush| HullSolid::new(&brush.solid, planes)).collect())
+    }
+
+    fn of(size: SizeId, solids: Vec<HullSolid>) -> Self {
         let boxes: Vec<Aabb> = solids.iter().map(|s| s.bounds).collect();
-        Ok(Self { size: id, tree: BoxTree::new(&boxes), solids })
+        Self { size, tree: BoxTree::new(&boxes), solids }
     }
 
     pub(super) fn bounds(&self) -> Aabb {
@@ -67,23 +80,26 @@ impl Hull {
     /// The surface of the union of all solids: the parts of their faces that
     /// no other solid covers.
     pub(super) fn surface(&self) -> Vec<Polygon> {
-        let mut polygons = Vec::new();
-        for (i, solid) in self.solids.iter().enumerate() {
-            let others = self.overlapping(&solid.bounds.inflated(TOLERANCE));
-            for face in &solid.faces {
-                let mut pieces = vec![face.winding.clone()];
-                for &other in others.iter().filter(|&&other| other != i) {
-                    let covers = &self.solids[other];
-                    pieces = pieces
-                        .into_iter()
-                        .flat_map(|piece| uncovered(piece, face.id, covers, i < other))
-                        .collect();
-                }
-                let polygon = |piece| Polygon::new(face.id, self.size, piece);
-                polygons.extend(pieces.into_iter().map(polygon));
+        let faces = |(i, solid): (usize, &HullSolid)| (0..solid.faces.len()).map(move |f| (i, f));
+        let faces = self.solids.iter().enumerate().flat_map(faces);
+        faces.flat_map(|(solid, face)| self.uncovered(solid, face)).collect()
+    }
+
+    /// The parts of one face of one solid that no other solid covers.
+    pub(super) fn uncovered(&self, solid: usize, face: usize) -> Vec<Polygon> {
+        let face = &self.solids[solid].faces[face];
+        let mut pieces = vec![face.winding.clone()];
+        let bounds = Aabb::around(face.winding.vertices.iter().copied());
+        for other in self.overlapping(&bounds.inflated(TOLERANCE)) {
+            if other != solid {
+                let covers = &self.solids[other];
+                pieces = pieces
+                    .into_iter()
+                    .flat_map(|piece| uncovered(piece, face.id, covers, solid < other))
+                    .collect();
             }
         }
-        polygons
+        pieces.into_iter().map(|piece| Polygon::new(face.id, self.size, piece)).collect()
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::geometry::Winding;
 use proptest::prelude::*;
 
 /// A tetrahedron, whole and correctly oriented.

@@ -1,6 +1,8 @@
 //! The `.obsp` file: magic, version, content hash, then a bincode body.
 
 mod body;
+mod shift;
+mod surface;
 #[cfg(test)]
 mod tests;
 
@@ -10,14 +12,16 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::World;
 use super::onion::InvalidTree;
+use super::shift::InvalidShiftTree;
+use super::surface::MAX_CORNERS;
+use super::{World, WorldParts};
 use crate::spaces::SpacesError;
 use body::Body;
 pub(crate) use body::MAX_FACES;
 
 const MAGIC: [u8; 4] = *b"OBSP";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HASH_AT: usize = MAGIC.len() + size_of::<u32>();
 const BODY_AT: usize = HASH_AT + blake3::OUT_LEN;
 
@@ -66,7 +70,8 @@ pub enum FormatError {
     /// Bytes after the end of the body.
     #[error("{0} bytes after the end")]
     Trailing(usize),
-    /// Numbers written longer than they need to be: one world has one file.
+    /// Numbers written longer than they need to be, or things twice or in
+    /// another order: one world has one file.
     #[error("malformed body: not in its shortest form")]
     Form,
     /// The sizes are not valid.
@@ -75,6 +80,15 @@ pub enum FormatError {
     /// The onion BSP is no tree.
     #[error("onion BSP: {0}")]
     Tree(InvalidTree),
+    /// The shift tree is no tree.
+    #[error("shift tree: {0}")]
+    Shift(InvalidShiftTree),
+    /// A polygon is no part of the solid's face that it names.
+    #[error("polygon {0} lies on no face of a solid")]
+    Polygon(usize),
+    /// More corners than a surface may have.
+    #[error("the surface has more than {MAX_CORNERS} corners")]
+    Corners,
     /// A convex solid is none.
     #[error("solid {0} is no convex solid")]
     Solid(usize),
@@ -90,8 +104,8 @@ pub struct SaveError {
     pub reason: io::Error,
 }
 
-pub(super) fn content_hash(world: &World) -> [u8; 32] {
-    hash(&Body::of(world).encode())
+pub(super) fn content_hash(parts: &WorldParts) -> [u8; 32] {
+    hash(&Body::of(parts).encode())
 }
 
 fn hash(body: &[u8]) -> [u8; 32] {
@@ -134,15 +148,15 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<World, FormatError> {
         return Err(FormatError::Damaged);
     }
     // The hash keeps accidents out, not enemies: the body is checked too.
-    let decoded = Body::decode(body)?;
-    if decoded.encode() != body {
+    let parts = Body::decode(body)?.into_parts()?;
+    if Body::of(&parts).encode() != body {
         return Err(FormatError::Form);
     }
-    decoded.into_world(*stored)
+    Ok(World::with_hash(parts, *stored))
 }
 
 pub(super) fn to_bytes(world: &World) -> Vec<u8> {
-    let body = Body::of(world).encode();
+    let body = Body::of(&world.parts).encode();
     let mut bytes = Vec::with_capacity(BODY_AT + body.len());
     bytes.extend_from_slice(&MAGIC);
     bytes.extend_from_slice(&VERSION.to_le_bytes());

@@ -115,7 +115,7 @@ impl Drawing {
         let compiled = maps::compile(
             &source,
             &maps::Spaces::default(),
-            &maps::Options { strict: true },
+            &maps::Options { strict: true, ..maps::Options::default() },
             &mut |_, _, _| {},
         );
         compiled.unwrap_or_else(|error| panic!("{error}")).world

@@ -3,7 +3,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use maps::{Options, Source, Spaces, Stage, compile};
+use maps::{BevelAngle, Options, Source, Spaces, Stage, compile};
 use serde::Serialize;
 
 use crate::info::Summary;
@@ -22,6 +22,10 @@ pub(crate) struct Arguments {
     /// Refuse degenerate brushes instead of leaving them out
     #[arg(long)]
     strict: bool,
+    /// Bevel solid cells where neighbouring planes differ by more than this,
+    /// from 30 to 180 degrees; 180 never does
+    #[arg(long, value_name = "DEG", default_value_t, value_parser = bevel_angle)]
+    bevel_angle: BevelAngle,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -33,6 +37,7 @@ struct Compilation {
     seconds: f64,
     brushes: usize,
     surface_polygons: usize,
+    shift_bevels: usize,
     warnings: Vec<Warning>,
     #[serde(flatten)]
     world: Summary,
@@ -44,6 +49,11 @@ struct Warning {
     reason: String,
 }
 
+fn bevel_angle(text: &str) -> Result<BevelAngle, String> {
+    let angle = text.parse().ok().and_then(BevelAngle::new);
+    angle.ok_or_else(|| format!("it must be a number of degrees from {} to 180", BevelAngle::LEAST))
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let started = Instant::now();
     let source = Source::read(&arguments.source)?;
@@ -51,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(path) => Spaces::load(path)?,
         None => Spaces::default(),
     };
-    let options = Options { strict: arguments.strict };
+    let options = Options { strict: arguments.strict, bevel_angle: arguments.bevel_angle };
     // Draws nothing where standard error is no terminal.
     let bar = ProgressBar::new(0)
         .with_style(ProgressStyle::with_template("{msg:18} {wide_bar} {percent:>3} %  {elapsed}")?);
@@ -59,6 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         bar.set_message(match stage {
             Stage::Surfaces => "uniting brushes",
             Stage::Tree => "dividing space",
+            Stage::ShiftTree => "bevelling solids",
         });
         bar.set_length(of);
         bar.set_position(done);
@@ -78,6 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         seconds: started.elapsed().as_secs_f64(),
         brushes: report.brushes,
         surface_polygons: report.polygons,
+        shift_bevels: report.shift_bevels,
         warnings: warnings
             .map(|w| Warning { line: w.line, reason: w.reason.to_string() })
             .collect(),

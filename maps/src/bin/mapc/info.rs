@@ -27,6 +27,8 @@ pub(crate) struct Summary {
     onion_leaves: usize,
     onion_depth_max: usize,
     onion_depth_mean: f64,
+    shift_nodes: usize,
+    polygons: usize,
     solids: usize,
     entities: usize,
 }
@@ -50,6 +52,8 @@ impl Summary {
             onion_leaves: counts.onion_leaves,
             onion_depth_max: counts.onion_depth_max,
             onion_depth_mean: counts.onion_depth_mean,
+            shift_nodes: counts.shift_nodes,
+            polygons: counts.polygons,
             solids: counts.solids,
             entities: counts.entities,
         }
@@ -71,6 +75,8 @@ impl fmt::Display for Summary {
             "  onion     {} nodes, {} leaves, depth {:.1} on average and {} at most",
             self.onion_nodes, self.onion_leaves, self.onion_depth_mean, self.onion_depth_max
         )?;
+        writeln!(f, "  shift     {} nodes", self.shift_nodes)?;
+        writeln!(f, "  surface   {} polygons", self.polygons)?;
         writeln!(f, "  solids    {}", self.solids)?;
         writeln!(f, "  entities  {}", self.entities)
     }

@@ -27,14 +27,15 @@ enum Command {
     /// Says of every `x y z` on standard input whether it is solid or empty
     ///
     /// One answer a line; empty lines are passed over.
-    Points(queries::Arguments),
-    /// Says of every segment `x y z  x y z` on standard input what a box meets
+    Points(queries::PointsArguments),
+    /// Says of every segment `x y z  x y z` on standard input what a body meets
     ///
     /// One JSON object a line: `result` is `clear`, `hit` or `start_solid`,
     /// `time` the fraction of the segment that is free, `point` and `normal`
-    /// those of the contact, `end` where the box stops. Empty lines are passed
-    /// over.
-    Traces(queries::Arguments),
+    /// those of the contact, `end` where the body stops. Empty lines are passed
+    /// over. Through the shifted planes a body never passes what it cannot, and
+    /// may be stopped too early at edges.
+    Traces(queries::TracesArguments),
 }
 
 /// An argument that can be seen to be wrong only once a file is read.

@@ -1,20 +1,68 @@
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use glam::Vec3;
+use maps::body::{Cuboid, Cylinder, Sphere};
 use maps::{SizeId, Trace, World};
 use serde::Serialize;
 
 use crate::Usage;
 
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct PointsArguments {
     /// The compiled world
     world: PathBuf,
     /// The size of the box, as spaces.toml names it
     #[arg(long, value_name = "NAME")]
     space: String,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct TracesArguments {
+    /// The compiled world
+    world: PathBuf,
+    #[command(flatten)]
+    body: Body,
+}
+
+/// What moves, given about its centre, in units.
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+struct Body {
+    /// A box of this size, as spaces.toml names it: exactly
+    #[arg(long, value_name = "NAME")]
+    space: Option<String>,
+    /// A ball of this radius, through the shifted planes
+    #[arg(long, value_name = "R", value_parser = sphere)]
+    sphere: Option<Sphere>,
+    /// An upright cylinder, through the shifted planes
+    #[arg(long, value_name = "R,HALFHEIGHT", value_parser = cylinder)]
+    cylinder: Option<Cylinder>,
+    /// A box of these half extents, through the shifted planes
+    #[arg(long, value_name = "X,Y,Z", value_parser = cuboid)]
+    r#box: Option<Cuboid>,
+}
+
+fn sphere(text: &str) -> Result<Sphere, String> {
+    let [radius] = numbers(text)?;
+    Sphere::new(radius).map_err(|error| error.to_string())
+}
+
+fn cylinder(text: &str) -> Result<Cylinder, String> {
+    let [radius, half_height] = numbers(text)?;
+    Cylinder::new(radius, half_height).map_err(|error| error.to_string())
+}
+
+fn cuboid(text: &str) -> Result<Cuboid, String> {
+    let half_extents: [f32; 3] = numbers(text)?;
+    Cuboid::new(half_extents.into()).map_err(|error| error.to_string())
+}
+
+fn numbers<const N: usize>(text: &str) -> Result<[f32; N], String> {
+    let numbers: Option<Vec<f32>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
+    let numbers = numbers.and_then(|numbers| numbers.try_into().ok());
+    numbers.ok_or_else(|| format!("expected {N} numbers, divided by commas"))
 }
 
 #[derive(Serialize)]
@@ -26,19 +74,32 @@ struct Answer {
     end: Vec3,
 }
 
-pub(crate) fn points(arguments: &Arguments) -> Result<()> {
-    let (world, size) = open(arguments)?;
+pub(crate) fn points(arguments: &PointsArguments) -> Result<()> {
+    let world = World::load(&arguments.world)?;
+    let size = find(&world, &arguments.space, &arguments.world)?;
     answer_lines(|[x, y, z], output| {
         let solid = world.is_solid(size, Vec3::new(x, y, z));
         writeln!(output, "{}", if solid { "solid" } else { "empty" })
     })
 }
 
-pub(crate) fn traces(arguments: &Arguments) -> Result<()> {
-    let (world, size) = open(arguments)?;
+pub(crate) fn traces(arguments: &TracesArguments) -> Result<()> {
+    let world = World::load(&arguments.world)?;
+    match &arguments.body {
+        Body { sphere: Some(sphere), .. } => answer_traces(|a, b| world.cast(sphere, a, b)),
+        Body { cylinder: Some(cylinder), .. } => answer_traces(|a, b| world.cast(cylinder, a, b)),
+        Body { r#box: Some(cuboid), .. } => answer_traces(|a, b| world.cast(cuboid, a, b)),
+        Body { space, .. } => {
+            let size = find(&world, space.as_deref().unwrap_or_default(), &arguments.world)?;
+            answer_traces(|a, b| world.find_first_transition(size, a, b))
+        }
+    }
+}
+
+fn answer_traces(trace: impl Fn(Vec3, Vec3) -> Trace) -> Result<()> {
     answer_lines(|[a, b, c, x, y, z], output| {
         let (start, end) = (Vec3::new(a, b, c), Vec3::new(x, y, z));
-        let answer = match world.find_first_transition(size, start, end) {
+        let answer = match trace(start, end) {
             Trace::Clear => Answer { result: "clear", time: 1.0, point: None, normal: None, end },
             Trace::Hit(hit) => Answer {
                 result: "hit",
@@ -56,17 +117,13 @@ pub(crate) fn traces(arguments: &Arguments) -> Result<()> {
     })
 }
 
-fn open(arguments: &Arguments) -> Result<(World, SizeId)> {
-    let path = &arguments.world;
-    let world = World::load(path)?;
-    let Some(size) = world.size(&arguments.space) else {
+fn find(world: &World, space: &str, path: &Path) -> Result<SizeId> {
+    let size = world.size(space).ok_or_else(|| {
         let known: Vec<&str> = world.sizes().iter().map(|size| size.name.as_str()).collect();
-        let (space, known) = (&arguments.space, known.join(", "));
-        return Err(
-            Usage(format!("no space {space:?} in {}; it has {known}", path.display())).into()
-        );
-    };
-    Ok((world, size))
+        let known = known.join(", ");
+        Usage(format!("no space {space:?} in {}; it has {known}", path.display()))
+    });
+    Ok(size?)
 }
 
 /// Reads `N` numbers a line and answers each. What is answered is sent on

@@ -4,11 +4,13 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{BorrowDecode, Decode, Encode};
 use glam::{DVec3, Vec3};
 
+use super::shift::ShiftRecord;
+use super::surface::SurfaceRecord;
 use super::{FormatError, MAX_BYTES};
 use crate::geometry::{ConvexSolid, Face, Plane};
 use crate::spaces::{Size, Spaces};
 use crate::world::onion::{Child, Node, OnionTree};
-use crate::world::{MapEntity, World};
+use crate::world::{MapEntity, WorldParts};
 
 /// Most faces of one stored solid; it takes faces × vertices steps to check.
 /// The compiler accepts no brush with more.
@@ -23,7 +25,7 @@ const CONFIG: bincode::config::Configuration<
 > = bincode::config::standard().with_limit::<MAX_BYTES>();
 
 /// A list that allocates as its items arrive, never by its claimed length.
-struct List<T>(Vec<T>);
+pub(super) struct List<T>(pub(super) Vec<T>);
 
 impl<T: Encode> Encode for List<T> {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
@@ -85,12 +87,14 @@ pub(in crate::world) struct Body<'a> {
     sizes: List<SizeRecord<'a>>,
     root: u32,
     nodes: List<NodeRecord>,
+    shift: ShiftRecord,
+    surface: SurfaceRecord,
     solids: List<SolidRecord>,
     entities: List<EntityRecord<'a>>,
 }
 
 impl<'a> Body<'a> {
-    pub(in crate::world) fn of(world: &'a World) -> Self {
+    pub(in crate::world) fn of(world: &'a WorldParts) -> Self {
         let size = |s: &'a Size| SizeRecord { name: &s.name, half_extents: s.half_extents.into() };
         let node = |n: &Node| NodeRecord {
             normal: n.normal.into(),
@@ -106,6 +110,8 @@ impl<'a> Body<'a> {
             sizes: List(world.spaces.sizes().iter().map(size).collect()),
             root: world.onion.root().bits(),
             nodes: List(world.onion.nodes().iter().map(node).collect()),
+            shift: ShiftRecord::of(&world.shift),
+            surface: SurfaceRecord::of(&world.surface),
             solids: SolidRecord::all(&world.solids),
             entities: List(world.entities.iter().map(entity).collect()),
         }
@@ -123,7 +129,7 @@ impl<'a> Body<'a> {
         if read == bytes.len() { Ok(body) } else { Err(FormatError::Trailing(bytes.len() - read)) }
     }
 
-    pub(super) fn into_world(self, hash: [u8; 32]) -> Result<World, FormatError> {
+    pub(super) fn into_parts(self) -> Result<WorldParts, FormatError> {
         let size = |s: SizeRecord<'_>| Size {
             name: s.name.to_owned(),
             half_extents: Vec3::from(s.half_extents),
@@ -140,6 +146,8 @@ impl<'a> Body<'a> {
         let onion =
             OnionTree::new(Child::from_bits(self.root), nodes).map_err(FormatError::Tree)?;
         let solids = SolidRecord::into_solids(self.solids)?;
+        let shift = self.shift.into_tree().map_err(FormatError::Shift)?;
+        let surface = self.surface.into_surface(&solids)?;
         let mut entities = Vec::with_capacity(self.entities.0.len());
         for entity in self.entities.0 {
             let own = |(k, v): (&str, &str)| (k.to_owned(), v.to_owned());
@@ -149,7 +157,7 @@ impl<'a> Body<'a> {
             });
         }
         let name = self.name.to_owned();
-        Ok(World::with_hash(name, spaces, onion, solids, entities, hash))
+        Ok(WorldParts { name, spaces, onion, shift, surface, solids, entities })
     }
 }
 

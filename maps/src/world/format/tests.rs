@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::body::Sphere;
 use crate::{Options, Source, Spaces, Trace, compile};
 use glam::Vec3;
 
@@ -23,7 +24,7 @@ fn small_world() -> World {
     compile(
         &Source::from_text("small", text),
         &Spaces::default(),
-        &Options { strict: true },
+        &Options { strict: true, ..Options::default() },
         &mut |_, _, _| (),
     )
     .unwrap_or_else(|error| panic!("{error}"))
@@ -47,7 +48,9 @@ fn a_world_comes_back_as_it_was() {
     assert_eq!(again.hash(), world.hash());
     assert_eq!(again.name(), "small");
     assert_eq!(again.sizes(), world.sizes());
-    assert_eq!(again.onion, world.onion);
+    assert_eq!(again.parts.onion, world.parts.onion);
+    assert_eq!(again.shift_tree(), world.shift_tree());
+    assert_eq!(again.polygons(), world.polygons());
     assert_eq!(again.solids(), world.solids());
     assert_eq!(again.entities(), world.entities());
     assert_eq!(again.entities()[1].solids().len(), 1);
@@ -83,7 +86,7 @@ fn damage_is_noticed() {
         World::from_bytes(&bytes).expect_err("altered")
     };
     assert!(matches!(altered(0), FormatError::Magic));
-    assert!(matches!(altered(MAGIC.len()), FormatError::Version(0)));
+    assert!(matches!(altered(MAGIC.len()), FormatError::Version(v) if v == VERSION ^ 1));
     assert!(matches!(altered(HASH_AT), FormatError::Damaged));
     assert!(matches!(altered(BODY_AT), FormatError::Damaged));
     assert!(matches!(altered(bytes.len() - 1), FormatError::Damaged));
@@ -127,14 +130,19 @@ proptest! {
             body.truncate(cut.index(body.len()));
         }
         let Ok(world) = World::from_bytes(&file(&body)) else { return Ok(()) };
+        let ball = Sphere::new(8.0).expect("in range");
         let corners = [Vec3::ZERO, Vec3::splat(64.0), Vec3::new(-300.0, 20.0, 32.0), Vec3::MAX];
         for start in corners {
             for end in corners {
-                for (size, _) in world.spaces.iter() {
+                for (size, _) in world.parts.spaces.iter() {
                     if let Trace::Hit(hit) = world.find_first_transition(size, start, end) {
                         prop_assert!((0.0..=1.0).contains(&hit.time));
                         prop_assert!(!world.is_solid(size, hit.end));
                     }
+                }
+                if let Trace::Hit(hit) = world.cast(&ball, start, end) {
+                    prop_assert!((0.0..=1.0).contains(&hit.time));
+                    prop_assert!(hit.end == start || !world.overlaps(&ball, hit.end));
                 }
             }
         }

@@ -21,7 +21,7 @@ fn boxes(corners: &[[[i32; 3]; 2]]) -> World {
         .expect("a string grows");
     }
     text += "}\n";
-    let options = Options { strict: true };
+    let options = Options { strict: true, ..Options::default() };
     compile(&Source::from_text("boxes", text), &Spaces::default(), &options, &mut |_, _, _| ())
         .unwrap_or_else(|error| panic!("{error}"))
         .world

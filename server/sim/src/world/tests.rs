@@ -44,8 +44,12 @@ fn room_with(entities: &str) -> Arc<maps::World> {
     text += "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400 -400 25\"\n}\n";
     text += entities;
     let source = Source::from_text("room", text);
-    let compiled =
-        maps::compile(&source, &Spaces::default(), &Options { strict: true }, &mut |_, _, _| {});
+    let compiled = maps::compile(
+        &source,
+        &Spaces::default(),
+        &Options { strict: true, ..Options::default() },
+        &mut |_, _, _| {},
+    );
     Arc::new(compiled.expect("the room compiles").world)
 }
 

@@ -27,8 +27,12 @@ pub(in crate::audit) fn room() -> Arc<maps::World> {
          {{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400 -400 25\"\n}}\n"
     );
     let source = Source::from_text("room", text);
-    let compiled =
-        maps::compile(&source, &Spaces::default(), &Options { strict: true }, &mut |_, _, _| {});
+    let compiled = maps::compile(
+        &source,
+        &Spaces::default(),
+        &Options { strict: true, ..Options::default() },
+        &mut |_, _, _| {},
+    );
     Arc::new(compiled.expect("the room compiles").world)
 }
 

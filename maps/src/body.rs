@@ -1,0 +1,118 @@
+//! Convex bodies, known by how far they reach.
+//!
+//! To the shifted planes (Melax 2000, section 3) a moving body is its
+//! *support function*: how far it reaches from its reference point in any
+//! direction. [`Support`] is that; a sphere, an upright cylinder, a cuboid and
+//! the hull of some points are here, each in a file of its own, and any other
+//! convex body can be written by whoever has one.
+
+mod convex_points;
+mod cuboid;
+mod cylinder;
+mod sphere;
+
+use glam::Vec3;
+use thiserror::Error;
+
+pub use convex_points::ConvexPoints;
+pub use cuboid::Cuboid;
+pub use cylinder::Cylinder;
+pub use sphere::Sphere;
+
+/// A body reaches at least this far in every direction, in units. Between two
+/// solid cells that meet in a plane runs a crack as wide as `f32` rounds: a
+/// body of this size covers it anywhere within Quake's coordinates. What has
+/// no extent at all is the onion's to trace.
+pub const LEAST_EXTENT: f32 = 1.0 / 64.0;
+
+/// Nor does it reach farther than this, in units: larger than any level.
+pub const GREATEST_EXTENT: f32 = 4096.0;
+
+/// A convex body that moves without turning.
+pub trait Support {
+    /// The point of the body that is farthest along the unit vector
+    /// `direction`, relative to the reference point; one of them if there are
+    /// several.
+    fn support_point(&self, direction: Vec3) -> Vec3;
+
+    /// How far the body reaches along the unit vector `direction`, in units
+    /// from the reference point. Must be what [`Support::support_point`] gives,
+    /// and at least [`LEAST_EXTENT`] in every direction; a body that promises
+    /// less may slip through where solid cells meet.
+    #[inline]
+    fn support(&self, direction: Vec3) -> f32 {
+        self.support_point(direction).dot(direction)
+    }
+}
+
+/// A body that cannot be traced.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum BodyError {
+    /// A radius or half extent out of range, or not a number.
+    #[error("an extent of {0} units; it must be from {LEAST_EXTENT} to {GREATEST_EXTENT}")]
+    Extent(f32),
+    /// No points.
+    #[error("a body needs at least one point")]
+    Empty,
+}
+
+fn checked(extent: f32) -> Result<f32, BodyError> {
+    if (LEAST_EXTENT..=GREATEST_EXTENT).contains(&extent) {
+        Ok(extent)
+    } else {
+        Err(BodyError::Extent(extent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Quat;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn agrees(body: &impl Support, direction: Vec3) {
+        let (reach, point) = (body.support(direction), body.support_point(direction));
+        assert!((reach - point.dot(direction)).abs() < 1e-4, "{direction}: {reach} and {point}");
+        assert!(reach >= LEAST_EXTENT);
+    }
+
+    proptest! {
+        #[test]
+        fn the_farthest_point_is_as_far_as_the_body_reaches(
+            direction in prop::array::uniform3(-1.0_f32..1.0),
+            extents in prop::array::uniform3(0.5_f32..64.0),
+            angle in 0.0_f32..6.0,
+        ) {
+            let Some(direction) = Vec3::from(direction).try_normalize() else { return Ok(()) };
+            let extents = Vec3::from(extents);
+            agrees(&Sphere::new(extents.x).expect("in range"), direction);
+            agrees(&Cylinder::new(extents.x, extents.z).expect("in range"), direction);
+            let cuboid = Cuboid::new(extents).expect("in range");
+            agrees(&cuboid, direction);
+            let turned = cuboid.turned(Quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), angle));
+            agrees(&turned, direction);
+            // A cuboid is the hull of its corners.
+            let corner = |i: u32| {
+                let sign = |bit: u32| if i >> bit & 1 == 1 { 1.0 } else { -1.0 };
+                cuboid.support_point(Vec3::new(sign(0), sign(1), sign(2)).normalize())
+            };
+            let hull = ConvexPoints::new((0..8).map(corner).collect()).expect("points");
+            agrees(&hull, direction);
+            let rounded = cuboid.support(direction) + LEAST_EXTENT;
+            prop_assert!((hull.support(direction) - rounded).abs() < 1e-4);
+        }
+    }
+
+    #[test]
+    fn what_has_no_extent_is_refused() {
+        for extent in [0.0, -1.0, f32::NAN, f32::INFINITY, 5000.0] {
+            assert!(Sphere::new(extent).is_err());
+            assert!(Cylinder::new(extent, 8.0).is_err());
+            assert!(Cylinder::new(8.0, extent).is_err());
+            assert!(Cuboid::new(Vec3::new(8.0, extent, 8.0)).is_err());
+        }
+        assert_eq!(ConvexPoints::new(vec![]).err(), Some(BodyError::Empty));
+        assert!(ConvexPoints::new(vec![Vec3::splat(f32::NAN)]).is_err());
+    }
+}

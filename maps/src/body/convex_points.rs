@@ -1,0 +1,45 @@
+use glam::Vec3;
+
+use super::{BodyError, GREATEST_EXTENT, LEAST_EXTENT, Support};
+
+/// The hull of some points, rounded by [`LEAST_EXTENT`]: so not even a flat
+/// one slips through where cells meet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConvexPoints {
+    points: Vec<Vec3>,
+}
+
+impl ConvexPoints {
+    /// The hull of `points`, given relative to the reference point, which
+    /// should lie in the hull. Every query takes time in proportion to their
+    /// number.
+    ///
+    /// # Errors
+    /// [`BodyError`] if there are none, or one is too far out.
+    pub fn new(points: Vec<Vec3>) -> Result<Self, BodyError> {
+        if points.is_empty() {
+            return Err(BodyError::Empty);
+        }
+        for point in &points {
+            let reach = point.length();
+            if reach.is_nan() || reach > GREATEST_EXTENT {
+                return Err(BodyError::Extent(reach));
+            }
+        }
+        Ok(Self { points })
+    }
+}
+
+impl Support for ConvexPoints {
+    #[inline]
+    fn support_point(&self, direction: Vec3) -> Vec3 {
+        let mut farthest = (f32::NEG_INFINITY, Vec3::ZERO);
+        for &point in &self.points {
+            let reach = point.dot(direction);
+            if reach > farthest.0 {
+                farthest = (reach, point);
+            }
+        }
+        farthest.1 + direction * LEAST_EXTENT
+    }
+}

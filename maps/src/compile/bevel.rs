@@ -1,0 +1,205 @@
+//! Bevels: planes that keep a growing cell near what it grew from (Melax 2000,
+//! section 5).
+//!
+//! Where two faces meet at an edge, a cell whose planes move outward by `r`
+//! reaches `r / cos(a / 2)` beyond it, `a` being the angle between their
+//! normals: without bound, as the edge gets sharper. The same goes for corners.
+//! A bevel is one more plane that only touches the cell, with a normal in
+//! between. All normals that support the cell at a corner make a patch of the
+//! sphere of directions whose corners are those of the planes that meet there.
+//! Bevels are put on its borders, the edges, until neighbours are within the
+//! limit angle, and inside it until no direction is farther from all normals
+//! than the middle of three that are the limit angle apart. Then whatever size
+//! the body is, a point of the grown cell is within a bounded multiple of it
+//! from the cell.
+
+use std::fmt;
+
+use glam::DVec3;
+
+use super::cell::Cell;
+use crate::geometry::Plane;
+
+/// Nearer than this on the sphere of directions, half a degree, two normals
+/// are the same to a growing cell.
+const SAME: f64 = 0.01;
+
+/// Nearer than this to a corner, in units, a plane goes through it; far above
+/// rounding, and thinner than the thinnest cell.
+const TOUCHES: f64 = 1e-4;
+
+/// Slack of comparisons between unit vectors: far above rounding.
+const SLACK: f64 = 1e-6;
+
+/// Cosine of the steepest slope that is still a nearly level top, five
+/// degrees.
+const LEVEL: f64 = 0.996;
+
+/// Most bevels inside one corner. A round tip of a cell that was cut very
+/// often might take more; the rest stays as sharp as it is.
+const MAX_AT_CORNER: usize = 32;
+
+/// The angle in degrees between the normals of neighbouring planes of a solid
+/// cell from which on a bevel is put between them: the smaller, the closer
+/// bodies get to edges, and the larger the tree.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct BevelAngle(f64);
+
+impl BevelAngle {
+    /// The least limit; at less than this the tree is mostly bevels.
+    pub const LEAST: f64 = 30.0;
+    /// No limit: no edge and no corner is ever bevelled.
+    pub const NONE: Self = Self(180.0);
+
+    /// A limit in degrees, from [`BevelAngle::LEAST`] to 180; otherwise
+    /// `None`.
+    pub fn new(degrees: f64) -> Option<Self> {
+        (Self::LEAST..=180.0).contains(&degrees).then_some(Self(degrees))
+    }
+
+    /// The limit in degrees.
+    pub fn degrees(self) -> f64 {
+        self.0
+    }
+}
+
+impl fmt::Display for BevelAngle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Default for BevelAngle {
+    /// Melax's, in MDK2: right angles need no bevel, nor does what is nearly
+    /// one.
+    fn default() -> Self {
+        Self(95.0)
+    }
+}
+
+/// The bevels of one cell; each touches it, with all of it behind.
+pub(super) fn bevels(cell: &Cell, limit: BevelAngle) -> Vec<Plane> {
+    let mut corners: Vec<DVec3> = Vec::new();
+    for vertex in cell.vertices() {
+        if !corners.iter().any(|c| c.distance_squared(vertex) < TOUCHES * TOUCHES) {
+            corners.push(vertex);
+        }
+    }
+    let mut planes: Vec<Plane> = cell.faces().iter().map(|(plane, _)| *plane).collect();
+    let faces = planes.len();
+    level_top(&mut planes, &corners);
+    if limit < BevelAngle::NONE {
+        let limit = limit.0.to_radians();
+        for &corner in &corners {
+            bevel_edges(&mut planes, faces, &corners, corner, limit);
+        }
+        for &corner in &corners {
+            bevel_corner(&mut planes, &corners, corner, limit);
+        }
+    }
+    planes.split_off(faces)
+}
+
+/// The plane with this normal that touches the cell.
+fn support(normal: DVec3, corners: &[DVec3]) -> Plane {
+    let reach = corners.iter().map(|c| c.dot(normal)).fold(f64::NEG_INFINITY, f64::max);
+    Plane { normal, distance: reach }
+}
+
+/// Section 8: a body that walks a ridge does not fight gravity, and no cell
+/// sticks out of the floor, if every cell ends in a level plane.
+fn level_top(planes: &mut Vec<Plane>, corners: &[DVec3]) {
+    if !planes.iter().any(|plane| plane.normal.z >= LEVEL) {
+        planes.push(support(DVec3::Z, corners));
+    }
+}
+
+/// Normals of the planes through a corner.
+fn normals_at(planes: &[Plane], corner: DVec3) -> Vec<DVec3> {
+    let touching = planes.iter().filter(|p| p.signed_distance(corner).abs() < TOUCHES);
+    touching.map(|p| p.normal).collect()
+}
+
+/// Bevels the edges between the `faces` first planes that end at `corner`.
+fn bevel_edges(
+    planes: &mut Vec<Plane>,
+    faces: usize,
+    corners: &[DVec3],
+    corner: DVec3,
+    limit: f64,
+) {
+    let normals = normals_at(&planes[..faces], corner);
+    for (i, &first) in normals.iter().enumerate() {
+        for &second in &normals[i + 1..] {
+            let angle = libm::acos(first.dot(second).clamp(-1.0, 1.0));
+            let across = first.cross(second).try_normalize();
+            // A border of the patch has all other normals on one side.
+            let (mut left, mut right) = (false, false);
+            for normal in &normals {
+                let side = across.map_or(0.0, |across| across.dot(*normal));
+                left |= side < -SLACK;
+                right |= side > SLACK;
+            }
+            if left && right {
+                continue;
+            }
+            let parts = ((angle - SAME) / limit).ceil().max(1.0);
+            for part in 1..parts as u32 {
+                let share = f64::from(part) / parts;
+                let between =
+                    first * libm::sin((1.0 - share) * angle) + second * libm::sin(share * angle);
+                if let Some(normal) = between.try_normalize() {
+                    add(planes, corners, normal);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the bevel with this normal, unless there is one already.
+fn add(planes: &mut Vec<Plane>, corners: &[DVec3], normal: DVec3) {
+    if !planes.iter().any(|known| known.normal.distance_squared(normal) < SAME * SAME) {
+        planes.push(support(normal, corners));
+    }
+}
+
+/// Bevels the inside of a corner, where it is farthest from all normals
+/// first.
+fn bevel_corner(planes: &mut Vec<Plane>, corners: &[DVec3], corner: DVec3, limit: f64) {
+    // The middle of three directions that are the limit apart.
+    let nearest = (1.0 + 2.0 * libm::cos(limit)) / 3.0;
+    if nearest <= 0.0 {
+        return;
+    }
+    let nearest = nearest.sqrt() - SAME;
+    for _ in 0..MAX_AT_CORNER {
+        let normals = normals_at(planes, corner);
+        let Some((cosine, normal)) = loneliest(&normals, corners, corner) else { return };
+        if cosine >= nearest {
+            return;
+        }
+        planes.push(support(normal, corners));
+    }
+}
+
+/// The direction in which the cell ends at `corner` that is farthest from all
+/// normals, and the cosine of its angle to the nearest. On the sphere of
+/// directions it is the middle of three normals with no other one nearer.
+fn loneliest(normals: &[DVec3], corners: &[DVec3], corner: DVec3) -> Option<(f64, DVec3)> {
+    let mut loneliest: Option<(f64, DVec3)> = None;
+    for (i, &a) in normals.iter().enumerate() {
+        for (j, &b) in normals.iter().enumerate().skip(i + 1) {
+            for &c in &normals[j + 1..] {
+                let Some(middle) = (b - a).cross(c - a).try_normalize() else { continue };
+                let middle = if middle.dot(a) < 0.0 { -middle } else { middle };
+                let cosine = middle.dot(a);
+                let alone = normals.iter().all(|n| n.dot(middle) <= cosine + SLACK);
+                let ends = || corners.iter().all(|v| middle.dot(*v - corner) <= TOUCHES);
+                if alone && loneliest.is_none_or(|(known, _)| cosine < known) && ends() {
+                    loneliest = Some((cosine, middle));
+                }
+            }
+        }
+    }
+    loneliest
+}

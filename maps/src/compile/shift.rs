@@ -1,0 +1,116 @@
+//! The second tree: the unexpanded solids, divided and bevelled, for bodies
+//! that are no size of the onion (Melax 2000).
+
+use super::bevel::{BevelAngle, bevels};
+use super::build::{BuildError, Division, Grown, divide_space};
+use super::cell::Cell;
+use super::drawing::StaticBrush;
+use super::hull::Hull;
+use super::planes::PlaneTable;
+use super::{Stage, Tick};
+use crate::geometry::{Plane, Polygon};
+use crate::spaces::SizeId;
+use crate::world::shift::{Kind, ShiftTree, Unlinked};
+use crate::world::surface::{FaceIndex, Surface};
+
+/// What is kept of the unexpanded solids.
+pub(super) struct Shifted {
+    pub(super) tree: ShiftTree,
+    /// How many branches are bevels.
+    pub(super) bevels: usize,
+    /// The surface of their union.
+    pub(super) surface: Surface,
+}
+
+/// Divides `cell`, which holds them all, by the surface of the unexpanded
+/// solids; of clip brushes too, since what moves through this tree has an
+/// extent.
+pub(super) fn build(
+    statics: &[StaticBrush],
+    cell: Cell,
+    limit: BevelAngle,
+    progress: &mut Tick<'_>,
+) -> Result<Shifted, BuildError> {
+    let mut planes = PlaneTable::default();
+    let size = SizeId::from_index(0);
+    let hulls = [Hull::as_drawn(size, statics.iter(), &mut planes)];
+    let mut polygons = Vec::new();
+    let mut surface = Surface::default();
+    for (solid, brush) in statics.iter().enumerate() {
+        for (face, own) in brush.solid.faces().iter().enumerate() {
+            let index = FaceIndex { solid: solid as u32, face: face as u32 };
+            for piece in hulls[0].uncovered(solid, face) {
+                let polygon = Polygon::new(piece.winding().clone(), own.plane);
+                if !surface.add(index, polygon) {
+                    return Err(BuildError::TooManyCorners);
+                }
+                polygons.push(piece);
+            }
+        }
+    }
+    let mut tick = |_: Stage, done, of| progress(Stage::ShiftTree, done, of);
+    let division = divide_space(&hulls, polygons, cell.clone(), &planes, &mut tick)?;
+    let (tree, bevels) = lay_out(&division, size, cell, &planes, limit)?;
+    Ok(Shifted { tree, bevels, surface })
+}
+
+/// Lays out the tree of a division by one size, in pre-order, and inserts the
+/// bevels of each solid leaf above it. `cell` is what was divided.
+///
+/// Gives the number of bevels beside the tree.
+fn lay_out(
+    division: &Division,
+    size: SizeId,
+    cell: Cell,
+    planes: &PlaneTable,
+    limit: BevelAngle,
+) -> Result<(ShiftTree, usize), BuildError> {
+    let mut branches: Vec<Unlinked> = Vec::new();
+    let mut root = Kind::Empty;
+    let mut bevelled = 0;
+    let mut pending = vec![(division.root, cell, None)];
+    while let Some((grown, cell, parent)) = pending.pop() {
+        let at = branches.len();
+        let kind = match grown {
+            Grown::Leaf(solidity) if !solidity.contains(size) => Kind::Empty,
+            Grown::Leaf(_) => {
+                let bevels = bevels(&cell, limit);
+                bevelled += bevels.len();
+                for (i, bevel) in bevels.iter().enumerate() {
+                    let back = if i + 1 < bevels.len() { Kind::Branch } else { Kind::Solid };
+                    branches.push(outward(bevel, &cell, [Kind::Empty, back]));
+                }
+                if bevels.is_empty() { Kind::Solid } else { Kind::Branch }
+            }
+            Grown::Branch(index) => {
+                let branch = &division.branches[index];
+                let plane = planes.get(branch.plane);
+                let (front, back) = cell.split(&plane);
+                branches.push(rounded(&plane, [Kind::Empty; 2]));
+                pending.push((branch.children[1], back, Some((at, 1))));
+                pending.push((branch.children[0], front, Some((at, 0))));
+                Kind::Branch
+            }
+        };
+        match parent {
+            Some((parent, side)) => branches[parent].children[side] = kind,
+            None => root = kind,
+        }
+    }
+    Ok((ShiftTree::new(root, branches)?, bevelled))
+}
+
+fn rounded(plane: &Plane, children: [Kind; 2]) -> Unlinked {
+    let (normal, distance) = (plane.normal.as_vec3(), plane.distance as f32);
+    Unlinked { normal, distance, children }
+}
+
+/// A bevel in `f32` that still has the whole cell behind it.
+fn outward(bevel: &Plane, cell: &Cell, children: [Kind; 2]) -> Unlinked {
+    let branch = rounded(bevel, children);
+    let normal = branch.normal.as_dvec3();
+    let reach = cell.vertices().map(|v| v.dot(normal)).fold(f64::NEG_INFINITY, f64::max);
+    let distance = reach as f32;
+    let distance = if f64::from(distance) < reach { distance.next_up() } else { distance };
+    Unlinked { distance, ..branch }
+}

@@ -1,0 +1,266 @@
+//! The shifted planes: any convex body through one tree (Melax 2000).
+//!
+//! The tree is that of the unexpanded solids. A body is traced through it as a
+//! point, while every plane is moved outward by as much as the body reaches
+//! against it: to the front for what lies behind, to the back for what lies in
+//! front, so that the two sides overlap. A solid leaf then stands for its cell
+//! grown by at least the body, and no body gets past one; where planes meet
+//! the cell grows too far, which *bevels*, further planes at the solid leaves,
+//! keep within bounds (section 5).
+//!
+//! [`ShiftTree`] holds a checked tree, `trace` moves bodies through it,
+//! `touch` asks about one place, and `visits` counts what both look at.
+
+mod touch;
+mod trace;
+mod visits;
+
+use glam::Vec3;
+use thiserror::Error;
+
+use super::onion::UNIVERSE;
+
+pub use visits::{NodeCount, Visits};
+
+/// Most branches that may wait while a query looks at what is nearer. Real
+/// maps need thirty to sixty.
+const MAX_WAITING: usize = 256;
+
+/// Most branches of a tree: fifty megabytes, and far beyond any map that was
+/// measured.
+const MAX_BRANCHES: usize = 1 << 21;
+
+/// A solid-leaf BSP of the static world as it was drawn, bevelled.
+///
+/// A valid tree by construction: branches are in pre-order, front before back,
+/// planes are finite and of unit normal, and no query needs to remember more
+/// than a fixed number of branches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShiftTree {
+    root: Link,
+    branches: Vec<Branch>,
+    /// Branches of which both sides have to be looked at, on the way to any
+    /// leaf at most.
+    waiting: usize,
+}
+
+/// A plane, and what lies in front of and behind it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Branch {
+    /// Unit normal.
+    pub normal: Vec3,
+    /// Distance from the origin along the normal, in units.
+    pub distance: f32,
+    /// What lies in front.
+    pub front: Link,
+    /// What lies behind.
+    pub back: Link,
+}
+
+/// A child of a branch: another branch, or a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link(u32);
+
+impl Link {
+    /// A leaf that is empty.
+    pub const EMPTY: Self = Self(u32::MAX);
+    /// A leaf that is solid.
+    pub const SOLID: Self = Self(u32::MAX - 1);
+
+    /// Index of the branch; `None` for a leaf.
+    #[inline]
+    pub fn index(self) -> Option<usize> {
+        (self.0 < Self::SOLID.0).then_some(self.0 as usize)
+    }
+
+    /// What kind of thing this leads to.
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Self::EMPTY => Kind::Empty,
+            Self::SOLID => Kind::Solid,
+            _ => Kind::Branch,
+        }
+    }
+}
+
+/// What a [`Link`] leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Empty,
+    Solid,
+    Branch,
+}
+
+/// A branch without links: in pre-order, front before back, the kinds of its
+/// children say where they are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Unlinked {
+    pub(crate) normal: Vec3,
+    pub(crate) distance: f32,
+    /// In front, and behind.
+    pub(crate) children: [Kind; 2],
+}
+
+/// Why branches are no tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum InvalidShiftTree {
+    /// Some branch has a child that is not there.
+    #[error("branches are missing")]
+    Missing,
+    /// More branches than have parents.
+    #[error("branch {0} has no parent")]
+    Orphan(usize),
+    /// A plane that is not finite, not of unit normal or out of the universe.
+    #[error("branch {0} has no valid plane")]
+    Plane(usize),
+    /// More branches than a tree may have.
+    #[error("more than {MAX_BRANCHES} branches")]
+    TooMany,
+    /// Deeper than queries can remember.
+    #[error("more than {MAX_WAITING} branches would wait in a query")]
+    Waiting,
+}
+
+impl ShiftTree {
+    /// Links branches that come in pre-order, front before back, and checks
+    /// all that queries rely on.
+    pub(crate) fn new(root: Kind, unlinked: Vec<Unlinked>) -> Result<Self, InvalidShiftTree> {
+        if unlinked.len() > MAX_BRANCHES {
+            return Err(InvalidShiftTree::TooMany);
+        }
+        let mut branches: Vec<Branch> = Vec::with_capacity(unlinked.len());
+        // Sides of branches whose branch is still to come, the next one last.
+        let mut open: Vec<Open> = Vec::new();
+        let mut linked_root = leaf(root);
+        if root == Kind::Branch {
+            open.push(Open::Root);
+        }
+        for (i, branch) in unlinked.iter().enumerate() {
+            let link = Link(i as u32);
+            match open.pop() {
+                None => return Err(InvalidShiftTree::Orphan(i)),
+                Some(Open::Root) => linked_root = link,
+                Some(Open::Front(parent)) => branches[parent].front = link,
+                Some(Open::Back(parent)) => branches[parent].back = link,
+            }
+            let Unlinked { normal, distance, children: [front, back] } = *branch;
+            let unit = (normal.length_squared() - 1.0).abs() < 1e-3;
+            if !unit || !(0.0..=UNIVERSE).contains(&distance.abs()) {
+                return Err(InvalidShiftTree::Plane(i));
+            }
+            branches.push(Branch { normal, distance, front: leaf(front), back: leaf(back) });
+            if back == Kind::Branch {
+                open.push(Open::Back(i));
+            }
+            if front == Kind::Branch {
+                open.push(Open::Front(i));
+            }
+        }
+        if !open.is_empty() {
+            return Err(InvalidShiftTree::Missing);
+        }
+        let waiting = most_waiting(linked_root, &branches);
+        if waiting > MAX_WAITING {
+            return Err(InvalidShiftTree::Waiting);
+        }
+        Ok(Self { root: linked_root, branches, waiting })
+    }
+
+    /// Where every query starts.
+    pub fn root(&self) -> Link {
+        self.root
+    }
+
+    /// All branches; a [`Link`] names them by their index.
+    pub fn branches(&self) -> &[Branch] {
+        &self.branches
+    }
+}
+
+/// A side of a branch.
+enum Open {
+    Root,
+    Front(usize),
+    Back(usize),
+}
+
+/// The link to a leaf, and a stand-in for one to a branch.
+fn leaf(kind: Kind) -> Link {
+    if kind == Kind::Solid { Link::SOLID } else { Link::EMPTY }
+}
+
+/// How many branches have both sides to look at, on the way to any leaf at
+/// most.
+fn most_waiting(root: Link, branches: &[Branch]) -> usize {
+    let mut waiting: Vec<usize> = vec![0; branches.len()];
+    let below = |link: Link, waiting: &[usize]| link.index().map_or(0, |index| waiting[index]);
+    // Children come after their parents, so they are counted before them.
+    for (i, branch) in branches.iter().enumerate().rev() {
+        let both = branch.front != Link::EMPTY && branch.back != Link::EMPTY;
+        let most = below(branch.front, &waiting).max(below(branch.back, &waiting));
+        waiting[i] = most + usize::from(both);
+    }
+    below(root, &waiting)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Kind::{Branch as Inner, Empty, Solid};
+
+    fn branch(front: Kind, back: Kind) -> Unlinked {
+        Unlinked { normal: Vec3::X, distance: 1.0, children: [front, back] }
+    }
+
+    #[test]
+    fn branches_are_linked_in_pre_order() {
+        let tree = ShiftTree::new(
+            Inner,
+            vec![
+                branch(Inner, Inner),
+                branch(Inner, Solid),
+                branch(Empty, Solid),
+                branch(Solid, Empty),
+            ],
+        );
+        let tree = tree.expect("a tree");
+        assert_eq!(tree.root().index(), Some(0));
+        let children: Vec<_> = tree.branches().iter().map(|b| [b.front, b.back]).collect();
+        assert_eq!(
+            children,
+            [
+                [Link(1), Link(3)],
+                [Link(2), Link::SOLID],
+                [Link::EMPTY, Link::SOLID],
+                [Link::SOLID, Link::EMPTY]
+            ]
+        );
+        assert_eq!(tree.waiting, 2);
+        let leaf = ShiftTree::new(Solid, vec![]).expect("a tree of one leaf");
+        assert_eq!((leaf.root(), leaf.waiting), (Link::SOLID, 0));
+    }
+
+    #[test]
+    fn what_is_no_tree_is_refused() {
+        let refused = |root, branches| ShiftTree::new(root, branches).expect_err("no tree");
+        let lone = || vec![branch(Empty, Solid)];
+        assert_eq!(refused(Empty, lone()), InvalidShiftTree::Orphan(0));
+        assert_eq!(refused(Inner, vec![branch(Empty, Solid); 2]), InvalidShiftTree::Orphan(1));
+        assert_eq!(refused(Inner, vec![]), InvalidShiftTree::Missing);
+        assert_eq!(refused(Inner, vec![branch(Inner, Solid)]), InvalidShiftTree::Missing);
+        for (normal, distance) in
+            [(Vec3::ONE, 0.0), (Vec3::NAN, 0.0), (Vec3::X, f32::NAN), (Vec3::X, 3e5)]
+        {
+            let bad = Unlinked { normal, distance, ..branch(Empty, Solid) };
+            assert_eq!(refused(Inner, vec![bad]), InvalidShiftTree::Plane(0));
+        }
+        // A chain may be as long as it likes, if one side of each is empty.
+        let chain = |other: Kind| {
+            let length = 2 * MAX_WAITING;
+            let next = |i| if i < length { Inner } else { Solid };
+            (1..=length).map(|i| branch(other, next(i))).collect::<Vec<_>>()
+        };
+        assert!(ShiftTree::new(Inner, chain(Empty)).is_ok());
+        assert_eq!(refused(Inner, chain(Solid)), InvalidShiftTree::Waiting);
+    }
+}

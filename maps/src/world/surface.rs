@@ -1,0 +1,42 @@
+use crate::geometry::Polygon;
+
+/// Most corners that the polygons of a surface may have, each counted once for
+/// every polygon: twenty-four megabytes, and far beyond any map that was
+/// measured.
+pub(crate) const MAX_CORNERS: usize = 1 << 20;
+
+/// The surface of the union of all solids, as drawn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Surface {
+    polygons: Vec<Polygon>,
+    /// For each of them, whose it is.
+    faces: Vec<FaceIndex>,
+    corners: usize,
+}
+
+/// A face of one of the world's solids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FaceIndex {
+    pub(crate) solid: u32,
+    pub(crate) face: u32,
+}
+
+impl Surface {
+    /// Adds a part of a face; refuses it if there are too many corners.
+    #[must_use]
+    pub(crate) fn add(&mut self, face: FaceIndex, polygon: Polygon) -> bool {
+        self.corners += polygon.winding.vertices.len();
+        self.faces.push(face);
+        self.polygons.push(polygon);
+        self.corners <= MAX_CORNERS
+    }
+
+    pub(crate) fn polygons(&self) -> &[Polygon] {
+        &self.polygons
+    }
+
+    /// Every polygon with the face that it is a part of.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (FaceIndex, &Polygon)> {
+        self.faces.iter().copied().zip(&self.polygons)
+    }
+}
