@@ -31,6 +31,7 @@ fn compile(path: &Path) -> Result<World, StartError> {
             bar.set_message(match stage {
                 Stage::Surfaces => "surfaces",
                 Stage::Tree => "tree",
+                Stage::ShiftTree => "shift tree",
             });
             bar.set_length(total);
             bar.set_position(done);
