@@ -77,6 +77,10 @@ pub struct Options {
           default_value_t = DEFAULT_MAX_PLAYERS, value_parser = clap::value_parser!(u16).range(1..))]
     pub max_players: u16,
 
+    /// Players who drive hovertanks: whoever joins while fewer do
+    #[arg(long, value_name = "N", env = "ARENA_TANKS", default_value_t = 0)]
+    pub tanks: u16,
+
     /// Bytes of snapshots that each client is sent per second at most
     #[arg(long, value_name = "BYTES", env = "ARENA_CLIENT_BUDGET",
           default_value_t = DEFAULT_CLIENT_BUDGET,
@@ -147,6 +151,7 @@ impl Options {
             objects: 0,
             seed: 1,
             max_players: DEFAULT_MAX_PLAYERS,
+            tanks: 0,
             client_budget: DEFAULT_CLIENT_BUDGET,
             rewind: parse_rewind(DEFAULT_REWIND).unwrap_or_default(),
             duration: None,
@@ -226,7 +231,7 @@ mod tests {
     #[test]
     fn every_option_is_read() {
         let text = "--map m --listen [::1]:5 --http 127.0.0.1:6 --tick-rate 30 --objects 300 \
-                    --seed 9 --max-players 8 --duration 90s --snapshot-rate 20 \
+                    --seed 9 --max-players 8 --tanks 3 --duration 90s --snapshot-rate 20 \
                     --client-budget 4000 --rewind 50ms --cert c --key k --ban ::1,10.0.0.1 \
                     --log-format json --record match.obsr --audit-every 60 --agones \
                     --agones-port 7 --agones-health 0.5 --agones-empty 20s";
@@ -241,6 +246,7 @@ mod tests {
             objects: 300,
             seed: 9,
             max_players: 8,
+            tanks: 3,
             client_budget: 4000,
             duration: Some(Duration::from_secs(90)),
             record: Some("match.obsr".into()),

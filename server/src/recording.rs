@@ -27,5 +27,10 @@ pub use reader::Reader;
 pub use recorder::Recorder;
 pub use writer::Writer;
 
+/// As what a player of `world` has joined.
+pub(crate) fn kind_in(world: &sim::World) -> impl Fn(sim::EntityId) -> sim::PlayerKind {
+    |id| world.player_kind(id).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use proto::commands::CommandBatch;
 use proto::server::{CommandSource, JitterBuffer, JitterStats};
 use proto::{Tick, Time};
-use sim::{Command, EntityId, JoinError, PlayerMotion, World};
+use sim::{Command, EntityId, JoinError, PlayerKind, PlayerMotion, World};
 use tokio::sync::oneshot;
 
 use crate::sessions::Sessions;
@@ -49,6 +49,8 @@ pub(crate) struct Seats {
     tick_rate: NonZeroU16,
     /// Farthest back that a shot may meet others, as commands say it.
     most_view_age: u16,
+    /// Players who are to drive hovertanks.
+    tanks: usize,
     requests: Receiver<JoinRequest>,
     taken: Vec<Taken>,
     /// What players who left had counted.
@@ -74,7 +76,13 @@ impl Seats {
         let sixteenths = rewind.as_secs_f64() * f64::from(tick_rate.get()) * 16.0;
         // `as` saturates.
         let most_view_age = sixteenths as u16;
-        Self { tick_rate, most_view_age, requests, taken: Vec::new(), past: JitterStats::default() }
+        let (taken, past) = (Vec::new(), JitterStats::default());
+        Self { tick_rate, most_view_age, tanks: 0, requests, taken, past }
+    }
+
+    /// Whoever joins while fewer than `tanks` drive hovertanks gets one.
+    pub(crate) fn with_tanks(self, tanks: u16) -> Self {
+        Self { tanks: tanks.into(), ..self }
     }
 
     /// Takes in the commands that arrived, takes out who has left, and lets in
@@ -103,7 +111,14 @@ impl Seats {
     /// Answers wishes to join.
     fn let_in(&mut self, requests: Vec<JoinRequest>, world: &mut World, tick: Tick) {
         for request in requests {
-            let seat = world.join().map(|player| {
+            let drives =
+                |seat: &&Taken| world.player_kind(seat.player) == Some(PlayerKind::Hovertank);
+            let kind = if self.taken.iter().filter(drives).count() < self.tanks {
+                PlayerKind::Hovertank
+            } else {
+                PlayerKind::Box
+            };
+            let seat = world.join_as(kind).map(|player| {
                 let (sender, commands) = sync_channel(WAITING_BATCHES);
                 let buffer = JitterBuffer::new(self.tick_rate, tick);
                 self.taken.push(Taken { player, commands, buffer, surprised: true });

@@ -82,7 +82,7 @@ impl Server {
             Arc::clone(&sessions),
             events.clone(),
         );
-        let game = game.recorded_by(recorder);
+        let game = game.with_tanks(options.tanks).recorded_by(recorder);
 
         let socket = network::bind(options.listen, options.max_players)?;
         let pages = http::bind(options.http)?;

@@ -99,6 +99,11 @@ impl Match {
         Self { recorder, ..self }
     }
 
+    /// The same match, with this many hovertanks for those who join first.
+    pub(crate) fn with_tanks(self, tanks: u16) -> Self {
+        Self { seats: self.seats.with_tanks(tanks), ..self }
+    }
+
     /// Ticks on time until `stop`. `epoch` is the beginning of the server's
     /// [`Time`].
     pub(crate) fn run(
@@ -207,7 +212,7 @@ mod tests {
     }
 
     fn players(frame: &Frame) -> usize {
-        let is_player = |kind| matches!(kind, sim::Kind::Player { .. });
+        let is_player = |kind: sim::Kind| kind.is_player();
         frame.state.entities.iter().filter(|entity| is_player(entity.kind)).count()
     }
 

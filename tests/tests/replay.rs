@@ -59,6 +59,7 @@ fn the_first_tick_that_differs_is_named() {
     let file = temporary("replay-differs");
     let options = SoakOptions {
         players: 4,
+        tanks: 1,
         objects: 10,
         ticks: 60,
         audit_every: 0,
@@ -98,15 +99,16 @@ fn the_first_tick_that_differs_is_named() {
 /// The first player who joined.
 fn header_player(file: &Path) -> sim::EntityId {
     let mut reader = Reader::open(file).expect("a recording");
-    reader.next_tick().expect("a tick").expect("a tick").joined[0]
+    reader.next_tick().expect("a tick").expect("a tick").joined[0].0
 }
 
 #[test]
 fn a_recorder_tells_who_comes_and_goes() {
     let id = |slot| sim::EntityId { slot, generation: 0 };
     let idle = sim::Command::default();
+    let kind = |_| sim::PlayerKind::Hovertank;
     let mut recorder = Recorder::new();
-    assert_eq!(recorder.tick(&[(id(1), idle)], None).joined, [id(1)]);
-    let next = recorder.tick(&[(id(2), idle)], None);
-    assert_eq!((next.left, next.joined), (vec![id(1)], vec![id(2)]));
+    assert_eq!(recorder.tick(&[(id(1), idle)], kind, None).joined, [(id(1), kind(id(1)))]);
+    let next = recorder.tick(&[(id(2), idle)], kind, None);
+    assert_eq!((next.left, next.joined), (vec![id(1)], vec![(id(2), kind(id(2)))]));
 }

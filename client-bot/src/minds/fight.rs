@@ -1,6 +1,6 @@
 use glam::DVec3;
 use maps::{Trace, World};
-use sim::{Buttons, Command, EntityState, Kind, Posture, Random};
+use sim::{Buttons, Command, EntityState, Posture, Random};
 
 use super::traveller::Traveller;
 use super::{Mind, Sight, heading};
@@ -50,9 +50,10 @@ impl Fight {
 
     /// The nearest player in sight.
     fn look(&self, eyes: DVec3, sight: &Sight<'_>) -> Option<sim::EntityId> {
-        let seen = sight.others.iter().filter(|other| {
-            matches!(other.kind, Kind::Player { .. }) && sees(sight.map, eyes, other.position)
-        });
+        let seen = sight
+            .others
+            .iter()
+            .filter(|other| other.kind.is_player() && sees(sight.map, eyes, other.position));
         let distance = |other: &EntityState| other.position.distance_squared(eyes);
         seen.min_by(|a, b| distance(a).total_cmp(&distance(b))).map(|other| other.id)
     }
@@ -112,7 +113,7 @@ impl Mind for Fight {
             return self.engage(eyes, opponent);
         }
         if !self.traveller.is_under_way() {
-            let players = sight.others.iter().filter(|o| matches!(o.kind, Kind::Player { .. }));
+            let players = sight.others.iter().filter(|o| o.kind.is_player());
             let heard: Vec<DVec3> = players.map(|other| other.position).collect();
             match heard.len() as u64 {
                 0 => self.traveller.set_out(position, sight.ways, &mut self.random),

@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
         body,
     };
     let orientation = QuantisedOrientation::new(2, [1000, -1023, 5]).unwrap();
-    let prop = entity(QuantisedBody::Prop { model: ModelId(2), orientation });
+    let prop = entity(QuantisedBody::Prop { model: ModelId(2), driven: false, orientation });
     let player = entity(QuantisedBody::Player { posture: Posture::Crouching, yaw: 4095 });
     let baseline = |slot, _| Some(if slot % 2 == 0 { &player } else { &prop });
     if let Ok(snapshot) = codec.decode(bytes, Tick(100_000), baseline) {

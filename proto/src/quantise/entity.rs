@@ -29,10 +29,10 @@ pub struct QuantisedEntity {
     pub body: QuantisedBody,
 }
 
-/// What only players or only props have.
+/// What only players on foot or only polyhedra have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QuantisedBody {
-    /// A player, who stays upright.
+    /// A player on foot, who stays upright.
     Player {
         /// Which of the two boxes it has.
         posture: Posture,
@@ -43,6 +43,8 @@ pub enum QuantisedBody {
     Prop {
         /// Its shape.
         model: ModelId,
+        /// Whether a player drives it.
+        driven: bool,
         /// Its attitude.
         orientation: QuantisedOrientation,
     },
@@ -55,8 +57,9 @@ impl QuantisedEntity {
             Kind::Player { posture } => {
                 QuantisedBody::Player { posture, yaw: quantise_yaw(heading(entity.orientation)) }
             }
-            Kind::Prop { model } => QuantisedBody::Prop {
+            Kind::Vehicle { model } | Kind::Prop { model } => QuantisedBody::Prop {
                 model,
+                driven: entity.kind.is_player(),
                 orientation: QuantisedOrientation::quantise(entity.orientation),
             },
         };
@@ -81,8 +84,9 @@ impl QuantisedEntity {
                 let orientation = DQuat::from_rotation_z(turn * std::f64::consts::TAU);
                 (Kind::Player { posture }, orientation)
             }
-            QuantisedBody::Prop { model, orientation } => {
-                (Kind::Prop { model }, orientation.orientation())
+            QuantisedBody::Prop { model, driven, orientation } => {
+                let kind = if driven { Kind::Vehicle { model } } else { Kind::Prop { model } };
+                (kind, orientation.orientation())
             }
         };
         EntityState {
@@ -116,8 +120,9 @@ mod tests {
         let bounds = WorldBounds::new([-512; 3], [15; 3]).unwrap();
         let player = QuantisedBody::Player { posture: Posture::Crouching, yaw: 4095 };
         let orientation = QuantisedOrientation::new(2, [100, -700, 33]).unwrap();
-        let prop = QuantisedBody::Prop { model: ModelId(3), orientation };
-        for body in [player, prop] {
+        let prop = QuantisedBody::Prop { model: ModelId(3), driven: false, orientation };
+        let tank = QuantisedBody::Prop { model: ModelId(8), driven: true, orientation };
+        for body in [player, prop, tank] {
             let entity = QuantisedEntity {
                 generation: 9,
                 position: [0, 32_767, 12_345],

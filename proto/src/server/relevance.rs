@@ -1,6 +1,8 @@
 use std::num::NonZeroU16;
 
-use crate::quantise::{QuantisedBody, QuantisedEntity, STEPS_PER_UNIT, VELOCITY_STEP, YAW_BITS};
+use crate::quantise::{
+    QuantisedBody, QuantisedEntity, STEPS_PER_UNIT, VELOCITY_STEP, YAW_BITS, heading,
+};
 
 /// Longest time, in milliseconds, between two news of an entity that moves, as
 /// long as the budget holds. With a lost datagram in between, what a client
@@ -36,11 +38,12 @@ pub(super) struct Viewer {
 impl Viewer {
     /// The eyes of a player.
     pub(super) fn of(player: &QuantisedEntity) -> Self {
-        let yaw = match player.body {
-            QuantisedBody::Player { yaw, .. } => yaw,
-            QuantisedBody::Prop { .. } => 0,
+        let angle = match player.body {
+            QuantisedBody::Player { yaw, .. } => {
+                f64::from(yaw) / f64::from(1 << YAW_BITS) * std::f64::consts::TAU
+            }
+            QuantisedBody::Prop { orientation, .. } => heading(orientation.orientation()),
         };
-        let angle = f64::from(yaw) / f64::from(1 << YAW_BITS) * std::f64::consts::TAU;
         Self { position: player.position, view: [angle.cos(), angle.sin()] }
     }
 }
@@ -74,7 +77,7 @@ fn wanted(viewer: &Viewer, entity: &QuantisedEntity) -> f64 {
     if ahead < 0.0 {
         wanted *= BEHIND;
     }
-    if matches!(entity.body, QuantisedBody::Prop { .. }) {
+    if matches!(entity.body, QuantisedBody::Prop { driven: false, .. }) {
         wanted *= PROP;
     }
     wanted *= 2.0 - (speed / BRISK).min(1.0);

@@ -26,7 +26,7 @@ impl Digest {
         let Some(entity) = entity else { return self.bytes(&[0]) };
         let (kind, detail) = match entity.body {
             QuantisedBody::Player { posture, .. } => (1, u8::from(posture == Posture::Crouching)),
-            QuantisedBody::Prop { model, .. } => (2, model.0),
+            QuantisedBody::Prop { model, driven, .. } => (2 + u8::from(driven), model.0),
         };
         self.bytes(&[kind]);
         self.bytes(&entity.generation.to_le_bytes());

@@ -29,6 +29,9 @@ const SMALL_TURN_BITS: u32 = 8;
 /// Bits of a small change of heading, its sign included: 11 degrees.
 const SMALL_YAW_BITS: u32 = 8;
 
+/// Bits of a model's number: [`sim::MAX_MODELS`] of them.
+const MODEL_BITS: u32 = 7;
+
 /// Bits of a velocity on one axis, its sign included.
 const VELOCITY_BITS: u32 = 10;
 
@@ -41,9 +44,10 @@ impl Baseline<'_> {
     pub fn serves(&self, entity: &QuantisedEntity) -> bool {
         let alike = match (self.entity.body, entity.body) {
             (QuantisedBody::Player { .. }, QuantisedBody::Player { .. }) => true,
-            (QuantisedBody::Prop { model: old, .. }, QuantisedBody::Prop { model: new, .. }) => {
-                old == new
-            }
+            (
+                QuantisedBody::Prop { model: old, driven: was, .. },
+                QuantisedBody::Prop { model: new, driven: is, .. },
+            ) => (old, was) == (new, is),
             _ => false,
         };
         alike && self.entity.generation == entity.generation
@@ -70,8 +74,9 @@ impl SnapshotCodec {
                 writer.write_bit(posture == Posture::Crouching);
                 writer.write(yaw.into(), YAW_BITS);
             }
-            QuantisedBody::Prop { model, orientation } => {
-                writer.write(model.0.into(), 8);
+            QuantisedBody::Prop { model, driven, orientation } => {
+                writer.write(model.0.into(), MODEL_BITS);
+                writer.write_bit(driven);
                 write_orientation(writer, orientation);
             }
         }
@@ -96,8 +101,9 @@ impl SnapshotCodec {
             }
         }
         let body = if is_prop {
-            let model = ModelId(reader.read(8)? as u8);
-            QuantisedBody::Prop { model, orientation: read_orientation(reader)? }
+            let model = ModelId(reader.read(MODEL_BITS)? as u8);
+            let driven = reader.read_bit()?;
+            QuantisedBody::Prop { model, driven, orientation: read_orientation(reader)? }
         } else {
             let posture = read_posture(reader)?;
             QuantisedBody::Player { posture, yaw: reader.read(YAW_BITS)? as u16 }
@@ -175,8 +181,9 @@ impl SnapshotCodec {
                 let posture = read_posture(reader)?;
                 QuantisedBody::Player { posture, yaw: read_yaw_change(reader, yaw)? }
             }
-            QuantisedBody::Prop { model, orientation } => {
-                QuantisedBody::Prop { model, orientation: read_turn(reader, orientation)? }
+            QuantisedBody::Prop { model, driven, orientation } => {
+                let orientation = read_turn(reader, orientation)?;
+                QuantisedBody::Prop { model, driven, orientation }
             }
         };
         Ok(QuantisedEntity { generation: old.generation, position, velocity, asleep, body })

@@ -80,7 +80,7 @@ impl Scene {
                     let turn = random.within(-0.1, 0.1);
                     entity.orientation = DQuat::from_rotation_z(turn) * entity.orientation;
                 }
-                Kind::Prop { .. } => {
+                Kind::Vehicle { .. } | Kind::Prop { .. } => {
                     if entity.asleep {
                         if !random.chance(kicks) {
                             continue;
@@ -140,7 +140,8 @@ impl Scene {
         let kind = if player {
             Kind::Player { posture: Posture::Standing }
         } else {
-            Kind::Prop { model: ModelId(random.below(5) as u8) }
+            let model = ModelId(random.below(5) as u8);
+            if random.chance(0.1) { Kind::Vehicle { model } } else { Kind::Prop { model } }
         };
         let generation = &mut self.generations[usize::from(slot)];
         *generation = generation.wrapping_add(1);

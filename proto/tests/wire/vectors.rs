@@ -129,6 +129,7 @@ fn prop() -> QuantisedEntity {
         asleep: true,
         body: QuantisedBody::Prop {
             model: ModelId(2),
+            driven: false,
             orientation: QuantisedOrientation::new(3, [0, -5, 600]).unwrap(),
         },
     }
@@ -188,6 +189,7 @@ fn changes_with_a_digest() {
         asleep: false,
         body: QuantisedBody::Prop {
             model: ModelId(2),
+            driven: false,
             orientation: QuantisedOrientation::new(3, [20, -40, 590]).unwrap(),
         },
         ..prop()

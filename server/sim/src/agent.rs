@@ -104,8 +104,8 @@ pub(crate) fn step(
         // A way whose end is not free is not taken: the view turns, and the
         // speed is kept for the next try.
         let unmoved = Walker { yaw: command.yaw, ..motion.walker };
-        if let Role::Player(player) = &mut entity.role {
-            player.walker = if placement.is_some() { moved.walker } else { unmoved };
+        if let Some(walker) = entity.walker_mut() {
+            *walker = if placement.is_some() { moved.walker } else { unmoved };
         }
     }
     let teleported = encounters.teleported && placement.is_some();
@@ -122,7 +122,7 @@ fn shove(entities: &mut Entities, shapes: &Shapes, touched: &[(SweepHit, f64)]) 
     for (hit, speed) in touched {
         let Some(slot) = hit.entity.filter(|_| hit.normal.z < STOOD_ON) else { continue };
         let Some(entity) = entities.get(slot) else { continue };
-        if !matches!(entity.role, Role::Prop(_)) {
+        if matches!(entity.role, Role::Projectile(_)) || !entity.is_rigid() {
             continue;
         }
         let direction = -hit.normal;

@@ -2,8 +2,9 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::combat::Past;
 use crate::contact::Pair;
-use crate::entities::{Entities, Player, Role};
+use crate::entities::{Entities, Player, PlayerBody, Role};
 use crate::guard::Blocker;
+use crate::state::EntityId;
 
 /// XXH3 over the exact bits of everything that ticks change and that decides
 /// the next one: the bodies, what the solver remembers of their contacts, and where the
@@ -29,23 +30,35 @@ pub(crate) fn digest(tick: u64, entities: &Entities, pairs: &[Pair], past: &Past
         }
     }
     for entity in entities.iter() {
-        hash.update(&entity.id.slot.to_le_bytes());
-        hash.update(&entity.id.generation.to_le_bytes());
+        name(&mut hash, entity.id);
         match &entity.role {
-            Role::Player(Player { walker, fighter }) => {
+            Role::Player(Player { body, fighter }) => {
                 let counts =
                     [fighter.health as u16, fighter.score as u16, fighter.reload, fighter.dead];
                 hash.update(&counts.map(u16::to_le_bytes).concat());
-                let flags = u8::from(walker.grounded) | u8::from(walker.jump_held) << 1;
-                hash.update(&[1, walker.posture as u8, flags]);
-                hash.update(&walker.yaw.to_le_bytes());
+                match body {
+                    PlayerBody::Box(walker) => {
+                        let flags = u8::from(walker.grounded) | u8::from(walker.jump_held) << 1;
+                        hash.update(&[1, walker.posture as u8, flags]);
+                        hash.update(&walker.yaw.to_le_bytes());
+                    }
+                    // Its drive is worked out anew each tick.
+                    PlayerBody::Hovertank(tank) => {
+                        hash.update(&[4, tank.model.0, u8::from(tank.cargo.is_some())]);
+                        tank.cargo.into_iter().for_each(|cargo| name(&mut hash, cargo));
+                    }
+                }
             }
             Role::Prop(model) => hash.update(&[2, model.0]),
             Role::Projectile(projectile) => {
                 hash.update(&[3, projectile.weapon as u8, projectile.model.0]);
-                hash.update(&projectile.owner.slot.to_le_bytes());
-                hash.update(&projectile.owner.generation.to_le_bytes());
+                name(&mut hash, projectile.owner);
                 hash.update(&projectile.fuse.to_le_bytes());
+            }
+            Role::Cargo(cargo) => {
+                hash.update(&[5, cargo.model.0]);
+                name(&mut hash, cargo.owner);
+                hash.update(&cargo.wait.to_le_bytes());
             }
         }
         if let Some(placement) = entity.placement() {
@@ -61,6 +74,11 @@ pub(crate) fn digest(tick: u64, entities: &Entities, pairs: &[Pair], past: &Past
     }
     past.digest(&mut hash);
     hash.digest()
+}
+
+fn name(hash: &mut Xxh3Default, id: EntityId) {
+    hash.update(&id.slot.to_le_bytes());
+    hash.update(&id.generation.to_le_bytes());
 }
 
 pub(crate) fn numbers(hash: &mut Xxh3Default, numbers: &[f64]) {

@@ -4,6 +4,7 @@ use maps::geometry::Aabb;
 use crate::combat::{Fighter, Projectile, Weapon};
 use crate::grid::{CellRange, Grid};
 use crate::guard::Placement;
+use crate::hovertank::{Cargo, Drive, Hovertank};
 use crate::movement::Walker;
 use crate::shape::ShapeId;
 use crate::state::{EntityId, ModelId};
@@ -13,21 +14,32 @@ use crate::state::{EntityId, ModelId};
 pub const MAX_ENTITIES: usize = 4096;
 
 /// What an entity does with itself.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Role {
-    /// A box agent steered by commands.
+    /// Whoever is steered by commands.
     Player(Player),
     /// A rigid polyhedron.
     Prop(ModelId),
     /// Something thrown that will burst.
     Projectile(Projectile),
+    /// A box that will turn into a repair pad.
+    Cargo(Cargo),
 }
 
 /// A player, as a body and as a fighter.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Player {
-    pub(crate) walker: Walker,
+    pub(crate) body: PlayerBody,
     pub(crate) fighter: Fighter,
+}
+
+/// How a player gets about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum PlayerBody {
+    /// On foot, as a box agent.
+    Box(Walker),
+    /// In a hovertank.
+    Hovertank(Hovertank),
 }
 
 /// One body. Where it stands is private: it changes only by
@@ -61,35 +73,75 @@ impl Entity {
         self.placed.as_ref().map(|(placement, _)| placement)
     }
 
-    /// Whether the solver and the guard move it this tick.
-    pub(crate) fn is_awake_prop(&self) -> bool {
-        let rigid = match self.role {
-            Role::Prop(_) => true,
+    /// Whether it is moved by the solver and the guard, and by impulses.
+    pub(crate) fn is_rigid(&self) -> bool {
+        match self.role {
+            Role::Prop(_) | Role::Cargo(_) => true,
             Role::Projectile(projectile) => projectile.weapon == Weapon::Grenade,
-            Role::Player(_) => false,
-        };
-        rigid && !self.rest.asleep && self.placed.is_some()
+            Role::Player(Player { body, .. }) => matches!(body, PlayerBody::Hovertank(_)),
+        }
     }
 
-    pub(crate) fn walker(&self) -> Option<&Walker> {
+    /// Whether the solver and the guard move it this tick.
+    pub(crate) fn is_awake_prop(&self) -> bool {
+        self.is_rigid() && !self.rest.asleep && self.placed.is_some()
+    }
+
+    pub(crate) fn player(&self) -> Option<&Player> {
         match &self.role {
-            Role::Player(player) => Some(&player.walker),
-            Role::Prop(_) | Role::Projectile(_) => None,
+            Role::Player(player) => Some(player),
+            Role::Prop(_) | Role::Projectile(_) | Role::Cargo(_) => None,
+        }
+    }
+
+    fn player_mut(&mut self) -> Option<&mut Player> {
+        match &mut self.role {
+            Role::Player(player) => Some(player),
+            Role::Prop(_) | Role::Projectile(_) | Role::Cargo(_) => None,
+        }
+    }
+
+    /// The box agent that it is, if it is one.
+    pub(crate) fn walker(&self) -> Option<&Walker> {
+        match &self.player()?.body {
+            PlayerBody::Box(walker) => Some(walker),
+            PlayerBody::Hovertank(_) => None,
+        }
+    }
+
+    pub(crate) fn walker_mut(&mut self) -> Option<&mut Walker> {
+        match &mut self.player_mut()?.body {
+            PlayerBody::Box(walker) => Some(walker),
+            PlayerBody::Hovertank(_) => None,
+        }
+    }
+
+    /// The hovertank that it is, if it is one.
+    pub(crate) fn hovertank(&self) -> Option<&Hovertank> {
+        match &self.player()?.body {
+            PlayerBody::Box(_) => None,
+            PlayerBody::Hovertank(tank) => Some(tank),
+        }
+    }
+
+    pub(crate) fn hovertank_mut(&mut self) -> Option<&mut Hovertank> {
+        match &mut self.player_mut()?.body {
+            PlayerBody::Box(_) => None,
+            PlayerBody::Hovertank(tank) => Some(tank),
         }
     }
 
     pub(crate) fn fighter(&self) -> Option<&Fighter> {
-        match &self.role {
-            Role::Player(player) => Some(&player.fighter),
-            Role::Prop(_) | Role::Projectile(_) => None,
-        }
+        self.player().map(|player| &player.fighter)
     }
 
     pub(crate) fn fighter_mut(&mut self) -> Option<&mut Fighter> {
-        match &mut self.role {
-            Role::Player(player) => Some(&mut player.fighter),
-            Role::Prop(_) | Role::Projectile(_) => None,
-        }
+        self.player_mut().map(|player| &mut player.fighter)
+    }
+
+    /// What an engine of its own gives it.
+    pub(crate) fn drive(&self) -> Drive {
+        self.hovertank().map_or_else(Drive::default, |tank| tank.drive)
     }
 }
 
@@ -119,7 +171,7 @@ impl Entities {
     /// as many as there may be players are kept for them, whatever is thrown.
     pub(crate) fn insert(&mut self, role: Role, shape: ShapeId) -> Option<EntityId> {
         let is_player = matches!(role, Role::Player(_));
-        let others = self.iter().filter(|entity| entity.walker().is_none()).count();
+        let others = self.iter().filter(|entity| entity.player().is_none()).count();
         if !is_player && others + self.players >= MAX_ENTITIES {
             return None;
         }

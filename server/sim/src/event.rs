@@ -47,6 +47,11 @@ pub enum Event {
         /// Through whom; oneself counts against oneself.
         by: EntityId,
     },
+    /// A box of cargo touched the ground and a repair pad is there instead.
+    Deployed {
+        /// The pad.
+        pad: EntityId,
+    },
     /// The emergency routine took a body out of an overlap and put it back
     /// elsewhere, or into limbo.
     Replaced {

@@ -66,7 +66,7 @@ impl<'a> Crowd<'a> for Seen<'a> {
                 Kind::Player { posture } => {
                     (self.shapes.of_posture(posture), Pose::at(other.position))
                 }
-                Kind::Prop { model } => {
+                Kind::Vehicle { model } | Kind::Prop { model } => {
                     let Some(shape) = self.shapes.of_model(model) else { continue };
                     (shape, Pose { position: other.position, orientation: other.orientation })
                 }

@@ -1,5 +1,7 @@
 use thiserror::Error;
 
+use crate::state::MAX_MODELS;
+
 /// How a match is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -28,6 +30,6 @@ pub enum SetupError {
     #[error("a tick rate of {0} Hz is outside 10 to 1000")]
     TickRate(u32),
     /// Too many models for an index.
-    #[error("{0} models are more than 256")]
+    #[error("{0} models are more than {MAX_MODELS}")]
     TooManyModels(usize),
 }

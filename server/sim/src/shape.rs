@@ -5,7 +5,7 @@ use maps::model::Model;
 
 use crate::cascade::Surface;
 use crate::setup::SetupError;
-use crate::state::{ModelId, Posture};
+use crate::state::{MAX_MODELS, ModelId, Posture};
 
 /// Mass of a cubic unit in kilograms: a 32-unit crate (about 80 cm) then
 /// weighs 66 kg, as much as the player who shoves it.
@@ -58,7 +58,7 @@ impl Shapes {
     /// [`SetupError`] if the map lacks a size that players need, or there are
     /// more models than a [`ModelId`] can name.
     pub(crate) fn new(map: &maps::World, models: &[Model]) -> Result<Self, SetupError> {
-        if models.len() > usize::from(u8::MAX) + 1 {
+        if models.len() > MAX_MODELS {
             return Err(SetupError::TooManyModels(models.len()));
         }
         let agent = |name: &'static str| {

@@ -69,7 +69,7 @@ pub(crate) fn player_place(
     counters: &mut Counters,
 ) -> Option<Placement> {
     let mut others = Vec::new();
-    for entity in space.entities.iter().filter(|entity| entity.walker().is_some()) {
+    for entity in space.entities.iter().filter(|entity| entity.player().is_some()) {
         others.extend(entity.placement().map(|placement| placement.pose().position));
     }
     let room = |point: &DVec3| {

@@ -10,7 +10,11 @@ pub struct EntityId {
     pub generation: u16,
 }
 
-/// Which polyhedron a prop is: an index into the match's model list.
+/// Most models of a match, and so the number of indices that whoever encodes
+/// them has to provide for.
+pub const MAX_MODELS: usize = 128;
+
+/// Which polyhedron a body is: an index into the match's model list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModelId(pub u8);
 
@@ -24,6 +28,16 @@ pub enum Posture {
     Crouching,
 }
 
+/// As what a player joins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PlayerKind {
+    /// On foot, as a box agent.
+    #[default]
+    Box,
+    /// In a hovertank, a polyhedron.
+    Hovertank,
+}
+
 /// What an entity is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -32,11 +46,23 @@ pub enum Kind {
         /// Which of the two boxes it is at the moment.
         posture: Posture,
     },
+    /// A rigid polyhedron steered by commands.
+    Vehicle {
+        /// Its shape.
+        model: ModelId,
+    },
     /// A rigid polyhedron.
     Prop {
         /// Its shape.
         model: ModelId,
     },
+}
+
+impl Kind {
+    /// Whether commands steer it.
+    pub fn is_player(self) -> bool {
+        matches!(self, Self::Player { .. } | Self::Vehicle { .. })
+    }
 }
 
 /// One entity as others may see it after a tick.
@@ -46,9 +72,9 @@ pub struct EntityState {
     pub id: EntityId,
     /// What it is.
     pub kind: Kind,
-    /// Centre of a player's box, or centre of mass of a prop, in units.
+    /// Centre of a player's box, or centre of mass of a polyhedron, in units.
     pub position: DVec3,
-    /// Attitude of a prop; for a player the heading about +Z.
+    /// Attitude of a polyhedron; for a player on foot the heading about +Z.
     pub orientation: DQuat,
     /// Units per second.
     pub velocity: DVec3,

@@ -10,20 +10,20 @@ use thiserror::Error;
 
 use crate::agent;
 use crate::arena::Arena;
-use crate::combat::{self, Combat, Past, Projectile};
+use crate::combat::{self, Combat, Fighter, Past, Projectile};
 use crate::command::Command;
 use crate::contact::Pair;
 use crate::counters::Counters;
 use crate::digest::digest;
 use crate::dynamics;
-use crate::entities::{Entities, Entity, Player, Role};
+use crate::entities::{Entities, Entity, Player, PlayerBody, Role};
 use crate::event::Event;
 use crate::guard::Space;
-use crate::movement::PlayerMotion;
-use crate::rest;
+use crate::hovertank::{self, Cargo, Hovertank};
+use crate::movement::{PlayerMotion, Walker};
 use crate::setup::{Config, SetupError};
 use crate::spawn;
-use crate::state::{EntityId, EntityState, Kind, Posture, State};
+use crate::state::{EntityId, EntityState, Kind, PlayerKind, Posture, State};
 
 /// How a player stands in the match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,9 @@ pub struct Vitals {
 /// Why a player cannot join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum JoinError {
+    /// The match was set up without the model.
+    #[error("this match has no hovertank: there is none among its models")]
+    NoHovertank,
     /// All places are taken.
     #[error("the match is full: all {0} places are taken")]
     Full(u16),
@@ -91,36 +94,60 @@ impl World {
         Ok(world)
     }
 
-    /// Lets a player in, at the free spawn point farthest from everyone else;
-    /// if none is free they wait in limbo until one is.
+    /// Lets a player in on foot: [`World::join_as`] a [`PlayerKind::Box`].
     ///
     /// # Errors
     /// [`JoinError::Full`] when all places are taken.
     pub fn join(&mut self) -> Result<EntityId, JoinError> {
+        self.join_as(PlayerKind::Box)
+    }
+
+    /// Lets a player in, at the free spawn point farthest from everyone else;
+    /// if none is free they wait in limbo until one is.
+    ///
+    /// # Errors
+    /// [`JoinError`] when all places are taken, or nothing is there to drive.
+    pub fn join_as(&mut self, kind: PlayerKind) -> Result<EntityId, JoinError> {
         let full = JoinError::Full(self.config.max_players);
-        let players = self.entities.iter().filter(|entity| entity.walker().is_some()).count();
+        let players = self.entities.iter().filter(|entity| entity.player().is_some()).count();
         if players >= usize::from(self.config.max_players) {
             return Err(full);
         }
-        let role = Role::Player(Player::default());
-        let id = self
-            .entities
-            .insert(role, self.arena.shapes.of_posture(Posture::Standing))
-            .ok_or(full)?;
+        let (body, shape) = match kind {
+            PlayerKind::Box => {
+                let shape = self.arena.shapes.of_posture(Posture::Standing);
+                (PlayerBody::Box(Walker::default()), shape)
+            }
+            PlayerKind::Hovertank => {
+                let model = self.arena.model("hovertank").ok_or(JoinError::NoHovertank)?;
+                let shape = self.arena.shapes.of_model(model).ok_or(JoinError::NoHovertank)?;
+                (PlayerBody::Hovertank(Hovertank::new(model)), shape)
+            }
+        };
+        let role = Role::Player(Player { body, fighter: Fighter::default() });
+        let id = self.entities.insert(role, shape).ok_or(full)?;
         self.return_from_limbo(id.slot);
         self.count();
         Ok(id)
     }
 
-    /// Takes a player out; an id that is no longer there is ignored.
+    /// Takes a player out, and what cargo of theirs lies about; an id that is
+    /// no longer there is ignored.
     pub fn leave(&mut self, id: EntityId) {
-        let bounds =
-            self.entities.find(id).and_then(Entity::placement).map(|placement| *placement.bounds());
-        self.entities.remove(id);
-        if let Some(bounds) = bounds {
-            rest::wake_around(&mut self.entities, &bounds);
+        let tank = self.entities.find(id).and_then(Entity::hovertank);
+        let cargo = tank.and_then(|tank| tank.cargo);
+        for left in cargo.into_iter().chain([id]) {
+            hovertank::remove(&mut self.entities, left);
         }
         self.count();
+    }
+
+    /// As what a player has joined; `None` if there is no such player.
+    pub fn player_kind(&self, id: EntityId) -> Option<PlayerKind> {
+        Some(match self.entities.find(id)?.player()?.body {
+            PlayerBody::Box(_) => PlayerKind::Box,
+            PlayerBody::Hovertank(_) => PlayerKind::Hovertank,
+        })
     }
 
     /// Advances by one tick. Players without a command stand idle; of several
@@ -132,6 +159,13 @@ impl World {
         self.events.clear();
         let overlapping = self.advance_players(commands, seconds);
         self.advance_props(seconds, overlapping);
+        hovertank::deploy(
+            &self.arena,
+            &mut self.entities,
+            &self.pairs,
+            (seconds, &mut self.events),
+            &mut self.counters,
+        );
         combat::advance_projectiles(&mut self.combat(seconds));
         self.bring_back();
         self.past.remember(&self.entities);
@@ -150,8 +184,8 @@ impl World {
         digest(self.tick, &self.entities, &self.pairs, &self.past)
     }
 
-    /// A player's whole motion state, for a client to predict from; `None` if
-    /// there is no such player, or they wait in limbo.
+    /// The whole motion state of a player on foot, for a client to predict
+    /// from; `None` if there is no such player, or they wait in limbo.
     pub fn player_motion(&self, id: EntityId) -> Option<PlayerMotion> {
         let entity = self.entities.find(id)?;
         Some(PlayerMotion {
@@ -197,11 +231,16 @@ impl World {
     fn view(&self, entity: &Entity) -> Option<EntityState> {
         let placement = entity.placement()?;
         let (kind, orientation) = match &entity.role {
-            Role::Player(Player { walker, .. }) => {
+            Role::Player(Player { body: PlayerBody::Box(walker), .. }) => {
                 let angle = f64::from(walker.yaw) * (std::f64::consts::TAU / 65536.0);
                 (Kind::Player { posture: walker.posture }, spawn::turn(angle))
             }
-            Role::Prop(model) | Role::Projectile(Projectile { model, .. }) => {
+            Role::Player(Player { body: PlayerBody::Hovertank(tank), .. }) => {
+                (Kind::Vehicle { model: tank.model }, placement.pose().orientation)
+            }
+            Role::Prop(model)
+            | Role::Projectile(Projectile { model, .. })
+            | Role::Cargo(Cargo { model, .. }) => {
                 (Kind::Prop { model: *model }, placement.pose().orientation)
             }
         };
@@ -230,22 +269,18 @@ impl World {
         }
     }
 
-    /// Moves the players and lets them shoot, in ascending order of slot.
-    /// Returns who was found inside something.
+    /// Moves the players on foot, steers the others, and lets them shoot, in
+    /// ascending order of slot. Returns who was found inside something.
     fn advance_players(&mut self, commands: &[(EntityId, Command)], seconds: f64) -> Vec<u16> {
         let mut overlapping = Vec::new();
-        for slot in self.entities.slots_where(|entity| entity.walker().is_some()) {
+        for slot in self.entities.slots_where(|entity| entity.player().is_some()) {
             let Some(player) = self.entities.get(slot).map(|entity| entity.id) else { continue };
             let own = commands.iter().find(|(id, _)| *id == player);
             let command = own.map(|(_, command)| *command).unwrap_or_default();
-            let outcome = agent::step(
-                &self.arena,
-                &mut self.entities,
-                slot,
-                command,
-                seconds,
-                &mut self.counters,
-            );
+            let (arena, entities) = (&self.arena, &mut self.entities);
+            hovertank::steer(arena, entities, slot, command, seconds);
+            let counters = &mut self.counters;
+            let outcome = agent::step(arena, entities, slot, command, seconds, counters);
             if outcome.teleported {
                 self.events.push(Event::Teleported { player });
             }

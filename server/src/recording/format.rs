@@ -1,12 +1,12 @@
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use bincode::{Decode, Encode};
-use sim::{Buttons, Command, Config, EntityId};
+use sim::{Buttons, Command, Config, EntityId, PlayerKind};
 
 /// The first bytes of every recording.
 pub(super) const MAGIC: [u8; 4] = *b"OBSR";
 
 /// Raised by any change that an older reader would misread.
-pub(super) const VERSION: u16 = 2;
+pub(super) const VERSION: u16 = 3;
 
 /// No frame's body is longer: what its length can say.
 pub(super) const MAX_FRAME: usize = u16::MAX as usize;
@@ -57,8 +57,8 @@ impl Header {
 pub struct Tick {
     /// Who left before it, in that order.
     pub left: Vec<EntityId>,
-    /// Who joined before it and after those left, in that order.
-    pub joined: Vec<EntityId>,
+    /// Who joined before it and after those left, in that order, and as what.
+    pub joined: Vec<(EntityId, PlayerKind)>,
     /// Players whose command is not that of the tick before. Who just joined
     /// stands idle until told otherwise.
     pub commands: Vec<(EntityId, Command)>,
@@ -71,7 +71,7 @@ pub struct Tick {
 enum Stored {
     Tick {
         left: Vec<StoredId>,
-        joined: Vec<StoredId>,
+        joined: Vec<(StoredId, StoredKind)>,
         commands: Vec<StoredCommand>,
         digest: Option<u64>,
     },
@@ -79,6 +79,12 @@ enum Stored {
 }
 
 type StoredId = (u16, u16);
+
+#[derive(Encode, Decode)]
+enum StoredKind {
+    Box,
+    Hovertank,
+}
 
 #[derive(Encode, Decode)]
 struct StoredCommand {
@@ -97,6 +103,20 @@ fn stored_id(id: EntityId) -> StoredId {
 
 fn id((slot, generation): StoredId) -> EntityId {
     EntityId { slot, generation }
+}
+
+fn stored_kind(kind: PlayerKind) -> StoredKind {
+    match kind {
+        PlayerKind::Box => StoredKind::Box,
+        PlayerKind::Hovertank => StoredKind::Hovertank,
+    }
+}
+
+fn kind(stored: StoredKind) -> PlayerKind {
+    match stored {
+        StoredKind::Box => PlayerKind::Box,
+        StoredKind::Hovertank => PlayerKind::Hovertank,
+    }
 }
 
 fn stored_command(&(player, command): &(EntityId, Command)) -> StoredCommand {
@@ -143,7 +163,11 @@ pub(super) fn decode_header(body: &[u8]) -> Result<Header, String> {
 pub(super) fn encode_tick(tick: &Tick) -> Option<Vec<u8>> {
     encode(&Stored::Tick {
         left: tick.left.iter().copied().map(stored_id).collect(),
-        joined: tick.joined.iter().copied().map(stored_id).collect(),
+        joined: tick
+            .joined
+            .iter()
+            .map(|&(who, what)| (stored_id(who), stored_kind(what)))
+            .collect(),
         commands: tick.commands.iter().map(stored_command).collect(),
         digest: tick.digest,
     })
@@ -159,7 +183,7 @@ pub(super) fn decode_tick(body: &[u8]) -> Result<Option<Tick>, String> {
     let commands: Option<Vec<_>> = commands.into_iter().map(command).collect();
     Ok(Some(Tick {
         left: left.into_iter().map(id).collect(),
-        joined: joined.into_iter().map(id).collect(),
+        joined: joined.into_iter().map(|(who, what)| (id(who), kind(what))).collect(),
         commands: commands.ok_or("a command holds keys that do not exist")?,
         digest,
     }))

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use sim::{Command, Config, EntityId, World};
 use tracing::{info, warn};
 
-use super::{Header, Recorder, RecordingError, Tick, Writer};
+use super::{Header, Recorder, RecordingError, Tick, Writer, kind_in};
 
 /// Ticks that may wait for the disk: some four seconds at 60 Hz.
 const WAITING_TICKS: usize = 256;
@@ -43,7 +43,7 @@ impl LiveRecorder {
         let Some(ticks) = &self.ticks else { return };
         // Every time, so that a replay can name the very tick: some ten
         // microseconds with 500 bodies.
-        let recorded = self.recorder.tick(commands, Some(world.digest()));
+        let recorded = self.recorder.tick(commands, kind_in(world), Some(world.digest()));
         let outcome = ticks.try_send(recorded);
         if let Err(TrySendError::Full(_)) = outcome {
             warn!("the disk cannot keep up: the recording ends before tick {tick}");

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use sim::{Command, EntityId};
+use sim::{Command, EntityId, PlayerKind};
 
 use super::Tick;
 
@@ -18,13 +18,19 @@ impl Recorder {
     }
 
     /// What to record of a tick that was simulated with these commands, one
-    /// for each player in the match.
-    pub fn tick(&mut self, commands: &[(EntityId, Command)], digest: Option<u64>) -> Tick {
+    /// for each player in the match; `kind` knows as what each has joined.
+    pub fn tick(
+        &mut self,
+        commands: &[(EntityId, Command)],
+        kind: impl Fn(EntityId) -> PlayerKind,
+        digest: Option<u64>,
+    ) -> Tick {
         let now: BTreeMap<EntityId, Command> = commands.iter().copied().collect();
         let left = self.commands.keys().copied().filter(|id| !now.contains_key(id)).collect();
         // In the order of their commands, which is the order of their coming.
         let players = commands.iter().map(|(id, _)| *id);
-        let joined = players.filter(|id| !self.commands.contains_key(id)).collect();
+        let joined =
+            players.filter(|id| !self.commands.contains_key(id)).map(|id| (id, kind(id))).collect();
         let stays = |&&(id, command): &&(EntityId, Command)| {
             self.commands.get(&id).copied().unwrap_or_default() == command
         };

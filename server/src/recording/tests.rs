@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use sim::{Buttons, Command, Config, EntityId, Random};
+use sim::{Buttons, Command, Config, EntityId, PlayerKind, Random};
 
 use super::format::{MAX_FRAME, encode_header, encode_tick};
 use super::*;
@@ -35,13 +35,22 @@ fn id(slot: u16) -> EntityId {
     EntityId { slot, generation: 1 }
 }
 
+/// The player in slot 4 drives.
+fn kind(id: EntityId) -> PlayerKind {
+    if id.slot == 4 { PlayerKind::Hovertank } else { PlayerKind::Box }
+}
+
 fn run(yaw: u16) -> Command {
     Command { forward: 127, yaw, buttons: Buttons::JUMP, ..Command::default() }
 }
 
 fn ticks() -> Vec<Tick> {
     vec![
-        Tick { joined: vec![id(4), id(2)], commands: vec![(id(4), run(9))], ..Tick::default() },
+        Tick {
+            joined: vec![(id(4), kind(id(4))), (id(2), kind(id(2)))],
+            commands: vec![(id(4), run(9))],
+            ..Tick::default()
+        },
         Tick { digest: Some(u64::MAX), ..Tick::default() },
         Tick { left: vec![id(4)], ..Tick::default() },
     ]
@@ -84,16 +93,17 @@ fn what_is_written_is_read() {
 #[test]
 fn only_what_changed_is_recorded() {
     let mut recorder = Recorder::new();
-    let first = recorder.tick(&[(id(4), run(9)), (id(2), Command::default())], None);
+    let first = recorder.tick(&[(id(4), run(9)), (id(2), Command::default())], kind, None);
     assert_eq!(first, ticks()[0]);
-    let second = recorder.tick(&[(id(4), run(9)), (id(2), Command::default())], Some(u64::MAX));
+    let second =
+        recorder.tick(&[(id(4), run(9)), (id(2), Command::default())], kind, Some(u64::MAX));
     assert_eq!(second, ticks()[1]);
-    assert_eq!(recorder.tick(&[(id(2), Command::default())], None), ticks()[2]);
-    let again = recorder.tick(&[(id(2), run(1))], None);
+    assert_eq!(recorder.tick(&[(id(2), Command::default())], kind, None), ticks()[2]);
+    let again = recorder.tick(&[(id(2), run(1))], kind, None);
     assert_eq!(again.commands, [(id(2), run(1))]);
     // Who takes a place again stands idle at first, whatever was held before.
-    recorder.tick(&[], None);
-    assert_eq!(recorder.tick(&[(id(2), Command::default())], None).commands, []);
+    recorder.tick(&[], kind, None);
+    assert_eq!(recorder.tick(&[(id(2), Command::default())], kind, None).commands, []);
 }
 
 #[test]
@@ -147,7 +157,7 @@ fn the_largest_match_fits_its_frames() {
     let command = Command { forward: -127, right: -127, yaw: !0, pitch: i16::MIN, ..run(0) };
     let tick = Tick {
         left: everyone.clone(),
-        joined: everyone.clone(),
+        joined: everyone.iter().map(|&id| (id, PlayerKind::Hovertank)).collect(),
         commands: everyone.iter().map(|&id| (id, command)).collect(),
         digest: Some(!0),
     };

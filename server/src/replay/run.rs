@@ -74,8 +74,8 @@ pub fn verify(reader: &mut Reader, map: Arc<maps::World>) -> Result<Outcome, Rep
             world.leave(id);
             commands.retain(|(other, _)| *other != id);
         }
-        for id in tick.joined {
-            let joined = world.join();
+        for (id, kind) in tick.joined {
+            let joined = world.join_as(kind);
             if joined != Ok(id) {
                 let what = format!("{id:?} joined, now it is {joined:?}");
                 outcome.difference = differs(number, equal_at, what);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use glam::{DQuat, DVec3};
 use serde::Serialize;
-use sim::{EntityState, Kind, World};
+use sim::{EntityState, Kind, ModelId, World};
 
 /// Writes down where everything is: a JSON object on a line of its own for
 /// each tick shown. With the models as `server models` writes them this is
@@ -75,16 +75,15 @@ impl Dump {
 }
 
 fn entry<'a>(world: &'a World, entity: &EntityState) -> Entry<'a> {
+    let names = world.model_names();
+    let name = |model: ModelId| names.get(usize::from(model.0)).map_or("", String::as_str);
     let (kind, form, orientation) = match entity.kind {
         Kind::Player { posture } => {
             let half: DVec3 = world.agent_half_extents(posture);
             ("player", Form::Box(half.to_array()), DQuat::IDENTITY)
         }
-        Kind::Prop { model } => {
-            let names = world.model_names();
-            let name = names.get(usize::from(model.0)).map_or("", String::as_str);
-            ("prop", Form::Model(name), entity.orientation)
-        }
+        Kind::Vehicle { model } => ("vehicle", Form::Model(name(model)), entity.orientation),
+        Kind::Prop { model } => ("prop", Form::Model(name(model)), entity.orientation),
     };
     Entry {
         id: [entity.id.slot, entity.id.generation],

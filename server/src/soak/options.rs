@@ -20,6 +20,10 @@ pub struct SoakOptions {
           value_parser = clap::value_parser!(u16).range(0..=i64::from(MAX_PLAYERS)))]
     pub players: u16,
 
+    /// How many of the players drive hovertanks
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub tanks: u16,
+
     /// Rigid bodies to scatter beyond those that the map places
     #[arg(long, value_name = "N", default_value_t = 500,
           value_parser = clap::value_parser!(u32).range(0..=MAX_OBJECTS))]
@@ -76,6 +80,7 @@ impl SoakOptions {
         Self {
             map: map.into(),
             players: 32,
+            tanks: 0,
             objects: 500,
             ticks: 3_600,
             seed: 1,

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use maps::model::shipped;
 use sim::audit::{Audit, Interpenetration, Passages, Tunnelled};
-use sim::{Clock, Command, Config, EntityId, EntityState, Kind, State, World};
+use sim::{Clock, Command, Config, EntityId, EntityState, Kind, PlayerKind, State, World};
 use thiserror::Error;
 
 use super::report::{cascade, time_of_impact};
 use super::{Dump, Finding, Report, Script, SoakOptions, StuckWatch, TickTimes};
 use crate::error::StartError;
 use crate::map_file;
-use crate::recording::{Header, Recorder, RecordingError, Writer};
+use crate::recording::{Header, Recorder, RecordingError, Writer, kind_in};
 
 /// Findings that are told one by one; the counts go on.
 const TOLD: usize = 20;
@@ -68,7 +68,8 @@ pub fn soak(options: &SoakOptions) -> Result<Report, SoakError> {
     let judges = Judges::new(&world, options).map_err(setup)?;
     let mut game = Game { world, players: Vec::new(), judges, outputs, durations: Vec::new() };
     for player in 0..options.players {
-        game.players.push((game.world.join()?, Script::new(options.seed, player)));
+        let kind = if player < options.tanks { PlayerKind::Hovertank } else { PlayerKind::Box };
+        game.players.push((game.world.join_as(kind)?, Script::new(options.seed, player)));
     }
     game.play(options)
 }
@@ -202,7 +203,7 @@ fn describe(world: &World, state: &State, id: EntityId) -> String {
     };
     let what = match entity.kind {
         Kind::Player { posture } => format!("{posture:?} player"),
-        Kind::Prop { model } => {
+        Kind::Vehicle { model } | Kind::Prop { model } => {
             world.model_names().get(usize::from(model.0)).cloned().unwrap_or_default()
         }
     };
@@ -238,7 +239,7 @@ impl Outputs {
         options: &SoakOptions,
     ) -> Result<(), SoakError> {
         if let Some((recorder, writer)) = &mut self.recording {
-            writer.tick(&recorder.tick(commands, Some(world.digest())))?;
+            writer.tick(&recorder.tick(commands, kind_in(world), Some(world.digest())))?;
         }
         match &mut self.dump {
             Some((dump, path)) if tick.is_multiple_of(options.dump_every) => {

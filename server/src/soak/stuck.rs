@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use glam::DVec3;
-use sim::{Command, EntityId, Kind, State};
+use sim::{Command, EntityId, State};
 
 /// Who is still within this many units is where they were.
 const AWAY: f64 = 4.0;
@@ -47,7 +47,9 @@ impl StuckWatch {
         let mut found = Vec::new();
         let mut before = std::mem::take(&mut self.players);
         for entity in &state.entities {
-            let Kind::Player { .. } = entity.kind else { continue };
+            if !entity.kind.is_player() {
+                continue;
+            }
             let fresh = Trial { place: entity.position, pushed: 0, octants: 0 };
             let same = |trial: &Trial| trial.place.distance(entity.position) <= AWAY;
             let mut trial = before.remove(&entity.id).filter(same).unwrap_or(fresh);
@@ -87,7 +89,7 @@ fn octant(command: &Command) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use glam::DQuat;
-    use sim::{EntityState, Posture};
+    use sim::{EntityState, Kind, Posture};
 
     use super::*;
 

@@ -64,7 +64,7 @@ impl MatchMetrics {
 
     /// Takes over what `frame` tells.
     pub(super) fn observe(&self, frame: &Frame) {
-        let is_player = |kind| matches!(kind, Kind::Player { .. });
+        let is_player = |kind: Kind| kind.is_player();
         let entities = &frame.state.entities;
         let players = entities.iter().filter(|entity| is_player(entity.kind)).count();
         self.players.set(players as f64);

@@ -80,7 +80,9 @@ pub fn placed(entity: &EntityState) -> Placed {
     let (shape, orientation) = match entity.kind {
         Kind::Player { posture: Posture::Standing } => (STANDING_SHAPE, DQuat::IDENTITY),
         Kind::Player { posture: Posture::Crouching } => (CROUCHING_SHAPE, DQuat::IDENTITY),
-        Kind::Prop { model } => (FIRST_MODEL_SHAPE + usize::from(model.0), entity.orientation),
+        Kind::Vehicle { model } | Kind::Prop { model } => {
+            (FIRST_MODEL_SHAPE + usize::from(model.0), entity.orientation)
+        }
     };
     let id = u64::from(entity.id.slot) << 16 | u64::from(entity.id.generation);
     Placed { id, shape, orientation, position: entity.position }

@@ -42,7 +42,7 @@ impl Surfaces {
         match entity.kind {
             Kind::Player { posture: Posture::Standing } => Some(&self.standing),
             Kind::Player { posture: Posture::Crouching } => Some(&self.crouching),
-            Kind::Prop { model } => self.models.get(usize::from(model.0)),
+            Kind::Vehicle { model } | Kind::Prop { model } => self.models.get(usize::from(model.0)),
         }
     }
 
@@ -62,7 +62,7 @@ impl Surfaces {
 pub(super) fn attitude(entity: &EntityState) -> DQuat {
     match entity.kind {
         Kind::Player { .. } => DQuat::IDENTITY,
-        Kind::Prop { .. } => entity.orientation,
+        Kind::Vehicle { .. } | Kind::Prop { .. } => entity.orientation,
     }
 }
 

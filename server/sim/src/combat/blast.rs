@@ -2,7 +2,7 @@ use glam::{DVec3, Vec3};
 use maps::Trace;
 use maps::geometry::Aabb;
 
-use super::{Combat, Weapon};
+use super::Combat;
 use crate::entities::Role;
 use crate::event::Event;
 use crate::rest;
@@ -44,21 +44,17 @@ pub(super) fn burst(combat: &mut Combat, slot: u16) {
         }
         let direction = away.try_normalize().unwrap_or(DVec3::Z);
         let Some(entity) = combat.entities.get_mut(slot) else { continue };
-        match entity.role {
-            Role::Player(_) => {
-                // Rounded as a player's speed always is.
-                let gained = direction * (PLAYER_SPEED * share);
-                entity.velocity = (entity.velocity + gained).as_vec3().as_dvec3();
-                combat.hurt(slot, projectile.owner, (DAMAGE * share) as i16);
-            }
-            Role::Projectile(other) if other.weapon == Weapon::Rocket => {}
-            Role::Prop(_) | Role::Projectile(_) => {
-                let inverse_mass = combat.arena.shapes[entity.shape].inverse_mass;
-                let gained = (IMPULSE * share * inverse_mass).min(MAX_SPEED);
-                entity.velocity += direction * gained;
-                rest::wake(combat.entities, slot);
-            }
+        if entity.walker().is_some() {
+            // Rounded as a walker's speed always is.
+            let gained = direction * (PLAYER_SPEED * share);
+            entity.velocity = (entity.velocity + gained).as_vec3().as_dvec3();
+        } else if entity.is_rigid() {
+            let inverse_mass = combat.arena.shapes[entity.shape].inverse_mass;
+            let gained = (IMPULSE * share * inverse_mass).min(MAX_SPEED);
+            entity.velocity += direction * gained;
+            rest::wake(combat.entities, slot);
         }
+        combat.hurt(slot, projectile.owner, (DAMAGE * share) as i16);
     }
 }
 

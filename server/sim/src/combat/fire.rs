@@ -1,22 +1,24 @@
 use glam::{DQuat, DVec3};
 use maps::Trace;
-use maps::geometry::Aabb;
 
 use super::{Combat, Projectile, Weapon};
 use crate::cascade::Body;
 use crate::command::{Buttons, Command};
-use crate::entities::Role;
+use crate::entities::{PlayerBody, Role};
 use crate::event::Event;
 use crate::guard::Space;
-use crate::movement::heading;
+use crate::hovertank::drop_cargo;
+use crate::movement::{Walker, heading};
 use crate::pose::Pose;
+use crate::ray::Ray;
 use crate::rest;
-use crate::separation::Part;
 use crate::state::{EntityId, Posture};
 
 /// Eyes above the centre of the box, in units.
 const EYES_STANDING: f64 = 22.0;
 const EYES_CROUCHING: f64 = 10.0;
+/// A hovertank's gunner above its centre of mass, in units.
+const TURRET: f64 = 12.0;
 
 const RAY_REACH: f64 = 4096.0;
 const RAY_DAMAGE: i16 = 25;
@@ -33,6 +35,9 @@ const GRENADE_SPEED: f64 = 600.0;
 const GRENADE_LIFT: f64 = 150.0;
 const GRENADE_RELOAD: f64 = 0.7;
 const GRENADE_SECONDS: f64 = 2.5;
+
+/// A hovertank drops cargo where others throw grenades, and less often.
+const CARGO_RELOAD: f64 = 2.0;
 
 /// Where a shot leaves, and where it goes.
 struct Aim {
@@ -60,8 +65,13 @@ pub(crate) fn fire(combat: &mut Combat, slot: u16, command: Command) {
         throw(combat, &aim, Weapon::Rocket);
         ROCKET_RELOAD
     } else if command.buttons.contains(Buttons::GRENADE) {
-        throw(combat, &aim, Weapon::Grenade);
-        GRENADE_RELOAD
+        if combat.entities.get(slot).is_some_and(|entity| entity.hovertank().is_some()) {
+            drop_cargo(combat, slot);
+            CARGO_RELOAD
+        } else {
+            throw(combat, &aim, Weapon::Grenade);
+            GRENADE_RELOAD
+        }
     } else {
         return;
     };
@@ -74,9 +84,10 @@ pub(crate) fn fire(combat: &mut Combat, slot: u16, command: Command) {
 fn aim(combat: &Combat, slot: u16, command: Command) -> Option<Aim> {
     let entity = combat.entities.get(slot)?;
     let centre = entity.placement()?.pose().position;
-    let above = match entity.walker()?.posture {
-        Posture::Standing => EYES_STANDING,
-        Posture::Crouching => EYES_CROUCHING,
+    let above = match entity.player()?.body {
+        PlayerBody::Box(Walker { posture: Posture::Standing, .. }) => EYES_STANDING,
+        PlayerBody::Box(Walker { posture: Posture::Crouching, .. }) => EYES_CROUCHING,
+        PlayerBody::Hovertank(_) => TURRET,
     };
     let elevation = f64::from(command.pitch) * (std::f64::consts::TAU / 65536.0);
     let across = heading(command.yaw) * libm::cos(elevation);
@@ -90,48 +101,32 @@ fn aim(combat: &Combat, slot: u16, command: Command) -> Option<Aim> {
 }
 
 fn ray(combat: &mut Combat, aim: &Aim) {
-    let far = aim.eye + aim.direction * RAY_REACH;
-    let sight = combat.arena.sight;
-    let trace = combat.arena.map.find_first_transition(sight, aim.eye.as_vec3(), far.as_vec3());
-    let mut nearest = match trace {
-        Trace::Clear => RAY_REACH,
-        Trace::Hit(hit) => f64::from(hit.time) * RAY_REACH,
-        Trace::StartSolid => 0.0,
-    };
-    let mut target = None;
-    let reach = Aabb::around([aim.eye, aim.eye + aim.direction * nearest]);
-    let mut try_to_hit = |slot, body: Body| {
-        for part in body.parts_at_start() {
-            if let Some(distance) = ray_meets(&part, aim.eye, aim.direction)
-                && distance < nearest
-            {
-                nearest = distance;
-                target = Some(slot);
-            }
-        }
-    };
+    let ray = Ray { from: aim.eye, direction: aim.direction, reach: RAY_REACH };
+    let mut end = ray.in_world(combat.arena);
     let rewinds = aim.view_age > 0;
-    combat.space().visit_entities(&reach, Some(aim.player.slot), &mut |slot, body| {
+    combat.space().visit_entities(&ray.bounds(&end), Some(aim.player.slot), &mut |slot, body| {
         let is_player = combat.entities.get(slot).is_some_and(|entity| entity.fighter().is_some());
         if !(rewinds && is_player) {
-            try_to_hit(slot, body);
+            ray.meet(&mut end, slot, &body);
         }
     });
     if rewinds {
-        visit_players_as_seen(combat, aim, &mut try_to_hit);
+        visit_players_as_seen(combat, aim, &mut |slot, body| ray.meet(&mut end, slot, &body));
     }
-    let to = aim.eye + aim.direction * nearest;
+    let to = ray.at(end.distance);
     combat.events.push(Event::Ray { player: aim.player, from: aim.eye, to });
-    let Some(slot) = target else { return };
-    let is_player = combat.entities.get(slot).is_some_and(|entity| entity.walker().is_some());
+    let Some(slot) = end.entity else { return };
+    let Some(entity) = combat.entities.get(slot) else { return };
+    let (is_player, is_rigid) = (entity.fighter().is_some(), entity.is_rigid());
     if is_player {
         combat.hurt(slot, aim.player, RAY_DAMAGE);
-        return;
     }
-    rest::wake(combat.entities, slot);
-    if let Some(entity) = combat.entities.get_mut(slot) {
-        let inverse_mass = combat.arena.shapes[entity.shape].inverse_mass;
-        entity.velocity += aim.direction * (RAY_IMPULSE * inverse_mass);
+    if is_rigid {
+        rest::wake(combat.entities, slot);
+        if let Some(entity) = combat.entities.get_mut(slot) {
+            let inverse_mass = combat.arena.shapes[entity.shape].inverse_mass;
+            entity.velocity += aim.direction * (RAY_IMPULSE * inverse_mass);
+        }
     }
 }
 
@@ -147,25 +142,6 @@ fn visit_players_as_seen<'a>(combat: &'a Combat, aim: &Aim, each: &mut impl FnMu
         };
         each(entity.id.slot, Body::standing(&combat.arena.shapes[shape], pose));
     }
-}
-
-/// How far along the unit `direction` a ray from `from` enters a part.
-fn ray_meets(part: &Part, from: DVec3, direction: DVec3) -> Option<f64> {
-    let start = part.point_to_local(from);
-    let along = part.direction_to_local(direction);
-    let (mut enter, mut leave) = (0.0_f64, f64::INFINITY);
-    for face in part.solid.faces() {
-        let distance = face.plane.signed_distance(start);
-        let speed = face.plane.normal.dot(along);
-        if speed < 0.0 {
-            enter = enter.max(distance / -speed);
-        } else if speed > 0.0 {
-            leave = leave.min(-distance / speed);
-        } else if distance > 0.0 {
-            return None;
-        }
-    }
-    (enter <= leave && leave > 0.0).then_some(enter)
 }
 
 /// Puts a projectile in front of the player, if there is room for it and

@@ -14,6 +14,7 @@ use glam::{DMat3, DQuat, DVec3};
 use super::{Pair, REST_GAP};
 use crate::entities::{Entities, Entity};
 use crate::guard::{Blocker, Proposal};
+use crate::hovertank::Drive;
 use crate::movement::GRAVITY;
 use crate::pose::Pose;
 use crate::shape::Shapes;
@@ -63,6 +64,8 @@ struct Mover {
     position: DVec3,
     velocity: DVec3,
     angular: DVec3,
+    /// What its engine gives, gravity not counted.
+    drive: Drive,
     /// Displacement since the tick began.
     moved: DVec3,
     /// Turn since the tick began.
@@ -78,6 +81,7 @@ impl Mover {
         position: DVec3::ZERO,
         velocity: DVec3::ZERO,
         angular: DVec3::ZERO,
+        drive: Drive { linear: DVec3::ZERO, angular: DVec3::ZERO },
         moved: DVec3::ZERO,
         turned: DQuat::IDENTITY,
     };
@@ -93,12 +97,14 @@ impl Mover {
             position: placement.pose().position,
             velocity: entity.velocity,
             angular: entity.angular,
+            drive: entity.drive(),
             ..Self::FIXED
         })
     }
 
     fn fall(&mut self, seconds: f64) {
-        self.velocity.z -= GRAVITY * seconds;
+        self.velocity += (self.drive.linear - DVec3::Z * GRAVITY) * seconds;
+        self.angular += self.drive.angular * seconds;
         self.angular *= 1.0 - SPIN_DAMPING * seconds;
     }
 

@@ -5,7 +5,7 @@ use glam::DVec3;
 
 use super::World;
 use crate::combat::Fighter;
-use crate::entities::{Entity, Rest, Role};
+use crate::entities::{Entity, PlayerBody, Rest, Role};
 use crate::event::Event;
 use crate::guard::Placement;
 use crate::rest;
@@ -66,19 +66,23 @@ impl World {
         let mut counters = self.counters;
         let (space, points) = (self.space(), &self.arena.spawn_points);
         let placement = match &entity.role {
-            Role::Player(_) => spawn::player_place(
-                &space,
-                (points, self.arena.sight),
-                self.arena.shapes.of_posture(Posture::Standing),
-                &mut counters,
-            ),
+            Role::Player(player) => {
+                let shape = match player.body {
+                    PlayerBody::Box(_) => self.arena.shapes.of_posture(Posture::Standing),
+                    PlayerBody::Hovertank(_) => entity.shape,
+                };
+                let points = (points.as_slice(), self.arena.sight);
+                spawn::player_place(&space, points, shape, &mut counters)
+            }
             Role::Projectile(_) => None,
-            Role::Prop(_) => spawn::any_free(&space, points, entity.shape, &mut counters),
+            Role::Prop(_) | Role::Cargo(_) => {
+                spawn::any_free(&space, points, entity.shape, &mut counters)
+            }
         };
         self.counters = counters;
         if let Some(placement) = placement {
             self.settle_in(slot, placement);
-            if let Some(entity) = self.entities.get(slot).filter(|e| e.walker().is_some()) {
+            if let Some(entity) = self.entities.get(slot).filter(|e| e.player().is_some()) {
                 self.events.push(Event::Spawned { player: entity.id });
             }
         }
@@ -90,9 +94,8 @@ impl World {
             entity.velocity = DVec3::ZERO;
             entity.angular = DVec3::ZERO;
             entity.rest = Rest::default();
-            if let Role::Player(player) = &mut entity.role {
-                player.walker.posture =
-                    if standing { Posture::Standing } else { Posture::Crouching };
+            if let Some(walker) = entity.walker_mut() {
+                walker.posture = if standing { Posture::Standing } else { Posture::Crouching };
             }
         }
         self.entities.commit(slot, placement);

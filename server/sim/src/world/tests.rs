@@ -7,6 +7,7 @@ use maps::{Options, Source, Spaces};
 
 use super::*;
 use crate::pose::Pose;
+use crate::rest;
 use crate::shape::ShapeId;
 use crate::state::ModelId;
 
@@ -15,20 +16,22 @@ fn room() -> Arc<maps::World> {
     room_with("")
 }
 
+/// A brush that fills a box.
+fn block(min: [i32; 3], max: [i32; 3]) -> String {
+    let [x0, y0, z0] = min;
+    let [x1, y1, z1] = max;
+    format!(
+        "{{\n\
+         ( {x1} 0 0 ) ( {x1} 0 1 ) ( {x1} 1 0 ) t 0 0 0 1 1\n\
+         ( {x0} 0 0 ) ( {x0} 1 0 ) ( {x0} 0 1 ) t 0 0 0 1 1\n\
+         ( 0 {y1} 0 ) ( 1 {y1} 0 ) ( 0 {y1} 1 ) t 0 0 0 1 1\n\
+         ( 0 {y0} 0 ) ( 0 {y0} 1 ) ( 1 {y0} 0 ) t 0 0 0 1 1\n\
+         ( 0 0 {z1} ) ( 0 1 {z1} ) ( 1 0 {z1} ) t 0 0 0 1 1\n\
+         ( 0 0 {z0} ) ( 1 0 {z0} ) ( 0 1 {z0} ) t 0 0 0 1 1\n}}\n"
+    )
+}
+
 fn room_with(entities: &str) -> Arc<maps::World> {
-    let block = |min: [i32; 3], max: [i32; 3]| {
-        let [x0, y0, z0] = min;
-        let [x1, y1, z1] = max;
-        format!(
-            "{{\n\
-             ( {x1} 0 0 ) ( {x1} 0 1 ) ( {x1} 1 0 ) t 0 0 0 1 1\n\
-             ( {x0} 0 0 ) ( {x0} 1 0 ) ( {x0} 0 1 ) t 0 0 0 1 1\n\
-             ( 0 {y1} 0 ) ( 1 {y1} 0 ) ( 0 {y1} 1 ) t 0 0 0 1 1\n\
-             ( 0 {y0} 0 ) ( 0 {y0} 1 ) ( 1 {y0} 0 ) t 0 0 0 1 1\n\
-             ( 0 0 {z1} ) ( 0 1 {z1} ) ( 1 0 {z1} ) t 0 0 0 1 1\n\
-             ( 0 0 {z0} ) ( 1 0 {z0} ) ( 0 1 {z0} ) t 0 0 0 1 1\n}}\n"
-        )
-    };
     let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
     text += &block([-512, -512, -16], [512, 512, 0]);
     text += &block([-512, -512, 512], [512, 512, 528]);
@@ -394,3 +397,5 @@ fn nobody_is_met_between_two_sides_of_a_teleporter() {
     let x = |age| world.past.stance(id, age).expect("known").pose.position.x;
     assert_eq!((x(16), x(24), x(32)), (-100.0, -400.0, -400.0));
 }
+
+mod hovertanks;

@@ -1,0 +1,141 @@
+use glam::{DMat3, DVec3};
+
+use super::Drive;
+use crate::arena::Arena;
+use crate::entities::Entities;
+use crate::movement::GRAVITY;
+use crate::pose::Pose;
+use crate::ray::Ray;
+use crate::shape::Shape;
+
+/// Length of the cushions without a load, in units. The tank's weight presses
+/// them down to some 32: over the rim of a repair pad (24) with a little to
+/// spare.
+const LENGTH: f64 = 38.0;
+
+/// How far below the underside probes feel the ground, in units: a fall of
+/// 500 units per second is caught on the way.
+const REACH: f64 = 96.0;
+
+/// Probes start this far inside the hull, in units: right at its skin, which
+/// may lie on the ground, rounding would decide on which side they are.
+const INSIDE: f64 = 4.0;
+
+/// Where the probes are, as a share of the way from the middle of the
+/// underside to its corners: the hull of the shipped tank is an octagon.
+const SPREAD: f64 = 0.7;
+
+/// Frequency in hertz of the springs that the cushions are: they give way
+/// softly to a crate and hold a tank over a step without a jolt.
+const FREQUENCY: f64 = 2.0;
+
+/// Damping of the springs: just enough not to bob.
+const DAMPING: f64 = 1.0;
+
+/// Most that one cushion gives, as a share of the tank's weight: all four
+/// together brake a fall with twice gravity.
+const STRENGTH: f64 = 0.75;
+
+/// Rounds over the four cushions: each feels what the others gave.
+const ROUNDS: usize = 2;
+
+/// A tank while its forces are added up.
+pub(super) struct Craft<'a> {
+    shape: &'a Shape,
+    pub(super) pose: Pose,
+    rotation: DMat3,
+    inverse_inertia: DMat3,
+    seconds: f64,
+    before: [DVec3; 2],
+    /// At the end of the tick, as far as it is known yet.
+    pub(super) velocity: DVec3,
+    pub(super) angular: DVec3,
+}
+
+impl<'a> Craft<'a> {
+    pub(super) fn new(
+        shape: &'a Shape,
+        pose: Pose,
+        velocity: DVec3,
+        angular: DVec3,
+        seconds: f64,
+    ) -> Self {
+        let rotation = pose.rotation();
+        let falling = velocity - DVec3::Z * (GRAVITY * seconds);
+        Self {
+            shape,
+            pose,
+            rotation,
+            inverse_inertia: rotation * shape.inverse_inertia * rotation.transpose(),
+            seconds,
+            before: [falling, angular],
+            velocity: falling,
+            angular,
+        }
+    }
+
+    /// The tank's own upward direction.
+    pub(super) fn up(&self) -> DVec3 {
+        self.rotation.z_axis
+    }
+
+    /// The direction of its gun.
+    pub(super) fn ahead(&self) -> DVec3 {
+        self.rotation.x_axis
+    }
+
+    /// What was added since the beginning, spread over the tick.
+    pub(super) fn drive(&self) -> Drive {
+        Drive {
+            linear: (self.velocity - self.before[0]) / self.seconds,
+            angular: (self.angular - self.before[1]) / self.seconds,
+        }
+    }
+
+    /// How far below each corner of the underside the ground is, in units;
+    /// `None` where it is out of reach.
+    pub(super) fn feel(&self, arena: &Arena, entities: &Entities, slot: u16) -> [Option<f64>; 4] {
+        self.corners().map(|arm| {
+            let from = self.pose.position + arm + DVec3::Z * INSIDE;
+            let ray = Ray { from, direction: -DVec3::Z, reach: REACH + INSIDE };
+            let distance = ray.cast(arena, entities, Some(slot)).distance;
+            (distance < ray.reach).then_some(distance - INSIDE)
+        })
+    }
+
+    /// Corners of the underside, from the centre of mass.
+    fn corners(&self) -> [DVec3; 4] {
+        let bounds = &self.shape.bounds;
+        let (centre, half) = (bounds.centre(), bounds.half_extents() * SPREAD);
+        [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)].map(|(x, y)| {
+            self.rotation * DVec3::new(centre.x + x * half.x, centre.y + y * half.y, bounds.min.z)
+        })
+    }
+
+    /// The push of the cushions: each a damped spring (Catto, "Soft
+    /// Constraints", 2011) that keeps its corner from sinking, and never
+    /// pulls it down.
+    pub(super) fn float(&mut self, ground: &[Option<f64>; 4]) {
+        let omega = std::f64::consts::TAU * FREQUENCY;
+        let a1 = 2.0 * DAMPING + self.seconds * omega;
+        let a2 = self.seconds * omega * a1;
+        let (rate, stiffness, leak) = (omega / a1, a2 / (1.0 + a2), 1.0 / (1.0 + a2));
+        let strongest = STRENGTH * GRAVITY * self.seconds / self.shape.inverse_mass;
+        let mut given = [0.0; 4];
+        for _ in 0..ROUNDS {
+            for ((arm, distance), given) in self.corners().into_iter().zip(ground).zip(&mut given) {
+                let Some(distance) = distance else { continue };
+                let turned = arm.cross(DVec3::Z);
+                let response = self.shape.inverse_mass + turned.dot(self.inverse_inertia * turned);
+                let speed = (self.velocity + self.angular.cross(arm)).z;
+                let wanted = (LENGTH - distance) * rate;
+                let change = (wanted - speed) * stiffness / response - *given * leak;
+                let impulse = (*given + change).clamp(0.0, strongest);
+                let push = DVec3::Z * (impulse - *given);
+                *given = impulse;
+                self.velocity += push * self.shape.inverse_mass;
+                self.angular += self.inverse_inertia * arm.cross(push);
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+use super::*;
+use crate::command::Buttons;
+
+/// A room with nothing in it but a tank, floating in its western half.
+fn tank_room() -> (World, EntityId) {
+    let mut world = empty_room();
+    let tank = world.join_as(PlayerKind::Hovertank).expect("there is room");
+    world.put(tank.slot, DVec3::new(-250.0, 0.0, 60.0), DQuat::IDENTITY);
+    (world, tank)
+}
+
+impl World {
+    fn put(&mut self, slot: u16, position: DVec3, orientation: DQuat) {
+        let shape = self.entities.get(slot).expect("it is there").shape;
+        self.entities.withdraw(slot);
+        let placement = self.free(shape, position, orientation);
+        self.entities.commit(slot, placement);
+    }
+
+    fn up(&self, slot: u16) -> DVec3 {
+        let placement = self.entities.get(slot).and_then(Entity::placement);
+        placement.expect("in the world").pose().orientation * DVec3::Z
+    }
+
+    /// Height of the lowest point of a body's bounds.
+    fn lowest(&self, slot: u16) -> f64 {
+        let placement = self.entities.get(slot).and_then(Entity::placement);
+        placement.expect("in the world").bounds().min.z
+    }
+
+    fn speed(&self, slot: u16) -> f64 {
+        self.entities.get(slot).expect("it is there").velocity.length()
+    }
+}
+
+fn fly(yaw: u16, buttons: Buttons) -> Command {
+    Command { forward: 127, yaw, buttons, ..Command::default() }
+}
+
+#[test]
+fn a_tank_floats_level_and_stands_still() {
+    let (mut world, tank) = tank_room();
+    world.run(4.0, &[]);
+    let height = world.lowest(tank.slot);
+    assert!((28.0..34.0).contains(&height), "it floats at {height}");
+    assert!(world.up(tank.slot).z > 0.999, "it is tilted: {}", world.up(tank.slot));
+    assert!(world.speed(tank.slot) < 1.0, "it drifts: {}", world.speed(tank.slot));
+}
+
+#[test]
+fn a_tank_flies_where_its_driver_looks_and_brakes() {
+    let (mut world, tank) = tank_room();
+    let from = world.position(tank.slot);
+    world.run(1.0, &[(tank, fly(16384, Buttons::default()))]);
+    let way = world.position(tank.slot) - from;
+    assert!(way.y > 120.0 && way.x.abs() < 5.0, "it went {way}");
+    let stop = Command { yaw: 16384, ..Command::default() };
+    world.run(2.0, &[(tank, stop)]);
+    assert!(world.speed(tank.slot) < 1.0, "it drifts: {}", world.speed(tank.slot));
+    let placement = world.entities.get(tank.slot).and_then(Entity::placement);
+    let gun = placement.expect("in the world").pose().orientation * DVec3::X;
+    assert!(gun.y > 0.99, "its gun points along {gun}");
+}
+
+#[test]
+fn a_tank_lands_sleeps_and_takes_off() {
+    let (mut world, tank) = tank_room();
+    world.run(4.0, &[(tank, holding(Buttons::CROUCH))]);
+    assert!(world.lowest(tank.slot) < 0.5, "it hangs at {}", world.lowest(tank.slot));
+    assert!(world.entities.get(tank.slot).is_some_and(|entity| entity.rest.asleep));
+    world.run(1.0, &[(tank, holding(Buttons::JUMP))]);
+    assert!(world.lowest(tank.slot) > 80.0, "it is at {}", world.lowest(tank.slot));
+}
+
+#[test]
+fn a_tank_on_its_back_rights_itself() {
+    for turn in [DQuat::from_rotation_x(3.1), DQuat::from_rotation_y(2.0)] {
+        let (mut world, tank) = tank_room();
+        world.put(tank.slot, DVec3::new(-250.0, 0.0, 80.0), turn);
+        // Without its engine first, so that it really lies there.
+        world.entities.get_mut(tank.slot).expect("the tank").velocity.z = -300.0;
+        world.run(6.0, &[]);
+        assert!(world.up(tank.slot).z > 0.99, "it lies: {}", world.up(tank.slot));
+    }
+}
+
+/// Drops a box from high enough and lets it become a pad at rest.
+fn with_pad() -> (World, EntityId, EntityId) {
+    let (mut world, tank) = tank_room();
+    world.put(tank.slot, DVec3::new(-250.0, 0.0, 150.0), DQuat::IDENTITY);
+    let mut events = world.run(1.0 / 60.0, &[(tank, holding(Buttons::GRENADE))]);
+    let hold = Command { right: -127, ..holding(Buttons::JUMP) };
+    events.extend(world.run(1.0, &[(tank, hold)]));
+    events.extend(world.run(4.0, &[]));
+    let pad = events.iter().find_map(|event| match event {
+        Event::Deployed { pad } => Some(*pad),
+        _ => None,
+    });
+    (world, tank, pad.expect("the box became a pad"))
+}
+
+#[test]
+fn cargo_becomes_a_pad_on_the_ground() {
+    let (world, _, pad) = with_pad();
+    let entity = world.entities.find(pad).expect("the pad is there");
+    assert_eq!(entity.role, Role::Prop(world.model("repair_pad")));
+    assert!(world.lowest(pad.slot) < 0.5, "it hangs at {}", world.lowest(pad.slot));
+    assert!(entity.rest.asleep, "it does not come to rest");
+    assert!(!world.entities.iter().any(|entity| matches!(entity.role, Role::Cargo(_))));
+}
+
+#[test]
+fn a_tank_lands_in_the_hollow_of_a_pad_and_takes_off_again() {
+    let (mut world, tank, pad) = with_pad();
+    let above = world.position(pad.slot) + DVec3::Z * 60.0;
+    world.put(tank.slot, above, DQuat::IDENTITY);
+    world.run(5.0, &[(tank, holding(Buttons::CROUCH))]);
+    let (hull, floor) = (world.lowest(tank.slot), world.lowest(pad.slot) + 6.0);
+    assert!((hull - floor).abs() < 1.0, "its hull is at {hull}, the pad's floor at {floor}");
+    assert!(world.speed(tank.slot) < 1.0);
+    world.run(1.0, &[(tank, holding(Buttons::JUMP))]);
+    assert!(world.lowest(tank.slot) > 80.0, "it is at {}", world.lowest(tank.slot));
+    assert!(world.lowest(pad.slot) < 1.0, "it took the pad with it");
+}
+
+#[test]
+fn a_tank_has_one_piece_of_cargo_and_takes_it_along_when_it_leaves() {
+    let (mut world, tank, pad) = with_pad();
+    world.put(tank.slot, DVec3::new(-250.0, -250.0, 150.0), DQuat::IDENTITY);
+    world.run(1.0 / 60.0, &[(tank, holding(Buttons::GRENADE))]);
+    assert!(world.entities.find(pad).is_none(), "the first pad is still there");
+    let boxes = |world: &World| {
+        world.entities.iter().filter(|entity| matches!(entity.role, Role::Cargo(_))).count()
+    };
+    assert_eq!(boxes(&world), 1);
+    world.leave(tank);
+    assert_eq!((boxes(&world), world.counters.entities), (0, 0));
+}
+
+/// At the bottom of a shaft of 100 by 100 units a box fits and a pad of 160 by
+/// 128 does not.
+#[test]
+fn a_box_without_room_for_a_pad_waits_for_some() {
+    let walls = [
+        ([-316, -66, 0], [-300, 66, 512]),
+        ([-200, -66, 0], [-184, 66, 512]),
+        ([-300, -66, 0], [-200, -50, 512]),
+        ([-300, 50, 0], [-200, 66, 512]),
+    ];
+    let shaft: String = walls.iter().map(|&(min, max)| block(min, max)).collect();
+    let room = room_with(&format!("{{\n\"classname\" \"func_wall\"\n{shaft}}}\n"));
+    let mut world = World::new(room, shipped().into(), CONFIG).expect("a match");
+    let tank = world.join_as(PlayerKind::Hovertank).expect("there is room");
+    world.put(tank.slot, DVec3::new(-250.0, 0.0, 100.0), DQuat::IDENTITY);
+    let deployed = |events: &[Event]| events.iter().any(|e| matches!(e, Event::Deployed { .. }));
+    let mut events = world.run(1.0 / 60.0, &[(tank, holding(Buttons::GRENADE))]);
+    events.extend(world.run(3.0, &[(tank, holding(Buttons::JUMP))]));
+    assert!(!deployed(&events), "there was room after all: {events:?}");
+    let cargo = world.entities.iter().find(|entity| matches!(entity.role, Role::Cargo(_)));
+    let cargo = cargo.expect("the box is still there").id;
+    assert!(world.lowest(cargo.slot) < 1.0, "it hangs at {}", world.lowest(cargo.slot));
+    world.put(cargo.slot, DVec3::new(-100.0, 300.0, 40.0), DQuat::IDENTITY);
+    assert!(deployed(&world.run(2.0, &[])), "it does not look again");
+}
+
+#[test]
+fn a_tank_that_is_shot_dies_and_comes_back_as_a_tank() {
+    let (mut world, tank) = tank_room();
+    world.run(1.0, &[]);
+    let shooter = world.join_at(world.position(tank.slot) - DVec3::X * 150.0);
+    let events = world.run(2.0, &[(shooter, holding(Buttons::FIRE))]);
+    let died = |event: &&Event| **event == Event::Died { player: tank, by: shooter };
+    assert_eq!(events.iter().filter(died).count(), 1, "{events:?}");
+    let events = world.run(2.5, &[]);
+    assert!(events.contains(&Event::Spawned { player: tank }), "{events:?}");
+    assert_eq!(world.player_kind(tank), Some(PlayerKind::Hovertank));
+    assert_eq!(world.vitals(tank).map(|vitals| vitals.health), Some(100));
+}
+
+#[test]
+fn a_tank_shoves_a_box_and_stops_at_a_player() {
+    let (mut world, tank) = tank_room();
+    let stopped = world.join_at(DVec3::new(-60.0, 0.0, 30.0));
+    let shoved = world.throw("cargo_box", DVec3::new(-150.0, 0.0, 21.0), DVec3::ZERO, DVec3::ZERO);
+    let before = world.position(stopped.slot);
+    world.run(1.5, &[]);
+    world.run(2.0, &[(tank, fly(0, Buttons::default()))]);
+    assert!(world.position(shoved).x > -140.0, "the box is at {}", world.position(shoved));
+    assert!((world.position(stopped.slot) - before).length() < 8.0);
+}
