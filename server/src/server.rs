@@ -267,6 +267,9 @@ impl Setup {
         }
         let world = World::new(Arc::clone(&map), maps::model::shipped().into(), config)
             .map_err(|source| StartError::Setup { map: name.clone(), source })?;
+        for warning in world.warnings() {
+            tracing::warn!("map {name}: {warning}");
+        }
         let props = world.counters().entities as usize;
         if props + usize::from(players) > MAX_SLOTS {
             return Err(StartError::TooManyEntities { props, players });

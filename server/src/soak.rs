@@ -4,11 +4,12 @@
 //! [`Script`] is what a player does; [`soak`] sets up the match, feeds it the
 //! scripts' commands, times each tick by itself and has what comes out judged:
 //! overlaps and ways through things by [`sim::audit`], players who cannot get
-//! away by [`StuckWatch`]. The [`Report`] has every figure; a [`Dump`] writes
+//! away by [`StuckWatch`], bodies that get out of the map by [`Outside`]. The [`Report`] has every figure; a [`Dump`] writes
 //! down where everything was, so that anybody can judge for themselves.
 
 mod dump;
 mod options;
+mod outside;
 mod report;
 mod run;
 mod script;
@@ -16,6 +17,7 @@ mod stuck;
 
 pub use dump::Dump;
 pub use options::SoakOptions;
+pub use outside::Outside;
 pub use report::{CascadeStage, Finding, Report, TickTimes, TimeOfImpact};
 pub use run::{SoakError, soak};
 pub use script::Script;

@@ -1,12 +1,12 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use glam::DVec3;
 use maps::SizeId;
 use maps::model::Model;
 
-use crate::setup::SetupError;
+use crate::setup::{SetupError, SetupWarning};
 use crate::shape::Shapes;
-use crate::spawn;
+use crate::spawn::{self, Places, SpawnPoint};
 use crate::state::{ModelId, Posture};
 use crate::trigger::Triggers;
 
@@ -23,12 +23,16 @@ pub(crate) struct Arena {
     pub(crate) triggers: Triggers,
     /// Names of the models, by [`ModelId`].
     pub(crate) model_names: Vec<String>,
-    /// Centres of a standing player at the map's spawn points.
-    pub(crate) spawn_points: Vec<DVec3>,
+    /// The map's spawn points, of which a match has at least one.
+    pub(crate) spawn_points: Vec<SpawnPoint>,
+    /// What is wrong with its spawn points.
+    pub(crate) warnings: Vec<SetupWarning>,
     /// The size for which "in plain sight" is decided.
     pub(crate) sight: SizeId,
     /// Whoever is below this height has fallen out of the map.
     pub(crate) floor: f64,
+    /// Flooded when they are first asked for: who only predicts never does.
+    places: OnceLock<Places>,
 }
 
 impl Arena {
@@ -39,15 +43,26 @@ impl Arena {
     /// too many models.
     pub(crate) fn new(map: Arc<maps::World>, models: &[Model]) -> Result<Self, SetupError> {
         let shapes = Shapes::new(&map, models)?;
+        let (_, standing) = shapes.boxes.of(Posture::Standing);
+        let mut warnings = Vec::new();
         Ok(Self {
             triggers: Triggers::new(&map),
             model_names: models.iter().map(|model| model.name().to_owned()).collect(),
-            spawn_points: spawn::spawn_points(&map),
+            spawn_points: spawn::spawn_points(&map, standing, &mut warnings),
+            warnings,
             sight: map.size("point").unwrap_or(shapes.boxes.of(Posture::Crouching).1),
             floor: map.bounds().min.z - FALLEN,
+            places: OnceLock::new(),
             shapes,
             map,
         })
+    }
+
+    /// Where players can get to from the spawn points.
+    pub(crate) fn places(&self) -> &Places {
+        let (_, standing) = self.shapes.boxes.of(Posture::Standing);
+        let points = || self.spawn_points.iter().map(|point| point.centre).collect::<Vec<DVec3>>();
+        self.places.get_or_init(|| Places::new(&self.map, standing, &points()))
     }
 
     /// The model of this name, if the match has it.

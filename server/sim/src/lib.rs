@@ -50,6 +50,6 @@ pub use event::Event;
 pub use movement::{PlayerMotion, Walker};
 pub use predict::Predictor;
 pub use random::Random;
-pub use setup::{Config, SetupError};
+pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};
 pub use world::{JoinError, Vitals, World};

@@ -1,3 +1,4 @@
+use glam::DVec3;
 use thiserror::Error;
 
 use crate::state::MAX_MODELS;
@@ -16,7 +17,7 @@ pub struct Config {
 }
 
 /// Why a match cannot be set up.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum SetupError {
     /// The map was compiled without a size that players need.
     #[error("the map has no size named '{0}': compile it with one in its spaces file")]
@@ -26,10 +27,75 @@ pub enum SetupError {
         "the map has no spawn point: add an info_player_deathmatch or info_player_start entity"
     )]
     NoSpawnPoint,
+    /// Nobody could ever join.
+    #[error("no spawn point of the map can be used: {0}")]
+    NoUsableSpawnPoint(SetupWarning),
     /// The rate lies outside what the motion bounds are proven for.
     #[error("a tick rate of {0} Hz is outside 10 to 1000")]
     TickRate(u32),
     /// Too many models for an index.
     #[error("{0} models are more than {MAX_MODELS}")]
     TooManyModels(usize),
+}
+
+/// Something drawn in a map, or asked for, that a match goes on without.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SetupWarning {
+    /// An entity that has to be somewhere is nowhere.
+    #[error("{classname}: it has no origin of three numbers; it is left out")]
+    NoOrigin {
+        /// Its class.
+        classname: String,
+    },
+    /// A spawn point is of no use.
+    #[error(
+        "{classname} at {origin}: a standing player does not fit there, nor up to 64 units higher; \
+         it is left out"
+    )]
+    SpawnInSolid {
+        /// Its class.
+        classname: String,
+        /// Where it is.
+        origin: DVec3,
+    },
+    /// Whoever spawns here falls out of the map.
+    #[error("{classname} at {origin}: there is no floor below it")]
+    SpawnOverVoid {
+        /// Its class.
+        classname: String,
+        /// Where it is.
+        origin: DVec3,
+    },
+    /// A prop is of no known model.
+    #[error("prop at {origin}: there is no model '{model}'; it is left out. There are: {known}")]
+    UnknownModel {
+        /// Where it is.
+        origin: DVec3,
+        /// What its key `model` says.
+        model: String,
+        /// Names of the models, with commas.
+        known: String,
+    },
+    /// A prop is drawn where it does not fit.
+    #[error("prop at {origin}: there is no room for a {model} within 256 units; it is left out")]
+    NoRoom {
+        /// Where it is.
+        origin: DVec3,
+        /// What its key `model` says.
+        model: String,
+    },
+    /// The map has holes.
+    #[error("{count} props fell out of the map before the match began and were put elsewhere")]
+    Fell {
+        /// How many.
+        count: u64,
+    },
+    /// The map is too small.
+    #[error("{asked} props were to be scattered, and only {placed} found room")]
+    FewerObjects {
+        /// How many were to be.
+        asked: u32,
+        /// How many there are.
+        placed: u32,
+    },
 }

@@ -102,6 +102,6 @@ fn teleport(map: &maps::World, entity: &MapEntity) -> Option<Effect> {
 }
 
 /// Radians as a heading of 65,536 steps a turn.
-fn yaw_of(angle: f64) -> u16 {
+pub(crate) fn yaw_of(angle: f64) -> u16 {
     ((angle / std::f64::consts::TAU * 65536.0).round() as i64).rem_euclid(65536) as u16
 }

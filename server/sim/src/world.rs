@@ -21,7 +21,7 @@ use crate::event::Event;
 use crate::guard::Space;
 use crate::hovertank::{self, Cargo, Hovertank};
 use crate::movement::{PlayerMotion, Walker};
-use crate::setup::{Config, SetupError};
+use crate::setup::{Config, SetupError, SetupWarning};
 use crate::spawn;
 use crate::state::{EntityId, EntityState, Kind, PlayerKind, Posture, State};
 
@@ -55,6 +55,7 @@ pub struct World {
     past: Past,
     counters: Counters,
     events: Vec<Event>,
+    warnings: Vec<SetupWarning>,
     tick: u64,
 }
 
@@ -75,9 +76,11 @@ impl World {
         }
         let arena = Arena::new(map, &models)?;
         if arena.spawn_points.is_empty() {
-            return Err(SetupError::NoSpawnPoint);
+            let wrong = arena.warnings.into_iter().next();
+            return Err(wrong.map_or(SetupError::NoSpawnPoint, SetupError::NoUsableSpawnPoint));
         }
         let mut world = Self {
+            warnings: arena.warnings.clone(),
             entities: Entities::new(&arena.map.bounds(), config.max_players),
             arena,
             config,
@@ -206,6 +209,11 @@ impl World {
     pub fn vitals(&self, id: EntityId) -> Option<Vitals> {
         let fighter = self.entities.find(id)?.fighter()?;
         Some(Vitals { health: fighter.health.max(0) as u16, score: fighter.score })
+    }
+
+    /// What was drawn or asked for and the match goes on without.
+    pub fn warnings(&self) -> &[SetupWarning] {
+        &self.warnings
     }
 
     /// What has been done so far.

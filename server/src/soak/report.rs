@@ -43,6 +43,8 @@ pub struct Report {
     pub cascade: Vec<CascadeStage>,
     /// Searches for the time of impact.
     pub toi: TimeOfImpact,
+    /// What was drawn or asked for and the match went on without.
+    pub warnings: Vec<String>,
     /// The first things that were wrong, in order.
     pub findings: Vec<Finding>,
 }
@@ -160,6 +162,9 @@ impl fmt::Display for Report {
         let TimeOfImpact { queries, mean_iterations } = self.toi;
         writeln!(f, "impact      {queries} queries, {mean_iterations:.2} intervals each")?;
         write!(f, "digest      {}", self.digest)?;
+        for warning in &self.warnings {
+            write!(f, "\nwarning: {warning}")?;
+        }
         for Finding { tick, what } in &self.findings {
             write!(f, "\ntick {tick}: {what}")?;
         }

@@ -10,7 +10,7 @@ use sim::{Clock, Command, Config, EntityId, EntityState, Kind, PlayerKind, State
 use thiserror::Error;
 
 use super::report::{cascade, time_of_impact};
-use super::{Dump, Finding, Report, Script, SoakOptions, StuckWatch, TickTimes};
+use super::{Dump, Finding, Outside, Report, Script, SoakOptions, StuckWatch, TickTimes};
 use crate::error::StartError;
 use crate::map_file;
 use crate::recording::{Header, Recorder, RecordingError, Writer, kind_in};
@@ -124,6 +124,7 @@ impl Game {
             digest: format!("{:016x}", world.digest()),
             cascade: cascade(counters),
             toi: time_of_impact(counters),
+            warnings: world.warnings().iter().map(ToString::to_string).collect(),
             findings: judges.findings,
         })
     }
@@ -134,6 +135,7 @@ struct Judges {
     audit: Audit,
     passages: Passages,
     stuck: StuckWatch,
+    outside: Outside,
     audits: u64,
     interpenetrations: u64,
     deepest: f64,
@@ -148,6 +150,7 @@ impl Judges {
             audit: Audit::new(world.map(), &models)?,
             passages: Passages::new(world.map(), &models, options.tick_rate)?,
             stuck: StuckWatch::new(options.tick_rate),
+            outside: Outside::new(world.map().bounds()),
             audits: 0,
             interpenetrations: 0,
             deepest: 0.0,
@@ -166,6 +169,14 @@ impl Judges {
         let state = world.state();
         for player in self.stuck.see(&state, commands) {
             self.tell(tick, || format!("stuck: {}", describe(world, &state, player)));
+        }
+        for (body, within) in self.outside.see(&state) {
+            self.tell(tick, || {
+                format!(
+                    "out of the map: {}, last within at {within}",
+                    describe(world, &state, body)
+                )
+            });
         }
         if options.audit_every == 0 {
             return;

@@ -65,26 +65,30 @@ impl World {
         let Some(entity) = self.entities.get(slot) else { return };
         let mut counters = self.counters;
         let (space, points) = (self.space(), &self.arena.spawn_points);
+        let places = (self.arena.places(), self.tick);
         let placement = match &entity.role {
             Role::Player(player) => {
                 let shape = match player.body {
                     PlayerBody::Box(_) => self.arena.shapes.of_posture(Posture::Standing),
                     PlayerBody::Hovertank(_) => entity.shape,
                 };
-                let points = (points.as_slice(), self.arena.sight);
-                spawn::player_place(&space, points, shape, &mut counters)
+                spawn::player_place(&space, points, places, shape, &mut counters)
             }
             Role::Projectile(_) => None,
             Role::Prop(_) | Role::Cargo(_) => {
-                spawn::any_free(&space, points, entity.shape, &mut counters)
+                let found = spawn::any_free(&space, points, places, entity.shape, &mut counters);
+                found.map(|placement| (placement, 0))
             }
         };
         self.counters = counters;
-        if let Some(placement) = placement {
-            self.settle_in(slot, placement);
-            if let Some(entity) = self.entities.get(slot).filter(|e| e.player().is_some()) {
-                self.events.push(Event::Spawned { player: entity.id });
-            }
+        let Some((placement, yaw)) = placement else { return };
+        self.settle_in(slot, placement);
+        let Some(entity) = self.entities.get_mut(slot) else { return };
+        if let Some(walker) = entity.walker_mut() {
+            walker.yaw = yaw;
+        }
+        if entity.player().is_some() {
+            self.events.push(Event::Spawned { player: entity.id });
         }
     }
 

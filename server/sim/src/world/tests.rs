@@ -5,6 +5,8 @@ use glam::DQuat;
 use maps::model::shipped;
 use maps::{Options, Source, Spaces};
 
+mod emergency;
+
 use super::*;
 use crate::pose::Pose;
 use crate::rest;
@@ -16,10 +18,8 @@ fn room() -> Arc<maps::World> {
     room_with("")
 }
 
-/// A brush that fills a box.
-fn block(min: [i32; 3], max: [i32; 3]) -> String {
-    let [x0, y0, z0] = min;
-    let [x1, y1, z1] = max;
+/// A brush that is a box, as `.map` text.
+fn block([x0, y0, z0]: [i32; 3], [x1, y1, z1]: [i32; 3]) -> String {
     format!(
         "{{\n\
          ( {x1} 0 0 ) ( {x1} 0 1 ) ( {x1} 1 0 ) t 0 0 0 1 1\n\
@@ -29,6 +29,13 @@ fn block(min: [i32; 3], max: [i32; 3]) -> String {
          ( 0 0 {z1} ) ( 0 1 {z1} ) ( 1 0 {z1} ) t 0 0 0 1 1\n\
          ( 0 0 {z0} ) ( 1 0 {z0} ) ( 0 1 {z0} ) t 0 0 0 1 1\n}}\n"
     )
+}
+
+fn compiled(name: &str, text: String) -> Arc<maps::World> {
+    let source = Source::from_text(name, text);
+    let options = Options { strict: true, ..Options::default() };
+    let compiled = maps::compile(&source, &Spaces::default(), &options, &mut |_, _, _| {});
+    Arc::new(compiled.expect("the map compiles").world)
 }
 
 fn room_with(entities: &str) -> Arc<maps::World> {
@@ -46,14 +53,7 @@ fn room_with(entities: &str) -> Arc<maps::World> {
     }
     text += "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400 -400 25\"\n}\n";
     text += entities;
-    let source = Source::from_text("room", text);
-    let compiled = maps::compile(
-        &source,
-        &Spaces::default(),
-        &Options { strict: true, ..Options::default() },
-        &mut |_, _, _| {},
-    );
-    Arc::new(compiled.expect("the room compiles").world)
+    compiled("room", text)
 }
 
 const CONFIG: Config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 256 };
@@ -187,23 +187,6 @@ fn a_crowd_of_players_and_bodies_in_one_place_is_clean_again_after_one_tick() {
     world.step(&[]);
     assert!(world.is_clean());
     assert_eq!(world.counters.entities + world.counters.limbo, 16);
-}
-
-#[test]
-fn what_finds_no_place_waits_in_limbo_and_returns() {
-    let mut world = empty_room();
-    let ids: Vec<_> = (0..220).map(|_| world.join().expect("there is room")).collect();
-    assert!(world.counters.limbo > 0, "one spawn point cannot hold 220 players");
-    assert!(world.is_clean());
-    let waiting = world.counters.limbo;
-    for id in &ids[..110] {
-        world.leave(*id);
-    }
-    for _ in 0..3 {
-        world.step(&[]);
-    }
-    assert!(world.counters.limbo < waiting, "nobody came back");
-    assert!(world.is_clean());
 }
 
 #[test]

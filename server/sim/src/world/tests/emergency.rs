@@ -1,0 +1,198 @@
+//! The emergency routine: overlaps forced into a world are gone after one
+//! tick, whoever finds no place waits, and nobody is lost. The judge is the
+//! audit: exact triangles, which share nothing with the guard.
+
+use super::*;
+use crate::audit::{Audit, Interpenetration};
+
+/// A closed room about the origin: `width` units square, `height` high, floor
+/// at zero.
+fn chamber(width: i32, height: i32) -> Arc<maps::World> {
+    let (half, out) = (width / 2, width / 2 + 16);
+    let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
+    for (min, max) in [
+        ([-out, -out, -16], [out, out, 0]),
+        ([-out, -out, height], [out, out, height + 16]),
+        ([-out, -out, 0], [-half, out, height]),
+        ([half, -out, 0], [out, out, height]),
+        ([-half, -out, 0], [half, -half, height]),
+        ([-half, half, 0], [half, out, height]),
+    ] {
+        text += &block(min, max);
+    }
+    text += "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"0 0 25\"\n}\n";
+    compiled("chamber", text)
+}
+
+/// A match in a chamber, and its judge.
+struct Trial {
+    world: World,
+    audit: Audit,
+}
+
+impl Trial {
+    fn new(map: Arc<maps::World>) -> Self {
+        let audit = Audit::new(&map, &shipped()).expect("the map has all sizes");
+        Self { world: World::new(map, shipped().into(), CONFIG).expect("a match"), audit }
+    }
+
+    /// Puts a body where another world found it free, whatever is there.
+    fn force(&mut self, elsewhere: &World, model: &str, position: DVec3) -> EntityId {
+        let model = self.world.model(model);
+        let shape = self.world.arena.shapes.of_model(model).expect("a shipped model");
+        let placement = elsewhere.free(shape, position, DQuat::IDENTITY);
+        let id = self.world.entities.insert(Role::Prop(model), shape).expect("a free slot");
+        self.world.entities.commit(id.slot, placement);
+        id
+    }
+
+    fn overlaps(&mut self) -> Vec<Interpenetration> {
+        self.audit.check(&self.world.state())
+    }
+
+    /// One tick, after which nothing may overlap and nobody may be missing.
+    fn step_clean(&mut self, everybody: usize) {
+        self.world.step(&[]);
+        let overlaps = self.overlaps();
+        assert_eq!(overlaps, [], "tick {}", self.world.tick);
+        let counters = self.world.counters;
+        assert_eq!(counters.entities + counters.limbo, everybody as u64, "{counters:?}");
+    }
+}
+
+/// A world with nothing in it but a floor far below, where all is free.
+fn nowhere() -> World {
+    let text = String::from("{\n\"classname\" \"worldspawn\"\n")
+        + &block([-64, -64, -2_000], [64, 64, -1_990])
+        + "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"0 0 -1900\"\n}\n";
+    World::new(compiled("nowhere", text), shipped().into(), CONFIG).expect("a match")
+}
+
+#[test]
+fn two_hundred_bodies_in_a_room_for_a_hundred_are_clean_after_one_tick_and_wait_for_room() {
+    let models = ["crate", "barrel", "u_block", "plank"];
+    let (elsewhere, mut trial) = (nowhere(), Trial::new(chamber(256, 112)));
+    let ids: Vec<EntityId> = (0..200)
+        .map(|i| trial.force(&elsewhere, models[i % models.len()], DVec3::new(3.0, 4.0, 50.0)))
+        .collect();
+    assert!(trial.overlaps().len() > 10_000);
+    trial.step_clean(200);
+    let waiting = trial.world.counters.limbo;
+    assert!((20..180).contains(&waiting), "{waiting} of 200 wait");
+    for _ in 0..30 {
+        trial.step_clean(200);
+    }
+    // Half of those who found room leave; others take it.
+    let placed = |world: &World, id: &EntityId| {
+        world.entities.find(*id).is_some_and(|entity| entity.placement().is_some())
+    };
+    let lucky: Vec<EntityId> =
+        ids.iter().filter(|id| placed(&trial.world, id)).copied().step_by(2).collect();
+    let waiting = trial.world.counters.limbo;
+    for id in &lucky {
+        trial.world.entities.remove(*id);
+    }
+    for _ in 0..30 {
+        trial.step_clean(200 - lucky.len());
+    }
+    assert!(trial.world.counters.limbo < waiting, "nobody came back: {waiting}");
+}
+
+#[test]
+fn a_crowd_of_players_at_one_point_is_clean_after_one_tick() {
+    let mut trial = Trial::new(chamber(512, 128));
+    let spot = DVec3::new(100.0, 100.0, 29.0);
+    let standing = trial.world.arena.shapes.of_posture(Posture::Standing);
+    let placement = trial.world.free(standing, spot, DQuat::IDENTITY);
+    for _ in 0..100 {
+        let id = trial.world.join().expect("there is a place");
+        trial.world.entities.commit(id.slot, placement);
+    }
+    assert!(trial.overlaps().len() > 4_000);
+    trial.step_clean(100);
+    assert!(trial.world.counters.emergency_replacements >= 99);
+    for _ in 0..60 {
+        trial.step_clean(100);
+    }
+}
+
+#[test]
+fn bodies_spawned_inside_walls_and_sleepers_are_out_after_one_tick() {
+    let (elsewhere, mut trial) = (nowhere(), Trial::new(chamber(512, 256)));
+    let sleeper = trial.force(&elsewhere, "cargo_box", DVec3::new(-100.0, -100.0, 40.0));
+    for _ in 0..180 {
+        trial.step_clean(1);
+    }
+    let asleep = |world: &World, id| world.entities.find(id).is_some_and(|e| e.rest.asleep);
+    assert!(asleep(&trial.world, sleeper));
+    let before = trial.world.position(sleeper.slot);
+    // In the wall, through the wall, in the floor, in the sleeper and in
+    // one another; one is hidden inside the sleeper as a whole.
+    for (model, position) in [
+        ("crate", DVec3::new(262.0, 0.0, 100.0)),
+        ("plank", DVec3::new(250.0, 50.0, 100.0)),
+        ("star", DVec3::new(-50.0, 100.0, -4.0)),
+        ("small_crate", before),
+        ("u_block", before + DVec3::new(10.0, 10.0, 10.0)),
+        ("l_block", DVec3::new(100.0, 100.0, 40.0)),
+        ("l_block", DVec3::new(101.0, 100.0, 40.0)),
+    ] {
+        trial.force(&elsewhere, model, position);
+    }
+    assert!(trial.overlaps().len() >= 6);
+    for _ in 0..120 {
+        trial.step_clean(8);
+    }
+    assert_eq!(trial.world.counters.limbo, 0);
+    let within =
+        |slot| trial.world.position(slot).abs().cmplt(DVec3::new(256.0, 256.0, 256.0)).all();
+    assert!((0..8).all(within), "put back beyond a wall");
+}
+
+#[test]
+fn players_who_find_no_place_wait_in_limbo_and_return() {
+    let mut trial = Trial::new(chamber(128, 80));
+    let ids: Vec<_> = (0..20).map(|_| trial.world.join().expect("there is a seat")).collect();
+    let waiting = trial.world.counters.limbo;
+    assert!((8..18).contains(&waiting), "{waiting} of 20 wait in a room for nine");
+    trial.step_clean(20);
+    for id in &ids[..12] {
+        trial.world.leave(*id);
+    }
+    for _ in 0..3 {
+        trial.step_clean(8);
+    }
+    assert!(trial.world.counters.limbo < waiting, "nobody came back");
+}
+
+#[test]
+fn a_player_comes_in_with_the_heading_of_the_spawn_point() {
+    let spawn = "{ \"classname\" \"info_player_start\" \"origin\" \"-300 0 25\" \"angle\" \"90\" }";
+    let mut world = World::new(room_with(spawn), shipped().into(), CONFIG).expect("a match");
+    for _ in 0..2 {
+        world.join().expect("there is a seat");
+    }
+    let facing: Vec<u16> =
+        world.entities.iter().filter_map(Entity::walker).map(|w| w.yaw).collect();
+    assert_eq!(facing, [0, 16_384]);
+}
+
+#[test]
+fn what_is_drawn_wrong_is_told_with_its_place() {
+    let text = "{ \"classname\" \"prop\" \"model\" \"crat\" \"origin\" \"-200 0 100\" }\n\
+                { \"classname\" \"prop\" \"origin\" \"-200 0 90\" }\n\
+                { \"classname\" \"prop\" \"model\" \"crate\" }\n\
+                { \"classname\" \"prop\" \"model\" \"crate\" \"origin\" \"0 0 -3000\" }\n\
+                { \"classname\" \"info_player_start\" \"origin\" \"-300 0 20\" }\n\
+                { \"classname\" \"info_player_start\" \"origin\" \"-520 0 -100\" }\n\
+                { \"classname\" \"info_player_deathmatch\" \"origin\" \"900 0 25\" }";
+    let world = World::new(room_with(text), shipped().into(), CONFIG).expect("a match");
+    let told: Vec<String> = world.warnings().iter().map(ToString::to_string).collect();
+    let has = |parts: &[&str]| told.iter().any(|line| parts.iter().all(|part| line.contains(part)));
+    assert!(has(&["prop at [-200, 0, 100]", "'crat'", "barrel, ", "u_block"]));
+    assert!(has(&["prop at [-200, 0, 90]", "''"]));
+    assert!(has(&["prop: it has no origin"]));
+    assert!(has(&["info_player_deathmatch at [900, 0, 25]", "no floor"]));
+    assert!(has(&["1 props fell out"]));
+    assert!(!has(&["[-300, 0, 20]"]), "a lift of a few units helps that one");
+}

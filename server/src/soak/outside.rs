@@ -1,0 +1,80 @@
+use std::collections::BTreeMap;
+
+use glam::DVec3;
+use maps::geometry::Aabb;
+use sim::{EntityId, State};
+
+/// Finds bodies that leave the box around everything solid, which nothing can
+/// do in a map without holes, and remembers where they were before.
+#[derive(Debug)]
+pub struct Outside {
+    bounds: Aabb,
+    places: BTreeMap<EntityId, Place>,
+}
+
+/// Where a body is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    last_within: DVec3,
+    outside: bool,
+}
+
+impl Outside {
+    /// A watch over a match in a map with these bounds.
+    pub fn new(bounds: Aabb) -> Self {
+        Self { bounds, places: BTreeMap::new() }
+    }
+
+    /// Sees where everybody is. Returns who has left the bounds now, and where
+    /// they were last within.
+    pub fn see(&mut self, state: &State) -> Vec<(EntityId, DVec3)> {
+        let mut left = Vec::new();
+        let mut before = std::mem::take(&mut self.places);
+        for entity in &state.entities {
+            // Upward is no way out: what is thrown over a wall comes down.
+            let position = entity.position.min(entity.position.with_z(self.bounds.max.z));
+            let within = self.bounds.contains(position);
+            let known = before.remove(&entity.id);
+            let mut place = known.unwrap_or(Place { last_within: entity.position, outside: false });
+            if within {
+                place = Place { last_within: entity.position, outside: false };
+            } else if !place.outside {
+                place.outside = true;
+                left.push((entity.id, place.last_within));
+            }
+            self.places.insert(entity.id, place);
+        }
+        left
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DQuat;
+    use sim::{EntityState, Kind, ModelId};
+
+    use super::*;
+
+    #[test]
+    fn who_leaves_the_bounds_is_told_once_with_the_place_before() {
+        let bounds = Aabb { min: DVec3::splat(-10.0), max: DVec3::splat(10.0) };
+        let mut outside = Outside::new(bounds);
+        let id = EntityId { slot: 3, generation: 0 };
+        let mut see = |z: f64| {
+            let entity = EntityState {
+                id,
+                kind: Kind::Prop { model: ModelId(0) },
+                position: DVec3::new(1.0, 2.0, z),
+                orientation: DQuat::IDENTITY,
+                velocity: DVec3::ZERO,
+                asleep: false,
+            };
+            outside.see(&State { tick: 0, entities: vec![entity] })
+        };
+        assert_eq!(see(-9.0), []);
+        assert_eq!(see(50.0), [], "over the walls");
+        assert_eq!(see(-9.5), []);
+        assert_eq!(see(-11.0), [(id, DVec3::new(1.0, 2.0, -9.5))]);
+        assert_eq!(see(-30.0), [], "told already");
+    }
+}
