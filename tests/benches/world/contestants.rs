@@ -1,0 +1,107 @@
+use std::path::Path;
+
+use maps::{Options, Source, Spaces, Trace, World, compile};
+
+use crate::peers::Peers;
+use crate::workloads::{Segment, Workload};
+
+/// Who answers what a body meets first. The answer is the fraction of the
+/// segment that is free, `None` if all of it is.
+pub(crate) struct Contestant<'a> {
+    pub(crate) name: String,
+    cast: Box<dyn Fn(&Segment) -> Option<f32> + 'a>,
+}
+
+impl<'a> Contestant<'a> {
+    pub(crate) fn new(
+        name: impl Into<String>,
+        cast: impl Fn(&Segment) -> Option<f32> + 'a,
+    ) -> Self {
+        Self { name: name.into(), cast: Box::new(cast) }
+    }
+
+    pub(crate) fn cast(&self, segment: &Segment) -> Option<f32> {
+        (self.cast)(segment)
+    }
+
+    pub(crate) fn share_of_hits(&self, segments: &[Segment]) -> f64 {
+        let hits = segments.iter().filter(|s| self.cast(s).is_some()).count();
+        hits as f64 / segments.len() as f64
+    }
+
+    /// Share of the segments that end within a tenth of a unit of where the
+    /// other ends them.
+    pub(crate) fn agreement(&self, other: &Self, segments: &[Segment]) -> f64 {
+        let agree = |segment: &&Segment| {
+            let free = |contestant: &Self| contestant.cast(segment).unwrap_or(1.0);
+            (free(self) - free(other)).abs() * segment.0.distance(segment.1) < 0.1
+        };
+        segments.iter().filter(agree).count() as f64 / segments.len() as f64
+    }
+}
+
+/// A map in all the forms that are compared.
+pub(crate) struct Subject {
+    world: World,
+    /// The map compiled for one size alone, for each of `world`'s sizes.
+    separate: Vec<World>,
+    peers: Peers,
+}
+
+impl Subject {
+    pub(crate) fn read(path: &Path) -> Self {
+        let source = Source::read(path).unwrap_or_else(|error| panic!("{error}"));
+        let compiled = |spaces: &Spaces| {
+            let compiled = compile(&source, spaces, &Options::default(), &mut |_, _, _| ());
+            compiled.unwrap_or_else(|error| panic!("{error}")).world
+        };
+        let spaces = Spaces::default();
+        let world = compiled(&spaces);
+        let alone = |size: &maps::Size| {
+            compiled(&Spaces::new(vec![size.clone()]).expect("one good size is a good list"))
+        };
+        let separate = spaces.sizes().iter().map(alone).collect();
+        let peers = Peers::new(world.solids());
+        Self { world, separate, peers }
+    }
+
+    pub(crate) fn world(&self) -> &World {
+        &self.world
+    }
+
+    pub(crate) fn description(&self) -> String {
+        let counts = self.world.counts();
+        let alone = self.separate.iter().map(|world| world.counts().onion_nodes.to_string());
+        format!(
+            "{}: {} solids, {} nodes for {} sizes, {} for each alone",
+            self.world.name(),
+            counts.solids,
+            counts.onion_nodes,
+            self.separate.len(),
+            alone.collect::<Vec<_>>().join(" + ")
+        )
+    }
+
+    /// All who can answer this workload; the onion first.
+    pub(crate) fn contestants(&self, workload: &Workload) -> Vec<Contestant<'_>> {
+        let size = self.world.size(workload.space).expect("it was asked for before");
+        let half_extents = self.world.sizes()[size.index()].half_extents;
+        let mut all = vec![
+            onion("onion BSP of all sizes", &self.world, workload.space),
+            onion("BSP of this size alone", &self.separate[size.index()], workload.space),
+        ];
+        all.extend(self.peers.contestants(half_extents));
+        all
+    }
+}
+
+fn onion<'a>(name: &str, world: &'a World, space: &str) -> Contestant<'a> {
+    let size = world.size(space).expect("it was compiled for this size");
+    Contestant::new(name, move |&(start, end)| {
+        match world.find_first_transition(size, start, end) {
+            Trace::Clear => None,
+            Trace::Hit(hit) => Some(hit.time),
+            Trace::StartSolid => Some(0.0),
+        }
+    })
+}

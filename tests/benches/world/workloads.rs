@@ -1,0 +1,111 @@
+use glam::Vec3;
+use maps::World;
+use tests::harness::Random;
+
+use crate::contestants::Subject;
+
+/// Segments of a random workload.
+const COUNT: usize = 4096;
+
+/// A recorded step longer than this, in units, is a teleport or a respawn.
+const LONGEST_STEP: f32 = 48.0;
+
+/// From the origin of Quake's player box to its centre.
+const RECORDED_RISE: Vec3 = Vec3::new(0.0, 0.0, 4.0);
+
+/// Where the centre of a body starts and where it wants to be.
+pub(crate) type Segment = (Vec3, Vec3);
+
+/// What is asked of a map.
+pub(crate) struct Workload {
+    what: &'static str,
+    /// The size that moves, as `spaces.toml` names it.
+    pub(crate) space: &'static str,
+    pub(crate) segments: Vec<Segment>,
+}
+
+impl Workload {
+    pub(crate) fn all(subject: &Subject) -> Vec<Self> {
+        let mut all = Vec::new();
+        if let Some(segments) = recorded(subject) {
+            all.push(Self { what: "recorded human steps", space: "standing", segments });
+        }
+        let random = |space, shortest, longest, seed| {
+            random(subject.world(), space, shortest, longest, &mut Random::new(seed))
+        };
+        for (what, space, shortest, longest) in [
+            ("random steps of 1 to 16 units", "standing", 1.0, 16.0),
+            ("long traces of 256 to 4096 units", "standing", 256.0, 4096.0),
+            ("long rays of 256 to 4096 units", "point", 256.0, 4096.0),
+        ] {
+            all.push(Self { what, space, segments: random(space, shortest, longest, 1) });
+        }
+        all
+    }
+
+    pub(crate) fn description(&self) -> String {
+        format!("{}, {}", self.what, self.space)
+    }
+}
+
+/// Steps that five people took on dm4, one after another; those that led
+/// nowhere are left out. `None` for other maps, and where there is no record.
+fn recorded(subject: &Subject) -> Option<Vec<Segment>> {
+    if subject.world().name() != "dm4" {
+        return None;
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/traces/dm4.csv");
+    let text = std::fs::read_to_string(path).ok()?;
+    let mut last: Vec<(String, Vec3)> = Vec::new();
+    let mut segments = Vec::new();
+    for line in text.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [_, slot, x, y, z] = fields[..] else { panic!("{path}: {line:?} is not five fields") };
+        let number = |s: &str| -> f32 { s.parse().unwrap_or_else(|_| panic!("{path}: {line:?}")) };
+        let at = Vec3::new(number(x), number(y), number(z)) + RECORDED_RISE;
+        match last.iter_mut().find(|(known, _)| known == slot) {
+            Some((_, from)) => {
+                let way = at.distance(*from);
+                if way > 0.0 && way < LONGEST_STEP {
+                    segments.push((*from, at));
+                }
+                *from = at;
+            }
+            None => last.push((slot.to_owned(), at)),
+        }
+    }
+    Some(segments)
+}
+
+/// Segments in random directions from random places where there is room.
+fn random(
+    world: &World,
+    space: &str,
+    shortest: f64,
+    longest: f64,
+    random: &mut Random,
+) -> Vec<Segment> {
+    let size = world.size(space).expect("every map is compiled for the default sizes");
+    let bounds = world.bounds();
+    let mut segments = Vec::with_capacity(COUNT);
+    while segments.len() < COUNT {
+        let mut within = |axis: usize| random.between(bounds.min[axis], bounds.max[axis]) as f32;
+        let start = Vec3::new(within(0), within(1), within(2));
+        if world.is_solid(size, start) {
+            continue;
+        }
+        let length = shortest * (longest / shortest).powf(random.unit());
+        segments.push((start, start + direction(random) * length as f32));
+    }
+    segments
+}
+
+fn direction(random: &mut Random) -> Vec3 {
+    loop {
+        let mut next = || random.between(-1.0, 1.0) as f32;
+        let v = Vec3::new(next(), next(), next());
+        if (0.01..1.0).contains(&v.length_squared()) {
+            return v.normalize();
+        }
+    }
+}
