@@ -234,12 +234,8 @@ fn flatten(division: &Division, planes: &PlaneTable) -> Result<(Child, Vec<Node>
                 let at = nodes.len();
                 let plane = planes.get(branch.plane);
                 let unset = Child::leaf(Solidity::EMPTY);
-                nodes.push(Node {
-                    normal: plane.normal.as_vec3(),
-                    distance: plane.distance as f32,
-                    front: unset,
-                    back: unset,
-                });
+                let (normal, distance) = (plane.normal.as_vec3(), plane.distance as f32);
+                nodes.push(Node::new(normal, distance, unset, unset));
                 pending.push((branch.children[1], Some((at, 1))));
                 pending.push((branch.children[0], Some((at, 0))));
                 Child::node(at).ok_or(BuildError::TooManyBranches)?

@@ -38,6 +38,15 @@ impl Solidity {
     pub(crate) fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
+
+    /// The sizes that only one of the two is solid for.
+    fn differing(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
 }
 
 /// A child of a node: another node, or a leaf held inline.
@@ -82,15 +91,49 @@ impl Child {
 }
 
 /// A branch: its plane, and what lies in front of and behind it.
+///
+/// Half a cache line. What the leaves below have in common is not stored in
+/// files: the tree finds it out.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(align(32))]
 pub(crate) struct Node {
     pub(crate) normal: Vec3,
     pub(crate) distance: f32,
     pub(crate) front: Child,
     pub(crate) back: Child,
+    below: Below,
+}
+
+/// What the leaves below have in common.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Below {
+    /// Sizes for which some leaves are solid and others are not.
+    mixed: Solidity,
+    /// Sizes for which all leaves are solid, where they are not mixed.
+    solid: Solidity,
+}
+
+impl Below {
+    fn both(self, other: Self) -> Self {
+        let differing = self.solid.differing(other.solid);
+        Self { mixed: self.mixed.or(other.mixed).or(differing), solid: self.solid.and(other.solid) }
+    }
 }
 
 impl Node {
+    pub(crate) fn new(normal: Vec3, distance: f32, front: Child, back: Child) -> Self {
+        let below = Below { mixed: Solidity::SOLID, solid: Solidity::EMPTY };
+        Self { normal, distance, front, back, below }
+    }
+
+    /// Whether all space below is solid for this size, or all is empty; `None`
+    /// if some is this and some that. A query for one size need not go on
+    /// where the tree is divided for others.
+    #[inline]
+    pub(crate) fn uniform(&self, size: SizeId) -> Option<bool> {
+        (!self.below.mixed.contains(size)).then(|| self.below.solid.contains(size))
+    }
+
     /// The one expression by which points and traces are classified, so that
     /// both always agree.
     #[inline]
@@ -138,7 +181,7 @@ pub enum InvalidTree {
 
 impl OnionTree {
     /// Checks all that queries rely on.
-    pub(crate) fn new(root: Child, nodes: Vec<Node>) -> Result<Self, InvalidTree> {
+    pub(crate) fn new(root: Child, mut nodes: Vec<Node>) -> Result<Self, InvalidTree> {
         let mut depths: Vec<u16> = vec![0; nodes.len()];
         let (mut leaves, mut leaf_depths, mut max) = (0_u64, 0_u64, 0);
         let mut enter = |child: Child, parent: Option<usize>, depth: u16, depths: &mut [u16]| {
@@ -177,6 +220,14 @@ impl OnionTree {
             let depth = depths[i];
             enter(node.front, Some(i), depth, &mut depths)?;
             enter(node.back, Some(i), depth, &mut depths)?;
+        }
+        // Children come after their parents, so they are known before them.
+        for i in (0..nodes.len()).rev() {
+            let below = |child: Child| match child.target() {
+                Target::Leaf(solid) => Below { mixed: Solidity::EMPTY, solid },
+                Target::Node(index) => nodes[index as usize].below,
+            };
+            nodes[i].below = below(nodes[i].front).both(below(nodes[i].back));
         }
         let depth = Depth { max: usize::from(max), mean: leaf_depths as f64 / leaves as f64 };
         Ok(Self { root, nodes, depth })
@@ -234,7 +285,7 @@ mod tests {
     use super::*;
 
     fn node(front: Child, back: Child) -> Node {
-        Node { normal: Vec3::X, distance: 1.0, front, back }
+        Node::new(Vec3::X, 1.0, front, back)
     }
 
     fn link(index: usize) -> Child {
@@ -261,7 +312,7 @@ mod tests {
         for (normal, distance) in
             [(Vec3::ZERO, 0.0), (Vec3::NAN, 0.0), (Vec3::X, f32::NAN), (Vec3::X, f32::INFINITY)]
         {
-            let bad = vec![Node { normal, distance, ..node(leaf, leaf) }];
+            let bad = vec![Node::new(normal, distance, leaf, leaf)];
             assert_eq!(refused(link(0), bad), InvalidTree::Plane(0));
         }
     }

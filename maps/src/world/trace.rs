@@ -228,6 +228,11 @@ impl<'a> Query<'a> {
                 Target::Node(index) => index,
             };
             let node = &self.nodes[index as usize];
+            match node.uniform(self.size) {
+                Some(true) => return ControlFlow::Break(Found { time: from, entry }),
+                Some(false) => return ControlFlow::Continue(tied_at_end),
+                None => (),
+            }
             let (a, b) = (node.signed_distance(self.start), node.signed_distance(self.end));
             if a > 0.0 && b >= 0.0 {
                 child = node.front;

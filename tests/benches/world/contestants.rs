@@ -1,15 +1,18 @@
 use std::path::Path;
 
+use maps::geometry::ConvexSolid;
 use maps::{Options, Source, Spaces, Trace, World, compile};
 
 use crate::peers::Peers;
 use crate::workloads::{Segment, Workload};
 
+type Cast<'a> = dyn Fn(&Segment) -> Option<f32> + 'a;
+
 /// Who answers what a body meets first. The answer is the fraction of the
 /// segment that is free, `None` if all of it is.
 pub(crate) struct Contestant<'a> {
     pub(crate) name: String,
-    cast: Box<dyn Fn(&Segment) -> Option<f32> + 'a>,
+    cast: Box<Cast<'a>>,
 }
 
 impl<'a> Contestant<'a> {
@@ -46,6 +49,7 @@ pub(crate) struct Subject {
     /// The map compiled for one size alone, for each of `world`'s sizes.
     separate: Vec<World>,
     peers: Peers,
+    peers_of_rays: Peers,
 }
 
 impl Subject {
@@ -61,8 +65,12 @@ impl Subject {
             compiled(&Spaces::new(vec![size.clone()]).expect("one good size is a good list"))
         };
         let separate = spaces.sizes().iter().map(alone).collect();
+        // What is solid to boxes only stops no ray, and is empty inside.
+        let point = world.size("point").expect("the default sizes hold the point");
+        let rays_stop = |s: &&ConvexSolid| world.is_solid(point, s.centre().as_vec3());
         let peers = Peers::new(world.solids());
-        Self { world, separate, peers }
+        let peers_of_rays = Peers::new(world.solids().iter().filter(rays_stop));
+        Self { separate, peers, peers_of_rays, world }
     }
 
     pub(crate) fn world(&self) -> &World {
@@ -85,12 +93,13 @@ impl Subject {
     /// All who can answer this workload; the onion first.
     pub(crate) fn contestants(&self, workload: &Workload) -> Vec<Contestant<'_>> {
         let size = self.world.size(workload.space).expect("it was asked for before");
-        let half_extents = self.world.sizes()[size.index()].half_extents;
+        let size_in_units = &self.world.sizes()[size.index()];
+        let peers = if size_in_units.is_point() { &self.peers_of_rays } else { &self.peers };
         let mut all = vec![
             onion("onion BSP of all sizes", &self.world, workload.space),
             onion("BSP of this size alone", &self.separate[size.index()], workload.space),
         ];
-        all.extend(self.peers.contestants(half_extents));
+        all.extend(peers.contestants(size_in_units.half_extents));
         all
     }
 }

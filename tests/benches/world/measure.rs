@@ -7,29 +7,37 @@ use crate::workloads::Segment;
 /// Rounds that medians are taken over. Odd, so that one round is the median.
 const ROUNDS: usize = 15;
 
-/// Segments after which the next contestant has its turn: well under the
-/// time slice of a scheduler.
-const TURN: usize = 512;
+/// Segments after which the next contestant has its turn: a fraction of a
+/// scheduler's time slice, so that most turns are not interrupted.
+const TURN: usize = 256;
 
-/// Nanoseconds per segment, by contestant: the median over the rounds.
+/// Segments at the start of a turn that are not timed: they bring into the
+/// cache what the others have pushed out of it.
+const WARM_UP: usize = 32;
+
+/// Nanoseconds per segment, by contestant. Of every turn the median over the
+/// rounds counts, so that turns in which the machine did something else do not.
 pub(crate) fn interleaved(contestants: &[Contestant<'_>], segments: &[Segment]) -> Vec<f64> {
-    let mut rounds = vec![Vec::with_capacity(ROUNDS); contestants.len()];
-    for _ in 0..ROUNDS {
-        let mut spent = vec![0.0; contestants.len()];
-        for turn in segments.chunks(TURN) {
-            for (contestant, spent) in contestants.iter().zip(&mut spent) {
+    let mut total = vec![0.0; contestants.len()];
+    for turn in segments.chunks(TURN) {
+        let mut rounds = vec![Vec::with_capacity(ROUNDS); contestants.len()];
+        for _ in 0..ROUNDS {
+            for (contestant, rounds) in contestants.iter().zip(&mut rounds) {
+                for segment in turn.iter().take(WARM_UP) {
+                    black_box(contestant.cast(black_box(segment)));
+                }
                 let started = Instant::now();
                 for segment in turn {
                     black_box(contestant.cast(black_box(segment)));
                 }
-                *spent += started.elapsed().as_secs_f64();
+                rounds.push(started.elapsed().as_secs_f64());
             }
         }
-        for (round, spent) in rounds.iter_mut().zip(spent) {
-            round.push(spent * 1e9 / segments.len() as f64);
+        for (total, rounds) in total.iter_mut().zip(rounds) {
+            *total += median(rounds);
         }
     }
-    rounds.into_iter().map(median).collect()
+    total.into_iter().map(|seconds| seconds * 1e9 / segments.len() as f64).collect()
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -13,7 +13,8 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    pub(crate) fn new(solids: &[ConvexSolid]) -> Self {
+    pub(crate) fn new<'a>(solids: impl IntoIterator<Item = &'a ConvexSolid>) -> Self {
+        let solids: Vec<&ConvexSolid> = solids.into_iter().collect();
         let bodies = solids.iter().filter_map(|solid| {
             let (vertices, triangles) = (vertices(solid), triangles(solid, 0));
             // Slivers that it takes for no body are left out: they are few.

@@ -1,5 +1,5 @@
 use glam::Vec3;
-use maps::World;
+use maps::{Trace, World};
 use tests::harness::Random;
 
 use crate::contestants::Subject;
@@ -77,7 +77,11 @@ fn recorded(subject: &Subject) -> Option<Vec<Segment>> {
     Some(segments)
 }
 
-/// Segments in random directions from random places where there is room.
+/// Farther than any map reaches.
+const FAR: f32 = 100_000.0;
+
+/// Segments in random directions from random places in play space: where there
+/// is room, and something solid on every side.
 fn random(
     world: &World,
     space: &str,
@@ -91,7 +95,11 @@ fn random(
     while segments.len() < COUNT {
         let mut within = |axis: usize| random.between(bounds.min[axis], bounds.max[axis]) as f32;
         let start = Vec3::new(within(0), within(1), within(2));
-        if world.is_solid(size, start) {
+        let open = |way: Vec3| {
+            let trace = world.find_first_transition(size, start, start + way * FAR);
+            !matches!(trace, Trace::Hit(_))
+        };
+        if Vec3::AXES.into_iter().any(|axis| open(axis) || open(-axis)) {
             continue;
         }
         let length = shortest * (longest / shortest).powf(random.unit());

@@ -134,11 +134,9 @@ impl<'a> Body<'a> {
             name: s.name.to_owned(),
             half_extents: Vec3::from(s.half_extents),
         };
-        let node = |n: NodeRecord| Node {
-            normal: Vec3::from(n.normal),
-            distance: n.distance,
-            front: Child::from_bits(n.children[0]),
-            back: Child::from_bits(n.children[1]),
+        let node = |n: NodeRecord| {
+            let [front, back] = n.children.map(Child::from_bits);
+            Node::new(Vec3::from(n.normal), n.distance, front, back)
         };
         let spaces = Spaces::new(self.sizes.0.into_iter().map(size).collect())
             .map_err(FormatError::Sizes)?;
