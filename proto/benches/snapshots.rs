@@ -1,9 +1,14 @@
-//! What snapshots cost: bytes and time for 32 clients of a match of 400
-//! entities, against the same match for clients that never acknowledge and so
-//! are sent every entity whole.
+//! What snapshots cost: bytes, time and staleness for 32 clients, in a staged
+//! scene of 400 entities against the same told whole, and in a real match of
+//! 32 players and 500 bodies on the arena, at rest and in a fight.
 //!
-//! `cargo bench -p proto`
+//! `cargo bench -p proto`; with `-- priors` it prints the table of chances that
+//! the fight asks for, in 256ths.
 
+#[path = "snapshots/arena.rs"]
+mod arena;
+#[path = "snapshots/priors.rs"]
+mod priors;
 #[path = "../tests/wire/random.rs"]
 mod random;
 #[path = "../tests/wire/scene.rs"]
@@ -13,48 +18,68 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use arena::Moment;
 use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{MapHash, MapName, PlayerName};
-use proto::quantise::Quantiser;
+use proto::quantise::{Quantised, Quantiser, WorldBounds};
 use proto::server::{OwnPlayer, Session, Terms};
+use proto::snapshot::Lead;
 use proto::{Tick, Time, client};
 use scene::Scene;
 use sim::{Command, EntityId};
 
 const CLIENTS: usize = 32;
-const TICKS: u32 = 600;
+const TICKS: usize = 600;
 /// Ticks until an acknowledgement is back: 50 ms.
-const ROUND_TRIP: u32 = 3;
+const ROUND_TRIP: usize = 3;
 const LIMIT: usize = 1200;
+const RATE: f64 = 60.0;
 
 fn main() {
-    println!("{CLIENTS} clients, 400 entities, {TICKS} ticks, acknowledged after {ROUND_TRIP}");
+    if std::env::args().any(|word| word == "priors") {
+        return priors::print(&arena::play(true, TICKS * 3));
+    }
+    println!("{CLIENTS} clients, {TICKS} ticks, acknowledged after {ROUND_TRIP}");
     for (name, kicks, restless) in
         [("props at rest", 0.0, false), ("a fight", 0.004, false), ("all moving", 0.0, true)]
     {
-        let mut settled = Scene::new(1, 32, 368);
-        settled.turnover = 0.0;
-        settled.kicks = kicks;
-        settled.restless = restless;
-        (0..600).for_each(|_| settled.step());
-        let changes = measure(&settled, true);
-        let whole = measure(&settled, false);
-        println!("{name}: {:.0} % of entities awake", awake(&settled) * 100.0);
-        for (way, cost) in [("changes", &changes), ("whole  ", &whole)] {
-            println!(
-                "  {way}: {:7.1} bytes and {:5.1} records a snapshot, {:5.1} postponed, {:4} µs a tick",
-                cost.bytes,
-                cost.records,
-                cost.postponed,
-                cost.time.as_micros()
-            );
-        }
-        println!(
-            "  ratio: {:.3} of the bytes a record, quantising {} µs a tick",
-            changes.bytes / changes.records.max(1.0) / (whole.bytes / whole.records),
-            changes.quantising.as_micros()
-        );
+        let moments = staged(kicks, restless);
+        println!("staged, {name}: {:.0} % of entities awake", awake(&moments) * 100.0);
+        let (changes, whole) = (measure(&moments, true), measure(&moments, false));
+        print!("  changes: {changes}  whole:   {whole}");
+        let ratio = changes.bytes / changes.records.max(1.0) / (whole.bytes / whole.records);
+        println!("  ratio: {ratio:.3} of the bytes a record");
     }
+    for (name, fights) in [("at rest", false), ("a fight", true)] {
+        let moments = arena::play(fights, 2 * TICKS);
+        println!("arena, {name}: {:.0} % of entities awake", awake(&moments) * 100.0);
+        print!("  changes: {}", measure(&moments, true));
+    }
+}
+
+/// Moments of a scene of 400 entities; nobody is told of their own motion.
+fn staged(kicks: f64, restless: bool) -> Vec<Moment> {
+    let mut scene = Scene::new(1, 32, 368);
+    scene.turnover = 0.0;
+    scene.kicks = kicks;
+    scene.restless = restless;
+    (0..600).for_each(|_| scene.step());
+    let mut quantiser = Quantiser::new(Scene::bounds());
+    let moment = |_| {
+        scene.step();
+        let state = Arc::new(quantiser.quantise(scene.state()).unwrap());
+        let player = |slot| (EntityId { slot, generation: 1 }, OwnPlayer::default());
+        Moment { state, players: (0..CLIENTS as u16).map(player).collect() }
+    };
+    (0..2 * TICKS).map(moment).collect()
+}
+
+fn awake(moments: &[Moment]) -> f64 {
+    let share = |state: &Quantised| {
+        let there: Vec<_> = state.entities().flatten().collect();
+        there.iter().filter(|entity| !entity.asleep).count() as f64 / there.len() as f64
+    };
+    moments.iter().map(|moment| share(&moment.state)).sum::<f64>() / moments.len() as f64
 }
 
 struct Cost {
@@ -64,79 +89,113 @@ struct Cost {
     postponed: f64,
     /// Per tick, for all clients.
     time: Duration,
-    quantising: Duration,
+    /// Longest that the first client held something that was no longer so.
+    stalest: usize,
 }
 
-fn awake(scene: &Scene) -> f64 {
-    let entities = &scene.state().entities;
-    entities.iter().filter(|entity| !entity.asleep).count() as f64 / entities.len() as f64
+impl std::fmt::Display for Cost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { bytes, records, postponed, time, stalest } = self;
+        writeln!(
+            f,
+            "{bytes:6.1} bytes ({:5.1} kbit/s) and {records:5.1} records a snapshot, {postponed:4.1} \
+             postponed, {:4} µs a tick, stalest {:.0} ms",
+            bytes * 8.0 * RATE / 1000.0,
+            time.as_micros(),
+            *stalest as f64 / RATE * 1000.0
+        )
+    }
 }
 
-fn measure(scene: &Scene, acknowledge: bool) -> Cost {
-    let mut scene = scene.clone();
-    let joined = Tick(scene.state().tick as u32);
-    let mut sessions: Vec<Session> = (0..CLIENTS).map(|slot| join(slot as u16, joined)).collect();
-    let mut quantiser = Quantiser::new(Scene::bounds());
-    let (mut time, mut quantising) = (Duration::ZERO, Duration::ZERO);
-    let mut before = (0, 0, 0);
-    // What joining costs is left out.
-    for tick in 0..2 * TICKS {
-        if tick == TICKS {
-            (time, quantising) = (Duration::ZERO, Duration::ZERO);
-            before = totals(&sessions);
+/// Costs of the later half of these moments: what joining costs is left out.
+fn measure(moments: &[Moment], acknowledge: bool) -> Cost {
+    let players: Vec<EntityId> = moments[0].players.iter().map(|(id, _)| *id).collect();
+    let mut pairs: Vec<_> =
+        players.iter().map(|&player| join(player, moments[0].state.tick())).collect();
+    let mut time = Duration::ZERO;
+    let (mut before, mut stalest) = ((0, 0, 0), 0);
+    for (count, Moment { state, players }) in moments.iter().enumerate() {
+        let measured = count >= moments.len() / 2;
+        if count == moments.len() / 2 {
+            time = Duration::ZERO;
+            before = totals(&pairs);
         }
-        scene.step();
         let start = Instant::now();
-        let state = Arc::new(quantiser.quantise(scene.state()).unwrap());
-        quantising += start.elapsed();
-        let start = Instant::now();
-        for session in &mut sessions {
-            session.encode_snapshot(&state, &OwnPlayer::default(), LIMIT).unwrap();
-        }
+        let encode =
+            |((session, _), (_, own)): (&mut (Session, client::Session), &(_, OwnPlayer))| {
+                let own = OwnPlayer { lead: Some(Lead::from_ticks(1.5)), ..*own };
+                session.encode_snapshot(state, &own, LIMIT).unwrap()
+            };
+        let datagrams: Vec<_> = pairs.iter_mut().zip(players).map(encode).collect();
         time += start.elapsed();
-        if acknowledge && tick >= ROUND_TRIP {
-            let latest = Tick(state.tick().0 - ROUND_TRIP);
-            let before = (1_u64 << (tick - ROUND_TRIP).min(32)) - 1;
+        if acknowledge && count >= ROUND_TRIP {
+            let latest = moments[count - ROUND_TRIP].state.tick();
+            let before = (1_u64 << (count - ROUND_TRIP).min(32)) - 1;
             let acknowledgement = Some(Acknowledgement { latest, before: before as u32 });
             let batch = CommandBatch::new(state.tick(), vec![Command::default()]).unwrap();
             let datagram = CommandDatagram { acknowledgement, batch }.encode();
-            for session in &mut sessions {
+            for (session, _) in &mut pairs {
                 session.receive_datagram(Time::ZERO, &datagram).unwrap();
             }
         }
+        let client = &mut pairs[0].1;
+        let received = client.receive_datagram(Time::ZERO, &datagrams[0]).unwrap().unwrap();
+        assert_ne!(received.digest_agrees, Some(false));
+        if measured {
+            stalest = stalest.max(staleness(client, state));
+        }
     }
-    let after = totals(&sessions);
-    let snapshots = f64::from(TICKS) * CLIENTS as f64;
+    let after = totals(&pairs);
+    let ticks = moments.len() - moments.len() / 2;
+    let snapshots = (ticks * pairs.len()) as f64;
     Cost {
         bytes: (after.0 - before.0) as f64 / snapshots,
         records: (after.1 - before.1) as f64 / snapshots,
         postponed: (after.2 - before.2) as f64 / snapshots,
-        time: time / TICKS,
-        quantising: quantising / TICKS,
+        time: time / ticks as u32,
+        stalest,
     }
 }
 
+/// How many ticks old the oldest thing is that a client holds and that is no
+/// longer so.
+fn staleness(client: &client::Session, state: &Quantised) -> usize {
+    let age = |entity: sim::EntityState| {
+        let slot = entity.id.slot;
+        let (told, _) = client.history(entity.id).last()?;
+        let differs = client.quantised(slot) != state.entity(slot.into());
+        differs.then(|| state.tick().distance(told) as usize)
+    };
+    client.entities().filter_map(age).max().unwrap_or(0)
+}
+
 /// Bytes, records and records postponed so far.
-fn totals(sessions: &[Session]) -> (u64, u64, u64) {
-    sessions.iter().map(Session::stats).fold((0, 0, 0), |(bytes, records, postponed), stats| {
-        (bytes + stats.snapshot_bytes, records + stats.records, postponed + stats.postponed)
+fn totals(pairs: &[(Session, client::Session)]) -> (u64, u64, u64) {
+    pairs.iter().map(|(session, _)| session.stats()).fold((0, 0, 0), |(bytes, records, late), s| {
+        (bytes + s.snapshot_bytes, records + s.records, late + s.postponed)
     })
 }
 
-fn join(slot: u16, tick: Tick) -> Session {
+fn join(player: EntityId, tick: Tick) -> (Session, client::Session) {
     let rate = NonZeroU16::new(60).expect("not zero");
     let terms = Terms {
         tick_rate: rate,
         snapshot_rate: rate,
         map: MapHash::ANY,
         map_name: MapName::new("bench"),
-        bounds: Scene::bounds(),
+        bounds: bounds(),
         player_limit: 32,
     };
     let mut session = Session::new(Arc::new(terms), Time::ZERO);
     let name = PlayerName::new("bench").unwrap();
-    let hello = client::Session::new(&name, MapHash::ANY, Time::ZERO).stream_output();
-    session.receive_stream(Time::ZERO, &hello).unwrap();
-    session.accept(EntityId { slot, generation: 1 }, tick);
-    session
+    let mut client = client::Session::new(&name, MapHash::ANY, Time::ZERO);
+    session.receive_stream(Time::ZERO, &client.stream_output()).unwrap();
+    session.accept(player, tick);
+    client.receive_stream(Time::ZERO, &session.stream_output()).unwrap();
+    (session, client)
+}
+
+/// One lattice for the scene and the arena.
+fn bounds() -> WorldBounds {
+    Scene::bounds()
 }

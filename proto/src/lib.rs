@@ -9,6 +9,7 @@
 //! * [`commands`]: what a client sends each tick, as a datagram.
 //! * [`quantise`]: a simulation state rounded once for all clients.
 //! * [`snapshot`]: what the server sends each tick, as a datagram.
+//! * [`bits`] and [`range`]: plain bits, and likely ones for less.
 //! * [`map_transfer`]: how a client that lacks the map gets it.
 //! * [`server`] and [`client`]: the two ends' sessions.
 
@@ -19,6 +20,7 @@ pub mod control;
 mod error;
 pub mod map_transfer;
 pub mod quantise;
+pub mod range;
 pub mod server;
 pub mod snapshot;
 mod time;

@@ -1,7 +1,7 @@
 //! What the server sends each tick, as a datagram: entities as differences
 //! from what this client has acknowledged of each, the most urgent first, as
 //! many as fit, and now and then the client's own motion in full. Each
-//! datagram is decodable alone.
+//! datagram is decodable alone: the chances of its range coder begin anew.
 //!
 //! The bits live here for both directions, so that writer and reader cannot
 //! drift apart; what the server remembers about a client lives in
@@ -11,15 +11,15 @@ mod codec;
 mod digest;
 mod header;
 mod lead;
+mod models;
 mod motion;
 mod record;
 
-pub(crate) use codec::digest_bits;
-pub use codec::{DigestSample, Record, Snapshot, SnapshotCodec};
+pub use codec::{DigestSample, Record, Snapshot, SnapshotCodec, Sought, Written};
 pub use digest::Digest;
-pub use header::{DatagramKind, HEADER_BYTES, Header};
+pub use header::{DatagramKind, Header, PLAIN_BYTES};
 pub use lead::Lead;
-pub use motion::{read_motion, write_motion};
+pub use models::{CHANCES, PRIORS};
 pub use record::Baseline;
 
 /// How many values of an entity a client keeps: all that the server may use
@@ -35,6 +35,6 @@ pub const DIGEST_INTERVAL: u32 = 16;
 pub const DIGEST_SLOTS: usize = 32;
 
 /// Least bytes that a snapshot is given: a header, a motion, a digest and the
-/// longest record there can be, so that each snapshot brings at least one
+/// least likely record there can be, so that each snapshot brings at least one
 /// entity on.
-pub const MIN_SNAPSHOT: usize = 96;
+pub const MIN_SNAPSHOT: usize = 192;

@@ -6,7 +6,7 @@ use std::num::NonZeroU16;
 use libfuzzer_sys::fuzz_target;
 use proto::Tick;
 use proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, WorldBounds};
-use proto::snapshot::SnapshotCodec;
+use proto::snapshot::{SnapshotCodec, Sought};
 use sim::{ModelId, Posture};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -22,7 +22,10 @@ fuzz_target!(|bytes: &[u8]| {
     let orientation = QuantisedOrientation::new(2, [1000, -1023, 5]).unwrap();
     let prop = entity(QuantisedBody::Prop { model: ModelId(2), driven: false, orientation });
     let player = entity(QuantisedBody::Player { posture: Posture::Crouching, yaw: 4095 });
-    let baseline = |slot, _| Some(if slot % 2 == 0 { &player } else { &prop });
+    let baseline = |slot, sought| {
+        let (Sought::At(tick) | Sought::Until(tick)) = sought;
+        Some((tick, if slot % 2 == 0 { &player } else { &prop }))
+    };
     if let Ok(snapshot) = codec.decode(bytes, Tick(100_000), baseline) {
         for record in &snapshot.records {
             if let Some(entity) = &record.entity {

@@ -1,4 +1,3 @@
-use super::unzigzag;
 use crate::DatagramError;
 
 /// Reads bits from bytes that anybody may have sent.
@@ -39,30 +38,6 @@ impl<'a> BitReader<'a> {
     /// None is left.
     pub fn read_bit(&mut self) -> Result<bool, DatagramError> {
         Ok(self.read(1)? == 1)
-    }
-
-    /// Reads what [`super::BitWriter::write_count`] wrote with this order.
-    ///
-    /// # Errors
-    /// The bits end, or stand for no 32-bit integer.
-    pub fn read_count(&mut self, order: u32) -> Result<u32, DatagramError> {
-        let mut width = order;
-        while !self.read_bit()? {
-            width += 1;
-            if width > 32 {
-                return Err(DatagramError::OutOfRange { field: "count" });
-            }
-        }
-        let value = u64::from(self.read(width)?) + (1 << width) - (1 << order);
-        u32::try_from(value).map_err(|_| DatagramError::OutOfRange { field: "count" })
-    }
-
-    /// Reads what [`super::BitWriter::write_offset`] wrote with this order.
-    ///
-    /// # Errors
-    /// As [`BitReader::read_count`].
-    pub fn read_offset(&mut self, order: u32) -> Result<i32, DatagramError> {
-        Ok(unzigzag(self.read_count(order)?))
     }
 
     /// Ends the reading.

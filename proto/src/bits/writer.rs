@@ -1,5 +1,3 @@
-use super::zigzag;
-
 /// Writes bits into bytes.
 #[derive(Clone, Debug, Default)]
 pub struct BitWriter {
@@ -7,14 +5,6 @@ pub struct BitWriter {
     /// Bits that fill no byte yet, the first lowest.
     pending: u64,
     /// How many; less than 8 between calls.
-    pending_bits: u32,
-}
-
-/// A place in what was written, to go back to.
-#[derive(Clone, Copy, Debug)]
-pub struct Mark {
-    bytes: usize,
-    pending: u64,
     pending_bits: u32,
 }
 
@@ -45,48 +35,6 @@ impl BitWriter {
     /// Writes one bit.
     pub fn write_bit(&mut self, bit: bool) {
         self.write(u32::from(bit), 1);
-    }
-
-    /// Writes any integer, the small ones short: an exponential Golomb code
-    /// of this order, at most 31, in which integers below 2^order take
-    /// order + 1 bits.
-    pub fn write_count(&mut self, value: u32, order: u32) {
-        let shifted = u64::from(value) + (1 << order);
-        let width = 63 - shifted.leading_zeros();
-        self.write(0, width - order);
-        self.write_bit(true);
-        self.write((shifted - (1 << width)) as u32, width);
-    }
-
-    /// Writes any signed integer, those near zero short: their zigzag as a
-    /// count of this order.
-    pub fn write_offset(&mut self, value: i32, order: u32) {
-        self.write_count(zigzag(value), order);
-    }
-
-    /// How many bits have been written.
-    pub fn bit_count(&self) -> usize {
-        self.bytes.len() * 8 + self.pending_bits as usize
-    }
-
-    /// Where the next bit goes.
-    pub fn mark(&self) -> Mark {
-        let Self { ref bytes, pending, pending_bits } = *self;
-        Mark { bytes: bytes.len(), pending, pending_bits }
-    }
-
-    /// Takes back all that was written since `mark` was made.
-    pub fn rewind(&mut self, mark: Mark) {
-        self.bytes.truncate(mark.bytes);
-        self.pending = mark.pending;
-        self.pending_bits = mark.pending_bits;
-    }
-
-    /// Replaces a byte already written whole; does nothing if there is none.
-    pub fn replace_byte(&mut self, index: usize, byte: u8) {
-        if let Some(place) = self.bytes.get_mut(index) {
-            *place = byte;
-        }
     }
 
     /// The bytes; the last is filled up with zeros.

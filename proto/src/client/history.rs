@@ -26,6 +26,13 @@ impl History {
         self.values[index].1.as_ref()
     }
 
+    /// What the slot was last told to hold until this tick, and when.
+    pub(super) fn until(&self, tick: Tick) -> Option<(Tick, &QuantisedEntity)> {
+        let later = self.values.partition_point(|&(at, _)| at <= tick);
+        let (at, value) = &self.values[later.checked_sub(1)?];
+        Some((*at, value.as_ref()?))
+    }
+
     /// What the slot holds as far as is known.
     pub(super) fn latest(&self) -> Option<&QuantisedEntity> {
         self.values.last()?.1.as_ref()

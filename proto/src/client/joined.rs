@@ -6,7 +6,6 @@ use sim::{Buttons, Command, PlayerMotion};
 use super::clock::Clock;
 use super::event_queue::EventQueue;
 use super::view::View;
-use crate::bits::BitReader;
 use crate::commands::{
     Acknowledgement, CommandBatch, CommandDatagram, MAX_COMMANDS, MAX_VIEW_AGE, QUARTER_TURN,
 };
@@ -102,7 +101,7 @@ impl Joined {
         stats: &mut SessionStats,
     ) -> Result<Option<SnapshotReceived>, DatagramError> {
         let near = self.received.map_or(self.hello.tick, |received| received.latest);
-        let tick = Header::read(&mut BitReader::new(bytes), near)?.tick;
+        let tick = Header::of_plain(bytes, near)?.tick;
         let in_order = self.received.is_none_or(|received| tick > received.latest);
         if let Some(received) = self.received {
             if received.contains(tick) {
@@ -114,7 +113,8 @@ impl Joined {
                 return Ok(None);
             }
         }
-        let decoded = self.codec.decode(bytes, near, |slot, tick| self.view.baseline(slot, tick));
+        let decoded =
+            self.codec.decode(bytes, near, |slot, sought| self.view.baseline(slot, sought));
         let snapshot = match decoded {
             // What came since may have pushed out what this one leans on.
             Err(DatagramError::UnknownBaseline { .. }) if !in_order => {

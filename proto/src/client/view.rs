@@ -4,7 +4,7 @@ use sim::EntityState;
 use super::history::History;
 use super::session::Told;
 use crate::quantise::{QuantisedEntity, WorldBounds};
-use crate::snapshot::{Digest, DigestSample, Snapshot};
+use crate::snapshot::{Digest, DigestSample, Snapshot, Sought};
 use crate::{MAX_SLOTS, Tick};
 
 /// The world as far as a client has been told of it.
@@ -14,9 +14,13 @@ pub(super) struct View {
 }
 
 impl View {
-    /// What a slot was told to hold at exactly this tick.
-    pub(super) fn baseline(&self, slot: u16, tick: Tick) -> Option<&QuantisedEntity> {
-        self.slots.get(usize::from(slot))?.at(tick)
+    /// What a slot was told to hold, to read its next value against.
+    pub(super) fn baseline(&self, slot: u16, sought: Sought) -> Option<(Tick, &QuantisedEntity)> {
+        let history = self.slots.get(usize::from(slot))?;
+        match sought {
+            Sought::At(tick) => Some((tick, history.at(tick)?)),
+            Sought::Until(tick) => history.until(tick),
+        }
     }
 
     /// Takes in all records of a snapshot.

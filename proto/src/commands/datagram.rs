@@ -54,7 +54,7 @@ impl CommandDatagram {
     /// No client that keeps to the protocol sends these bytes.
     pub fn decode(bytes: &[u8], near: Tick) -> Result<Self, DatagramError> {
         let mut reader = BitReader::new(bytes);
-        DatagramKind::Commands.expect(&mut reader)?;
+        DatagramKind::Commands.expect(reader.read(2)?)?;
         let acknowledges = reader.read_bit()?;
         let count = reader.read(3)? as usize + 1;
         if reader.read(2)? != 0 {

@@ -11,7 +11,7 @@ pub const COMPONENT_LIMIT: i16 = (1 << (COMPONENT_BITS - 1)) - 1;
 /// largest follows from them, and is positive since q and -q turn alike. The
 /// error is greatest where all four are equal, under 0.0025 radians: 0.07
 /// units at the corner of a crate of 32.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct QuantisedOrientation {
     largest: u8,
     components: [i16; 3],

@@ -5,12 +5,11 @@ use sim::{EntityId, PlayerMotion};
 
 use super::own_motion::{OwnMotion, OwnPlayer};
 use super::relevance::{self, Viewer};
-use crate::bits::BitWriter;
 use crate::commands::Acknowledgement;
 use crate::quantise::{Quantised, QuantisedEntity};
 use crate::snapshot::{
     BASELINES_KEPT, Baseline, DIGEST_INTERVAL, DIGEST_SLOTS, Digest, DigestSample, Header,
-    MIN_SNAPSHOT, SnapshotCodec, digest_bits, write_motion,
+    MIN_SNAPSHOT, SnapshotCodec, Written,
 };
 use crate::{DatagramError, MAX_SLOTS, Tick};
 
@@ -18,6 +17,10 @@ use crate::{DatagramError, MAX_SLOTS, Tick};
 /// an acknowledgement and a round trip of a second, fewer than would let a
 /// client that never acknowledges cost much.
 const HISTORY: usize = 128;
+
+/// Ticks of sendings that are remembered of each slot: a round trip in which it
+/// is sent every tick, of a quarter of a second at 60 Hz.
+const SENDINGS: usize = 16;
 
 /// Urgency of news that are due just now; those overdue twice as long have
 /// twice as much.
@@ -33,6 +36,9 @@ pub(super) struct Baselines {
     player: EntityId,
     joined: Tick,
     slots: Vec<Slot>,
+    /// The ticks of each slot's latest sendings, by their number modulo what is
+    /// kept.
+    sendings: Vec<[Tick; SENDINGS]>,
     motion: OwnMotion,
     history: VecDeque<SentSnapshot>,
     /// The latest revision that is known to have arrived.
@@ -43,6 +49,7 @@ pub(super) struct Baselines {
     /// Room for what is worked out anew for each snapshot: slots to send with
     /// their urgency in the higher bits.
     urgent: Vec<u64>,
+    carried: Vec<u16>,
 }
 
 /// What is known of one slot.
@@ -64,6 +71,9 @@ struct Slot {
     acknowledged_send: u32,
     /// What was sent then.
     acknowledged_entity: Option<QuantisedEntity>,
+    /// The tick of the first sending after that, if there was one; tick 0 if
+    /// it is too long ago to be known.
+    next_tick: Option<Tick>,
 }
 
 /// A snapshot that the client may yet acknowledge.
@@ -73,7 +83,7 @@ struct SentSnapshot {
     acknowledged: bool,
     /// Whether it carried the client's own motion.
     has_motion: bool,
-    /// Each slot carried, with the number of its sending.
+    /// Each slot carried, ascending, with the number of its sending.
     carried: Vec<(u16, u32)>,
 }
 
@@ -92,6 +102,8 @@ impl Baselines {
             player,
             joined,
             slots: Vec::new(),
+            sendings: Vec::new(),
+            carried: Vec::new(),
             motion: OwnMotion::default(),
             history: VecDeque::new(),
             arrived: 0,
@@ -144,6 +156,10 @@ impl Baselines {
                 slot.acknowledged = sent.state.revision();
                 slot.acknowledged_tick = sent.state.tick();
                 slot.acknowledged_send = send;
+                let later = slot.sends - send;
+                let next = self.sendings[usize::from(index)][(send + 1) as usize % SENDINGS];
+                let is_kept = later as usize <= SENDINGS;
+                slot.next_tick = (later > 0).then_some(if is_kept { next } else { Tick(0) });
                 slot.acknowledged_entity = sent.state.entity(index.into()).copied();
             }
         }
@@ -163,41 +179,34 @@ impl Baselines {
         if limit < MIN_SNAPSHOT || !is_later || state.tick() < self.joined {
             return None;
         }
-        self.slots.resize(state.slots().max(self.slots.len()), Slot::default());
+        let slots = state.slots().max(self.slots.len());
+        self.slots.resize(slots, Slot::default());
+        self.sendings.resize(slots, [Tick(0); SENDINGS]);
         self.rank(state);
 
         let motion = self.motion.take_due(state.tick(), own, self.codec.tick_rate);
         let header = self.header(state, own, motion.as_ref());
-        let mut writer = BitWriter::with_capacity(limit.min(MAX_EARNED));
-        header.write(&mut writer);
-        if let Some(motion) = &motion {
-            write_motion(&mut writer, motion);
-        }
-        let reserved = if header.has_digest { digest_bits(header.slot_bits) } else { 0 };
-        let mut carried = self.recycled();
-        for &ranked in self.urgent.iter().take(u8::MAX.into()) {
-            let index = slot_of(ranked);
-            let mark = writer.mark();
-            let entity = state.entity(index.into());
-            let baseline = self.slots[usize::from(index)].baseline(state.tick());
-            self.codec.write_record(&mut writer, &header, index, entity, baseline);
-            if writer.bit_count() + reserved > limit * 8 {
-                writer.rewind(mark);
-                break;
+        let mut count = self.urgent.len().min(usize::from(u8::MAX));
+        let mut slots = std::mem::take(&mut self.carried);
+        let datagram = loop {
+            slots.clear();
+            slots.extend(self.urgent[..count].iter().map(|&ranked| slot_of(ranked)));
+            slots.sort_unstable();
+            // No more than 255 were taken.
+            let header = Header { records: count as u8, ..header };
+            match self.write(state, &header, motion.as_ref(), &slots, limit) {
+                Ok(datagram) => break datagram,
+                // Others may be longer: a little less than there was room for.
+                Err(fit) => count = (fit * 15 / 16).min(count.saturating_sub(1)),
             }
-            let slot = &mut self.slots[usize::from(index)];
-            slot.sends += 1;
-            slot.sent = state.revision();
-            slot.sent_tick = state.tick();
-            slot.sent_generation = entity.map(|entity| entity.generation);
-            carried.push((index, slot.sends));
-        }
-        // No more than 255 were taken.
-        Header::set_records(&mut writer, carried.len() as u8);
+        };
         if header.has_digest {
-            let sample = self.sample(state, &carried);
-            self.codec.write_digest(&mut writer, &header, &sample);
+            let next = self.next_sample + DIGEST_SLOTS;
+            self.next_sample = if next < self.slots.len() { next } else { 0 };
         }
+        let mut carried = self.recycled();
+        carried.extend(slots.iter().map(|&index| (index, self.note(state, index))));
+        self.carried = slots;
         self.snapshots = self.snapshots.wrapping_add(1);
         let records = carried.len();
         self.history.push_back(SentSnapshot {
@@ -206,7 +215,39 @@ impl Baselines {
             has_motion: motion.is_some(),
             carried,
         });
-        Some(Encoded { datagram: writer.finish(), records, postponed: self.urgent.len() - records })
+        Some(Encoded { datagram, records, postponed: self.urgent.len() - records })
+    }
+
+    /// Notes that a slot is sent as it is in `state`; gives the sending's number.
+    fn note(&mut self, state: &Quantised, index: u16) -> u32 {
+        let entity = state.entity(index.into());
+        let slot = &mut self.slots[usize::from(index)];
+        slot.sends += 1;
+        slot.sent = state.revision();
+        slot.sent_tick = state.tick();
+        slot.sent_generation = entity.map(|entity| entity.generation);
+        slot.next_tick = slot.next_tick.or(Some(state.tick()));
+        self.sendings[usize::from(index)][slot.sends as usize % SENDINGS] = state.tick();
+        slot.sends
+    }
+
+    /// Writes these slots, if they fit; gives how many would, if not.
+    fn write(
+        &self,
+        state: &Quantised,
+        header: &Header,
+        motion: Option<&PlayerMotion>,
+        carried: &[u16],
+        limit: usize,
+    ) -> Result<Vec<u8>, usize> {
+        let acknowledged = state.tick().before(header.acknowledged.into()).unwrap_or_default();
+        let records = carried.iter().map(|&slot| Written {
+            slot,
+            entity: state.entity(slot.into()),
+            baseline: self.slots[usize::from(slot)].baseline(state.tick(), acknowledged),
+        });
+        let digest = header.has_digest.then(|| self.sample(state, carried));
+        self.codec.encode(header, motion, records, digest, limit)
     }
 
     /// Lists the slots of which news are due, the most urgent first: urgency is
@@ -243,9 +284,7 @@ impl Baselines {
     }
 
     fn header(&self, state: &Quantised, own: &OwnPlayer, motion: Option<&PlayerMotion>) -> Header {
-        // Whatever is sent with every snapshot has the latest acknowledged one
-        // as its baseline.
-        let common_age = self
+        let acknowledged = self
             .history
             .iter()
             .rev()
@@ -254,27 +293,26 @@ impl Baselines {
         Header {
             tick: state.tick(),
             has_digest: self.snapshots.is_multiple_of(DIGEST_INTERVAL),
-            slot_bits: usize::BITS - self.slots.len().saturating_sub(1).leading_zeros(),
             lead: own.lead,
             has_motion: motion.is_some(),
-            common_age: common_age.unwrap_or(0),
+            acknowledged: acknowledged.unwrap_or(0),
             records: 0,
         }
     }
 
     /// The digest of what is carried, and of settled slots from where the last
     /// sample ended.
-    fn sample(&mut self, state: &Quantised, carried: &[(u16, u32)]) -> DigestSample {
+    fn sample(&self, state: &Quantised, carried: &[u16]) -> DigestSample {
         let mut digest = Digest::new(state.tick());
-        for &(slot, _) in carried {
+        for &slot in carried {
             digest.add(slot, state.entity(slot.into()));
         }
-        let first = if self.next_sample < self.slots.len() { self.next_sample } else { 0 };
-        self.next_sample = first + DIGEST_SLOTS;
+        let first = self.next_sample;
         let mut slots = 0;
         for (bit, index) in (first..self.slots.len()).take(DIGEST_SLOTS).enumerate() {
             let entity = state.entity(index);
-            if self.slots[index].is_settled(state.changed(index), entity) {
+            let is_carried = carried.binary_search(&(index as u16)).is_ok();
+            if !is_carried && self.slots[index].is_settled(state.changed(index), entity) {
                 slots |= 1 << bit;
                 digest.add(index as u16, entity);
             }
@@ -293,9 +331,6 @@ impl Baselines {
         carried
     }
 }
-
-/// Bytes a datagram is given at once; most need less, few need more.
-const MAX_EARNED: usize = 1500;
 
 impl Slot {
     /// Whether the client may lack the content that last changed at `changed`.
@@ -319,12 +354,15 @@ impl Slot {
         self.sent >= changed && self.acknowledged == self.sent
     }
 
-    /// What the entity may be told by its difference from, at `tick`.
-    fn baseline(&self, tick: Tick) -> Option<Baseline<'_>> {
+    /// What the entity may be told by its difference from, at `tick`,
+    /// in a snapshot that calls the one of `acknowledged` so.
+    fn baseline(&self, tick: Tick, acknowledged: Tick) -> Option<Baseline<'_>> {
         let entity = self.acknowledged_entity.as_ref()?;
         let age = u32::try_from(tick.distance(self.acknowledged_tick)).ok()?;
         let kept = ((self.sends - self.acknowledged_send) as usize) < BASELINES_KEPT;
-        (kept && age > 0).then_some(Baseline { age, entity })
+        let is_latest = self.acknowledged_tick <= acknowledged
+            && self.next_tick.is_none_or(|next| next > acknowledged);
+        (kept && age > 0).then_some(Baseline { age, entity, is_latest })
     }
 }
 

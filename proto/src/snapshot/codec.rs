@@ -2,9 +2,12 @@ use std::num::NonZeroU16;
 
 use sim::PlayerMotion;
 
-use super::{Baseline, DIGEST_SLOTS, Header, Lead, read_motion};
-use crate::bits::{BitReader, BitWriter};
+use super::models::{CHANCES, GAP, IS_AGED, IS_EMPTY, IS_SPECIAL, PRIORS};
+use super::motion::{STILL, code_motion};
+use super::record::NOTHING;
+use super::{Baseline, DIGEST_SLOTS, Header, Lead, PLAIN_BYTES};
 use crate::quantise::{QuantisedEntity, WorldBounds};
+use crate::range::{Coder, Decoder, Encoder};
 use crate::{DatagramError, MAX_SLOTS, Tick};
 
 /// What both ends must know of a match to write and read its snapshots.
@@ -25,7 +28,7 @@ pub struct Snapshot {
     pub lead: Option<Lead>,
     /// How the client's own player moves, if that is told.
     pub motion: Option<PlayerMotion>,
-    /// What has become of some entities, in the order they were carried.
+    /// What has become of some entities, in ascending order of slot.
     pub records: Vec<Record>,
     /// What the server says they add up to.
     pub digest: Option<DigestSample>,
@@ -40,6 +43,17 @@ pub struct Record {
     pub entity: Option<QuantisedEntity>,
 }
 
+/// What is in a slot, to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Written<'a> {
+    /// Which slot.
+    pub slot: u16,
+    /// The entity in it; `None` if it is gone.
+    pub entity: Option<&'a QuantisedEntity>,
+    /// What the reader is known to have of it; used if it serves.
+    pub baseline: Option<Baseline<'a>>,
+}
+
 /// The server's digest of a snapshot's records, and of some entities besides
 /// that the client is known to have just so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,55 +66,97 @@ pub struct DigestSample {
     pub digest: u32,
 }
 
-/// Order of the code for an age that is not the common one.
-const AGE_ORDER: u32 = 5;
-
-/// Bits that a digest adds to a snapshot with slot numbers of this many bits.
-pub(crate) const fn digest_bits(slot_bits: u32) -> usize {
-    slot_bits as usize + DIGEST_SLOTS + u32::BITS as usize
+/// Which of the values that a reader has of a slot is a baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sought {
+    /// The one of this tick.
+    At(Tick),
+    /// The latest until this tick, and of it.
+    Until(Tick),
 }
 
+/// Bits of a slot number that stands alone.
+const SLOT_BITS: u32 = MAX_SLOTS.trailing_zeros();
+
+/// Bits of an age that is told.
+const AGE_BITS: u32 = 8;
+
 impl SnapshotCodec {
-    /// Writes what is in a slot: as the difference from `baseline` if that
-    /// serves, else whole.
-    pub fn write_record(
+    /// Writes a snapshot of records in ascending order of slot, as many as the
+    /// header says.
+    ///
+    /// # Errors
+    /// How many records there was room for in `limit` bytes, if not for all.
+    pub fn encode<'a>(
         &self,
-        writer: &mut BitWriter,
         header: &Header,
-        slot: u16,
-        entity: Option<&QuantisedEntity>,
-        baseline: Option<Baseline<'_>>,
-    ) {
-        writer.write(slot.into(), header.slot_bits);
-        // 0: change from the common baseline; 10: from another; 110: whole;
-        // 111: gone.
-        let Some(entity) = entity else { return writer.write(0b111, 3) };
-        match baseline.filter(|baseline| baseline.serves(entity)) {
-            Some(baseline) => {
-                let common = baseline.age == u32::from(header.common_age);
-                writer.write_bit(!common);
-                if !common {
-                    writer.write_bit(false);
-                    writer.write_count(baseline.age, AGE_ORDER);
-                }
-                self.write_change(writer, entity, baseline);
+        motion: Option<&PlayerMotion>,
+        records: impl Iterator<Item = Written<'a>>,
+        digest: Option<DigestSample>,
+        limit: usize,
+    ) -> Result<Vec<u8>, usize> {
+        let mut bytes = Vec::with_capacity(limit.min(MAX_EARNED));
+        bytes.extend(header.plain());
+        let mut encoder = Encoder::new(&PRIORS, bytes);
+        // What a writer passes is possible: no coding below fails.
+        let _ = header.code(&mut encoder);
+        if let Some(motion) = motion {
+            let _ = code_motion(&mut encoder, motion);
+        }
+        let reserved = if digest.is_some() { DIGEST_BYTES } else { 0 };
+        let mut next = 0;
+        for (count, record) in records.enumerate() {
+            self.write_record(&mut encoder, header, &record, next);
+            next = record.slot + 1;
+            if encoder.length() + reserved > limit {
+                return Err(count);
             }
-            None => {
-                writer.write(0b011, 3);
-                self.write_whole(writer, entity);
+        }
+        if let Some(DigestSample { first, slots, digest }) = digest {
+            encoder.raw(first.into(), SLOT_BITS);
+            encoder.raw(slots, 32);
+            encoder.raw(digest, 32);
+        }
+        Ok(encoder.finish())
+    }
+
+    fn write_record(
+        &self,
+        encoder: &mut Encoder<CHANCES>,
+        header: &Header,
+        &Written { slot, entity, baseline }: &Written<'_>,
+        next: u16,
+    ) {
+        encoder.number(GAP, (slot - next).into());
+        let baseline = baseline.zip(entity).filter(|(baseline, entity)| {
+            let tellable = baseline.is_latest && header.acknowledged > 0;
+            baseline.serves(entity) && (tellable || baseline.age < 1 << AGE_BITS)
+        });
+        let is_latest = baseline.is_some_and(|(baseline, _)| baseline.is_latest);
+        let is_latest = is_latest && header.acknowledged > 0;
+        encoder.bit(IS_SPECIAL, !is_latest);
+        if !is_latest {
+            encoder.bit(IS_AGED, baseline.is_some());
+        }
+        match (baseline, entity) {
+            (Some((baseline, entity)), _) => {
+                if !is_latest {
+                    encoder.raw(baseline.age, AGE_BITS);
+                }
+                let _ = self.change(encoder, entity, baseline);
+            }
+            (None, Some(entity)) => {
+                encoder.bit(IS_EMPTY, false);
+                let _ = self.whole(encoder, entity);
+            }
+            (None, None) => {
+                encoder.bit(IS_EMPTY, true);
             }
         }
     }
 
-    /// Ends a snapshot with a digest.
-    pub fn write_digest(&self, writer: &mut BitWriter, header: &Header, sample: &DigestSample) {
-        writer.write(sample.first.into(), header.slot_bits);
-        writer.write(sample.slots, 32);
-        writer.write(sample.digest, 32);
-    }
-
     /// Takes a snapshot apart. `near` is a tick the sender cannot be far from;
-    /// `baseline` gives what the reader had of a slot at a tick.
+    /// `baseline` gives what the reader has of a slot.
     ///
     /// # Errors
     /// No server that keeps to the protocol sends these bytes, but
@@ -110,60 +166,75 @@ impl SnapshotCodec {
         &self,
         bytes: &[u8],
         near: Tick,
-        baseline: impl Fn(u16, Tick) -> Option<&'b QuantisedEntity>,
+        baseline: impl Fn(u16, Sought) -> Option<(Tick, &'b QuantisedEntity)>,
     ) -> Result<Snapshot, DatagramError> {
-        let mut reader = BitReader::new(bytes);
-        let header = Header::read(&mut reader, near)?;
-        let motion = if header.has_motion { Some(read_motion(&mut reader)?) } else { None };
+        let header = Header::of_plain(bytes, near)?;
+        let mut decoder = Decoder::new(&PRIORS, &bytes[PLAIN_BYTES..]);
+        let snapshot = self.read(&mut decoder, header, baseline)?;
+        decoder.finish()?;
+        Ok(snapshot)
+    }
+
+    /// Reads what follows a header's plain bytes. [`SnapshotCodec::decode`] is
+    /// what takes a datagram apart; this is for those who measure.
+    ///
+    /// # Errors
+    /// As [`SnapshotCodec::decode`].
+    pub fn read<'b>(
+        &self,
+        decoder: &mut impl Coder,
+        header: Header,
+        baseline: impl Fn(u16, Sought) -> Option<(Tick, &'b QuantisedEntity)>,
+    ) -> Result<Snapshot, DatagramError> {
+        let header = header.code(decoder)?;
+        let motion = if header.has_motion { Some(code_motion(decoder, &STILL)?) } else { None };
         let mut records = Vec::with_capacity(header.records.into());
-        let mut carried = [0_u64; MAX_SLOTS / 64];
+        let mut next = 0;
         for _ in 0..header.records {
-            let record = self.read_record(&mut reader, &header, &baseline)?;
-            let word = &mut carried[usize::from(record.slot) / 64];
-            let bit = 1 << (record.slot % 64);
-            if *word & bit != 0 {
-                return Err(DatagramError::RepeatedSlot { slot: record.slot });
-            }
-            *word |= bit;
-            records.push(record);
+            let slot = next + decoder.number(GAP, 0);
+            let slot = u16::try_from(slot).ok().filter(|&slot| usize::from(slot) < MAX_SLOTS);
+            let slot = slot.ok_or(DatagramError::OutOfRange { field: "slot" })?;
+            let entity = self.read_record(decoder, &header, slot, &baseline)?;
+            records.push(Record { slot, entity });
+            next = u32::from(slot) + 1;
         }
-        let digest = if header.has_digest {
-            let first = reader.read(header.slot_bits)? as u16;
-            Some(DigestSample { first, slots: reader.read(32)?, digest: reader.read(32)? })
-        } else {
-            None
-        };
-        reader.finish()?;
+        let digest = header.has_digest.then(|| DigestSample {
+            first: decoder.raw(0, SLOT_BITS) as u16,
+            slots: decoder.raw(0, 32),
+            digest: decoder.raw(0, 32),
+        });
         Ok(Snapshot { tick: header.tick, lead: header.lead, motion, records, digest })
     }
 
     fn read_record<'b>(
         &self,
-        reader: &mut BitReader<'_>,
+        decoder: &mut impl Coder,
         header: &Header,
-        baseline: impl Fn(u16, Tick) -> Option<&'b QuantisedEntity>,
-    ) -> Result<Record, DatagramError> {
-        let slot = reader.read(header.slot_bits)? as u16;
-        let age = if !reader.read_bit()? {
-            header.common_age.into()
-        } else if !reader.read_bit()? {
-            reader.read_count(AGE_ORDER)?
-        } else {
-            let gone = reader.read_bit()?;
-            let entity = if gone { None } else { Some(self.read_whole(reader)?) };
-            return Ok(Record { slot, entity });
-        };
-        if age == 0 {
-            return Err(DatagramError::OutOfRange { field: "age of a baseline" });
+        slot: u16,
+        baseline: impl Fn(u16, Sought) -> Option<(Tick, &'b QuantisedEntity)>,
+    ) -> Result<Option<QuantisedEntity>, DatagramError> {
+        let is_latest = !decoder.bit(IS_SPECIAL, false);
+        if !is_latest && !decoder.bit(IS_AGED, false) {
+            let gone = decoder.bit(IS_EMPTY, false);
+            return if gone { Ok(None) } else { self.whole(decoder, &NOTHING).map(Some) };
         }
-        let tick = header.tick.before(age);
+        let age = if is_latest { header.acknowledged.into() } else { decoder.raw(0, AGE_BITS) };
+        let tick = header.tick.before(age).filter(|_| age > 0);
         let tick = tick.ok_or(DatagramError::OutOfRange { field: "age of a baseline" })?;
-        let entity =
-            baseline(slot, tick).ok_or(DatagramError::UnknownBaseline { slot, tick: tick.0 })?;
-        let entity = self.read_change(reader, Baseline { age, entity })?;
-        Ok(Record { slot, entity: Some(entity) })
+        let sought = if is_latest { Sought::Until(tick) } else { Sought::At(tick) };
+        let (of, entity) =
+            baseline(slot, sought).ok_or(DatagramError::UnknownBaseline { slot, tick: tick.0 })?;
+        let age = u32::try_from(header.tick.distance(of)).unwrap_or(0);
+        let baseline = Baseline { age, entity, is_latest };
+        self.change(decoder, entity, baseline).map(Some)
     }
 }
+
+/// Bytes a datagram is given at once; most need less, few need more.
+const MAX_EARNED: usize = 1500;
+
+/// Bytes that a digest can add.
+const DIGEST_BYTES: usize = 10;
 
 impl DigestSample {
     /// The sampled slots, ascending.

@@ -1,8 +1,9 @@
 use super::Lead;
-use crate::bits::{BitReader, BitWriter};
+use super::models::{ACKNOWLEDGED, HAS_LEAD, LEAD, RECORDS};
+use crate::range::Coder;
 use crate::{DatagramError, Tick};
 
-/// What a datagram is: its first two bits.
+/// What a datagram is: its lowest two bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatagramKind {
     /// From the server.
@@ -12,20 +13,21 @@ pub enum DatagramKind {
 }
 
 impl DatagramKind {
-    /// Reads a kind that must be this one.
-    pub(crate) fn expect(self, reader: &mut BitReader<'_>) -> Result<(), DatagramError> {
-        match reader.read(2)? {
-            kind if kind == self as u32 => Ok(()),
-            kind => Err(DatagramError::UnknownKind { kind }),
-        }
+    /// Checks that a datagram claims to be of this kind.
+    pub(crate) fn expect(self, kind: u32) -> Result<(), DatagramError> {
+        if kind == self as u32 { Ok(()) } else { Err(DatagramError::UnknownKind { kind }) }
     }
 }
 
-/// Bytes of a snapshot's header.
-pub const HEADER_BYTES: usize = 6;
+/// Bytes of a snapshot that are not coded: flags and the tick.
+pub const PLAIN_BYTES: usize = 3;
 
-/// Where in the header the number of records is, which is known last.
-const COUNT_BYTE: usize = 5;
+const HAS_DIGEST: u8 = 1 << 2;
+const HAS_MOTION: u8 = 1 << 3;
+const KIND: u8 = 0b11;
+
+/// The usual lead, in its own units: what clients steer for, rounded down.
+const USUAL_LEAD: i32 = 5;
 
 /// What a snapshot begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,52 +38,57 @@ pub struct Header {
     pub has_digest: bool,
     /// Whether the client's own motion follows.
     pub has_motion: bool,
-    /// Bits of a slot number in it, 0 to 12.
-    pub slot_bits: u32,
     /// How early the client's commands arrive.
     pub lead: Option<Lead>,
-    /// How many ticks before its own the baseline of most of its records is;
-    /// 0 if they have none in common.
-    pub common_age: u8,
+    /// How many ticks before its own the latest snapshot is that is known to
+    /// have arrived; 0 if there is none so late.
+    pub acknowledged: u8,
     /// How many records follow.
     pub records: u8,
 }
 
 impl Header {
-    /// Writes it at the beginning of a datagram.
-    pub fn write(&self, writer: &mut BitWriter) {
-        writer.write(DatagramKind::Snapshot as u32, 2);
-        writer.write_bit(self.has_digest);
-        writer.write(self.slot_bits, 4);
-        writer.write_bit(self.has_motion);
-        writer.write(self.tick.low_bits().into(), 16);
-        writer.write(Lead::to_byte(self.lead).into(), 8);
-        writer.write(self.common_age.into(), 8);
-        writer.write(self.records.into(), 8);
+    /// The bytes that are not coded.
+    pub(super) fn plain(&self) -> [u8; PLAIN_BYTES] {
+        let flag = |is_set: bool, flag| if is_set { flag } else { 0 };
+        let flags = flag(self.has_digest, HAS_DIGEST) | flag(self.has_motion, HAS_MOTION);
+        let [low, high] = self.tick.low_bits().to_le_bytes();
+        [DatagramKind::Snapshot as u8 | flags, low, high]
     }
 
-    /// Corrects the number of records in a header already written.
-    pub fn set_records(writer: &mut BitWriter, records: u8) {
-        writer.replace_byte(COUNT_BYTE, records);
-    }
-
-    /// Reads it; `near` is a tick that the sender cannot be far from.
+    /// The header that these bytes begin, as far as it is not coded; `near` is
+    /// a tick that the sender cannot be far from.
     ///
     /// # Errors
     /// It ends early, or has a value no header has.
-    pub fn read(reader: &mut BitReader<'_>, near: Tick) -> Result<Self, DatagramError> {
-        DatagramKind::Snapshot.expect(reader)?;
-        let has_digest = reader.read_bit()?;
-        let slot_bits = reader.read(4)?;
-        if 1 << slot_bits > crate::MAX_SLOTS {
-            return Err(DatagramError::OutOfRange { field: "slot bits" });
+    pub fn of_plain(bytes: &[u8], near: Tick) -> Result<Self, DatagramError> {
+        let Some(&[flags, low, high]) = bytes.first_chunk() else {
+            return Err(DatagramError::Truncated);
+        };
+        DatagramKind::Snapshot.expect((flags & KIND).into())?;
+        if flags & !(KIND | HAS_DIGEST | HAS_MOTION) != 0 {
+            return Err(DatagramError::OutOfRange { field: "reserved bits" });
         }
-        let has_motion = reader.read_bit()?;
-        let tick = Tick::from_low_bits(reader.read(16)? as u16, near)
+        let tick = Tick::from_low_bits(u16::from_le_bytes([low, high]), near)
             .ok_or(DatagramError::OutOfRange { field: "tick" })?;
-        let lead = Lead::from_byte(reader.read(8)? as u8);
-        let common_age = reader.read(8)? as u8;
-        let records = reader.read(8)? as u8;
-        Ok(Self { tick, has_digest, has_motion, slot_bits, lead, common_age, records })
+        let (has_digest, has_motion) = (flags & HAS_DIGEST != 0, flags & HAS_MOTION != 0);
+        Ok(Self { tick, has_digest, has_motion, lead: None, acknowledged: 0, records: 0 })
+    }
+
+    /// Codes the rest.
+    ///
+    /// # Errors
+    /// A lead comes out that there cannot be.
+    pub(super) fn code(&self, coder: &mut impl Coder) -> Result<Self, DatagramError> {
+        let mut lead = None;
+        if coder.bit(HAS_LEAD, self.lead.is_some()) {
+            let quarters = self.lead.map_or(0, |lead| i32::from(lead.quarters()));
+            let quarters = USUAL_LEAD + coder.signed(LEAD, quarters - USUAL_LEAD);
+            let told = Lead::from_quarters(quarters);
+            lead = Some(told.ok_or(DatagramError::OutOfRange { field: "lead" })?);
+        }
+        let acknowledged = coder.number(ACKNOWLEDGED, self.acknowledged.into()) as u8;
+        let records = coder.number(RECORDS, self.records.into()) as u8;
+        Ok(Self { lead, acknowledged, records, ..*self })
     }
 }

@@ -3,9 +3,6 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lead(i8);
 
-/// What the wire says where there is no lead.
-const NONE: i8 = i8::MIN;
-
 /// Quarters of a tick farther than which nobody needs to look: 32 ticks.
 const LIMIT: f64 = 127.0;
 
@@ -21,13 +18,14 @@ impl Lead {
         f64::from(self.0) / 4.0
     }
 
-    pub(super) fn to_byte(lead: Option<Self>) -> u8 {
-        lead.map_or(NONE, |lead| lead.0) as u8
+    /// The lead in quarters of a tick, within ±127.
+    pub(super) fn quarters(self) -> i8 {
+        self.0
     }
 
-    pub(super) fn from_byte(byte: u8) -> Option<Self> {
-        let quarters = byte as i8;
-        (quarters != NONE).then_some(Self(quarters))
+    /// The lead of so many quarters of a tick; `None` if there is none.
+    pub(super) fn from_quarters(quarters: i32) -> Option<Self> {
+        i8::try_from(quarters).ok().filter(|&quarters| quarters != i8::MIN).map(Self)
     }
 }
 
@@ -36,12 +34,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leads_survive_a_byte() {
+    fn leads_survive_being_written() {
         for ticks in [-1000.0, -31.75, -0.25, 0.0, 1.25, 31.75, 1000.0, f64::NAN] {
-            let lead = Some(Lead::from_ticks(ticks));
-            assert_eq!(Lead::from_byte(Lead::to_byte(lead)), lead);
+            let lead = Lead::from_ticks(ticks);
+            assert_eq!(Lead::from_quarters(lead.quarters().into()), Some(lead));
         }
-        assert_eq!(Lead::from_byte(Lead::to_byte(None)), None);
+        assert_eq!((Lead::from_quarters(-128), Lead::from_quarters(128)), (None, None));
         assert_eq!(Lead::from_ticks(1.3).ticks(), 1.25);
         assert_eq!(Lead::from_ticks(-0.1).ticks(), -0.25);
     }

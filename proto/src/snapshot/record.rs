@@ -1,11 +1,15 @@
 use sim::{ModelId, Posture};
 
 use super::SnapshotCodec;
-use crate::DatagramError;
-use crate::bits::{BitReader, BitWriter};
-use crate::quantise::{
-    COMPONENT_BITS, QuantisedBody, QuantisedEntity, QuantisedOrientation, VELOCITY_LIMIT, YAW_BITS,
+use super::models::{
+    ASLEEP, CROUCHES, FALLS, FLIPS, GENERATION, IS_PROP, MOVES, POSITION, RELOCATED, RESTS, SPEED,
+    TILT, TURN, TURNS, VELOCITY, YAW,
 };
+use crate::DatagramError;
+use crate::quantise::{
+    QuantisedBody, QuantisedEntity, QuantisedOrientation, VELOCITY_LIMIT, YAW_BITS,
+};
+use crate::range::Coder;
 
 /// What a client is known to have of an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,26 +18,22 @@ pub struct Baseline<'a> {
     pub age: u32,
     /// The entity as it was then.
     pub entity: &'a QuantisedEntity,
+    /// Whether it is the latest that the client has of what was sent until the
+    /// snapshot that the header calls acknowledged, and certainly so.
+    pub is_latest: bool,
 }
 
-/// Orders of the Golomb codes. These and the two widths below cost the fewest
-/// bytes, among their neighbours, in the match that `cargo bench -p proto`
-/// plays; no choice nearby differs by more than 3 %.
-const POSITION_ORDER: u32 = 3;
-const VELOCITY_ORDER: u32 = 1;
-
-/// Bits of a small change of a quaternion's component, its sign included: a
-/// turn of 10 degrees, as of 3 radians a second for 3 ticks.
-const SMALL_TURN_BITS: u32 = 8;
-
-/// Bits of a small change of heading, its sign included: 11 degrees.
-const SMALL_YAW_BITS: u32 = 8;
+/// What a reader passes for the entity that it does not know yet.
+pub(super) const NOTHING: QuantisedEntity = QuantisedEntity {
+    generation: 0,
+    position: [0; 3],
+    velocity: [0; 3],
+    asleep: false,
+    body: QuantisedBody::Player { posture: Posture::Standing, yaw: 0 },
+};
 
 /// Bits of a model's number: [`sim::MAX_MODELS`] of them.
 const MODEL_BITS: u32 = 7;
-
-/// Bits of a velocity on one axis, its sign included.
-const VELOCITY_BITS: u32 = 10;
 
 /// Ticks beyond which an old velocity says nothing about the present place.
 const LONGEST_PREDICTION: u32 = 16;
@@ -55,138 +55,150 @@ impl Baseline<'_> {
 }
 
 impl SnapshotCodec {
-    /// Writes an entity whole.
-    pub(super) fn write_whole(&self, writer: &mut BitWriter, entity: &QuantisedEntity) {
-        writer.write(entity.generation.into(), 16);
-        writer.write_bit(entity.asleep);
-        let is_prop = matches!(entity.body, QuantisedBody::Prop { .. });
-        writer.write_bit(is_prop);
-        for (axis, bits) in entity.position.into_iter().zip(self.bounds.bits()) {
-            writer.write(axis as u32, bits.into());
-        }
-        let moves = entity.velocity != [0; 3];
-        writer.write_bit(moves);
-        if moves {
-            entity.velocity.into_iter().for_each(|axis| write_signed(writer, axis, VELOCITY_BITS));
-        }
-        match entity.body {
-            QuantisedBody::Player { posture, yaw } => {
-                writer.write_bit(posture == Posture::Crouching);
-                writer.write(yaw.into(), YAW_BITS);
-            }
-            QuantisedBody::Prop { model, driven, orientation } => {
-                writer.write(model.0.into(), MODEL_BITS);
-                writer.write_bit(driven);
-                write_orientation(writer, orientation);
-            }
-        }
-    }
-
-    /// Reads an entity that was written whole.
-    pub(super) fn read_whole(
+    /// Codes an entity whole.
+    pub(super) fn whole(
         &self,
-        reader: &mut BitReader<'_>,
+        coder: &mut impl Coder,
+        entity: &QuantisedEntity,
     ) -> Result<QuantisedEntity, DatagramError> {
-        let generation = reader.read(16)? as u16;
-        let asleep = reader.read_bit()?;
-        let is_prop = reader.read_bit()?;
-        let mut position = [0; 3];
+        let generation = coder.number(GENERATION, entity.generation.into()) as u16;
+        let is_prop = coder.bit(IS_PROP, matches!(entity.body, QuantisedBody::Prop { .. }));
+        let asleep = coder.bit(RESTS, entity.asleep);
+        let mut position = entity.position;
         for (axis, bits) in position.iter_mut().zip(self.bounds.bits()) {
-            *axis = reader.read(bits.into())? as i32;
+            *axis = coder.raw(*axis as u32, bits.into()) as i32;
         }
         let mut velocity = [0; 3];
-        if reader.read_bit()? {
-            for axis in &mut velocity {
-                *axis = checked_velocity(read_signed(reader, VELOCITY_BITS)?.into())?;
+        if coder.bit(MOVES, entity.velocity != [0; 3]) {
+            for (axis, &speed) in velocity.iter_mut().zip(&entity.velocity) {
+                *axis = checked_velocity(coder.signed(SPEED, speed.into()))?;
             }
         }
         let body = if is_prop {
-            let model = ModelId(reader.read(MODEL_BITS)? as u8);
-            let driven = reader.read_bit()?;
-            QuantisedBody::Prop { model, driven, orientation: read_orientation(reader)? }
+            let (model, driven, orientation) = match entity.body {
+                QuantisedBody::Prop { model, driven, orientation } => (model, driven, orientation),
+                QuantisedBody::Player { .. } => {
+                    (ModelId(0), false, QuantisedOrientation::default())
+                }
+            };
+            let model = ModelId(coder.raw(model.0.into(), MODEL_BITS) as u8);
+            let driven = coder.raw(driven.into(), 1) == 1;
+            let orientation = whole_orientation(coder, orientation)?;
+            QuantisedBody::Prop { model, driven, orientation }
         } else {
-            let posture = read_posture(reader)?;
-            QuantisedBody::Player { posture, yaw: reader.read(YAW_BITS)? as u16 }
+            let (posture, yaw) = match entity.body {
+                QuantisedBody::Player { posture, yaw } => (posture, yaw),
+                QuantisedBody::Prop { .. } => (Posture::Standing, 0),
+            };
+            let posture = posture_of(coder.raw(u32::from(is_crouching(posture)), 1) == 1);
+            QuantisedBody::Player { posture, yaw: coder.raw(yaw.into(), YAW_BITS) as u16 }
         };
         Ok(QuantisedEntity { generation, position, velocity, asleep, body })
     }
 
-    /// Writes an entity as its difference from a baseline that serves it.
-    pub(super) fn write_change(
+    /// Codes an entity as its difference from a baseline that serves it.
+    pub(super) fn change(
         &self,
-        writer: &mut BitWriter,
+        coder: &mut impl Coder,
         entity: &QuantisedEntity,
-        baseline: Baseline<'_>,
-    ) {
-        writer.write_bit(entity.asleep);
-        let old = baseline.entity;
-        let accelerated = entity.velocity != old.velocity;
-        writer.write_bit(accelerated);
-        if accelerated {
-            for (axis, old) in entity.velocity.into_iter().zip(old.velocity) {
-                writer.write_offset(i32::from(axis) - i32::from(old), VELOCITY_ORDER);
-            }
-        }
-        let predicted = self.predict(baseline, entity.velocity);
-        let moved = entity.position != predicted;
-        writer.write_bit(moved);
-        if moved {
-            for (axis, predicted) in entity.position.into_iter().zip(predicted) {
-                writer.write_offset(axis - predicted, POSITION_ORDER);
-            }
-        }
-        match (entity.body, old.body) {
-            (
-                QuantisedBody::Player { posture, yaw },
-                QuantisedBody::Player { yaw: old_yaw, .. },
-            ) => {
-                writer.write_bit(posture == Posture::Crouching);
-                write_yaw_change(writer, yaw, old_yaw);
-            }
-            (
-                QuantisedBody::Prop { orientation, .. },
-                QuantisedBody::Prop { orientation: old_orientation, .. },
-            ) => write_turn(writer, orientation, old_orientation),
-            // `serves` has been asked.
-            _ => debug_assert!(false, "a baseline of another kind"),
-        }
-    }
-
-    /// Reads an entity that was written as its difference from a baseline.
-    pub(super) fn read_change(
-        &self,
-        reader: &mut BitReader<'_>,
         baseline: Baseline<'_>,
     ) -> Result<QuantisedEntity, DatagramError> {
         let old = baseline.entity;
-        let asleep = reader.read_bit()?;
-        let mut velocity = old.velocity;
-        if reader.read_bit()? {
-            for axis in &mut velocity {
-                let change = reader.read_offset(VELOCITY_ORDER)?;
-                *axis = checked_velocity(i32::from(*axis).saturating_add(change))?;
-            }
+        let kind = usize::from(matches!(old.body, QuantisedBody::Prop { .. }));
+        let asleep = coder.bit(ASLEEP + 2 * kind + usize::from(old.asleep), entity.asleep);
+        let expected = self.expected_velocity(coder, entity, baseline, asleep, kind);
+        let mut velocity = expected;
+        let mut most = 0;
+        for (axis, speed) in velocity.iter_mut().enumerate() {
+            let number = VELOCITY.number(9 * kind + 3 * axis + size(most));
+            let change = coder.signed(number, i32::from(entity.velocity[axis]) - i32::from(*speed));
+            *speed = checked_velocity(i32::from(*speed) + change)?;
+            most = most.max(change.unsigned_abs());
         }
-        let mut position = self.predict(baseline, velocity);
-        if reader.read_bit()? {
-            for (index, axis) in position.iter_mut().enumerate() {
-                *axis = axis
-                    .checked_add(reader.read_offset(POSITION_ORDER)?)
-                    .filter(|axis| (0..=self.bounds.last(index)).contains(axis))
-                    .ok_or(DatagramError::OutOfRange { field: "position" })?;
+        let accelerated = velocity != expected;
+        let position = self.position(coder, entity, baseline, velocity, expected, kind)?;
+        let body = match (old.body, entity.body) {
+            (QuantisedBody::Player { posture: old, yaw: old_yaw }, new) => {
+                let (posture, yaw) = match new {
+                    QuantisedBody::Player { posture, yaw } => (posture, yaw),
+                    // `serves` has been asked.
+                    QuantisedBody::Prop { .. } => (old, old_yaw),
+                };
+                let old = usize::from(is_crouching(old));
+                let posture = posture_of(coder.bit(CROUCHES + old, is_crouching(posture)));
+                let number = YAW.number(usize::from(accelerated));
+                let turn = coder.signed(number, yaw_change(yaw, old_yaw));
+                let yaw = (i32::from(old_yaw) + turn).rem_euclid(1 << YAW_BITS) as u16;
+                QuantisedBody::Player { posture, yaw }
             }
-        }
-        let body = match old.body {
-            QuantisedBody::Player { yaw, .. } => {
-                let posture = read_posture(reader)?;
-                QuantisedBody::Player { posture, yaw: read_yaw_change(reader, yaw)? }
-            }
-            QuantisedBody::Prop { model, driven, orientation } => {
-                let orientation = read_turn(reader, orientation)?;
+            (QuantisedBody::Prop { model, driven, orientation: old }, new) => {
+                let new = match new {
+                    QuantisedBody::Prop { orientation, .. } => orientation,
+                    QuantisedBody::Player { .. } => old,
+                };
+                let moves = usize::from(velocity != [0; 3]);
+                let mut orientation = old;
+                if coder.bit(TURNS + moves, new != old) {
+                    orientation = turned(coder, new, old)?;
+                }
                 QuantisedBody::Prop { model, driven, orientation }
             }
         };
         Ok(QuantisedEntity { generation: old.generation, position, velocity, asleep, body })
+    }
+
+    /// The velocity that the change is told from: none of what sleeps, else the
+    /// old one, less what a fall adds if it falls.
+    fn expected_velocity(
+        &self,
+        coder: &mut impl Coder,
+        entity: &QuantisedEntity,
+        Baseline { age, entity: old, .. }: Baseline<'_>,
+        asleep: bool,
+        kind: usize,
+    ) -> [i16; 3] {
+        if asleep {
+            return [0; 3];
+        }
+        let [x, y, z] = old.velocity;
+        let (age, rate) = (age.min(LONGEST_PREDICTION), u32::from(self.tick_rate.get()));
+        let fall = ((GRAVITY * age + rate / 2) / rate) as i16;
+        let fallen = (z - fall).max(-VELOCITY_LIMIT);
+        let falls = (entity.velocity[2] - fallen).abs() < (entity.velocity[2] - z).abs();
+        let chance = FALLS + 2 * kind + usize::from(z != 0);
+        if coder.bit(chance, falls) { [x, y, fallen] } else { [x, y, z] }
+    }
+
+    fn position(
+        &self,
+        coder: &mut impl Coder,
+        entity: &QuantisedEntity,
+        baseline: Baseline<'_>,
+        velocity: [i16; 3],
+        expected: [i16; 3],
+        kind: usize,
+    ) -> Result<[i32; 3], DatagramError> {
+        let mut position = self.predict(baseline, velocity);
+        let is_far = |(new, old): (&i32, &i32)| (new - old).unsigned_abs() >> POSITION.width() != 0;
+        if coder.bit(RELOCATED, entity.position.iter().zip(&position).any(is_far)) {
+            for (index, axis) in position.iter_mut().enumerate() {
+                let bits = self.bounds.bits()[index];
+                *axis = coder.raw(entity.position[index] as u32, bits.into()) as i32;
+            }
+            return Ok(position);
+        }
+        let mut most = 0;
+        for (index, axis) in position.iter_mut().enumerate() {
+            let accelerated = usize::from(velocity[index] != expected[index]);
+            let number = POSITION.number(18 * kind + 6 * index + 3 * accelerated + size(most));
+            let error = coder.signed(number, entity.position[index] - *axis);
+            *axis += error;
+            if !(0..=self.bounds.last(index)).contains(axis) {
+                return Err(DatagramError::OutOfRange { field: "position" });
+            }
+            most = most.max(error.unsigned_abs());
+        }
+        Ok(position)
     }
 
     /// Where an entity would be by now, had its velocity become what it is at
@@ -210,18 +222,29 @@ impl SnapshotCodec {
 const LATTICE_VELOCITY: i32 =
     crate::quantise::VELOCITY_STEP as i32 * crate::quantise::STEPS_PER_UNIT;
 
-fn write_signed(writer: &mut BitWriter, value: i16, bits: u32) {
-    writer.write((i32::from(value) & ((1 << bits) - 1)) as u32, bits);
+/// Steps of velocity that a fall adds in a second: gravity, in units of
+/// [`VELOCITY_STEP`](crate::quantise::VELOCITY_STEP).
+const GRAVITY: u32 = 200;
+
+/// How much a number is, as far as it tells of the next.
+fn size(magnitude: u32) -> usize {
+    match magnitude {
+        0 => 0,
+        1..=3 => 1,
+        _ => 2,
+    }
 }
 
-/// Reads a number in two's complement of at most 16 bits.
-fn read_signed(reader: &mut BitReader<'_>, bits: u32) -> Result<i16, DatagramError> {
-    let unused = 16 - bits;
-    Ok(((reader.read(bits)? << unused) as u16 as i16) >> unused)
-}
-
-fn fits(value: i32, bits: u32) -> bool {
-    (-(1 << (bits - 1))..1 << (bits - 1)).contains(&value)
+/// As [`size`], and finer, for components of an attitude.
+fn turn_size(magnitude: u32) -> usize {
+    match magnitude {
+        0 => 0,
+        1 => 1,
+        2..=3 => 2,
+        4..=7 => 3,
+        8..=31 => 4,
+        _ => 5,
+    }
 }
 
 fn checked_velocity(value: i32) -> Result<i16, DatagramError> {
@@ -231,85 +254,47 @@ fn checked_velocity(value: i32) -> Result<i16, DatagramError> {
         .ok_or(DatagramError::OutOfRange { field: "velocity" })
 }
 
-fn read_posture(reader: &mut BitReader<'_>) -> Result<Posture, DatagramError> {
-    Ok(if reader.read_bit()? { Posture::Crouching } else { Posture::Standing })
+fn is_crouching(posture: Posture) -> bool {
+    posture == Posture::Crouching
 }
 
-fn write_orientation(writer: &mut BitWriter, orientation: QuantisedOrientation) {
-    writer.write(orientation.largest().into(), 2);
-    orientation.components().into_iter().for_each(|c| write_signed(writer, c, COMPONENT_BITS));
+fn posture_of(is_crouching: bool) -> Posture {
+    if is_crouching { Posture::Crouching } else { Posture::Standing }
 }
 
-fn read_orientation(reader: &mut BitReader<'_>) -> Result<QuantisedOrientation, DatagramError> {
-    let largest = reader.read(2)? as u8;
-    let mut components = [0; 3];
-    for component in &mut components {
-        *component = read_signed(reader, COMPONENT_BITS)?;
-    }
+/// The change of heading, the short way round.
+fn yaw_change(new: u16, old: u16) -> i32 {
+    let unused = i16::BITS - YAW_BITS;
+    i32::from((new.wrapping_sub(old) << unused) as i16 >> unused)
+}
+
+fn whole_orientation(
+    coder: &mut impl Coder,
+    orientation: QuantisedOrientation,
+) -> Result<QuantisedOrientation, DatagramError> {
+    let largest = coder.raw(orientation.largest().into(), 2) as u8;
+    let components = orientation.components().map(|part| coder.signed(TILT, part.into()) as i16);
     QuantisedOrientation::new(largest, components)
         .ok_or(DatagramError::OutOfRange { field: "orientation" })
 }
 
-/// 0: the same; 10: three small changes; 11: whole.
-fn write_turn(writer: &mut BitWriter, new: QuantisedOrientation, old: QuantisedOrientation) {
-    writer.write_bit(new != old);
-    if new == old {
-        return;
-    }
-    let (components, old_components) = (new.components(), old.components());
-    let changes: [i16; 3] = std::array::from_fn(|index| components[index] - old_components[index]);
-    let large = new.largest() != old.largest()
-        || !changes.iter().all(|&change| fits(change.into(), SMALL_TURN_BITS));
-    writer.write_bit(large);
-    if large {
-        write_orientation(writer, new);
-    } else {
-        changes.into_iter().for_each(|change| write_signed(writer, change, SMALL_TURN_BITS));
-    }
-}
-
-fn read_turn(
-    reader: &mut BitReader<'_>,
+/// Codes an attitude that is not the old one.
+fn turned(
+    coder: &mut impl Coder,
+    new: QuantisedOrientation,
     old: QuantisedOrientation,
 ) -> Result<QuantisedOrientation, DatagramError> {
-    if !reader.read_bit()? {
-        return Ok(old);
-    }
-    if reader.read_bit()? {
-        return read_orientation(reader);
+    if coder.bit(FLIPS, new.largest() != old.largest()) {
+        return whole_orientation(coder, new);
     }
     let mut components = old.components();
-    for component in &mut components {
-        *component += read_signed(reader, SMALL_TURN_BITS)?;
+    let mut most = 0;
+    for (index, (part, new)) in components.iter_mut().zip(new.components()).enumerate() {
+        let number = TURN.number(if index == 0 { 0 } else { 1 + turn_size(most) });
+        let change = coder.signed(number, i32::from(new) - i32::from(*part));
+        *part = (i32::from(*part) + change) as i16;
+        most = most.max(change.unsigned_abs());
     }
     QuantisedOrientation::new(old.largest(), components)
         .ok_or(DatagramError::OutOfRange { field: "orientation" })
-}
-
-/// 0: the same; 10: a small change, the short way round; 11: whole.
-fn write_yaw_change(writer: &mut BitWriter, new: u16, old: u16) {
-    writer.write_bit(new != old);
-    if new == old {
-        return;
-    }
-    let unused = 16 - YAW_BITS;
-    let change = (new.wrapping_sub(old) << unused) as i16 >> unused;
-    let large = !fits(change.into(), SMALL_YAW_BITS);
-    writer.write_bit(large);
-    if large {
-        writer.write(new.into(), YAW_BITS);
-    } else {
-        write_signed(writer, change, SMALL_YAW_BITS);
-    }
-}
-
-fn read_yaw_change(reader: &mut BitReader<'_>, old: u16) -> Result<u16, DatagramError> {
-    if !reader.read_bit()? {
-        return Ok(old);
-    }
-    if reader.read_bit()? {
-        return Ok(reader.read(YAW_BITS)? as u16);
-    }
-    let change = read_signed(reader, SMALL_YAW_BITS)?;
-    Ok(old.wrapping_add_signed(change) & ((1 << YAW_BITS) - 1))
 }

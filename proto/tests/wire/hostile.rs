@@ -116,7 +116,6 @@ proptest! {
     fn no_change_to_a_real_datagram_panics(
         flips in vec((0_usize..1200 * 8, any::<bool>()), 1..6),
         keep in 0_usize..1300,
-        lie in any::<u8>(),
     ) {
         let mut game = played();
         let mut snapshot = next_snapshot(&mut game);
@@ -135,12 +134,6 @@ proptest! {
         for entity in game.client.entities() {
             prop_assert!(entity.position.is_finite() && entity.orientation.is_normalized());
         }
-        // A number of records that is a lie.
-        let mut game = played();
-        let mut snapshot = next_snapshot(&mut game);
-        let lies = snapshot[5] != lie;
-        snapshot[5] = lie;
-        prop_assert!(game.client.receive_datagram(Time::ZERO, &snapshot).is_err() == lies);
     }
 
     #[test]

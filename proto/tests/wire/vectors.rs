@@ -4,7 +4,6 @@
 use std::num::NonZeroU16;
 
 use glam::Vec3;
-use proto::bits::BitWriter;
 use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{
     ClientHello, ClientMessage, ClosingReason, MapHash, MapName, MatchEvent, PlayerName,
@@ -12,8 +11,10 @@ use proto::control::{
     encode_client_message, encode_server_message,
 };
 use proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, WorldBounds};
+use proto::range::{Coder, Decoder, Encoder, Number};
 use proto::snapshot::{
-    Baseline, Digest, DigestSample, Header, Lead, Record, Snapshot, SnapshotCodec, write_motion,
+    Baseline, Digest, DigestSample, Header, Lead, PRIORS, Record, Snapshot, SnapshotCodec, Sought,
+    Written,
 };
 use proto::{PROTOCOL_VERSION, Tick};
 use sim::{Buttons, Command, EntityId, ModelId, PlayerMotion, Posture, Walker};
@@ -136,32 +137,101 @@ fn prop() -> QuantisedEntity {
 }
 
 #[test]
+fn range_coding() {
+    let mut encoder = Encoder::new(&[128, 200, 10, 250, 128, 60], vec![]);
+    for bit in [true, false, true, true] {
+        encoder.bit(0, bit);
+        encoder.bit(1, !bit);
+    }
+    let number = Number { at: 2, width: 4 };
+    for value in [0, 1, 2, 15] {
+        encoder.number(number, value);
+    }
+    for value in [-1, 7, 0] {
+        encoder.signed(number, value);
+    }
+    encoder.raw(0x1234_5678, 32);
+    encoder.raw(5, 3);
+    check("range-coding", &encoder.finish());
+    let bytes = printed("range-coding");
+    let mut decoder = Decoder::new(&[128, 200, 10, 250, 128, 60], &bytes);
+    for bit in [true, false, true, true] {
+        assert_eq!((decoder.bit(0, false), decoder.bit(1, false)), (bit, !bit));
+    }
+    assert_eq!([0; 4].map(|_| decoder.number(number, 0)), [0, 1, 2, 15]);
+    assert_eq!([0; 3].map(|_| decoder.signed(number, 0)), [-1, 7, 0]);
+    assert_eq!((decoder.raw(0, 32), decoder.raw(0, 3)), (0x1234_5678, 5));
+    assert_eq!(decoder.finish(), Ok(()));
+}
+
+#[test]
+fn the_table_of_chances() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/PROTOCOL.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let block = text.split("```chances\n").nth(1).expect("a table of chances");
+    let printed: Vec<u8> =
+        block.split("```").next().unwrap().split_whitespace().map(|n| n.parse().unwrap()).collect();
+    let rows: Vec<String> = PRIORS
+        .chunks(16)
+        .map(|row| row.iter().map(|n| format!("{n:3}")).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert!(printed == PRIORS, "the table is now\n{}", rows.join("\n"));
+}
+
+/// Checks that these records are written as printed, and read.
+#[track_caller]
+fn check_snapshot(
+    name: &str,
+    header: &Header,
+    motion: Option<PlayerMotion>,
+    written: &[Written<'_>],
+    digest: Option<DigestSample>,
+) {
+    let encoded =
+        CODEC().encode(header, motion.as_ref(), written.iter().copied(), digest, 1200).unwrap();
+    check(name, &encoded);
+    let records = written
+        .iter()
+        .map(|record| Record { slot: record.slot, entity: record.entity.copied() })
+        .collect();
+    let snapshot = Snapshot { tick: header.tick, lead: header.lead, motion, records, digest };
+    let acknowledged = header.tick.before(header.acknowledged.into()).unwrap();
+    let decoded = CODEC().decode(&printed(name), Tick(70_000), |slot, sought| {
+        let baseline = written.iter().find(|record| record.slot == slot)?.baseline?;
+        let of = header.tick.before(baseline.age)?;
+        let expected =
+            if baseline.is_latest { Sought::Until(acknowledged) } else { Sought::At(of) };
+        assert_eq!(sought, expected, "{slot}");
+        Some((of, baseline.entity))
+    });
+    assert_eq!(decoded, Ok(snapshot));
+}
+
+#[test]
 fn whole_snapshot() {
     let header = Header {
         tick: Tick(70_001),
         has_digest: false,
         has_motion: true,
-        slot_bits: 5,
         lead: Some(Lead::from_ticks(1.5)),
-        common_age: 0,
+        acknowledged: 0,
         records: 3,
     };
-    let records = vec![
-        Record { slot: 3, entity: Some(player()) },
-        Record { slot: 17, entity: Some(prop()) },
-        Record { slot: 20, entity: None },
-    ];
-    let mut writer = BitWriter::new();
-    header.write(&mut writer);
-    write_motion(&mut writer, &motion());
-    for record in &records {
-        CODEC().write_record(&mut writer, &header, record.slot, record.entity.as_ref(), None);
-    }
-    check("whole-snapshot", &writer.finish());
-    let (tick, lead, motion) = (header.tick, header.lead, Some(motion()));
-    let snapshot = Snapshot { tick, lead, motion, records, digest: None };
-    let decoded = CODEC().decode(&printed("whole-snapshot"), Tick(70_000), |_, _| None);
-    assert_eq!(decoded, Ok(snapshot));
+    let (player, prop) = (player(), prop());
+    let record = |slot, entity| Written { slot, entity, baseline: None };
+    let records = [record(3, Some(&player)), record(17, Some(&prop)), record(20, None)];
+    check_snapshot("whole-snapshot", &header, Some(motion()), &records, None);
+}
+
+fn change<'a>(
+    slot: u16,
+    entity: &'a QuantisedEntity,
+    old: &'a QuantisedEntity,
+    age: u32,
+    is_latest: bool,
+) -> Written<'a> {
+    let baseline = Some(Baseline { age, entity: old, is_latest });
+    Written { slot, entity: Some(entity), baseline }
 }
 
 #[test]
@@ -170,9 +240,8 @@ fn changes_with_a_digest() {
         tick: Tick(70_004),
         has_digest: true,
         has_motion: false,
-        slot_bits: 5,
         lead: None,
-        common_age: 3,
+        acknowledged: 3,
         records: 2,
     };
     // The player has run on, a little to the side of what was predicted; the
@@ -195,12 +264,6 @@ fn changes_with_a_digest() {
         ..prop()
     };
     let (old_player, old_prop) = (player(), prop());
-    let mut writer = BitWriter::new();
-    header.write(&mut writer);
-    for (slot, entity, baseline, age) in [(3, &ran, &old_player, 3), (17, &hit, &old_prop, 100)] {
-        let baseline = Some(Baseline { age, entity: baseline });
-        CODEC().write_record(&mut writer, &header, slot, Some(entity), baseline);
-    }
     // Slot 5 holds what the prop was, slot 20 nothing.
     let mut digest = Digest::new(header.tick);
     digest.add(3, Some(&ran));
@@ -208,18 +271,54 @@ fn changes_with_a_digest() {
     digest.add(5, Some(&old_prop));
     digest.add(20, None);
     let sample = DigestSample { first: 4, slots: 1 << 1 | 1 << 16, digest: digest.finish() };
-    CODEC().write_digest(&mut writer, &header, &sample);
-    check("changes", &writer.finish());
+    let records = [change(3, &ran, &old_player, 3, true), change(17, &hit, &old_prop, 100, false)];
+    check_snapshot("changes", &header, None, &records, Some(sample));
+}
 
-    let records =
-        vec![Record { slot: 3, entity: Some(ran) }, Record { slot: 17, entity: Some(hit) }];
-    let (tick, digest) = (header.tick, Some(sample));
-    let snapshot = Snapshot { tick, lead: None, motion: None, records, digest };
-    let decoded =
-        CODEC().decode(&printed("changes"), Tick(70_001), |slot, tick| match (slot, tick.0) {
-            (3, 70_001) => Some(&old_player),
-            (17, 69_904) => Some(&old_prop),
-            _ => None,
-        });
-    assert_eq!(decoded, Ok(snapshot));
+#[test]
+fn falls_and_leaps() {
+    let header = Header {
+        tick: Tick(70_010),
+        has_digest: false,
+        has_motion: false,
+        lead: Some(Lead::from_ticks(-2.0)),
+        acknowledged: 4,
+        records: 3,
+    };
+    let body = |largest, components| QuantisedBody::Prop {
+        model: ModelId(2),
+        orientation: QuantisedOrientation::new(largest, components).unwrap(),
+    };
+    // Slot 0 falls: 4 ticks of gravity, and what it says of the place; its
+    // attitude goes on to another largest component.
+    let above = QuantisedEntity {
+        position: [5_000, 6_000, 9_000],
+        velocity: [-7, 30, -20],
+        asleep: false,
+        body: body(3, [700, -5, 690]),
+        ..prop()
+    };
+    let below = QuantisedEntity {
+        position: [4_937, 6_255, 8_770],
+        velocity: [-7, 30, -33],
+        body: body(0, [12, 720, 710]),
+        ..above
+    };
+    // Slot 1 comes to rest six ticks after its baseline, slot 9 is put far away.
+    let slow = QuantisedEntity { velocity: [1, -2, 0], body: body(3, [0; 3]), ..above };
+    let resting = QuantisedEntity {
+        position: [5_005, 5_988, 9_001],
+        velocity: [0; 3],
+        asleep: true,
+        body: body(3, [1, 0, -3]),
+        ..slow
+    };
+    let there = QuantisedEntity { position: [1, 32_767, 12_345], ..player() };
+    let old_player = player();
+    let records = [
+        change(0, &below, &above, 4, true),
+        change(1, &resting, &slow, 6, true),
+        change(9, &there, &old_player, 4, true),
+    ];
+    check_snapshot("falls-and-leaps", &header, None, &records, None);
 }

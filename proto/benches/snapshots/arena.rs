@@ -1,0 +1,71 @@
+//! A real match: 32 players and 500 bodies on the arena, simulated.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use proto::quantise::{Quantised, Quantiser};
+use proto::server::OwnPlayer;
+use sim::{Buttons, Command, Config, EntityId, World};
+
+use crate::random::Random;
+
+/// A tick of a match, and what each client is told of itself.
+pub(crate) struct Moment {
+    pub(crate) state: Arc<Quantised>,
+    pub(crate) players: Vec<(EntityId, OwnPlayer)>,
+}
+
+/// Ticks that are played before: whatever was scattered has come to rest.
+const SETTLING: usize = 1200;
+
+/// So many ticks of a match in which nobody moves, or all run about and shoot
+/// all the time.
+pub(crate) fn play(fights: bool, ticks: usize) -> Vec<Moment> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
+    let map = Arc::new(maps::World::load(Path::new(path)).unwrap());
+    let config = Config { tick_rate: 60, seed: 1, objects: 500, max_players: 32 };
+    let mut world = World::new(map, maps::model::shipped().into(), config).unwrap();
+    let players: Vec<EntityId> = (0..32).map(|_| world.join().unwrap()).collect();
+    let mut random = Random::new(1);
+    let mut turns = vec![0; players.len()];
+    let mut commands: Vec<_> = players.iter().map(|&id| (id, Command::default())).collect();
+    let mut quantiser = Quantiser::new(crate::bounds());
+    let mut moments = Vec::with_capacity(ticks);
+    for tick in 0..SETTLING + ticks {
+        if fights {
+            for ((_, command), turn) in commands.iter_mut().zip(&mut turns) {
+                decide(&mut random, command, turn);
+            }
+        }
+        world.step(&commands);
+        if tick >= SETTLING {
+            let state = Arc::new(quantiser.quantise(&world.state()).unwrap());
+            let own = |id| OwnPlayer { motion: world.player_motion(id), ..OwnPlayer::default() };
+            let players = players.iter().map(|&id| (id, own(id))).collect();
+            moments.push(Moment { state, players });
+        }
+    }
+    moments
+}
+
+/// What somebody does who runs, looks about and shoots without a pause.
+/// `turn` is how fast, in steps a tick.
+fn decide(random: &mut Random, command: &mut Command, turn: &mut i16) {
+    if random.chance(0.03) {
+        command.forward = [127, 127, 127, -127, 0][random.below(5)];
+        command.right = [0, 0, 127, -127][random.below(4)];
+    }
+    if random.chance(0.08) {
+        *turn = [0, 0, 0, 150, -150, 500, -500, 1200, -1800][random.below(9)];
+        command.pitch = random.within(-4000.0, 2000.0) as i16;
+    }
+    command.yaw = command.yaw.wrapping_add_signed(*turn);
+    let keys = [Buttons::JUMP, Buttons::CROUCH, Buttons::FIRE, Buttons::ROCKET, Buttons::GRENADE];
+    let chances = [0.02, 0.05, 0.05, 0.005, 0.003];
+    command.buttons = Buttons::default();
+    for (key, chance) in keys.into_iter().zip(chances) {
+        if random.chance(chance) {
+            command.buttons = command.buttons | key;
+        }
+    }
+}

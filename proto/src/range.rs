@@ -1,0 +1,169 @@
+//! An adaptive binary range coder: bits that are likely cost little.
+//!
+//! [`Coder`] is one face for both directions, so that the layout of what is
+//! coded is written once: a writer passes each value through it, and so does a
+//! reader, which gets the value that was written whatever it passes. All
+//! arithmetic is in integers of 32 bits (`PROTOCOL.md`, "Range coding").
+//!
+//! The coder is Martin's (1979) in the binary form of Pavlov's LZMA: a carry
+//! runs back into the bytes already written, and the reader needs no division.
+
+mod decoder;
+mod encoder;
+
+pub use decoder::Decoder;
+pub use encoder::Encoder;
+
+/// How likely a bit is to be 1, in 65,536ths, by what was coded with it so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Chance(u16);
+
+/// How slowly a chance follows what is coded: each time by 1/32 of what is
+/// missing.
+const ADAPTATION: u32 = 5;
+
+/// The range is kept above this by moving bytes out.
+const LEAST_RANGE: u32 = 1 << 24;
+
+/// Bits that are coded at once without a chance.
+const RAW_STEP: u32 = 16;
+
+impl Chance {
+    /// The chance that a table gives in 256ths, 1 to 255.
+    fn new(prior: u8) -> Self {
+        debug_assert!(prior > 0);
+        Self(u16::from(prior) << 8)
+    }
+
+    /// How much of the range a 1 takes: more than nothing, less than all.
+    fn share(self, range: u32) -> u32 {
+        (range >> 16) * u32::from(self.0)
+    }
+
+    fn adapt(&mut self, bit: bool) {
+        if bit {
+            self.0 += ((65_536 - u32::from(self.0)) >> ADAPTATION) as u16;
+        } else {
+            self.0 -= self.0 >> ADAPTATION;
+        }
+    }
+}
+
+/// Chances that code a number of any size up to a limit: by how many bits it
+/// has, one chance for each bit more, then by those bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number {
+    /// Where in the table its chances begin.
+    pub at: usize,
+    /// Most bits that it has, and so how many chances; at most 16.
+    pub width: usize,
+}
+
+/// Passes bits through a range coder; see the module.
+pub trait Coder {
+    /// Codes a bit by a chance of the table.
+    fn bit(&mut self, chance: usize, bit: bool) -> bool;
+
+    /// Codes `width` bits, at most 32, of which all values are equally likely.
+    fn raw(&mut self, value: u32, width: u32) -> u32;
+
+    /// Codes a number of at most as many bits as `number` has.
+    #[inline]
+    fn number(&mut self, number: Number, value: u32) -> u32 {
+        let wanted = (u32::BITS - value.leading_zeros()) as usize;
+        let mut width = 0;
+        while width < number.width && self.bit(number.at + width, width < wanted) {
+            width += 1;
+        }
+        if width < 2 {
+            return width as u32;
+        }
+        let rest = width as u32 - 1;
+        1 << rest | self.raw(value & ((1 << rest) - 1), rest)
+    }
+
+    /// Codes a number with a sign, its magnitude as [`Coder::number`].
+    #[inline]
+    fn signed(&mut self, number: Number, value: i32) -> i32 {
+        let magnitude = self.number(number, value.unsigned_abs()) as i32;
+        if magnitude != 0 && self.raw(u32::from(value < 0), 1) != 0 {
+            return -magnitude;
+        }
+        magnitude
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DatagramError;
+
+    const TABLE: [u8; 20] = [128; 20];
+    const NUMBER: Number = Number { at: 3, width: 16 };
+
+    /// Passes a mixture of everything through a coder.
+    fn mixture(coder: &mut impl Coder, count: u32, value: impl Fn(u32) -> u32) -> Vec<u32> {
+        let mut coded = Vec::new();
+        for step in 0..count {
+            let value = value(step);
+            coded.push(coder.bit((step % 3) as usize, value.is_multiple_of(7)).into());
+            coded.push(coder.raw(value, 32));
+            coded.push(coder.raw(value & 7, 3));
+            coded.push(coder.number(NUMBER, value >> (16 + value % 16)));
+            coded.push(coder.signed(NUMBER, value as i32 >> (16 + value % 16)) as u32);
+        }
+        coded
+    }
+
+    fn hashed(step: u32) -> u32 {
+        step.wrapping_mul(0x9e37_79b9).rotate_left(step % 32)
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_else() {
+        for count in 0..60 {
+            let mut encoder = Encoder::new(&TABLE, vec![7, 7]);
+            let written = mixture(&mut encoder, count, hashed);
+            let bytes = encoder.finish();
+            let mut decoder = Decoder::new(&TABLE, &bytes[2..]);
+            assert_eq!(mixture(&mut decoder, count, |_| 0), written);
+            assert_eq!(decoder.finish(), Ok(()));
+            for more in [&[][..], &[0], &[1], &[255], &[0, 0, 0, 0, 1]] {
+                let shorter = usize::from(more.is_empty() && bytes.len() > 2);
+                let other = [&bytes[2..bytes.len() - shorter], more].concat();
+                let mut decoder = Decoder::new(&TABLE, &other);
+                let same = mixture(&mut decoder, count, |_| 0) == written;
+                let refused = decoder.finish() == Err(DatagramError::Trailing);
+                assert!(refused || !same || other == bytes[2..], "{count} {more:?}");
+                assert!(refused || more != [0], "{count}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_carry_runs_through_bytes_already_written() {
+        // The least likely bit over and over, then the likeliest: low is near
+        // the end of the range again and again.
+        for zeros in 0..200 {
+            let mut encoder = Encoder::new(&TABLE, Vec::new());
+            let bits: Vec<bool> = (0..400).map(|step| step % 200 >= zeros).collect();
+            bits.iter().for_each(|&bit| {
+                encoder.bit(0, bit);
+            });
+            let bytes = encoder.finish();
+            let mut decoder = Decoder::new(&TABLE, &bytes);
+            assert!(bits.iter().all(|&bit| decoder.bit(0, false) == bit), "{zeros}");
+            assert_eq!(decoder.finish(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_is_likely_costs_little() {
+        let mut encoder = Encoder::new(&[250; 1], Vec::new());
+        (0..1000).for_each(|_| {
+            encoder.bit(0, true);
+        });
+        let length = encoder.finish().len();
+        assert!(length < 6, "{length} bytes");
+    }
+}

@@ -1,0 +1,100 @@
+use super::encoder::shortest;
+use super::{Chance, Coder, LEAST_RANGE, RAW_STEP};
+use crate::DatagramError;
+
+/// Reads what an [`Encoder`](super::Encoder) wrote by the same table. Whatever
+/// the bytes are, every value that comes out is one that could be written;
+/// what follows the last byte is taken for zeros.
+#[derive(Clone, Debug)]
+pub struct Decoder<'a, const N: usize> {
+    chances: [Chance; N],
+    bytes: &'a [u8],
+    /// The next byte to be read.
+    next: usize,
+    /// As the encoder has it.
+    low: u32,
+    range: u32,
+    /// How far above `low` the number is that the bytes say.
+    above: u32,
+}
+
+impl<'a, const N: usize> Decoder<'a, N> {
+    /// A decoder of these bytes, with chances as `priors` gives them.
+    pub fn new(priors: &[u8; N], bytes: &'a [u8]) -> Self {
+        let chances = priors.map(Chance::new);
+        let mut decoder = Self { chances, bytes, next: 0, low: 0, range: u32::MAX, above: 0 };
+        for _ in 0..4 {
+            decoder.above = decoder.above << 8 | decoder.next_byte();
+        }
+        decoder
+    }
+
+    /// Checks that the bytes are just those that the encoder would have
+    /// written.
+    ///
+    /// # Errors
+    /// They go on, or end too early.
+    pub fn finish(self) -> Result<(), DatagramError> {
+        let ends_in_zero = self.bytes.last() == Some(&0);
+        let goes_on = self.next < self.bytes.len();
+        if ends_in_zero
+            || goes_on
+            || self.above != shortest(self.low, self.range).wrapping_sub(self.low)
+        {
+            return Err(DatagramError::Trailing);
+        }
+        Ok(())
+    }
+
+    fn next_byte(&mut self) -> u32 {
+        let byte = self.bytes.get(self.next).copied().unwrap_or(0);
+        self.next += 1;
+        byte.into()
+    }
+
+    #[inline]
+    fn normalise(&mut self) {
+        while self.range < LEAST_RANGE {
+            self.above = self.above << 8 | self.next_byte();
+            self.low <<= 8;
+            self.range <<= 8;
+        }
+    }
+}
+
+impl<const N: usize> Coder for Decoder<'_, N> {
+    #[inline]
+    fn bit(&mut self, chance: usize, _: bool) -> bool {
+        let chance = &mut self.chances[chance];
+        let share = chance.share(self.range);
+        let bit = self.above < share;
+        chance.adapt(bit);
+        if bit {
+            self.range = share;
+        } else {
+            self.low = self.low.wrapping_add(share);
+            self.above -= share;
+            self.range -= share;
+        }
+        self.normalise();
+        bit
+    }
+
+    #[inline]
+    fn raw(&mut self, _: u32, mut width: u32) -> u32 {
+        let (mut value, mut shift) = (0, 0);
+        while width > 0 {
+            let step = width.min(RAW_STEP);
+            self.range >>= step;
+            // What is above all that could be written is taken for the last.
+            let part = (self.above / self.range).min((1 << step) - 1);
+            self.low = self.low.wrapping_add(part * self.range);
+            self.above -= part * self.range;
+            self.normalise();
+            value |= part << shift;
+            shift += step;
+            width -= step;
+        }
+        value
+    }
+}
