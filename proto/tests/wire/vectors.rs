@@ -287,6 +287,7 @@ fn falls_and_leaps() {
     };
     let body = |largest, components| QuantisedBody::Prop {
         model: ModelId(2),
+        driven: false,
         orientation: QuantisedOrientation::new(largest, components).unwrap(),
     };
     // Slot 0 falls: 4 ticks of gravity, and what it says of the place; its
