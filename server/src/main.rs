@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::error::ErrorKind::MissingRequiredArgument;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use server::replay::{ReplayOptions, replay};
 use server::soak::{SoakOptions, soak};
 use server::{LogFormat, ModelsOptions, Options, Running, Server, write_models};
@@ -51,7 +51,12 @@ fn main() -> ExitCode {
     let CommandLine { job, serve } = if arguments.get(1).is_some_and(names_job) {
         CommandLine { job: Some(JobLine::parse_from(arguments).job), serve: None }
     } else {
-        CommandLine::parse_from(arguments)
+        let matches = CommandLine::command().get_matches_from(arguments);
+        // Asked for outright: of options that hold options within, the parser
+        // cannot tell whether any was given.
+        let serve = Options::from_arg_matches(&matches)
+            .unwrap_or_else(|error| error.format(&mut CommandLine::command()).exit());
+        CommandLine { job: None, serve: Some(serve) }
     };
     let log_format = serve.as_ref().map_or(LogFormat::Text, |options| options.log_format);
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
