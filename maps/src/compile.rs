@@ -2,20 +2,28 @@
 //!
 //! [`Source`] reads the text; `brush` makes convex solids of the brushes,
 //! leaving out what is none; `contents` decides by Quake's rules which are
-//! solid to whom, and `drawing` sorts them. For every size `expand` grows each solid by the box, and
-//! `hull` takes the surface of their union. `build` then divides space by the
-//! planes of all surfaces together until every cell is uniform for every size.
-//! `shift` makes the second tree, of the unexpanded solids, which `bevel`s bound.
-//! Everything is computed in `f64` and rounded once, when a tree is laid out.
+//! solid to whom, and `drawing` sorts them. For every size `expand` grows each
+//! solid by the box, and `hull` takes the surface of their union. `build` then
+//! divides space by the planes of all surfaces together until every cell is
+//! uniform for every size. In that tree, a [`draft`], `fill` finds the outside
+//! and makes it solid; what surfaces are left then make the tree that counts.
+//! Everything is computed in `f64` and rounded once, when the tree is laid
+//! out. `shift` makes the second tree, of the unexpanded solids, which `bevel`s
+//! bound. Work is shared among threads in parts that do not depend on their
+//! number, and put together in order (`parallel`), so the result does not
+//! either.
 
 mod bevel;
 mod brush;
 mod build;
 mod cell;
 mod contents;
+mod draft;
 mod drawing;
 mod expand;
+mod fill;
 mod hull;
+mod parallel;
 mod planes;
 mod polygon;
 mod shift;
@@ -24,13 +32,16 @@ mod splitter;
 #[cfg(test)]
 mod tests;
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
 use crate::geometry::{Aabb, DegenerateSolid};
-use crate::spaces::Spaces;
+use crate::spaces::{SizeId, Spaces};
+use crate::world::onion::Solidity;
 use crate::world::{World, WorldParts};
+use build::Builder;
 use cell::Cell;
 use drawing::Drawing;
 use hull::Hull;
@@ -39,6 +50,7 @@ use planes::PlaneTable;
 pub use bevel::BevelAngle;
 pub use brush::{DegenerateBrush, MAX_COORDINATE};
 pub use build::BuildError;
+pub use fill::{Leak, Sealing};
 pub use source::Source;
 
 /// Distances below this, in units, are no distance to the compiler: it neither
@@ -57,6 +69,12 @@ pub struct Options {
     pub strict: bool,
     /// How sharp the cells of the shift tree may stay.
     pub bevel_angle: BevelAngle,
+    /// Leave the outside empty even where the map is sealed, to look at the
+    /// bare brushes.
+    pub keep_outside: bool,
+    /// How many threads to use; as many as the machine has if not given. The
+    /// result does not depend on it.
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// A compiled map and what there is to say about it.
@@ -77,10 +95,12 @@ pub struct Report {
     pub brushes: usize,
     /// Brushes that are part of the static world.
     pub solids: usize,
-    /// Polygons of the united surfaces of all sizes.
+    /// Polygons of the surfaces of all sizes that the tree is made of.
     pub polygons: usize,
     /// Branches of the shift tree that are bevels.
     pub shift_bevels: usize,
+    /// Whether the map is sealed, by size.
+    pub sealings: Vec<Sealing>,
 }
 
 /// A brush that was left out.
@@ -156,10 +176,12 @@ pub enum CompileError {
 /// What the compiler is busy with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Expanding brushes and uniting them, by size.
+    /// Uniting expanded brushes, by batches of them.
     Surfaces,
     /// Dividing space, by polygons.
     Tree,
+    /// Dividing the inside, by polygons.
+    Filled,
     /// Dividing it again, for the shift tree.
     ShiftTree,
 }
@@ -179,45 +201,59 @@ pub fn compile(
     progress: &mut Tick<'_>,
 ) -> Result<Compiled, CompileError> {
     let drawing = Drawing::read(source, options)?;
+    let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
+    let threads = threads.unwrap_or(NonZeroUsize::MIN);
     let mut planes = PlaneTable::default();
-    let mut hulls = Vec::new();
-    let mut polygons = Vec::new();
-    let mut bounds = Aabb::EMPTY;
-    for (id, size) in spaces.iter() {
-        progress(Stage::Surfaces, id.index() as u64, spaces.sizes().len() as u64);
-        let statics = drawing.statics.iter().filter(|brush| !(brush.clip && size.is_point()));
-        let hull = Hull::new(id, size, statics, &mut planes).map_err(|(line, reason)| {
-            let (path, size) = (source.path().to_owned(), size.name.clone());
-            CompileError::Expansion { path, line, size, reason }
-        })?;
-        polygons.extend(hull.surface());
-        bounds = bounds.union(hull.bounds());
-        hulls.push(hull);
-    }
-    let mut report = Report {
-        warnings: drawing.warnings,
-        brushes: drawing.brushes,
-        solids: drawing.statics.len(),
-        polygons: polygons.len(),
-        shift_bevels: 0,
-    };
+    let hulls = Hull::all(spaces, &drawing.statics, &mut planes, threads);
+    let hulls = hulls.map_err(|(size, line, reason)| {
+        let size = spaces.sizes()[size.index()].name.clone();
+        CompileError::Expansion { path: source.path().to_owned(), line, size, reason }
+    })?;
+    let surfaces = |done, of| progress(Stage::Surfaces, done, of);
+    let polygons = Hull::surfaces(&hulls, threads, &mut { surfaces });
+    let bounds = hulls.iter().fold(Aabb::EMPTY, |all, hull| all.union(hull.bounds()));
     let cell = Cell::from_box(&bounds.inflated(MARGIN));
     let cell = cell.ok_or_else(|| CompileError::NothingSolid {
         path: source.path().to_owned(),
-        left_out: report.warnings.first().cloned(),
+        left_out: drawing.warnings.first().cloned(),
     })?;
-    let tree_error = |reason| CompileError::Tree { path: source.path().to_owned(), reason };
-    let onion = build::build(&hulls, polygons, cell.clone(), &planes, progress);
-    let onion = onion.map_err(tree_error)?;
-    let shifted = shift::build(&drawing.statics, cell, options.bevel_angle, progress);
-    let shifted = shifted.map_err(tree_error)?;
-    report.shift_bevels = shifted.bevels;
+
+    let sizes: Vec<SizeId> = spaces.iter().map(|(id, _)| id).collect();
+    let builder = Builder { planes: &planes, sizes: &sizes, threads };
+    let failed = |reason| CompileError::Tree { path: source.path().to_owned(), reason };
+    let total = polygons.len() as u64;
+    let mut tree = |done| progress(Stage::Tree, done as u64, total);
+    let all = polygons.clone();
+    let mut draft = builder.build(&hulls, all, cell.clone(), &mut tree).map_err(failed)?;
+    let filled = fill::fill(&draft, &cell, spaces, &drawing.occupants, &planes);
+    let sealed = filled.sealed();
+    let mut left = polygons.len();
+    if sealed != Solidity::EMPTY && !options.keep_outside {
+        filled.apply(&mut draft);
+        let polygons = fill::trimmed(polygons, &draft, &planes);
+        left = polygons.len();
+        let mut tree = |done| progress(Stage::Filled, done as u64, left as u64);
+        draft = builder.build(&draft, polygons, cell.clone(), &mut tree).map_err(failed)?;
+    }
+    let onion = draft.laid_out(&planes).map_err(failed)?;
+    let mut shift = |done, of| progress(Stage::ShiftTree, done, of);
+    let shifted = shift::build(&drawing.statics, cell, options.bevel_angle, threads, &mut shift)
+        .map_err(failed)?;
+    let report = Report {
+        warnings: drawing.warnings,
+        brushes: drawing.brushes,
+        solids: drawing.statics.len(),
+        polygons: left,
+        shift_bevels: shifted.bevels,
+        sealings: filled.sealings,
+    };
     let solids = drawing.statics.into_iter().map(|brush| brush.solid).collect();
     let name = source.name().to_owned();
     let world = World::new(WorldParts {
         name,
         spaces: spaces.clone(),
         onion,
+        sealed,
         shift: shifted.tree,
         surface: shifted.surface,
         solids,

@@ -15,8 +15,8 @@ mod spaces;
 mod world;
 
 pub use compile::{
-    BevelAngle, BrushWarning, BuildError, CompileError, Compiled, DegenerateBrush, MAX_COORDINATE,
-    Options, Report, Source, Stage, Tick, compile,
+    BevelAngle, BrushWarning, BuildError, CompileError, Compiled, DegenerateBrush, Leak,
+    MAX_COORDINATE, Options, Report, Sealing, Source, Stage, Tick, compile,
 };
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};
 pub use world::{

@@ -46,6 +46,8 @@ pub(crate) struct WorldParts {
     pub(crate) name: String,
     pub(crate) spaces: Spaces,
     pub(crate) onion: OnionTree,
+    /// Sizes that the map is sealed for.
+    pub(crate) sealed: Solidity,
     pub(crate) shift: ShiftTree,
     pub(crate) surface: Surface,
     pub(crate) solids: Vec<ConvexSolid>,
@@ -135,6 +137,22 @@ impl World {
     /// The size of this name.
     pub fn size(&self, name: &str) -> Option<SizeId> {
         self.parts.spaces.find(name)
+    }
+
+    /// Whether the map is sealed for this size: no entity can reach the void
+    /// around the map. The compiler makes the outside solid then.
+    pub fn is_sealed_for(&self, size: SizeId) -> bool {
+        self.parts.sealed.contains(size)
+    }
+
+    /// Whether the map is sealed as Quake means it: for the bare point; if
+    /// there is no such size, for every size there is.
+    pub fn is_sealed(&self) -> bool {
+        let spaces = &self.parts.spaces;
+        match spaces.iter().find(|(_, size)| size.is_point()) {
+            Some((point, _)) => self.is_sealed_for(point),
+            None => spaces.iter().all(|(id, _)| self.is_sealed_for(id)),
+        }
     }
 
     /// For all sizes at once: is a box of that size, centred at `point`, in

@@ -85,7 +85,7 @@ pub(super) fn bevels(cell: &Cell, limit: BevelAngle) -> Vec<Plane> {
             corners.push(vertex);
         }
     }
-    let mut planes: Vec<Plane> = cell.faces().iter().map(|(plane, _)| *plane).collect();
+    let mut planes: Vec<Plane> = cell.planes().collect();
     let faces = planes.len();
     level_top(&mut planes, &corners);
     if limit < BevelAngle::NONE {

@@ -2,27 +2,35 @@
 //!
 //! The polygons of all sizes go down one tree together. Where the paper finds
 //! a point of a leaf and asks each size's own tree about it, this keeps the
-//! leaf's whole cell and asks each size's solids about all of it, so that a
-//! leaf is known to be uniform, however thin it is; a cell that turns out not
-//! to be is cut on. The work list stands in for recursion, so that no map
-//! decides how deep the stack goes.
+//! leaf's whole cell and asks what is solid of all of it, so that a leaf is
+//! known to be uniform, however thin it is; a cell that turns out not to be is
+//! cut on. Work lists stand in for recursion, so that no map decides how deep
+//! the stack goes.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use thiserror::Error;
 
 use super::cell::{Cell, State};
-use super::hull::Hull;
+use super::draft::{Branch, Draft, Grown};
+use super::parallel::in_order;
 use super::planes::{PlaneId, PlaneTable};
 use super::polygon::{Polygon, Side};
 use super::splitter::choose_splitter;
-use super::{Stage, Tick};
 use crate::spaces::SizeId;
-use crate::world::onion::{Child, InvalidTree, Node, OnionTree, Solidity};
+use crate::world::onion::{InvalidTree, MAX_DEPTH, Solidity};
 use crate::world::shift::InvalidShiftTree;
 use crate::world::surface::MAX_CORNERS;
 
-/// Most branches before pruning. A quarter of a gigabyte while compiling, and
-/// far beyond any map that was measured.
-const MAX_BRANCHES: usize = 4_000_000;
+/// Most branches before pruning: forty times as many as any map that was
+/// measured, and a gigabyte while compiling.
+const MAX_BRANCHES: usize = 1_000_000;
+
+/// The tree is divided in one piece until no part has more than this share of
+/// the polygons; the parts are then divided independently. Enough of them to
+/// keep threads busy to the end. It decides nothing about the tree.
+const PARTS: usize = 64;
 
 /// Why there is no tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -41,18 +49,18 @@ pub enum BuildError {
     Shift(#[from] InvalidShiftTree),
 }
 
-/// A branch under construction; children come later in the list.
-pub(super) struct Branch {
-    pub(super) plane: PlaneId,
-    /// In front, and behind.
-    pub(super) children: [Grown; 2],
+/// What is solid: what leaves are made to agree with.
+pub(super) trait Medium: Sync {
+    /// What all of `cell` is for `size`, apart from what is thinner than the
+    /// tolerance.
+    fn state(&self, cell: &Cell, size: SizeId, planes: &PlaneTable) -> State;
 }
 
-/// A child under construction.
-#[derive(Clone, Copy)]
-pub(super) enum Grown {
-    Branch(usize),
-    Leaf(Solidity),
+/// Builds trees from the polygons of surfaces.
+pub(super) struct Builder<'a> {
+    pub(super) planes: &'a PlaneTable,
+    pub(super) sizes: &'a [SizeId],
+    pub(super) threads: NonZeroUsize,
 }
 
 /// A part of space still to be divided.
@@ -61,6 +69,7 @@ struct Task {
     polygons: Vec<Polygon>,
     /// Sizes whose solidity is known for the whole cell.
     known: Known,
+    depth: usize,
     /// The child that the result becomes; `None` for the root.
     parent: Option<(usize, usize)>,
 }
@@ -71,100 +80,109 @@ struct Known {
     solid: Solidity,
 }
 
-/// Space, divided until every part is uniform for every size.
-pub(super) struct Division {
-    pub(super) root: Grown,
-    pub(super) branches: Vec<Branch>,
-}
-
-/// Builds the tree of all `hulls` from their surfaces.
-pub(super) fn build(
-    hulls: &[Hull],
-    polygons: Vec<Polygon>,
-    cell: Cell,
-    planes: &PlaneTable,
-    progress: &mut Tick<'_>,
-) -> Result<OnionTree, BuildError> {
-    let division = divide_space(hulls, polygons, cell, planes, progress)?;
-    let (root, nodes) = flatten(&division, planes)?;
-    Ok(OnionTree::new(root, nodes)?)
-}
-
-/// Divides `cell` by the planes of all `polygons`.
-pub(super) fn divide_space(
-    hulls: &[Hull],
-    polygons: Vec<Polygon>,
-    cell: Cell,
-    planes: &PlaneTable,
-    progress: &mut Tick<'_>,
-) -> Result<Division, BuildError> {
-    let mut branches: Vec<Branch> = Vec::new();
-    let mut root = Grown::Leaf(Solidity::EMPTY);
-    let total = polygons.len() as u64;
-    let mut left = total;
-    let mut tasks = vec![Task { cell, polygons, known: Known::default(), parent: None }];
-    while let Some(task) = tasks.pop() {
-        let parent = task.parent;
-        let before = task.polygons.len() as u64;
-        let grown = match divide(task, hulls, planes) {
-            Divided::Leaf(solidity) => Grown::Leaf(solidity),
-            Divided::Branch(plane, sides) => {
-                let index = branches.len();
-                if index == MAX_BRANCHES {
-                    return Err(BuildError::TooManyBranches);
-                }
-                let children = [Grown::Leaf(Solidity::EMPTY); 2];
-                branches.push(Branch { plane, children });
-                let [front, back] = *sides;
-                let after = (front.polygons.len() + back.polygons.len()) as u64;
-                left = (left + after).saturating_sub(before);
-                progress(Stage::Tree, total.saturating_sub(left), total);
-                tasks.push(Task { parent: Some((index, 1)), ..back });
-                tasks.push(Task { parent: Some((index, 0)), ..front });
-                Grown::Branch(index)
-            }
+impl Builder<'_> {
+    /// The tree of `cell` whose leaves are what `medium` says, divided by the
+    /// planes of `polygons` and whatever else is needed. `progress` hears how
+    /// many of the polygons are done.
+    pub(super) fn build<M: Medium>(
+        &self,
+        medium: &M,
+        polygons: Vec<Polygon>,
+        cell: Cell,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Draft, BuildError> {
+        let part = polygons.len() / PARTS;
+        let budget = AtomicUsize::new(0);
+        let first = Task { cell, polygons, known: Known::default(), depth: 0, parent: None };
+        let (mut draft, parts) = self.grow(medium, first, part, &budget)?;
+        let parents: Vec<_> = parts.iter().map(|part| part.parent).collect();
+        let mut done = 0;
+        let work = |part: Task| {
+            let polygons = part.polygons.len();
+            self.grow(medium, part, 0, &budget).map(|(draft, _)| (draft, polygons))
         };
-        match parent {
-            Some((branch, side)) => branches[branch].children[side] = grown,
-            None => root = grown,
+        let grown = in_order(self.threads, parts, work, |grown| {
+            done += grown.as_ref().map_or(0, |&(_, polygons)| polygons);
+            progress(done);
+        });
+        for (parent, grown) in parents.into_iter().zip(grown) {
+            draft.graft(parent, grown?.0);
+        }
+        draft.settle();
+        Ok(draft)
+    }
+
+    /// Divides `task` until no part has more than `enough` polygons left, if
+    /// there are any; returns those parts.
+    fn grow<M: Medium>(
+        &self,
+        medium: &M,
+        task: Task,
+        enough: usize,
+        budget: &AtomicUsize,
+    ) -> Result<(Draft, Vec<Task>), BuildError> {
+        let mut draft = Draft { root: Grown::Leaf(Solidity::EMPTY), branches: Vec::new() };
+        let mut parts = Vec::new();
+        let mut tasks = vec![Task { parent: None, ..task }];
+        while let Some(task) = tasks.pop() {
+            if (1..=enough).contains(&task.polygons.len()) {
+                parts.push(task);
+                continue;
+            }
+            let (parent, depth) = (task.parent, task.depth);
+            let grown = match self.divide(medium, task) {
+                Divided::Leaf(solidity) => Grown::Leaf(solidity),
+                Divided::Branch(plane, sides) => {
+                    if budget.fetch_add(1, Ordering::Relaxed) >= MAX_BRANCHES {
+                        return Err(BuildError::TooManyBranches);
+                    }
+                    if depth == MAX_DEPTH {
+                        return Err(BuildError::Tree(InvalidTree::Depth));
+                    }
+                    let index = draft.branches.len();
+                    draft.branches.push(Branch::new(plane));
+                    let [front, back] = *sides;
+                    tasks.push(Task { parent: Some((index, 1)), ..back });
+                    tasks.push(Task { parent: Some((index, 0)), ..front });
+                    Grown::Branch(index)
+                }
+            };
+            draft.link(parent, grown);
+        }
+        Ok((draft, parts))
+    }
+
+    fn divide<M: Medium>(&self, medium: &M, mut task: Task) -> Divided {
+        loop {
+            let mut mixed = None;
+            for &size in self.sizes {
+                if task.known.sizes.contains(size) || task.polygons.iter().any(|p| p.size == size) {
+                    continue;
+                }
+                match medium.state(&task.cell, size, self.planes) {
+                    State::Mixed(plane) => mixed = mixed.or(Some(plane)),
+                    State::Empty => task.known = task.known.with(size, false),
+                    State::Solid => task.known = task.known.with(size, true),
+                }
+            }
+            let Some(plane) = choose_splitter(&task.polygons, self.planes).or(mixed) else {
+                return Divided::Leaf(task.known.solid);
+            };
+            // Planes of the tree face one way, so that a plane is one plane.
+            let plane = PlaneId::from_index(plane.index());
+            if task.cell.side(&self.planes.get(plane)) != Side::Both {
+                // It grazes the cell: what lies in it bounds nothing here.
+                task.polygons.retain(|p| p.plane.index() != plane.index());
+                continue;
+            }
+            return Divided::Branch(plane, Box::new(task.split(plane, self.planes)));
         }
     }
-    let root = prune(&mut branches, root);
-    Ok(Division { root, branches })
 }
 
 enum Divided {
     Leaf(Solidity),
     Branch(PlaneId, Box<[Task; 2]>),
-}
-
-fn divide(mut task: Task, hulls: &[Hull], planes: &PlaneTable) -> Divided {
-    loop {
-        let mut mixed = None;
-        for hull in hulls {
-            let size = hull.size;
-            if task.known.sizes.contains(size) || task.polygons.iter().any(|p| p.size == size) {
-                continue;
-            }
-            match task.cell.state(hull) {
-                State::Mixed(plane) => mixed = mixed.or(Some(plane)),
-                State::Empty => task.known = task.known.with(size, false),
-                State::Solid => task.known = task.known.with(size, true),
-            }
-        }
-        let Some(plane) = choose_splitter(&task.polygons, planes).or(mixed) else {
-            return Divided::Leaf(task.known.solid);
-        };
-        // Planes of the tree face one way, so that a plane is one plane.
-        let plane = PlaneId::from_index(plane.index());
-        let cut = planes.get(plane);
-        if task.cell.side(&cut) != Side::Both {
-            // It grazes the cell: what lies in it bounds nothing here.
-            task.polygons.retain(|p| p.plane.index() != plane.index());
-            continue;
-        }
-        return Divided::Branch(plane, Box::new(task.split(plane, planes)));
-    }
 }
 
 impl Task {
@@ -187,8 +205,9 @@ impl Task {
                 }
             }
         }
-        let (front_cell, back_cell) = self.cell.split(&cut);
-        let side = |cell, polygons| Self { cell, polygons, known: self.known, parent: None };
+        let (front_cell, back_cell) = self.cell.split(plane, &cut);
+        let depth = self.depth + 1;
+        let side = |cell, polygons| Self { cell, polygons, known: self.known, depth, parent: None };
         [side(front_cell, front), side(back_cell, back)]
     }
 }
@@ -198,54 +217,4 @@ impl Known {
         let known = Self { sizes: self.sizes.with(size), ..self };
         if solid { Self { solid: self.solid.with(size), ..known } } else { known }
     }
-}
-
-/// Replaces branches whose children are equal leaves by that leaf, from the
-/// ends of the tree up; returns the new root.
-fn prune(branches: &mut [Branch], root: Grown) -> Grown {
-    let mut replaced: Vec<Option<Solidity>> = vec![None; branches.len()];
-    let resolve = |child: Grown, replaced: &[Option<Solidity>]| match child {
-        Grown::Branch(index) => replaced[index].map_or(child, Grown::Leaf),
-        Grown::Leaf(_) => child,
-    };
-    // Children come after their parents, so they are settled before them.
-    for index in (0..branches.len()).rev() {
-        let children = branches[index].children.map(|child| resolve(child, &replaced));
-        branches[index].children = children;
-        if let [Grown::Leaf(front), Grown::Leaf(back)] = children
-            && front == back
-        {
-            replaced[index] = Some(front);
-        }
-    }
-    resolve(root, &replaced)
-}
-
-/// Lays the tree out in pre-order, front first, rounded to `f32`.
-fn flatten(division: &Division, planes: &PlaneTable) -> Result<(Child, Vec<Node>), BuildError> {
-    let mut nodes: Vec<Node> = Vec::new();
-    let mut root_child = Child::leaf(Solidity::EMPTY);
-    let mut pending = vec![(division.root, None::<(usize, usize)>)];
-    while let Some((grown, parent)) = pending.pop() {
-        let child = match grown {
-            Grown::Leaf(solidity) => Child::leaf(solidity),
-            Grown::Branch(index) => {
-                let branch = &division.branches[index];
-                let at = nodes.len();
-                let plane = planes.get(branch.plane);
-                let unset = Child::leaf(Solidity::EMPTY);
-                let (normal, distance) = (plane.normal.as_vec3(), plane.distance as f32);
-                nodes.push(Node::new(normal, distance, unset, unset));
-                pending.push((branch.children[1], Some((at, 1))));
-                pending.push((branch.children[0], Some((at, 0))));
-                Child::node(at).ok_or(BuildError::TooManyBranches)?
-            }
-        };
-        match parent {
-            Some((at, 0)) => nodes[at].front = child,
-            Some((at, _)) => nodes[at].back = child,
-            None => root_child = child,
-        }
-    }
-    Ok((root_child, nodes))
 }

@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use super::TOLERANCE;
 use super::hull::{Hull, HullSolid};
 use super::planes::PlaneId;
 use super::polygon::{Side, side, split};
@@ -10,7 +11,16 @@ use crate::geometry::{Aabb, ConvexSolid, Face, Plane, Winding};
 /// A bounded convex polyhedron that is cut again and again.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
-    faces: Vec<(Plane, Winding)>,
+    faces: Vec<CellFace>,
+}
+
+/// A face of a [`Cell`].
+#[derive(Clone, Debug)]
+struct CellFace {
+    /// Facing out; `None` for the outermost.
+    id: Option<PlaneId>,
+    plane: Plane,
+    winding: Winding,
 }
 
 /// What a size's solids make of a cell.
@@ -26,18 +36,37 @@ impl Cell {
     /// The box `bounds`.
     pub(super) fn from_box(bounds: &Aabb) -> Option<Self> {
         let solid = ConvexSolid::from_box(bounds).ok()?;
-        let face = |f: &Face| (f.plane, solid.winding(f));
+        let face = |f: &Face| CellFace { id: None, plane: f.plane, winding: solid.winding(f) };
         Some(Self { faces: solid.faces().iter().map(face).collect() })
     }
 
-    /// Faces with their outward planes.
-    pub(super) fn faces(&self) -> &[(Plane, Winding)] {
-        &self.faces
+    /// The faces, with their planes facing out; `None` is the outermost cell's.
+    pub(super) fn into_faces(self) -> impl Iterator<Item = (Option<PlaneId>, Winding)> {
+        self.faces.into_iter().map(|face| (face.id, face.winding))
+    }
+
+    /// The outward planes of the faces.
+    pub(super) fn planes(&self) -> impl Iterator<Item = Plane> {
+        self.faces.iter().map(|face| face.plane)
     }
 
     /// Corners, each once for every face that it belongs to.
     pub(super) fn vertices(&self) -> impl Iterator<Item = DVec3> {
-        self.faces.iter().flat_map(|(_, winding)| winding.vertices.iter().copied())
+        self.faces.iter().flat_map(|face| face.winding.vertices.iter().copied())
+    }
+
+    /// Inside, unless it is flat.
+    pub(super) fn centre(&self) -> DVec3 {
+        let centres = self.faces.iter().map(|face| face.winding.centre());
+        centres.sum::<DVec3>() / self.faces.len() as f64
+    }
+
+    /// Whether there is a face that no corner lies farther behind than the
+    /// tolerance.
+    pub(super) fn is_thin(&self) -> bool {
+        self.faces.iter().any(|face| {
+            self.vertices().all(|vertex| face.plane.signed_distance(vertex) > -TOLERANCE)
+        })
     }
 
     pub(super) fn bounds(&self) -> Aabb {
@@ -48,8 +77,8 @@ impl Cell {
     /// than the tolerance beyond.
     pub(super) fn side(&self, plane: &Plane) -> Side {
         let (mut front, mut back) = (false, false);
-        for (_, winding) in &self.faces {
-            match side(&winding.vertices, plane) {
+        for face in &self.faces {
+            match side(&face.winding.vertices, plane) {
                 Side::Front => front = true,
                 Side::Back => back = true,
                 Side::Both => return Side::Both,
@@ -65,18 +94,19 @@ impl Cell {
     }
 
     /// The parts in front of and behind a plane that it lies on both sides of.
-    pub(super) fn split(&self, plane: &Plane) -> (Self, Self) {
+    pub(super) fn split(&self, id: PlaneId, plane: &Plane) -> (Self, Self) {
         let (mut front, mut back) = (Vec::new(), Vec::new());
-        for (own, winding) in &self.faces {
-            let (f, b) = split(winding, plane);
-            front.extend(f.map(|winding| (*own, winding)));
-            back.extend(b.map(|winding| (*own, winding)));
+        for face in &self.faces {
+            let (f, b) = split(&face.winding, plane);
+            front.extend(f.map(|winding| CellFace { winding, ..*face }));
+            back.extend(b.map(|winding| CellFace { winding, ..*face }));
         }
         if let Some(cut) = self.section(plane) {
             let mut reversed = cut.clone();
             reversed.vertices.reverse();
-            front.push((plane.flipped(), reversed));
-            back.push((*plane, cut));
+            let flipped = Some(id.flipped());
+            front.push(CellFace { id: flipped, plane: plane.flipped(), winding: reversed });
+            back.push(CellFace { id: Some(id), plane: *plane, winding: cut });
         }
         (Self { faces: front }, Self { faces: back })
     }
@@ -93,8 +123,8 @@ impl Cell {
         for vertex in &mut winding.vertices {
             *vertex = near + (*vertex - corner) * reach;
         }
-        for (own, _) in &self.faces {
-            winding = split(&winding, own).1?;
+        for face in &self.faces {
+            winding = split(&winding, &face.plane).1?;
         }
         Some(winding)
     }
@@ -133,7 +163,7 @@ impl Cell {
                 Side::Front | Side::On => return Within::None,
                 Side::Back => (),
                 Side::Both => {
-                    rest = Some(cell.split(&face.plane).1);
+                    rest = Some(cell.split(face.id, &face.plane).1);
                     cut = cut.or(Some(face.id));
                 }
             }
@@ -150,7 +180,7 @@ impl Cell {
                 Side::Front | Side::On => return vec![self],
                 Side::Back => (),
                 Side::Both => {
-                    let (front, back) = rest.split(&face.plane);
+                    let (front, back) = rest.split(face.id, &face.plane);
                     outside.push(front);
                     rest = back;
                 }

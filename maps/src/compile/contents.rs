@@ -76,7 +76,7 @@ mod tests {
         let face = |t: &&str| SourceFace { points: [DVec3::ZERO; 3], texture: (*t).into() };
         let brush = SourceBrush { line: 1, faces: textures.iter().map(face).collect() };
         let pairs = vec![("classname".into(), classname.into())];
-        contents(&SourceEntity { pairs, brushes: vec![] }, &brush)
+        contents(&SourceEntity { line: 1, pairs, brushes: vec![] }, &brush)
     }
 
     #[test]

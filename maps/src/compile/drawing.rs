@@ -2,6 +2,7 @@
 
 use super::brush;
 use super::contents::{Contents, contents};
+use super::fill::Occupant;
 use super::{BrushWarning, CompileError, Options, Source};
 use crate::geometry::ConvexSolid;
 use crate::world::MapEntity;
@@ -11,6 +12,7 @@ use crate::world::MapEntity;
 pub(super) struct Drawing {
     pub(super) statics: Vec<StaticBrush>,
     pub(super) entities: Vec<MapEntity>,
+    pub(super) occupants: Vec<Occupant>,
     pub(super) warnings: Vec<BrushWarning>,
     /// Brushes in the source, of whatever kind.
     pub(super) brushes: usize,
@@ -54,7 +56,16 @@ impl Drawing {
                     Contents::Entity => own.push(solid),
                 }
             }
-            drawing.entities.push(MapEntity { pairs: entity.pairs, solids: own });
+            let point = entity.brushes.is_empty();
+            let (line, entity) = (entity.line, MapEntity { pairs: entity.pairs, solids: own });
+            let classname = entity.classname();
+            if let Some(origin) = entity.origin()
+                && point
+                && !classname.eq_ignore_ascii_case("worldspawn")
+            {
+                drawing.occupants.push(Occupant { classname: classname.to_owned(), line, origin });
+            }
+            drawing.entities.push(entity);
         }
         if drawing.statics.is_empty() {
             let left_out = drawing.warnings.into_iter().next();

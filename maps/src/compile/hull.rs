@@ -1,13 +1,21 @@
 //! One size's expanded world: solids for the truth, polygons for the tree.
 
+use std::num::NonZeroUsize;
+
 use super::TOLERANCE;
+use super::build::Medium;
+use super::cell::{Cell, State};
 use super::drawing::StaticBrush;
 use super::expand::expanded;
+use super::parallel::in_order;
 use super::planes::{PlaneId, PlaneTable};
 use super::polygon::{Polygon, Side, side, split};
 use crate::box_tree::BoxTree;
 use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Face, Plane, Winding};
-use crate::spaces::{Size, SizeId};
+use crate::spaces::{Size, SizeId, Spaces};
+
+/// Solids that one thread takes at a time.
+const BATCH: usize = 32;
 
 /// The expanded solids of one size.
 pub(super) struct Hull {
@@ -30,30 +38,43 @@ pub(super) struct HullFace {
 }
 
 impl Hull {
-    /// Expands the brushes; fails with the line of the one that it cannot.
-    pub(super) fn new<'a>(
-        id: SizeId,
-        size: &Size,
-        brushes: impl Iterator<Item = &'a StaticBrush>,
+    /// The hulls of `sizes`, expanded by several threads; fails with the size
+    /// and the line of the first brush that cannot be.
+    pub(super) fn all(
+        spaces: &Spaces,
+        brushes: &[StaticBrush],
         planes: &mut PlaneTable,
-    ) -> Result<Self, (u64, DegenerateSolid)> {
-        let half_extents = size.half_extents.as_dvec3();
-        let solids: Vec<HullSolid> = brushes
-            .map(|brush| {
-                let sum = expanded(&brush.solid, half_extents);
-                sum.map(|sum| HullSolid::new(&sum, planes)).map_err(|reason| (brush.line, reason))
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Self::of(id, solids))
+        threads: NonZeroUsize,
+    ) -> Result<Vec<Self>, (SizeId, u64, DegenerateSolid)> {
+        let solid_to = |size: &Size, brush: &StaticBrush| !(brush.clip && size.is_point());
+        let work: Vec<(SizeId, &Size, &[StaticBrush])> = spaces
+            .iter()
+            .flat_map(|(id, size)| brushes.chunks(BATCH).map(move |batch| (id, size, batch)))
+            .collect();
+        let expand = |(id, size, batch): (SizeId, &Size, &[StaticBrush])| {
+            let half_extents = size.half_extents.as_dvec3();
+            let statics = batch.iter().filter(|brush| solid_to(size, brush));
+            let sums = statics.map(|brush| {
+                expanded(&brush.solid, half_extents).map_err(|reason| (id, brush.line, reason))
+            });
+            sums.collect::<Result<Vec<_>, _>>()
+        };
+        let batches = work.iter().map(|&(id, ..)| id).collect::<Vec<_>>();
+        let sums = in_order(threads, work, expand, |_| ());
+        let mut solids: Vec<Vec<HullSolid>> = spaces.iter().map(|_| Vec::new()).collect();
+        // Planes are numbered in the order of sizes and brushes, by one thread.
+        for (size, sums) in batches.into_iter().zip(sums) {
+            let batch = sums?.into_iter().map(|sum| HullSolid::new(&sum, planes));
+            solids[size.index()].extend(batch);
+        }
+        let hulls = spaces.iter().zip(solids);
+        Ok(hulls.map(|((size, _), solids)| Self::of(size, solids)).collect())
     }
 
-    /// Takes the brushes as they are drawn.
-    pub(super) fn as_drawn<'a>(
-        id: SizeId,
-        brushes: impl Iterator<Item = &'a StaticBrush>,
-        planes: &mut PlaneTable,
-    ) -> Self {
-        Self::of(id, brushes.map(|brush| HullSolid::new(&brush.solid, planes)).collect())
+    /// The hull of the brushes as they are drawn.
+    pub(super) fn as_drawn(size: SizeId, brushes: &[StaticBrush], planes: &mut PlaneTable) -> Self {
+        let solids = brushes.iter().map(|brush| HullSolid::new(&brush.solid, planes)).collect();
+        Self::of(size, solids)
     }
 
     fn of(size: SizeId, solids: Vec<HullSolid>) -> Self {
@@ -77,12 +98,29 @@ impl Hull {
         &self.solids[index]
     }
 
-    /// The surface of the union of all solids: the parts of their faces that
-    /// no other solid covers.
-    pub(super) fn surface(&self) -> Vec<Polygon> {
-        let faces = |(i, solid): (usize, &HullSolid)| (0..solid.faces.len()).map(move |f| (i, f));
-        let faces = self.solids.iter().enumerate().flat_map(faces);
-        faces.flat_map(|(solid, face)| self.uncovered(solid, face)).collect()
+    /// The surfaces of the unions of each hull's solids, by several threads:
+    /// the parts of their faces that no other solid covers.
+    pub(super) fn surfaces(
+        hulls: &[Self],
+        threads: NonZeroUsize,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Vec<Polygon> {
+        let batches = |hull: &Self| (0..hull.solids.len()).step_by(BATCH);
+        let work: Vec<(&Self, usize)> =
+            hulls.iter().flat_map(|hull| batches(hull).map(move |first| (hull, first))).collect();
+        let (mut done, total) = (0, work.len() as u64);
+        let surface = |(hull, first): (&Self, usize)| {
+            let batch = first..hull.solids.len().min(first + BATCH);
+            let faces =
+                |solid: usize| (0..hull.solids[solid].faces.len()).map(move |face| (solid, face));
+            let faces = batch.flat_map(faces);
+            faces.flat_map(|(solid, face)| hull.uncovered(solid, face)).collect::<Vec<_>>()
+        };
+        let surfaces = in_order(threads, work, surface, |_| {
+            done += 1;
+            progress(done, total);
+        });
+        surfaces.into_iter().flatten().collect()
     }
 
     /// The parts of one face of one solid that no other solid covers.
@@ -100,6 +138,12 @@ impl Hull {
             }
         }
         pieces.into_iter().map(|piece| Polygon::new(face.id, self.size, piece)).collect()
+    }
+}
+
+impl Medium for Vec<Hull> {
+    fn state(&self, cell: &Cell, size: SizeId, _: &PlaneTable) -> State {
+        cell.state(&self[size.index()])
     }
 }
 

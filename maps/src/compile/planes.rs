@@ -22,6 +22,11 @@ impl PlaneId {
         Self((index as u32) << 1)
     }
 
+    /// The same plane, facing the other way.
+    pub(super) fn flipped(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+
     pub(super) fn is_flipped(self) -> bool {
         self.0 & 1 == 1
     }

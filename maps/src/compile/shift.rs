@@ -1,13 +1,15 @@
 //! The second tree: the unexpanded solids, divided and bevelled, for bodies
 //! that are no size of the onion (Melax 2000).
 
+use std::num::NonZeroUsize;
+
 use super::bevel::{BevelAngle, bevels};
-use super::build::{BuildError, Division, Grown, divide_space};
+use super::build::{BuildError, Builder};
 use super::cell::Cell;
+use super::draft::{Draft, Grown};
 use super::drawing::StaticBrush;
 use super::hull::Hull;
 use super::planes::PlaneTable;
-use super::{Stage, Tick};
 use crate::geometry::{Plane, Polygon};
 use crate::spaces::SizeId;
 use crate::world::shift::{Kind, ShiftTree, Unlinked};
@@ -29,11 +31,12 @@ pub(super) fn build(
     statics: &[StaticBrush],
     cell: Cell,
     limit: BevelAngle,
-    progress: &mut Tick<'_>,
+    threads: NonZeroUsize,
+    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Shifted, BuildError> {
     let mut planes = PlaneTable::default();
     let size = SizeId::from_index(0);
-    let hulls = [Hull::as_drawn(size, statics.iter(), &mut planes)];
+    let hulls = vec![Hull::as_drawn(size, statics, &mut planes)];
     let mut polygons = Vec::new();
     let mut surface = Surface::default();
     for (solid, brush) in statics.iter().enumerate() {
@@ -48,18 +51,20 @@ pub(super) fn build(
             }
         }
     }
-    let mut tick = |_: Stage, done, of| progress(Stage::ShiftTree, done, of);
-    let division = divide_space(&hulls, polygons, cell.clone(), &planes, &mut tick)?;
-    let (tree, bevels) = lay_out(&division, size, cell, &planes, limit)?;
+    let builder = Builder { planes: &planes, sizes: &[size], threads };
+    let total = polygons.len() as u64;
+    let mut tick = |done| progress(done as u64, total);
+    let draft = builder.build(&hulls, polygons, cell.clone(), &mut tick)?;
+    let (tree, bevels) = lay_out(&draft, size, cell, &planes, limit)?;
     Ok(Shifted { tree, bevels, surface })
 }
 
-/// Lays out the tree of a division by one size, in pre-order, and inserts the
+/// Lays out the tree of a draft for one size, in pre-order, and inserts the
 /// bevels of each solid leaf above it. `cell` is what was divided.
 ///
 /// Gives the number of bevels beside the tree.
 fn lay_out(
-    division: &Division,
+    draft: &Draft,
     size: SizeId,
     cell: Cell,
     planes: &PlaneTable,
@@ -68,7 +73,7 @@ fn lay_out(
     let mut branches: Vec<Unlinked> = Vec::new();
     let mut root = Kind::Empty;
     let mut bevelled = 0;
-    let mut pending = vec![(division.root, cell, None)];
+    let mut pending = vec![(draft.root, cell, None)];
     while let Some((grown, cell, parent)) = pending.pop() {
         let at = branches.len();
         let kind = match grown {
@@ -83,9 +88,9 @@ fn lay_out(
                 if bevels.is_empty() { Kind::Solid } else { Kind::Branch }
             }
             Grown::Branch(index) => {
-                let branch = &division.branches[index];
+                let branch = &draft.branches[index];
                 let plane = planes.get(branch.plane);
-                let (front, back) = cell.split(&plane);
+                let (front, back) = cell.split(branch.plane, &plane);
                 branches.push(rounded(&plane, [Kind::Empty; 2]));
                 pending.push((branch.children[1], back, Some((at, 1))));
                 pending.push((branch.children[0], front, Some((at, 0))));

@@ -47,6 +47,11 @@ impl Source {
         &self.path
     }
 
+    #[cfg(test)]
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.text).into_owned()
+    }
+
     /// Entities and brushes as written, with the line each brush begins on.
     pub(super) fn parse(&self) -> Result<Vec<SourceEntity>, CompileError> {
         let map = quake_map::parse(&mut self.text.as_slice()).map_err(|error| {
@@ -57,11 +62,13 @@ impl Source {
             let line = line.map_or_else(|| self.last_line(), |line| line.get());
             CompileError::Syntax { path: self.path.clone(), line, reason }
         })?;
-        let mut lines = brush_lines(&self.text).into_iter();
+        let (entity_lines, brush_lines) = opening_lines(&self.text);
+        let (mut entity_lines, mut brush_lines) =
+            (entity_lines.into_iter(), brush_lines.into_iter());
         let entities = map.entities.into_iter().map(|entity| {
             let text = |s: std::ffi::CString| String::from_utf8_lossy(s.as_bytes()).into_owned();
             let brushes = entity.brushes.into_iter().map(|surfaces| SourceBrush {
-                line: lines.next().unwrap_or(0),
+                line: brush_lines.next().unwrap_or(0),
                 faces: surfaces
                     .into_iter()
                     .map(|s| SourceFace {
@@ -71,6 +78,7 @@ impl Source {
                     .collect(),
             });
             SourceEntity {
+                line: entity_lines.next().unwrap_or(0),
                 brushes: brushes.collect(),
                 pairs: entity.edict.into_iter().map(|(k, v)| (text(k), text(v))).collect(),
             }
@@ -85,6 +93,8 @@ impl Source {
 
 /// An entity as written.
 pub(super) struct SourceEntity {
+    /// Line of its opening brace.
+    pub(super) line: u64,
     pub(super) pairs: Vec<(String, String)>,
     pub(super) brushes: Vec<SourceBrush>,
 }
@@ -103,10 +113,12 @@ pub(super) struct SourceFace {
     pub(super) texture: String,
 }
 
-/// Line of each brush's opening brace, in order: the parser keeps none. Tokens
-/// are told apart as it does, for a brace may also be part of a texture's name.
-fn brush_lines(text: &[u8]) -> Vec<u64> {
-    let (mut lines, mut line, mut depth) = (Vec::new(), 1, 0_u32);
+/// Lines of the opening braces of entities, and of those of brushes, in order:
+/// the parser keeps none. Tokens are told apart as it does, for a brace may
+/// also be part of a texture's name.
+fn opening_lines(text: &[u8]) -> (Vec<u64>, Vec<u64>) {
+    let (mut entities, mut brushes) = (Vec::new(), Vec::new());
+    let (mut line, mut depth) = (1, 0_u32);
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
         let rest = &text[at..];
@@ -122,8 +134,10 @@ fn brush_lines(text: &[u8]) -> Vec<u64> {
         match token {
             b"{" => {
                 depth += 1;
-                if depth == 2 {
-                    lines.push(line);
+                match depth {
+                    1 => entities.push(line),
+                    2 => brushes.push(line),
+                    _ => (),
                 }
             }
             b"}" => depth = depth.saturating_sub(1),
@@ -132,7 +146,7 @@ fn brush_lines(text: &[u8]) -> Vec<u64> {
         line += token.iter().filter(|&&b| b == b'\n').count() as u64;
         at += length;
     }
-    lines
+    (entities, brushes)
 }
 
 #[cfg(test)]
@@ -151,6 +165,7 @@ mod tests {
         let lines: Vec<u64> =
             entities.iter().flat_map(|e| e.brushes.iter().map(|b| b.line)).collect();
         assert_eq!(lines, [4, 8, 13]);
+        assert_eq!(entities.iter().map(|e| e.line).collect::<Vec<_>>(), [2, 12]);
         assert_eq!(entities[0].brushes[0].faces[1].texture, "{fence");
     }
 

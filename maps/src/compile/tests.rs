@@ -1,5 +1,7 @@
-//! Compiled worlds against brute force over the expanded brushes.
+//! Compiled worlds against brute force over the expanded brushes, and filled
+//! worlds against bare ones.
 
+mod filling;
 mod judge;
 mod random_worlds;
 mod real_maps;

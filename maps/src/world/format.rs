@@ -21,7 +21,7 @@ use body::Body;
 pub(crate) use body::MAX_FACES;
 
 const MAGIC: [u8; 4] = *b"OBSP";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const HASH_AT: usize = MAGIC.len() + size_of::<u32>();
 const BODY_AT: usize = HASH_AT + blake3::OUT_LEN;
 
@@ -80,6 +80,9 @@ pub enum FormatError {
     /// The onion BSP is no tree.
     #[error("onion BSP: {0}")]
     Tree(InvalidTree),
+    /// Sealed for sizes that there are not.
+    #[error("it is sealed for a size that it does not have")]
+    Sealed,
     /// The shift tree is no tree.
     #[error("shift tree: {0}")]
     Shift(InvalidShiftTree),

@@ -27,10 +27,25 @@ impl Solidity {
         self.0 >> size.index() & 1 == 1
     }
 
+    /// The bits of a mask over `count` sizes; `None` if others are set.
+    pub(crate) fn of_sizes(bits: u32, count: usize) -> Option<Self> {
+        (u64::from(bits) >> count == 0).then_some(Self(bits))
+    }
+
+    pub(crate) fn bits(self) -> u32 {
+        self.0
+    }
+
     /// This, and solid for `size` too.
     #[must_use]
     pub(crate) fn with(self, size: SizeId) -> Self {
         Self(self.0 | 1 << size.index())
+    }
+
+    /// Solid where either is.
+    #[must_use]
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
     /// Solid where both are.

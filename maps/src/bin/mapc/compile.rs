@@ -1,9 +1,12 @@
-use std::path::PathBuf;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use glam::DVec3;
 use indicatif::{ProgressBar, ProgressStyle};
-use maps::{BevelAngle, Options, Source, Spaces, Stage, compile};
+use maps::{BevelAngle, Options, Report, Sealing, Source, Spaces, Stage, compile};
 use serde::Serialize;
 
 use crate::info::Summary;
@@ -26,6 +29,13 @@ pub(crate) struct Arguments {
     /// from 30 to 180 degrees; 180 never does
     #[arg(long, value_name = "DEG", default_value_t, value_parser = bevel_angle)]
     bevel_angle: BevelAngle,
+    /// Leave the outside empty even where the map is sealed
+    #[arg(long)]
+    keep_outside: bool,
+    /// How many threads to use; as many as the machine has if not given. The
+    /// result does not depend on it
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -39,6 +49,9 @@ struct Compilation {
     surface_polygons: usize,
     shift_bevels: usize,
     warnings: Vec<Warning>,
+    leaks: Vec<Leak>,
+    /// Where the first leak's path was written, for editors.
+    pointfile: Option<PathBuf>,
     #[serde(flatten)]
     world: Summary,
 }
@@ -47,6 +60,16 @@ struct Compilation {
 struct Warning {
     line: u64,
     reason: String,
+}
+
+/// A way from an entity into the void, for the size of this name.
+#[derive(Serialize)]
+struct Leak {
+    size: String,
+    classname: String,
+    line: u64,
+    origin: DVec3,
+    path: Vec<DVec3>,
 }
 
 fn bevel_angle(text: &str) -> Result<BevelAngle, String> {
@@ -61,14 +84,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(path) => Spaces::load(path)?,
         None => Spaces::default(),
     };
-    let options = Options { strict: arguments.strict, bevel_angle: arguments.bevel_angle };
+    let options = Options {
+        strict: arguments.strict,
+        bevel_angle: arguments.bevel_angle,
+        keep_outside: arguments.keep_outside,
+        threads: arguments.threads,
+    };
     // Draws nothing where standard error is no terminal.
     let bar = ProgressBar::new(0)
-        .with_style(ProgressStyle::with_template("{msg:18} {wide_bar} {percent:>3} %  {elapsed}")?);
+        .with_style(ProgressStyle::with_template("{msg:20} {wide_bar} {percent:>3} %  {elapsed}")?);
     let compiled = compile(&source, &spaces, &options, &mut |stage, done, of| {
         bar.set_message(match stage {
             Stage::Surfaces => "uniting brushes",
             Stage::Tree => "dividing space",
+            Stage::Filled => "dividing the inside",
             Stage::ShiftTree => "bevelling solids",
         });
         bar.set_length(of);
@@ -79,11 +108,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         arguments.output.clone().unwrap_or_else(|| arguments.source.with_extension("obsp"));
     compiled.world.save(&output)?;
     let report = compiled.report;
+    let pointfile = write_pointfile(&report, &output)?;
     if !arguments.json {
-        for warning in &report.warnings {
-            eprintln!("warning: {warning}");
-        }
+        warn(&report, &spaces, &arguments.source);
     }
+    let leaks = spaces.sizes().iter().zip(&report.sealings).filter_map(|(size, sealing)| {
+        let Sealing::Leaks(leak) = sealing else { return None };
+        let (size, classname) = (size.name.clone(), leak.classname.clone());
+        let (line, origin, path) = (leak.line, leak.origin, leak.path.clone());
+        Some(Leak { size, classname, line, origin, path })
+    });
+    let leaks = leaks.collect();
     let warnings = report.warnings.iter();
     let compilation = Compilation {
         seconds: started.elapsed().as_secs_f64(),
@@ -93,6 +128,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         warnings: warnings
             .map(|w| Warning { line: w.line, reason: w.reason.to_string() })
             .collect(),
+        leaks,
+        pointfile,
         world: Summary::of(&compiled.world, std::fs::metadata(&output)?.len()),
         output,
     };
@@ -103,4 +140,49 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         print!("{}", compilation.world);
     }
     Ok(())
+}
+
+/// Writes the way out of the first size that leaks beside the world; where
+/// there is none, removes that of an earlier compilation.
+fn write_pointfile(report: &Report, output: &Path) -> Result<Option<PathBuf>> {
+    let path = output.with_extension("pts");
+    let leaks = report.sealings.iter().find_map(|sealing| match sealing {
+        Sealing::Leaks(leak) => Some(leak),
+        _ => None,
+    });
+    let done = match leaks {
+        Some(leak) => std::fs::write(&path, leak.pointfile()),
+        None => std::fs::remove_file(&path).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        }),
+    };
+    done.with_context(|| path.display().to_string())?;
+    Ok(leaks.map(|_| path))
+}
+
+/// Says on standard error what a designer should look at.
+fn warn(report: &Report, spaces: &Spaces, source: &Path) {
+    for warning in &report.warnings {
+        eprintln!("warning: {warning}");
+    }
+    let source = source.display();
+    for (size, sealing) in spaces.sizes().iter().zip(&report.sealings) {
+        let name = &size.name;
+        match sealing {
+            Sealing::Sealed => (),
+            Sealing::Leaks(leak) => {
+                let maps::Leak { classname, line, origin, path } = leak;
+                let out = path.last().unwrap_or(origin);
+                eprintln!(
+                    "warning: {source}:{line}: leak for size {name}: {classname} at {origin} \
+                     reaches the void at {out:.0}; the outside is left empty"
+                );
+            }
+            Sealing::Unoccupied => eprintln!(
+                "warning: {source}: no point entity has room for size {name}, so that nothing \
+                 tells inside from outside; the outside is left empty"
+            ),
+        }
+    }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Summary {
     name: String,
     hash: String,
     bytes: u64,
+    /// As Quake means it: for the bare point.
+    sealed: bool,
     sizes: Vec<Size>,
     onion_nodes: usize,
     onion_leaves: usize,
@@ -37,16 +39,22 @@ pub(crate) struct Summary {
 struct Size {
     name: String,
     half_extents: Vec3,
+    sealed: bool,
 }
 
 impl Summary {
     pub(crate) fn of(world: &World, bytes: u64) -> Self {
-        let size = |s: &maps::Size| Size { name: s.name.clone(), half_extents: s.half_extents };
+        let size = |s: &maps::Size| Size {
+            name: s.name.clone(),
+            half_extents: s.half_extents,
+            sealed: world.size(&s.name).is_some_and(|id| world.is_sealed_for(id)),
+        };
         let counts = world.counts();
         Self {
             name: world.name().to_owned(),
             hash: world.hash().iter().map(|byte| format!("{byte:02x}")).collect(),
             bytes,
+            sealed: world.is_sealed(),
             sizes: world.sizes().iter().map(size).collect(),
             onion_nodes: counts.onion_nodes,
             onion_leaves: counts.onion_leaves,
@@ -64,7 +72,8 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sizes = self.sizes.iter().map(|size| {
             let e = size.half_extents;
-            format!("{} {}x{}x{}", size.name, e.x, e.y, e.z)
+            let leaking = if size.sealed { "" } else { " not sealed" };
+            format!("{} {}x{}x{}{leaking}", size.name, e.x, e.y, e.z)
         });
         writeln!(f, "  name      {}", self.name)?;
         writeln!(f, "  hash      {}", self.hash)?;

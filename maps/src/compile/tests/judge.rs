@@ -61,7 +61,8 @@ impl Random {
 impl Judge {
     pub(super) fn new(source: &Source) -> Self {
         let spaces = Spaces::default();
-        let options = Options::default();
+        // It knows nothing of an outside.
+        let options = Options { keep_outside: true, ..Options::default() };
         let world = compile(source, &spaces, &options, &mut |_, _, _| ())
             .unwrap_or_else(|error| panic!("{error}"))
             .world;

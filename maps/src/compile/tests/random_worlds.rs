@@ -1,6 +1,7 @@
 //! Worlds that nobody would draw: overlapping, abutting, tilted brushes.
 
 use std::fmt::Write;
+use std::num::NonZeroUsize;
 
 use glam::{DMat3, DVec3};
 use proptest::prelude::*;
@@ -152,13 +153,14 @@ proptest! {
 
     #[test]
     fn the_same_source_gives_the_same_bytes(brushes in brushes()) {
-        let compiled = || {
+        let compiled = |threads| {
             let spaces = Spaces::default();
-            compile(&source(&brushes), &spaces, &Options::default(), &mut |_, _, _| ())
+            let options = Options { threads: NonZeroUsize::new(threads), ..Options::default() };
+            compile(&source(&brushes), &spaces, &options, &mut |_, _, _| ())
                 .expect("it compiles")
                 .world
                 .to_bytes()
         };
-        prop_assert_eq!(compiled(), compiled());
+        prop_assert_eq!(compiled(1), compiled(3));
     }
 }

@@ -9,6 +9,10 @@ use super::judge::{Judge, Random};
 use crate::{Source, Trace};
 
 fn each_map(check: impl Fn(&str, Judge)) {
+    each_source(|name, source| check(name, Judge::new(&source)));
+}
+
+pub(super) fn each_source(check: impl Fn(&str, Source)) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/maps");
     let mut maps: Vec<PathBuf> = Vec::new();
     for collection in ["ericw-tools", "id-gpl", "librequake"] {
@@ -26,11 +30,11 @@ fn each_map(check: impl Fn(&str, Judge)) {
     for path in maps {
         let name = path.display().to_string();
         let source = Source::read(&path).unwrap_or_else(|error| panic!("{error}"));
-        check(&name, Judge::new(&source));
+        check(&name, source);
     }
 }
 
-fn count(name: &str, default: usize) -> usize {
+pub(super) fn count(name: &str, default: usize) -> usize {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 

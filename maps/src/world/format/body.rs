@@ -9,7 +9,7 @@ use super::surface::SurfaceRecord;
 use super::{FormatError, MAX_BYTES};
 use crate::geometry::{ConvexSolid, Face, Plane};
 use crate::spaces::{Size, Spaces};
-use crate::world::onion::{Child, Node, OnionTree};
+use crate::world::onion::{Child, Node, OnionTree, Solidity};
 use crate::world::{MapEntity, WorldParts};
 
 /// Most faces of one stored solid; it takes faces × vertices steps to check.
@@ -87,6 +87,7 @@ pub(in crate::world) struct Body<'a> {
     sizes: List<SizeRecord<'a>>,
     root: u32,
     nodes: List<NodeRecord>,
+    sealed: u32,
     shift: ShiftRecord,
     surface: SurfaceRecord,
     solids: List<SolidRecord>,
@@ -110,6 +111,7 @@ impl<'a> Body<'a> {
             sizes: List(world.spaces.sizes().iter().map(size).collect()),
             root: world.onion.root().bits(),
             nodes: List(world.onion.nodes().iter().map(node).collect()),
+            sealed: world.sealed.bits(),
             shift: ShiftRecord::of(&world.shift),
             surface: SurfaceRecord::of(&world.surface),
             solids: SolidRecord::all(&world.solids),
@@ -143,6 +145,8 @@ impl<'a> Body<'a> {
         let nodes = self.nodes.0.into_iter().map(node).collect();
         let onion =
             OnionTree::new(Child::from_bits(self.root), nodes).map_err(FormatError::Tree)?;
+        let count = spaces.sizes().len();
+        let sealed = Solidity::of_sizes(self.sealed, count).ok_or(FormatError::Sealed)?;
         let solids = SolidRecord::into_solids(self.solids)?;
         let shift = self.shift.into_tree().map_err(FormatError::Shift)?;
         let surface = self.surface.into_surface(&solids)?;
@@ -155,7 +159,7 @@ impl<'a> Body<'a> {
             });
         }
         let name = self.name.to_owned();
-        Ok(WorldParts { name, spaces, onion, shift, surface, solids, entities })
+        Ok(WorldParts { name, spaces, onion, sealed, shift, surface, solids, entities })
     }
 }
 

@@ -1,0 +1,58 @@
+use glam::DVec3;
+
+use super::Occupant;
+use super::portals::{Flood, Portals};
+use super::seeds::Seed;
+
+/// Whether the inside of a map is shut off from the void around it, for one
+/// size.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sealing {
+    /// It is; the outside is solid.
+    Sealed,
+    /// It is not; the outside stays empty.
+    Leaks(Leak),
+    /// No entity has room for this size, so that nothing tells inside from
+    /// outside; the outside stays empty.
+    Unoccupied,
+}
+
+/// A way from an entity into the void.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leak {
+    /// The entity's class.
+    pub classname: String,
+    /// Line of the entity's opening brace.
+    pub line: u64,
+    /// Where the entity is.
+    pub origin: DVec3,
+    /// The way out, free for a box of the size all along: from near the origin
+    /// to beyond all brushes.
+    pub path: Vec<DVec3>,
+}
+
+impl Leak {
+    /// The shortest leak, counted in portals, among what was reached from
+    /// `seeds`.
+    pub(super) fn find(
+        reached: &Flood<'_>,
+        portals: &Portals,
+        seeds: &[Seed],
+        occupants: &[Occupant],
+    ) -> Option<Self> {
+        let mut ways_out = reached.order.iter().map(|&leaf| (leaf, portals.way_out(leaf)));
+        let (leaf, out) = ways_out.find_map(|(leaf, out)| Some((leaf, out?)))?;
+        let (start, way) = reached.way(leaf);
+        let seed = seeds.iter().find(|seed| seed.leaf == start)?;
+        let Occupant { classname, line, origin } = &occupants[seed.occupant];
+        let path = std::iter::once(seed.at).chain(way).chain([out]).collect();
+        Some(Self { classname: classname.clone(), line: *line, origin: *origin, path })
+    }
+
+    /// The path as a Quake pointfile, which editors draw as a line: a point on
+    /// each line of text.
+    pub fn pointfile(&self) -> String {
+        let points = std::iter::once(&self.origin).chain(&self.path);
+        points.map(|p| format!("{:.3} {:.3} {:.3}\n", p.x, p.y, p.z)).collect()
+    }
+}

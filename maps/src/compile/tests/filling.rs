@@ -1,0 +1,244 @@
+//! What is filled, what never may be, and how a leak is told.
+
+use std::fmt::Write;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use glam::Vec3;
+
+use super::judge::Random;
+use super::real_maps::{count, each_source};
+use crate::{Compiled, Leak, Options, Sealing, SizeId, Source, Spaces, Trace, World, compile};
+
+/// A drawing of axis-aligned boxes and entities.
+struct Map(String, String);
+
+impl Map {
+    /// A room of 512 units about the origin, in walls 16 thick. Its first wall
+    /// is the ceiling.
+    fn room() -> Self {
+        let mut map = Self(String::new(), String::new());
+        for axis in [2, 0, 1] {
+            for side in [1.0, -1.0] {
+                let (mut min, mut max) = ([-272.0; 3], [272.0; 3]);
+                (min[axis], max[axis]) = (256.0 * side, 272.0 * side);
+                map = map.brush(min, max);
+            }
+        }
+        map
+    }
+
+    fn brush(mut self, a: [f64; 3], b: [f64; 3]) -> Self {
+        self.0 += "{\n";
+        for axis in 0..3 {
+            for (at, sign) in [(a[axis].max(b[axis]), 1.0), (a[axis].min(b[axis]), -1.0)] {
+                let point = |u: f64, v: f64| {
+                    let mut p = [at; 3];
+                    (p[(axis + 1) % 3], p[(axis + 2) % 3]) = (u, v * sign);
+                    format!("( {} {} {} ) ", p[0], p[1], p[2])
+                };
+                self.0 += &(point(64.0, 0.0) + &point(0.0, 0.0) + &point(0.0, 64.0));
+                self.0 += "x 0 0 0 1 1\n";
+            }
+        }
+        self.0 += "}\n";
+        self
+    }
+
+    fn entity(mut self, classname: &str, origin: Vec3) -> Self {
+        let Vec3 { x, y, z } = origin;
+        write!(self.1, "{{\n\"classname\" \"{classname}\"\n\"origin\" \"{x} {y} {z}\"\n}}\n")
+            .expect("a string grows");
+        self
+    }
+
+    fn source(&self) -> Source {
+        let text = format!("{{\n\"classname\" \"worldspawn\"\n{}}}\n{}", self.0, self.1);
+        Source::from_text("room", text)
+    }
+
+    fn compiled(&self) -> Compiled {
+        compiled(&self.source(), &Options { strict: true, ..Options::default() })
+    }
+}
+
+fn compiled(source: &Source, options: &Options) -> Compiled {
+    compile(source, &Spaces::default(), options, &mut |_, _, _| ())
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn bare(source: &Source) -> World {
+    compiled(source, &Options { keep_outside: true, ..Options::default() }).world
+}
+
+const SPAWN: Vec3 = Vec3::new(100.0, 100.0, -231.0);
+const OUTSIDE: Vec3 = Vec3::new(0.0, 0.0, 330.0);
+
+#[test]
+fn a_sealed_room_is_all_there_is() {
+    let Compiled { world, report } = Map::room().entity("info_player_start", SPAWN).compiled();
+    assert_eq!(report.sealings, [const { Sealing::Sealed }; 4]);
+    assert!(world.is_sealed());
+    for (size, _) in Spaces::default().iter() {
+        assert!(world.is_sealed_for(size));
+        assert!(!world.is_solid(size, Vec3::ZERO));
+        for far in [OUTSIDE, OUTSIDE * 100.0, -OUTSIDE, Vec3::splat(300.0)] {
+            assert!(world.is_solid(size, far), "{far}");
+        }
+    }
+    // Six walls for each of four sizes, less the planes that are never needed.
+    assert!(world.counts().onion_nodes <= 24, "{:?}", world.counts());
+    let again = World::from_bytes(&world.to_bytes()).expect("it was just written");
+    assert!(again.is_sealed());
+}
+
+#[test]
+fn an_item_on_the_floor_keeps_a_room_for_every_size() {
+    // The centre of no box but the point's can be here.
+    for sunk in [-256.0, -256.5, -259.0] {
+        let corner = Vec3::new(-256.0, -256.0, sunk);
+        let Compiled { world, report } = Map::room().entity("item_health", corner).compiled();
+        assert_eq!(report.sealings, [const { Sealing::Sealed }; 4], "{sunk}");
+        for (size, _) in Spaces::default().iter() {
+            assert!(!world.is_solid(size, Vec3::ZERO), "{sunk}");
+        }
+    }
+}
+
+#[test]
+fn a_leak_is_told_with_the_entity_and_a_way_that_is_free() {
+    // A hole that the crouching fit through, and nobody larger.
+    let map = Map::room().entity("info_null", Vec3::splat(1000.0));
+    let wall = map.0.find("}\n").expect("there are brushes") + 2;
+    let mut map = Map(map.0[wall..].to_owned(), String::new());
+    for (a, b) in [
+        ([-272.0, -272.0, 256.0], [272.0, 0.0, 272.0]),
+        ([-272.0, 40.0, 256.0], [272.0, 272.0, 272.0]),
+        ([-272.0, 0.0, 256.0], [0.0, 40.0, 272.0]),
+        ([33.0, 0.0, 256.0], [272.0, 40.0, 272.0]),
+    ] {
+        map = map.brush(a, b);
+    }
+    let map = map.entity("light", Vec3::new(0.0, 0.0, 200.0)).entity("info_player_start", SPAWN);
+    let Compiled { world, report } = map.compiled();
+    assert!(!world.is_sealed());
+    let line = 1 + map.source().text().lines().take_while(|l| !l.contains("light")).count() as u64;
+    for (size, half) in Spaces::default().iter() {
+        match &report.sealings[size.index()] {
+            // 33 units are enough for standing, too.
+            Sealing::Leaks(Leak { classname, line: at, origin, path }) if half.name != "large" => {
+                assert_eq!((classname.as_str(), *at), ("light", line - 1));
+                assert_eq!(origin.z, 200.0);
+                for step in path.windows(2) {
+                    let (from, to) = (step[0].as_vec3(), step[1].as_vec3());
+                    let trace = world.find_first_transition(size, from, to);
+                    assert_eq!(trace, Trace::Clear, "{from} to {to}");
+                }
+                let end = path.last().expect("it leads somewhere");
+                assert!(!world.bounds().contains(*end));
+                assert!(!world.is_solid(size, OUTSIDE));
+            }
+            Sealing::Sealed if half.name == "large" => {
+                assert!(world.is_solid(size, OUTSIDE) && !world.is_solid(size, Vec3::ZERO));
+            }
+            other => panic!("{}: {other:?}", half.name),
+        }
+    }
+}
+
+#[test]
+fn pockets_and_what_nothing_occupies_stay_empty() {
+    let room = Map::room();
+    let report = room.compiled().report;
+    assert_eq!(report.sealings, [const { Sealing::Unoccupied }; 4]);
+    // Two rooms, one of them with nobody in it.
+    let map = Map::room().brush([-272.0, -8.0, -272.0], [272.0, 8.0, 272.0]);
+    let world = map.entity("info_player_start", SPAWN).compiled().world;
+    assert!(world.is_sealed());
+    for (size, _) in Spaces::default().iter() {
+        for y in [-128.0, 128.0] {
+            assert!(!world.is_solid(size, Vec3::new(0.0, y, 0.0)));
+        }
+    }
+    // Somebody who stands outside keeps the outside.
+    let both = Map::room().entity("info_player_start", OUTSIDE).compiled().world;
+    assert!(!both.is_sealed());
+    let point = both.size("point").expect("it is listed");
+    assert!(!both.is_solid(point, OUTSIDE) && !both.is_solid(point, Vec3::ZERO));
+}
+
+/// From the entities, nobody can tell a filled world from a bare one.
+#[test]
+fn who_starts_at_an_entity_never_meets_the_filling() {
+    let steps = count("MAPS_WALKS", 100);
+    each_source(|name, source| {
+        let filled = compiled(&source, &Options::default()).world;
+        let bare = bare(&source);
+        let mut random = Random(4);
+        for (size, half) in Spaces::default().iter() {
+            let mut starts = Vec::new();
+            for entity in filled.entities().iter().filter(|e| e.solids().is_empty()) {
+                let origin = entity.origin().map(|origin| origin.as_vec3());
+                let lifts = [0.0, 1.0, half.half_extents.z * 0.5, half.half_extents.z];
+                let starts_here = origin.into_iter().flat_map(|o| lifts.map(|z| o + Vec3::Z * z));
+                starts.extend(starts_here.filter(|&start| {
+                    // Above the entity, and nothing between.
+                    !bare.is_solid(size, start)
+                        && origin.is_some_and(|origin| {
+                            let point = bare.size("point").expect("it is listed");
+                            bare.find_first_transition(point, origin, start) == Trace::Clear
+                        })
+                }));
+            }
+            if starts.is_empty() {
+                continue;
+            }
+            for step in 0..steps {
+                let mut position = starts[step % starts.len()];
+                for _ in 0..20 {
+                    let length = 4.0 * 200_f64.powf(random.unit());
+                    let end = position + (random.direction() * length).as_vec3();
+                    let [here, there] = [&filled, &bare]
+                        .map(|world| world.find_first_transition(size, position, end));
+                    let context = format!("{name}: {}: {position} to {end}", half.name);
+                    match (here, there) {
+                        (Trace::Clear, Trace::Clear) => position = end,
+                        (Trace::Hit(here), Trace::Hit(there))
+                            if (here.time - there.time).abs() * length as f32 <= 0.05 =>
+                        {
+                            position = here.end;
+                        }
+                        // Brushes that meet in an edge alone are open to who
+                        // crosses it by less than the tolerance of traces.
+                        (Trace::Hit(here), _) if near(&bare, size, here.point) => {
+                            position = here.end;
+                        }
+                        _ => panic!("{context}: {here:?} filled, {there:?} bare"),
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Whether there is solid within a hundredth of a unit, along the diagonals.
+fn near(world: &World, size: SizeId, point: Vec3) -> bool {
+    let sign = |bit: bool| if bit { 0.01 } else { -0.01 };
+    (0..8).any(|i| {
+        let aside = Vec3::new(sign(i & 1 == 1), sign(i & 2 == 2), sign(i & 4 == 4));
+        world.is_solid(size, point + aside)
+    })
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    for name in ["arena", "terrain", "warren"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{name}.map"));
+        let source = Source::read(&path).unwrap_or_else(|error| panic!("{error}"));
+        let [one, two, five] = [1, 2, 5].map(|threads| {
+            let threads = NonZeroUsize::new(threads);
+            compiled(&source, &Options { threads, ..Options::default() }).world.to_bytes()
+        });
+        assert!(one == two && two == five, "{name}");
+    }
+}
