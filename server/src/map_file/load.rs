@@ -31,6 +31,7 @@ fn compile(path: &Path) -> Result<World, StartError> {
             bar.set_message(match stage {
                 Stage::Surfaces => "surfaces",
                 Stage::Tree => "tree",
+                Stage::Filled => "inside",
                 Stage::ShiftTree => "shift tree",
             });
             bar.set_length(total);
@@ -44,6 +45,9 @@ fn compile(path: &Path) -> Result<World, StartError> {
     }
     if warnings.len() > WARNINGS {
         warn!("{} more brushes left out", warnings.len() - WARNINGS);
+    }
+    if !compiled.world.is_sealed() {
+        warn!("{} is not sealed; `mapc compile` tells where it leaks", path.display());
     }
     Ok(compiled.world)
 }
