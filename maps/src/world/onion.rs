@@ -58,10 +58,6 @@ impl Solidity {
     fn differing(self, other: Self) -> Self {
         Self(self.0 ^ other.0)
     }
-
-    fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
 }
 
 /// A child of a node: another node, or a leaf held inline.
