@@ -30,6 +30,7 @@ mod options;
 mod pacer;
 pub mod recording;
 pub mod replay;
+pub mod scene;
 mod seats;
 mod server;
 mod sessions;

@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::error::ErrorKind::MissingRequiredArgument;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use server::replay::{ReplayOptions, replay};
+use server::scene::{SceneOptions, landing};
 use server::soak::{SoakOptions, soak};
 use server::{LogFormat, ModelsOptions, Options, Running, Server, write_models};
 use tracing::info;
@@ -40,6 +41,8 @@ enum Job {
     Soak(SoakOptions),
     /// Run a recording again and compare its digests
     Replay(ReplayOptions),
+    /// Play a scene by scripts and show what its filters cost
+    Scene(SceneOptions),
     /// Write the models that ship
     Models(ModelsOptions),
 }
@@ -101,6 +104,15 @@ fn run(job: Job) -> Result<ExitCode> {
             let outcome = replay(&options)?;
             println!("{outcome}");
             outcome.difference.is_none()
+        }
+        Job::Scene(options) => {
+            let outcome = landing(options.landing())?;
+            if options.landing().json {
+                println!("{}", serde_json::to_string_pretty(&outcome)?);
+            } else {
+                println!("{outcome}");
+            }
+            outcome.is_as_meant()
         }
         Job::Models(options) => {
             for path in write_models(&options)? {

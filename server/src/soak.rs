@@ -19,6 +19,7 @@ pub use dump::Dump;
 pub use options::SoakOptions;
 pub use outside::Outside;
 pub use report::{CascadeStage, Finding, Report, TickTimes, TimeOfImpact};
+pub(crate) use run::nanoseconds;
 pub use run::{SoakError, soak};
 pub use script::Script;
 pub use stuck::StuckWatch;

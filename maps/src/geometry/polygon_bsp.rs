@@ -12,6 +12,7 @@ use super::{Plane, Winding};
 pub struct PolygonBsp {
     nodes: Vec<Node>,
     root: Child,
+    fragments: usize,
 }
 
 /// An inner node of a [`PolygonBsp`].
@@ -44,11 +45,13 @@ impl PolygonBsp {
     /// Builds the tree of a closed surface of convex polygons, each on its
     /// outward plane. The same polygons in the same order give the same tree.
     pub fn build(polygons: Vec<(Plane, Winding)>) -> Self {
-        let mut tree = Self { nodes: Vec::new(), root: Child::Empty };
+        let mut tree = Self { nodes: Vec::new(), root: Child::Empty, fragments: 0 };
         // A work list, not recursion: the depth is the input's to decide.
         let mut waiting = vec![(Place::Root, polygons)];
         while let Some((place, polygons)) = waiting.pop() {
             let Some(plane) = best_divider(&polygons) else { continue };
+            let on = |(_, winding): &&(Plane, Winding)| sides(winding, &plane) == (false, false);
+            tree.fragments += polygons.iter().filter(on).count();
             let (front, back) = divide(polygons, &plane);
             let node = tree.nodes.len();
             tree.nodes.push(Node { plane, front: Child::Empty, back: Child::Solid(0) });
@@ -74,6 +77,12 @@ impl PolygonBsp {
     /// All inner nodes; parents before children.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// Into how many pieces its planes have cut the polygons that it was built
+    /// of: what Blow counts as polygons after BSP cuts.
+    pub fn fragments(&self) -> usize {
+        self.fragments
     }
 
     /// Whether `point` lies inside. On the surface either answer may come.

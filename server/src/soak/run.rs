@@ -277,7 +277,7 @@ fn dump_error(path: &Path) -> impl FnOnce(io::Error) -> SoakError {
 }
 
 /// Time since this was first asked.
-fn nanoseconds() -> u64 {
+pub(crate) fn nanoseconds() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     // Enough for 584 years.
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64

@@ -1,0 +1,322 @@
+use std::fmt;
+
+use glam::{DVec2, DVec3};
+use maps::model::{Model, shipped};
+use serde::Serialize;
+use sim::audit::Audit;
+use sim::{Clock, Command, Config, EntityId, EntityState, Event, PlayerKind, Stages, World};
+use thiserror::Error;
+
+use super::pilot::{Pilot, points};
+use super::{LandingOptions, Table};
+use crate::error::StartError;
+use crate::map_file;
+use crate::soak::nanoseconds;
+
+/// Ticks per second of the scene.
+const RATE: u32 = 60;
+
+/// Longest that an act may take, in ticks: whatever has not come about by then
+/// will not.
+const PATIENCE: u32 = 15 * RATE;
+
+/// How high above its starting point the tank drops its cargo, in units.
+const DROP_HEIGHT: f64 = 140.0;
+
+/// How far it flies off meanwhile, in units.
+const OFF: f64 = 320.0;
+
+/// How high above the pad it comes back, in units: well over the rim.
+const APPROACH: f64 = 90.0;
+
+/// Nearer than this to a place, in units, it is there.
+const THERE: f64 = 8.0;
+
+/// Slower than this, in units per second, it rests.
+const RESTS: f64 = 2.0;
+
+/// The rim of a repair pad above its underside, in units, less what a tilted
+/// tank may stand out.
+const IN_THE_HOLLOW: f64 = 18.0;
+
+/// How long it stays in the pad, in ticks.
+const STAY: u32 = RATE;
+
+/// The circles of the others: radius and height of the first in units, what
+/// each further one adds, and radians per second.
+const CIRCLE: (f64, f64) = (180.0, 110.0);
+const WIDER: (f64, f64) = (30.0, 25.0);
+const TURN: f64 = 0.7;
+
+/// What the tank is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Act {
+    /// Climbs over its starting point.
+    Climb,
+    /// Has dropped its cargo, flies off, and waits for the pad to rest.
+    Drop,
+    /// Turns round.
+    TurnRound,
+    /// Flies back over the pad.
+    Return,
+    /// Comes down in the hollow and stays a while.
+    Land,
+    /// Takes off and flies away.
+    FlyAway,
+    /// All is played.
+    Done,
+}
+
+/// How the scene went.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Landing {
+    /// The map.
+    pub map: String,
+    /// Ticks played.
+    pub ticks: u64,
+    /// Other tanks that flew about.
+    pub others: u16,
+    /// The act that it came to: all of them, if it went as it should.
+    pub act: Act,
+    /// Whether the tank stood in the hollow of the pad.
+    pub landed: bool,
+    /// Polygons of the tank, the cargo box and the pad, before and after they
+    /// were cut by their trees; Blow's are 97 and 111, 12 and 12, 69 and 76.
+    pub polygons: [(usize, usize); 3],
+    /// Ticks after which something reached into something else.
+    pub interpenetrations: u64,
+    /// What the filters did.
+    #[serde(flatten)]
+    pub table: Table,
+}
+
+/// Why the scene could not be played.
+#[derive(Debug, Error)]
+pub enum SceneError {
+    /// The map could not be had.
+    #[error(transparent)]
+    Map(#[from] StartError),
+    /// The map cannot carry a match.
+    #[error("the map cannot carry the scene: {0}")]
+    Setup(#[from] sim::SetupError),
+    /// A tank was not let in.
+    #[error(transparent)]
+    Join(#[from] sim::JoinError),
+}
+
+/// Plays Blow's scene: a hovertank drops a cargo box, which becomes a repair
+/// pad where it touches the ground, turns round, lands in the pad's hollow,
+/// takes off and flies away, while others fly about. Every stage of the cascade
+/// is on and timed, and every tick audited.
+///
+/// # Errors
+/// The map cannot be had, or has no room for the match.
+pub fn landing(options: &LandingOptions) -> Result<Landing, SceneError> {
+    let map = map_file::load(&map_file::find(&options.map, &map_file::folders())?)?;
+    let name = map.name().to_owned();
+    let config =
+        Config { tick_rate: RATE, seed: options.seed, objects: 0, max_players: options.others + 1 };
+    let models = shipped();
+    let mut world = World::new(map.into(), models.clone().into(), config)?;
+    world.set_stages(Stages::ALL);
+    world.set_clock(Some(Clock::new(nanoseconds)));
+    let audit = Audit::new(world.map(), &models)?;
+    let tank = world.join_as(PlayerKind::Hovertank)?;
+    let others = (0..options.others).map(|_| world.join_as(PlayerKind::Hovertank));
+    let others = others.collect::<Result<Vec<_>, _>>()?;
+    let mut play = Play { world, audit, tank, others, plot: Plot::default(), overlaps: 0 };
+    let before = *play.world.counters();
+    while play.plot.act != Act::Done && play.plot.lasted < PATIENCE {
+        play.tick();
+    }
+    let world = &play.world;
+    Ok(Landing {
+        map: name,
+        ticks: world.state().tick,
+        others: options.others,
+        act: play.plot.act,
+        landed: play.plot.landed,
+        polygons: ["hovertank", "cargo_box", "repair_pad"].map(|name| polygons(&models, name)),
+        interpenetrations: play.overlaps,
+        table: Table::between(&before, world.counters()),
+    })
+}
+
+fn polygons(models: &[Model], name: &str) -> (usize, usize) {
+    let model = models.iter().find(|model| model.name() == name);
+    model.map_or((0, 0), |model| (model.polygons().len(), model.bsp().fragments()))
+}
+
+/// The match, and who plays in it.
+struct Play {
+    world: World,
+    audit: Audit,
+    tank: EntityId,
+    others: Vec<EntityId>,
+    plot: Plot,
+    overlaps: u64,
+}
+
+/// How far the plot has come.
+struct Plot {
+    act: Act,
+    /// Ticks of the act so far.
+    lasted: u32,
+    start: Option<DVec3>,
+    pad: Option<EntityId>,
+    /// Ticks that the tank has rested in the pad.
+    rested: u32,
+    landed: bool,
+}
+
+impl Default for Plot {
+    fn default() -> Self {
+        Self { act: Act::Climb, lasted: 0, start: None, pad: None, rested: 0, landed: false }
+    }
+}
+
+impl Play {
+    fn tick(&mut self) {
+        let state = self.world.state();
+        let find = |id: EntityId| state.entities.iter().find(|entity| entity.id == id);
+        let mut commands = Vec::new();
+        if let Some(tank) = find(self.tank) {
+            let pad = self.plot.pad.and_then(find);
+            commands.push((self.tank, self.plot.direct(tank, pad)));
+        }
+        let centre = self.plot.start.unwrap_or_default();
+        for (number, &id) in self.others.iter().enumerate() {
+            if let Some(other) = find(id) {
+                commands.push((id, circle(number, self.others.len(), state.tick, centre, other)));
+            }
+        }
+        self.world.step(&commands);
+        for event in self.world.events() {
+            if let Event::Deployed { pad } = event {
+                self.plot.pad = Some(*pad);
+            }
+        }
+        let overlaps = self.audit.check(&self.world.state());
+        self.overlaps += u64::from(!overlaps.is_empty());
+    }
+}
+
+impl Plot {
+    /// What the tank does next, and whether another act begins.
+    fn direct(&mut self, tank: &EntityState, pad: Option<&EntityState>) -> Command {
+        let start = *self.start.get_or_insert(tank.position);
+        // Away from the middle of the map is not where others are.
+        let heading = DVec2::new(-start.x, -start.y);
+        let heading = heading.y.atan2(heading.x);
+        let ahead = DVec2::from_angle(heading).extend(0.0);
+        let out = Pilot { heading };
+        let back = Pilot { heading: heading + std::f64::consts::PI };
+        let off = start + ahead * OFF + DVec3::Z * DROP_HEIGHT;
+        let pad_rests = pad.filter(|pad| pad.asleep);
+        let over = pad.map_or(start, |pad| pad.position);
+        let (command, next) = match self.act {
+            Act::Climb => {
+                let command = out.fly(tank, start + DVec3::Z * (DROP_HEIGHT + 40.0), true);
+                if tank.position.z > start.z + DROP_HEIGHT {
+                    (Pilot::drop_cargo(command), Some(Act::Drop))
+                } else {
+                    (command, None)
+                }
+            }
+            Act::Drop => {
+                let away = (tank.position - off).truncate().length() < OFF * 0.25;
+                let next = (away && pad_rests.is_some()).then_some(Act::TurnRound);
+                (out.fly(tank, off, true), next)
+            }
+            Act::TurnRound => {
+                let turned = points(tank.orientation, back.heading);
+                (back.fly(tank, off, true), turned.then_some(Act::Return))
+            }
+            Act::Return => {
+                let above = over + DVec3::Z * APPROACH;
+                let there = (tank.position - above).truncate().length() < THERE
+                    && tank.velocity.truncate().length() < THERE;
+                (back.fly(tank, above, true), there.then_some(Act::Land))
+            }
+            Act::Land => {
+                self.landed |= pad.is_some_and(|pad| is_in_hollow(tank, pad));
+                let rests = self.landed && tank.velocity.length() < RESTS;
+                self.rested += u32::from(rests);
+                (back.land(tank, over), (self.rested > STAY).then_some(Act::FlyAway))
+            }
+            Act::FlyAway | Act::Done => {
+                let away = over - ahead * OFF + DVec3::Z * DROP_HEIGHT;
+                let gone = (tank.position - over).truncate().length() > OFF * 0.5;
+                (back.fly(tank, away, true), gone.then_some(Act::Done))
+            }
+        };
+        self.lasted += 1;
+        if let Some(next) = next {
+            (self.act, self.lasted) = (next, 0);
+        }
+        command
+    }
+}
+
+/// Whether the tank is down where the pad is hollow: both about their centres
+/// of mass, the tank's some 13 units above its hull and the pad's some 9 above
+/// its underside.
+fn is_in_hollow(tank: &EntityState, pad: &EntityState) -> bool {
+    let between = pad.orientation.inverse() * (tank.position - pad.position);
+    between.truncate().length() < 24.0 && between.z < IN_THE_HOLLOW
+}
+
+/// One of the others, on its circle.
+fn circle(number: usize, count: usize, tick: u64, centre: DVec3, tank: &EntityState) -> Command {
+    let start = number as f64 / count as f64 * std::f64::consts::TAU;
+    let angle = start + tick as f64 / f64::from(RATE) * TURN;
+    let (radius, height) = (CIRCLE.0 + WIDER.0 * number as f64, CIRCLE.1 + WIDER.1 * number as f64);
+    let place = centre + (DVec2::from_angle(angle) * radius).extend(height);
+    let pilot = Pilot { heading: angle + std::f64::consts::FRAC_PI_2 };
+    pilot.fly(tank, place, true)
+}
+
+impl Landing {
+    /// Whether it went as it should, and nothing reached into anything.
+    pub fn is_as_meant(&self) -> bool {
+        self.act == Act::Done && self.landed && self.interpenetrations == 0
+    }
+}
+
+impl fmt::Display for Landing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { map, ticks, others, act, landed, polygons, interpenetrations, table } = self;
+        writeln!(
+            f,
+            "landing on {map}: {ticks} ticks, {others} others, came to {act:?}, {} in the pad, \
+             {interpenetrations} interpenetrations",
+            if *landed { "stood" } else { "never stood" }
+        )?;
+        let names = ["hovertank", "cargo box", "repair pad"];
+        let paper = [(97, 111), (12, 12), (69, 76)];
+        for ((name, ours), paper) in names.iter().zip(polygons).zip(paper) {
+            writeln!(
+                f,
+                "{name:<11} {:>3} polygons, {:>3} after BSP cuts   (Blow: {}, {})",
+                ours.0, ours.1, paper.0, paper.1
+            )?;
+        }
+        write!(f, "{table}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tank_lands_in_the_pad_and_flies_off_again() {
+        let options = LandingOptions { map: "terrain".into(), others: 2, seed: 1, json: false };
+        let outcome = landing(&options).unwrap();
+        assert!(outcome.is_as_meant(), "{outcome}");
+        let hard = outcome.table.rows.iter().find(|row| row.stage == "bsp_hard").unwrap();
+        assert!(hard.definitive > 0 && hard.mean_ns > 0.0, "{outcome}");
+        assert_eq!(outcome.polygons.map(|(whole, _)| whole), [97, 12, 69]);
+    }
+}

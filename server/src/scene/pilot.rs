@@ -1,0 +1,67 @@
+use glam::{DQuat, DVec2, DVec3};
+use sim::{Buttons, Command, EntityState};
+
+/// Nearer than this to where it should be, in units, a pilot brakes to a stop.
+const THERE: f64 = 3.0;
+
+/// Speed wished for each unit that is missing, per second: slow enough for the
+/// engine to brake in time.
+const EAGERNESS: f64 = 1.2;
+
+/// A tank's fastest flight, in units per second, to which commands are shares.
+const FASTEST: f64 = 400.0;
+
+/// Above or below this far from the wished height, in units, it is corrected.
+const LEVEL: f64 = 6.0;
+
+/// Flies a hovertank to where it should be, by what everybody sees of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pilot {
+    /// Heading that the hull is to have, in radians.
+    pub(super) heading: f64,
+}
+
+impl Pilot {
+    /// The command that leads `tank` over the point `to`; at its height too, if
+    /// `climbs`, else as high as its cushions carry it.
+    pub(super) fn fly(&self, tank: &EntityState, to: DVec3, climbs: bool) -> Command {
+        let missing = (to - tank.position).truncate();
+        let speed = (missing.length() * EAGERNESS).min(FASTEST);
+        let wish = if missing.length() < THERE {
+            missing * EAGERNESS
+        } else {
+            missing.normalize_or_zero() * speed
+        };
+        let height = to.z - tank.position.z;
+        let buttons = if climbs && height > LEVEL { Buttons::JUMP } else { Buttons::default() };
+        self.command(wish, buttons)
+    }
+
+    /// The command that lets a tank down where it is.
+    pub(super) fn land(&self, tank: &EntityState, over: DVec3) -> Command {
+        let missing = (over - tank.position).truncate();
+        self.command(missing * EAGERNESS, Buttons::CROUCH)
+    }
+
+    /// Drops what is under the tank, as it flies.
+    pub(super) fn drop_cargo(command: Command) -> Command {
+        Command { buttons: command.buttons | Buttons::GRENADE, ..command }
+    }
+
+    fn command(&self, wish: DVec2, buttons: Buttons) -> Command {
+        let local = DVec2::from_angle(-self.heading).rotate(wish) / FASTEST * 127.0;
+        let key = |share: f64| share.clamp(-127.0, 127.0) as i8;
+        Command {
+            forward: key(local.x),
+            right: key(-local.y),
+            yaw: (self.heading / std::f64::consts::TAU * 65_536.0).round() as i64 as u16,
+            buttons,
+            ..Command::default()
+        }
+    }
+}
+
+/// Whether the hull's heading is within a few degrees of `heading`.
+pub(super) fn points(orientation: DQuat, heading: f64) -> bool {
+    (orientation * DVec3::X).truncate().dot(DVec2::from_angle(heading)) > 0.995
+}
