@@ -37,7 +37,7 @@ use tokio::time::{Sleep, timeout};
 pub use connector::{ConnectError, Connector, JoinError};
 pub use map_store::{LoadedMap, MapError, MapStore};
 pub use playout::{Playout, interpolate};
-pub use prediction::{Prediction, PredictionError, PredictionStats};
+pub use prediction::{Prediction, PredictionError, PredictionStats, Told};
 pub use trust::{NoTrust, Pin as CertificatePin, PinSyntax, Trust};
 
 /// Application error code of a connection that ends as it should.
@@ -238,16 +238,25 @@ impl Client {
     fn take_in(&mut self, snapshot: &SnapshotReceived) -> Option<PredictionError> {
         self.playout.arrived(self.now(), snapshot.tick);
         let others = snapshot.motion.map_or_else(Vec::new, |_| self.in_the_way());
+        let here = self.session.player().and_then(|own| self.session.entity(own)).is_some();
         let prediction = self.prediction.as_mut()?;
-        prediction.reconcile(snapshot.tick, snapshot.motion?, &others)
+        match snapshot.motion {
+            Some(motion) => return prediction.reconcile(snapshot.tick, motion, &others),
+            // Dead, or waiting for a place.
+            None if !here => prediction.lose(),
+            None => {}
+        }
+        None
     }
 
-    /// What the own player may run into, where it was last heard of.
-    fn in_the_way(&self) -> Vec<EntityState> {
+    /// What the own player may run into, as it was last heard of.
+    fn in_the_way(&self) -> Vec<Told> {
         let own = self.session.player();
         let Some((_, motion)) = self.motion() else { return Vec::new() };
         let near = self.session.entities_near(motion.position.as_dvec3(), IN_THE_WAY);
-        near.filter(|entity| Some(entity.id) != own).collect()
+        near.filter(|entity| Some(entity.id) != own)
+            .filter_map(|entity| self.session.history(entity.id).last())
+            .collect()
     }
 
     /// Hands what the session has to say on the control stream to QUIC, as much

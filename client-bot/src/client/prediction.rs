@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use proto::Tick;
 use proto::client::CommandSent;
-use sim::{Command, EntityState, PlayerMotion};
+use sim::{Command, EntityState, Kind, PlayerMotion};
 
 use super::map_store::LoadedMap;
 
@@ -14,10 +14,22 @@ const UNANSWERED: usize = 128;
 /// Errors below this many units are corrected too, but nobody could see it.
 const VISIBLE: f64 = 0.1;
 
-/// How near, in units on each axis, another body's centre is to the player's if
-/// the two may have touched within a round trip: half a player, half of the
-/// largest crate, and a few ticks' way of both.
-const CROWDED: f64 = 96.0;
+/// A body this near, in units beyond what it and the player may do in a tenth
+/// of a second, may have touched the player.
+const ARM: f64 = 4.0;
+
+/// The time between two answers in which it may have, in seconds.
+const BETWEEN: f64 = 0.1;
+
+/// A projectile this near, in units, may burst upon the player: the reach of a
+/// burst, and what a rocket flies in the meantime.
+const BLAST: f64 = 230.0;
+
+/// A prop slower than this, in units per second, moves nobody.
+const SLOW: f64 = 8.0;
+
+/// Ticks that a body is thought to go on as it was last heard to move.
+const CARRIED: u32 = 12;
 
 /// Farther than this, in units, nobody gets in the tenth of a second between two
 /// answers on their own feet: the server has put the player elsewhere.
@@ -39,8 +51,15 @@ pub struct Prediction {
     answered: Option<(Tick, PlayerMotion)>,
     /// Commands that the server has not answered, in order of their ticks.
     unanswered: VecDeque<Played>,
+    /// Props that the player shoves, after the last command.
+    shoved: Vec<EntityState>,
+    /// Whether anything may have pushed the player since the last answer.
+    pushed: bool,
     stats: PredictionStats,
 }
+
+/// An entity as the server told of it last, and of which tick that was.
+pub type Told = (Tick, EntityState);
 
 #[derive(Clone, Copy, Debug)]
 struct Played {
@@ -55,9 +74,12 @@ struct Played {
 pub struct PredictionError {
     /// The distance in units.
     pub units: f64,
-    /// Whether anything was so near that the player may have been pushed or held
-    /// up by it: what it did in between no client can know.
-    pub crowded: bool,
+    /// Whether the player may have been pushed since the answer before:
+    /// another player, or a prop that moves though they did not shove it, was
+    /// near enough to touch them, or a projectile to burst upon them. What
+    /// those did in between no client can know. What the player shoves
+    /// themself pushes nobody.
+    pub pushed: bool,
 }
 
 /// How well a player's motion was predicted.
@@ -82,6 +104,8 @@ impl Prediction {
             seconds,
             answered: None,
             unanswered: VecDeque::new(),
+            shoved: Vec::new(),
+            pushed: false,
             stats: PredictionStats::default(),
         }
     }
@@ -94,12 +118,13 @@ impl Prediction {
         }
     }
 
-    /// Plays a command that has just been sent, past `others`.
-    pub fn play(&mut self, sent: &CommandSent, others: &[EntityState]) {
+    /// Plays a command that has just been sent, past `others`, each as it was
+    /// last heard of.
+    pub fn play(&mut self, sent: &CommandSent, others: &[Told]) {
         let mut tick = sent.first;
         while tick <= sent.tick {
             let before = self.motion();
-            let after = before.map(|(_, motion)| self.step(motion, sent.command, others));
+            let after = before.map(|(_, motion)| self.step(motion, tick, sent.command, others));
             self.unanswered.push_back(Played { tick, command: sent.command, after });
             tick = tick.after(1);
         }
@@ -109,13 +134,13 @@ impl Prediction {
     }
 
     /// Takes in how the server says that the player moved after `tick`, with
-    /// the others as they are known to be then; gives how far that is from what
+    /// the others as they were last heard of; gives how far that is from what
     /// was predicted, if it was.
     pub fn reconcile(
         &mut self,
         tick: Tick,
         motion: PlayerMotion,
-        others: &[EntityState],
+        others: &[Told],
     ) -> Option<PredictionError> {
         if self.answered.is_some_and(|(answered, _)| tick <= answered) {
             return None;
@@ -126,6 +151,7 @@ impl Prediction {
             predicted = played.after.filter(|_| played.tick == tick);
             self.unanswered.pop_front();
         }
+        let pushed = std::mem::take(&mut self.pushed) || self.may_be_pushed(&motion, tick, others);
         if predicted != Some(motion) {
             self.replay(motion, others);
         }
@@ -138,10 +164,15 @@ impl Prediction {
         self.stats.compared += 1;
         self.stats.corrections += u64::from(predicted != motion);
         self.stats.visible_corrections += u64::from(error > VISIBLE);
-        let touches = |other: &EntityState| {
-            (other.position - motion.position.as_dvec3()).abs().max_element() < CROWDED
-        };
-        Some(PredictionError { units: error, crowded: others.iter().any(touches) })
+        Some(PredictionError { units: error, pushed })
+    }
+
+    /// Takes in that the player is not in the world: there is nothing to
+    /// predict until the server tells where they come back.
+    pub fn lose(&mut self) {
+        self.answered = None;
+        self.unanswered.iter_mut().for_each(|played| played.after = None);
+        self.shoved.clear();
     }
 
     /// How well it went so far.
@@ -154,121 +185,69 @@ impl Prediction {
         &self.map
     }
 
-    fn replay(&mut self, mut motion: PlayerMotion, others: &[EntityState]) {
+    fn replay(&mut self, mut motion: PlayerMotion, others: &[Told]) {
+        self.shoved.clear();
         for index in 0..self.unanswered.len() {
-            motion = self.step(motion, self.unanswered[index].command, others);
+            let Played { tick, command, .. } = self.unanswered[index];
+            motion = self.step(motion, tick, command, others);
             self.unanswered[index].after = Some(motion);
         }
     }
 
-    fn step(&self, motion: PlayerMotion, command: Command, others: &[EntityState]) -> PlayerMotion {
-        self.map.predictor.step(motion, command, self.seconds, others)
+    /// One tick: the player moves past the others, and what they shove slides.
+    fn step(
+        &mut self,
+        motion: PlayerMotion,
+        tick: Tick,
+        command: Command,
+        others: &[Told],
+    ) -> PlayerMotion {
+        let begin = tick.before(1).unwrap_or(tick);
+        let mut around: Vec<EntityState> = others.iter().map(|told| self.at(told, begin)).collect();
+        self.pushed |= self.may_be_pushed(&motion, begin, others);
+        let predictor = &self.map.predictor;
+        let (moved, shoved) = predictor.step(motion, command, self.seconds, &mut around);
+        let shoves = |state: &EntityState| self.shoved.iter().any(|own| own.id == state.id);
+        let moving =
+            (0..around.len()).filter(|index| shoved.contains(index) || shoves(&around[*index]));
+        self.shoved = moving
+            .map(|index| predictor.slide(around[index], &around, &moved, self.seconds))
+            .collect();
+        moved
+    }
+
+    /// Another at the end of `tick`: what the player shoves as that goes, the
+    /// others as they were heard to move.
+    fn at(&self, (heard, state): &Told, tick: Tick) -> EntityState {
+        if let Some(own) = self.shoved.iter().find(|own| own.id == state.id) {
+            return *own;
+        }
+        if state.asleep {
+            return *state;
+        }
+        let ticks = tick.distance(*heard).clamp(0, CARRIED.into());
+        let position = state.position + state.velocity * (ticks as f64 * self.seconds);
+        EntityState { position, ..*state }
+    }
+
+    /// Whether anything may have moved the player that they did not move
+    /// themself.
+    fn may_be_pushed(&self, motion: &PlayerMotion, tick: Tick, others: &[Told]) -> bool {
+        let predictor = &self.map.predictor;
+        let own_speed = f64::from(motion.velocity.length());
+        others.iter().any(|told| {
+            let state = self.at(told, tick);
+            let shoves = self.shoved.iter().any(|own| own.id == state.id);
+            let speed = state.velocity.length();
+            let reach = match state.kind {
+                Kind::Prop { model } if predictor.bursts(model) => BLAST,
+                Kind::Prop { .. } if shoves || state.asleep || speed < SLOW => return false,
+                _ => ARM + (own_speed + speed) * BETWEEN,
+            };
+            predictor.is_near(motion, &state, reach)
+        })
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use glam::Vec3;
-    use sim::{Config, EntityId, World};
-
-    const SECONDS: f64 = 1.0 / 60.0;
-
-    fn arena() -> Arc<LoadedMap> {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
-        let world = maps::World::load(std::path::Path::new(path)).unwrap();
-        Arc::new(LoadedMap::new(world).unwrap())
-    }
-
-    fn sent(tick: u32, command: Command) -> CommandSent {
-        CommandSent { tick: Tick(tick), command, first: Tick(tick), datagram: Vec::new() }
-    }
-
-    /// A player in an otherwise empty match, as the server has it.
-    fn alone(map: &LoadedMap) -> (World, EntityId) {
-        let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 1 };
-        let mut world = World::new(Arc::clone(&map.world), [].into(), config).unwrap();
-        let player = world.join().unwrap();
-        (world, player)
-    }
-
-    fn wandering(tick: u32) -> Command {
-        let yaw = (tick / 40 * 9_000) as u16;
-        let keys = if tick % 90 < 3 { sim::Buttons::JUMP } else { sim::Buttons::default() };
-        Command {
-            forward: 127,
-            right: (tick % 100) as i8,
-            yaw,
-            buttons: keys,
-            ..Command::default()
-        }
-    }
-
-    #[test]
-    fn alone_every_bit_is_as_predicted() {
-        let map = arena();
-        let (mut world, player) = alone(&map);
-        let mut prediction = Prediction::new(map, SECONDS);
-        prediction.reconcile(Tick(0), world.player_motion(player).unwrap(), &[]);
-        // The server is ten ticks behind what the client plays.
-        for tick in 1..1000 {
-            prediction.play(&sent(tick, wandering(tick)), &[]);
-            if tick > 10 {
-                world.step(&[(player, wandering(tick - 10))]);
-                let motion = world.player_motion(player).unwrap();
-                let error = PredictionError { units: 0.0, crowded: false };
-                assert_eq!(prediction.reconcile(Tick(tick - 10), motion, &[]), Some(error));
-            }
-        }
-        let expected = PredictionStats { compared: 989, ..PredictionStats::default() };
-        assert_eq!(*prediction.stats(), expected);
-    }
-
-    #[test]
-    fn what_the_server_did_otherwise_is_mended_in_all_that_follows() {
-        let map = arena();
-        let (world, player) = alone(&map);
-        let start = world.player_motion(player).unwrap();
-        let mut prediction = Prediction::new(Arc::clone(&map), SECONDS);
-        prediction.reconcile(Tick(0), start, &[]);
-        for tick in 1..=6 {
-            prediction.play(&sent(tick, wandering(tick)), &[]);
-        }
-        // A shove of a unit that the client knew nothing of.
-        let predicted = prediction.unanswered[1].after.unwrap();
-        let shoved = PlayerMotion { position: predicted.position + Vec3::Z, ..predicted };
-        let error = prediction.reconcile(Tick(2), shoved, &[]).unwrap();
-        assert!((error.units - 1.0).abs() < 1e-3, "{error:?}");
-        let mut expected = shoved;
-        for tick in 3..=6 {
-            expected = map.predictor.step(expected, wandering(tick), SECONDS, &[]);
-        }
-        assert_eq!(prediction.motion(), Some((Tick(6), expected)));
-        assert_eq!(prediction.reconcile(Tick(1), start, &[]), None, "old news");
-        assert_eq!(prediction.stats().visible_corrections, 1);
-    }
-
-    #[test]
-    fn being_put_elsewhere_is_no_error_of_prediction() {
-        let map = arena();
-        let (world, player) = alone(&map);
-        let start = world.player_motion(player).unwrap();
-        let mut prediction = Prediction::new(map, SECONDS);
-        prediction.reconcile(Tick(0), start, &[]);
-        prediction.play(&sent(1, wandering(1)), &[]);
-        let elsewhere = PlayerMotion { position: start.position + Vec3::X * 900.0, ..start };
-        assert_eq!(prediction.reconcile(Tick(1), elsewhere, &[]), None);
-        assert_eq!(prediction.motion(), Some((Tick(1), elsewhere)));
-        let expected = PredictionStats { relocations: 1, ..PredictionStats::default() };
-        assert_eq!(*prediction.stats(), expected);
-    }
-
-    #[test]
-    fn what_is_never_answered_is_bounded() {
-        let mut prediction = Prediction::new(arena(), SECONDS);
-        for tick in 0..10_000 {
-            prediction.play(&sent(tick, Command::default()), &[]);
-        }
-        assert_eq!((prediction.unanswered.len(), prediction.motion()), (UNANSWERED, None));
-    }
-}
+mod tests;

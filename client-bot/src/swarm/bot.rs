@@ -72,7 +72,7 @@ pub(super) struct Record {
     /// How far it was from where it had been predicted to be, in units of
     /// [`UNIT_OF_ERROR`].
     pub(super) errors: Distribution,
-    /// The same while nothing was near enough to push it or to be in its way.
+    /// The same while nothing was near enough to push it.
     pub(super) free_errors: Distribution,
     pub(super) prediction: PredictionStats,
     /// Players that died by its doing.
@@ -152,7 +152,7 @@ impl Bot {
                     if let Some(error) = error {
                         let units = Duration::from_secs_f64(error.units * UNIT_OF_ERROR);
                         record.errors.record(units);
-                        if !error.crowded {
+                        if !error.pushed {
                             record.free_errors.record(units);
                         }
                     }

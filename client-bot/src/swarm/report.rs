@@ -36,8 +36,8 @@ pub struct Report {
     pub kbit_per_second_p99: Bandwidth,
     /// Units between where players were and where they had been predicted to be.
     pub prediction_error: Errors,
-    /// The same while nothing was near enough to push a player or to be in its
-    /// way, which a client cannot foresee.
+    /// The same but for answers to players who may have been pushed, as
+    /// [`PredictionError::pushed`](crate::client::PredictionError::pushed) has it.
     pub prediction_error_free: Errors,
     /// Visible corrections (above a tenth of a unit) a minute and bot.
     pub corrections_per_minute: f64,
@@ -249,7 +249,7 @@ impl fmt::Display for Report {
         )?;
         for (what, errors) in [
             ("prediction error", self.prediction_error),
-            ("  nothing near", self.prediction_error_free),
+            ("  not pushed", self.prediction_error_free),
         ] {
             let Errors { compared, p50, p99, max } = errors;
             writeln!(

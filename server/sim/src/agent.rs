@@ -120,22 +120,35 @@ pub(crate) fn step(
 /// goes through the centre of mass: a flat hand, not a finger that tips.
 fn shove(entities: &mut Entities, shapes: &Shapes, touched: &[(SweepHit, f64)]) {
     for (hit, speed) in touched {
-        let Some(slot) = hit.entity.filter(|_| hit.normal.z < STOOD_ON) else { continue };
+        let Some(slot) = hit.entity else { continue };
         let Some(entity) = entities.get(slot) else { continue };
         if matches!(entity.role, Role::Projectile(_)) || !entity.is_rigid() {
             continue;
         }
-        let direction = -hit.normal;
-        let closing = speed - entity.velocity.dot(direction);
-        if closing <= 0.0 {
-            continue;
-        }
         let inverse_mass = shapes[entity.shape].inverse_mass;
-        let impulse = closing / (1.0 / PLAYER_MASS + inverse_mass);
-        let gained: DVec3 = direction * (impulse * inverse_mass);
+        let Some(gained) = shove_speed(hit, *speed, entity.velocity, inverse_mass) else {
+            continue;
+        };
         rest::wake(entities, slot);
         if let Some(entity) = entities.get_mut(slot) {
             entity.velocity += gained;
         }
     }
+}
+
+/// The speed that a body gains which a player runs into; none if the player
+/// stands on it, or it is already on its way.
+pub(crate) fn shove_speed(
+    hit: &SweepHit,
+    speed: f64,
+    velocity: DVec3,
+    inverse_mass: f64,
+) -> Option<DVec3> {
+    let direction = -hit.normal;
+    let closing = speed - velocity.dot(direction);
+    if hit.normal.z >= STOOD_ON || closing <= 0.0 {
+        return None;
+    }
+    let impulse = closing / (1.0 / PLAYER_MASS + inverse_mass);
+    Some(direction * (impulse * inverse_mass))
 }

@@ -40,6 +40,19 @@ pub(crate) enum Weapon {
     Grenade,
 }
 
+impl Weapon {
+    /// All there are.
+    pub(crate) const ALL: [Self; 2] = [Self::Rocket, Self::Grenade];
+
+    /// The model that it throws.
+    pub(crate) fn model_name(self) -> &'static str {
+        match self {
+            Self::Rocket => "rocket",
+            Self::Grenade => "grenade",
+        }
+    }
+}
+
 /// Something thrown that will burst.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Projectile {

@@ -12,7 +12,7 @@ mod seam;
 mod solve;
 
 pub(crate) use find::{Pair, find, plane_of};
-pub(crate) use solve::solve;
+pub(crate) use solve::{FRICTION, SUB_STEPS, solve};
 
 /// The distance in units at which bodies come to rest: a tenth of a unit
 /// (some 2 mm) is too thin to see and a dozen guard margins thick.

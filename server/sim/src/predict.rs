@@ -4,21 +4,27 @@ use glam::DVec3;
 use maps::geometry::Aabb;
 use maps::model::Model;
 
-use crate::agent::Around;
+use crate::agent::{Around, shove_speed};
 use crate::arena::Arena;
-use crate::cascade::Body;
+use crate::cascade::{Body, Candidates, least_gap, pass};
+use crate::combat::Weapon;
 use crate::command::Command;
+use crate::contact::{FRICTION, SUB_STEPS};
 use crate::counters::Counters;
-use crate::guard::{Crowd, Memory};
-use crate::movement::{self, Encounters, PlayerMotion};
+use crate::guard::{Crowd, MARGIN, Memory};
+use crate::impact::Passage;
+use crate::movement::{self, Encounters, GRAVITY, PlayerMotion};
 use crate::pose::Pose;
 use crate::setup::SetupError;
-use crate::shape::Shapes;
-use crate::state::{EntityState, Kind};
+use crate::state::{EntityState, Kind, ModelId};
+
+/// A prop that rises or falls no faster than this, in units per second, lies
+/// on something: a tick of gravity and a little.
+const LIES: f64 = 20.0;
 
 /// The server's own movement code for a client that does not want to wait for
-/// the server's answer. Everybody else stands where the client saw them last;
-/// props are not shoved.
+/// the server's answer: the player moves past the others as the client knows
+/// them, and shoves what lies in the way.
 #[derive(Clone, Debug)]
 pub struct Predictor {
     arena: Arena,
@@ -35,44 +41,144 @@ impl Predictor {
     }
 
     /// Where `command` leads a player in `seconds`, past `others` (without the
-    /// player), as the server would have it.
+    /// player) as they stand when the tick begins, as the server would have
+    /// it. Props that the player runs into get the speed of the shove; who
+    /// they are is told, by index.
     pub fn step(
         &self,
         motion: PlayerMotion,
         command: Command,
         seconds: f64,
-        others: &[EntityState],
-    ) -> PlayerMotion {
+        others: &mut [EntityState],
+    ) -> (PlayerMotion, Vec<usize>) {
         let mut counters = Counters::default();
-        let mut around = Around {
-            arena: &self.arena,
-            crowd: Seen { shapes: &self.arena.shapes, others },
-            memory: Memory::new(&mut counters),
+        let mut encounters = Encounters::default();
+        let crowd = Seen { predictor: self, others, player: self.player(&motion) };
+        let memory = Memory::new(&mut counters);
+        let mut around = Around { arena: &self.arena, crowd, memory };
+        let moved = movement::step(motion, command, seconds, &mut around, &mut encounters);
+        let mut shoved = Vec::new();
+        for (hit, speed) in &encounters.touched {
+            let Some(index) = others.iter().position(|other| Some(other.id.slot) == hit.entity)
+            else {
+                continue;
+            };
+            let Some(shape) = self.rigid(&others[index]) else { continue };
+            let inverse_mass = self.arena.shapes[shape].inverse_mass;
+            let other = &mut others[index];
+            if let Some(gained) = shove_speed(hit, *speed, other.velocity, inverse_mass) {
+                other.velocity += gained;
+                other.asleep = false;
+                shoved.push(index);
+            }
+        }
+        (moved, shoved)
+    }
+
+    /// How a prop that was shoved slides on for `seconds`, as far as `others`
+    /// and the world let it: on level ground and without turning, which is
+    /// what a shove through its centre comes to.
+    pub fn slide(
+        &self,
+        prop: EntityState,
+        others: &[EntityState],
+        motion: &PlayerMotion,
+        seconds: f64,
+    ) -> EntityState {
+        let (Some(start), Some(shape)) = (self.body(&prop), self.rigid(&prop)) else { return prop };
+        let mut velocity = prop.velocity;
+        let mut mean = velocity;
+        if velocity.z.abs() < LIES {
+            let level = velocity.with_z(0.0);
+            let lost = level.clamp_length_max(FRICTION * GRAVITY * seconds);
+            velocity = level - lost;
+            // Each sub-step slows the body first and then moves it.
+            mean = level - lost * (0.5 + 0.5 / f64::from(SUB_STEPS));
+        }
+        let from = start.motion.start;
+        let to = Pose { position: from.position + mean * seconds, ..from };
+        let moving = Body::moving(&self.arena.shapes[shape], from, to);
+        let mut counters = Counters::default();
+        let mut time: f64 = 1.0;
+        let mut meet = |obstacle: &Body| {
+            let met = pass(&moving, obstacle, (0.0, 1.0), MARGIN, None, &mut counters);
+            if let Passage::Blocked(impact) = met {
+                time = time.min(impact.time);
+                velocity -= impact.axis * velocity.dot(impact.axis).max(0.0);
+            }
         };
-        movement::step(motion, command, seconds, &mut around, &mut Encounters::default())
+        let bounds = moving.speedbox().inflated(MARGIN);
+        let solids = self.arena.map.solids();
+        self.arena
+            .map
+            .solids_touching(&bounds, |index| meet(&Body::fixed(&solids[index as usize])));
+        let bodies = others.iter().filter(|other| other.id != prop.id);
+        for body in bodies.filter_map(|other| self.body(other)).chain([self.player(motion)]) {
+            if body.speedbox().overlaps(&bounds) {
+                meet(&body);
+            }
+        }
+        EntityState { position: moving.motion.at(time).position, velocity, ..prop }
+    }
+
+    /// Whether a body's box is within `reach` units of the player's.
+    pub fn is_near(&self, motion: &PlayerMotion, other: &EntityState, reach: f64) -> bool {
+        let around = self.player(motion).speedbox().inflated(reach);
+        self.body(other).is_some_and(|body| body.speedbox().overlaps(&around))
+    }
+
+    /// Whether bodies of this model burst: a rocket, or a grenade.
+    pub fn bursts(&self, model: ModelId) -> bool {
+        Weapon::ALL.iter().any(|weapon| self.arena.model(weapon.model_name()) == Some(model))
+    }
+
+    fn player(&self, motion: &PlayerMotion) -> Body<'_> {
+        let shape = self.arena.shapes.of_posture(motion.walker.posture);
+        Body::standing(&self.arena.shapes[shape], Pose::at(motion.position.as_dvec3()))
+    }
+
+    /// The shape of what gives way to a shove.
+    fn rigid(&self, other: &EntityState) -> Option<crate::shape::ShapeId> {
+        match other.kind {
+            Kind::Player { .. } => None,
+            Kind::Prop { model } if self.bursts(model) => None,
+            Kind::Vehicle { model } | Kind::Prop { model } => self.arena.shapes.of_model(model),
+        }
+    }
+
+    fn body(&self, other: &EntityState) -> Option<Body<'_>> {
+        let (shape, pose) = match other.kind {
+            Kind::Player { posture } => {
+                (self.arena.shapes.of_posture(posture), Pose::at(other.position))
+            }
+            Kind::Vehicle { model } | Kind::Prop { model } => {
+                let shape = self.arena.shapes.of_model(model)?;
+                (shape, Pose { position: other.position, orientation: other.orientation })
+            }
+        };
+        Some(Body::standing(&self.arena.shapes[shape], pose))
     }
 }
 
-/// The bodies that a client knows of.
+/// The bodies that a client knows of. What is thought to be where the player
+/// is must be elsewhere, and is left out.
 struct Seen<'a> {
-    shapes: &'a Shapes,
+    predictor: &'a Predictor,
     others: &'a [EntityState],
+    player: Body<'a>,
 }
 
 impl<'a> Crowd<'a> for Seen<'a> {
     fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, Body<'a>)) {
         for other in self.others {
-            let (shape, pose) = match other.kind {
-                Kind::Player { posture } => {
-                    (self.shapes.of_posture(posture), Pose::at(other.position))
-                }
-                Kind::Vehicle { model } | Kind::Prop { model } => {
-                    let Some(shape) = self.shapes.of_model(model) else { continue };
-                    (shape, Pose { position: other.position, orientation: other.orientation })
-                }
-            };
-            let body = Body::standing(&self.shapes[shape], pose);
-            if body.speedbox().overlaps(bounds) {
+            let Some(body) = self.predictor.body(other) else { continue };
+            let around = body.speedbox();
+            if !around.overlaps(bounds) {
+                continue;
+            }
+            let inside = around.overlaps(&self.player.speedbox())
+                && least_gap(&self.player, &body, Candidates::ALL).is_none();
+            if !inside {
                 each(other.id.slot, body);
             }
         }

@@ -147,11 +147,11 @@ fn visit_players_as_seen<'a>(combat: &'a Combat, aim: &Aim, each: &mut impl FnMu
 /// Puts a projectile in front of the player, if there is room for it and
 /// nothing between.
 fn throw(combat: &mut Combat, aim: &Aim, weapon: Weapon) {
-    let (name, seconds) = match weapon {
-        Weapon::Rocket => ("rocket", ROCKET_SECONDS),
-        Weapon::Grenade => ("grenade", GRENADE_SECONDS),
+    let seconds = match weapon {
+        Weapon::Rocket => ROCKET_SECONDS,
+        Weapon::Grenade => GRENADE_SECONDS,
     };
-    let Some(model) = combat.arena.model(name) else { return };
+    let Some(model) = combat.arena.model(weapon.model_name()) else { return };
     let Some(shape) = combat.arena.shapes.of_model(model) else { return };
     let Some(start) = muzzle(combat, aim, combat.arena.shapes[shape].radius) else { return };
     let pose = Pose { position: start, orientation: DQuat::IDENTITY };

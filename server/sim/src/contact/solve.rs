@@ -21,11 +21,11 @@ use crate::shape::Shapes;
 
 /// Sub-steps of a tick: with eight a stack of six mixed bodies stands and
 /// sleeps; with four it sways for ever.
-const SUB_STEPS: u32 = 8;
+pub(crate) const SUB_STEPS: u32 = 8;
 
 /// Coulomb friction of everything on everything: boxes stay on ramps up to
 /// 31 degrees.
-const FRICTION: f64 = 0.6;
+pub(crate) const FRICTION: f64 = 0.6;
 
 /// Slower impacts, in units per second, do not bounce: several ticks of
 /// gravity, so that nothing trembles at rest.
