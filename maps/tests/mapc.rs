@@ -154,6 +154,36 @@ fn a_bad_brush_is_named_and_left_out_or_refused() {
 }
 
 #[test]
+fn a_leak_is_told_in_words_in_json_and_to_editors() {
+    let folder = Folder::new("leak");
+    let light = "{\n\"classname\" \"light\"\n\"origin\" \"100 0 0\"\n}\n";
+    let source = folder.file("leak.map", &(map(CUBE) + light));
+    let output = mapc(&["compile", &source], "");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("leak.map:12: leak for size point: light at [100, 0, 0]"), "{said}");
+    assert!(said.contains("nobody can join"), "{said}");
+    let text = done(&["compile", &source, "--json", "--threads", "1"], "");
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((&report["sealed"], &report["spawns"]), (&false.into(), &0.into()));
+    let leak = &report["leaks"][0];
+    assert_eq!(leak["size"], "point");
+    assert_eq!(leak["classname"], "light");
+    assert_eq!(leak["origin"], serde_json::json!([100.0, 0.0, 0.0]));
+    let points = std::fs::read_to_string(folder.path("leak.pts")).expect("it was written");
+    assert_eq!(points.lines().count(), 1 + leak["path"].as_array().map_or(0, Vec::len));
+    assert!(points.starts_with("100.000 0.000 0.000\n"), "{points}");
+    assert_eq!(report["pointfile"], folder.path("leak.pts"));
+
+    // Without anybody there is no leak, and what an earlier one left goes.
+    folder.file("leak.map", &map(CUBE));
+    let output = mapc(&["compile", &source], "");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("no point entity has room for size point"), "{said}");
+    assert!(!PathBuf::from(folder.path("leak.pts")).exists());
+}
+
+#[test]
 fn what_cannot_be_done_is_said() {
     let folder = Folder::new("refused");
     let torn = folder.file("torn.map", &map(&CUBE.replace("x 0 0 0 1 1\n}", "x 0 0 0 1\n}")));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use glam::Vec3;
 use maps::{SizeId, Trace, World};
-use tests::harness::{Random, compile, foreign_map, own_map};
+use tests::harness::{Random, compile_bare, foreign_map, own_map};
 use tests::oracle::brushes::{Brushes, Judgement, static_polyhedra};
 use tests::oracle::map_text::{self, Entity};
 
@@ -33,7 +33,7 @@ impl Judge {
         let (polyhedra, left_out) = static_polyhedra(&entities, false);
         eprintln!("{}: {} brushes, left out {left_out:?}", path.display(), polyhedra.len());
         let corners = polyhedra.iter().flat_map(|(_, p)| p.points()).collect();
-        Self { world: compile(path), entities, corners }
+        Self { world: compile_bare(path), entities, corners }
     }
 
     /// Each size with its expanded brushes.

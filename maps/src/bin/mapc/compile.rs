@@ -49,6 +49,8 @@ struct Compilation {
     surface_polygons: usize,
     shift_bevels: usize,
     warnings: Vec<Warning>,
+    /// Entities at which players begin.
+    spawns: usize,
     leaks: Vec<Leak>,
     /// Where the first leak's path was written, for editors.
     pointfile: Option<PathBuf>,
@@ -109,8 +111,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     compiled.world.save(&output)?;
     let report = compiled.report;
     let pointfile = write_pointfile(&report, &output)?;
+    let spawns = compiled.world.entities().iter();
+    let spawns = spawns.filter(|e| e.classname().starts_with("info_player_")).count();
     if !arguments.json {
         warn(&report, &spaces, &arguments.source);
+        if spawns == 0 {
+            let source = arguments.source.display();
+            eprintln!(
+                "warning: {source}: no info_player_start or info_player_deathmatch: nobody can join"
+            );
+        }
     }
     let leaks = spaces.sizes().iter().zip(&report.sealings).filter_map(|(size, sealing)| {
         let Sealing::Leaks(leak) = sealing else { return None };
@@ -128,6 +138,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         warnings: warnings
             .map(|w| Warning { line: w.line, reason: w.reason.to_string() })
             .collect(),
+        spawns,
         leaks,
         pointfile,
         world: Summary::of(&compiled.world, std::fs::metadata(&output)?.len()),
