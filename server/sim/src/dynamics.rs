@@ -60,15 +60,7 @@ pub(crate) fn step(
     for _ in 0..MORE_ROUNDS {
         stopped = mover.advance_rest(&stopped, |_, target| target);
     }
-    stopped.retain(|remainder| remainder.hindered);
-    let translated = |start, target: Pose| Pose { position: target.position, ..start };
-    stopped = mover.advance_rest(&stopped, translated);
-    stopped.retain(|remainder| remainder.hindered);
-    let turned = |start, target: Pose| Pose { orientation: target.orientation, ..start };
-    stopped = mover.advance_rest(&stopped, turned);
-    for remainder in &stopped {
-        mover.forgo(remainder, seconds);
-    }
+    mover.advance_in_part(stopped, seconds);
     let overlapping = mover.overlapping;
     rest::settle(entities, shapes, pairs, seconds);
     overlapping
@@ -128,13 +120,29 @@ impl Mover<'_> {
         self.advance(&proposals)
     }
 
-    /// What a body could not move, it does not keep as speed: otherwise one
-    /// that is wedged would gather gravity until it bursts out.
-    fn forgo(&mut self, remainder: &Remainder, seconds: f64) {
-        if let Some(entity) = self.entities.get_mut(remainder.slot) {
-            let kept = 1.0 - remainder.seconds / seconds;
-            entity.velocity *= kept;
-            entity.angular *= kept;
+    /// Lets bodies that could not move at all try the translation alone, else
+    /// the rotation alone. What they could not move they do not keep as speed:
+    /// otherwise one that is wedged would gather gravity until it bursts out,
+    /// and never sleep.
+    fn advance_in_part(&mut self, mut hindered: Vec<Remainder>, seconds: f64) {
+        hindered.retain(|remainder| remainder.hindered);
+        let translated = |start, target: Pose| Pose { position: target.position, ..start };
+        let mut still_hindered = self.advance_rest(&hindered, translated);
+        still_hindered.retain(|remainder| remainder.hindered);
+        for Remainder { slot, seconds: left, .. } in &hindered {
+            let kept = 1.0 - left / seconds;
+            let Some(entity) = self.entities.get_mut(*slot) else { continue };
+            if still_hindered.iter().any(|remainder| remainder.slot == *slot) {
+                entity.velocity *= kept;
+            } else {
+                entity.angular *= kept;
+            }
+        }
+        let turned = |start, target: Pose| Pose { orientation: target.orientation, ..start };
+        for Remainder { slot, seconds: left, .. } in self.advance_rest(&still_hindered, turned) {
+            if let Some(entity) = self.entities.get_mut(slot) {
+                entity.angular *= 1.0 - left / seconds;
+            }
         }
     }
 

@@ -1,0 +1,274 @@
+//! How bodies answer forces: what people would accept in a game. Each test
+//! goes through several seeds; `SIM_SEEDS=20` asks for more of them.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+use maps::model::{EVERYDAY, shipped};
+use sim::{Config, EntityState, Kind, World};
+use tests::harness::{Drawing, Random, crowd_shapes, placed};
+use tests::oracle::bodies::{Audit, Placed};
+use tests::oracle::map_text;
+
+const TICK_RATE: u32 = 60;
+
+fn seeds(usual: u64) -> std::ops::Range<u64> {
+    let count = std::env::var("SIM_SEEDS").map_or(usual, |n| n.parse().expect("a number"));
+    0..count
+}
+
+fn start(drawing: &Drawing) -> World {
+    let config = Config { tick_rate: TICK_RATE, seed: 1, objects: 0, max_players: 4 };
+    World::new(Arc::new(drawing.compile()), shipped().into(), config)
+        .expect("the map can be played")
+}
+
+fn run(world: &mut World, seconds: u32) {
+    for _ in 0..seconds * TICK_RATE {
+        world.step(&[]);
+    }
+}
+
+fn props(world: &World) -> Vec<EntityState> {
+    let is_prop = |entity: &EntityState| matches!(entity.kind, Kind::Prop { .. });
+    world.state().entities.into_iter().filter(is_prop).collect()
+}
+
+/// Walls around the floor, `half` units from the middle, so that nothing
+/// rolls away.
+fn pen(half: i32) -> Drawing {
+    let out = half + 32;
+    Drawing::floor()
+        .block([-out, -out, 0], [-half, out, 2_000])
+        .block([half, -out, 0], [out, out, 2_000])
+        .block([-half, -out, 0], [half, -half, 2_000])
+        .block([-half, half, 0], [half, out, 2_000])
+}
+
+/// Cosine of the angle between the body's flattest axis and the vertical.
+fn flatness(body: &EntityState) -> f64 {
+    let axes = [DVec3::X, DVec3::Y, DVec3::Z];
+    axes.iter().map(|&axis| (body.orientation * axis).z.abs()).fold(0.0, f64::max)
+}
+
+/// Every body at rest is carried by something: a hair's breadth lower it
+/// would be inside of it. The judge is the exact oracle.
+fn hanging(drawing: &Drawing, world: &World) -> Vec<EntityState> {
+    let entities = map_text::parse(&drawing.text()).expect("the drawing can be read");
+    let mut audit = Audit::new(&entities, crowd_shapes(&shipped()));
+    let things: Vec<Placed> = world.state().entities.iter().map(placed).collect();
+    let mut hangs = |body: &EntityState| {
+        let own = placed(body).id;
+        let near = |thing: &&Placed| thing.position.distance(body.position) < 200.0;
+        let mut near: Vec<Placed> = things.iter().filter(near).copied().collect();
+        audit.judge(&near);
+        let thing = near.iter_mut().find(|thing| thing.id == own).expect("it is there");
+        thing.position -= DVec3::Z * LOWER;
+        audit.judge(&near).is_empty()
+    };
+    props(world).into_iter().filter(|body| hangs(body)).collect()
+}
+
+/// Bodies rest a tenth of a unit above what carries them, and lean on each
+/// other by more where they are aslant.
+const LOWER: f64 = 0.5;
+
+#[test]
+fn dropped_boxes_come_to_rest_flat() {
+    for seed in seeds(8) {
+        let mut random = Random::new(seed);
+        let mut drawing = Drawing::floor();
+        for i in 0..9 {
+            let model = ["crate", "small_crate", "plank"][i % 3];
+            let (x, y) = ((i / 3) as f64 * 150.0, (i % 3) as f64 * 150.0);
+            let height = random.between(40.0, 200.0);
+            drawing = drawing.prop(model, [x, y, height], random.between(0.0, 360.0));
+        }
+        let mut world = start(&drawing);
+        run(&mut world, 1);
+        for body in props(&world) {
+            assert!(body.asleep, "seed {seed}: {body:?}");
+            assert!(flatness(&body) > 0.9999, "seed {seed}: aslant: {body:?}");
+        }
+        assert_eq!(hanging(&drawing, &world), [], "seed {seed}");
+    }
+}
+
+/// The friction of everything on everything is 0.6: the angle is 31 degrees.
+#[test]
+fn boxes_stay_on_ramps_below_the_friction_angle_and_slide_above_it() {
+    for seed in seeds(6) {
+        let mut random = Random::new(seed);
+        // Rise over 1,000 units: 10 to 29 degrees, and 33 to 40 degrees.
+        for (rise, stays) in [(176, true), (400, true), (554, true), (650, false), (840, false)] {
+            let slope = f64::from(rise) / 1000.0;
+            let (x, angle) = (random.between(300.0, 700.0) - 500.0, random.between(0.0, 360.0));
+            let (model, half) = [("crate", 16.0), ("small_crate", 8.0)][random.below(2)];
+            let surface = (x + 500.0) * slope;
+            let mut world = start(&Drawing::floor().ramp([-500, -300, 0], [500, 300, rise]).prop(
+                model,
+                [x, 0.0, surface + 1.3 * half + 2.0],
+                angle,
+            ));
+            let before = props(&world)[0];
+            run(&mut world, 4);
+            let body = props(&world)[0];
+            let told = format!("seed {seed}, {model} on {rise}: {before:?} then {body:?}");
+            if stays {
+                assert!((body.position.x - x).abs() < 100.0 && body.asleep, "{told}");
+                let normal = DVec3::new(-slope, 0.0, 1.0).normalize();
+                let axes = [DVec3::X, DVec3::Y, DVec3::Z];
+                let along = axes.map(|axis| (body.orientation * axis).dot(normal).abs());
+                assert!(along.into_iter().fold(0.0, f64::max) > 0.9998, "not flat: {told}");
+            } else {
+                assert!(x - body.position.x > 100.0, "{told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stack_of_five_stands_for_a_minute() {
+    for seed in seeds(4) {
+        let mut random = Random::new(seed);
+        let mut drawing = Drawing::floor();
+        for i in 0..5 {
+            let mut aside = || random.between(-4.0, 4.0);
+            let origin = [aside(), aside(), 17.0 + 33.0 * f64::from(i)];
+            drawing = drawing.prop("crate", origin, random.between(-20.0, 20.0));
+        }
+        let mut world = start(&drawing);
+        run(&mut world, 2);
+        let before = props(&world);
+        for (i, body) in before.iter().enumerate() {
+            let expected = 16.0 + 32.0 * i as f64;
+            assert!((body.position.z - expected).abs() < 1.5, "seed {seed}, crate {i}: {body:?}");
+            assert!(body.asleep, "seed {seed}, crate {i}: {body:?}");
+        }
+        run(&mut world, 58);
+        assert_eq!(props(&world), before, "seed {seed}");
+    }
+}
+
+/// Five hundred mixed bodies rain into a pen. The match begins after at most
+/// ten seconds of settling, so ten more are left of the twenty.
+#[test]
+fn five_hundred_dropped_bodies_all_sleep_within_twenty_seconds() {
+    for seed in seeds(1) {
+        let mut random = Random::new(seed);
+        let mut drawing = pen(440);
+        for i in 0..500 {
+            let model = EVERYDAY[i % EVERYDAY.len()];
+            let mut across = || random.between(-380.0, 380.0);
+            let origin = [across(), across(), random.between(40.0, 800.0)];
+            drawing = drawing.prop(model, origin, random.between(0.0, 360.0));
+        }
+        let mut world = start(&drawing);
+        let count = props(&world).len();
+        assert!(count == 500 && world.warnings().is_empty(), "{count}: {:?}", world.warnings());
+        let mut ticks = 0;
+        while world.counters().awake > 0 && ticks < 10 * TICK_RATE {
+            world.step(&[]);
+            ticks += 1;
+        }
+        let awake: Vec<_> = props(&world).into_iter().filter(|body| !body.asleep).collect();
+        assert!(awake.is_empty(), "seed {seed}: {} awake: {:?}", awake.len(), &awake[..1]);
+        eprintln!("seed {seed}: all asleep {ticks} ticks after the match began");
+        let hanging = hanging(&drawing, &world);
+        assert!(hanging.is_empty(), "seed {seed}: {} hang: {:?}", hanging.len(), &hanging[..1]);
+        assert_eq!(world.counters().emergency_replacements, 0, "seed {seed}");
+    }
+}
+
+/// What lies still keeps still until it sleeps: nothing trembles.
+#[test]
+fn nothing_trembles_before_it_sleeps() {
+    for seed in seeds(4) {
+        let mut random = Random::new(seed);
+        let mut drawing = pen(150);
+        for i in 0..24 {
+            let model = EVERYDAY[i % EVERYDAY.len()];
+            let mut across = || random.between(-100.0, 100.0);
+            let origin = [across(), across(), random.between(40.0, 300.0)];
+            drawing = drawing.prop(model, origin, random.between(0.0, 360.0));
+        }
+        // The very tick at which somebody wakes them, all are awake again.
+        let mut world = start(&drawing);
+        let player = world.join().expect("there is room");
+        let rocket = sim::Command { buttons: sim::Buttons::ROCKET, ..Default::default() };
+        for _ in 0..TICK_RATE {
+            world.step(&[(player, rocket)]);
+        }
+        let mut last: Vec<EntityState> = Vec::new();
+        let (mut turned_back, mut waited) = (0, 0);
+        while world.counters().awake > 0 && waited < 20 * TICK_RATE {
+            world.step(&[]);
+            waited += 1;
+            let now = props(&world);
+            for (old, new) in last.iter().zip(&now).filter(|(old, new)| old.id == new.id) {
+                let slow = |body: &EntityState| body.velocity.length() < 20.0;
+                // A jerk to and fro of what hardly moves.
+                let back = old.velocity.dot(new.velocity) < -16.0;
+                turned_back += u32::from(slow(old) && slow(new) && back);
+            }
+            last = now;
+        }
+        assert!(waited < 20 * TICK_RATE, "seed {seed}: {} awake", world.counters().awake);
+        assert!(turned_back < 20, "seed {seed}: {turned_back} jerks");
+    }
+}
+
+#[test]
+fn sleepers_wake_by_touch_by_blast_and_when_their_support_leaves() {
+    let pile = |z: f64| Drawing::floor().spawn([-300, 0, 1]).prop("crate", [0.0, 0.0, z], 0.0);
+    let forward = sim::Command { forward: 127, ..Default::default() };
+    // At the floor before the crate: eight degrees down.
+    let rocket =
+        sim::Command { buttons: sim::Buttons::ROCKET, pitch: -1_500, ..Default::default() };
+    for (what, command, ticks) in [("touch", forward, 80), ("blast", rocket, 40)] {
+        let mut world = start(&pile(17.0));
+        let player = world.join().expect("there is room");
+        run(&mut world, 1);
+        let before = props(&world)[0];
+        assert!(before.asleep, "{before:?}");
+        let commands: Vec<_> = (0..ticks).map(|_| [(player, command)]).collect();
+        let mut woke = false;
+        for command in &commands {
+            world.step(command);
+            woke |= props(&world).iter().any(|body| body.id == before.id && !body.asleep);
+        }
+        assert!(woke, "{what} did not wake {before:?}");
+    }
+    // A tower whose lowest crate is pushed out from under it.
+    let mut drawing = pile(17.0);
+    for i in 1..4 {
+        drawing = drawing.prop("crate", [0.0, 0.0, 17.0 + 33.0 * f64::from(i)], 0.0);
+    }
+    let mut world = start(&drawing);
+    let player = world.join().expect("there is room");
+    run(&mut world, 1);
+    assert!(props(&world).iter().all(|body| body.asleep));
+    for _ in 0..6 * TICK_RATE {
+        world.step(&[(player, forward)]);
+    }
+    for _ in 0..12 * TICK_RATE {
+        world.step(&[]);
+    }
+    assert!(props(&world).iter().all(|body| body.asleep), "{:?}", props(&world));
+    let hanging = hanging(&drawing, &world);
+    assert!(hanging.is_empty(), "in the air: {hanging:?}");
+}
+
+/// A body is as flat as it looks: a turn about any axis is seen.
+#[test]
+fn flatness_tells_a_tilt() {
+    let tilted = EntityState {
+        id: sim::EntityId { slot: 0, generation: 0 },
+        kind: Kind::Prop { model: sim::ModelId(0) },
+        position: DVec3::ZERO,
+        orientation: DQuat::from_rotation_x(0.05),
+        velocity: DVec3::ZERO,
+        asleep: true,
+    };
+    assert!(flatness(&tilted) < 0.9999);
+}
