@@ -1,0 +1,199 @@
+//! Shifted planes against the true distance of every brush: a body is never
+//! let past what its shape cannot pass, and how much too early it is stopped
+//! is measured, per bevel angle.
+//!
+//! `SHIFT_SAMPLES` sets how many ways each body takes on each map.
+
+use std::path::Path;
+
+use glam::{Quat, Vec3};
+use maps::body::{Cuboid, Cylinder, Sphere, Support};
+use maps::{BevelAngle, Options, Source, Spaces, Trace, World};
+use oracle::Random;
+use oracle::map_text::{self, Entity};
+use oracle::sweep::{Body, Solids};
+use tests::harness::{foreign_map, own_map};
+
+/// A body may reach this far into a solid before it counts as in it, in units:
+/// what is computed in `f32` at 4,096 units is good to 1/2048.
+const SHELL: f64 = 0.01;
+
+/// A contact is judged to this many units along the way.
+const ALONG: f64 = 0.02;
+
+/// Gaps are not looked for beyond this many units.
+const FAR: f64 = 4096.0;
+
+struct Judge {
+    name: String,
+    world: World,
+    solids: Solids,
+    entities: Vec<Entity>,
+}
+
+impl Judge {
+    fn new(path: &Path, angle: f64) -> Self {
+        let text = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let entities = map_text::parse(&String::from_utf8_lossy(&text)).expect("it is a map");
+        let bevel_angle = BevelAngle::new(angle).expect("in range");
+        let options = Options { bevel_angle, ..Options::default() };
+        let source = Source::read(path).unwrap_or_else(|error| panic!("{error}"));
+        // One small size: this is not about the onion.
+        let spaces = Spaces::parse("[[size]]\nname = \"point\"\nhalf_extents = [0, 0, 0]\n");
+        let spaces = spaces.unwrap_or_else(|error| panic!("{error}"));
+        let compiled = maps::compile(&source, &spaces, &options, &mut |_, _, _| {});
+        let world = compiled.unwrap_or_else(|error| panic!("{error}")).world;
+        let solids = Solids::new(&entities);
+        Self { name: format!("{} at {angle}°", world.name()), world, solids, entities }
+    }
+
+    /// Half of the starts about the map's entities, half anywhere.
+    fn start(&self, random: &mut Random) -> Vec3 {
+        let origins: Vec<_> = self.entities.iter().filter_map(Entity::origin).collect();
+        let (min, max) = self.solids.bounds();
+        let at = if random.one_in(2) && !origins.is_empty() {
+            origins[random.below(origins.len())].map(|x| x + random.between(-64.0, 64.0))
+        } else {
+            [0, 1, 2].map(|i| random.between(min[i] - 48.0, max[i] + 48.0))
+        };
+        Vec3::from(at.map(|x| x as f32))
+    }
+
+    /// Sends a body along random ways; what it was told is judged by `truth`,
+    /// the same body to the oracle.
+    fn judge(&self, body: &impl Support, truth: Body, samples: usize, seed: u64) -> Early {
+        let mut random = Random::new(seed);
+        let certain = truth.shrunk(SHELL);
+        let mut early = Early::default();
+        for sample in 0..samples {
+            let start = self.start(&mut random);
+            let reach = [8.0, 64.0, 512.0][random.below(3)];
+            let mut motion = Vec3::from([(); 3].map(|()| random.between(-reach, reach) as f32));
+            match random.below(4) {
+                0 => motion.z = 0.0,
+                1 => motion = Vec3::new(0.0, 0.0, -reach as f32),
+                _ => {}
+            }
+            let end = start + motion;
+            let trace = self.world.cast(body, start, end);
+            let place = || format!("{}, seed {seed}, {sample}: {start} to {end}", self.name);
+            let (a, b) = (wide(start), wide(end));
+            let contact = self.solids.first_contact(&certain, a, b);
+            let (time, at) = match trace {
+                Trace::Clear => {
+                    assert_eq!(contact, None, "{}: told clear", place());
+                    early.clear += 1;
+                    continue;
+                }
+                Trace::StartSolid => (0.0, start),
+                Trace::Hit(hit) => {
+                    let rest = self.solids.distance(&certain, wide(hit.end), 1.0);
+                    let met = contact == Some(0.0);
+                    assert!(rest > 0.0 || met, "{}: ends in solid {hit:?}", place());
+                    assert!(hit.normal.dot(motion) < 0.0, "{}: {hit:?}", place());
+                    (hit.time, hit.point)
+                }
+            };
+            let length = f64::from(motion.length());
+            if let Some(contact) = contact {
+                let late = (f64::from(time) - contact) * length;
+                assert!(late < ALONG, "{}: {late} units late: {trace:?}", place());
+            }
+            let gap = self.solids.distance(&truth, wide(at), FAR);
+            early.gaps.push(gap);
+        }
+        early.gaps.sort_by(f64::total_cmp);
+        eprintln!("{:24} {:40} {early}", self.name, format!("{truth:?}"));
+        assert!(early.clear > samples / 20 && early.gaps.len() > samples / 20, "too one-sided");
+        early
+    }
+}
+
+fn wide(v: Vec3) -> [f64; 3] {
+    v.to_array().map(f64::from)
+}
+
+/// How far bodies still were from what they were said to have met, in units,
+/// ascending.
+#[derive(Default)]
+struct Early {
+    gaps: Vec<f64>,
+    clear: usize,
+}
+
+impl Early {
+    fn greatest(&self) -> f64 {
+        self.gaps.last().copied().unwrap_or(0.0)
+    }
+}
+
+impl std::fmt::Display for Early {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let count = self.gaps.len();
+        let mean = self.gaps.iter().sum::<f64>() / count as f64;
+        let worst = self.gaps[count * 99 / 100];
+        let (clear, early) = (self.clear, self.gaps.iter().filter(|gap| **gap > SHELL).count());
+        let greatest = self.greatest();
+        write!(
+            f,
+            "{clear} clear, {count} stopped, {early} too early: gap mean {mean:.3}, p99 {worst:.2}, \
+             max {greatest:.2}"
+        )
+    }
+}
+
+fn samples(default: usize) -> usize {
+    std::env::var("SHIFT_SAMPLES").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// The farthest, in radii, that a ball can be from what stops it: where planes
+/// are the limit angle apart at an edge, or three of them at a corner, less
+/// the half degree that the compiler lets pass.
+fn bound(angle: f64) -> f64 {
+    let slack = 0.011;
+    let edge = (angle.to_radians() / 2.0).cos() - slack;
+    let corner = ((1.0 + 2.0 * angle.to_radians().cos()) / 3.0).max(0.0).sqrt() - slack;
+    if corner > 0.0 { 1.0 / corner.min(edge) - 1.0 } else { f64::INFINITY }
+}
+
+fn bodies_stop_in_time(path: &Path, angle: f64, samples: usize, seed: u64) {
+    let judge = Judge::new(path, angle);
+    for radius in [4.0_f32, 24.0] {
+        let ball = Sphere::new(radius).expect("in range");
+        let early = judge.judge(&ball, Body::Ball(f64::from(radius)), samples, seed);
+        let most = bound(angle) * f64::from(radius) + SHELL;
+        assert!(early.greatest() <= most, "{} is more than {most}", early.greatest());
+    }
+    let cylinder = Cylinder::new(16.0, 28.0).expect("in range");
+    judge.judge(&cylinder, Body::Cylinder(16.0, 28.0), samples, seed);
+    let half_extents = Vec3::new(16.0, 16.0, 28.0);
+    let cuboid = Cuboid::new(half_extents).expect("in range");
+    let sides = [Vec3::X * 16.0, Vec3::Y * 16.0, Vec3::Z * 28.0];
+    judge.judge(&cuboid, Body::Cuboid(sides.map(wide)), samples, seed);
+    let turn = Quat::from_axis_angle(Vec3::new(0.48, 0.6, 0.64), 1.0);
+    let sides = sides.map(|side| wide(turn * side));
+    judge.judge(&cuboid.turned(turn), Body::Cuboid(sides), samples, seed);
+}
+
+#[test]
+fn on_shipped_maps_nothing_passes_what_it_cannot() {
+    for name in ["arena.map", "terrain.map", "warren.map"] {
+        bodies_stop_in_time(&own_map(name), 95.0, samples(500), 1);
+    }
+}
+
+#[test]
+fn on_foreign_maps_nothing_passes_what_it_cannot() {
+    for name in ["id-gpl/dm4.map", "librequake/lqdm3.map", "ericw-tools/q1_mountain.map"] {
+        if let Some(path) = foreign_map(name) {
+            bodies_stop_in_time(&path, 95.0, samples(500), 2);
+        }
+    }
+}
+
+#[test]
+fn smaller_angles_stop_bodies_later() {
+    for angle in [180.0, 120.0, 90.0, 60.0] {
+        bodies_stop_in_time(&own_map("terrain.map"), angle, samples(300), 3);
+    }
+}
