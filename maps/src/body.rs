@@ -15,7 +15,7 @@ use glam::Vec3;
 use thiserror::Error;
 
 pub use convex_points::ConvexPoints;
-pub use cuboid::Cuboid;
+pub use cuboid::{Cuboid, TurnedCuboid};
 pub use cylinder::Cylinder;
 pub use sphere::Sphere;
 

@@ -117,6 +117,48 @@ fn a_map_is_compiled_and_answers() {
 }
 
 #[test]
+fn any_body_is_traced_through_the_shifted_planes() {
+    let folder = Folder::new("bodies");
+    let source = folder.file("cube.map", &map(CUBE));
+    let world = folder.path("cube.obsp");
+    let report = done(&["compile", &source, "--bevel-angle", "60.5", "--json"], "");
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!(report["shift_nodes"], 6 + 12);
+    assert_eq!(report["shift_bevels"], 12);
+    assert_eq!(report["polygons"], 6);
+    done(&["compile", &source], "");
+    let info: Value = serde_json::from_str(&done(&["info", &world, "--json"], "")).expect("JSON");
+    assert_eq!((&info["shift_nodes"], &info["polygons"]), (&6.into(), &6.into()));
+
+    let downward = "0 0 160 0 0 -40\n100 0 0 100 50 0\n0 0 0 1 1 1\n";
+    for (option, value, height) in
+        [("--sphere", "28", 60.0), ("--cylinder", "16,28", 60.0), ("--box", "16, 16, 28", 60.0)]
+    {
+        let answers = done(&["traces", &world, option, value], downward);
+        let answers: Vec<Value> =
+            answers.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let results: Vec<_> = answers.iter().map(|answer| &answer["result"]).collect();
+        assert_eq!(results, ["hit", "clear", "start_solid"], "{option}");
+        assert_eq!(answers[0]["time"], 0.5);
+        assert_eq!(answers[0]["point"], serde_json::json!([0.0, 0.0, height]));
+        assert_eq!(answers[0]["normal"], serde_json::json!([0.0, 0.0, 1.0]));
+        assert_eq!(answers[0]["end"], serde_json::json!([0.0, 0.0, height + 0.03125]));
+    }
+    for usage in [
+        &["traces", world.as_str()][..],
+        &["traces", &world, "--sphere", "0"],
+        &["traces", &world, "--sphere", "8,8"],
+        &["traces", &world, "--cylinder", "8"],
+        &["traces", &world, "--box", "1,2,x"],
+        &["traces", &world, "--sphere", "8", "--space", "point"],
+        &["compile", &source, "--bevel-angle", "20"],
+        &["compile", &source, "--bevel-angle", "right"],
+    ] {
+        refused(usage, "", 2);
+    }
+}
+
+#[test]
 fn sizes_come_from_the_file_that_is_named() {
     let folder = Folder::new("sizes");
     let source = folder.file("cube.map", &map(CUBE));

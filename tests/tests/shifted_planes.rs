@@ -8,8 +8,9 @@ use std::path::Path;
 
 use glam::{Quat, Vec3};
 use maps::body::{Cuboid, Cylinder, Sphere, Support};
-use maps::{BevelAngle, Options, Source, Spaces, Trace, World};
+use maps::{BevelAngle, Hit, Options, Source, Spaces, Trace, World};
 use oracle::Random;
+use oracle::brushes::Brushes;
 use oracle::map_text::{self, Entity};
 use oracle::sweep::{Body, Solids};
 use tests::harness::{foreign_map, own_map};
@@ -20,6 +21,10 @@ const SHELL: f64 = 0.01;
 
 /// A contact is judged to this many units along the way.
 const ALONG: f64 = 0.02;
+
+/// A corner where bevels meet may give a normal that is far from the true one
+/// once in so many ways.
+const STRAY_NORMALS: usize = 500;
 
 /// Gaps are not looked for beyond this many units.
 const FAR: f64 = 4096.0;
@@ -61,7 +66,14 @@ impl Judge {
 
     /// Sends a body along random ways; what it was told is judged by `truth`,
     /// the same body to the oracle.
-    fn judge(&self, body: &impl Support, truth: Body, samples: usize, seed: u64) -> Early {
+    fn judge(
+        &self,
+        name: &str,
+        body: &impl Support,
+        truth: Body,
+        samples: usize,
+        seed: u64,
+    ) -> Early {
         let mut random = Random::new(seed);
         let certain = truth.shrunk(SHELL);
         let mut early = Early::default();
@@ -91,6 +103,7 @@ impl Judge {
                     let met = contact == Some(0.0);
                     assert!(rest > 0.0 || met, "{}: ends in solid {hit:?}", place());
                     assert!(hit.normal.dot(motion) < 0.0, "{}: {hit:?}", place());
+                    early.judge_normal(&self.solids, &truth, &hit);
                     (hit.time, hit.point)
                 }
             };
@@ -103,7 +116,9 @@ impl Judge {
             early.gaps.push(gap);
         }
         early.gaps.sort_by(f64::total_cmp);
-        eprintln!("{:24} {:40} {early}", self.name, format!("{truth:?}"));
+        eprintln!("{:18} {name:14} {early}", self.name);
+        let rare = early.stray * STRAY_NORMALS <= samples;
+        assert!(rare, "{}, {name}, seed {seed}: {} stray normals", self.name, early.stray);
         assert!(early.clear > samples / 20 && early.gaps.len() > samples / 20, "too one-sided");
         early
     }
@@ -119,9 +134,22 @@ fn wide(v: Vec3) -> [f64; 3] {
 struct Early {
     gaps: Vec<f64>,
     clear: usize,
+    /// Contacts whose normal is no edge's and no face's.
+    stray: usize,
 }
 
 impl Early {
+    /// A ball is answered with the normal of a face or with a bevel's, which
+    /// is within the limit of the true one.
+    fn judge_normal(&mut self, solids: &Solids, truth: &Body, hit: &Hit) {
+        // Drawn back until it is apart for sure.
+        let (at, normal) = (hit.point + hit.normal * 0.05, wide(hit.normal));
+        let touches = solids.distance(truth, wide(at), 1.0) < 0.1;
+        if touches && solids.agreement(truth, wide(at), normal, 0.1) < 0.5 {
+            self.stray += 1;
+        }
+    }
+
     fn greatest(&self) -> f64 {
         self.gaps.last().copied().unwrap_or(0.0)
     }
@@ -136,8 +164,9 @@ impl std::fmt::Display for Early {
         let greatest = self.greatest();
         write!(
             f,
-            "{clear} clear, {count} stopped, {early} too early: gap mean {mean:.3}, p99 {worst:.2}, \
-             max {greatest:.2}"
+            "{clear} clear, {count} stopped, {} stray normals, {early} too early: gap mean {mean:.3}, \
+             p99 {worst:.2}, max {greatest:.2}",
+            self.stray,
         )
     }
 }
@@ -160,25 +189,26 @@ fn bodies_stop_in_time(path: &Path, angle: f64, samples: usize, seed: u64) {
     let judge = Judge::new(path, angle);
     for radius in [4.0_f32, 24.0] {
         let ball = Sphere::new(radius).expect("in range");
-        let early = judge.judge(&ball, Body::Ball(f64::from(radius)), samples, seed);
+        let name = format!("ball {radius}");
+        let early = judge.judge(&name, &ball, Body::Ball(f64::from(radius)), samples, seed);
         let most = bound(angle) * f64::from(radius) + SHELL;
         assert!(early.greatest() <= most, "{} is more than {most}", early.greatest());
     }
     let cylinder = Cylinder::new(16.0, 28.0).expect("in range");
-    judge.judge(&cylinder, Body::Cylinder(16.0, 28.0), samples, seed);
+    judge.judge("cylinder", &cylinder, Body::Cylinder(16.0, 28.0), samples, seed);
     let half_extents = Vec3::new(16.0, 16.0, 28.0);
     let cuboid = Cuboid::new(half_extents).expect("in range");
     let sides = [Vec3::X * 16.0, Vec3::Y * 16.0, Vec3::Z * 28.0];
-    judge.judge(&cuboid, Body::Cuboid(sides.map(wide)), samples, seed);
+    judge.judge("box", &cuboid, Body::Cuboid(sides.map(wide)), samples, seed);
     let turn = Quat::from_axis_angle(Vec3::new(0.48, 0.6, 0.64), 1.0);
     let sides = sides.map(|side| wide(turn * side));
-    judge.judge(&cuboid.turned(turn), Body::Cuboid(sides), samples, seed);
+    judge.judge("turned box", &cuboid.turned(turn), Body::Cuboid(sides), samples, seed);
 }
 
 #[test]
 fn on_shipped_maps_nothing_passes_what_it_cannot() {
     for name in ["arena.map", "terrain.map", "warren.map"] {
-        bodies_stop_in_time(&own_map(name), 95.0, samples(500), 1);
+        bodies_stop_in_time(&own_map(name), 95.0, samples(400), 1);
     }
 }
 
@@ -186,14 +216,53 @@ fn on_shipped_maps_nothing_passes_what_it_cannot() {
 fn on_foreign_maps_nothing_passes_what_it_cannot() {
     for name in ["id-gpl/dm4.map", "librequake/lqdm3.map", "ericw-tools/q1_mountain.map"] {
         if let Some(path) = foreign_map(name) {
-            bodies_stop_in_time(&path, 95.0, samples(500), 2);
+            bodies_stop_in_time(&path, 95.0, samples(400), 2);
         }
+    }
+}
+
+/// The same once more for a box, whose offset surface is exact in whole
+/// numbers: neither later than that, nor past it.
+fn boxes_stop_in_time(path: &Path, samples: usize, seed: u64) {
+    let judge = Judge::new(path, 95.0);
+    let exact = Brushes::new(&judge.entities, [16, 16, 28]);
+    let cuboid = Cuboid::new(Vec3::new(16.0, 16.0, 28.0)).expect("in range");
+    let mut random = Random::new(seed);
+    let (mut early, mut hits) = (0, 0);
+    for sample in 0..samples {
+        // On whole numbers, where planes and edges are.
+        let start = judge.start(&mut random).round();
+        let motion = Vec3::from([(); 3].map(|()| random.between(-64.0, 64.0) as f32)).round();
+        let (a, b) = (wide(start), wide(start + motion));
+        let length = f64::from(motion.length());
+        let (surely, possibly) =
+            (exact.entry_with_margin(a, b, -SHELL), exact.entry_with_margin(a, b, SHELL));
+        let time = match judge.world.cast(&cuboid, start, start + motion) {
+            Trace::Clear => f64::INFINITY,
+            Trace::Hit(hit) => f64::from(hit.time),
+            Trace::StartSolid => 0.0,
+        };
+        let late = surely.map_or(0.0, |surely| (time - surely) * length);
+        let place = || format!("{}, seed {seed}, {sample}: {start} by {motion}", judge.name);
+        assert!(late < ALONG, "{}: {late} units late", place());
+        hits += usize::from(time <= 1.0);
+        early += usize::from(time <= 1.0 && possibly.is_none_or(|p| (p - time) * length > ALONG));
+    }
+    eprintln!("{}: exact boxes: {hits} of {samples} stopped, {early} too early", judge.name);
+    assert!(hits > samples / 50 && early * 20 < hits, "{hits} stopped, {early} too early");
+}
+
+#[test]
+fn boxes_on_whole_numbers_are_not_let_past_either() {
+    boxes_stop_in_time(&own_map("arena.map"), samples(4000), 4);
+    if let Some(path) = foreign_map("id-gpl/dm4.map") {
+        boxes_stop_in_time(&path, samples(4000), 5);
     }
 }
 
 #[test]
 fn smaller_angles_stop_bodies_later() {
-    for angle in [180.0, 120.0, 90.0, 60.0] {
-        bodies_stop_in_time(&own_map("terrain.map"), angle, samples(300), 3);
+    for angle in [180.0, 120.0, 60.0] {
+        bodies_stop_in_time(&own_map("terrain.map"), angle, samples(200), 3);
     }
 }

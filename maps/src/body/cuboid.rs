@@ -2,15 +2,23 @@ use glam::{Mat3, Quat, Vec3};
 
 use super::{BodyError, Support, checked};
 
-/// A box about its centre, along the axes or turned.
+/// A box along the axes, about its centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cuboid {
-    /// Half of each side, as a vector along it.
-    sides: Mat3,
+    half_extents: Vec3,
+}
+
+/// A box turned about its centre.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TurnedCuboid {
+    /// From the box's own axes to the world's, and its transpose.
+    turn: Mat3,
+    back: Mat3,
+    cuboid: Cuboid,
 }
 
 impl Cuboid {
-    /// The box of these half extents along the axes, in units.
+    /// The box of these half extents, in units.
     ///
     /// # Errors
     /// [`BodyError::Extent`] if one of them is out of range.
@@ -18,25 +26,36 @@ impl Cuboid {
         for extent in half_extents.to_array() {
             checked(extent)?;
         }
-        Ok(Self { sides: Mat3::from_diagonal(half_extents) })
+        Ok(Self { half_extents })
     }
 
-    /// The same box, turned about its centre by a unit quaternion.
-    #[must_use]
-    pub fn turned(self, orientation: Quat) -> Self {
-        Self { sides: Mat3::from_quat(orientation) * self.sides }
+    /// The same box, turned by a unit quaternion.
+    pub fn turned(self, orientation: Quat) -> TurnedCuboid {
+        let turn = Mat3::from_quat(orientation);
+        TurnedCuboid { turn, back: turn.transpose(), cuboid: self }
     }
 }
 
 impl Support for Cuboid {
     #[inline]
     fn support_point(&self, direction: Vec3) -> Vec3 {
-        let along = self.sides.transpose() * direction;
-        self.sides * Vec3::ONE.copysign(along)
+        self.half_extents.copysign(direction)
     }
 
     #[inline]
     fn support(&self, direction: Vec3) -> f32 {
-        (self.sides.transpose() * direction).abs().element_sum()
+        self.half_extents.dot(direction.abs())
+    }
+}
+
+impl Support for TurnedCuboid {
+    #[inline]
+    fn support_point(&self, direction: Vec3) -> Vec3 {
+        self.turn * self.cuboid.support_point(self.back * direction)
+    }
+
+    #[inline]
+    fn support(&self, direction: Vec3) -> f32 {
+        self.cuboid.support(self.back * direction)
     }
 }

@@ -112,6 +112,17 @@ impl Solids {
             .fold(reach, f64::min)
     }
 
+    /// How well `normal` is the direction in which a body would leave what it
+    /// touches: the greatest cosine between that and the way to it from any
+    /// solid within `reach` of it.
+    pub fn agreement(&self, body: &Body, at: Vector, normal: Vector, reach: f64) -> f64 {
+        self.near(body, at, at, reach)
+            .map(|solid| solid.apart(body, at))
+            .filter(|apart| apart.least <= reach)
+            .map(|apart| dot(apart.normal, normal))
+            .fold(-1.0, f64::max)
+    }
+
     /// When a body that moves from `start` to `end` first touches a solid, as a
     /// fraction of the way; `None` if it never does.
     pub fn first_contact(&self, body: &Body, start: Vector, end: Vector) -> Option<f64> {

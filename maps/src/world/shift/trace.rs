@@ -1,6 +1,6 @@
 use glam::Vec3;
 
-use super::{Link, MAX_WAITING, ShiftTree, Visits};
+use super::{FEW_WAITING, Link, MAX_WAITING, ShiftTree, Visits};
 use crate::body::Support;
 use crate::world::onion::inside_universe;
 use crate::world::{Hit, SURFACE_DISTANCE, Trace};
@@ -18,6 +18,10 @@ struct Stretch {
     from: f32,
     to: f32,
     entry: Entry,
+}
+
+impl Stretch {
+    const NOWHERE: Self = Self { link: Link::EMPTY, from: 0.0, to: 0.0, entry: Entry::START };
 }
 
 /// The shifted plane through which a stretch came in: twice the index of its
@@ -66,11 +70,6 @@ impl ShiftTree {
         Trace::Hit(Hit { time, point, normal, end })
     }
 
-    /// When a solid leaf is entered first, and through which plane.
-    ///
-    /// Where the paper recurses, what is farther waits in a list whose length
-    /// was bounded when the tree was made. Only the inside of a grown cell
-    /// counts: touching it, and sliding along it, is free.
     fn first_contact(
         &self,
         body: &impl Support,
@@ -78,55 +77,79 @@ impl ShiftTree {
         motion: Vec3,
         visits: &mut impl Visits,
     ) -> Option<(f32, Entry)> {
-        let whole = Stretch { link: self.root, from: 0.0, to: 1.0, entry: Entry::START };
-        let mut waiting = [whole; MAX_WAITING];
+        // To clear a long list would take as long as the query itself.
+        if self.waiting <= FEW_WAITING {
+            self.walk::<FEW_WAITING>(body, start, motion, visits)
+        } else {
+            self.walk::<MAX_WAITING>(body, start, motion, visits)
+        }
+    }
+
+    /// When a solid leaf is entered first, and through which plane.
+    ///
+    /// Where the paper recurses, what is farther waits in a list whose length
+    /// was bounded when the tree was made. Only the inside of a grown cell
+    /// counts: touching it, and sliding along it, is free.
+    fn walk<const WAITING: usize>(
+        &self,
+        body: &impl Support,
+        start: Vec3,
+        motion: Vec3,
+        visits: &mut impl Visits,
+    ) -> Option<(f32, Entry)> {
+        let mut waiting = [Stretch::NOWHERE; WAITING];
         let mut count = 0;
-        let mut now = whole;
+        let mut now = Stretch { link: self.root, from: 0.0, to: 1.0, entry: Entry::START };
         let (mut nearest, mut found) = (1.0, None);
         loop {
-            if let Some(index) = now.link.index() {
+            while let Some(index) = now.link.index() {
                 visits.branch();
                 let branch = &self.branches[index];
                 let at_start = branch.normal.dot(start) - branch.distance;
                 let speed = branch.normal.dot(motion);
+                let at_end = at_start + speed;
                 // Behind the plane is what is below `upper`, in front what is
                 // above `lower`; between them it is both.
-                let upper = body.support(-branch.normal) - at_start;
-                let lower = -body.support(branch.normal) - at_start;
+                let upper = body.support(-branch.normal);
+                let lower = -body.support(branch.normal);
+                if at_start.min(at_end) >= upper {
+                    now.link = branch.front;
+                    continue;
+                }
+                if at_start.max(at_end) <= lower {
+                    now.link = branch.back;
+                    continue;
+                }
                 let index = index as u32;
                 // A body that does not approach is within a side forever or
                 // never: dividing by minus zero says so, and says no to what
                 // just touches.
                 let (near, far, leave, enter, entry) = if speed > 0.0 {
-                    let (leave, enter) = (upper / speed, lower / speed);
+                    let (leave, enter) = ((upper - at_start) / speed, (lower - at_start) / speed);
                     (branch.back, branch.front, leave, enter, Entry(index << 1 | 1))
                 } else {
                     let speed = -speed.abs();
-                    let (leave, enter) = (lower / speed, upper / speed);
+                    let (leave, enter) = ((lower - at_start) / speed, (upper - at_start) / speed);
                     (branch.front, branch.back, leave, enter, Entry(index << 1))
                 };
-                let to = now.to.min(nearest);
-                let goes_near = near != Link::EMPTY && leave > now.from;
-                let goes_far = far != Link::EMPTY && enter < to;
-                let entered =
-                    if enter > now.from || (enter == now.from && now.entry == Entry::START) {
-                        Stretch { link: far, from: enter, to, entry }
-                    } else {
-                        Stretch { link: far, to, ..now }
-                    };
-                if goes_near {
+                let mut beyond = Stretch { link: far, ..now };
+                if enter > now.from || (enter == now.from && now.entry == Entry::START) {
+                    (beyond.from, beyond.entry) = (enter, entry);
+                }
+                let goes_far = far != Link::EMPTY && enter < now.to;
+                if near != Link::EMPTY && leave > now.from {
                     if goes_far {
-                        waiting[count] = entered;
+                        waiting[count] = beyond;
                         count += 1;
                     }
-                    now = Stretch { link: near, to: to.min(leave), ..now };
-                    continue;
+                    (now.link, now.to) = (near, now.to.min(leave));
+                } else if goes_far {
+                    now = beyond;
+                } else {
+                    now.link = Link::EMPTY;
                 }
-                if goes_far {
-                    now = entered;
-                    continue;
-                }
-            } else if now.link == Link::SOLID && now.from < nearest {
+            }
+            if now.link == Link::SOLID {
                 if now.entry == Entry::START {
                     return Some((0.0, Entry::START));
                 }
@@ -143,6 +166,7 @@ impl ShiftTree {
                     break;
                 }
             }
+            now.to = now.to.min(nearest);
         }
     }
 
