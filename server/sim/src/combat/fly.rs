@@ -1,5 +1,9 @@
+use glam::DVec3;
+use maps::Trace;
+use maps::body::Sphere;
+
 use crate::entities::Role;
-use crate::guard::{Proposal, Space};
+use crate::guard::{MARGIN, Proposal, Space};
 use crate::pose::Pose;
 
 use super::blast::burst;
@@ -23,11 +27,17 @@ pub(crate) fn advance_projectiles(combat: &mut Combat) {
 }
 
 /// Moves a rocket as far as it is free; returns whether something stopped it.
+///
+/// To the world it is the ball around it, whose way the shifted planes know;
+/// the guard has then to prove it free of everybody else, and of the world
+/// once more, as of everything that it lets in.
 fn fly(combat: &mut Combat, slot: u16) -> bool {
     let Some(entity) = combat.entities.get(slot) else { return true };
     let Some(placement) = entity.placement() else { return true };
     let start = *placement.pose();
-    let position = start.position + entity.velocity * combat.seconds;
+    let goal = start.position + entity.velocity * combat.seconds;
+    let radius = combat.arena.shapes[placement.shape()].radius;
+    let (position, met) = fly_as_ball(combat, radius, start.position, goal);
     let proposal = Proposal { slot, target: Pose { position, ..start }, seconds: combat.seconds };
     let space =
         Space { map: &combat.arena.map, shapes: &combat.arena.shapes, entities: combat.entities };
@@ -36,5 +46,16 @@ fn fly(combat: &mut Combat, slot: u16) -> bool {
     let Some(advance) = advances.into_iter().next() else { return true };
     let Some(placement) = advance.placement else { return true };
     combat.entities.commit(slot, placement);
-    advance.left > 0.0
+    met || advance.left > 0.0
+}
+
+/// Where the ball around a rocket ends between `start` and `goal`, and whether
+/// the world stopped it there. A start too near to an edge for the shifted
+/// planes to tell is the guard's to judge.
+fn fly_as_ball(combat: &Combat, radius: f64, start: DVec3, goal: DVec3) -> (DVec3, bool) {
+    let Ok(ball) = Sphere::new((radius + MARGIN) as f32) else { return (goal, false) };
+    match combat.arena.map.cast(&ball, start.as_vec3(), goal.as_vec3()) {
+        Trace::Hit(hit) => (hit.end.as_dvec3(), true),
+        Trace::Clear | Trace::StartSolid => (goal, false),
+    }
 }
