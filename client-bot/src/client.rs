@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use glam::DVec3;
 use proto::client::{Event, Session, SnapshotReceived};
-use proto::control::{ClosingReason, MatchEvent};
+use proto::control::{ChatLine, ClosingReason, MatchEvent};
 use proto::map_transfer::{MapReceiver, REQUEST};
 use proto::{Tick, Time};
 use quinn::{Connection, ConnectionError, ReadError, RecvStream, SendStream, VarInt};
@@ -38,7 +38,7 @@ pub use connector::{ConnectError, Connector, JoinError};
 pub use map_store::{LoadedMap, MapError, MapStore};
 pub use playout::{Playout, interpolate};
 pub use prediction::{Prediction, PredictionError, PredictionStats, Told};
-pub use trust::{NoTrust, Pin as CertificatePin, PinSyntax, Trust};
+pub use trust::{Authority, NoTrust, Trust};
 
 /// Application error code of a connection that ends as it should.
 const DONE: VarInt = VarInt::from_u32(0);
@@ -181,6 +181,13 @@ impl Client {
         // `next`.
         let _ = self.connection.send_datagram(Bytes::from(sent.datagram));
         true
+    }
+
+    /// Says something to everybody, who hear it by [`Client::next_event`], the
+    /// speaker too. The server drops what is more than a line a second.
+    pub fn say(&mut self, line: ChatLine) {
+        self.session.say(line);
+        self.flush();
     }
 
     /// How the own player moves: after the last command as predicted, with the

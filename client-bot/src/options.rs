@@ -1,9 +1,11 @@
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
+use proto::{Fingerprint, parse_duration};
 
-use crate::client::{CertificatePin, NoTrust, Trust};
+use crate::client::{Authority, NoTrust, Trust};
 use crate::minds::Minds;
 use crate::swarm::Swarm;
 
@@ -36,10 +38,18 @@ pub struct Options {
     #[arg(long, value_name = "PER_SECOND", value_parser = parse_rate)]
     pub ramp: Option<f64>,
 
-    /// Believe only the server whose certificate has this SHA-256; needed if it
-    /// is not on this machine
-    #[arg(long, value_name = "SHA256")]
-    pub pin: Option<CertificatePin>,
+    /// Believe only the server whose certificate has this SHA-256; this or `--ca` is
+    /// needed if it is not on this machine
+    #[arg(long, value_name = "SHA256", conflicts_with = "ca")]
+    pub pin: Option<Fingerprint>,
+
+    /// Believe a server whose certificate an authority in this PEM file has issued
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+
+    /// Name that the certificate must carry; without it, the address of the server
+    #[arg(long, value_name = "NAME", requires = "ca")]
+    pub server_name: Option<String>,
 
     /// Print the report as JSON
     #[arg(long)]
@@ -50,10 +60,13 @@ impl Options {
     /// The swarm that is asked for.
     ///
     /// # Errors
-    /// The server is elsewhere, and there is no pin to know it by.
+    /// The server is elsewhere and there is nothing to know it by, or the
+    /// authority cannot be read.
     pub fn swarm(&self) -> Result<Swarm, NoTrust> {
         let Self { server, bots, duration, seed, minds, ramp, .. } = *self;
-        let trust = Trust::new(server.ip(), self.pin)?;
+        let name = self.server_name.clone().unwrap_or_else(|| server.ip().to_string());
+        let authority = self.ca.as_deref().map(|path| Authority::read(path, &name)).transpose()?;
+        let trust = Trust::new(server.ip(), self.pin, authority)?;
         Ok(Swarm { server, trust, bots, duration, seed, minds, ramp })
     }
 }
@@ -68,15 +81,6 @@ fn parse_rate(text: &str) -> Result<f64, String> {
     rate.ok_or_else(|| "not a number above 0".to_owned())
 }
 
-/// A time such as `30s`, `1m 30s` or plain seconds.
-fn parse_duration(text: &str) -> Result<Duration, String> {
-    let duration = match text.parse::<f64>() {
-        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
-        Err(_) => humantime::parse_duration(text).map_err(|error| error.to_string()),
-    };
-    duration.map_err(|error| format!("{error}; write it like 30s, 2m or 1h"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,7 +93,7 @@ mod tests {
     fn nothing_needs_to_be_said() {
         let options = parse("").unwrap();
         assert_eq!(options.server, "127.0.0.1:4433".parse().unwrap());
-        assert_eq!(options.swarm().unwrap().trust, Trust::Loopback);
+        assert!(matches!(options.swarm().unwrap().trust, Trust::Loopback));
     }
 
     #[test]
@@ -108,6 +112,8 @@ mod tests {
             minds: Minds::Fight,
             ramp: Some(4.0),
             pin: Some(pin.parse().unwrap()),
+            ca: None,
+            server_name: None,
             json: true,
         };
         assert_eq!(options, expected);
@@ -116,13 +122,22 @@ mod tests {
 
     #[test]
     fn senseless_values_are_refused() {
-        for bad in ["--bots 0", "--server here", "--pin abc", "--duration soon", "--ramp 0"] {
+        for bad in [
+            "--bots 0",
+            "--server here",
+            "--pin abc",
+            "--duration soon",
+            "--ramp 0",
+            "--server-name a",
+        ] {
             assert!(parse(bad).is_err(), "{bad} was accepted");
         }
     }
 
     #[test]
-    fn a_server_elsewhere_needs_a_pin() {
+    fn a_server_elsewhere_needs_to_be_known() {
         assert!(parse("--server 192.0.2.1:5").unwrap().swarm().is_err());
+        let error = parse("--ca none.pem").unwrap().swarm().unwrap_err().to_string();
+        assert!(error.contains("none.pem"), "{error}");
     }
 }

@@ -30,6 +30,10 @@ use tally::Tally;
 /// buffer several times over.
 const BOTS_ON_A_SOCKET: u32 = 16;
 
+/// How long bots knock where nobody answers, at most and at least.
+const MOST_PATIENCE: Duration = Duration::from_secs(60);
+const LEAST_PATIENCE: Duration = Duration::from_secs(10);
+
 /// Time between two looks at how the swarm is doing.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
@@ -71,7 +75,7 @@ impl Swarm {
         let mut bots = JoinSet::new();
         for number in 0..self.bots {
             if number % BOTS_ON_A_SOCKET == 0 {
-                let connector = Connector::new(self.server, self.trust)?;
+                let connector = Connector::new(self.server, self.trust.clone())?;
                 connectors.push(connector.with_maps(Arc::clone(&maps)));
             }
             // The line above has just pushed one for the first of each group.
@@ -85,6 +89,7 @@ impl Swarm {
                 after: self.ramp.map_or(Duration::ZERO, |rate| {
                     Duration::try_from_secs_f64(f64::from(number) / rate).unwrap_or(Duration::MAX)
                 }),
+                patience: patience(self.duration),
                 tally: Arc::clone(&tally),
                 ways: Arc::clone(&ways),
             };
@@ -127,6 +132,12 @@ impl Swarm {
         }
         Ok(Report::new(self.bots, records))
     }
+}
+
+/// How long bots knock where nobody answers: the server may still be compiling
+/// itself or its map; but who wants to play shortly does not wait for long.
+fn patience(duration: Option<Duration>) -> Duration {
+    duration.map_or(MOST_PATIENCE, |duration| duration.clamp(LEAST_PATIENCE, MOST_PATIENCE))
 }
 
 /// What the bot of this number is called.

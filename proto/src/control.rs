@@ -1,15 +1,17 @@
 //! What travels reliably, on the one bidirectional stream a client opens:
-//! hello, welcome or refusal, what
-//! happens in the match, and goodbyes. A message is bincode in a frame
+//! hello, welcome or refusal, what happens in the match and what players say in
+//! it, and goodbyes. A message is bincode in a frame
 //! with a hard limit, so a peer can make the other hold no more than
 //! [`MAX_FRAME`] bytes.
 
+mod chat_line;
 mod event;
 mod frame;
 mod map_name;
 mod message;
 mod player_name;
 
+pub use chat_line::{ChatError, ChatLine, MAX_CHAT_CHARS};
 pub use event::MatchEvent;
 pub use frame::{FrameError, Framer, MAX_FRAME, frame};
 pub use map_name::{MAX_MAP_NAME, MapName};

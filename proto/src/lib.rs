@@ -17,7 +17,9 @@ pub mod bits;
 pub mod client;
 pub mod commands;
 pub mod control;
+mod duration;
 mod error;
+mod fingerprint;
 pub mod map_transfer;
 pub mod quantise;
 pub mod range;
@@ -25,7 +27,9 @@ pub mod server;
 pub mod snapshot;
 mod time;
 
+pub use duration::parse_duration;
 pub use error::{DatagramError, ProtocolError};
+pub use fingerprint::{Fingerprint, FingerprintSyntax};
 pub use time::{Tick, Time};
 
 /// What both ends must have in common; any change to `PROTOCOL.md` that an

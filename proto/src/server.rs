@@ -13,6 +13,7 @@
 
 mod baselines;
 mod budget;
+mod chat_allowance;
 mod jitter_buffer;
 mod own_motion;
 mod relevance;

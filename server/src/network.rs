@@ -36,8 +36,9 @@ use crate::stop::Stop;
 use crate::telemetry::{Refusal, Telemetry};
 use crate::tick_thread::LastFrame;
 
-pub use certificate::{CertificateError, Fingerprint};
+pub use certificate::CertificateError;
 pub(crate) use endpoint::{bind, connection_limit, open};
+pub use proto::Fingerprint;
 pub(crate) use renewal::{Credentials, renew};
 pub(crate) use waves::{Cadence, Waves};
 

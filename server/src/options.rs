@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use proto::parse_duration;
 
 mod agones;
 mod file;
@@ -194,15 +195,6 @@ fn loopback(port: u16) -> SocketAddr {
     (Ipv4Addr::LOCALHOST, port).into()
 }
 
-/// A time such as `30s`, `1m 30s` or plain seconds.
-fn parse_duration(text: &str) -> Result<Duration, String> {
-    let duration = match text.parse::<f64>() {
-        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
-        Err(_) => humantime::parse_duration(text).map_err(|error| error.to_string()),
-    };
-    duration.map_err(|error| format!("{error}; write it like 30s, 2m or 1h"))
-}
-
 /// A time no longer than [`MAX_REWIND`].
 fn parse_rewind(text: &str) -> Result<Duration, String> {
     let duration = parse_duration(text)?;
@@ -321,14 +313,5 @@ mod tests {
         assert_eq!(Options::with_file(job.clone()).unwrap(), job);
         let serving = arguments("server --map arena --config no-such-file.toml");
         assert!(Options::with_file(serving).is_err());
-    }
-
-    #[test]
-    fn durations_come_in_words_and_in_seconds() {
-        let cases = [("30s", 30_000), ("2m", 120_000), ("1m 30s", 90_000), ("0.5", 500)];
-        for (text, milliseconds) in cases {
-            assert_eq!(parse_duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
-        }
-        assert!(parse_duration("nan").is_err());
     }
 }

@@ -25,7 +25,7 @@ use crate::recording::LiveRecorder;
 use crate::sessions::Sessions;
 use crate::stop::Stop;
 use crate::telemetry::{Identity, Telemetry};
-use crate::tick_thread::Match;
+use crate::tick_thread::{Match, Ticks};
 use crate::{agones, http, map_file, status};
 
 /// An arena server, as a type to start one by.
@@ -83,6 +83,7 @@ impl Server {
             events.clone(),
         );
         let game = game.with_tanks(options.tanks).recorded_by(recorder);
+        let ticks = game.ticks();
 
         let socket = network::bind(options.listen, options.max_players)?;
         let pages = http::bind(options.http)?;
@@ -143,7 +144,7 @@ impl Server {
             0 => None,
             every => Some(AuditThread::new(&map, &lobby, every)?),
         };
-        let io = Io { endpoint, credentials, cadence, pages, lobby, duration, agones };
+        let io = Io { endpoint, credentials, ticks, cadence, pages, lobby, duration, agones };
 
         // From here on, whatever fails stops what already runs.
         let mut running = Running { description, stop: stop.clone(), threads: Vec::new() };
@@ -304,6 +305,7 @@ impl Setup {
 struct Io {
     endpoint: quinn::Endpoint,
     credentials: Credentials,
+    ticks: Ticks,
     cadence: Cadence,
     pages: TcpListener,
     lobby: Arc<Lobby>,
@@ -337,14 +339,13 @@ impl Io {
                 async move { stop.requested().await }
             };
             let telemetry = Arc::clone(&self.lobby.telemetry);
-            let frames = self.lobby.frames.clone();
             let pages = http::serve(self.pages, Arc::clone(&self.lobby), stopped);
             let quantiser = Quantiser::new(self.lobby.terms.bounds);
             let introduction = introduction(&self.lobby);
             let until_stopped = async {
                 tokio::select! {
                     () = stop.requested() => Ok(()),
-                    ended = self.lobby.waves.run(frames, quantiser, self.cadence, &telemetry.network.round) => ended,
+                    ended = self.lobby.waves.run(self.ticks, quantiser, self.cadence, &telemetry.network.round) => ended,
                     ended = pages => ended,
                     () = network::renew(self.endpoint.clone(), self.credentials, Arc::clone(&self.lobby)) => Ok(()),
                     () = status::report(Arc::clone(&self.lobby)) => Ok(()),

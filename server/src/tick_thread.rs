@@ -40,6 +40,12 @@ pub(crate) type LastFrame = watch::Receiver<Arc<Frame>>;
 /// slowest rate there is.
 const STALE: Duration = Duration::from_secs(1);
 
+/// Each frame, one after the other; who is too slow misses some.
+pub(crate) type Ticks = broadcast::Receiver<Arc<Frame>>;
+
+/// Frames that may wait for whoever hears of each: a whole catching up.
+const TICKS_WAITING: usize = 8;
+
 impl Frame {
     /// Whether the tick is not long ago.
     pub(crate) fn is_fresh(&self) -> bool {
@@ -75,6 +81,7 @@ pub(crate) struct Match {
     events: broadcast::Sender<(Tick, MatchEvent)>,
     tick: Tick,
     published: watch::Sender<Arc<Frame>>,
+    ticks: broadcast::Sender<Arc<Frame>>,
     recorder: Option<LiveRecorder>,
 }
 
@@ -91,7 +98,14 @@ impl Match {
     ) -> (Self, LastFrame) {
         let seats = Seats::new(tick_rate, rewind, requests);
         let (published, frames) = watch::channel(Frame::of(&world, &seats));
-        (Self { world, seats, sessions, events, tick: Tick(0), published, recorder: None }, frames)
+        let ticks = broadcast::Sender::new(TICKS_WAITING);
+        let tick = Tick(0);
+        (Self { world, seats, sessions, events, tick, published, ticks, recorder: None }, frames)
+    }
+
+    /// Every frame from now on.
+    pub(crate) fn ticks(&self) -> Ticks {
+        self.ticks.subscribe()
     }
 
     /// The same match, recorded from its first tick.
@@ -151,7 +165,10 @@ impl Match {
             }
         }
         self.seats.report(&self.sessions);
-        self.published.send_replace(Frame::of(&self.world, &self.seats));
+        let frame = Frame::of(&self.world, &self.seats);
+        // Nobody to hear it is no error.
+        let _ = self.ticks.send(Arc::clone(&frame));
+        self.published.send_replace(frame);
         Ok(TickPhases {
             input: input - begin,
             simulation: simulated - input,
@@ -267,6 +284,16 @@ mod tests {
         let own_motion = frame.own(seat.player, None).motion.unwrap();
         assert_eq!(own_motion.position.as_dvec3(), own.position);
         assert!(stage.game.sessions.lead(seat.player).is_some());
+    }
+
+    #[test]
+    fn ticks_that_catch_up_are_told_of_each() {
+        let mut stage = Stage::new();
+        let mut ticks = stage.game.ticks();
+        (0..4).for_each(|_| drop(stage.tick()));
+        let told: Vec<u64> =
+            std::iter::from_fn(|| ticks.try_recv().ok()).map(|frame| frame.state.tick).collect();
+        assert_eq!(told, [1, 2, 3, 4]);
     }
 
     #[test]

@@ -28,7 +28,7 @@ const DATAGRAM_RECEIVE_BUFFER: usize = 96 * 1024;
 /// Bytes of commands that may wait for the path: a few ticks.
 const DATAGRAM_SEND_BUFFER: usize = 2048;
 
-/// The name asked for in the TLS handshake. Trust goes by pin or address, so
+/// The name asked for in the TLS handshake where trust goes by pin or address:
 /// it only has to be one that the server's own certificate carries.
 const SERVER_NAME: &str = "localhost";
 
@@ -37,6 +37,8 @@ const SERVER_NAME: &str = "localhost";
 pub struct Connector {
     endpoint: Endpoint,
     server: SocketAddr,
+    /// The name asked for in the TLS handshake.
+    name: String,
     maps: Arc<MapStore>,
 }
 
@@ -105,8 +107,12 @@ impl Connector {
             SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
         };
         let mut endpoint = Endpoint::client(any)?;
+        let name = match &trust {
+            Trust::Authority(authority) => authority.name.clone(),
+            Trust::Loopback | Trust::Pin(_) => SERVER_NAME.to_owned(),
+        };
         endpoint.set_default_client_config(client_config(trust)?);
-        Ok(Self { endpoint, server, maps: Arc::default() })
+        Ok(Self { endpoint, server, name, maps: Arc::default() })
     }
 
     /// The same with these maps, to be shared by all clients of a process.
@@ -136,7 +142,7 @@ impl Connector {
         let server = self.server;
         let connecting = self
             .endpoint
-            .connect(server, SERVER_NAME)
+            .connect(server, &self.name)
             .map_err(|reason| JoinError::Unreachable { server, reason })?;
         match timeout(ANSWER_TIMEOUT, connecting).await {
             Ok(Err(ConnectionError::TimedOut)) | Err(_) => Err(JoinError::NoAnswer { server }),
@@ -204,12 +210,15 @@ impl Connector {
 
 fn client_config(trust: Trust) -> Result<ClientConfig, ConnectError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let verifier = Arc::new(Verifier { trust, provider: Arc::clone(&provider) });
-    let mut tls = rustls::ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS13])?
-        .dangerous()
-        .with_custom_certificate_verifier(verifier)
-        .with_no_client_auth();
+    let tls = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(&[&rustls::version::TLS13])?;
+    let pinned = |pin| Arc::new(Verifier { pin, provider });
+    let tls = match trust {
+        Trust::Authority(authority) => tls.with_root_certificates(authority.roots),
+        Trust::Pin(pin) => tls.dangerous().with_custom_certificate_verifier(pinned(Some(pin))),
+        Trust::Loopback => tls.dangerous().with_custom_certificate_verifier(pinned(None)),
+    };
+    let mut tls = tls.with_no_client_auth();
     tls.alpn_protocols = vec![ALPN.to_vec()];
     let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls)?));
 

@@ -1,100 +1,114 @@
-use std::fmt;
 use std::net::IpAddr;
-use std::str::FromStr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use proto::Fingerprint;
 use ring::digest::{SHA256, digest};
+use rustls::RootCertStore;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 use thiserror::Error;
 
 /// Whom a client believes to be the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Trust {
     /// Whoever answers on this machine: there is no way between to guard.
     Loopback,
     /// Who holds the certificate with this SHA-256, which the server prints
     /// when it starts.
-    Pin(Pin),
+    Pin(Fingerprint),
+    /// Who holds a certificate that an authority has issued.
+    Authority(Authority),
+}
+
+/// Certificate authorities that are believed, and the name that the server's
+/// certificate must carry.
+#[derive(Clone, Debug)]
+pub struct Authority {
+    pub(super) roots: Arc<RootCertStore>,
+    pub(super) name: String,
+}
+
+impl Authority {
+    /// The authorities whose certificates are in this PEM file, for a server
+    /// of this name, which may be an IP address.
+    ///
+    /// # Errors
+    /// The file cannot be read, or holds no certificate.
+    pub fn read(path: &Path, name: &str) -> Result<Self, NoTrust> {
+        let unread = |reason: String| NoTrust::Authority { path: path.to_owned(), reason };
+        let mut roots = RootCertStore::empty();
+        let found =
+            CertificateDer::pem_file_iter(path).map_err(|error| unread(error.to_string()))?;
+        for certificate in found {
+            let certificate = certificate.map_err(|error| unread(error.to_string()))?;
+            roots.add(certificate).map_err(|error| unread(error.to_string()))?;
+        }
+        if roots.is_empty() {
+            return Err(unread("there is no certificate in it".to_owned()));
+        }
+        Ok(Self { roots: Arc::new(roots), name: name.to_owned() })
+    }
 }
 
 impl Trust {
-    /// Whom to believe at this address: a pin if there is one, and without
-    /// one only this machine itself.
+    /// Whom to believe at this address: a pin or an authority if there is one,
+    /// and without them only this machine itself.
     ///
     /// # Errors
-    /// Without a pin, nobody elsewhere can be trusted.
-    pub fn new(server: IpAddr, pin: Option<Pin>) -> Result<Self, NoTrust> {
-        match pin {
-            Some(pin) => Ok(Self::Pin(pin)),
-            None if server.is_loopback() => Ok(Self::Loopback),
-            None => Err(NoTrust { server }),
+    /// Without either, nobody elsewhere can be trusted.
+    pub fn new(
+        server: IpAddr,
+        pin: Option<Fingerprint>,
+        authority: Option<Authority>,
+    ) -> Result<Self, NoTrust> {
+        match (pin, authority) {
+            (Some(pin), _) => Ok(Self::Pin(pin)),
+            (None, Some(authority)) => Ok(Self::Authority(authority)),
+            (None, None) if server.is_loopback() => Ok(Self::Loopback),
+            (None, None) => Err(NoTrust::Nobody { server }),
         }
     }
 }
 
 /// Nothing says who the server at an address is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error(
-    "the server at {server} is not on this machine and cannot be told from an impostor; \
-     give the certificate's SHA-256, which it prints when it starts, with --pin"
-)]
-pub struct NoTrust {
-    /// Where it is.
-    pub server: IpAddr,
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NoTrust {
+    /// Nothing was given to know it by.
+    #[error(
+        "the server at {server} is not on this machine and cannot be told from an impostor; \
+         give the certificate's SHA-256, which it prints when it starts, with --pin, or the \
+         authority that issued the certificate with --ca"
+    )]
+    Nobody {
+        /// Where it is.
+        server: IpAddr,
+    },
+    /// The authorities cannot be had.
+    #[error("{}: no certificate authority: {reason}", .path.display())]
+    Authority {
+        /// Where they should be.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
 }
 
-/// SHA-256 of the one certificate that is believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pin([u8; 32]);
-
-impl Pin {
-    fn of(certificate: &[u8]) -> Self {
-        let mut bytes = [0; 32];
-        bytes.copy_from_slice(digest(&SHA256, certificate).as_ref());
-        Self(bytes)
-    }
+/// SHA-256 of a certificate.
+fn fingerprint(certificate: &[u8]) -> Fingerprint {
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(digest(&SHA256, certificate).as_ref());
+    Fingerprint(bytes)
 }
 
-/// A text is no SHA-256.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("a SHA-256 is written as 64 hexadecimal digits")]
-pub struct PinSyntax;
-
-impl FromStr for Pin {
-    type Err = PinSyntax;
-
-    /// Reads 64 hexadecimal digits, upper or lower case; colons between bytes
-    /// are allowed, since many tools print them.
-    fn from_str(text: &str) -> Result<Self, PinSyntax> {
-        let digits: Vec<u8> = text
-            .chars()
-            .filter(|character| *character != ':')
-            .map(|character| character.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
-            .collect::<Option<_>>()
-            .ok_or(PinSyntax)?;
-        let bytes: Vec<u8> = digits
-            .chunks(2)
-            .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
-            .collect();
-        let whole = digits.len() == 64;
-        bytes.try_into().ok().filter(|_| whole).map(Self).ok_or(PinSyntax)
-    }
-}
-
-impl fmt::Display for Pin {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
-    }
-}
-
-/// Holds a server to [`Trust`] during the TLS handshake. That the server has
-/// the certificate's key is checked in either case.
+/// Holds a server to its pin during the TLS handshake, if there is one. That
+/// the server has the certificate's key is checked in either case.
 #[derive(Debug)]
 pub(super) struct Verifier {
-    pub(super) trust: Trust,
+    pub(super) pin: Option<Fingerprint>,
     pub(super) provider: Arc<CryptoProvider>,
 }
 
@@ -107,12 +121,12 @@ impl ServerCertVerifier for Verifier {
         _stapled: &[u8],
         _now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let own = Pin::of(certificate);
-        match self.trust {
-            Trust::Pin(pin) if pin != own => Err(Error::General(format!(
+        let own = fingerprint(certificate);
+        match self.pin {
+            Some(pin) if pin != own => Err(Error::General(format!(
                 "the server's certificate is not the pinned one but {own}"
             ))),
-            Trust::Pin(_) | Trust::Loopback => Ok(ServerCertVerified::assertion()),
+            Some(_) | None => Ok(ServerCertVerified::assertion()),
         }
     }
 
@@ -147,42 +161,42 @@ mod tests {
 
     const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
-    fn verify(trust: Trust, certificate: &[u8]) -> Result<ServerCertVerified, Error> {
+    fn verify(
+        pin: Option<Fingerprint>,
+        certificate: &[u8],
+    ) -> Result<ServerCertVerified, rustls::Error> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let name = ServerName::try_from("localhost").unwrap();
         let certificate = CertificateDer::from(certificate);
-        let verifier = Verifier { trust, provider };
+        let verifier = Verifier { pin, provider };
         verifier.verify_server_cert(&certificate, &[], &name, &[], UnixTime::now())
     }
 
     #[test]
     fn only_the_pinned_certificate_is_believed() {
-        let pin = Trust::Pin(ABC.parse().unwrap());
-        assert!(verify(pin, b"abc").is_ok());
-        assert!(verify(pin, b"abd").is_err());
-        assert!(verify(Trust::Loopback, b"abd").is_ok());
+        let pin = ABC.parse().unwrap();
+        assert!(verify(Some(pin), b"abc").is_ok());
+        assert!(verify(Some(pin), b"abd").is_err());
+        assert!(verify(None, b"abd").is_ok());
     }
 
     #[test]
-    fn elsewhere_a_pin_is_needed() {
-        let pin: Pin = ABC.parse().unwrap();
+    fn elsewhere_a_pin_or_an_authority_is_needed() {
+        let pin: Fingerprint = ABC.parse().unwrap();
         let elsewhere = IpAddr::from([192, 0, 2, 1]);
         let here = IpAddr::from([127, 0, 0, 1]);
-        assert_eq!(Trust::new(here, None), Ok(Trust::Loopback));
-        assert_eq!(Trust::new(here, Some(pin)), Ok(Trust::Pin(pin)));
-        assert_eq!(Trust::new(elsewhere, Some(pin)), Ok(Trust::Pin(pin)));
-        let error = Trust::new(elsewhere, None).unwrap_err().to_string();
+        assert!(matches!(Trust::new(here, None, None), Ok(Trust::Loopback)));
+        assert!(matches!(Trust::new(here, Some(pin), None), Ok(Trust::Pin(p)) if p == pin));
+        assert!(matches!(Trust::new(elsewhere, Some(pin), None), Ok(Trust::Pin(_))));
+        let error = Trust::new(elsewhere, None, None).unwrap_err().to_string();
         assert!(error.contains("--pin") && error.contains("192.0.2.1"), "{error}");
     }
 
     #[test]
-    fn pins_are_read_as_tools_print_them() {
-        let pin: Pin = ABC.parse().unwrap();
-        assert_eq!(pin.to_string(), ABC);
-        let colons: Vec<_> = ABC.as_bytes().chunks(2).map(|b| String::from_utf8_lossy(b)).collect();
-        assert_eq!(colons.join(":").to_uppercase().parse(), Ok(pin));
-        for bad in ["", "abc", &ABC[1..], &format!("{ABC}00"), &ABC.replace('b', "g")] {
-            assert_eq!(bad.parse::<Pin>(), Err(PinSyntax), "{bad}");
-        }
+    fn a_file_without_an_authority_is_named() {
+        let error = Authority::read(Path::new("no-such-file.pem"), "localhost").unwrap_err();
+        assert!(error.to_string().contains("no-such-file.pem"), "{error}");
+        let error = Authority::read(Path::new(env!("CARGO_MANIFEST_DIR")), "localhost");
+        assert!(error.is_err());
     }
 }

@@ -2,6 +2,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use proto::Tick;
 use proto::client::SnapshotReceived;
 use proto::control::{MapHash, MatchEvent, PlayerName};
 use sim::EntityId;
@@ -12,10 +13,6 @@ use super::distribution::Distribution;
 use super::tally::Tally;
 use crate::client::{Client, Connector, JoinError, Lost, Occasion, PredictionStats, Traffic};
 use crate::minds::{Minds, Sight, Ways};
-
-/// How long a bot keeps knocking where nobody answers: the server may still be
-/// compiling itself or its map.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How far a bot looks about itself, in units on each axis.
 const SIGHT: f64 = 1200.0;
@@ -40,6 +37,8 @@ pub(super) struct Bot {
     pub(super) seed: u64,
     /// When it sets out.
     pub(super) after: Duration,
+    /// How long it knocks where nobody answers.
+    pub(super) patience: Duration,
     pub(super) tally: Arc<Tally>,
     /// Where one can get to, found out by the first bot in the match.
     pub(super) ways: Arc<OnceCell<Ways>>,
@@ -68,6 +67,8 @@ pub(super) struct Record {
     /// Time between snapshots.
     pub(super) gaps: Distribution,
     pub(super) rtts: Distribution,
+    /// How old the news were of what moved in sight.
+    pub(super) ages: Distribution,
     pub(super) traffic: Traffic,
     /// How far it was from where it had been predicted to be, in units of
     /// [`UNIT_OF_ERROR`].
@@ -127,9 +128,9 @@ impl Bot {
         let begin = Instant::now();
         loop {
             match self.connector.join(&self.name, MapHash::ANY).await {
-                Err(error @ JoinError::NoAnswer { .. }) if begin.elapsed() < PATIENCE => {
+                Err(error @ JoinError::NoAnswer { .. }) if begin.elapsed() < self.patience => {
                     if self.tally.first_to_wait() {
-                        info!("{error} yet; trying for {} s", PATIENCE.as_secs());
+                        info!("{error} yet; trying for {} s", self.patience.as_secs());
                     }
                 }
                 joined => return joined,
@@ -194,8 +195,26 @@ impl Bot {
         if record.snapshots.is_multiple_of(LOOK_EVERY) {
             record.rtts.record(client.rtt());
             record.entities.extend(client.session().entities().map(|entity| entity.id));
+            self.note_ages(snapshot.tick, client, record);
         }
         record.snapshots += 1;
+    }
+}
+
+impl Bot {
+    /// Notes how old the news are of what moves in sight.
+    fn note_ages(&self, now: Tick, client: &Client, record: &mut Record) {
+        let session = client.session();
+        let (Some((_, own)), Some(hello)) = (client.motion(), session.hello()) else { return };
+        let here = own.position.as_dvec3();
+        for (told, entity) in session.told() {
+            let in_sight = (entity.position - here).abs().max_element() < SIGHT;
+            if in_sight && !entity.asleep && entity.velocity != glam::DVec3::ZERO {
+                let ticks = now.distance(told).max(0) as f64;
+                let age = Duration::from_secs_f64(ticks / f64::from(hello.tick_rate.get()));
+                record.ages.record(age);
+            }
+        }
     }
 }
 
@@ -211,6 +230,7 @@ impl Record {
             digest_mismatches: 0,
             gaps: Distribution::new(),
             rtts: Distribution::new(),
+            ages: Distribution::new(),
             errors: Distribution::new(),
             free_errors: Distribution::new(),
             prediction: PredictionStats::default(),

@@ -30,6 +30,8 @@ pub struct Report {
     pub snapshot_gap_ms: Times,
     /// Milliseconds to the server and back.
     pub rtt_ms: Times,
+    /// Milliseconds since the news of what moves in sight, whenever looked at.
+    pub visible_age_ms: Times,
     /// Kilobits a second and bot, on average.
     pub kbit_per_second: Bandwidth,
     /// The same of the bot that 99 % are not above.
@@ -132,6 +134,7 @@ impl Report {
             },
             snapshot_gap_ms: Times::of(players.iter().map(|player| &player.gaps)),
             rtt_ms: Times::of(players.iter().map(|player| &player.rtts)),
+            visible_age_ms: Times::of(players.iter().map(|player| &player.ages)),
             kbit_per_second: Bandwidth {
                 down: kbit(sum(|player| player.traffic.down)),
                 up: kbit(sum(|player| player.traffic.up)),
@@ -232,7 +235,9 @@ impl fmt::Display for Report {
              {unreachable} unreachable, {dropped} dropped, {seconds:.1} s"
         )?;
         writeln!(out, "snapshots/s       mean {:.2}, min {:.2}", rates.mean, rates.min)?;
-        for (what, times) in [("snapshot gap", gaps), ("round trip", rtt)] {
+        for (what, times) in
+            [("snapshot gap", gaps), ("round trip", rtt), ("age in sight", &self.visible_age_ms)]
+        {
             let Times { p50, p99, max } = times;
             writeln!(out, "{what:<18}p50 {p50:.1} ms, p99 {p99:.1} ms, max {max:.1} ms")?;
         }

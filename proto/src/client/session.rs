@@ -3,7 +3,7 @@ use sim::{Command, EntityId, EntityState};
 
 use super::joined::{CommandSent, Joined, SessionStats, SnapshotReceived};
 use crate::control::{
-    ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MatchEvent, PlayerName,
+    ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MatchEvent, PlayerName,
     RefusalReason, ServerHello, ServerMessage, decode_server_message, encode_client_message,
 };
 use crate::quantise::QuantisedEntity;
@@ -173,6 +173,14 @@ impl Session {
         }
     }
 
+    /// Says something to everybody; ask for [`Session::stream_output`] next. The
+    /// server lets through five lines in a row, then one a second.
+    pub fn say(&mut self, line: ChatLine) {
+        if self.joined().is_some() {
+            self.output.extend(encode_client_message(&ClientMessage::Say(line)));
+        }
+    }
+
     /// When the next command is due; `None` while the client has not joined.
     pub fn next_command_at(&self) -> Option<Time> {
         self.joined().map(|joined| joined.clock.next_at())
@@ -220,6 +228,12 @@ impl Session {
     /// All entities as last heard of, in ascending order of slot.
     pub fn entities(&self) -> impl Iterator<Item = EntityState> {
         self.joined().into_iter().flat_map(|joined| joined.view.entities(&joined.hello.bounds))
+    }
+
+    /// All entities as last heard of, each with the tick of that, in ascending
+    /// order of slot.
+    pub fn told(&self) -> impl Iterator<Item = Told> {
+        self.joined().into_iter().flat_map(|joined| joined.view.told(&joined.hello.bounds))
     }
 
     /// One entity as last heard of.

@@ -60,6 +60,15 @@ impl View {
         latest.filter_map(|(slot, history)| Some(history.latest()?.dequantise(slot, bounds)))
     }
 
+    /// The same, each with the tick at which it was told of.
+    pub(super) fn told(&self, bounds: &WorldBounds) -> impl Iterator<Item = Told> {
+        let slots = (0_u16..).zip(&self.slots);
+        slots.filter_map(|(slot, history)| {
+            let (tick, value) = history.values().last()?;
+            Some((*tick, value.as_ref()?.dequantise(slot, bounds)))
+        })
+    }
+
     /// All there is within `reach` units of `position` on each axis.
     pub(super) fn near(
         &self,

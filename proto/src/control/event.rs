@@ -4,7 +4,7 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 use sim::EntityId;
 
-use super::PlayerName;
+use super::{ChatLine, PlayerName};
 use crate::MAX_SLOTS;
 
 /// What happens in a match and must not be missed by anybody.
@@ -29,6 +29,13 @@ pub enum MatchEvent {
         /// The player whose doing it was, possibly their own.
         by: EntityId,
     },
+    /// A player said something to everybody.
+    Said {
+        /// The entity that the player steers.
+        player: EntityId,
+        /// What was said.
+        line: ChatLine,
+    },
 }
 
 /// An entity's name as it is written.
@@ -40,6 +47,7 @@ enum Written {
     Joined(IdFields, PlayerName),
     Left(IdFields),
     Died(IdFields, IdFields),
+    Said(IdFields, ChatLine),
 }
 
 impl Encode for MatchEvent {
@@ -49,6 +57,7 @@ impl Encode for MatchEvent {
             Self::Joined { player, name } => Written::Joined(fields(player), name.clone()),
             Self::Left { player } => Written::Left(fields(player)),
             Self::Died { player, by } => Written::Died(fields(player), fields(by)),
+            Self::Said { player, line } => Written::Said(fields(player), line.clone()),
         }
         .encode(encoder)
     }
@@ -64,6 +73,7 @@ impl<Context> Decode<Context> for MatchEvent {
         Ok(match Written::decode(decoder)? {
             Written::Joined(player, name) => Self::Joined { player: entity(player)?, name },
             Written::Left(player) => Self::Left { player: entity(player)? },
+            Written::Said(player, line) => Self::Said { player: entity(player)?, line },
             Written::Died(player, by) => Self::Died { player: entity(player)?, by: entity(by)? },
         })
     }

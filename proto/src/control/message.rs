@@ -7,7 +7,7 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 use sim::EntityId;
 
-use super::{MAX_FRAME, MapName, MatchEvent, PlayerName, frame};
+use super::{ChatLine, MAX_FRAME, MapName, MatchEvent, PlayerName, frame};
 use crate::quantise::WorldBounds;
 use crate::{PROTOCOL_VERSION, Tick};
 
@@ -69,6 +69,8 @@ pub enum ClientMessage {
         /// The tick of the snapshot, its lowest 32 bits.
         tick: u32,
     },
+    /// Something for everybody to hear.
+    Say(ChatLine),
 }
 
 /// The answer to a hello that is welcome.
@@ -303,6 +305,13 @@ mod tests {
                 tick: Tick(0),
                 event: MatchEvent::Left { player: hello().player },
             },
+            ServerMessage::Event {
+                tick: Tick(u32::MAX),
+                event: MatchEvent::Said {
+                    player: hello().player,
+                    line: ChatLine::new(&"\u{10ffff}".repeat(160)).unwrap(),
+                },
+            },
         ];
         for message in server {
             let mut content = encode_server_message(&message).split_off(2);
@@ -314,6 +323,7 @@ mod tests {
             ClientMessage::Hello(ClientHello::new(MapHash::ANY, &name)),
             ClientMessage::Leave,
             ClientMessage::Mismatch { tick: 70_000 },
+            ClientMessage::Say(ChatLine::new(&"\u{10ffff}".repeat(160)).unwrap()),
         ] {
             let content = encode_client_message(&message).split_off(2);
             assert_eq!(decode_client_message(&content), Ok(message));

@@ -54,7 +54,7 @@ impl PlayerName {
 }
 
 /// Controls, and the marks that turn the writing direction or are not seen.
-fn unprintable(character: char) -> bool {
+pub(super) fn unprintable(character: char) -> bool {
     character.is_control()
         || matches!(
             character,

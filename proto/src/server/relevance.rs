@@ -6,11 +6,11 @@ use crate::quantise::{
 
 /// Longest time, in milliseconds, between two news of an entity that moves, as
 /// long as the budget holds. With a lost datagram in between, what a client
-/// shows is still younger than 200 ms plus the line's own delay.
-const LONGEST: f64 = 130.0;
+/// shows is still no older than 200 ms plus the line's own delay.
+const LONGEST: f64 = 100.0;
 
 /// Milliseconds between two news, for each unit of distance: at a hundred
-/// units each tick at 60 Hz, as long as possible from 800 on. What is twice as
+/// units each tick at 60 Hz, as long as possible from 600 on. What is twice as
 /// far moves half as much on the screen.
 const PER_UNIT: f64 = 0.16;
 
@@ -109,6 +109,6 @@ mod tests {
         assert!(of(400, 80) < of(700, 80));
         assert!(of(400, 80) < of(400, 0));
         assert!(of(400, 80) < of(-400, 80));
-        assert_eq!(of(100_000, 80), 7, "130 ms");
+        assert_eq!(of(100_000, 80), 6, "100 ms");
     }
 }

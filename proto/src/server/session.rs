@@ -4,12 +4,13 @@ use std::sync::Arc;
 use sim::EntityId;
 
 use super::baselines::Baselines;
+use super::chat_allowance::{ChatAllowance, Said};
 use super::own_motion::OwnPlayer;
 use crate::commands::{CommandBatch, CommandDatagram};
 use crate::control::{
-    ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MapName, MatchEvent, PlayerName,
-    RefusalReason, ServerHello, ServerMessage, decode_client_message, encode_server_message,
-    hello_version,
+    ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MapName, MatchEvent,
+    PlayerName, RefusalReason, ServerHello, ServerMessage, decode_client_message,
+    encode_server_message, hello_version,
 };
 use crate::quantise::{Quantised, WorldBounds};
 use crate::snapshot::SnapshotCodec;
@@ -47,6 +48,8 @@ pub enum Event {
     /// What the client decoded at this tick is not what the server meant: a
     /// defect of either, to be counted.
     Mismatch(Tick),
+    /// The client says something to everybody: tell them all.
+    Said(ChatLine),
     /// The client said goodbye: close the connection without an error.
     Left,
     /// The client was silent too long, or its hello took too long: write [`Session::stream_output`] and
@@ -71,6 +74,8 @@ pub struct SessionStats {
     pub command_datagrams: u64,
     /// Digest mismatches that the client reported.
     pub mismatches: u64,
+    /// Lines that the client said, and that were too many to be heard.
+    pub surplus_lines: u64,
 }
 
 /// One client as the server sees it: bytes and a time in, bytes and events out.
@@ -84,6 +89,7 @@ pub struct Session {
     last_heard: Time,
     /// The tick of the last event that the client was told of.
     last_told: Tick,
+    chat: ChatAllowance,
     stats: SessionStats,
 }
 
@@ -110,6 +116,7 @@ impl Session {
             started: now,
             last_heard: now,
             last_told: Tick(0),
+            chat: ChatAllowance::new(now),
             stats: SessionStats::default(),
         }
     }
@@ -127,7 +134,7 @@ impl Session {
         self.last_heard = now;
         let mut events = Vec::new();
         while !self.is_over() {
-            match self.receive_frame(&mut bytes) {
+            match self.receive_frame(now, &mut bytes) {
                 Ok(Some(event)) => events.extend(event),
                 Ok(None) => break,
                 Err(error) => {
@@ -140,7 +147,11 @@ impl Session {
     }
 
     /// The next frame's event, if it makes one; `None` if there is no frame.
-    fn receive_frame(&mut self, bytes: &mut &[u8]) -> Result<Option<Option<Event>>, ProtocolError> {
+    fn receive_frame(
+        &mut self,
+        now: Time,
+        bytes: &mut &[u8],
+    ) -> Result<Option<Option<Event>>, ProtocolError> {
         let Some(content) = self.framer.next_frame(bytes)? else { return Ok(None) };
         // A hello of another version need not be decodable to be answered.
         if let (Phase::AwaitingHello, Some(version)) = (&self.phase, hello_version(&content))
@@ -164,6 +175,20 @@ impl Session {
             }
             (ClientMessage::Mismatch { .. }, phase) => {
                 return Err(ProtocolError::Unexpected { message: "mismatch", state: phase.name() });
+            }
+            (ClientMessage::Say(line), Phase::Joined { .. }) => match self.chat.take(now) {
+                Said::Heard => Event::Said(line),
+                Said::Surplus => {
+                    self.stats.surplus_lines += 1;
+                    return Ok(Some(None));
+                }
+                Said::Flood => {
+                    let state = "flooding";
+                    return Err(ProtocolError::Unexpected { message: "chat", state });
+                }
+            },
+            (ClientMessage::Say(_), phase) => {
+                return Err(ProtocolError::Unexpected { message: "chat", state: phase.name() });
             }
             (ClientMessage::Leave, _) => {
                 self.phase = Phase::Over;

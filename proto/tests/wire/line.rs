@@ -63,18 +63,39 @@ pub(crate) struct Line {
     under_way: BTreeMap<(Time, u64), Vec<u8>>,
     sent: u64,
     dead_until: Time,
+    /// Bytes of the longest packet that gets through.
+    pub(crate) largest: usize,
+    /// Packets that were longer.
+    pub(crate) oversized: u64,
 }
 
 impl Line {
     pub(crate) fn new(seed: u64, habits: Habits) -> Self {
         let random = Random::new(seed);
-        Self { habits, random, under_way: BTreeMap::new(), sent: 0, dead_until: Time::ZERO }
+        Self {
+            habits,
+            random,
+            under_way: BTreeMap::new(),
+            sent: 0,
+            dead_until: Time::ZERO,
+            largest: usize::MAX,
+            oversized: 0,
+        }
+    }
+
+    /// Lets nothing through until then.
+    pub(crate) fn cut(&mut self, until: Time) {
+        self.dead_until = until;
     }
 
     pub(crate) fn send(&mut self, now: Time, packet: Vec<u8>) {
         let Habits { loss, duplication, delay, jitter, reordering, outage } = self.habits;
         if self.random.chance(outage) {
             self.dead_until = now + Duration::from_secs_f64(self.random.unit());
+        }
+        if packet.len() > self.largest {
+            self.oversized += 1;
+            return;
         }
         if now < self.dead_until || self.random.chance(loss) {
             return;

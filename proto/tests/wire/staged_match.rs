@@ -112,6 +112,16 @@ impl Match {
         }
     }
 
+    /// Cuts the line, one way or both, for so long.
+    pub(crate) fn cut(&mut self, length: Duration, up: bool, down: bool) {
+        let until = self.now + length;
+        for (line, is_cut) in [(&mut self.up, up), (&mut self.down, down)] {
+            if is_cut {
+                line.cut(until);
+            }
+        }
+    }
+
     /// Lets ticks pass, and checks everything on the way.
     pub(crate) fn run(&mut self, ticks: u32) {
         for _ in 0..ticks {

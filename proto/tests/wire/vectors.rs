@@ -6,7 +6,7 @@ use std::num::NonZeroU16;
 use glam::Vec3;
 use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{
-    ClientHello, ClientMessage, ClosingReason, MapHash, MapName, MatchEvent, PlayerName,
+    ChatLine, ClientHello, ClientMessage, ClosingReason, MapHash, MapName, MatchEvent, PlayerName,
     RefusalReason, ServerHello, ServerMessage, decode_client_message, decode_server_message,
     encode_client_message, encode_server_message,
 };
@@ -46,6 +46,7 @@ fn client_messages() {
         ("client-hello", ClientMessage::Hello(hello)),
         ("leave", ClientMessage::Leave),
         ("mismatch", ClientMessage::Mismatch { tick: 70_000 }),
+        ("say", ClientMessage::Say(ChatLine::new("gg").unwrap())),
     ] {
         check(name, &encode_client_message(&message));
         assert_eq!(decode_client_message(&printed(name)[2..]), Ok(message));
@@ -69,12 +70,14 @@ fn server_messages() {
     let joined = MatchEvent::Joined { player, name: PlayerName::new("Bot 1").unwrap() };
     let left = MatchEvent::Left { player };
     let died = MatchEvent::Died { player, by: EntityId { slot: 2, generation: 0 } };
+    let said = MatchEvent::Said { player, line: ChatLine::new("gg").unwrap() };
     let messages = [
         ("server-hello", ServerMessage::Hello(hello)),
         ("wrong-version", ServerMessage::Refused(wrong_version)),
         ("full", ServerMessage::Refused(RefusalReason::Full { limit: 32 })),
         ("player-joined", ServerMessage::Event { tick: Tick(70_000), event: joined }),
         ("player-died", ServerMessage::Event { tick: Tick(70_002), event: died }),
+        ("player-said", ServerMessage::Event { tick: Tick(70_003), event: said }),
         ("player-left", ServerMessage::Event { tick: Tick(70_001), event: left }),
         ("shutting-down", ServerMessage::Closing(ClosingReason::ShuttingDown)),
     ];

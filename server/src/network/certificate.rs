@@ -1,7 +1,7 @@
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use proto::Fingerprint;
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
 use ring::digest::{SHA256, digest};
 use rustls::pki_types::pem::{self, PemObject};
@@ -53,7 +53,7 @@ impl Certificate {
         let own = chain
             .first()
             .ok_or_else(|| unread("certificate", certificate)(pem::Error::NoItemsFound))?;
-        let fingerprint = Fingerprint::of(own);
+        let fingerprint = fingerprint(own);
         let key = PrivateKeyDer::from_pem_file(key).map_err(unread("private key", key))?;
         Ok(Self { chain, key, fingerprint })
     }
@@ -72,30 +72,17 @@ impl Certificate {
         parameters.not_after = begin + VALIDITY;
         let certificate: CertificateDer<'static> = parameters.self_signed(&key)?.into();
         Ok(Self {
-            fingerprint: Fingerprint::of(&certificate),
+            fingerprint: fingerprint(&certificate),
             chain: vec![certificate],
             key: PrivateKeyDer::Pkcs8(key.serialize_der().into()),
         })
     }
 }
 
-/// SHA-256 of a certificate: what a client pins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fingerprint(pub [u8; 32]);
-
-impl Fingerprint {
-    fn of(certificate: &[u8]) -> Self {
-        let mut bytes = [0; 32];
-        bytes.copy_from_slice(digest(&SHA256, certificate).as_ref());
-        Self(bytes)
-    }
-}
-
-/// Lower-case hexadecimal, as `client-bot --pin` takes it.
-impl fmt::Display for Fingerprint {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
-    }
+fn fingerprint(certificate: &[u8]) -> Fingerprint {
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(digest(&SHA256, certificate).as_ref());
+    Fingerprint(bytes)
 }
 
 #[cfg(test)]
@@ -143,7 +130,7 @@ mod tests {
         std::fs::write(&chain, pem("CERTIFICATE", made.cert.der())).unwrap();
         std::fs::write(&key, pem("PRIVATE KEY", &made.signing_key.serialize_der())).unwrap();
         let read = Certificate::read(&chain, &key).unwrap();
-        assert_eq!(read.fingerprint, Fingerprint::of(made.cert.der()));
+        assert_eq!(read.fingerprint, fingerprint(made.cert.der()));
         let swapped = Certificate::read(&key, &chain).err().unwrap().to_string();
         assert!(swapped.contains("key.pem"), "{swapped}");
         let absent = Certificate::read(&chain, &folder.join("none")).err().unwrap().to_string();
@@ -155,6 +142,6 @@ mod tests {
     fn a_fingerprint_reads_as_the_sha_256_of_the_bytes() {
         // FIPS 180-4, the one-block example.
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(Fingerprint::of(b"abc").to_string(), expected);
+        assert_eq!(fingerprint(b"abc").to_string(), expected);
     }
 }

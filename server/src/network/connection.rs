@@ -199,6 +199,13 @@ impl Talk<'_> {
                 );
                 Ok(())
             }
+            Event::Said(line) => {
+                if let Some(Player { seat, .. }) = &self.player {
+                    self.lobby.telemetry.network.chat_lines.increment(1);
+                    self.lobby.announce(MatchEvent::Said { player: seat.player, line });
+                }
+                Ok(())
+            }
             Event::Left => Err(End::Gone(Disconnect::Left)),
             Event::TimedOut => Err(End::Gone(Disconnect::TimedOut)),
         }

@@ -2,11 +2,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use proto::quantise::{Quantised, Quantiser};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
 use crate::error::RunError;
 use crate::telemetry::{Part, RoundMetrics};
-use crate::tick_thread::{Frame, LastFrame};
+use crate::tick_thread::{Frame, Ticks};
 
 /// Players whose news leave together. Their datagrams fit a client machine's
 /// and our own default socket buffer (200 KiB) several times over; an unspread
@@ -18,6 +19,10 @@ const WAVE_SPACING: Duration = Duration::from_millis(1);
 
 /// Share of a tick within which all waves must have left.
 const SPREAD: u32 = 4;
+
+/// Age from which on a frame is left out if there is a later one: most of a
+/// tick at 60 Hz.
+const OLD: Duration = Duration::from_millis(12);
 
 /// The news of one tick: the state in integers, and what goes beside it.
 #[derive(Clone, Debug)]
@@ -50,14 +55,21 @@ impl Waves {
     /// Rounds each frame once and sends it out in waves, until the match ends.
     pub(crate) async fn run(
         &self,
-        mut frames: LastFrame,
+        mut ticks: Ticks,
         mut quantiser: Quantiser,
         mut cadence: Cadence,
         metrics: &RoundMetrics,
     ) -> Result<(), RunError> {
-        while frames.changed().await.is_ok() {
-            let frame = Arc::clone(&frames.borrow_and_update());
-            if !cadence.is_due(frame.state.tick) {
+        loop {
+            let frame = match ticks.recv().await {
+                Ok(frame) => frame,
+                Err(RecvError::Lagged(_)) => continue,
+                Err(RecvError::Closed) => return Ok(()),
+            };
+            // Ticks that caught up with the clock are told of each. What this
+            // thread itself is late with is news no longer.
+            let is_old = !ticks.is_empty() && frame.simulated.elapsed() > OLD;
+            if is_old || !cadence.is_due(frame.state.tick) {
                 continue;
             }
             metrics.close();
@@ -71,8 +83,11 @@ impl Waves {
                 let (state, frame) = (Arc::clone(&state), Arc::clone(&frame));
                 wave.send_replace(Some(Update { state, frame }));
             }
+            if !ticks.is_empty() {
+                // What has just been handed out is to leave first.
+                tokio::time::sleep(WAVE_SPACING).await;
+            }
         }
-        Ok(())
     }
 }
 

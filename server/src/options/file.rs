@@ -24,8 +24,9 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
     }
     let Some(path) = named(&arguments) else { return Ok(arguments) };
     let wrong = |what: String| {
-        let message = format!("{}: {what}\n", Path::new(&path).display());
-        Options::command().error(ErrorKind::ValueValidation, message)
+        // Raw: how the command line is written is not what is wrong.
+        let message = format!("{OPTION} {}: {what}\n", Path::new(&path).display());
+        Error::raw(ErrorKind::ValueValidation, message)
     };
     let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
     let table: Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;

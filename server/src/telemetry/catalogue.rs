@@ -70,6 +70,7 @@ catalogue! {
         "Entities told of in those snapshots.";
     DIGEST_MISMATCHES = counter "game_digest_mismatches_total",
         "Snapshots that a client did not decode as they were meant; should stay zero.";
+    CHAT_LINES = counter "game_chat_lines_total", "Lines that players said to everybody.";
     RETRIES = counter "game_retries_total",
         "Connection attempts that were asked to prove their address first.";
     MAPS_SENT = counter "game_maps_sent_total", "Times the map was sent to a client.";
