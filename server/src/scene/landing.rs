@@ -20,6 +20,13 @@ const RATE: u32 = 60;
 /// will not.
 const PATIENCE: u32 = 15 * RATE;
 
+/// Longest that all of it may take, in ticks.
+const LONGEST: u64 = 90 * RATE as u64;
+
+/// A tank that is not down in the pad after so many ticks, jostled onto its rim,
+/// rises and tries again.
+const ATTEMPT: u32 = 4 * RATE;
+
 /// How high above its starting point the tank drops its cargo, in units.
 const DROP_HEIGHT: f64 = 140.0;
 
@@ -129,6 +136,9 @@ pub fn landing(options: &LandingOptions) -> Result<Landing, SceneError> {
     let before = *play.world.counters();
     while play.plot.act != Act::Done && play.plot.lasted < PATIENCE {
         play.tick();
+        if play.world.state().tick >= LONGEST {
+            break;
+        }
     }
     let world = &play.world;
     Ok(Landing {
@@ -236,14 +246,20 @@ impl Plot {
             Act::Return => {
                 let above = over + DVec3::Z * APPROACH;
                 let there = (tank.position - above).truncate().length() < THERE
-                    && tank.velocity.truncate().length() < THERE;
+                    && tank.velocity.truncate().length() < THERE
+                    && tank.position.z > over.z + APPROACH * 0.5;
                 (back.fly(tank, above, true), there.then_some(Act::Land))
             }
             Act::Land => {
                 self.landed |= pad.is_some_and(|pad| is_in_hollow(tank, pad));
                 let rests = self.landed && tank.velocity.length() < RESTS;
                 self.rested += u32::from(rests);
-                (back.land(tank, over), (self.rested > STAY).then_some(Act::FlyAway))
+                let next = match self.rested {
+                    _ if self.rested > STAY => Some(Act::FlyAway),
+                    0 if self.lasted > ATTEMPT => Some(Act::Return),
+                    _ => None,
+                };
+                (back.land(tank, over), next)
             }
             Act::FlyAway | Act::Done => {
                 let away = over - ahead * OFF + DVec3::Z * DROP_HEIGHT;
