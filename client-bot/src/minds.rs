@@ -3,6 +3,7 @@
 //! seed in front of the same world acts the same. Where one can get to in a
 //! map all of them know from [`Ways`].
 
+mod drive;
 mod fight;
 mod traveller;
 mod wander;
@@ -13,6 +14,7 @@ use glam::DVec3;
 use maps::World;
 use sim::{Command, EntityState, PlayerMotion};
 
+pub use drive::Drive;
 pub use fight::Fight;
 pub use wander::Wander;
 pub use ways::{Waypoint, Ways};

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use proto::Tick;
 use proto::client::SnapshotReceived;
 use proto::control::{MapHash, MatchEvent, PlayerName};
-use sim::EntityId;
+use sim::{EntityId, EntityState, Kind};
 use tokio::sync::{OnceCell, watch};
 use tracing::{debug, info, warn};
 
 use super::distribution::Distribution;
 use super::tally::Tally;
 use crate::client::{Client, Connector, JoinError, Lost, Occasion, PredictionStats, Traffic};
-use crate::minds::{Minds, Sight, Ways};
+use crate::minds::{Drive, Minds, Sight, Ways};
 
 /// How far a bot looks about itself, in units on each axis.
 const SIGHT: f64 = 1200.0;
@@ -145,6 +145,7 @@ impl Bot {
             unreachable!("a connector gives a client its map");
         };
         let ways = self.ways.get_or_init(async || Ways::explore(&map.world)).await;
+        let mut driver = Drive::new(self.seed ^ u64::from(self.number));
         let (mut others, mut looks) = (Vec::new(), 0_u64);
         loop {
             match client.next().await {
@@ -170,13 +171,19 @@ impl Bot {
                 }
                 Ok(Occasion::CommandDue) => {
                     let own = client.motion().map(|(_, motion)| motion);
-                    if let Some(own) = own.filter(|_| looks.is_multiple_of(SIGHT_EVERY)) {
+                    let tank = vehicle(client);
+                    let here = own.map(|own| own.position.as_dvec3());
+                    let here = here.or(tank.map(|tank| tank.position));
+                    if let Some(here) = here.filter(|_| looks.is_multiple_of(SIGHT_EVERY)) {
                         others.clear();
-                        others.extend(client.others(own.position.as_dvec3(), SIGHT));
+                        others.extend(client.others(here, SIGHT));
                     }
                     looks += 1;
                     let sight = Sight { own, others: &others, map: &map.world, ways };
-                    client.command(mind.decide(&sight));
+                    client.command(match tank {
+                        Some(tank) => driver.decide(&tank, &sight),
+                        None => mind.decide(&sight),
+                    });
                 }
                 Err(lost) => return lost,
             }
@@ -216,6 +223,12 @@ impl Bot {
             }
         }
     }
+}
+
+/// The vehicle that the client's player drives, if they drive one.
+fn vehicle(client: &Client) -> Option<EntityState> {
+    let own = client.session().entity(client.session().player()?)?;
+    matches!(own.kind, Kind::Vehicle { .. }).then_some(own)
 }
 
 impl Record {
