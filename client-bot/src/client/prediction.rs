@@ -53,7 +53,8 @@ pub struct Prediction {
     unanswered: VecDeque<Played>,
     /// Props that the player shoves, after the last command.
     shoved: Vec<EntityState>,
-    /// Whether anything may have pushed the player since the last answer.
+    /// Whether anything may have pushed the player between the last two
+    /// answers.
     pushed: bool,
     stats: PredictionStats,
 }
@@ -67,6 +68,8 @@ struct Played {
     command: Command,
     /// How the player moves after it, if that could be predicted.
     after: Option<PlayerMotion>,
+    /// Whether anything may push the player meanwhile.
+    pushed: bool,
 }
 
 /// How far a prediction was from the truth.
@@ -74,8 +77,8 @@ struct Played {
 pub struct PredictionError {
     /// The distance in units.
     pub units: f64,
-    /// Whether the player may have been pushed since the answer before:
-    /// another player, or a prop that moves though they did not shove it, was
+    /// Whether the player may have been pushed since the answer that this was
+    /// predicted from, the one before the last: another player, or a prop that moves though they did not shove it, was
     /// near enough to touch them, or a projectile to burst upon them. What
     /// those did in between no client can know. What the player shoves
     /// themself pushes nobody.
@@ -123,9 +126,11 @@ impl Prediction {
     pub fn play(&mut self, sent: &CommandSent, others: &[Told]) {
         let mut tick = sent.first;
         while tick <= sent.tick {
-            let before = self.motion();
-            let after = before.map(|(_, motion)| self.step(motion, tick, sent.command, others));
-            self.unanswered.push_back(Played { tick, command: sent.command, after });
+            let known = self.motion();
+            let pushed =
+                known.is_some_and(|(_, motion)| self.may_be_pushed(&motion, before(tick), others));
+            let after = known.map(|(_, motion)| self.step(motion, tick, sent.command, others));
+            self.unanswered.push_back(Played { tick, command: sent.command, after, pushed });
             tick = tick.after(1);
         }
         while self.unanswered.len() > UNANSWERED {
@@ -147,11 +152,14 @@ impl Prediction {
         }
         self.answered = Some((tick, motion));
         let mut predicted = None;
+        let mut pushed = self.may_be_pushed(&motion, tick, others);
         while let Some(played) = self.unanswered.front().filter(|played| played.tick <= tick) {
             predicted = played.after.filter(|_| played.tick == tick);
+            pushed |= played.pushed;
             self.unanswered.pop_front();
         }
-        let pushed = std::mem::take(&mut self.pushed) || self.may_be_pushed(&motion, tick, others);
+        // What is judged was predicted from the answer before the last.
+        let pushed_before = std::mem::replace(&mut self.pushed, pushed);
         if predicted != Some(motion) {
             self.replay(motion, others);
         }
@@ -164,7 +172,7 @@ impl Prediction {
         self.stats.compared += 1;
         self.stats.corrections += u64::from(predicted != motion);
         self.stats.visible_corrections += u64::from(error > VISIBLE);
-        Some(PredictionError { units: error, pushed })
+        Some(PredictionError { units: error, pushed: pushed || pushed_before })
     }
 
     /// Takes in that the player is not in the world: there is nothing to
@@ -188,9 +196,10 @@ impl Prediction {
     fn replay(&mut self, mut motion: PlayerMotion, others: &[Told]) {
         self.shoved.clear();
         for index in 0..self.unanswered.len() {
-            let Played { tick, command, .. } = self.unanswered[index];
+            let Played { tick, command, pushed, .. } = self.unanswered[index];
+            let pushed = pushed || self.may_be_pushed(&motion, before(tick), others);
             motion = self.step(motion, tick, command, others);
-            self.unanswered[index].after = Some(motion);
+            self.unanswered[index] = Played { tick, command, after: Some(motion), pushed };
         }
     }
 
@@ -202,9 +211,8 @@ impl Prediction {
         command: Command,
         others: &[Told],
     ) -> PlayerMotion {
-        let begin = tick.before(1).unwrap_or(tick);
-        let mut around: Vec<EntityState> = others.iter().map(|told| self.at(told, begin)).collect();
-        self.pushed |= self.may_be_pushed(&motion, begin, others);
+        let mut around: Vec<EntityState> =
+            others.iter().map(|told| self.at(told, before(tick))).collect();
         let predictor = &self.map.predictor;
         let (moved, shoved) = predictor.step(motion, command, self.seconds, &mut around);
         let shoves = |state: &EntityState| self.shoved.iter().any(|own| own.id == state.id);
@@ -247,6 +255,11 @@ impl Prediction {
             predictor.is_near(motion, &state, reach)
         })
     }
+}
+
+/// The tick that ends where `tick` begins.
+fn before(tick: Tick) -> Tick {
+    tick.before(1).unwrap_or(tick)
 }
 
 #[cfg(test)]

@@ -154,6 +154,10 @@ impl Bot {
                     if let Some(error) = error {
                         let units = Duration::from_secs_f64(error.units * UNIT_OF_ERROR);
                         record.errors.record(units);
+                        if !error.pushed && error.units > 0.1 {
+                            let own = snapshot.motion;
+                            debug!("{}: {} units off at {own:?}", self.name, error.units);
+                        }
                         if !error.pushed {
                             record.free_errors.record(units);
                         }
