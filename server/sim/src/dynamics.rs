@@ -28,6 +28,10 @@ const MORE_ROUNDS: usize = 2;
 /// that settle are full of such trembling.
 const WORTHWHILE: f64 = 1.0 / 64.0;
 
+/// Who has more than this share of the tick left after all rounds has not got
+/// anywhere: it only crept up to what is in its way.
+const CREPT: f64 = 0.9;
+
 /// What is left to do for a body that was stopped.
 struct Remainder {
     slot: u16,
@@ -120,15 +124,16 @@ impl Mover<'_> {
         self.advance(&proposals)
     }
 
-    /// Lets bodies that could not move at all try the translation alone, else
+    /// Lets bodies that could hardly move try the translation alone, else
     /// the rotation alone. What they could not move they do not keep as speed:
     /// otherwise one that is wedged would gather gravity until it bursts out,
     /// and never sleep.
     fn advance_in_part(&mut self, mut hindered: Vec<Remainder>, seconds: f64) {
-        hindered.retain(|remainder| remainder.hindered);
+        hindered.retain(|remainder| remainder.hindered || remainder.seconds > CREPT * seconds);
         let translated = |start, target: Pose| Pose { position: target.position, ..start };
         let mut still_hindered = self.advance_rest(&hindered, translated);
-        still_hindered.retain(|remainder| remainder.hindered);
+        still_hindered
+            .retain(|remainder| remainder.hindered || remainder.seconds > CREPT * seconds);
         for Remainder { slot, seconds: left, .. } in &hindered {
             let kept = 1.0 - left / seconds;
             let Some(entity) = self.entities.get_mut(*slot) else { continue };

@@ -6,6 +6,7 @@ use maps::model::shipped;
 use maps::{Options, Source, Spaces};
 
 mod emergency;
+mod physics;
 
 use super::*;
 use crate::pose::Pose;

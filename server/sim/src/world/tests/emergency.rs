@@ -7,7 +7,7 @@ use crate::audit::{Audit, Interpenetration};
 
 /// A closed room about the origin: `width` units square, `height` high, floor
 /// at zero.
-fn chamber(width: i32, height: i32) -> Arc<maps::World> {
+pub(super) fn chamber(width: i32, height: i32) -> Arc<maps::World> {
     let (half, out) = (width / 2, width / 2 + 16);
     let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
     for (min, max) in [
