@@ -1,8 +1,11 @@
 use std::path::Path;
 
+use glam::DVec3;
+use maps::body::{Cuboid, Cylinder, LEAST_EXTENT, Sphere};
 use maps::geometry::ConvexSolid;
 use maps::{Options, Source, Spaces, Trace, World, compile};
 
+use crate::melax::shifted;
 use crate::peers::Peers;
 use crate::workloads::{Segment, Workload};
 
@@ -12,6 +15,8 @@ type Cast<'a> = dyn Fn(&Segment) -> Option<f32> + 'a;
 /// segment that is free, `None` if all of it is.
 pub(crate) struct Contestant<'a> {
     pub(crate) name: String,
+    /// It moves another body than the others do: the answers differ.
+    pub(crate) other_body: bool,
     cast: Box<Cast<'a>>,
 }
 
@@ -20,7 +25,11 @@ impl<'a> Contestant<'a> {
         name: impl Into<String>,
         cast: impl Fn(&Segment) -> Option<f32> + 'a,
     ) -> Self {
-        Self { name: name.into(), cast: Box::new(cast) }
+        Self { name: name.into(), other_body: false, cast: Box::new(cast) }
+    }
+
+    pub(crate) fn with_other_body(self) -> Self {
+        Self { other_body: true, ..self }
     }
 
     pub(crate) fn cast(&self, segment: &Segment) -> Option<f32> {
@@ -67,7 +76,11 @@ impl Subject {
         let separate = spaces.sizes().iter().map(alone).collect();
         // What is solid to boxes only stops no ray, and is empty inside.
         let point = world.size("point").expect("the default sizes hold the point");
-        let rays_stop = |s: &&ConvexSolid| world.is_solid(point, s.centre().as_vec3());
+        let rays_stop = |solid: &&ConvexSolid| {
+            let centre = solid.centre();
+            let within = |v: &DVec3| world.is_solid(point, centre.lerp(*v, 0.9).as_vec3());
+            solid.vertices().iter().all(within)
+        };
         let peers = Peers::new(world.solids());
         let peers_of_rays = Peers::new(world.solids().iter().filter(rays_stop));
         Self { separate, peers, peers_of_rays, world }
@@ -99,12 +112,25 @@ impl Subject {
             onion("onion BSP of all sizes", &self.world, workload.space),
             onion("BSP of this size alone", &self.separate[size.index()], workload.space),
         ];
-        all.extend(peers.contestants(size_in_units.half_extents));
+        let half_extents = size_in_units.half_extents;
+        if let Ok(cuboid) = Cuboid::new(half_extents) {
+            let sphere = Sphere::new(half_extents.z).expect("as good as the cuboid");
+            let cylinder =
+                Cylinder::new(half_extents.x, half_extents.z).expect("as good as the cuboid");
+            all.push(shifted("shifted planes, box", &self.world, cuboid));
+            all.push(shifted("shifted planes, sphere", &self.world, sphere).with_other_body());
+            all.push(shifted("shifted planes, cylinder", &self.world, cylinder).with_other_body());
+        } else {
+            let least = Sphere::new(LEAST_EXTENT).expect("the least");
+            all.push(shifted("shifted planes, least sphere", &self.world, least));
+        }
+        all.extend(peers.contestants(half_extents));
         all
     }
 }
 
-fn onion<'a>(name: &str, world: &'a World, space: &str) -> Contestant<'a> {
+/// A world's onion BSP, asked about one of its sizes.
+pub(crate) fn onion<'a>(name: &str, world: &'a World, space: &str) -> Contestant<'a> {
     let size = world.size(space).expect("it was compiled for this size");
     Contestant::new(name, move |&(start, end)| {
         match world.find_first_transition(size, start, end) {

@@ -40,7 +40,7 @@ pub(crate) fn interleaved(contestants: &[Contestant<'_>], segments: &[Segment]) 
     total.into_iter().map(|seconds| seconds * 1e9 / segments.len() as f64).collect()
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
