@@ -45,6 +45,11 @@ const ACROSS: f32 = 0.003;
 /// compiled to.
 const SLIVER: f32 = 0.001;
 
+/// A stretch of which both ends are farther than this from a plane, in units,
+/// and on one side of it, is all on that side: ends are rounded to `f32`, and
+/// [`EDGE`] is near. Nearer planes are looked at with the whole segment.
+const APART: f32 = 1.0 / 32.0;
+
 /// How often a segment that lies in a plane may change between the solids on
 /// both sides before it is called blocked. Real maps need a handful; the bound
 /// keeps a contrived tree from making one trace visit it over and over.
@@ -205,7 +210,13 @@ impl<'a> Query<'a> {
     }
 
     fn at(&self, time: f32) -> Vec3 {
-        if time == 0.0 { self.start } else { self.start + (self.end - self.start) * time }
+        if time == 0.0 {
+            self.start
+        } else if time == 1.0 {
+            self.end
+        } else {
+            self.start + (self.end - self.start) * time
+        }
     }
 
     /// Visits the leaves along the segment between `from` and `to` until one
@@ -218,7 +229,7 @@ impl<'a> Query<'a> {
         to: f32,
         mut entry: Option<Entry>,
     ) -> Stretch {
-        let mut tied_at_end = false;
+        let (mut tied_at_end, mut first, last) = (false, self.at(from), self.at(to));
         loop {
             let index = match child.target() {
                 Target::Leaf(solidity) if solidity.contains(self.size) => {
@@ -232,6 +243,15 @@ impl<'a> Query<'a> {
                 Some(true) => return ControlFlow::Break(Found { time: from, entry }),
                 Some(false) => return ControlFlow::Continue(tied_at_end),
                 None => (),
+            }
+            let (a, b) = (node.signed_distance(first), node.signed_distance(last));
+            if a > APART && b > APART {
+                child = node.front;
+                continue;
+            }
+            if a < -APART && b < -APART {
+                child = node.back;
+                continue;
             }
             let (a, b) = (node.signed_distance(self.start), node.signed_distance(self.end));
             if a > 0.0 && b >= 0.0 {
@@ -260,6 +280,7 @@ impl<'a> Query<'a> {
                 let look = from == 0.0 || time - from > self.sliver;
                 let tied = tied | (look && self.stretch(near, from, time, entry)?);
                 (from, entry) = (time, Some(Entry { node: index, tied }));
+                first = self.at(from);
             } else if let Some(entry) = &mut entry {
                 entry.tied |= tied;
             } else {
