@@ -21,6 +21,7 @@ mod contents;
 mod draft;
 mod drawing;
 mod expand;
+mod expansion;
 mod fill;
 mod hull;
 mod parallel;
@@ -50,6 +51,7 @@ use planes::PlaneTable;
 pub use bevel::BevelAngle;
 pub use brush::{DegenerateBrush, MAX_COORDINATE};
 pub use build::BuildError;
+pub use expansion::Expansion;
 pub use fill::{Leak, Sealing};
 pub use source::Source;
 
@@ -141,7 +143,7 @@ pub enum CompileError {
         reason: String,
     },
     /// A degenerate brush, where those are errors.
-    #[error(transparent)]
+    #[error("{}:{}: degenerate brush: {}", .0.path.display(), .0.line, .0.reason)]
     Brush(#[from] BrushWarning),
     /// Not one brush is solid.
     #[error("{path}: no brush is solid; nothing could be stood on{}", first(.left_out))]

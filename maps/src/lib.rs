@@ -15,7 +15,7 @@ mod spaces;
 mod world;
 
 pub use compile::{
-    BevelAngle, BrushWarning, BuildError, CompileError, Compiled, DegenerateBrush, Leak,
+    BevelAngle, BrushWarning, BuildError, CompileError, Compiled, DegenerateBrush, Expansion, Leak,
     MAX_COORDINATE, Options, Report, Sealing, Source, Stage, Tick, compile,
 };
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};

@@ -23,6 +23,12 @@ pub enum DegenerateBrush {
     /// A coordinate is no number or too far out.
     #[error("it reaches beyond ±{MAX_COORDINATE} units")]
     TooFar,
+    /// Fewer faces than anything is enclosed by.
+    #[error("it has {0} faces; at least four enclose a volume")]
+    TooFewFaces(usize),
+    /// Its faces look inward.
+    #[error("it is inside out: its faces look inward")]
+    Inverted,
     /// More faces than a solid may have.
     #[error("it has more than {MAX_FACES} faces")]
     TooManyFaces,
@@ -33,6 +39,9 @@ pub enum DegenerateBrush {
 
 /// The solid that a brush encloses.
 pub(super) fn solid(brush: &SourceBrush) -> Result<ConvexSolid, DegenerateBrush> {
+    if brush.faces.len() < 4 {
+        return Err(DegenerateBrush::TooFewFaces(brush.faces.len()));
+    }
     if brush.faces.len() > MAX_FACES {
         return Err(DegenerateBrush::TooManyFaces);
     }
@@ -46,7 +55,11 @@ pub(super) fn solid(brush: &SourceBrush) -> Result<ConvexSolid, DegenerateBrush>
             return Err(DegenerateBrush::Repeated(other + 1, i + 1));
         }
     }
-    let solid = ConvexSolid::from_planes(&planes)?;
+    let solid = ConvexSolid::from_planes(&planes).map_err(|reason| {
+        let flipped: Vec<Plane> = planes.iter().map(Plane::flipped).collect();
+        let inverted = ConvexSolid::from_planes(&flipped).is_ok();
+        if inverted { DegenerateBrush::Inverted } else { reason.into() }
+    })?;
     let bounds = solid.bounds();
     if bounds.min.abs().max(bounds.max.abs()).max_element() > MAX_COORDINATE {
         return Err(DegenerateBrush::TooFar);
@@ -101,10 +114,16 @@ mod tests {
     #[test]
     fn degenerate_brushes_are_told_apart() {
         let refused = |planes: &[[[f64; 3]; 3]]| solid(&brush(planes)).expect_err("degenerate");
-        let unbounded = DegenerateBrush::Solid(DegenerateSolid::Unbounded);
-        assert_eq!(refused(&WEDGE[..3]), unbounded);
+        assert_eq!(refused(&WEDGE[..3]), DegenerateBrush::TooFewFaces(3));
+        let mut open = WEDGE;
+        open[3] = [[0.0, 0.0, 9.0], [0.0, 1.0, 9.0], [1.0, 0.0, 9.0]];
+        open[2] = [[9.0, 0.0, 0.0], [9.0, 0.0, 1.0], [9.0, 1.0, 0.0]];
+        assert_eq!(refused(&open), DegenerateBrush::Solid(DegenerateSolid::Unbounded));
         let inverted = WEDGE.map(|[a, b, c]| [c, b, a]);
-        assert!(matches!(refused(&inverted), DegenerateBrush::Solid(_)));
+        assert_eq!(refused(&inverted), DegenerateBrush::Inverted);
+        let mut flat = WEDGE.to_vec();
+        flat.push([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]);
+        assert_eq!(refused(&flat), DegenerateBrush::Solid(DegenerateSolid::Flat));
         let mut with = WEDGE.to_vec();
         with.push([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 3.0, 0.0]]);
         assert_eq!(refused(&with), DegenerateBrush::Repeated(1, 5));
@@ -116,7 +135,7 @@ mod tests {
         }
         let huge = WEDGE.map(|points| points.map(|p| p.map(|c| c * 40_000.0)));
         assert_eq!(refused(&huge), DegenerateBrush::TooFar);
-        assert_eq!(refused(&[]), DegenerateBrush::Solid(DegenerateSolid::Flat));
+        assert_eq!(refused(&[]), DegenerateBrush::TooFewFaces(0));
         assert_eq!(refused(&vec![WEDGE[0]; MAX_FACES + 1]), DegenerateBrush::TooManyFaces);
     }
 }

@@ -3,8 +3,10 @@
 //! Exit codes: 0 done, 1 failed, 2 wrong usage.
 
 mod compile;
+mod expand;
 mod info;
 mod queries;
+mod render;
 
 use std::io;
 use std::process::ExitCode;
@@ -23,7 +25,9 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Compile(compile::Arguments),
+    Expand(expand::Arguments),
     Info(info::Arguments),
+    Render(render::Arguments),
     /// Says of every `x y z` on standard input whether it is solid or empty
     ///
     /// One answer a line; empty lines are passed over.
@@ -46,7 +50,9 @@ struct Usage(String);
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Compile(arguments) => compile::run(&arguments),
+        Command::Expand(arguments) => expand::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
+        Command::Render(arguments) => render::run(&arguments),
         Command::Points(arguments) => queries::points(&arguments),
         Command::Traces(arguments) => queries::traces(&arguments),
     };

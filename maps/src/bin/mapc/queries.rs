@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 use glam::Vec3;
 use maps::body::{Cuboid, Cylinder, Sphere};
-use maps::{SizeId, Trace, World};
+use maps::{Size, SizeId, Trace, World};
 use serde::Serialize;
 
 use crate::Usage;
@@ -117,13 +117,15 @@ fn answer_traces(trace: impl Fn(Vec3, Vec3) -> Trace) -> Result<()> {
     })
 }
 
-fn find(world: &World, space: &str, path: &Path) -> Result<SizeId> {
-    let size = world.size(space).ok_or_else(|| {
-        let known: Vec<&str> = world.sizes().iter().map(|size| size.name.as_str()).collect();
-        let known = known.join(", ");
-        Usage(format!("no space {space:?} in {}; it has {known}", path.display()))
-    });
-    Ok(size?)
+pub(crate) fn find(world: &World, space: &str, path: &Path) -> Result<SizeId> {
+    let place = path.display().to_string();
+    Ok(world.size(space).ok_or_else(|| unknown_space(space, &place, world.sizes()))?)
+}
+
+/// There is no such size in `place`, but others.
+pub(crate) fn unknown_space(space: &str, place: &str, sizes: &[Size]) -> Usage {
+    let known: Vec<&str> = sizes.iter().map(|size| size.name.as_str()).collect();
+    Usage(format!("no space {space:?} in {place}; it has {}", known.join(", ")))
 }
 
 /// Reads `N` numbers a line and answers each. What is answered is sent on

@@ -1,0 +1,51 @@
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use maps::{Expansion, Options, Source, Spaces};
+
+use crate::Usage;
+use crate::queries::unknown_space;
+
+/// Writes the brushes as a box of one size meets them, as a .map for an editor
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The map, in Standard or Valve 220 form
+    source: PathBuf,
+    /// The size to expand by, as spaces.toml names it
+    #[arg(long, value_name = "NAME")]
+    space: String,
+    /// Where to write the expanded map
+    #[arg(short, long, value_name = "OUT.map")]
+    output: PathBuf,
+    /// The sizes to choose from; those of maps/spaces.toml if not given
+    #[arg(long, value_name = "FILE")]
+    spaces: Option<PathBuf>,
+    /// Refuse degenerate brushes instead of leaving them out
+    #[arg(long)]
+    strict: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let (from, to) = (&arguments.source, &arguments.output);
+    let same = from.canonicalize().is_ok_and(|from| to.canonicalize().is_ok_and(|to| from == to));
+    if same {
+        return Err(
+            Usage(format!("{} would be overwritten by its expansion", from.display())).into()
+        );
+    }
+    let spaces = match &arguments.spaces {
+        Some(path) => Spaces::load(path)?,
+        None => Spaces::default(),
+    };
+    let size = spaces.sizes().iter().find(|size| size.name == arguments.space);
+    let size = size.ok_or_else(|| unknown_space(&arguments.space, "the list", spaces.sizes()))?;
+    let options = Options { strict: arguments.strict, ..Options::default() };
+    let expansion = Expansion::new(&Source::read(from)?, size, &options)?;
+    for warning in &expansion.warnings {
+        eprintln!("warning: {warning}");
+    }
+    std::fs::write(to, expansion.to_map())
+        .with_context(|| format!("cannot write {}", to.display()))?;
+    println!("{}: {} brushes expanded by {}", to.display(), expansion.solids.len(), size.name);
+    Ok(())
+}

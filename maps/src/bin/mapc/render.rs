@@ -1,0 +1,79 @@
+//! A picture of a map for whoever draws it.
+//!
+//! `survey` looks down every column of the world; `view` says which column a
+//! pixel is; `ground` paints what was seen, `things` the entities on it, and
+//! `legend` explains both at the side. All draw on a `canvas`.
+
+mod canvas;
+mod ground;
+mod legend;
+mod survey;
+mod things;
+mod view;
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use indicatif::{ProgressBar, ProgressStyle};
+use maps::World;
+
+use crate::queries::find;
+use canvas::Canvas;
+use survey::Survey;
+use view::View;
+
+/// Draws an .obsp from above, for people
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The compiled world
+    world: PathBuf,
+    /// Where to write the picture
+    #[arg(short, long, value_name = "OUT.png")]
+    output: PathBuf,
+    /// Show where a box of this size has no room
+    #[arg(long, value_name = "NAME")]
+    space: Option<String>,
+    /// Cut the world open at this height; without it roofs are taken off
+    #[arg(long, value_name = "Z", allow_negative_numbers = true)]
+    height: Option<f64>,
+    /// Longer side of the map in the picture, in pixels
+    #[arg(long, value_name = "PX", default_value_t = 1024,
+          value_parser = clap::value_parser!(u32).range(64..=8192))]
+    size: u32,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let world = World::load(&arguments.world)?;
+    let space = arguments.space.as_deref();
+    let space = space.map(|name| find(&world, name, &arguments.world)).transpose()?;
+    let view = View::new(&Survey::frame(&world, arguments.height), arguments.size);
+    // Draws nothing where standard error is no terminal.
+    let style = ProgressStyle::with_template("surveying {wide_bar} {percent:>3} %  {elapsed}")?;
+    let bar = ProgressBar::new(u64::from(view.height)).with_style(style);
+    let survey = Survey::take(&world, &view, arguments.height, space, |row| {
+        bar.set_position(u64::from(row));
+    });
+    bar.finish_and_clear();
+    let mut canvas = Canvas::new(view.picture_width(), view.picture_height());
+    ground::paint(&mut canvas, &view, &survey);
+    let counts = things::paint(&mut canvas, &view, &world, arguments.height);
+    let space = space.map(|id| &world.sizes()[id.index()]);
+    legend::paint(&mut canvas, &view, &survey, &world, space, arguments.height, &counts);
+    save(&canvas, &arguments.output)
+        .with_context(|| format!("cannot write {}", arguments.output.display()))?;
+    println!("{}: {} x {} pixels", arguments.output.display(), canvas.width(), canvas.height());
+    Ok(())
+}
+
+fn save(canvas: &Canvas, path: &Path) -> Result<()> {
+    let mut encoder =
+        png::Encoder::new(BufWriter::new(File::create(path)?), canvas.width(), canvas.height());
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&canvas.bytes())?;
+    writer.finish()?;
+    Ok(())
+}

@@ -1,0 +1,226 @@
+//! What there is to see in every column of the world.
+
+use glam::{DVec3, Vec3};
+use maps::geometry::{Aabb, ConvexSolid};
+use maps::{Size, SizeId, World};
+
+use super::view::View;
+
+/// Lower than this, in units, a gap between solids is no room whose floor
+/// anyone wants to see.
+const ROOM: f64 = 32.0;
+
+/// How far above the floor a box may be and still be on it: a step.
+const STEP: f64 = 18.0;
+
+/// How many heights within a step are tried.
+const TRIES: u32 = 5;
+
+/// Pixels along the longer side of the map when its rooms are looked for.
+const COARSE: u32 = 160;
+
+/// What is seen at a pixel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Seen {
+    /// Nothing solid at all, or the filled outside.
+    Nothing,
+    /// Solid at the cut, or all the way.
+    Solid,
+    /// A floor.
+    Floor(Floor),
+    /// The top of all there is, with no room below.
+    Top(Floor),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Floor {
+    pub(super) height: f64,
+    pub(super) normal: DVec3,
+    /// The box of the size asked for has no room here.
+    pub(super) too_narrow: bool,
+}
+
+/// Every pixel of the map, row by row.
+pub(super) struct Survey {
+    width: u32,
+    pixels: Vec<Seen>,
+    /// Lowest and highest floor.
+    pub(super) lowest: f64,
+    pub(super) highest: f64,
+}
+
+/// Where a vertical line is within a solid; the normal is that of the top.
+struct Span {
+    low: f64,
+    high: f64,
+    normal: DVec3,
+}
+
+impl Survey {
+    /// Looks down every column, from the cut if there is one. `progress` hears
+    /// of every row.
+    pub(super) fn take(
+        world: &World,
+        view: &View,
+        cut: Option<f64>,
+        space: Option<SizeId>,
+        progress: impl Fn(u32),
+    ) -> Self {
+        let space = space.map(|id| (id, &world.sizes()[id.index()]));
+        let mut pixels = Vec::with_capacity((view.width * view.height) as usize);
+        let mut spans = Vec::new();
+        for row in 0..view.height {
+            progress(row);
+            for column in 0..view.width {
+                let at = view.world(column, row).extend(0.0);
+                collect_spans(world, at, &mut spans);
+                pixels.push(look_down(world, at, &spans, cut, space));
+            }
+        }
+        settle_tops(&mut pixels);
+        let heights = pixels.iter().filter_map(|seen| match seen {
+            Seen::Floor(floor) => Some(floor.height),
+            _ => None,
+        });
+        let (lowest, highest) = heights
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), h| (low.min(h), high.max(h)));
+        Self { width: view.width, pixels, lowest, highest }
+    }
+
+    /// The part of `all` in which there are floors, and some room about it; all
+    /// of it if there are none. A brush far out is no part of the map.
+    pub(super) fn frame(world: &World, cut: Option<f64>) -> Aabb {
+        let all = world.bounds();
+        let coarse = View::new(&all, COARSE);
+        let survey = Self::take(world, &coarse, cut, None, |_| ());
+        let mut frame = Aabb::EMPTY;
+        for (column, row) in (0..coarse.height).flat_map(|y| (0..coarse.width).map(move |x| (x, y)))
+        {
+            if let Seen::Floor(floor) = survey.at(column, row) {
+                frame = frame.with(coarse.world(column, row).extend(floor.height));
+            }
+        }
+        if frame.is_empty() {
+            return all;
+        }
+        let frame = frame.inflated(2.0 * coarse.units_per_pixel);
+        Aabb { min: frame.min.max(all.min), max: frame.max.min(all.max) }
+    }
+
+    pub(super) fn at(&self, column: u32, row: u32) -> Seen {
+        self.pixels[(row * self.width + column) as usize]
+    }
+}
+
+/// Under open sky the top is the ground. In a map whose rooms have roofs it is
+/// the top of a wall, and what counts is that there is no room.
+fn settle_tops(pixels: &mut [Seen]) {
+    let count = |kind: fn(&Seen) -> bool| pixels.iter().filter(|seen| kind(seen)).count();
+    let tops = count(|seen| matches!(seen, Seen::Top(_)));
+    let roofed = count(|seen| matches!(seen, Seen::Floor(_))) > tops;
+    for seen in pixels {
+        if let Seen::Top(floor) = *seen {
+            *seen = if roofed { Seen::Solid } else { Seen::Floor(floor) };
+        }
+    }
+}
+
+/// All solids on the vertical line through `at`, united, from the top down.
+fn collect_spans(world: &World, at: DVec3, spans: &mut Vec<Span>) {
+    spans.clear();
+    let all = world.bounds();
+    let line = Aabb { min: at.with_z(all.min.z), max: at.with_z(all.max.z) };
+    world.solids_touching(&line, |index| {
+        spans.extend(span(&world.solids()[index as usize], at));
+    });
+    spans.sort_by(|a, b| b.high.total_cmp(&a.high));
+    spans.dedup_by(|lower, upper| {
+        let joined = lower.high >= upper.low;
+        if joined {
+            upper.low = upper.low.min(lower.low);
+        }
+        joined
+    });
+}
+
+fn span(solid: &ConvexSolid, at: DVec3) -> Option<Span> {
+    let mut span = Span { low: f64::NEG_INFINITY, high: f64::INFINITY, normal: DVec3::Z };
+    for face in solid.faces() {
+        let plane = face.plane;
+        let distance = plane.signed_distance(at.with_z(0.0));
+        if plane.normal.z.abs() < 1e-9 {
+            if distance > 0.0 {
+                return None;
+            }
+            continue;
+        }
+        let height = -distance / plane.normal.z;
+        if plane.normal.z > 0.0 {
+            if height < span.high {
+                (span.high, span.normal) = (height, plane.normal);
+            }
+        } else {
+            span.low = span.low.max(height);
+        }
+    }
+    (span.low < span.high).then_some(span)
+}
+
+fn look_down(
+    world: &World,
+    at: DVec3,
+    spans: &[Span],
+    cut: Option<f64>,
+    space: Option<(SizeId, &Size)>,
+) -> Seen {
+    if spans.is_empty() {
+        return Seen::Nothing;
+    }
+    if let Some(cut) = cut {
+        let Some(below) = spans.iter().find(|span| span.low < cut) else { return Seen::Nothing };
+        if below.high > cut {
+            return Seen::Solid;
+        }
+        if is_outside(world, at.with_z(cut)) {
+            return Seen::Nothing;
+        }
+        // Where the box's centre is at the cut.
+        let blocked = |(id, _)| world.is_solid(id, at.with_z(cut).as_vec3());
+        return Seen::Floor(floor(below, space.is_some_and(blocked)));
+    }
+    // Below a roof, if there is one, else below the sky.
+    let under_roof = spans.windows(2).find(|pair| {
+        let (roof, ground) = (pair[0].low, pair[1].high);
+        roof - ground >= ROOM && !is_outside(world, at.with_z(0.5 * (roof + ground)))
+    });
+    let floor = |ground: &Span| {
+        let narrow = |(id, size)| !has_room(world, at, ground.high, id, size);
+        floor(ground, space.is_some_and(narrow))
+    };
+    match under_roof {
+        Some(pair) => Seen::Floor(floor(&pair[1])),
+        None if is_outside(world, at.with_z(spans[0].high + 1.0)) => Seen::Solid,
+        None => Seen::Top(floor(&spans[0])),
+    }
+}
+
+fn floor(span: &Span, too_narrow: bool) -> Floor {
+    Floor { height: span.high, normal: span.normal, too_narrow }
+}
+
+/// Outside of a sealed map all is solid, though there is no brush.
+fn is_outside(world: &World, at: DVec3) -> bool {
+    let point = world.sizes().iter().find(|size| size.is_point());
+    let point = point.and_then(|size| world.size(&size.name));
+    point.is_some_and(|point| world.is_solid(point, at.as_vec3()))
+}
+
+/// Whether a box can be on the floor here.
+fn has_room(world: &World, at: DVec3, floor: f64, id: SizeId, size: &Size) -> bool {
+    let lowest = floor + f64::from(size.half_extents.z) + 0.1;
+    (0..TRIES).any(|i| {
+        let rise = STEP * f64::from(i) / f64::from(TRIES - 1);
+        let centre: Vec3 = at.with_z(lowest + rise).as_vec3();
+        !world.is_solid(id, centre)
+    })
+}

@@ -1,0 +1,214 @@
+//! The entities: who comes in where, what lies about, what does something.
+
+use glam::{DQuat, DVec2, DVec3};
+use maps::model::{Model, shipped};
+use maps::{MapEntity, World};
+
+use super::canvas::{Canvas, Colour};
+use super::view::View;
+
+const INK: Colour = [24, 24, 28];
+
+/// Half the width of a player, in units.
+const PLAYER: f64 = 16.0;
+
+/// What an entity is to a reader of the map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Thing {
+    Spawn,
+    Prop,
+    Push,
+    Teleport,
+    Arrival,
+    Trigger,
+    Mover,
+}
+
+impl Thing {
+    pub(super) const ALL: [Self; 7] = [
+        Self::Spawn,
+        Self::Prop,
+        Self::Push,
+        Self::Teleport,
+        Self::Arrival,
+        Self::Trigger,
+        Self::Mover,
+    ];
+
+    fn of(entity: &MapEntity) -> Option<Self> {
+        match entity.classname() {
+            "prop" => Some(Self::Prop),
+            "trigger_push" => Some(Self::Push),
+            "trigger_teleport" => Some(Self::Teleport),
+            "info_teleport_destination" => Some(Self::Arrival),
+            name if name.starts_with("info_player_") => Some(Self::Spawn),
+            name if name.starts_with("trigger_") => Some(Self::Trigger),
+            _ if !entity.solids().is_empty() => Some(Self::Mover),
+            _ => None,
+        }
+    }
+
+    /// What so many of them are called.
+    pub(super) fn name(self, count: usize) -> &'static str {
+        let [one, many] = match self {
+            Self::Spawn => ["spawn point", "spawn points"],
+            Self::Prop => ["prop", "props"],
+            Self::Push => ["jump pad", "jump pads"],
+            Self::Teleport => ["teleporter", "teleporters"],
+            Self::Arrival => ["end of teleports", "ends of teleports"],
+            Self::Trigger => ["other trigger", "other triggers"],
+            Self::Mover => ["other brush entity", "other brush entities"],
+        };
+        if count == 1 { one } else { many }
+    }
+
+    pub(super) fn colour(self) -> Colour {
+        match self {
+            Self::Spawn => [30, 160, 70],
+            Self::Prop => [230, 130, 30],
+            Self::Push => [245, 205, 20],
+            Self::Teleport => [140, 70, 210],
+            Self::Arrival => [185, 140, 235],
+            Self::Trigger => [90, 170, 230],
+            Self::Mover => [150, 120, 100],
+        }
+    }
+
+    /// A sample for the legend, `half` pixels to every side.
+    pub(super) fn sample(self, canvas: &mut Canvas, centre: DVec2, half: f64) {
+        match self {
+            Self::Spawn | Self::Arrival => {
+                standing(canvas, centre, half, self.colour(), Some(DVec2::X));
+            }
+            _ => area(canvas, &square(centre, half), self.colour()),
+        }
+    }
+}
+
+/// Draws what lies below the cut, and says how many there are of each.
+pub(super) fn paint(
+    canvas: &mut Canvas,
+    view: &View,
+    world: &World,
+    cut: Option<f64>,
+) -> Vec<(Thing, usize)> {
+    let models = shipped();
+    let visible = |entity: &MapEntity| {
+        let height = lowest(entity);
+        cut.is_none_or(|cut| height.is_none_or(|height| height < cut))
+    };
+    let known = world.entities().iter().filter(|entity| visible(entity));
+    let known: Vec<(Thing, &MapEntity)> =
+        known.filter_map(|entity| Some((Thing::of(entity)?, entity))).collect();
+    // Areas first, so that what stands in them is seen.
+    let order = |thing: Thing| matches!(thing, Thing::Spawn | Thing::Arrival | Thing::Prop);
+    for (thing, entity) in known.iter().filter(|(thing, _)| !order(*thing)) {
+        for solid in entity.solids() {
+            let corners = solid.vertices().iter().map(|v| view.picture(*v));
+            area(canvas, &hull(corners.collect()), thing.colour());
+        }
+    }
+    for (thing, entity) in &known {
+        if let (false, Some(from), Some(to)) =
+            (order(*thing), middle(entity), target(world, entity))
+        {
+            canvas.dashes(view.picture(from), view.picture(to), 1.5, thing.colour());
+            canvas.disc(view.picture(to), 3.0, thing.colour());
+        }
+    }
+    for (thing, entity) in known.iter().filter(|(thing, _)| order(*thing)) {
+        let Some(origin) = entity.origin() else { continue };
+        let at = view.picture(origin);
+        if *thing == Thing::Prop {
+            let corners = footprint(&models, entity, origin).into_iter().map(|p| view.picture(p));
+            area(canvas, &hull(corners.collect()), thing.colour());
+        } else {
+            let angle = entity.angle().unwrap_or(0.0);
+            let heading = DVec2::new(angle.cos(), -angle.sin());
+            standing(canvas, at, view.pixels(PLAYER).max(4.0), thing.colour(), Some(heading));
+        }
+    }
+    Thing::ALL
+        .into_iter()
+        .map(|thing| (thing, known.iter().filter(|(kind, _)| *kind == thing).count()))
+        .filter(|(_, count)| *count > 0)
+        .collect()
+}
+
+/// The least height that an entity reaches down to.
+fn lowest(entity: &MapEntity) -> Option<f64> {
+    let solids = entity.solids().iter().map(|solid| solid.bounds().min.z);
+    solids.chain(entity.origin().map(|origin| origin.z)).reduce(f64::min)
+}
+
+fn middle(entity: &MapEntity) -> Option<DVec3> {
+    entity.solids().first().map(|solid| solid.bounds().centre())
+}
+
+/// Where the entity that this one's target names is.
+fn target(world: &World, entity: &MapEntity) -> Option<DVec3> {
+    let name = entity.get("target")?;
+    world.entities().iter().find(|other| other.get("targetname") == Some(name))?.origin()
+}
+
+/// The corners of a prop's model where it is drawn.
+fn footprint(models: &[Model], prop: &MapEntity, origin: DVec3) -> Vec<DVec3> {
+    let turn = DQuat::from_rotation_z(prop.angle().unwrap_or(0.0));
+    match models.iter().find(|model| prop.get("model") == Some(model.name())) {
+        Some(model) => {
+            let vertices = model.parts().iter().flat_map(|part| part.vertices());
+            vertices.map(|vertex| origin + turn * *vertex).collect()
+        }
+        // A model that nobody knows is a small square.
+        None => [(-8.0, -8.0), (8.0, -8.0), (8.0, 8.0), (-8.0, 8.0)]
+            .map(|(x, y)| origin + DVec3::new(x, y, 0.0))
+            .to_vec(),
+    }
+}
+
+/// A player's square and the way it looks.
+fn standing(canvas: &mut Canvas, at: DVec2, half: f64, colour: Colour, heading: Option<DVec2>) {
+    let corners = square(at, half);
+    canvas.polygon(&corners, colour, 0.9);
+    canvas.outline(&corners, 1.0, INK);
+    if let Some(heading) = heading {
+        canvas.arrow(
+            at - heading * (half * 0.6),
+            at + heading * (half * 0.7),
+            1.6,
+            [255, 255, 255],
+        );
+    }
+}
+
+fn area(canvas: &mut Canvas, corners: &[DVec2], colour: Colour) {
+    canvas.polygon(corners, colour, 0.7);
+    canvas.outline(corners, 1.0, INK);
+}
+
+fn square(centre: DVec2, half: f64) -> [DVec2; 4] {
+    [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
+        .map(|(x, y)| centre + DVec2::new(x, y) * half)
+}
+
+/// The convex hull, corner by corner (Andrew's monotone chain).
+fn hull(mut points: Vec<DVec2>) -> Vec<DVec2> {
+    points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
+    points.dedup();
+    let chain = |points: &mut dyn Iterator<Item = DVec2>| {
+        let mut chain: Vec<DVec2> = Vec::new();
+        for point in points {
+            while let [.., a, b] = chain[..]
+                && (b - a).perp_dot(point - b) <= 0.0
+            {
+                chain.pop();
+            }
+            chain.push(point);
+        }
+        chain.pop();
+        chain
+    };
+    let mut corners = chain(&mut points.iter().copied());
+    corners.extend(chain(&mut points.iter().rev().copied()));
+    corners
+}

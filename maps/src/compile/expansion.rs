@@ -1,0 +1,95 @@
+//! One size's expanded brushes, to look at in an editor.
+
+use std::fmt::Write;
+
+use glam::DVec3;
+
+use super::drawing::Drawing;
+use super::expand::expanded;
+use super::{BrushWarning, CompileError, Options, Source};
+use crate::geometry::{ConvexSolid, Face};
+use crate::spaces::Size;
+
+/// What all faces are painted with: a picture of `trenchbroom/textures`.
+const TEXTURE: &str = "wall_plaster";
+
+/// Length in units of the two edges by which a face's plane is written: a
+/// plane is the better known the farther apart its points are.
+const REACH: f64 = 64.0;
+
+/// The static world as it is to one size: a point that keeps out of these
+/// solids is the centre of a box that keeps out of the brushes.
+#[derive(Clone, Debug)]
+pub struct Expansion {
+    /// The expanded brushes, in the order of the source.
+    pub solids: Vec<ConvexSolid>,
+    /// Brushes that were left out.
+    pub warnings: Vec<BrushWarning>,
+    /// The keys of every entity that has an origin.
+    entities: Vec<Vec<(String, String)>>,
+}
+
+impl Expansion {
+    /// Expands the solid brushes of a map by the box of one size.
+    ///
+    /// # Errors
+    /// [`CompileError`] names the file, the line and the reason.
+    pub fn new(source: &Source, size: &Size, options: &Options) -> Result<Self, CompileError> {
+        let drawing = Drawing::read(source, options)?;
+        let half_extents = size.half_extents.as_dvec3();
+        let solid = drawing.statics.iter().filter(|brush| !(brush.clip && size.is_point()));
+        let solids = solid.map(|brush| {
+            expanded(&brush.solid, half_extents).map_err(|reason| CompileError::Expansion {
+                path: source.path().to_owned(),
+                line: brush.line,
+                size: size.name.clone(),
+                reason,
+            })
+        });
+        let placed = drawing.entities.into_iter().filter(|entity| entity.origin().is_some());
+        Ok(Self {
+            solids: solids.collect::<Result<_, _>>()?,
+            warnings: drawing.warnings,
+            entities: placed.map(|entity| entity.pairs).collect(),
+        })
+    }
+
+    /// The text of a `.map` in Standard form, with these solids as the brushes
+    /// of its world.
+    pub fn to_map(&self) -> String {
+        let mut text = String::from("// Game: obsp\n// Format: Standard\n");
+        text += "{\n\"classname\" \"worldspawn\"\n";
+        for solid in &self.solids {
+            text += "{\n";
+            for face in solid.faces() {
+                for DVec3 { x, y, z } in points(solid, face) {
+                    write!(text, "( {x} {y} {z} ) ").expect("a string grows");
+                }
+                writeln!(text, "{TEXTURE} 0 0 0 1 1").expect("a string grows");
+            }
+            text += "}\n";
+        }
+        text += "}\n";
+        for pairs in &self.entities {
+            text += "{\n";
+            for (key, value) in pairs {
+                writeln!(text, "\"{key}\" \"{value}\"").expect("a string grows");
+            }
+            text += "}\n";
+        }
+        text
+    }
+}
+
+/// Three points of a face's plane, clockwise seen from outside, near the face
+/// and on whole coordinates where the plane allows.
+fn points(solid: &ConvexSolid, face: &Face) -> [DVec3; 3] {
+    let normal = face.plane.normal;
+    let centre = solid.winding(face).centre().round();
+    // In this order an axial plane keeps its distance to the last bit.
+    let at = centre - normal * normal.dot(centre) + normal * face.plane.distance;
+    let aside = if normal.z.abs() < 0.9 { DVec3::Z } else { DVec3::X };
+    let along = normal.cross(aside).normalize() * REACH;
+    // Adding zero makes zero of minus zero.
+    [at + along, at, at + normal.cross(along)].map(|point| point + 0.0)
+}
