@@ -1,0 +1,18 @@
+//! Whatever is written in a `.map`, the compiler gives a valid world, or says
+//! of which file and why not.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use maps::{Options, Source, Spaces, World, compile};
+
+fuzz_target!(|text: &[u8]| {
+    let source = Source::from_text("fuzzed", text);
+    match compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ()) {
+        Ok(compiled) => {
+            let bytes = compiled.world.to_bytes();
+            let read = World::from_bytes(&bytes).expect("what was compiled can be read");
+            assert_eq!(read.to_bytes(), bytes);
+        }
+        Err(error) => assert!(error.to_string().contains("fuzzed"), "{error}"),
+    }
+});

@@ -1,0 +1,67 @@
+//! Whatever bytes call themselves an `.obsp`, they are refused, or they are a
+//! world that answers every question and is written as it was read.
+#![no_main]
+
+use std::sync::OnceLock;
+
+use glam::Vec3;
+use libfuzzer_sys::fuzz_target;
+use maps::body::Sphere;
+use maps::{Options, Source, Spaces, Trace, World, compile};
+
+/// Bytes before the body: magic, version and the body's hash.
+const VERSION_AT: usize = 4;
+const HASH_AT: usize = 8;
+const BODY_AT: usize = 40;
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = World::from_bytes(bytes);
+    let mut bytes = bytes.to_vec();
+    if bytes.len() >= BODY_AT {
+        // Behind magic, version and hash it gets interesting.
+        bytes[..HASH_AT].copy_from_slice(header());
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&bytes[VERSION_AT..HASH_AT]).update(&bytes[BODY_AT..]);
+        bytes[HASH_AT..BODY_AT].copy_from_slice(hasher.finalize().as_bytes());
+    }
+    if let Ok(world) = World::from_bytes(&bytes) {
+        assert_eq!(world.to_bytes(), bytes);
+        ask(&world);
+    }
+});
+
+/// Magic and version of this build.
+fn header() -> &'static [u8] {
+    static HEADER: OnceLock<Vec<u8>> = OnceLock::new();
+    HEADER.get_or_init(|| {
+        let text = include_bytes!("../seeds/map_source/standard.map");
+        let source = Source::from_text("seed", text.as_slice());
+        let compiled = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ());
+        compiled.expect("the seed is a map").world.to_bytes()[..HASH_AT].to_vec()
+    })
+}
+
+fn ask(world: &World) {
+    let places = [Vec3::ZERO, Vec3::new(8.0, -40.0, 24.0), Vec3::splat(1e6), Vec3::NAN];
+    let sphere = Sphere::new(16.0).expect("an ordinary radius");
+    for start in places {
+        for (index, size) in world.sizes().iter().enumerate() {
+            let id = world.size(&size.name).expect("the world lists it");
+            assert_eq!(id.index(), index);
+            let _ = world.clearance(id, start, 8.0);
+            for end in places {
+                if let Trace::Hit(hit) = world.find_first_transition(id, start, end) {
+                    assert!((0.0..=1.0).contains(&hit.time), "{hit:?}");
+                    assert!(!world.is_solid(id, hit.end), "{hit:?}");
+                }
+            }
+        }
+        for end in places {
+            let _ = world.cast(&sphere, start, end);
+        }
+        let _ = world.overlaps(&sphere, start);
+    }
+    for entity in world.entities() {
+        let _ = (entity.classname(), entity.origin(), entity.angle());
+    }
+}
