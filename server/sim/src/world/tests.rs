@@ -383,3 +383,4 @@ fn nobody_is_met_between_two_sides_of_a_teleporter() {
 }
 
 mod hovertanks;
+mod walkers;

@@ -1,0 +1,71 @@
+use super::*;
+use crate::command::Buttons;
+
+fn heading(yaw: u16) -> Command {
+    Command { forward: 127, yaw, ..Command::default() }
+}
+
+#[test]
+fn the_feet_stay_where_they_are_when_the_posture_changes() {
+    let mut world = empty_room();
+    let id = world.join_at(DVec3::new(-250.0, 0.0, 30.0));
+    world.run(1.0, &[]);
+    let feet = |world: &World| {
+        let posture = world.entities.get(id.slot).and_then(Entity::walker).expect("there").posture;
+        (posture, world.position(id.slot).z - world.agent_half_extents(posture).z)
+    };
+    let (before, ground) = feet(&world);
+    assert_eq!(before, Posture::Standing);
+    for posture in [Posture::Crouching, Posture::Standing, Posture::Crouching] {
+        let ducks = posture == Posture::Crouching;
+        let buttons = if ducks { Buttons::CROUCH } else { Buttons::default() };
+        world.step(&[(id, holding(buttons))]);
+        let (now, height) = feet(&world);
+        assert_eq!(now, posture);
+        assert!((height - ground).abs() < 1e-3, "{posture:?}: the feet went to {height}");
+    }
+}
+
+/// A corner of the room, and the end of a corridor hardly wider than a player:
+/// with the floor, three planes and four.
+#[test]
+fn who_runs_into_a_corner_or_a_dead_end_stands_still_and_gets_out_again() {
+    let sides = block([-512, 17, 0], [-400, 60, 200]) + &block([-512, -60, 0], [-400, -17, 200]);
+    let corridor = room_with(&format!("{{\n\"classname\" \"func_wall\"\n{sides}}}\n"));
+    let west = 32_768;
+    let cases = [
+        (room(), DVec3::new(-330.0, -330.0, 30.0), west + 8_192),
+        (room(), DVec3::new(-330.0, -330.0, 30.0), west + 6_000),
+        (corridor, DVec3::new(-350.0, 0.0, 30.0), west),
+    ];
+    for (map, from, yaw) in cases {
+        let mut world = World::new(map, shipped().into(), CONFIG).expect("a match");
+        let id = world.join_at(from);
+        world.run(2.5, &[(id, heading(yaw))]);
+        let stopped = world.position(id.slot);
+        assert!(stopped.x < -490.0, "heading {yaw}: did not come in, {stopped}");
+        for tick in 0..60 {
+            world.step(&[(id, heading(yaw))]);
+            let off = world.position(id.slot).distance(stopped);
+            assert!(off < 0.01, "heading {yaw}: trembles by {off} at tick {tick}, {stopped}");
+        }
+        world.run(1.0, &[(id, heading(yaw ^ west))]);
+        let away = world.position(id.slot).distance(stopped);
+        assert!(away > 100.0, "heading {yaw}: got only {away} away from {stopped}");
+    }
+}
+
+#[test]
+fn in_the_air_one_steers_a_little_and_keeps_ones_speed() {
+    let mut world = empty_room();
+    let id = world.join_at(DVec3::new(-490.0, -200.0, 30.0));
+    world.run(0.7, &[(id, heading(0))]);
+    world.step(&[(id, Command { buttons: Buttons::JUMP, ..heading(0) })]);
+    for _ in 0..24 {
+        world.step(&[(id, Command { buttons: Buttons::JUMP, ..heading(16_384) })]);
+    }
+    let DVec3 { x, y, .. } = world.entities.get(id.slot).expect("there").velocity;
+    assert!(x > 310.0, "lost speed in the air: {x}");
+    // A share of 1 a second of the running speed, for 24 ticks.
+    assert!((y - 320.0 * 0.4).abs() < 1.0, "steered to {y}");
+}
