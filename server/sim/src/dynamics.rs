@@ -30,7 +30,7 @@ const WORTHWHILE: f64 = 1.0 / 64.0;
 
 /// Who has more than this share of the tick left after all rounds has not got
 /// anywhere: it only crept up to what is in its way.
-const CREPT: f64 = 0.9;
+const CREPT: f64 = 0.99;
 
 /// What is left to do for a body that was stopped.
 struct Remainder {
