@@ -29,7 +29,7 @@ pub(crate) use candidates::Candidates;
 pub(crate) use surface::Surface;
 
 use crate::counters::{Counters, Stage, Stages};
-use crate::impact::{Passage, Traveller, passage};
+use crate::impact::{Passage, passage};
 use crate::separation::{Proximity, separate};
 
 /// What the stages before the exact test have to say.
@@ -136,14 +136,10 @@ fn exact_passage(
     let mut result = Passage::Free;
     for (j, theirs) in b.parts.iter().enumerate() {
         for (_, ours) in a.parts.iter().enumerate().filter(|&(i, _)| open.hold(i, j)) {
-            let ours = Traveller { solid: ours, motion: &a.motion, radius: a.radius };
-            let theirs = Traveller { solid: theirs, motion: &b.motion, radius: b.radius };
-            let centre = |t: &Traveller| {
-                t.motion.start.position + t.motion.start.orientation * t.solid.bounds().centre()
-            };
-            let mut direction = axis.unwrap_or(centre(&theirs) - centre(&ours));
+            let (ours, theirs) = (a.traveller(ours), b.traveller(theirs));
+            let direction = axis.unwrap_or_else(|| theirs.centre() - ours.centre());
             let iterations = &mut counters.impact_iterations;
-            let found = passage(&ours, &theirs, span, margin, &mut direction, iterations);
+            let found = passage(&ours, &theirs, span, margin, direction, iterations);
             result = result.earlier(found);
         }
     }

@@ -4,14 +4,14 @@
 //! Looking at poses alone proves nothing about the way between them, so an
 //! interval is passed only when one plane divides the pair *throughout* it:
 //! the plane clears both parts at either end by more than the arcs that
-//! rotation can add in between ([`Motion::arc`]). Where the best plane does
+//! rotation can add in between ([`arc`]). Where the best plane does
 //! not clear all that is left, it is cut where that plane's room ends,
 //! earliest part first, down to [`RESOLUTION`].
 
-use glam::DVec3;
+use glam::{DMat3, DQuat, DVec3};
 use maps::geometry::ConvexSolid;
 
-use crate::pose::Motion;
+use crate::pose::{Motion, arc};
 use crate::separation::{Part, Proximity, gap_along, separate};
 
 /// The shortest interval worth telling apart, as a share of the tick.
@@ -70,24 +70,61 @@ impl Passage {
 pub(crate) struct Traveller<'a> {
     pub(crate) solid: &'a ConvexSolid,
     pub(crate) motion: &'a Motion,
+    /// Body axes in the world at the beginning and at the end of the tick.
+    pub(crate) rotations: &'a [DMat3; 2],
     /// No point of the part is farther than this from the centre of rotation.
     pub(crate) radius: f64,
 }
 
 impl<'a> Traveller<'a> {
-    fn at(&self, time: f64) -> Part<'a> {
-        Part::new(self.solid, &self.motion.at(time))
+    /// Middle of the part at the beginning of the tick.
+    pub(crate) fn centre(&self) -> DVec3 {
+        self.motion.start.position + self.motion.start.orientation * self.solid.bounds().centre()
     }
 
-    fn arc(&self, from: f64, to: f64) -> f64 {
-        self.motion.arc(from, to, self.radius)
+    fn at(&self, time: f64) -> Standing<'a> {
+        let pose = self.motion.at(time);
+        let rotation = if time <= 0.0 {
+            self.rotations[0]
+        } else if time >= 1.0 {
+            self.rotations[1]
+        } else {
+            pose.rotation()
+        };
+        let part = Part::turned(self.solid, rotation, pose.position);
+        Standing { part, orientation: pose.orientation }
+    }
+}
+
+/// A part at one time of its way.
+#[derive(Clone, Copy)]
+struct Standing<'a> {
+    part: Part<'a>,
+    orientation: DQuat,
+}
+
+/// Both parts at one time. Made once for each time that is looked at, for
+/// turning a quaternion into axes costs as much as measuring a gap.
+#[derive(Clone, Copy)]
+struct Moment<'a> {
+    time: f64,
+    a: Standing<'a>,
+    b: Standing<'a>,
+}
+
+impl Moment<'_> {
+    fn gap_along(&self, axis: DVec3) -> f64 {
+        gap_along(&self.a.part, &self.b.part, axis)
+    }
+
+    fn separate(&self, guess: DVec3) -> Proximity {
+        separate(&self.a.part, &self.b.part, guess)
     }
 }
 
 /// Follows two parts from one time of the tick to another, keeping more than
 /// `margin` units between them. `axis` proposes a dividing direction from `a`
-/// to `b` and takes home the last one that worked; `intervals` counts the
-/// work.
+/// to `b`; `intervals` counts the work.
 ///
 /// A pair that starts closer than the margin may move so long as it comes no
 /// closer.
@@ -96,71 +133,74 @@ pub(crate) fn passage(
     b: &Traveller,
     (from, to): (f64, f64),
     margin: f64,
-    axis: &mut DVec3,
+    axis: DVec3,
     intervals: &mut u64,
 ) -> Passage {
-    let clears = |axis: DVec3, from: f64, to: f64, margin: f64| {
-        let first = gap_along(&a.at(from), &b.at(from), axis);
-        let last = gap_along(&a.at(to), &b.at(to), axis);
-        first.min(last) - a.arc(from, to) - b.arc(from, to) > margin
+    let at = |time: f64| Moment { time, a: a.at(time), b: b.at(time) };
+    let arcs = |from: &Moment, to: &Moment| {
+        arc(from.a.orientation, to.a.orientation, a.radius)
+            + arc(from.b.orientation, to.b.orientation, b.radius)
     };
+    let clears = |axis: DVec3, from: &Moment, to: &Moment, margin: f64| {
+        from.gap_along(axis).min(to.gap_along(axis)) - arcs(from, to) > margin
+    };
+    let (mut passed, end) = (at(from), at(to));
     *intervals += 1;
-    if clears(*axis, from, to, margin) {
+    if clears(axis, &passed, &end, margin) {
         return Passage::Free;
     }
-    let Proximity::Apart(mut closest) = separate(&a.at(from), &b.at(from), *axis) else {
+    let Proximity::Apart(mut closest) = passed.separate(axis) else {
         return Passage::Overlapping;
     };
     let margin = margin.min(closest.gap * (1.0 - 1e-6));
-    *axis = closest.axis;
-    if let Proximity::Apart(last) = separate(&a.at(to), &b.at(to), *axis) {
+    *intervals += 1;
+    if clears(closest.axis, &passed, &end, margin) {
+        return Passage::Free;
+    }
+    if let Proximity::Apart(last) = end.separate(closest.axis) {
         *intervals += 1;
-        if clears(last.axis, from, to, margin) {
-            *axis = last.axis;
+        if clears(last.axis, &passed, &end, margin) {
             return Passage::Free;
         }
     }
-    let mut passed = from;
     let mut creeps = 0;
     for _ in 0..MAX_INTERVALS {
-        *intervals += 1;
-        *axis = closest.axis;
-        if clears(*axis, passed, to, margin) {
-            return Passage::Free;
-        }
+        let axis = closest.axis;
         // Along a fixed axis the gap closes evenly, but for the arcs: leap to
         // where it is used up, or less far if the arcs say so.
-        let (first, last) = (
-            gap_along(&a.at(passed), &b.at(passed), *axis),
-            gap_along(&a.at(to), &b.at(to), *axis),
-        );
+        let (first, last) = (passed.gap_along(axis), end.gap_along(axis));
         let share = if last < first { (first - margin) / (first - last) } else { 1.0 };
-        let even = (to - passed) * share.clamp(0.0, 1.0) * LEAP;
+        let even = (end.time - passed.time) * share.clamp(0.0, 1.0) * LEAP;
         let leap = std::iter::successors(Some(even), |leap| Some(leap * 0.25))
             .take_while(|&leap| leap >= RESOLUTION)
-            .find(|&leap| clears(*axis, passed, passed + leap, margin));
+            .map(|leap| at(passed.time + leap))
+            .find(|next| clears(axis, &passed, next, margin));
         let next = match leap {
-            Some(leap) => passed + leap,
+            Some(next) => next,
             // Out of room along the best plane: another may still divide the
             // pair for as long as can be told apart.
             None if creeps == MAX_CREEPS => break,
             None => {
                 creeps += 1;
-                let next = f64::min(passed + RESOLUTION, to);
-                match separate(&a.at(next), &b.at(next), *axis) {
-                    Proximity::Apart(found) if clears(found.axis, passed, next, margin) => next,
+                let next = at(f64::min(passed.time + RESOLUTION, end.time));
+                match next.separate(axis) {
+                    Proximity::Apart(found) if clears(found.axis, &passed, &next, margin) => next,
                     _ => break,
                 }
             }
         };
-        if next >= to {
+        if next.time >= end.time {
             return Passage::Free;
         }
         passed = next;
-        match separate(&a.at(passed), &b.at(passed), *axis) {
+        match passed.separate(axis) {
             Proximity::Apart(found) => closest = found,
             Proximity::Overlapping => break,
         }
+        *intervals += 1;
+        if clears(closest.axis, &passed, &end, margin) {
+            return Passage::Free;
+        }
     }
-    Passage::Blocked(Impact { time: passed, axis: closest.axis, point: closest.on_a })
+    Passage::Blocked(Impact { time: passed.time, axis: closest.axis, point: closest.on_a })
 }

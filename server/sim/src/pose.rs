@@ -71,24 +71,28 @@ impl Motion {
         self.start == self.end
     }
 
-    /// How far any point within `radius` of the centre can leave, between two
-    /// times, the halfspace that holds it at both.
-    ///
-    /// The point's path is its chord plus an arc of angle θ about a fixed
-    /// axis, so it leaves the chord by the sagitta `r (1 − cos θ/2)`, and
-    /// `cos θ/2` is the dot product of the two quaternions. Position and chord
-    /// are not traversed in step; for θ ≤ 1 that costs less than a tenth of
-    /// the sagitta (third order in θ), which the factor two covers.
+    /// [`arc`] between two times.
     pub(crate) fn arc(&self, from: f64, to: f64, radius: f64) -> f64 {
-        if self.start.orientation == self.end.orientation {
-            return 0.0;
-        }
-        let (a, b) = (self.at(from).orientation, self.at(to).orientation);
-        let cosine = a.dot(b).abs();
-        // Beyond a turn of one radian only this is sure: the point stays
-        // within its sphere.
-        if cosine < COS_HALF_RADIAN { 2.0 * radius } else { 2.0 * radius * (1.0 - cosine).max(0.0) }
+        arc(self.at(from).orientation, self.at(to).orientation, radius)
     }
+}
+
+/// How far any point within `radius` of the centre can leave, on its way
+/// between two orientations, the halfspace that holds it at both.
+///
+/// The point's path is its chord plus an arc of angle θ about a fixed axis, so
+/// it leaves the chord by the sagitta `r (1 − cos θ/2)`, and `cos θ/2` is the
+/// dot product of the two quaternions. Position and chord are not traversed in
+/// step; for θ ≤ 1 that costs less than a tenth of the sagitta (third order in
+/// θ), which the factor two covers.
+pub(crate) fn arc(from: DQuat, to: DQuat, radius: f64) -> f64 {
+    if from == to {
+        return 0.0;
+    }
+    let cosine = from.dot(to).abs();
+    // Beyond a turn of one radian only this is sure: the point stays within
+    // its sphere.
+    if cosine < COS_HALF_RADIAN { 2.0 * radius } else { 2.0 * radius * (1.0 - cosine).max(0.0) }
 }
 
 #[cfg(test)]

@@ -25,7 +25,12 @@ pub(crate) struct Part<'a> {
 
 impl<'a> Part<'a> {
     pub(crate) fn new(solid: &'a ConvexSolid, pose: &Pose) -> Self {
-        Self { solid, rotation: pose.rotation(), translation: pose.position }
+        Self::turned(solid, pose.rotation(), pose.position)
+    }
+
+    /// The same, with the body's axes known.
+    pub(crate) fn turned(solid: &'a ConvexSolid, rotation: DMat3, translation: DVec3) -> Self {
+        Self { solid, rotation, translation }
     }
 
     /// Greatest `direction · x` over the part.

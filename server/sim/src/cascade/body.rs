@@ -2,6 +2,7 @@ use glam::{DMat3, DVec3};
 use maps::geometry::{Aabb, ConvexSolid};
 
 use super::surface::Surface;
+use crate::impact::Traveller;
 use crate::pose::{Motion, Pose};
 use crate::separation::Part;
 use crate::shape::{ROUNDING, Shape};
@@ -78,8 +79,13 @@ impl<'a> Body<'a> {
 
     /// The parts as they stand at the beginning of the tick.
     pub(crate) fn parts_at_start(&self) -> impl Iterator<Item = Part<'a>> + use<'a> {
-        let pose = self.motion.start;
-        self.parts.iter().map(move |solid| Part::new(solid, &pose))
+        let (rotation, position) = (self.rotations[0], self.motion.start.position);
+        self.parts.iter().map(move |solid| Part::turned(solid, rotation, position))
+    }
+
+    /// One of the parts on its way.
+    pub(super) fn traveller<'b>(&'b self, solid: &'b ConvexSolid) -> Traveller<'b> {
+        Traveller { solid, motion: &self.motion, rotations: &self.rotations, radius: self.radius }
     }
 
     pub(crate) fn centre(&self) -> DVec3 {
