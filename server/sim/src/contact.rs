@@ -11,6 +11,8 @@ mod manifold;
 mod seam;
 mod solve;
 
+use arrayvec::ArrayVec;
+
 pub(crate) use find::{Pair, find, plane_of};
 pub(crate) use solve::{FRICTION, SUB_STEPS, solve};
 
@@ -21,6 +23,9 @@ pub(crate) const REST_GAP: f64 = 0.1;
 /// Most points kept for one pair of parts: four carry any load that a plane
 /// can carry.
 pub(crate) const MAX_POINTS: usize = 4;
+
+/// The points of a manifold.
+pub(crate) type Points = ArrayVec<ContactPoint, MAX_POINTS>;
 
 /// One point of a manifold.
 #[derive(Clone, Copy, Debug, Default)]

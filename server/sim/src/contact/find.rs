@@ -1,8 +1,8 @@
 use glam::DVec3;
 
-use super::manifold::manifold;
+use super::manifold::{flat, manifold};
 use super::seam::{Surface, surface};
-use super::{ContactPoint, REST_GAP};
+use super::{Points, REST_GAP};
 use crate::cascade::{Body, Verdict, filter};
 use crate::counters::{Counters, Stage};
 use crate::entities::Entity;
@@ -38,7 +38,7 @@ pub(crate) struct Pair {
     /// The plane between them, as a unit direction from the body.
     pub(crate) axis: DVec3,
     /// Where they touch or will touch; empty if they will not.
-    pub(crate) points: Vec<ContactPoint>,
+    pub(crate) points: Points,
 }
 
 /// The dividing direction of last time from the body in slot `body` to
@@ -119,9 +119,17 @@ impl Finder<'_> {
                 let key = PairKey { body: entity.id.slot, other, parts: (i as u16, j as u16) };
                 let known = self.before.binary_search_by_key(&key, |pair| pair.key);
                 let known = known.ok().map(|index| &self.before[index]);
-                let guess = known.map_or(between, |pair| pair.axis);
-                let Proximity::Apart(mut found) = separate(&part, &against, guess) else {
-                    continue;
+                // What lies flat goes on doing so: no search as long as it does.
+                let flat = known.and_then(|pair| flat(&part, &against, pair.axis, reach));
+                let (mut found, lying) = match flat {
+                    Some((found, points)) => (found, Some((found.axis, points))),
+                    None => {
+                        let guess = known.map_or(between, |pair| pair.axis);
+                        let Proximity::Apart(found) = separate(&part, &against, guess) else {
+                            continue;
+                        };
+                        (found, None)
+                    }
                 };
                 // Pairs beyond reach are not kept: a filter may have spared
                 // others like them the look, and what is known of a pair must
@@ -129,11 +137,14 @@ impl Finder<'_> {
                 if found.gap > reach {
                     continue;
                 }
-                let mut points = Vec::new();
+                let mut points = Points::new();
                 if (found.gap <= NEAR || self.closes(entity, other, &part, &against, &found))
                     && seam_allows(self.space, &part, &against, other, &mut found)
                 {
-                    points = manifold(&part, &against, &found, reach);
+                    points = match lying {
+                        Some((axis, points)) if axis == found.axis => points,
+                        _ => manifold(&part, &against, &found, reach),
+                    };
                     remember(known, &mut points);
                 }
                 self.pairs.push(Pair { key, axis: found.axis, points });
@@ -210,7 +221,7 @@ fn seam_allows(
 }
 
 /// Hands last tick's impulses on to the points that are still there.
-fn remember(known: Option<&Pair>, points: &mut [ContactPoint]) {
+fn remember(known: Option<&Pair>, points: &mut Points) {
     let Some(known) = known else { return };
     for point in points {
         let nearest = known

@@ -1,47 +1,139 @@
+use arrayvec::ArrayVec;
 use glam::DVec3;
-use maps::geometry::{Face, Plane};
+use maps::geometry::Face;
 
-use super::{ContactPoint, MAX_POINTS};
+use super::{ContactPoint, MAX_POINTS, Points};
 use crate::separation::{Part, Separation};
 
 /// A face this well aligned with the contact normal (within 8 degrees)
 /// carries the contact as an area; otherwise it is a point.
 const FACE_ALIGNMENT: f64 = 0.99;
 
+/// Where the plane of a face divides two parts, the points on it are no nearer
+/// than the plane says. If the nearest of them is no farther either, but for
+/// this (a tenth of the rest gap), the face is where the parts are closest.
+const SAME_GAP: f64 = 0.01;
+
+/// Polygon of a clipped face: one more than those of the two faces together.
+/// Larger faces than this lie on each other at the closest points only.
+const MAX_CORNERS: usize = 32;
+
+type Polygon = ArrayVec<DVec3, MAX_CORNERS>;
+
+/// A corner of the area in which two faces meet: where on the first part, and
+/// how far from the second.
+#[derive(Clone, Copy)]
+struct Corner {
+    at: DVec3,
+    gap: f64,
+}
+
 /// The points at which `a` and `b` meet along the separation's axis, no
 /// farther apart than `reach`: face clipped against face where one of them
 /// lies flat, the closest points otherwise.
-pub(super) fn manifold(
-    a: &Part,
-    b: &Part,
-    separation: &Separation,
-    reach: f64,
-) -> Vec<ContactPoint> {
-    let mut points = Vec::new();
-    let axis = separation.axis;
-    let (face_a, aligned_a) = most_aligned(a, axis);
-    let (face_b, aligned_b) = most_aligned(b, -axis);
-    if aligned_a.max(aligned_b) < FACE_ALIGNMENT {
-        return vec![point(a, separation.on_a, separation.gap)];
-    }
-    let a_is_reference = aligned_a >= aligned_b;
-    let (reference, reference_face, incident, incident_face) =
-        if a_is_reference { (a, face_a, b, face_b) } else { (b, face_b, a, face_a) };
-    let normal = reference.direction_to_world(reference_face.plane.normal);
-    let anchor = reference.to_world(vertex(reference, reference_face, 0));
-    let toward = if a_is_reference { axis } else { -axis };
-    for corner in clipped(reference, reference_face, normal, incident, incident_face) {
-        let gap = (corner - anchor).dot(normal) / normal.dot(toward);
-        if gap <= reach {
-            let on_a = if a_is_reference { corner - axis * gap } else { corner };
-            points.push(point(a, on_a, gap));
-        }
+pub(super) fn manifold(a: &Part, b: &Part, separation: &Separation, reach: f64) -> Points {
+    let mut points = Points::default();
+    if let Some(faces) = Faces::along(a, b, separation.axis) {
+        points = faces.points(separation.axis, reach);
     }
     if points.is_empty() {
         points.push(point(a, separation.on_a, separation.gap));
     }
-    reduce(&mut points);
     points
+}
+
+/// The separation of two parts of which one lies flat on the other, and where
+/// they meet, if the face that is nearest to `axis` (the one they met at last
+/// time) is still the one. Spares the search.
+pub(super) fn flat(a: &Part, b: &Part, axis: DVec3, reach: f64) -> Option<(Separation, Points)> {
+    let faces = Faces::along(a, b, axis)?;
+    let &Faces { normal, anchor, a_is_reference, incident, .. } = &faces;
+    let gap = -incident.extent(-normal) - normal.dot(anchor);
+    if gap <= 0.0 || gap > reach {
+        return None;
+    }
+    let axis = if a_is_reference { normal } else { -normal };
+    let points = faces.points(axis, reach);
+    let nearest = points.iter().min_by(|p, q| p.gap.total_cmp(&q.gap))?;
+    if nearest.gap > gap + SAME_GAP {
+        return None;
+    }
+    let (on_a, on_b) = (nearest.on_body, nearest.on_body + axis * nearest.gap);
+    Some((Separation { axis, gap, on_a, on_b }, points))
+}
+
+/// Two faces that look at each other, one of them nearly along the axis.
+struct Faces<'a, 'p> {
+    a: &'p Part<'a>,
+    reference: &'p Part<'a>,
+    reference_face: &'a Face,
+    incident: &'p Part<'a>,
+    incident_face: &'a Face,
+    a_is_reference: bool,
+    /// Outward normal of the reference face and a point on it.
+    normal: DVec3,
+    anchor: DVec3,
+}
+
+impl<'a, 'p> Faces<'a, 'p> {
+    fn along(a: &'p Part<'a>, b: &'p Part<'a>, axis: DVec3) -> Option<Self> {
+        let (face_a, aligned_a) = most_aligned(a, axis);
+        let (face_b, aligned_b) = most_aligned(b, -axis);
+        if aligned_a.max(aligned_b) < FACE_ALIGNMENT {
+            return None;
+        }
+        let a_is_reference = aligned_a >= aligned_b;
+        let (reference, reference_face, incident, incident_face) =
+            if a_is_reference { (a, face_a, b, face_b) } else { (b, face_b, a, face_a) };
+        let normal = reference.direction_to_world(reference_face.plane.normal);
+        let anchor = reference.to_world(vertex(reference, reference_face, 0));
+        Some(Self {
+            a,
+            reference,
+            reference_face,
+            incident,
+            incident_face,
+            a_is_reference,
+            normal,
+            anchor,
+        })
+    }
+
+    /// The incident face's polygon inside the prism over the reference face,
+    /// with distances measured along `axis`.
+    fn points(&self, axis: DVec3, reach: f64) -> Points {
+        let toward = if self.a_is_reference { axis } else { -axis };
+        let scale = 1.0 / self.normal.dot(toward);
+        let mut corners = ArrayVec::<Corner, MAX_CORNERS>::new();
+        for corner in self.clipped() {
+            let gap = (corner - self.anchor).dot(self.normal) * scale;
+            if gap <= reach {
+                let at = if self.a_is_reference { corner - axis * gap } else { corner };
+                corners.push(Corner { at, gap });
+            }
+        }
+        let corners = reduced(corners, self.normal);
+        corners.into_iter().map(|Corner { at, gap }| point(self.a, at, gap)).collect()
+    }
+
+    fn clipped(&self) -> Polygon {
+        let corner = |part: &Part, face: &Face, index: usize| part.to_world(vertex(part, face, index));
+        let count = self.incident_face.vertices.len();
+        let sides = self.reference_face.vertices.len();
+        let mut polygon = Polygon::new();
+        if count + sides > MAX_CORNERS {
+            return polygon;
+        }
+        polygon.extend((0..count).map(|i| corner(self.incident, self.incident_face, i)));
+        let mut from = corner(self.reference, self.reference_face, sides - 1);
+        for i in 0..sides {
+            let to = corner(self.reference, self.reference_face, i);
+            let outward = (to - from).cross(self.normal);
+            polygon = clip(&polygon, outward, outward.dot(from));
+            from = to;
+        }
+        polygon
+    }
 }
 
 fn point(a: &Part, on_body: DVec3, gap: f64) -> ContactPoint {
@@ -65,64 +157,45 @@ fn most_aligned<'a>(part: &Part<'a>, direction: DVec3) -> (&'a Face, f64) {
     best
 }
 
-/// The incident face's polygon inside the prism over the reference face.
-fn clipped(
-    reference: &Part,
-    reference_face: &Face,
-    normal: DVec3,
-    incident: &Part,
-    incident_face: &Face,
-) -> Vec<DVec3> {
-    let count = incident_face.vertices.len();
-    let mut polygon: Vec<DVec3> =
-        (0..count).map(|i| incident.to_world(vertex(incident, incident_face, i))).collect();
-    let sides = reference_face.vertices.len();
-    let mut from = reference.to_world(vertex(reference, reference_face, sides - 1));
-    for i in 0..sides {
-        let to = reference.to_world(vertex(reference, reference_face, i));
-        let outward = (to - from).cross(normal);
-        polygon = clip(&polygon, &Plane::through(outward, from));
-        from = to;
-    }
-    polygon
-}
-
-fn clip(polygon: &[DVec3], plane: &Plane) -> Vec<DVec3> {
-    let mut kept = Vec::with_capacity(polygon.len() + 1);
-    for (i, &to) in polygon.iter().enumerate() {
-        let from = polygon[(i + polygon.len() - 1) % polygon.len()];
-        let (before, after) = (plane.signed_distance(from), plane.signed_distance(to));
-        if (before > 0.0) != (after > 0.0) {
+/// What of a convex polygon lies behind a plane. Each plane adds one corner at
+/// the most.
+fn clip(polygon: &Polygon, normal: DVec3, distance: f64) -> Polygon {
+    let mut kept = Polygon::new();
+    let Some(&last) = polygon.last() else { return kept };
+    let (mut from, mut before) = (last, normal.dot(last) - distance);
+    for &to in polygon {
+        let after = normal.dot(to) - distance;
+        if (before > 0.0) != (after > 0.0) && !kept.is_full() {
             kept.push(from + (to - from) * (before / (before - after)));
         }
-        if after <= 0.0 {
+        if after <= 0.0 && !kept.is_full() {
             kept.push(to);
         }
+        (from, before) = (to, after);
     }
     kept
 }
 
 /// Keeps the four points that matter: the nearest, the one farthest from it,
 /// and the two that spread widest to either side.
-fn reduce(points: &mut Vec<ContactPoint>) {
-    if points.len() <= MAX_POINTS {
-        return;
+fn reduced(mut corners: ArrayVec<Corner, MAX_CORNERS>, normal: DVec3) -> ArrayVec<Corner, MAX_POINTS> {
+    if corners.len() <= MAX_POINTS {
+        return corners.into_iter().collect();
     }
-    let pick = |points: &mut Vec<ContactPoint>, score: &dyn Fn(&ContactPoint) -> f64| {
+    let mut pick = |score: &dyn Fn(&Corner) -> f64| {
         let mut best = 0;
-        for i in 1..points.len() {
-            if score(&points[i]) > score(&points[best]) {
+        for i in 1..corners.len() {
+            if score(&corners[i]) > score(&corners[best]) {
                 best = i;
             }
         }
-        points.swap_remove(best)
+        corners.swap_remove(best)
     };
-    let nearest = pick(points, &|p| -p.gap);
-    let farthest = pick(points, &|p| p.on_body.distance_squared(nearest.on_body));
-    let along = farthest.on_body - nearest.on_body;
-    let across = along.cross(points[0].on_body - nearest.on_body).cross(along);
-    let side = |p: &ContactPoint| (p.on_body - nearest.on_body).dot(across);
-    let left = pick(points, &side);
-    let right = pick(points, &|p| -side(p));
-    *points = vec![nearest, farthest, left, right];
+    let nearest = pick(&|corner| -corner.gap);
+    let farthest = pick(&|corner| corner.at.distance_squared(nearest.at));
+    let across = (farthest.at - nearest.at).cross(normal);
+    let side = |corner: &Corner| (corner.at - nearest.at).dot(across);
+    let left = pick(&side);
+    let right = pick(&|corner| -side(corner));
+    [nearest, farthest, left, right].into()
 }
