@@ -39,6 +39,8 @@ struct Remainder {
     seconds: f64,
     /// Whether it could not move at all.
     hindered: bool,
+    /// What stopped it.
+    blocker: Option<Blocker>,
 }
 
 /// Moves all awake props by `seconds`. Returns the slots of bodies that were
@@ -59,10 +61,21 @@ pub(crate) fn step(
         }
     }
     let proposals = solve(entities, shapes, pairs, seconds);
-    let mut mover = Mover { map, shapes, entities, pairs, counters, overlapping: Vec::new() };
+    let mut mover = Mover {
+        map,
+        shapes,
+        entities,
+        pairs,
+        counters,
+        overlapping: Vec::new(),
+        stirred: Vec::new(),
+    };
     let mut stopped = mover.advance(&proposals);
     for _ in 0..MORE_ROUNDS {
-        stopped = mover.advance_rest(&stopped, |_, target| target);
+        let (again, stuck) = mover.worth_another_try(stopped);
+        stopped = mover.advance_rest(&again, |_, target| target);
+        stopped.extend(stuck);
+        stopped.sort_unstable_by_key(|remainder| remainder.slot);
     }
     mover.advance_in_part(stopped, seconds);
     let overlapping = mover.overlapping;
@@ -77,6 +90,8 @@ struct Mover<'a> {
     pairs: &'a [Pair],
     counters: &'a mut Counters,
     overlapping: Vec<u16>,
+    /// Who moved in the last round, or was pushed; ascending.
+    stirred: Vec<u16>,
 }
 
 impl Mover<'_> {
@@ -86,21 +101,37 @@ impl Mover<'_> {
         let space = Space { map: self.map, shapes: self.shapes, entities: self.entities };
         let plane = |slot, other| plane_of(self.pairs, slot, other);
         let mut stopped = Vec::new();
+        self.stirred.clear();
         for advance in space.advance(proposals, plane, self.counters) {
             let Some(placement) = advance.placement else {
                 self.overlapping.push(advance.slot);
                 continue;
             };
             self.entities.commit(advance.slot, placement);
+            if !advance.hindered {
+                self.stirred.push(advance.slot);
+            }
             if let Some((blocker, impact)) = &advance.stop {
                 self.answer(advance.slot, *blocker, impact);
             }
             if advance.left > 0.0 {
-                let Advance { slot, left: seconds, hindered, .. } = advance;
-                stopped.push(Remainder { slot, seconds, hindered });
+                let Advance { slot, left: seconds, hindered, stop, .. } = advance;
+                let blocker = stop.map(|(blocker, _)| blocker);
+                stopped.push(Remainder { slot, seconds, hindered, blocker });
             }
         }
+        self.stirred.sort_unstable();
         stopped
+    }
+
+    /// Of those who were stopped, first who would now go another way, or past
+    /// something that has changed; then those for whom all is as it was.
+    fn worth_another_try(&self, stopped: Vec<Remainder>) -> (Vec<Remainder>, Vec<Remainder>) {
+        let stirred = |slot: u16| self.stirred.binary_search(&slot).is_ok();
+        stopped.into_iter().partition(|remainder| {
+            stirred(remainder.slot)
+                || matches!(remainder.blocker, Some(Blocker::Entity(other)) if stirred(other))
+        })
     }
 
     /// Spends what is left of the tick of bodies that were stopped, as far as
@@ -173,7 +204,9 @@ impl Mover<'_> {
         let impulse = impact.axis * (closing / response);
         body.push(-impulse);
         body.store(self.entities, slot);
+        self.stirred.push(slot);
         if let (Some(mut partner), Some(other)) = (partner, other) {
+            self.stirred.push(other);
             partner.push(impulse);
             partner.store(self.entities, other);
         }

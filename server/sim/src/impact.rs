@@ -12,7 +12,7 @@ use glam::{DMat3, DQuat, DVec3};
 use maps::geometry::ConvexSolid;
 
 use crate::pose::{Motion, arc};
-use crate::separation::{Part, Proximity, gap_along, separate};
+use crate::separation::{Part, Proximity, Separation, gap_along, separate};
 
 /// The shortest interval worth telling apart, as a share of the tick.
 pub(crate) const RESOLUTION: f64 = 1.0 / 4096.0;
@@ -120,6 +120,14 @@ impl Moment<'_> {
     fn separate(&self, guess: DVec3) -> Proximity {
         separate(&self.a.part, &self.b.part, guess)
     }
+
+    /// How far the points that are closest now are from each other `later`:
+    /// the parts are no farther apart then.
+    fn distance_later(&self, closest: &Separation, later: &Self) -> f64 {
+        let a = later.a.part.to_world(self.a.part.point_to_local(closest.on_a));
+        let b = later.b.part.to_world(self.b.part.point_to_local(closest.on_b));
+        a.distance(b)
+    }
 }
 
 /// Follows two parts from one time of the tick to another, keeping more than
@@ -157,6 +165,12 @@ pub(crate) fn passage(
     if clears(closest.axis, &passed, &end, margin) {
         return Passage::Free;
     }
+    // Who is pressed against something goes nowhere: most that is stopped.
+    let soon = at(f64::min(from + RESOLUTION, to));
+    if passed.distance_later(&closest, &soon) < margin {
+        let Separation { axis, on_a: point, .. } = closest;
+        return Passage::Blocked(Impact { time: from, axis, point });
+    }
     if let Proximity::Apart(last) = end.separate(closest.axis) {
         *intervals += 1;
         if clears(last.axis, &passed, &end, margin) {
@@ -166,12 +180,16 @@ pub(crate) fn passage(
     let mut creeps = 0;
     for _ in 0..MAX_INTERVALS {
         let axis = closest.axis;
-        // Along a fixed axis the gap closes evenly, but for the arcs: leap to
-        // where it is used up, or less far if the arcs say so.
-        let (first, last) = (passed.gap_along(axis), end.gap_along(axis));
-        let share = if last < first { (first - margin) / (first - last) } else { 1.0 };
-        let even = (end.time - passed.time) * share.clamp(0.0, 1.0) * LEAP;
-        let leap = std::iter::successors(Some(even), |leap| Some(leap * 0.25))
+        // Along a fixed axis the gap closes evenly, but for the arcs, which
+        // grow with the square of the time: leap to where both have used it
+        // up, or less far where that was too bold.
+        let room = passed.gap_along(axis) - margin;
+        let closing = room + margin - end.gap_along(axis);
+        let bend = 2.0 * arcs(&passed, &end);
+        let both = closing + (closing * closing + 4.0 * bend * room.max(0.0)).sqrt();
+        let share = if both > 2.0 * room { 2.0 * room / both } else { 1.0 };
+        let longest = (end.time - passed.time) * share.clamp(0.0, 1.0) * LEAP;
+        let leap = std::iter::successors(Some(longest), |leap| Some(leap * 0.5))
             .take_while(|&leap| leap >= RESOLUTION)
             .map(|leap| at(passed.time + leap))
             .find(|next| clears(axis, &passed, next, margin));
