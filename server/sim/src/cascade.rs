@@ -19,6 +19,7 @@ mod bounds;
 mod bsp_box;
 mod bsp_hard;
 mod candidates;
+mod planes;
 mod relative;
 mod surface;
 
@@ -26,6 +27,7 @@ use glam::DVec3;
 
 pub(crate) use body::{Body, box_at};
 pub(crate) use candidates::Candidates;
+pub(crate) use planes::{Planes, Reversed};
 pub(crate) use surface::Surface;
 
 use crate::counters::{Counters, Stage, Stages};
@@ -107,18 +109,18 @@ pub(crate) fn pass(
     b: &Body,
     span: (f64, f64),
     margin: f64,
-    axis: Option<DVec3>,
+    planes: impl Planes,
     counters: &mut Counters,
 ) -> Passage {
-    let Verdict::Open(open) = filter(a, b, margin, axis, counters) else { return Passage::Free };
-    let found = exact_passage(a, b, span, margin, axis, open, counters);
+    let Verdict::Open(open) = filter(a, b, margin, planes.whole(), counters) else { return Passage::Free };
+    let found = exact_passage(a, b, span, margin, planes, open, counters);
     if found == Passage::Free || counters.stages == Stages::ALL {
         return found;
     }
-    match ask(counters.stages.others(), a, b, margin, axis, counters) {
+    match ask(counters.stages.others(), a, b, margin, planes.whole(), counters) {
         Verdict::Apart => Passage::Free,
         Verdict::Open(rest) if open.and(rest) == open => found,
-        Verdict::Open(rest) => exact_passage(a, b, span, margin, axis, open.and(rest), counters),
+        Verdict::Open(rest) => exact_passage(a, b, span, margin, planes, open.and(rest), counters),
     }
 }
 
@@ -127,7 +129,7 @@ fn exact_passage(
     b: &Body,
     span: (f64, f64),
     margin: f64,
-    axis: Option<DVec3>,
+    planes: impl Planes,
     open: Candidates,
     counters: &mut Counters,
 ) -> Passage {
@@ -135,9 +137,10 @@ fn exact_passage(
     counters.impact_queries += 1;
     let mut result = Passage::Free;
     for (j, theirs) in b.parts.iter().enumerate() {
-        for (_, ours) in a.parts.iter().enumerate().filter(|&(i, _)| open.hold(i, j)) {
+        for (i, ours) in a.parts.iter().enumerate().filter(|&(i, _)| open.hold(i, j)) {
             let (ours, theirs) = (a.traveller(ours), b.traveller(theirs));
-            let direction = axis.unwrap_or_else(|| theirs.centre() - ours.centre());
+            let known = planes.between(i, j);
+            let direction = known.unwrap_or_else(|| theirs.centre() - ours.centre());
             let iterations = &mut counters.impact_iterations;
             let found = passage(&ours, &theirs, span, margin, direction, iterations);
             result = result.earlier(found);

@@ -7,13 +7,15 @@
 //! body at rest is never refused its place.
 
 mod find;
+mod known;
 mod manifold;
 mod seam;
 mod solve;
 
 use arrayvec::ArrayVec;
 
-pub(crate) use find::{Pair, find, plane_of};
+pub(crate) use find::{Pair, find};
+pub(crate) use known::known;
 pub(crate) use solve::{FRICTION, SUB_STEPS, solve};
 
 /// The distance in units at which bodies come to rest: a tenth of a unit

@@ -7,7 +7,7 @@
 
 use glam::DVec3;
 
-use crate::contact::{Pair, find, plane_of, solve};
+use crate::contact::{Pair, find, known, solve};
 use crate::counters::Counters;
 use crate::entities::Entities;
 use crate::guard::{Advance, Blocker, Proposal, Space};
@@ -99,10 +99,10 @@ impl Mover<'_> {
     /// and answers what stops them. Returns those that were stopped.
     fn advance(&mut self, proposals: &[Proposal]) -> Vec<Remainder> {
         let space = Space { map: self.map, shapes: self.shapes, entities: self.entities };
-        let plane = |slot, other| plane_of(self.pairs, slot, other);
+        let planes = |slot, other| known(self.pairs, slot, other);
         let mut stopped = Vec::new();
         self.stirred.clear();
-        for advance in space.advance(proposals, plane, self.counters) {
+        for advance in space.advance(proposals, planes, self.counters) {
             let Some(placement) = advance.placement else {
                 self.overlapping.push(advance.slot);
                 continue;

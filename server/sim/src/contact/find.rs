@@ -1,9 +1,10 @@
 use glam::DVec3;
 
+use super::known::known;
 use super::manifold::{flat, manifold};
 use super::seam::{Surface, surface};
 use super::{Points, REST_GAP};
-use crate::cascade::{Body, Verdict, filter};
+use crate::cascade::{Body, Planes, Verdict, filter};
 use crate::counters::{Counters, Stage};
 use crate::entities::Entity;
 use crate::guard::{Blocker, Space};
@@ -39,14 +40,6 @@ pub(crate) struct Pair {
     pub(crate) axis: DVec3,
     /// Where they touch or will touch; empty if they will not.
     pub(crate) points: Points,
-}
-
-/// The dividing direction of last time from the body in slot `body` to
-/// `other`.
-pub(crate) fn plane_of(pairs: &[Pair], body: u16, other: Blocker) -> Option<DVec3> {
-    let first = pairs.partition_point(|p| (p.key.body, p.key.other) < (body, other));
-    let pair = pairs.get(first).filter(|p| p.key.body == body && p.key.other == other)?;
-    Some(pair.axis)
 }
 
 /// All pairs of parts that awake props may bring together within `seconds`,
@@ -104,8 +97,8 @@ impl Finder<'_> {
     /// Takes down the pairs of parts that a body and an obstacle form, unless
     /// a filter shows them farther apart than `reach`.
     fn meet(&mut self, entity: &Entity, body: &Body, other: Blocker, obstacle: &Body, reach: f64) {
-        let plane = plane_of(self.before, entity.id.slot, other);
-        let Verdict::Open(open) = filter(body, obstacle, reach, plane, self.counters) else {
+        let known = known(self.before, entity.id.slot, other);
+        let Verdict::Open(open) = filter(body, obstacle, reach, known.whole(), self.counters) else {
             return;
         };
         let mut watch = self.counters.watch();
@@ -117,8 +110,7 @@ impl Finder<'_> {
                     continue;
                 }
                 let key = PairKey { body: entity.id.slot, other, parts: (i as u16, j as u16) };
-                let known = self.before.binary_search_by_key(&key, |pair| pair.key);
-                let known = known.ok().map(|index| &self.before[index]);
+                let known = known.pair(i, j);
                 // What lies flat goes on doing so: no search as long as it does.
                 let flat = known.and_then(|pair| flat(&part, &against, pair.axis, reach));
                 let (mut found, lying) = match flat {

@@ -6,10 +6,8 @@
 //! is then followed past the one that has stopped, until nothing changes any
 //! more. At time zero everybody is free, so this always ends.
 
-use glam::DVec3;
-
 use super::{Blocker, MARGIN, Placement, Space};
-use crate::cascade::{Body, pass};
+use crate::cascade::{Body, Planes, Reversed, pass};
 use crate::counters::Counters;
 use crate::impact::{Impact, Passage};
 use crate::pose::Pose;
@@ -55,23 +53,23 @@ struct Mover<'a> {
 }
 
 /// Two movers that come near each other.
-struct Meeting {
+struct Meeting<P> {
     movers: [usize; 2],
-    axis: Option<DVec3>,
+    planes: P,
 }
 
 impl Space<'_> {
     /// Moves the bodies of `proposals` (ascending slots, placed props) as far
-    /// as each can get, everybody else standing. `plane` knows what divided a
-    /// body from a blocker last time.
-    pub(crate) fn advance(
+    /// as each can get, everybody else standing. `planes` knows what divided
+    /// a body from a blocker last time.
+    pub(crate) fn advance<P: Planes>(
         &self,
         proposals: &[Proposal],
-        plane: impl Fn(u16, Blocker) -> Option<DVec3>,
+        planes: impl Fn(u16, Blocker) -> P,
         counters: &mut Counters,
     ) -> Vec<Advance> {
         let mut movers = self.movers(proposals);
-        let meetings = self.first_contacts(&mut movers, plane, counters);
+        let meetings = self.first_contacts(&mut movers, planes, counters);
         if movers.iter().any(|mover| mover.until < 1.0) {
             follow_past_stopped(&mut movers, &meetings, counters);
         }
@@ -110,12 +108,12 @@ impl Space<'_> {
 
     /// Stops every mover at its first contact with anything, as if all others
     /// went all their way, and returns the pairs of movers that came near.
-    fn first_contacts(
+    fn first_contacts<P: Planes>(
         &self,
         movers: &mut [Mover],
-        plane: impl Fn(u16, Blocker) -> Option<DVec3>,
+        planes: impl Fn(u16, Blocker) -> P,
         counters: &mut Counters,
-    ) -> Vec<Meeting> {
+    ) -> Vec<Meeting<P>> {
         let speedboxes: Vec<_> =
             movers.iter().map(|mover| mover.body.speedbox().inflated(MARGIN)).collect();
         // The grid knows where bodies are, not where they go: look as far
@@ -138,8 +136,8 @@ impl Space<'_> {
             self.visit_solids(&speedboxes[i], |index, solid| solids.push((index, solid)));
             for (index, solid) in solids {
                 let blocker = Blocker::Solid(index);
-                let axis = plane(slot, blocker);
-                let passage = pass(&movers[i].body, &solid, (0.0, 1.0), MARGIN, axis, counters);
+                let planes = planes(slot, blocker);
+                let passage = pass(&movers[i].body, &solid, (0.0, 1.0), MARGIN, planes, counters);
                 movers[i].meet(blocker, passage);
             }
             self.entities.near(&speedboxes[i].inflated(travel), &mut near);
@@ -148,12 +146,12 @@ impl Space<'_> {
                 match movers.binary_search_by_key(&other, |mover| mover.slot) {
                     Ok(j) if j < i || !speedboxes[i].overlaps(&speedboxes[j]) => {}
                     Ok(j) => {
-                        let axis = plane(slot, blocker);
+                        let planes = planes(slot, blocker);
                         let (a, b) = (&movers[i].body, &movers[j].body);
-                        let passage = pass(a, b, (0.0, 1.0), MARGIN, axis, counters);
+                        let passage = pass(a, b, (0.0, 1.0), MARGIN, planes, counters);
                         movers[i].meet(blocker, passage);
                         movers[j].meet(Blocker::Entity(slot), reversed(passage));
-                        meetings.push(Meeting { movers: [i, j], axis });
+                        meetings.push(Meeting { movers: [i, j], planes });
                     }
                     Err(_) => {
                         let Some(entity) = self.entities.get(other) else { continue };
@@ -163,9 +161,9 @@ impl Space<'_> {
                         let Some(body) = self.standing(entity).filter(|_| touched) else {
                             continue;
                         };
-                        let axis = plane(slot, blocker);
+                        let planes = planes(slot, blocker);
                         let passage =
-                            pass(&movers[i].body, &body, (0.0, 1.0), MARGIN, axis, counters);
+                            pass(&movers[i].body, &body, (0.0, 1.0), MARGIN, planes, counters);
                         movers[i].meet(blocker, passage);
                     }
                 }
@@ -176,7 +174,11 @@ impl Space<'_> {
 }
 
 /// Follows each mover that goes on past the ones that have stopped.
-fn follow_past_stopped(movers: &mut [Mover], meetings: &[Meeting], counters: &mut Counters) {
+fn follow_past_stopped(
+    movers: &mut [Mover],
+    meetings: &[Meeting<impl Planes>],
+    counters: &mut Counters,
+) {
     for _ in 0..MAX_ROUNDS {
         let mut changed = false;
         for meeting in meetings {
@@ -188,8 +190,12 @@ fn follow_past_stopped(movers: &mut [Mover], meetings: &[Meeting], counters: &mu
             }
             let pose = movers[early].body.motion.at(span.0);
             let stopped = movers[early].body.stopped(pose);
-            let axis = meeting.axis.map(|axis| if late == a { axis } else { -axis });
-            let passage = pass(&movers[late].body, &stopped, span, MARGIN, axis, counters);
+            let (body, planes) = (&movers[late].body, meeting.planes);
+            let passage = if late == a {
+                pass(body, &stopped, span, MARGIN, planes, counters)
+            } else {
+                pass(body, &stopped, span, MARGIN, Reversed(planes), counters)
+            };
             let blocker = Blocker::Entity(movers[early].slot);
             let before = movers[late].until;
             movers[late].meet(blocker, passage);
