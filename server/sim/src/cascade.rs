@@ -112,7 +112,9 @@ pub(crate) fn pass(
     planes: impl Planes,
     counters: &mut Counters,
 ) -> Passage {
-    let Verdict::Open(open) = filter(a, b, margin, planes.whole(), counters) else { return Passage::Free };
+    let Verdict::Open(open) = filter(a, b, margin, planes.whole(), counters) else {
+        return Passage::Free;
+    };
     let found = exact_passage(a, b, span, margin, planes, open, counters);
     if found == Passage::Free || counters.stages == Stages::ALL {
         return found;

@@ -9,7 +9,7 @@ use crate::arena::Arena;
 use crate::cascade::{Body, Candidates, least_gap, pass};
 use crate::combat::Weapon;
 use crate::command::Command;
-use crate::contact::{FRICTION, SUB_STEPS};
+use crate::contact::{FRICTION, SUB_STEPS_ALONE};
 use crate::counters::Counters;
 use crate::guard::{Crowd, MARGIN, Memory};
 use crate::impact::Passage;
@@ -93,7 +93,7 @@ impl Predictor {
             let lost = level.clamp_length_max(FRICTION * GRAVITY * seconds);
             velocity = level - lost;
             // Each sub-step slows the body first and then moves it.
-            mean = level - lost * (0.5 + 0.5 / f64::from(SUB_STEPS));
+            mean = level - lost * (0.5 + 0.5 / f64::from(SUB_STEPS_ALONE));
         }
         let from = start.motion.start;
         let to = Pose { position: from.position + mean * seconds, ..from };

@@ -98,7 +98,8 @@ impl Finder<'_> {
     /// a filter shows them farther apart than `reach`.
     fn meet(&mut self, entity: &Entity, body: &Body, other: Blocker, obstacle: &Body, reach: f64) {
         let known = known(self.before, entity.id.slot, other);
-        let Verdict::Open(open) = filter(body, obstacle, reach, known.whole(), self.counters) else {
+        let Verdict::Open(open) = filter(body, obstacle, reach, known.whole(), self.counters)
+        else {
             return;
         };
         let mut watch = self.counters.watch();

@@ -117,7 +117,8 @@ impl<'a, 'p> Faces<'a, 'p> {
     }
 
     fn clipped(&self) -> Polygon {
-        let corner = |part: &Part, face: &Face, index: usize| part.to_world(vertex(part, face, index));
+        let corner =
+            |part: &Part, face: &Face, index: usize| part.to_world(vertex(part, face, index));
         let count = self.incident_face.vertices.len();
         let sides = self.reference_face.vertices.len();
         let mut polygon = Polygon::new();
@@ -178,7 +179,10 @@ fn clip(polygon: &Polygon, normal: DVec3, distance: f64) -> Polygon {
 
 /// Keeps the four points that matter: the nearest, the one farthest from it,
 /// and the two that spread widest to either side.
-fn reduced(mut corners: ArrayVec<Corner, MAX_CORNERS>, normal: DVec3) -> ArrayVec<Corner, MAX_POINTS> {
+fn reduced(
+    mut corners: ArrayVec<Corner, MAX_CORNERS>,
+    normal: DVec3,
+) -> ArrayVec<Corner, MAX_POINTS> {
     if corners.len() <= MAX_POINTS {
         return corners.into_iter().collect();
     }
