@@ -54,10 +54,12 @@ pub(crate) fn find(
     let reach_of = |entity: &Entity| reach_of(entity, space.shape(entity.shape).radius, seconds);
     let farthest = awake().map(reach_of).fold(0.0, f64::max);
     let everyone = space.entities.iter().count() as u64;
-    let mut finder = Finder { space, before, seconds, counters, pairs: Vec::new() };
+    let mut finder =
+        Finder { space, before, seconds, counters, pairs: Vec::with_capacity(before.len() + 16) };
     for entity in awake() {
         let Some(body) = space.standing(entity) else { continue };
         let own = reach_of(entity);
+        let first = finder.pairs.len();
         let bounds = body.speedbox();
         space.visit_solids(&bounds.inflated(NEAR + own), |index, solid| {
             finder.meet(entity, &body, Blocker::Solid(index), &solid, NEAR + own);
@@ -80,8 +82,9 @@ pub(crate) fn find(
                 finder.meet(entity, &body, Blocker::Entity(slot), &other, reach);
             }
         }
+        // Bodies come in ascending order: so do all pairs, then.
+        finder.pairs[first..].sort_unstable_by_key(|pair| pair.key);
     }
-    finder.pairs.sort_unstable_by_key(|pair| pair.key);
     finder.pairs
 }
 

@@ -22,9 +22,10 @@ use crate::shape::Shapes;
 
 pub(crate) use manifold::FRICTION;
 
-use island::solve_islands;
+use island::Islands;
 use manifold::Manifold;
 use mover::Mover;
+use spring::Spring;
 
 /// Sub-steps of a tick: with eight a stack of six mixed bodies stands and
 /// sleeps; with four it sways for ever.
@@ -60,11 +61,25 @@ pub(crate) fn solve(
             movers.push(mover);
         }
     }
-    let mut manifolds = prepare(pairs, &movers, &index_of);
-    solve_islands(&mut movers, &mut manifolds, seconds);
-    for manifold in &manifolds {
-        let points = &mut pairs[manifold.pair].points;
-        points.iter_mut().zip(manifold.impulses()).for_each(|(point, to)| point.impulse = to);
+    let bodies = |pair: &Pair| {
+        let second = match pair.key.other {
+            Blocker::Solid(_) => 0,
+            Blocker::Entity(slot) => index_of[usize::from(slot)],
+        };
+        [index_of[usize::from(pair.key.body)], second]
+    };
+    // One island fits the cache, with all that is prepared for it.
+    let mut manifolds = Vec::new();
+    for [members, touching] in Islands::new(movers.len(), pairs, bodies).iter() {
+        let pair =
+            |&(_, at): &(usize, usize)| Manifold::new(&movers, bodies(&pairs[at]), &pairs[at]);
+        manifolds.clear();
+        manifolds.extend(touching.iter().map(pair));
+        solve_island(&mut movers, members, &mut manifolds, seconds);
+        for (manifold, &(_, at)) in manifolds.iter().zip(touching) {
+            let points = &mut pairs[at].points;
+            points.iter_mut().zip(manifold.impulses()).for_each(|(point, to)| point.impulse = to);
+        }
     }
     let mut proposals = Vec::with_capacity(movers.len() - 1);
     for entity in entities.iter_mut() {
@@ -84,15 +99,25 @@ pub(crate) fn solve(
     proposals
 }
 
-fn prepare(pairs: &[Pair], movers: &[Mover], index_of: &[usize]) -> Vec<Manifold> {
-    let prepared = |(at, pair): (usize, &Pair)| {
-        let second = match pair.key.other {
-            Blocker::Solid(_) => 0,
-            Blocker::Entity(slot) => index_of[usize::from(slot)],
-        };
-        let bodies = [index_of[usize::from(pair.key.body)], second];
-        Manifold::new(movers, bodies, pair.axis, &pair.points, at)
-    };
-    let touching = pairs.iter().enumerate().filter(|(_, pair)| !pair.points.is_empty());
-    touching.map(prepared).collect()
+fn solve_island(
+    movers: &mut [Mover],
+    members: &[(usize, usize)],
+    manifolds: &mut [Manifold],
+    seconds: f64,
+) {
+    let steps = if members.len() == 1 { SUB_STEPS_ALONE } else { SUB_STEPS };
+    let sub_step = seconds / f64::from(steps);
+    let spring = Spring::new(sub_step);
+    let max_spin = MAX_SPIN.min(MAX_TURN / seconds);
+    for _ in 0..steps {
+        members.iter().for_each(|&(_, mover)| movers[mover].fall(sub_step));
+        manifolds.iter().for_each(|manifold| manifold.warm_start(movers));
+        manifolds.iter_mut().for_each(|manifold| manifold.solve(movers, sub_step, Some(&spring)));
+        members.iter().for_each(|&(_, mover)| movers[mover].go(sub_step, max_spin));
+        for manifold in &mut *manifolds {
+            manifold.measure(movers);
+            manifold.solve(movers, sub_step, None);
+        }
+    }
+    manifolds.iter_mut().for_each(|manifold| manifold.bounce(movers));
 }

@@ -3,7 +3,7 @@ use glam::DVec3;
 
 use super::mover::Mover;
 use super::spring::Spring;
-use crate::contact::{ContactPoint, MAX_POINTS, REST_GAP};
+use crate::contact::{ContactPoint, MAX_POINTS, Pair, REST_GAP};
 
 /// Coulomb friction of everything on everything: boxes stay on ramps up to
 /// 31 degrees.
@@ -19,14 +19,12 @@ const EASE_SPEED: f64 = 40.0;
 /// All contact points of a pair of parts: they share their bodies and axes.
 pub(super) struct Manifold {
     /// The second is 0 for what no impulse moves.
-    pub(super) bodies: [usize; 2],
+    bodies: [usize; 2],
     /// Normal from the first body to the second, and two tangents.
     axes: [DVec3; 3],
     inverse_masses: [f64; 2],
     restitution: f64,
     points: ArrayVec<Point, MAX_POINTS>,
-    /// Which pair this is.
-    pub(super) pair: usize,
 }
 
 /// One contact point, prepared.
@@ -76,14 +74,9 @@ impl Velocities {
 }
 
 impl Manifold {
-    pub(super) fn new(
-        movers: &[Mover],
-        bodies: [usize; 2],
-        normal: DVec3,
-        points: &[ContactPoint],
-        pair: usize,
-    ) -> Self {
+    pub(super) fn new(movers: &[Mover], bodies: [usize; 2], pair: &Pair) -> Self {
         let [a, b] = bodies.map(|index| &movers[index]);
+        let normal = pair.axis;
         let tangent = normal.any_orthonormal_vector();
         let axes = [normal, tangent, normal.cross(tangent)];
         let point = |point: &ContactPoint| {
@@ -113,8 +106,7 @@ impl Manifold {
             axes,
             inverse_masses: [a.inverse_mass, b.inverse_mass],
             restitution: a.restitution.max(b.restitution),
-            points: points.iter().map(point).collect(),
-            pair,
+            points: pair.points.iter().map(point).collect(),
         }
     }
 
