@@ -68,7 +68,9 @@ pub(crate) fn digest(tick: u64, entities: &Entities, pairs: &[Pair], past: &Past
         }
         numbers(&mut hash, &entity.velocity.to_array());
         numbers(&mut hash, &entity.angular.to_array());
-        hash.update(&[u8::from(entity.rest.asleep), u8::from(entity.placement().is_some())]);
+        let unchanged = entity.seen.is_some() && entity.seen == entity.seen_now();
+        let flags = [entity.rest.asleep, entity.placement().is_some(), unchanged];
+        hash.update(&flags.map(u8::from));
         hash.update(&entity.rest.still.to_le_bytes());
         hash.update(&entity.rest.island.to_le_bytes());
     }

@@ -53,9 +53,10 @@ pub(crate) fn step(
     seconds: f64,
     counters: &mut Counters,
 ) -> Vec<u16> {
-    for _ in 0..MAX_WAKE_ROUNDS {
+    for round in 0..MAX_WAKE_ROUNDS {
         let space = Space { map, shapes, entities };
-        *pairs = find(&space, pairs, seconds, counters);
+        *pairs = find(&space, pairs, seconds, round > 0, counters);
+        entities.iter_mut().for_each(|entity| entity.seen = entity.seen_now());
         if !rest::wake_touched(entities, shapes, pairs) {
             break;
         }

@@ -6,6 +6,7 @@ use crate::grid::{CellRange, Grid};
 use crate::guard::Placement;
 use crate::hovertank::{Cargo, Drive, Hovertank};
 use crate::movement::Walker;
+use crate::pose::Pose;
 use crate::shape::ShapeId;
 use crate::state::{EntityId, ModelId};
 
@@ -54,7 +55,16 @@ pub(crate) struct Entity {
     /// Radians per second, world axes.
     pub(crate) angular: DVec3,
     pub(crate) rest: Rest,
+    /// How the last search for contacts found it.
+    pub(crate) seen: Option<Seen>,
     placed: Option<(Placement, CellRange)>,
+}
+
+/// What a search for contacts depends on, for one body that hardly moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Seen {
+    pose: Pose,
+    awake: bool,
 }
 
 /// How close to sleep a prop is.
@@ -71,6 +81,12 @@ impl Entity {
     /// Where it stands, unless it waits in limbo.
     pub(crate) fn placement(&self) -> Option<&Placement> {
         self.placed.as_ref().map(|(placement, _)| placement)
+    }
+
+    /// What a search for contacts sees of it now, unless it is in limbo.
+    pub(crate) fn seen_now(&self) -> Option<Seen> {
+        let pose = *self.placement()?.pose();
+        Some(Seen { pose, awake: self.is_awake_prop() })
     }
 
     /// Whether it is moved by the solver and the guard, and by impulses.
@@ -193,6 +209,7 @@ impl Entities {
             velocity: DVec3::ZERO,
             angular: DVec3::ZERO,
             rest: Rest::default(),
+            seen: None,
             placed: None,
         });
         Some(id)

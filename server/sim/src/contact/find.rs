@@ -1,6 +1,6 @@
 use glam::DVec3;
 
-use super::known::known;
+use super::known::{known, solids_of};
 use super::manifold::{flat, manifold};
 use super::seam::{Surface, surface};
 use super::{Points, REST_GAP};
@@ -16,6 +16,11 @@ const NEAR: f64 = 2.0 * REST_GAP;
 
 /// A pair that will come this near within the tick needs a contact.
 const CLOSE: f64 = 0.5 * REST_GAP;
+
+/// Who comes no farther than this within the tick, and stands where it stood at
+/// the last search, needs none: everyone is searched for as if they came so
+/// far.
+const HARDLY: f64 = 0.5 * REST_GAP;
 
 /// A point is the same one as last tick if it moved less than this along the
 /// body: corners of props are farther apart.
@@ -43,27 +48,33 @@ pub(crate) struct Pair {
 }
 
 /// All pairs of parts that awake props may bring together within `seconds`,
-/// in order of key. `before` are the pairs of last tick.
+/// in order of key. `before` are the pairs of last tick, or of this one if it is
+/// searched `again`, because somebody has woken.
 pub(crate) fn find(
     space: &Space,
     before: &[Pair],
     seconds: f64,
+    again: bool,
     counters: &mut Counters,
 ) -> Vec<Pair> {
     let awake = || space.entities.iter().filter(|entity| entity.is_awake_prop());
     let reach_of = |entity: &Entity| reach_of(entity, space.shape(entity.shape).radius, seconds);
     let farthest = awake().map(reach_of).fold(0.0, f64::max);
     let everyone = space.entities.iter().count() as u64;
-    let mut finder =
-        Finder { space, before, seconds, counters, pairs: Vec::with_capacity(before.len() + 16) };
+    let pairs = Vec::with_capacity(before.len() + 16);
+    let mut finder = Finder { space, before, seconds, again, counters, pairs };
     for entity in awake() {
         let Some(body) = space.standing(entity) else { continue };
         let own = reach_of(entity);
         let first = finder.pairs.len();
         let bounds = body.speedbox();
-        space.visit_solids(&bounds.inflated(NEAR + own), |index, solid| {
-            finder.meet(entity, &body, Blocker::Solid(index), &solid, NEAR + own);
-        });
+        if finder.is_unchanged(entity) {
+            finder.keep(solids_of(before, entity.id.slot));
+        } else {
+            space.visit_solids(&bounds.inflated(NEAR + own), |index, solid| {
+                finder.meet(entity, &body, Blocker::Solid(index), &solid, NEAR + own);
+            });
+        }
         let mut candidates = Vec::new();
         let mut watch = finder.counters.watch();
         let around = bounds.inflated(NEAR + own + farthest);
@@ -77,7 +88,12 @@ pub(crate) fn find(
         for (slot, other) in candidates {
             let Some(partner) = space.entities.get(slot) else { continue };
             // Two awake props meet once, under the lower slot.
-            if !(partner.is_awake_prop() && slot < entity.id.slot) {
+            if partner.is_awake_prop() && slot < entity.id.slot {
+                continue;
+            }
+            if finder.is_unchanged(entity) && finder.is_unchanged(partner) {
+                finder.keep(known(before, entity.id.slot, Blocker::Entity(slot)).pairs());
+            } else {
                 let reach = NEAR + own + reach_of(partner);
                 finder.meet(entity, &body, Blocker::Entity(slot), &other, reach);
             }
@@ -92,11 +108,32 @@ struct Finder<'a> {
     space: &'a Space<'a>,
     before: &'a [Pair],
     seconds: f64,
+    again: bool,
     counters: &'a mut Counters,
     pairs: Vec<Pair>,
 }
 
 impl Finder<'_> {
+    /// Whether a search would find of this body what it found last time.
+    fn is_unchanged(&self, entity: &Entity) -> bool {
+        let hardly = || {
+            let radius = self.space.shape(entity.shape).radius;
+            reach_of(entity, radius, self.seconds) <= HARDLY
+        };
+        entity.seen.is_some() && entity.seen == entity.seen_now() && (self.again || hardly())
+    }
+
+    fn keep(&mut self, pairs: &[Pair]) {
+        for pair in pairs {
+            let mut pair = pair.clone();
+            // What was on its way here has stopped.
+            if !self.again && pair.points.iter().all(|point| point.gap > NEAR) {
+                pair.points.clear();
+            }
+            self.pairs.push(pair);
+        }
+    }
+
     /// Takes down the pairs of parts that a body and an obstacle form, unless
     /// a filter shows them farther apart than `reach`.
     fn meet(&mut self, entity: &Entity, body: &Body, other: Blocker, obstacle: &Body, reach: f64) {
@@ -186,7 +223,8 @@ fn reach_of(entity: &Entity, radius: f64, seconds: f64) -> f64 {
     if entity.rest.asleep {
         return 0.0;
     }
-    (entity.velocity.length() + entity.angular.length() * radius) * seconds
+    let speed = entity.velocity.length() + entity.angular.length() * radius;
+    HARDLY.max(speed * seconds)
 }
 
 /// Sets the direction of a contact with the world right where brushes meet;

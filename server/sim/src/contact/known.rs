@@ -17,7 +17,18 @@ pub(crate) fn known(pairs: &[Pair], body: u16, other: Blocker) -> Known<'_> {
     Known(&pairs[first..first + count.count()])
 }
 
+/// What is known of a body and all solids of the world.
+pub(super) fn solids_of(pairs: &[Pair], body: u16) -> &[Pair] {
+    let first = pairs.partition_point(|p| p.key.body < body);
+    let is_own = |p: &&Pair| p.key.body == body && matches!(p.key.other, Blocker::Solid(_));
+    &pairs[first..first + pairs[first..].iter().take_while(is_own).count()]
+}
+
 impl<'a> Known<'a> {
+    pub(super) fn pairs(self) -> &'a [Pair] {
+        self.0
+    }
+
     /// The pair of these parts.
     pub(super) fn pair(self, ours: usize, theirs: usize) -> Option<&'a Pair> {
         let parts = (ours as u16, theirs as u16);

@@ -35,6 +35,10 @@ const SUB_STEPS: u32 = 8;
 /// to carry.
 pub(crate) const SUB_STEPS_ALONE: u32 = 4;
 
+/// Who would move less than this within a tick, in units, stands: nobody can
+/// see it, and no way need be looked at. Most who wait for sleep are so still.
+const SLIGHT: f64 = 1.0 / 4096.0;
+
 /// Fastest spin in radians per second.
 const MAX_SPIN: f64 = 20.0;
 
@@ -44,7 +48,8 @@ const MAX_TURN: f64 = 1.0;
 
 /// Applies gravity and solves the contacts of all `pairs` over `seconds`.
 /// Writes the velocities of awake props and the impulses into the pairs, and
-/// returns where each awake prop should go, in ascending order of slot.
+/// returns where each awake prop should go that goes anywhere, in ascending
+/// order of slot.
 pub(crate) fn solve(
     entities: &mut Entities,
     shapes: &Shapes,
@@ -92,7 +97,9 @@ pub(crate) fn solve(
             position: start.position + mover.moved,
             orientation: (mover.turned * start.orientation).normalize(),
         };
-        proposals.push(Proposal { slot: entity.id.slot, target, seconds });
+        if mover.comes_farther_than(SLIGHT, shapes[entity.shape].radius) {
+            proposals.push(Proposal { slot: entity.id.slot, target, seconds });
+        }
         entity.velocity = mover.velocity;
         entity.angular = mover.angular;
     }

@@ -81,6 +81,12 @@ impl Mover {
         self.velocity + self.angular.cross(arm)
     }
 
+    /// Whether any point within `radius` has moved by more than `distance`.
+    pub(super) fn comes_farther_than(&self, distance: f64, radius: f64) -> bool {
+        let turn = 2.0 * self.turned.xyz().length();
+        self.moved.length() + turn * radius > distance
+    }
+
     /// How far the points of the body have come along `normal`: the share that
     /// is the same for all, and what to multiply an arm with for the rest.
     pub(super) fn displacement(&self, normal: DVec3) -> (f64, DVec3) {
