@@ -24,6 +24,7 @@ pub(crate) fn digest(tick: u64, entities: &Entities, pairs: &[Pair], past: &Past
         hash.update(&[kind]);
         hash.update(&index.to_le_bytes());
         numbers(&mut hash, &pair.axis.to_array());
+        pair.features.iter().flatten().for_each(|index| hash.update(&index.to_le_bytes()));
         for point in &pair.points {
             numbers(&mut hash, &point.local.to_array());
             numbers(&mut hash, &point.impulse);

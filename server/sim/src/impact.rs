@@ -12,7 +12,7 @@ use glam::{DMat3, DQuat, DVec3};
 use maps::geometry::ConvexSolid;
 
 use crate::pose::{Motion, arc};
-use crate::separation::{Part, Proximity, Separation, gap_along, separate};
+use crate::separation::{Part, Proximity, Separation, gap_along, separate, separate_from};
 
 /// The shortest interval worth telling apart, as a share of the tick.
 pub(crate) const RESOLUTION: f64 = 1.0 / 4096.0;
@@ -121,6 +121,11 @@ impl Moment<'_> {
         separate(&self.a.part, &self.b.part, guess)
     }
 
+    /// The same, with what was found at a time near by.
+    fn separate_from(&self, near: &Separation) -> Proximity {
+        separate_from(&self.a.part, &self.b.part, near.axis, &near.features, f64::INFINITY)
+    }
+
     /// How far the points that are closest now are from each other `later`:
     /// the parts are no farther apart then.
     fn distance_later(&self, closest: &Separation, later: &Self) -> f64 {
@@ -171,7 +176,7 @@ pub(crate) fn passage(
         let Separation { axis, on_a: point, .. } = closest;
         return Passage::Blocked(Impact { time: from, axis, point });
     }
-    if let Proximity::Apart(last) = end.separate(closest.axis) {
+    if let Proximity::Apart(last) = end.separate_from(&closest) {
         *intervals += 1;
         if clears(last.axis, &passed, &end, margin) {
             return Passage::Free;
@@ -201,7 +206,7 @@ pub(crate) fn passage(
             None => {
                 creeps += 1;
                 let next = at(f64::min(passed.time + RESOLUTION, end.time));
-                match next.separate(axis) {
+                match next.separate_from(&closest) {
                     Proximity::Apart(found) if clears(found.axis, &passed, &next, margin) => next,
                     _ => break,
                 }
@@ -211,7 +216,7 @@ pub(crate) fn passage(
             return Passage::Free;
         }
         passed = next;
-        match passed.separate(axis) {
+        match passed.separate_from(&closest) {
             Proximity::Apart(found) => closest = found,
             Proximity::Overlapping => break,
         }

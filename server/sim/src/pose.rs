@@ -33,6 +33,9 @@ impl Pose {
     }
 }
 
+/// What is added to a sagitta for a turn that is not quite even.
+const UNEVEN: f64 = 1.1;
+
 /// Cosine of half a radian.
 const COS_HALF_RADIAN: f64 = 0.877_582_561_890_372_8;
 
@@ -83,8 +86,8 @@ impl Motion {
 /// The point's path is its chord plus an arc of angle θ about a fixed axis, so
 /// it leaves the chord by the sagitta `r (1 − cos θ/2)`, and `cos θ/2` is the
 /// dot product of the two quaternions. Position and chord are not traversed in
-/// step; for θ ≤ 1 that costs less than a tenth of the sagitta (third order in
-/// θ), which the factor two covers.
+/// step; for θ ≤ 1 the turn is ahead of an even one by less than 0.004 θ³, a
+/// thirtieth of the sagitta, which [`UNEVEN`] covers.
 pub(crate) fn arc(from: DQuat, to: DQuat, radius: f64) -> f64 {
     if from == to {
         return 0.0;
@@ -92,7 +95,7 @@ pub(crate) fn arc(from: DQuat, to: DQuat, radius: f64) -> f64 {
     let cosine = from.dot(to).abs();
     // Beyond a turn of one radian only this is sure: the point stays within
     // its sphere.
-    if cosine < COS_HALF_RADIAN { 2.0 * radius } else { 2.0 * radius * (1.0 - cosine).max(0.0) }
+    if cosine < COS_HALF_RADIAN { 2.0 * radius } else { UNEVEN * radius * (1.0 - cosine).max(0.0) }
 }
 
 #[cfg(test)]

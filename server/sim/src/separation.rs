@@ -8,10 +8,11 @@
 mod gjk;
 mod simplex;
 
+use arrayvec::ArrayVec;
 use glam::{DMat3, DVec3};
 use maps::geometry::ConvexSolid;
 
-pub(crate) use gjk::separate;
+pub(crate) use gjk::{separate, separate_from};
 
 use crate::pose::Pose;
 
@@ -44,18 +45,24 @@ impl<'a> Part<'a> {
         greatest + direction.dot(self.translation)
     }
 
-    /// The vertex farthest along `direction`.
+    /// The vertex farthest along `direction`, and its index.
     #[inline]
-    pub(crate) fn support(&self, direction: DVec3) -> DVec3 {
+    pub(crate) fn support(&self, direction: DVec3) -> (u16, DVec3) {
         let local = self.rotation.transpose() * direction;
-        let mut best = (f64::NEG_INFINITY, DVec3::ZERO);
-        for &v in self.solid.vertices() {
+        let vertices = self.solid.vertices();
+        let mut best = (f64::NEG_INFINITY, 0);
+        for (index, &v) in vertices.iter().enumerate() {
             let along = local.dot(v);
             if along > best.0 {
-                best = (along, v);
+                best = (along, index);
             }
         }
-        self.to_world(best.1)
+        (best.1 as u16, self.to_world(vertices[best.1]))
+    }
+
+    /// The vertex of this index, if there is one.
+    pub(crate) fn vertex(&self, index: usize) -> Option<DVec3> {
+        self.solid.vertices().get(index).map(|&vertex| self.to_world(vertex))
     }
 
     /// Radius of a sphere about [`Part::centre`] that holds the part.
@@ -92,7 +99,7 @@ pub(crate) fn gap_along(a: &Part, b: &Part, axis: DVec3) -> f64 {
 }
 
 /// Where two parts come closest, or the news that they overlap.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Proximity {
     /// A plane divides them.
     Apart(Separation),
@@ -100,8 +107,12 @@ pub(crate) enum Proximity {
     Overlapping,
 }
 
+/// Up to three vertices of either part, by index, between which they are
+/// closest.
+pub(crate) type Features = ArrayVec<[u16; 2], 3>;
+
 /// A proven separation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Separation {
     /// Unit direction from the first part to the second.
     pub(crate) axis: DVec3,
@@ -111,4 +122,6 @@ pub(crate) struct Separation {
     pub(crate) on_a: DVec3,
     /// Closest point of the second part.
     pub(crate) on_b: DVec3,
+    /// Where to begin the next search.
+    pub(crate) features: Features,
 }

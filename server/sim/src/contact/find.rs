@@ -9,7 +9,9 @@ use crate::counters::{Counters, Stage};
 use crate::entities::Entity;
 use crate::guard::{Blocker, Space};
 use crate::pose::Pose;
-use crate::separation::{Part, Proximity, Separation, gap_along, separate};
+use crate::separation::{
+    Features, Part, Proximity, Separation, gap_along, separate, separate_from,
+};
 
 /// A contact nearer than this stands without asking where the tick leads.
 const NEAR: f64 = 2.0 * REST_GAP;
@@ -43,6 +45,8 @@ pub(crate) struct Pair {
     pub(crate) key: PairKey,
     /// The plane between them, as a unit direction from the body.
     pub(crate) axis: DVec3,
+    /// The vertices between which they are closest, if it took a search.
+    pub(crate) features: Features,
     /// Where they touch or will touch; empty if they will not.
     pub(crate) points: Points,
 }
@@ -143,6 +147,7 @@ impl Finder<'_> {
             return;
         };
         let mut watch = self.counters.watch();
+        let none = Features::new();
         for (i, part) in body.parts_at_start().enumerate() {
             for (j, against) in obstacle.parts_at_start().enumerate() {
                 let between = against.centre() - part.centre();
@@ -155,10 +160,15 @@ impl Finder<'_> {
                 // What lies flat goes on doing so: no search as long as it does.
                 let flat = known.and_then(|pair| flat(&part, &against, pair.axis, reach));
                 let (mut found, lying) = match flat {
-                    Some((found, points)) => (found, Some((found.axis, points))),
+                    Some((found, points)) => {
+                        let lying = Some((found.axis, points));
+                        (found, lying)
+                    }
                     None => {
                         let guess = known.map_or(between, |pair| pair.axis);
-                        let Proximity::Apart(found) = separate(&part, &against, guess) else {
+                        let features = known.map(|pair| &pair.features).unwrap_or(&none);
+                        let found = separate_from(&part, &against, guess, features, reach);
+                        let Proximity::Apart(found) = found else {
                             continue;
                         };
                         (found, None)
@@ -180,7 +190,7 @@ impl Finder<'_> {
                     };
                     remember(known, &mut points);
                 }
-                self.pairs.push(Pair { key, axis: found.axis, points });
+                self.pairs.push(Pair { key, axis: found.axis, features: found.features, points });
             }
         }
         self.counters.note(Stage::Exact, true, &mut watch);

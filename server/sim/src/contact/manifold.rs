@@ -3,7 +3,7 @@ use glam::DVec3;
 use maps::geometry::Face;
 
 use super::{ContactPoint, MAX_POINTS, Points};
-use crate::separation::{Part, Separation};
+use crate::separation::{Features, Part, Separation};
 
 /// A face this well aligned with the contact normal (within 8 degrees)
 /// carries the contact as an area; otherwise it is a point.
@@ -59,7 +59,7 @@ pub(super) fn flat(a: &Part, b: &Part, axis: DVec3, reach: f64) -> Option<(Separ
         return None;
     }
     let (on_a, on_b) = (nearest.on_body, nearest.on_body + axis * nearest.gap);
-    Some((Separation { axis, gap, on_a, on_b }, points))
+    Some((Separation { axis, gap, on_a, on_b, features: Features::new() }, points))
 }
 
 /// Two faces that look at each other, one of them nearly along the axis.

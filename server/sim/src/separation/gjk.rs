@@ -1,7 +1,7 @@
 use glam::DVec3;
 
 use super::simplex::{Simplex, Vertex};
-use super::{Part, Proximity, Separation, gap_along};
+use super::{Features, Part, Proximity, Separation, gap_along};
 
 /// GJK on polyhedra ends after a few dozen steps; the limit is for the
 /// degenerate ones, which then report the best plane seen so far.
@@ -17,7 +17,20 @@ const PROGRESS: f64 = 1e-10;
 /// starting the search along `guess` (need not be unit; any non-zero vector
 /// from `a` to `b` will do).
 pub(crate) fn separate(a: &Part, b: &Part, guess: DVec3) -> Proximity {
-    let mut simplex = Simplex::new(vertex(a, b, guess));
+    separate_from(a, b, guess, &Features::new(), f64::INFINITY)
+}
+
+/// The same, starting from the vertices between which they were closest last
+/// time, and giving up once they are shown to be more than `enough` apart: a
+/// plane so wide is then all that is true of what comes back.
+pub(crate) fn separate_from(
+    a: &Part,
+    b: &Part,
+    guess: DVec3,
+    features: &Features,
+    enough: f64,
+) -> Proximity {
+    let mut simplex = start(a, b, features).unwrap_or_else(|| Simplex::new(vertex(a, b, guess)));
     let mut best: Option<Separation> = None;
     for _ in 0..MAX_STEPS {
         // From `b` to `a`: the point of the difference nearest the origin.
@@ -30,15 +43,20 @@ pub(crate) fn separate(a: &Part, b: &Part, guess: DVec3) -> Proximity {
         }
         let next = vertex(a, b, -nearest);
         let bound = nearest.dot(next.difference());
-        let gap = bound / length_squared.sqrt();
-        let (on_a, on_b) = simplex.closest_points();
-        if gap > best.map_or(0.0, |found| found.gap) {
-            best = Some(Separation { axis: -nearest / length_squared.sqrt(), gap, on_a, on_b });
-        }
-        if length_squared - bound <= PROGRESS * length_squared || simplex.holds(&next) {
+        let length = length_squared.sqrt();
+        let gap = bound / length;
+        let closest = length_squared - bound <= PROGRESS * length_squared || simplex.holds(&next);
+        if gap > best.as_ref().map_or(0.0, |found| found.gap) || (closest && best.is_some()) {
+            let (on_a, on_b) = simplex.closest_points();
+            let features = simplex.vertices().iter().map(|vertex| vertex.indices).collect();
             // The last points are the closest, though an earlier axis may have
             // shown a gap greater by rounding.
-            best = best.map(|found| Separation { on_a, on_b, ..found });
+            best = Some(match best {
+                Some(found) if found.gap >= gap => Separation { on_a, on_b, features, ..found },
+                _ => Separation { axis: -nearest / length, gap, on_a, on_b, features },
+            });
+        }
+        if closest || gap > enough {
             break;
         }
         simplex.push(next);
@@ -47,8 +65,24 @@ pub(crate) fn separate(a: &Part, b: &Part, guess: DVec3) -> Proximity {
     proven.filter(|found| found.gap > 0.0).map_or(Proximity::Overlapping, Proximity::Apart)
 }
 
+/// The simplex of vertices that are known by their indices, if there are such.
+fn start(a: &Part, b: &Part, features: &Features) -> Option<Simplex> {
+    let mut simplex: Option<Simplex> = None;
+    for &indices in features {
+        let [i, j] = indices.map(usize::from);
+        let (a, b) = (a.vertex(i)?, b.vertex(j)?);
+        let vertex = Vertex { a, b, indices };
+        match &mut simplex {
+            Some(simplex) => simplex.push(vertex),
+            None => simplex = Some(Simplex::new(vertex)),
+        }
+    }
+    simplex
+}
+
 fn vertex(a: &Part, b: &Part, direction: DVec3) -> Vertex {
-    Vertex { a: a.support(direction), b: b.support(-direction) }
+    let ((i, a), (j, b)) = (a.support(direction), b.support(-direction));
+    Vertex { a, b, indices: [i, j] }
 }
 
 #[cfg(test)]

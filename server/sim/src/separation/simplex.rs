@@ -1,10 +1,12 @@
 use glam::DVec3;
 
-/// A vertex of the Minkowski difference, with the points it came from.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A vertex of the Minkowski difference, with the points it came from and
+/// their indices.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Vertex {
     pub(super) a: DVec3,
     pub(super) b: DVec3,
+    pub(super) indices: [u16; 2],
 }
 
 impl Vertex {
@@ -18,17 +20,24 @@ impl Vertex {
 #[derive(Clone, Debug)]
 pub(super) struct Simplex {
     vertices: [Vertex; 4],
+    differences: [DVec3; 4],
     weights: [f64; 4],
     len: usize,
 }
 
 impl Simplex {
     pub(super) fn new(vertex: Vertex) -> Self {
-        Self { vertices: [vertex; 4], weights: [1.0, 0.0, 0.0, 0.0], len: 1 }
+        Self {
+            vertices: [vertex; 4],
+            differences: [vertex.difference(); 4],
+            weights: [1.0, 0.0, 0.0, 0.0],
+            len: 1,
+        }
     }
 
     pub(super) fn push(&mut self, vertex: Vertex) {
         self.vertices[self.len] = vertex;
+        self.differences[self.len] = vertex.difference();
         self.len += 1;
     }
 
@@ -38,12 +47,16 @@ impl Simplex {
     }
 
     pub(super) fn holds(&self, vertex: &Vertex) -> bool {
-        self.vertices[..self.len].contains(vertex)
+        self.vertices().iter().any(|known| known.indices == vertex.indices)
+    }
+
+    pub(super) fn vertices(&self) -> &[Vertex] {
+        &self.vertices[..self.len]
     }
 
     pub(super) fn closest_points(&self) -> (DVec3, DVec3) {
         let mut points = (DVec3::ZERO, DVec3::ZERO);
-        for (vertex, &weight) in self.vertices[..self.len].iter().zip(&self.weights) {
+        for (vertex, &weight) in self.vertices().iter().zip(&self.weights) {
             points.0 += vertex.a * weight;
             points.1 += vertex.b * weight;
         }
@@ -53,19 +66,20 @@ impl Simplex {
     /// Finds the point nearest the origin and drops the vertices it does not
     /// need.
     pub(super) fn nearest(&mut self) -> DVec3 {
-        let p: [DVec3; 4] = std::array::from_fn(|i| self.vertices[i].difference());
+        let p = &self.differences;
         let (weights, used) = match self.len {
             1 => ([1.0, 0.0, 0.0, 0.0], 0b0001),
-            2 => segment(&p, 0, 1),
-            3 => triangle(&p, [0, 1, 2]),
-            _ => tetrahedron(&p),
+            2 => segment(p, 0, 1),
+            3 => triangle(p, [0, 1, 2]),
+            _ => tetrahedron(p),
         };
         let mut len = 0;
         let mut nearest = DVec3::ZERO;
         for i in 0..self.len {
             if used & (1 << i) != 0 {
-                nearest += p[i] * weights[i];
+                nearest += self.differences[i] * weights[i];
                 self.vertices[len] = self.vertices[i];
+                self.differences[len] = self.differences[i];
                 self.weights[len] = weights[i];
                 len += 1;
             }
@@ -136,10 +150,11 @@ fn triangle(p: &[DVec3; 4], [i, j, k]: [usize; 3]) -> Nearest {
 }
 
 /// The nearest of the faces that look away from the fourth vertex towards the
-/// origin; none, and the origin is inside.
+/// origin; none, and the origin is inside. The face of the first three is left
+/// out: the fourth was looked for on the origin's side of it.
 fn tetrahedron(p: &[DVec3; 4]) -> Nearest {
     let mut best: Option<(f64, Nearest)> = None;
-    for ([i, j, k], opposite) in [([0, 1, 2], 3), ([0, 1, 3], 2), ([0, 2, 3], 1), ([1, 2, 3], 0)] {
+    for ([i, j, k], opposite) in [([0, 1, 3], 2), ([0, 2, 3], 1), ([1, 2, 3], 0)] {
         let normal = (p[j] - p[i]).cross(p[k] - p[i]);
         let origin_side = -p[i].dot(normal);
         let inner_side = (p[opposite] - p[i]).dot(normal);
@@ -148,7 +163,8 @@ fn tetrahedron(p: &[DVec3; 4]) -> Nearest {
             continue;
         }
         let candidate = triangle(p, [i, j, k]);
-        let point: DVec3 = (0..4).map(|n| p[n] * candidate.0[n]).sum();
+        let weights = candidate.0;
+        let point = p[i] * weights[i] + p[j] * weights[j] + p[k] * weights[k];
         let distance = point.length_squared();
         if best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
