@@ -76,12 +76,14 @@ fn ask(
     {
         return Verdict::Apart;
     }
-    if stages.contains(Stage::Boxes) && note(Stage::Boxes, bounds::boxes_apart(a, b, margin)) {
-        return Verdict::Apart;
-    }
+    // Whoever was near last time is told apart by what divided them then, if by
+    // anything: six planes of boxes come after that one.
     if let Some(axis) = axis.filter(|_| stages.contains(Stage::Plane))
         && note(Stage::Plane, bounds::plane_divides(a, b, axis, margin))
     {
+        return Verdict::Apart;
+    }
+    if stages.contains(Stage::Boxes) && note(Stage::Boxes, bounds::boxes_apart(a, b, margin)) {
         return Verdict::Apart;
     }
     let mut candidates = Candidates::ALL;

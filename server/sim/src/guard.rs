@@ -146,14 +146,27 @@ impl<'a> Space<'a> {
         each: &mut dyn FnMut(u16, Body<'a>),
     ) {
         let mut near = Vec::new();
-        self.entities.near(bounds, &mut near);
-        for slot in near {
-            let entity = self.entities.get(slot).filter(|_| ignored != Some(slot));
-            let touched =
-                |entity: &&Entity| entity.placement().is_some_and(|p| p.bounds().overlaps(bounds));
-            if let Some(body) = entity.filter(touched).and_then(|entity| self.standing(entity)) {
-                each(slot, body);
+        self.entities_touching(bounds, ignored, &mut near);
+        for entity in near.iter().filter_map(|&slot| self.entities.get(slot)) {
+            if let Some(body) = self.standing(entity) {
+                each(entity.id.slot, body);
             }
         }
+    }
+
+    /// Slots of the placed entities but `ignored` whose box touches `bounds`,
+    /// ascending, into `found`.
+    pub(crate) fn entities_touching(
+        &self,
+        bounds: &Aabb,
+        ignored: impl Into<Option<u16>>,
+        found: &mut Vec<u16>,
+    ) {
+        let ignored = ignored.into();
+        self.entities.near(bounds, found);
+        found.retain(|&slot| {
+            let placement = self.entities.get(slot).and_then(Entity::placement);
+            Some(slot) != ignored && placement.is_some_and(|p| p.bounds().overlaps(bounds))
+        });
     }
 }

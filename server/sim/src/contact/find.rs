@@ -4,7 +4,7 @@ use super::known::{known, solids_of};
 use super::manifold::{flat, manifold};
 use super::seam::{Surface, surface};
 use super::{Points, REST_GAP};
-use crate::cascade::{Body, Planes, Verdict, filter};
+use crate::cascade::{Body, Candidates, Planes, Verdict, filter};
 use crate::counters::{Counters, Stage};
 use crate::entities::Entity;
 use crate::guard::{Blocker, Space};
@@ -67,6 +67,7 @@ pub(crate) fn find(
     let everyone = space.entities.iter().count() as u64;
     let pairs = Vec::with_capacity(before.len() + 16);
     let mut finder = Finder { space, before, seconds, again, counters, pairs };
+    let mut near = Vec::new();
     for entity in awake() {
         let Some(body) = space.standing(entity) else { continue };
         let own = reach_of(entity);
@@ -79,25 +80,22 @@ pub(crate) fn find(
                 finder.meet(entity, &body, Blocker::Solid(index), &solid, NEAR + own);
             });
         }
-        let mut candidates = Vec::new();
         let mut watch = finder.counters.watch();
         let around = bounds.inflated(NEAR + own + farthest);
-        space.visit_entities(&around, Some(entity.id.slot), &mut |slot, other| {
-            candidates.push((slot, other));
-        });
+        space.entities_touching(&around, entity.id.slot, &mut near);
         if finder.counters.stages.contains(Stage::Grid) {
-            let spared = everyone - 1 - candidates.len() as u64;
+            let spared = everyone - 1 - near.len() as u64;
             finder.counters.note_many(Stage::Grid, everyone - 1, spared, &mut watch);
         }
-        for (slot, other) in candidates {
-            let Some(partner) = space.entities.get(slot) else { continue };
+        for partner in near.iter().filter_map(|&slot| space.entities.get(slot)) {
+            let slot = partner.id.slot;
             // Two awake props meet once, under the lower slot.
             if partner.is_awake_prop() && slot < entity.id.slot {
                 continue;
             }
             if finder.is_unchanged(entity) && finder.is_unchanged(partner) {
                 finder.keep(known(before, entity.id.slot, Blocker::Entity(slot)).pairs());
-            } else {
+            } else if let Some(other) = space.standing(partner) {
                 let reach = NEAR + own + reach_of(partner);
                 finder.meet(entity, &body, Blocker::Entity(slot), &other, reach);
             }
@@ -142,9 +140,15 @@ impl Finder<'_> {
     /// a filter shows them farther apart than `reach`.
     fn meet(&mut self, entity: &Entity, body: &Body, other: Blocker, obstacle: &Body, reach: f64) {
         let known = known(self.before, entity.id.slot, other);
-        let Verdict::Open(open) = filter(body, obstacle, reach, known.whole(), self.counters)
-        else {
-            return;
+        // Two convex bodies that were within reach last time go straight on.
+        let convex = body.parts.len() == 1 && obstacle.parts.len() == 1;
+        let open = if convex && known.whole().is_some() {
+            Candidates::ALL
+        } else {
+            match filter(body, obstacle, reach, known.whole(), self.counters) {
+                Verdict::Open(open) => open,
+                Verdict::Apart => return,
+            }
         };
         let mut watch = self.counters.watch();
         let none = Features::new();

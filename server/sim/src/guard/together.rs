@@ -129,12 +129,13 @@ impl Space<'_> {
                 .max((speedbox.max - bounds.max).max_element());
         }
         let mut meetings = Vec::new();
-        let mut near = Vec::new();
+        let (mut near, mut solids) = (Vec::new(), Vec::new());
         for i in 0..movers.len() {
             let slot = movers[i].slot;
-            let mut solids = Vec::new();
-            self.visit_solids(&speedboxes[i], |index, solid| solids.push((index, solid)));
-            for (index, solid) in solids {
+            solids.clear();
+            self.map.solids_touching(&speedboxes[i], |index| solids.push(index));
+            for &index in &solids {
+                let solid = Body::fixed(&self.map.solids()[index as usize]);
                 let blocker = Blocker::Solid(index);
                 let planes = planes(slot, blocker);
                 let passage = pass(&movers[i].body, &solid, (0.0, 1.0), MARGIN, planes, counters);

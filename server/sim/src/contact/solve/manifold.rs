@@ -50,7 +50,8 @@ struct Row {
     spins: [DVec3; 2],
 }
 
-/// What impulses change, out of the two bodies.
+/// What impulses change, out of the two bodies. Where not `BOTH` of them move,
+/// the second is left out of all sums: most contacts are with the world.
 #[derive(Clone, Copy)]
 struct Velocities {
     linear: [DVec3; 2],
@@ -59,17 +60,23 @@ struct Velocities {
 
 impl Velocities {
     #[inline(always)]
-    fn along(&self, axis: DVec3, row: &Row) -> f64 {
-        axis.dot(self.linear[1] - self.linear[0]) + row.torques[1].dot(self.angular[1])
-            - row.torques[0].dot(self.angular[0])
+    fn along<const BOTH: bool>(&self, axis: DVec3, row: &Row) -> f64 {
+        let own = axis.dot(self.linear[0]) + row.torques[0].dot(self.angular[0]);
+        if BOTH {
+            axis.dot(self.linear[1]) + row.torques[1].dot(self.angular[1]) - own
+        } else {
+            -own
+        }
     }
 
     #[inline(always)]
-    fn push(&mut self, axis: DVec3, row: &Row, inverse_masses: [f64; 2], impulse: f64) {
-        self.linear[0] -= axis * (impulse * inverse_masses[0]);
-        self.linear[1] += axis * (impulse * inverse_masses[1]);
+    fn push<const BOTH: bool>(&mut self, axis: DVec3, row: &Row, masses: [f64; 2], impulse: f64) {
+        self.linear[0] -= axis * (impulse * masses[0]);
         self.angular[0] -= row.spins[0] * impulse;
-        self.angular[1] += row.spins[1] * impulse;
+        if BOTH {
+            self.linear[1] += axis * (impulse * masses[1]);
+            self.angular[1] += row.spins[1] * impulse;
+        }
     }
 }
 
@@ -115,12 +122,25 @@ impl Manifold {
         self.points.iter().map(|point| std::array::from_fn(|k| point.rows[k].impulse))
     }
 
+    /// Whether both bodies move.
+    fn is_mutual(&self) -> bool {
+        self.bodies[1] > 0
+    }
+
     /// Gives the bodies the impulses of the step before.
     pub(super) fn warm_start(&self, movers: &mut [Mover]) {
+        if self.is_mutual() {
+            self.warm_start_as::<true>(movers);
+        } else {
+            self.warm_start_as::<false>(movers);
+        }
+    }
+
+    fn warm_start_as<const BOTH: bool>(&self, movers: &mut [Mover]) {
         let mut velocities = self.velocities(movers);
         for point in &self.points {
             for (row, axis) in point.rows.iter().zip(self.axes) {
-                velocities.push(axis, row, self.inverse_masses, row.impulse);
+                velocities.push::<BOTH>(axis, row, self.inverse_masses, row.impulse);
             }
         }
         self.store(movers, &velocities);
@@ -139,6 +159,19 @@ impl Manifold {
     /// One pass; with `spring`, bodies nearer than the rest gap are pushed
     /// apart as softly as it says.
     pub(super) fn solve(&mut self, movers: &mut [Mover], sub_step: f64, spring: Option<&Spring>) {
+        if self.is_mutual() {
+            self.solve_as::<true>(movers, sub_step, spring);
+        } else {
+            self.solve_as::<false>(movers, sub_step, spring);
+        }
+    }
+
+    fn solve_as<const BOTH: bool>(
+        &mut self,
+        movers: &mut [Mover],
+        sub_step: f64,
+        spring: Option<&Spring>,
+    ) {
         let mut velocities = self.velocities(movers);
         for point in &mut self.points {
             let (speed, stiffness, leak) = match spring.filter(|_| point.room < 0.0) {
@@ -149,8 +182,8 @@ impl Manifold {
                 None => (-point.room.max(0.0) / sub_step, 1.0, 0.0),
             };
             let wanted = [speed, stiffness, leak];
-            point.reach_speed(&mut velocities, self.axes[0], self.inverse_masses, wanted);
-            point.rub(&mut velocities, &self.axes, self.inverse_masses);
+            point.reach_speed::<BOTH>(&mut velocities, self.axes[0], self.inverse_masses, wanted);
+            point.rub::<BOTH>(&mut velocities, &self.axes, self.inverse_masses);
         }
         self.store(movers, &velocities);
     }
@@ -162,7 +195,8 @@ impl Manifold {
             let point = &mut self.points[index];
             if point.closing > BOUNCE_SPEED && point.greatest > 0.0 {
                 let wanted = [point.closing * self.restitution, 1.0, 0.0];
-                point.reach_speed(&mut velocities, self.axes[0], self.inverse_masses, wanted);
+                let masses = self.inverse_masses;
+                point.reach_speed::<true>(&mut velocities, self.axes[0], masses, wanted);
                 self.store(movers, &velocities);
             }
         }
@@ -186,31 +220,36 @@ impl Point {
     /// Pushes until the bodies part at the wanted speed at the least, as stiff
     /// as told and letting go the told share of the impulse so far.
     #[inline(always)]
-    fn reach_speed(
+    fn reach_speed<const BOTH: bool>(
         &mut self,
         velocities: &mut Velocities,
         normal: DVec3,
-        inverse_masses: [f64; 2],
+        masses: [f64; 2],
         [least_speed, stiffness, leak]: [f64; 3],
     ) {
         let row = &mut self.rows[0];
-        let speed = velocities.along(normal, row);
+        let speed = velocities.along::<BOTH>(normal, row);
         let before = row.impulse;
         let change = (least_speed - speed) * row.mass * stiffness - before * leak;
         row.impulse = (before + change).max(0.0);
         self.greatest = self.greatest.max(row.impulse);
-        velocities.push(normal, row, inverse_masses, row.impulse - before);
+        velocities.push::<BOTH>(normal, row, masses, row.impulse - before);
     }
 
     /// Friction, within the cone that the normal impulse allows.
     #[inline(always)]
-    fn rub(&mut self, velocities: &mut Velocities, axes: &[DVec3; 3], inverse_masses: [f64; 2]) {
+    fn rub<const BOTH: bool>(
+        &mut self,
+        velocities: &mut Velocities,
+        axes: &[DVec3; 3],
+        masses: [f64; 2],
+    ) {
         let limit = FRICTION * self.rows[0].impulse;
         let [_, s, t] = &mut self.rows;
         let before = [s.impulse, t.impulse];
         let mut wanted = [
-            s.impulse - velocities.along(axes[1], s) * s.mass,
-            t.impulse - velocities.along(axes[2], t) * t.mass,
+            s.impulse - velocities.along::<BOTH>(axes[1], s) * s.mass,
+            t.impulse - velocities.along::<BOTH>(axes[2], t) * t.mass,
         ];
         let squared = wanted[0] * wanted[0] + wanted[1] * wanted[1];
         if squared > limit * limit {
@@ -218,7 +257,7 @@ impl Point {
             wanted = wanted.map(|w| w * share);
         }
         [s.impulse, t.impulse] = wanted;
-        velocities.push(axes[1], s, inverse_masses, wanted[0] - before[0]);
-        velocities.push(axes[2], t, inverse_masses, wanted[1] - before[1]);
+        velocities.push::<BOTH>(axes[1], s, masses, wanted[0] - before[0]);
+        velocities.push::<BOTH>(axes[2], t, masses, wanted[1] - before[1]);
     }
 }
