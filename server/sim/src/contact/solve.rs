@@ -23,7 +23,7 @@ use crate::shape::Shapes;
 pub(crate) use manifold::FRICTION;
 
 use island::Islands;
-use manifold::Manifold;
+use manifold::{Manifold, Point};
 use mover::Mover;
 use spring::Spring;
 
@@ -56,12 +56,16 @@ pub(crate) fn solve(
     pairs: &mut [Pair],
     seconds: f64,
 ) -> Vec<Proposal> {
-    let mut movers = vec![Mover::FIXED];
-    let mut index_of = Vec::new();
+    let count = entities.iter().count();
+    let mut movers = Vec::with_capacity(count + 1);
+    movers.push(Mover::FIXED);
+    let mut index_of = Vec::with_capacity(count);
     for entity in entities.iter() {
         let slot = usize::from(entity.id.slot);
         index_of.resize(slot + 1, 0);
-        if let Some(mover) = Mover::new(entity, shapes).filter(|_| entity.is_awake_prop()) {
+        if entity.is_awake_prop()
+            && let Some(mover) = Mover::new(entity, shapes)
+        {
             index_of[slot] = movers.len();
             movers.push(mover);
         }
@@ -74,16 +78,13 @@ pub(crate) fn solve(
         [index_of[usize::from(pair.key.body)], second]
     };
     // One island fits the cache, with all that is prepared for it.
-    let mut manifolds = Vec::new();
+    let mut island = Island::default();
     for [members, touching] in Islands::new(movers.len(), pairs, bodies).iter() {
-        let pair =
-            |&(_, at): &(usize, usize)| Manifold::new(&movers, bodies(&pairs[at]), &pairs[at]);
-        manifolds.clear();
-        manifolds.extend(touching.iter().map(pair));
-        solve_island(&mut movers, members, &mut manifolds, seconds);
-        for (manifold, &(_, at)) in manifolds.iter().zip(touching) {
-            let points = &mut pairs[at].points;
-            points.iter_mut().zip(manifold.impulses()).for_each(|(point, to)| point.impulse = to);
+        island.prepare(&movers, touching.iter().map(|&(_, at)| (bodies(&pairs[at]), &pairs[at])));
+        island.solve(&mut movers, members, seconds);
+        for (manifold, &(_, at)) in island.manifolds.iter().zip(touching) {
+            let impulses = manifold.impulses(&island.points);
+            pairs[at].points.iter_mut().zip(impulses).for_each(|(point, to)| point.impulse = to);
         }
     }
     let mut proposals = Vec::with_capacity(movers.len() - 1);
@@ -106,25 +107,44 @@ pub(crate) fn solve(
     proposals
 }
 
-fn solve_island(
-    movers: &mut [Mover],
-    members: &[(usize, usize)],
-    manifolds: &mut [Manifold],
-    seconds: f64,
-) {
-    let steps = if members.len() == 1 { SUB_STEPS_ALONE } else { SUB_STEPS };
-    let sub_step = seconds / f64::from(steps);
-    let spring = Spring::new(sub_step);
-    let max_spin = MAX_SPIN.min(MAX_TURN / seconds);
-    for _ in 0..steps {
-        members.iter().for_each(|&(_, mover)| movers[mover].fall(sub_step));
-        manifolds.iter().for_each(|manifold| manifold.warm_start(movers));
-        manifolds.iter_mut().for_each(|manifold| manifold.solve(movers, sub_step, Some(&spring)));
-        members.iter().for_each(|&(_, mover)| movers[mover].go(sub_step, max_spin));
-        for manifold in &mut *manifolds {
-            manifold.measure(movers);
-            manifold.solve(movers, sub_step, None);
+/// The contacts of one island, prepared.
+#[derive(Default)]
+struct Island {
+    manifolds: Vec<Manifold>,
+    points: Vec<Point>,
+}
+
+impl Island {
+    fn prepare<'a>(
+        &mut self,
+        movers: &[Mover],
+        pairs: impl Iterator<Item = ([usize; 2], &'a Pair)>,
+    ) {
+        self.manifolds.clear();
+        self.points.clear();
+        for (bodies, pair) in pairs {
+            self.manifolds.push(Manifold::new(movers, bodies, pair, &mut self.points));
         }
     }
-    manifolds.iter_mut().for_each(|manifold| manifold.bounce(movers));
+
+    fn solve(&mut self, movers: &mut [Mover], members: &[(usize, usize)], seconds: f64) {
+        let steps = if members.len() == 1 { SUB_STEPS_ALONE } else { SUB_STEPS };
+        let sub_step = seconds / f64::from(steps);
+        let spring = Spring::new(sub_step);
+        let max_spin = MAX_SPIN.min(MAX_TURN / seconds);
+        let points = &mut self.points;
+        for _ in 0..steps {
+            members.iter().for_each(|&(_, mover)| movers[mover].fall(sub_step));
+            self.manifolds.iter().for_each(|manifold| manifold.warm_start(points, movers));
+            for manifold in &self.manifolds {
+                manifold.solve(points, movers, sub_step, Some(&spring));
+            }
+            members.iter().for_each(|&(_, mover)| movers[mover].go(sub_step, max_spin));
+            for manifold in &self.manifolds {
+                manifold.measure(points, movers);
+                manifold.solve(points, movers, sub_step, None);
+            }
+        }
+        self.manifolds.iter().for_each(|manifold| manifold.bounce(points, movers));
+    }
 }

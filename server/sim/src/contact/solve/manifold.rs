@@ -1,9 +1,10 @@
-use arrayvec::ArrayVec;
+use std::ops::Range;
+
 use glam::DVec3;
 
 use super::mover::Mover;
 use super::spring::Spring;
-use crate::contact::{ContactPoint, MAX_POINTS, Pair, REST_GAP};
+use crate::contact::{ContactPoint, Pair, REST_GAP};
 
 /// Coulomb friction of everything on everything: boxes stay on ramps up to
 /// 31 degrees.
@@ -24,11 +25,12 @@ pub(super) struct Manifold {
     axes: [DVec3; 3],
     inverse_masses: [f64; 2],
     restitution: f64,
-    points: ArrayVec<Point, MAX_POINTS>,
+    /// Which of the island's points are its own.
+    points: Range<usize>,
 }
 
 /// One contact point, prepared.
-struct Point {
+pub(super) struct Point {
     arms: [DVec3; 2],
     rows: [Row; 3],
     gap: f64,
@@ -81,7 +83,13 @@ impl Velocities {
 }
 
 impl Manifold {
-    pub(super) fn new(movers: &[Mover], bodies: [usize; 2], pair: &Pair) -> Self {
+    /// Prepares a pair that touches, and adds its points to `points`.
+    pub(super) fn new(
+        movers: &[Mover],
+        bodies: [usize; 2],
+        pair: &Pair,
+        points: &mut Vec<Point>,
+    ) -> Self {
         let [a, b] = bodies.map(|index| &movers[index]);
         let normal = pair.axis;
         let tangent = normal.any_orthonormal_vector();
@@ -108,18 +116,22 @@ impl Manifold {
                 greatest: 0.0,
             }
         };
+        let first = points.len();
+        points.extend(pair.points.iter().map(point));
         Self {
             bodies,
             axes,
             inverse_masses: [a.inverse_mass, b.inverse_mass],
             restitution: a.restitution.max(b.restitution),
-            points: pair.points.iter().map(point).collect(),
+            points: first..points.len(),
         }
     }
 
     /// What each point was pushed with, along the normal and two tangents.
-    pub(super) fn impulses(&self) -> impl Iterator<Item = [f64; 3]> {
-        self.points.iter().map(|point| std::array::from_fn(|k| point.rows[k].impulse))
+    pub(super) fn impulses(&self, points: &[Point]) -> impl Iterator<Item = [f64; 3]> {
+        points[self.points.clone()]
+            .iter()
+            .map(|point| std::array::from_fn(|k| point.rows[k].impulse))
     }
 
     /// Whether both bodies move.
@@ -128,17 +140,17 @@ impl Manifold {
     }
 
     /// Gives the bodies the impulses of the step before.
-    pub(super) fn warm_start(&self, movers: &mut [Mover]) {
+    pub(super) fn warm_start(&self, points: &[Point], movers: &mut [Mover]) {
         if self.is_mutual() {
-            self.warm_start_as::<true>(movers);
+            self.warm_start_as::<true>(points, movers);
         } else {
-            self.warm_start_as::<false>(movers);
+            self.warm_start_as::<false>(points, movers);
         }
     }
 
-    fn warm_start_as<const BOTH: bool>(&self, movers: &mut [Mover]) {
+    fn warm_start_as<const BOTH: bool>(&self, points: &[Point], movers: &mut [Mover]) {
         let mut velocities = self.velocities(movers);
-        for point in &self.points {
+        for point in &points[self.points.clone()] {
             for (row, axis) in point.rows.iter().zip(self.axes) {
                 velocities.push::<BOTH>(axis, row, self.inverse_masses, row.impulse);
             }
@@ -147,10 +159,10 @@ impl Manifold {
     }
 
     /// Looks anew how far the points have come.
-    pub(super) fn measure(&mut self, movers: &[Mover]) {
+    pub(super) fn measure(&self, points: &mut [Point], movers: &[Mover]) {
         let [(first, ours), (second, theirs)] =
             self.bodies.map(|body| movers[body].displacement(self.axes[0]));
-        for point in &mut self.points {
+        for point in &mut points[self.points.clone()] {
             let apart = second + theirs.dot(point.arms[1]) - first - ours.dot(point.arms[0]);
             point.room = point.gap + apart - REST_GAP;
         }
@@ -158,22 +170,29 @@ impl Manifold {
 
     /// One pass; with `spring`, bodies nearer than the rest gap are pushed
     /// apart as softly as it says.
-    pub(super) fn solve(&mut self, movers: &mut [Mover], sub_step: f64, spring: Option<&Spring>) {
+    pub(super) fn solve(
+        &self,
+        points: &mut [Point],
+        movers: &mut [Mover],
+        sub_step: f64,
+        spring: Option<&Spring>,
+    ) {
         if self.is_mutual() {
-            self.solve_as::<true>(movers, sub_step, spring);
+            self.solve_as::<true>(points, movers, sub_step, spring);
         } else {
-            self.solve_as::<false>(movers, sub_step, spring);
+            self.solve_as::<false>(points, movers, sub_step, spring);
         }
     }
 
     fn solve_as<const BOTH: bool>(
-        &mut self,
+        &self,
+        points: &mut [Point],
         movers: &mut [Mover],
         sub_step: f64,
         spring: Option<&Spring>,
     ) {
         let mut velocities = self.velocities(movers);
-        for point in &mut self.points {
+        for point in &mut points[self.points.clone()] {
             let (speed, stiffness, leak) = match spring.filter(|_| point.room < 0.0) {
                 Some(spring) => {
                     let speed = (-point.room * spring.rate).min(EASE_SPEED);
@@ -189,10 +208,9 @@ impl Manifold {
     }
 
     /// Gives back a share of the speed of a real impact.
-    pub(super) fn bounce(&mut self, movers: &mut [Mover]) {
-        for index in 0..self.points.len() {
+    pub(super) fn bounce(&self, points: &mut [Point], movers: &mut [Mover]) {
+        for point in &mut points[self.points.clone()] {
             let mut velocities = self.velocities(movers);
-            let point = &mut self.points[index];
             if point.closing > BOUNCE_SPEED && point.greatest > 0.0 {
                 let wanted = [point.closing * self.restitution, 1.0, 0.0];
                 let masses = self.inverse_masses;
