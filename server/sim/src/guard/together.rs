@@ -17,6 +17,10 @@ use crate::shape::ShapeId;
 /// changes then, in a heap all of which stops and goes, stays where it was.
 const MAX_ROUNDS: usize = 8;
 
+/// Who gets no farther than this share of the way has not moved to speak of: it
+/// was pressed against something and crept.
+const CREPT: f64 = 1.0 / 256.0;
+
 /// Where a body wants to be at the end of the tick.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proposal {
@@ -35,7 +39,7 @@ pub(crate) struct Advance {
     pub(crate) placement: Option<Placement>,
     /// Seconds that it could not spend.
     pub(crate) left: f64,
-    /// Whether it could not move at all.
+    /// Whether it could hardly move at all.
     pub(crate) hindered: bool,
     /// What stopped it.
     pub(crate) stop: Option<(Blocker, Impact)>,
@@ -81,7 +85,7 @@ impl Space<'_> {
                 slot: mover.slot,
                 placement,
                 left: mover.seconds * (1.0 - mover.until),
-                hindered: mover.until <= 0.0,
+                hindered: mover.until < CREPT,
                 stop: mover.stop,
             }
         };
