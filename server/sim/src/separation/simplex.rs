@@ -75,12 +75,12 @@ impl Simplex {
         };
         let mut len = 0;
         let mut nearest = DVec3::ZERO;
-        for i in 0..self.len {
+        for (i, &weight) in weights.iter().enumerate() {
             if used & (1 << i) != 0 {
-                nearest += self.differences[i] * weights[i];
+                nearest += self.differences[i] * weight;
                 self.vertices[len] = self.vertices[i];
                 self.differences[len] = self.differences[i];
-                self.weights[len] = weights[i];
+                self.weights[len] = weight;
                 len += 1;
             }
         }
