@@ -73,6 +73,10 @@ pub(crate) fn digest(tick: u64, entities: &Entities, pairs: &[Pair], past: &Past
         let flags = [entity.rest.asleep, entity.placement().is_some(), unchanged];
         hash.update(&flags.map(u8::from));
         hash.update(&entity.rest.still.to_le_bytes());
+        if let Some(since) = entity.rest.since {
+            numbers(&mut hash, &since.position.to_array());
+            numbers(&mut hash, &since.orientation.to_array());
+        }
         hash.update(&entity.rest.island.to_le_bytes());
     }
     past.digest(&mut hash);

@@ -68,11 +68,13 @@ pub(crate) struct Seen {
 }
 
 /// How close to sleep a prop is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rest {
     pub(crate) asleep: bool,
     /// Ticks in a row without motion to speak of.
     pub(crate) still: u16,
+    /// Where it was when that began.
+    pub(crate) since: Option<Pose>,
     /// Bodies that fell asleep together share this and wake together.
     pub(crate) island: u16,
 }

@@ -11,6 +11,11 @@ use crate::shape::Shapes;
 /// body is still: half of what gravity adds in a tick of 1/60 s.
 const STILL_SPEED: f64 = 6.0;
 
+/// A body is still, too, whose surface keeps within this many units of where it
+/// was, however fast: what is wedged in a heap may tremble for ever. Thrice as
+/// far comes a body that is just slow enough.
+const TREMBLING: f64 = 1.0;
+
 /// A body whose surface is faster than this, in units per second, wakes what
 /// it touches: above the last trembling of a pile that settles.
 const WAKING_SPEED: f64 = 2.0;
@@ -78,14 +83,30 @@ pub(crate) fn wake_touched(entities: &mut Entities, shapes: &Shapes, pairs: &[Pa
     !touched.is_empty()
 }
 
+/// Whether, for all its speed, it has not come away from where it was.
+fn trembles(entity: &Entity, shapes: &Shapes) -> bool {
+    let (Some(since), Some(placement)) = (entity.rest.since, entity.placement()) else {
+        return false;
+    };
+    let pose = placement.pose();
+    // The dot product is the cosine of half the angle.
+    let half_versine = (1.0 - pose.orientation.dot(since.orientation).abs()).max(0.0);
+    let turned = (8.0 * half_versine).sqrt() * shapes[entity.shape].radius;
+    pose.position.distance(since.position) + turned < TREMBLING
+}
+
 /// Counts still ticks and lets islands fall asleep that have been still for
 /// long enough.
 pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) {
     let enough = (STILL_SECONDS / seconds).ceil() as u16;
     let mut islands = Islands::default();
     for entity in entities.iter_mut().filter(|entity| entity.is_awake_prop()) {
-        let still = surface_speed(entity, shapes) < STILL_SPEED;
-        entity.rest.still = if still { entity.rest.still.saturating_add(1) } else { 0 };
+        if surface_speed(entity, shapes) < STILL_SPEED || trembles(entity, shapes) {
+            entity.rest.still = entity.rest.still.saturating_add(1);
+        } else {
+            entity.rest.still = 0;
+            entity.rest.since = entity.placement().map(|placement| *placement.pose());
+        }
         islands.add(entity.id.slot, entity.rest.still < enough);
     }
     for pair in pairs {
