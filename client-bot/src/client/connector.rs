@@ -175,7 +175,7 @@ impl Connector {
         // tells more than a failed write.
         let _ = send.write_all(&session.stream_output()).await;
         let mut chunk = [0; CHUNK];
-        while session.player().is_none() {
+        while session.hello().is_none() {
             let length = match receive.read(&mut chunk).await {
                 Ok(Some(length)) => length,
                 Err(quinn::ReadError::ConnectionLost(error)) => return Err(error.into()),

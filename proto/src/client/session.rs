@@ -210,9 +210,9 @@ impl Session {
         self.joined().map(|joined| &joined.hello)
     }
 
-    /// The entity this client steers, while joined.
+    /// The entity this client steers, while joined; a spectator steers none.
     pub fn player(&self) -> Option<EntityId> {
-        self.hello().map(|hello| hello.player)
+        self.hello().and_then(|hello| hello.player)
     }
 
     /// Whether the session has ended, one way or another.

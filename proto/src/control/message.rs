@@ -76,8 +76,8 @@ pub enum ClientMessage {
 /// The answer to a hello that is welcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerHello {
-    /// The entity that the client steers.
-    pub player: EntityId,
+    /// The entity that the client steers; `None` for a spectator.
+    pub player: Option<EntityId>,
     /// Ticks a second.
     pub tick_rate: NonZeroU16,
     /// Snapshots a second the client may expect.
@@ -228,6 +228,10 @@ fn decode<M: Decode<()>>(content: &[u8]) -> Result<M, MessageError> {
     }
 }
 
+/// The slot, after the last there is, and the generation of a player that a
+/// spectator does not have.
+const NOBODY: (u16, u16) = (crate::MAX_SLOTS as u16, 0);
+
 /// The fields of a [`ServerHello`] as they are written.
 type HelloFields =
     ((u16, u16), NonZeroU16, NonZeroU16, u32, MapHash, MapName, ([i32; 3], [u8; 3]), u16);
@@ -235,7 +239,7 @@ type HelloFields =
 impl Encode for ServerHello {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
         let fields: HelloFields = (
-            (self.player.slot, self.player.generation),
+            self.player.map_or(NOBODY, |player| (player.slot, player.generation)),
             self.tick_rate,
             self.snapshot_rate,
             self.tick.0,
@@ -252,14 +256,16 @@ impl<Context> Decode<Context> for ServerHello {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
         let (player, tick_rate, snapshot_rate, tick, map, map_name, bounds, player_limit) =
             HelloFields::decode(decoder)?;
-        let (slot, generation) = player;
-        if usize::from(slot) >= crate::MAX_SLOTS {
-            return Err(DecodeError::Other("the player's slot is out of range"));
-        }
+        let player = match player {
+            NOBODY => None,
+            (slot, generation) if usize::from(slot) < crate::MAX_SLOTS => {
+                Some(EntityId { slot, generation })
+            }
+            _ => return Err(DecodeError::Other("the player's slot is out of range")),
+        };
         let (origin, bits) = bounds;
         let bounds = WorldBounds::new(origin, bits)
             .map_err(|_| DecodeError::Other("the world's bounds are out of range"))?;
-        let player = EntityId { slot, generation };
         let tick = Tick(tick);
         Ok(Self { player, tick_rate, snapshot_rate, tick, map, map_name, bounds, player_limit })
     }
@@ -271,9 +277,11 @@ bincode::impl_borrow_decode!(ServerHello);
 mod tests {
     use super::*;
 
+    const PLAYER: EntityId = EntityId { slot: 4095, generation: 65_535 };
+
     fn hello() -> ServerHello {
         ServerHello {
-            player: EntityId { slot: 4095, generation: 65_535 },
+            player: Some(PLAYER),
             tick_rate: NonZeroU16::MAX,
             snapshot_rate: NonZeroU16::MAX,
             tick: Tick(u32::MAX),
@@ -299,19 +307,16 @@ mod tests {
             ServerMessage::Closing(ClosingReason::Removed),
             ServerMessage::Event {
                 tick: Tick(u32::MAX),
-                event: MatchEvent::Joined { player: hello().player, name: name.clone() },
-            },
-            ServerMessage::Event {
-                tick: Tick(0),
-                event: MatchEvent::Left { player: hello().player },
+                event: MatchEvent::Joined { player: PLAYER, name: name.clone() },
             },
             ServerMessage::Event {
                 tick: Tick(u32::MAX),
                 event: MatchEvent::Said {
-                    player: hello().player,
+                    player: PLAYER,
                     line: ChatLine::new(&"\u{10ffff}".repeat(160)).unwrap(),
                 },
             },
+            ServerMessage::Event { tick: Tick(0), event: MatchEvent::Left { player: PLAYER } },
         ];
         for message in server {
             let mut content = encode_server_message(&message).split_off(2);
@@ -341,7 +346,7 @@ mod tests {
     #[test]
     fn a_hello_with_impossible_fields_is_no_hello() {
         let mut slot = hello();
-        slot.player.slot = 4096;
+        slot.player = Some(EntityId { slot: 4096, generation: 1 });
         let content = encode_server_message(&ServerMessage::Hello(slot)).split_off(2);
         assert!(matches!(decode_server_message(&content), Err(MessageError::Undecodable { .. })));
     }

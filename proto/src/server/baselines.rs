@@ -33,7 +33,8 @@ const DUE: u64 = 256;
 #[derive(Debug)]
 pub(super) struct Baselines {
     codec: SnapshotCodec,
-    player: EntityId,
+    /// The client's own entity; a spectator has none.
+    player: Option<EntityId>,
     joined: Tick,
     slots: Vec<Slot>,
     /// The ticks of each slot's latest sendings, by their number modulo what is
@@ -96,7 +97,7 @@ pub(super) struct Encoded {
 
 impl Baselines {
     /// Nothing is known of a client that joins as `player` after `joined`.
-    pub(super) fn new(codec: SnapshotCodec, player: EntityId, joined: Tick) -> Self {
+    pub(super) fn new(codec: SnapshotCodec, player: Option<EntityId>, joined: Tick) -> Self {
         Self {
             codec,
             player,
@@ -255,8 +256,8 @@ impl Baselines {
     /// between news, so whatever waits rises until it is sent.
     fn rank(&mut self, state: &Quantised) {
         self.urgent.clear();
-        let own = usize::from(self.player.slot);
-        let viewer = state.entity(own).map(Viewer::of);
+        let own = self.player.map(|player| usize::from(player.slot));
+        let viewer = own.and_then(|own| state.entity(own)).map(Viewer::of);
         for (index, slot) in self.slots.iter().enumerate() {
             let entity = state.entity(index);
             if !slot.needs(state.changed(index), entity, self.arrived) {
@@ -264,7 +265,7 @@ impl Baselines {
             }
             let interval = match entity {
                 Some(entity) => {
-                    let (viewer, own) = (viewer.as_ref(), index == own);
+                    let (viewer, own) = (viewer.as_ref(), Some(index) == own);
                     relevance::interval(viewer, entity, own, self.codec.tick_rate)
                 }
                 None => 1,

@@ -100,7 +100,7 @@ enum Phase {
     /// The caller has to decide.
     AwaitingAnswer,
     /// In the match.
-    Joined { player: EntityId, baselines: Box<Baselines> },
+    Joined { player: Option<EntityId>, baselines: Box<Baselines> },
     /// Ended, one way or another.
     Over,
 }
@@ -280,6 +280,15 @@ impl Session {
     /// Lets the client in who said hello, as `player`; `tick` is the last one
     /// simulated. Does nothing unless an [`Event::Hello`] waits for its answer.
     pub fn accept(&mut self, player: EntityId, tick: Tick) {
+        self.admit(Some(player), tick);
+    }
+
+    /// Lets the client in who said hello, to look on; as [`Session::accept`].
+    pub fn accept_spectator(&mut self, tick: Tick) {
+        self.admit(None, tick);
+    }
+
+    fn admit(&mut self, player: Option<EntityId>, tick: Tick) {
         if !matches!(self.phase, Phase::AwaitingAnswer) {
             return;
         }
@@ -317,10 +326,11 @@ impl Session {
         }
     }
 
-    /// The entity the client steers, while it has joined.
+    /// The entity the client steers, while it has joined; a spectator steers
+    /// none.
     pub fn player(&self) -> Option<EntityId> {
         match self.phase {
-            Phase::Joined { player, .. } => Some(player),
+            Phase::Joined { player, .. } => player,
             _ => None,
         }
     }

@@ -45,7 +45,7 @@ fn a_welcome_client_joins_plays_and_leaves() {
         server.accept(PLAYER, Tick(500));
         let (_, events) = exchange(&mut server, &mut client, Time::ZERO);
         let [client::Event::Joined(hello)] = &events[..] else { panic!("{events:?}") };
-        assert_eq!((hello.player, hello.tick, hello.map), (PLAYER, Tick(500), terms().map));
+        assert_eq!((hello.player, hello.tick, hello.map), (Some(PLAYER), Tick(500), terms().map));
         assert_eq!((hello.map_name.as_str(), hello.bounds), ("arena", terms().bounds));
         assert_eq!((server.player(), client.player()), (Some(PLAYER), Some(PLAYER)));
 
@@ -54,6 +54,19 @@ fn a_welcome_client_joins_plays_and_leaves() {
         assert_eq!(events, [server::Event::Left]);
         assert!(server.is_over() && client.is_over());
     }
+}
+
+#[test]
+fn a_spectator_is_let_in_without_a_player() {
+    let (mut server, mut client) = pair(MapHash::ANY);
+    exchange(&mut server, &mut client, Time::ZERO);
+    server.accept_spectator(Tick(500));
+    let (_, events) = exchange(&mut server, &mut client, Time::ZERO);
+    let [client::Event::Joined(hello)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((hello.player, hello.tick), (None, Tick(500)));
+    assert_eq!((server.player(), client.player()), (None, None));
+    let sent = client.command(Time::ZERO, Command::default(), None).expect("joined");
+    assert!(server.receive_datagram(Time::ZERO, &sent.datagram).unwrap().is_some());
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn client_messages() {
 #[test]
 fn server_messages() {
     let hello = ServerHello {
-        player: EntityId { slot: 3, generation: 300 },
+        player: Some(EntityId { slot: 3, generation: 300 }),
         tick_rate: RATE,
         snapshot_rate: RATE,
         tick: Tick(70_000),

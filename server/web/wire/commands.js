@@ -1,0 +1,38 @@
+// PROTOCOL.md, "Commands": what a spectator sends is an acknowledgement and one
+// command of all zeros.
+
+const KIND = 1;
+
+class BitWriter {
+  constructor() {
+    this.bytes = [];
+    this.used = 0;
+  }
+
+  unsigned(value, width) {
+    for (let i = 0; i < width; i++, this.used++) {
+      if (this.used % 8 === 0) this.bytes.push(0);
+      if (Math.floor(value / 2 ** i) % 2 === 1) {
+        this.bytes[this.bytes.length - 1] |= 1 << this.used % 8;
+      }
+    }
+  }
+}
+
+// The datagram that acknowledges what `History.acknowledgement` says, with a
+// command for `tick` that asks for nothing.
+export function idleCommand(tick, acknowledgement) {
+  const writer = new BitWriter();
+  writer.unsigned(KIND, 2);
+  writer.unsigned(acknowledgement ? 1 : 0, 1);
+  writer.unsigned(0, 3);
+  writer.unsigned(0, 2);
+  writer.unsigned(tick % 65536, 16);
+  if (acknowledgement) {
+    writer.unsigned(acknowledgement.latest % 65536, 16);
+    writer.unsigned(acknowledgement.before, 32);
+  }
+  // Five fields that do not differ from zero.
+  writer.unsigned(0, 5);
+  return Uint8Array.from(writer.bytes);
+}

@@ -1,0 +1,161 @@
+// PROTOCOL.md, "Control stream": frames, and the messages in them.
+
+import { Malformed } from "./range_decoder.js";
+
+export const VERSION = 3;
+const LONGEST_FRAME = 1024;
+
+class Writer {
+  constructor() {
+    this.bytes = [];
+  }
+
+  unsigned(value) {
+    if (value < 251) {
+      this.bytes.push(value);
+    } else {
+      const width = value < 2 ** 16 ? 2 : 4;
+      this.bytes.push(width === 2 ? 251 : 252);
+      for (let i = 0; i < width; i++) this.bytes.push(Math.floor(value / 256 ** i) % 256);
+    }
+    return this;
+  }
+
+  raw(bytes) {
+    this.bytes.push(...bytes);
+    return this;
+  }
+
+  text(text) {
+    const bytes = new TextEncoder().encode(text);
+    return this.unsigned(bytes.length).raw(bytes);
+  }
+
+  frame() {
+    const length = this.bytes.length;
+    return Uint8Array.from([length % 256, length >> 8, ...this.bytes]);
+  }
+}
+
+class Reader {
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.next = 0;
+  }
+
+  byte() {
+    if (this.next >= this.bytes.length) throw new Malformed("a message ends too early");
+    return this.bytes[this.next++];
+  }
+
+  unsigned() {
+    const first = this.byte();
+    if (first < 251) return first;
+    if (first > 253) throw new Malformed("a number of no known width");
+    let value = 0;
+    for (let i = 0; i < 2 ** (first - 250); i++) value += this.byte() * 256 ** i;
+    return value;
+  }
+
+  signed() {
+    const value = this.unsigned();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  raw(count) {
+    return Array.from({ length: count }, () => this.byte());
+  }
+
+  text() {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(this.raw(this.unsigned())));
+  }
+
+  entity() {
+    return { slot: this.unsigned(), generation: this.unsigned() };
+  }
+
+  end() {
+    if (this.next !== this.bytes.length) throw new Malformed("bytes after a message");
+  }
+}
+
+export function leave() {
+  return new Writer().unsigned(1).frame();
+}
+
+export function mismatch(tick) {
+  return new Writer().unsigned(2).unsigned(tick).frame();
+}
+
+// Cuts a stream into the contents of frames.
+export class Framer {
+  constructor() {
+    this.waiting = [];
+  }
+
+  push(bytes) {
+    this.waiting.push(...bytes);
+    const frames = [];
+    while (this.waiting.length >= 2) {
+      const length = this.waiting[0] + 256 * this.waiting[1];
+      if (length < 1 || length > LONGEST_FRAME) throw new Malformed("a frame of no allowed length");
+      if (this.waiting.length < 2 + length) break;
+      frames.push(Uint8Array.from(this.waiting.slice(2, 2 + length)));
+      this.waiting = this.waiting.slice(2 + length);
+    }
+    return frames;
+  }
+}
+
+export function hello(name) {
+  return new Writer().unsigned(0).unsigned(VERSION).raw(new Array(32).fill(0)).text(name).frame();
+}
+
+const REFUSALS = [
+  (r) => ({ reason: "wrong-version", server: r.unsigned() }),
+  (r) => ({ reason: "full", limit: r.unsigned() }),
+  (r) => ({ reason: "wrong-map", hash: r.raw(32), name: r.text() }),
+  () => ({ reason: "bad-name" }),
+  () => ({ reason: "not-ready" }),
+  () => ({ reason: "banned" }),
+];
+
+const CLOSINGS = ["shutting-down", "timed-out", "removed"];
+
+const EVENTS = [
+  (r) => ({ event: "joined", player: r.entity(), name: r.text() }),
+  (r) => ({ event: "left", player: r.entity() }),
+  (r) => ({ event: "died", player: r.entity(), by: r.entity() }),
+];
+
+function variant(reader, list, what) {
+  const entry = list[reader.unsigned()];
+  if (entry === undefined) throw new Malformed(`an unknown ${what}`);
+  return entry;
+}
+
+const MESSAGES = [
+  (r) => ({
+    message: "hello",
+    player: r.entity(),
+    tickRate: r.unsigned(),
+    snapshotRate: r.unsigned(),
+    tick: r.unsigned(),
+    map: r.raw(32),
+    mapName: r.text(),
+    origin: [r.signed(), r.signed(), r.signed()],
+    bits: r.raw(3),
+    playerLimit: r.unsigned(),
+  }),
+  (r) => ({ message: "refused", ...variant(r, REFUSALS, "refusal")(r) }),
+  (r) => ({ message: "closing", reason: variant(r, CLOSINGS, "reason to close") }),
+  (r) => ({ message: "event", tick: r.unsigned(), ...variant(r, EVENTS, "event")(r) }),
+];
+
+// What the server says in one frame.
+export function serverMessage(content) {
+  const reader = new Reader(content);
+  const message = variant(reader, MESSAGES, "message")(reader);
+  reader.end();
+  return message;
+}

@@ -1,0 +1,80 @@
+// PROTOCOL.md, "Baselines", "Digest" and what a client acknowledges: the values
+// that a client has of each slot, and the snapshots that it took in.
+
+import { decodeSnapshot, Digest, UnknownBaseline } from "./snapshot.js";
+
+const VALUES_OF_A_SLOT = 32;
+const TICKS_BACK = 32;
+
+export class History {
+  constructor(terms) {
+    this.terms = terms;
+    this.latest = terms.tick;
+    // Ticks of snapshots taken in, newest first, at most `TICKS_BACK` old.
+    this.taken = [];
+    // For each slot its values, newest first: { tick, entity }.
+    this.slots = new Map();
+    this.digests = 0;
+    this.mismatches = [];
+  }
+
+  // Takes a datagram in; gives the snapshot, or null if it is of no use.
+  // Throws `Malformed` if no server that keeps to the protocol sent it.
+  receive(bytes) {
+    let snapshot;
+    try {
+      snapshot = decodeSnapshot(bytes, this.terms, this.latest, (slot, tick, exact) =>
+        this.value(slot, tick, exact),
+      );
+    } catch (error) {
+      // What comes late may lean on what is gone.
+      if (error instanceof UnknownBaseline) return null;
+      throw error;
+    }
+    const { tick, records, digest } = snapshot;
+    if (this.taken.includes(tick) || tick <= this.latest - TICKS_BACK) return null;
+    const isLatest = this.taken.length === 0 || tick > this.latest;
+    for (const { slot, entity } of records) this.keep(slot, tick, entity);
+    this.taken = [tick, ...this.taken].sort((a, b) => b - a);
+    this.latest = this.taken[0];
+    this.taken = this.taken.filter((taken) => taken > this.latest - TICKS_BACK - 1);
+    if (digest && isLatest) this.verify(tick, records, digest);
+    return snapshot;
+  }
+
+  value(slot, tick, exact) {
+    const values = this.slots.get(slot) ?? [];
+    return values.find((value) => (exact ? value.tick === tick : value.tick <= tick));
+  }
+
+  // What the latest snapshots say is in a slot.
+  entity(slot) {
+    return this.slots.get(slot)?.[0]?.entity ?? null;
+  }
+
+  keep(slot, tick, entity) {
+    const values = [...(this.slots.get(slot) ?? []), { tick, entity }];
+    values.sort((a, b) => b.tick - a.tick);
+    this.slots.set(slot, values.slice(0, VALUES_OF_A_SLOT));
+  }
+
+  verify(tick, records, { first, slots, value }) {
+    const digest = new Digest(tick);
+    for (const { slot, entity } of records) digest.slot(slot, entity);
+    for (let n = 0; n < 32; n++) {
+      if (Math.floor(slots / 2 ** n) % 2 === 1) digest.slot(first + n, this.entity(first + n));
+    }
+    this.digests++;
+    if (digest.hash !== value) this.mismatches.push(tick);
+  }
+
+  // The acknowledgement of a command datagram: { latest, before }, or null.
+  acknowledgement() {
+    if (this.taken.length === 0) return null;
+    const before = this.taken
+      .map((tick) => this.latest - tick - 1)
+      .filter((n) => n >= 0 && n < 32)
+      .reduce((bits, n) => bits + 2 ** n, 0);
+    return { latest: this.latest, before };
+  }
+}

@@ -1,0 +1,80 @@
+// PROTOCOL.md, "Range coding": the reading half.
+
+const LEAST_RANGE = 2 ** 24;
+const RAW_STEP = 16;
+
+export class Malformed extends Error {}
+
+export class RangeDecoder {
+  // `priors`: what the chances begin with, in 256ths.
+  constructor(priors, bytes) {
+    this.chances = Uint16Array.from(priors, (prior) => prior << 8);
+    this.bytes = bytes;
+    this.next = 0;
+    this.range = 0xffffffff;
+    this.above = 0;
+    for (let i = 0; i < 4; i++) this.above = (this.above * 256 + this.byte()) >>> 0;
+  }
+
+  byte() {
+    const byte = this.next < this.bytes.length ? this.bytes[this.next] : 0;
+    this.next++;
+    return byte;
+  }
+
+  shift() {
+    while (this.range < LEAST_RANGE) {
+      this.above = ((this.above << 8) | this.byte()) >>> 0;
+      this.range = (this.range << 8) >>> 0;
+    }
+  }
+
+  bit(chance) {
+    const likely = this.chances[chance];
+    const share = (this.range >>> 16) * likely;
+    const bit = this.above < share ? 1 : 0;
+    if (bit) {
+      this.range = share;
+      this.chances[chance] = likely + ((65536 - likely) >> 5);
+    } else {
+      this.above -= share;
+      this.range -= share;
+      this.chances[chance] = likely - (likely >> 5);
+    }
+    this.shift();
+    return bit;
+  }
+
+  // Bits of which all values are equally likely, the lowest first.
+  raw(width) {
+    let value = 0;
+    for (let done = 0; done < width; done += RAW_STEP) {
+      const step = Math.min(RAW_STEP, width - done);
+      this.range = this.range >>> step;
+      const part = Math.min(Math.floor(this.above / this.range), 2 ** step - 1);
+      this.above -= part * this.range;
+      value += part * 2 ** done;
+      this.shift();
+    }
+    return value;
+  }
+
+  number(chance, most) {
+    let width = 0;
+    while (width < most && this.bit(chance + width)) width++;
+    return width < 2 ? width : 2 ** (width - 1) + this.raw(width - 1);
+  }
+
+  signed(chance, most) {
+    const magnitude = this.number(chance, most);
+    return magnitude !== 0 && this.raw(1) ? -magnitude : magnitude;
+  }
+
+  // The four bytes of `above` are read ahead; what the writer left out is zero.
+  finish() {
+    if (this.next < this.bytes.length) throw new Malformed("bytes after the last field");
+    if (this.bytes.length > 0 && this.bytes[this.bytes.length - 1] === 0) {
+      throw new Malformed("a last byte of zero");
+    }
+  }
+}

@@ -1,0 +1,209 @@
+// PROTOCOL.md, "Snapshots": one datagram, taken apart.
+//
+// An entity here is { generation, kind, asleep, position, velocity } with
+// `posture` and `yaw` for a player on foot, `model`, `driven`, `largest` and
+// `components` for a polyhedron; all numbers are the integers of the page.
+
+import { CHANCES } from "./chances.js";
+import { Malformed, RangeDecoder } from "./range_decoder.js";
+
+export const ON_FOOT = 0;
+export const POLYHEDRON = 1;
+
+const FIRST_CHANCE = { velocity: 88, position: 269 };
+const AXES = [0, 1, 2];
+
+// The tick that 16 low bits stand for, nearest to `near`.
+export function nearestTick(low, near) {
+  const ahead = ((((low - near) % 65536) + 65536 + 32768) % 65536) - 32768;
+  return near + ahead;
+}
+
+// How large a difference is, in three classes.
+function size(value) {
+  return value === 0 ? 0 : value <= 3 ? 1 : 2;
+}
+
+function turnSize(greatest) {
+  if (greatest === 0) return 1;
+  if (greatest === 1) return 2;
+  if (greatest <= 3) return 3;
+  if (greatest <= 7) return 4;
+  return greatest <= 31 ? 5 : 6;
+}
+
+// `terms` is the server's hello; `near` a tick the sender cannot be far from;
+// `baseline(slot, tick, exact)` gives { tick, entity }: the value of a slot at
+// that tick, or the latest until it. Throws `Malformed`, and `UnknownBaseline`
+// for what came too late to be read.
+export function decodeSnapshot(bytes, terms, near, baseline) {
+  if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 15) throw new Malformed("no snapshot");
+  const tick = nearestTick(bytes[1] + 256 * bytes[2], near);
+  const coder = new RangeDecoder(CHANCES, bytes.subarray(3));
+  const lead = coder.bit(0) ? coder.signed(1, 8) + 5 : null;
+  const acknowledged = coder.number(9, 8);
+  const count = coder.number(17, 8);
+  const motion = bytes[0] & 8 ? readMotion(coder) : null;
+  const records = [];
+  let next = 0;
+  for (let i = 0; i < count; i++) {
+    const slot = next + coder.number(25, 12);
+    if (slot > 4095) throw new Malformed("a slot out of range");
+    records.push({ slot, entity: readRecord(coder, terms, tick, acknowledged, slot, baseline) });
+    next = slot + 1;
+  }
+  const digest =
+    bytes[0] & 4 ? { first: coder.raw(12), slots: coder.raw(32), value: coder.raw(32) } : null;
+  coder.finish();
+  return { tick, lead, motion, records, digest };
+}
+
+export class UnknownBaseline extends Error {}
+
+function readMotion(coder) {
+  const view = new DataView(new ArrayBuffer(4));
+  const float = () => {
+    view.setUint32(0, coder.raw(32));
+    return view.getFloat32(0);
+  };
+  const position = AXES.map(float);
+  const velocity = AXES.map(() => (coder.raw(1) ? float() : 0));
+  const yaw = coder.raw(16);
+  const [crouching, grounded, jumpHeld] = AXES.map(() => coder.raw(1) === 1);
+  return { position, velocity, yaw, crouching, grounded, jumpHeld };
+}
+
+function readRecord(coder, terms, tick, acknowledged, slot, baseline) {
+  const isLatest = coder.bit(37) === 0;
+  if (!isLatest && !coder.bit(38)) return coder.bit(39) ? null : readWhole(coder, terms);
+  const age = isLatest ? acknowledged : coder.raw(8);
+  if (age === 0) throw new Malformed("a baseline of no age");
+  const known = baseline(slot, tick - age, !isLatest);
+  if (!known || !known.entity) throw new UnknownBaseline(`slot ${slot} at tick ${tick - age}`);
+  return readChange(coder, terms, known.entity, Math.min(tick - known.tick, 16));
+}
+
+function readAttitude(coder) {
+  return { largest: coder.raw(2), components: AXES.map(() => coder.signed(68, 10)) };
+}
+
+function readPosition(coder, terms) {
+  return AXES.map((axis) => coder.raw(terms.bits[axis]));
+}
+
+function readWhole(coder, terms) {
+  const entity = {
+    generation: coder.number(40, 16),
+    kind: coder.bit(56),
+    asleep: coder.bit(57) === 1,
+    position: readPosition(coder, terms),
+    velocity: coder.bit(58) ? AXES.map(() => coder.signed(59, 9)) : [0, 0, 0],
+  };
+  if (entity.kind === ON_FOOT) {
+    return { ...entity, posture: coder.raw(1), yaw: coder.raw(12) };
+  }
+  return { ...entity, model: coder.raw(7), driven: coder.raw(1) === 1, ...readAttitude(coder) };
+}
+
+function readChange(coder, terms, old, age) {
+  const { kind } = old;
+  const rate = terms.tickRate;
+  const half = Math.floor(rate / 2);
+  const asleep = coder.bit(78 + 2 * kind + (old.asleep ? 1 : 0)) === 1;
+  const rises = old.velocity[2] !== 0 ? 1 : 0;
+  const falls = !asleep && coder.bit(84 + 2 * kind + rises) === 1;
+
+  const expected = asleep ? [0, 0, 0] : [...old.velocity];
+  if (falls) {
+    expected[2] = Math.max(expected[2] - Math.floor((200 * age + half) / rate), -511);
+  }
+  let greatest = 0;
+  const surprises = AXES.map((axis) => {
+    const chance = FIRST_CHANCE.velocity + 10 * (9 * kind + 3 * axis + size(greatest));
+    const difference = coder.signed(chance, 10);
+    greatest = Math.max(greatest, Math.abs(difference));
+    return difference;
+  });
+  const velocity = AXES.map((axis) => expected[axis] + surprises[axis]);
+
+  const predicted = AXES.map((axis) => {
+    const way = (old.velocity[axis] + velocity[axis]) * 64 * age;
+    const at = old.position[axis] + Math.floor((way + half) / rate);
+    return Math.min(Math.max(at, 0), 2 ** terms.bits[axis] - 1);
+  });
+  let position;
+  if (coder.bit(268)) {
+    position = readPosition(coder, terms);
+  } else {
+    greatest = 0;
+    position = AXES.map((axis) => {
+      const surprised = surprises[axis] !== 0 ? 1 : 0;
+      const chance =
+        FIRST_CHANCE.position + 12 * (18 * kind + 6 * axis + 3 * surprised + size(greatest));
+      const difference = coder.signed(chance, 12);
+      greatest = Math.max(greatest, Math.abs(difference));
+      return predicted[axis] + difference;
+    });
+  }
+
+  const entity = { generation: old.generation, kind, asleep, position, velocity };
+  if (kind === ON_FOOT) {
+    const posture = coder.bit(82 + old.posture);
+    const surprised = surprises.some((difference) => difference !== 0) ? 1 : 0;
+    const turn = coder.signed(701 + 12 * surprised, 12);
+    return { ...entity, posture, yaw: (((old.yaw + turn) % 4096) + 4096) % 4096 };
+  }
+  const { model, driven } = old;
+  const moves = velocity.some((speed) => speed !== 0) ? 1 : 0;
+  let { largest, components } = old;
+  if (coder.bit(725 + moves)) {
+    if (coder.bit(727)) {
+      ({ largest, components } = readAttitude(coder));
+    } else {
+      greatest = 0;
+      components = components.map((component, i) => {
+        const chance = 728 + 11 * (i === 0 ? 0 : turnSize(greatest));
+        const difference = coder.signed(chance, 11);
+        greatest = Math.max(greatest, Math.abs(difference));
+        return component + difference;
+      });
+    }
+  }
+  return { ...entity, model, driven, largest, components };
+}
+
+// PROTOCOL.md, "Digest": the hash of a tick and of what some slots hold.
+export class Digest {
+  constructor(tick) {
+    this.hash = 0x811c9dc5;
+    this.bytes(tick, 4);
+  }
+
+  bytes(value, width) {
+    for (let i = 0; i < width; i++) {
+      const byte = Math.floor(value / 2 ** (8 * i)) & 0xff;
+      this.hash = Math.imul(this.hash ^ byte, 0x01000193) >>> 0;
+    }
+  }
+
+  slot(slot, entity) {
+    this.bytes(slot, 2);
+    if (!entity) {
+      this.bytes(0, 1);
+      return;
+    }
+    const onFoot = entity.kind === ON_FOOT;
+    this.bytes(onFoot ? 1 : entity.driven ? 3 : 2, 1);
+    this.bytes(entity.generation, 2);
+    this.bytes(entity.asleep ? 1 : 0, 1);
+    this.bytes(onFoot ? entity.posture : entity.model, 1);
+    entity.position.forEach((value) => this.bytes(value, 4));
+    entity.velocity.forEach((value) => this.bytes(value, 2));
+    if (onFoot) {
+      this.bytes(entity.yaw, 2);
+    } else {
+      this.bytes(entity.largest, 1);
+      entity.components.forEach((value) => this.bytes(value, 2));
+    }
+  }
+}

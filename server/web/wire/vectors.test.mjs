@@ -1,0 +1,202 @@
+// Holds this implementation to the vectors of PROTOCOL.md: `node --test`.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { CHANCES } from "./chances.js";
+import { idleCommand } from "./commands.js";
+import { Framer, hello, leave, mismatch, serverMessage } from "./control.js";
+import { History } from "./history.js";
+import { Malformed, RangeDecoder } from "./range_decoder.js";
+import { decodeSnapshot, nearestTick } from "./snapshot.js";
+
+const page = readFileSync(new URL("../../../proto/PROTOCOL.md", import.meta.url), "utf8");
+
+function block(name) {
+  const found = page.split("```" + name + "\n")[1];
+  assert.ok(found, `${name} is not on the page`);
+  return found.split("```")[0].trim().split(/\s+/);
+}
+
+function vector(name) {
+  return Uint8Array.from(block("vector " + name), (text) => parseInt(text, 16));
+}
+
+function said(name) {
+  const [frame] = new Framer().push(vector(name));
+  return serverMessage(frame);
+}
+
+const TERMS = { tickRate: 60, tick: 70000, bits: [15, 15, 14], origin: [-512, -512, -256] };
+const PLAYER = {
+  generation: 300,
+  kind: 0,
+  asleep: false,
+  position: [16384, 20000, 9000],
+  velocity: [80, -3, 0],
+  posture: 0,
+  yaw: 1024,
+};
+const PROP = {
+  generation: 1,
+  kind: 1,
+  asleep: true,
+  position: [100, 200, 300],
+  velocity: [0, 0, 0],
+  model: 2,
+  driven: false,
+  largest: 3,
+  components: [0, -5, 600],
+};
+
+test("chances are those of the page", () => {
+  assert.deepEqual(CHANCES, block("chances").map(Number));
+});
+
+test("range coding", () => {
+  const coder = new RangeDecoder([128, 200, 10, 250, 128, 60], vector("range-coding"));
+  const bits = [1, 0, 0, 1, 1, 0, 1, 0].map((_, i) => coder.bit(i % 2));
+  assert.deepEqual(bits, [1, 0, 0, 1, 1, 0, 1, 0]);
+  assert.deepEqual([0, 1, 2, 3].map(() => coder.number(2, 4)), [0, 1, 2, 15]);
+  assert.deepEqual([0, 1, 2].map(() => coder.signed(2, 4)), [-1, 7, 0]);
+  assert.equal(coder.raw(32), 0x12345678);
+  assert.equal(coder.raw(3), 5);
+  coder.finish();
+});
+
+test("what a client says", () => {
+  assert.deepEqual(hello("Bot 1"), vector("client-hello"));
+  assert.deepEqual(leave(), vector("leave"));
+  assert.deepEqual(mismatch(70000), vector("mismatch"));
+});
+
+test("what a server says", () => {
+  const player = { slot: 3, generation: 300 };
+  const terms = said("server-hello");
+  assert.deepEqual(terms.player, player);
+  assert.deepEqual([terms.tickRate, terms.tick, terms.playerLimit], [60, 70000, 32]);
+  assert.deepEqual([terms.origin, terms.bits], [TERMS.origin, TERMS.bits]);
+  assert.equal(terms.mapName, "arena");
+  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 3 });
+  assert.deepEqual(said("full"), { message: "refused", reason: "full", limit: 32 });
+  const joined = { message: "event", tick: 70000, event: "joined", player, name: "Bot 1" };
+  assert.deepEqual(said("player-joined"), joined);
+  const by = { slot: 2, generation: 0 };
+  assert.deepEqual(said("player-died"), { message: "event", tick: 70002, event: "died", player, by });
+  assert.deepEqual(said("player-left"), { message: "event", tick: 70001, event: "left", player });
+  assert.deepEqual(said("shutting-down"), { message: "closing", reason: "shutting-down" });
+});
+
+test("a frame in pieces is one frame", () => {
+  const framer = new Framer();
+  const bytes = vector("full");
+  assert.deepEqual(framer.push(bytes.subarray(0, 3)), []);
+  assert.deepEqual(framer.push(bytes.subarray(3)), [bytes.subarray(2)]);
+  assert.throws(() => framer.push(Uint8Array.of(0, 0)), Malformed);
+});
+
+test("a snapshot of whole entities", () => {
+  const snapshot = decodeSnapshot(vector("whole-snapshot"), TERMS, 70000, () => undefined);
+  assert.equal(snapshot.tick, 70001);
+  assert.equal(snapshot.lead, 6);
+  assert.deepEqual(snapshot.motion, {
+    position: [0, 113, 25.25],
+    velocity: [320, -12.5, 0],
+    yaw: 0x4000,
+    crouching: false,
+    grounded: true,
+    jumpHeld: false,
+  });
+  assert.deepEqual(snapshot.records, [
+    { slot: 3, entity: PLAYER },
+    { slot: 17, entity: PROP },
+    { slot: 20, entity: null },
+  ]);
+});
+
+test("a snapshot of changes, with a digest", () => {
+  const history = new History(TERMS);
+  history.keep(17, 69904, PROP);
+  history.keep(5, 69990, PROP);
+  assert.ok(history.receive(vector("whole-snapshot")));
+  const snapshot = history.receive(vector("changes"));
+  assert.equal(snapshot.lead, null);
+  assert.deepEqual(snapshot.records, [
+    {
+      slot: 3,
+      entity: { ...PLAYER, position: [16896, 19981, 9000], velocity: [80, 0, 0], posture: 1, yaw: 1000 },
+    },
+    {
+      slot: 17,
+      entity: {
+        ...PROP,
+        position: [101, 190, 340],
+        velocity: [10, -40, 75],
+        asleep: false,
+        components: [20, -40, 590],
+      },
+    },
+  ]);
+  assert.deepEqual([history.digests, history.mismatches], [1, []]);
+  assert.deepEqual(history.acknowledgement(), { latest: 70004, before: 0b100 });
+  assert.equal(history.receive(vector("changes")), null);
+});
+
+test("falls and leaps", () => {
+  const falling = {
+    ...PROP,
+    asleep: false,
+    position: [5000, 6000, 9000],
+    velocity: [-7, 30, -20],
+    components: [700, -5, 690],
+  };
+  const settling = { ...falling, velocity: [1, -2, 0], components: [0, 0, 0] };
+  const values = new Map([
+    [0, { tick: 70006, entity: falling }],
+    [1, { tick: 70004, entity: settling }],
+    [9, { tick: 70006, entity: PLAYER }],
+  ]);
+  const bytes = vector("falls-and-leaps");
+  const snapshot = decodeSnapshot(bytes, TERMS, 70009, (slot) => values.get(slot));
+  assert.equal(snapshot.lead, -8);
+  assert.deepEqual(
+    snapshot.records.map(({ entity }) => [entity.position, entity.velocity]),
+    [
+      [[4937, 6255, 8770], [-7, 30, -33]],
+      [[5005, 5988, 9001], [0, 0, 0]],
+      [[1, 32767, 12345], snapshot.records[2].entity.velocity],
+    ],
+  );
+  assert.deepEqual(snapshot.records[0].entity.components, [12, 720, 710]);
+  assert.equal(snapshot.records[0].entity.largest, 0);
+  assert.deepEqual(snapshot.records[1].entity.components, [1, 0, -3]);
+  assert.equal(snapshot.records[1].entity.asleep, true);
+});
+
+test("every datagram cut short is malformed or another", () => {
+  const whole = vector("whole-snapshot");
+  const records = JSON.stringify(decodeSnapshot(whole, TERMS, 70000, () => undefined));
+  for (let length = 0; length < whole.length; length++) {
+    let cut = null;
+    try {
+      cut = JSON.stringify(decodeSnapshot(whole.subarray(0, length), TERMS, 70000, () => undefined));
+    } catch (error) {
+      assert.ok(error instanceof Error);
+    }
+    assert.notEqual(cut, records, `${length} bytes`);
+  }
+});
+
+test("ticks are the nearest", () => {
+  assert.equal(nearestTick(70001 % 65536, 70000), 70001);
+  assert.equal(nearestTick(65535, 65536), 65535);
+  assert.equal(nearestTick(0, 65535), 65536);
+});
+
+test("an idle command", () => {
+  const bytes = idleCommand(70012, { latest: 70010, before: 0b1011 });
+  assert.equal(bytes.length, 10);
+  assert.deepEqual([...bytes.subarray(1, 9)], [0x7c, 0x11, 0x7a, 0x11, 0x0b, 0, 0, 0]);
+  assert.equal(bytes[0] & 7, 5);
+});
