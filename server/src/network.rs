@@ -13,6 +13,7 @@ mod endpoint;
 mod line;
 mod map_stream;
 mod renewal;
+mod spectator;
 mod waves;
 
 use std::net::IpAddr;
@@ -81,10 +82,24 @@ pub(crate) struct Lobby {
     pub(crate) banned: Vec<IpAddr>,
     /// Handshakes under way.
     pub(crate) handshakes: AtomicUsize,
+    /// Who looks on.
+    pub(crate) spectators: Spectators,
     /// UDP port on which players join.
     pub(crate) port: u16,
     /// Fingerprint of the certificate that newcomers are shown.
     pub(crate) certificate: watch::Sender<Fingerprint>,
+}
+
+/// What spectators are given.
+pub(crate) struct Spectators {
+    /// What each is told.
+    pub(crate) terms: Arc<Terms>,
+    /// Which ticks they are told of.
+    pub(crate) cadence: Cadence,
+    /// Bytes of snapshots that each is sent a second at most.
+    pub(crate) budget: u32,
+    /// How many there may be.
+    pub(crate) limit: u16,
 }
 
 impl Lobby {
@@ -98,9 +113,13 @@ impl Lobby {
         let _ = self.events.send((self.next_tick(), event));
     }
 
+    /// The last tick simulated.
+    fn last_tick(&self) -> Tick {
+        Tick::from_simulation(self.frames.borrow().state.tick).unwrap_or_default()
+    }
+
     fn next_tick(&self) -> Tick {
-        let tick = self.frames.borrow().state.tick;
-        Tick::from_simulation(tick).unwrap_or_default().after(1)
+        self.last_tick().after(1)
     }
 }
 
@@ -109,7 +128,7 @@ type Events = broadcast::Receiver<(Tick, MatchEvent)>;
 
 /// Takes connections until asked to stop, then sees the players off.
 pub(crate) async fn serve(endpoint: quinn::Endpoint, lobby: Arc<Lobby>) {
-    let limit = connection_limit(lobby.terms.player_limit);
+    let limit = connection_limit(lobby.terms.player_limit + lobby.spectators.limit);
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {

@@ -15,6 +15,11 @@ pub use agones::AgonesOptions;
 const DEFAULT_TICK_RATE: u32 = 60;
 /// Players that a match holds unless asked otherwise.
 const DEFAULT_MAX_PLAYERS: u16 = 32;
+/// Spectators of a match unless asked otherwise.
+const DEFAULT_MAX_SPECTATORS: u16 = 16;
+/// Snapshots a second and spectator unless asked otherwise: what lies between
+/// is interpolated.
+const DEFAULT_SPECTATOR_RATE: u32 = 20;
 /// UDP port on which players join unless asked otherwise.
 const DEFAULT_PORT: u16 = 4433;
 /// TCP port of the operator's pages unless asked otherwise.
@@ -120,6 +125,22 @@ pub struct Options {
     #[arg(long, value_name = "K", env = "ARENA_AUDIT_EVERY", default_value_t = 0)]
     pub audit_every: u32,
 
+    /// Spectators that may look on beside the players, in browsers
+    #[arg(long, value_name = "N", env = "ARENA_MAX_SPECTATORS",
+          default_value_t = DEFAULT_MAX_SPECTATORS)]
+    pub max_spectators: u16,
+
+    /// Snapshots per second and spectator, at most one a tick
+    #[arg(long, value_name = "HZ", env = "ARENA_SPECTATOR_RATE",
+          default_value_t = DEFAULT_SPECTATOR_RATE, value_parser = clap::value_parser!(u32).range(1..=128))]
+    pub spectator_rate: u32,
+
+    /// Bytes of snapshots that each spectator is sent per second at most
+    #[arg(long, value_name = "BYTES", env = "ARENA_SPECTATOR_BUDGET",
+          default_value_t = DEFAULT_CLIENT_BUDGET,
+          value_parser = clap::value_parser!(u32).range(1000..))]
+    pub spectator_budget: u32,
+
     /// Whether and how to report to a fleet.
     #[command(flatten)]
     pub agones: AgonesOptions,
@@ -161,6 +182,9 @@ impl Options {
             key: None,
             ban: Vec::new(),
             audit_every: 0,
+            max_spectators: DEFAULT_MAX_SPECTATORS,
+            spectator_rate: DEFAULT_SPECTATOR_RATE,
+            spectator_budget: DEFAULT_CLIENT_BUDGET,
             agones: AgonesOptions::default(),
             log_format: LogFormat::Text,
         }
@@ -226,7 +250,8 @@ mod tests {
                     --seed 9 --max-players 8 --tanks 3 --duration 90s --snapshot-rate 20 \
                     --client-budget 4000 --rewind 50ms --cert c --key k --ban ::1,10.0.0.1 \
                     --log-format json --record match.obsr --audit-every 60 --agones \
-                    --agones-port 7 --agones-health 0.5 --agones-empty 20s";
+                    --agones-port 7 --agones-health 0.5 --agones-empty 20s \
+                    --max-spectators 3 --spectator-rate 15 --spectator-budget 5000";
         let expected = Options {
             config: None,
             map: "m".into(),
@@ -246,6 +271,9 @@ mod tests {
             key: Some("k".into()),
             ban: vec!["::1".parse().unwrap(), "10.0.0.1".parse().unwrap()],
             audit_every: 60,
+            max_spectators: 3,
+            spectator_rate: 15,
+            spectator_budget: 5000,
             agones: AgonesOptions {
                 agones: true,
                 agones_port: 7,

@@ -19,7 +19,7 @@ use tokio::sync::{broadcast, watch};
 
 use crate::audit_thread::AuditThread;
 use crate::error::{RunError, StartError};
-use crate::network::{self, Cadence, Credentials, Fingerprint, Lobby, Waves};
+use crate::network::{self, Cadence, Credentials, Fingerprint, Lobby, Spectators, Waves};
 use crate::options::{AgonesOptions, Options};
 use crate::recording::LiveRecorder;
 use crate::sessions::Sessions;
@@ -119,6 +119,18 @@ impl Server {
             max_players: options.max_players,
             map_load,
         })?);
+        let spectator_rate = options.spectator_rate.min(options.tick_rate);
+        let spectators = Spectators {
+            // A tick rate fits 16 bits, and what is less does too; neither is 0.
+            terms: Arc::new(Terms {
+                snapshot_rate: NonZeroU16::new(spectator_rate as u16)
+                    .unwrap_or(setup.terms.snapshot_rate),
+                ..setup.terms.clone()
+            }),
+            cadence: Cadence::new(spectator_rate, options.tick_rate),
+            budget: options.spectator_budget,
+            limit: options.max_spectators,
+        };
         let lobby = Arc::new(Lobby {
             waves: Arc::new(Waves::new(options.max_players, options.tick_rate)),
             terms: Arc::new(setup.terms),
@@ -133,6 +145,7 @@ impl Server {
             client_budget: options.client_budget,
             banned: options.ban.clone(),
             handshakes: AtomicUsize::new(0),
+            spectators,
             port: description.local_addr.port(),
             certificate: watch::Sender::new(description.certificate),
         });

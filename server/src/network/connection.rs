@@ -18,7 +18,7 @@ use tracing::{debug, info, warn};
 use super::line::Line;
 use super::map_stream::{self, MAPS_A_CONNECTION};
 use super::waves::Update;
-use super::{Events, Lobby};
+use super::{Events, Lobby, spectator};
 use crate::seats::Seat;
 use crate::telemetry::{Connected, ConnectionState, Disconnect, Part, Refusal};
 
@@ -64,13 +64,20 @@ pub(super) async fn serve(incoming: Incoming, lobby: Arc<Lobby>) {
     let connected = network.connections.open();
     let opened = async {
         let connection = incoming.accept()?.await?;
+        if spectator::is_web(&connection) {
+            return Ok(Opened::Browser(connection));
+        }
         let (send, receive) = connection.accept_bi().await?;
-        Ok::<_, ConnectionError>((connection, send, receive))
+        Ok::<_, ConnectionError>(Opened::Client(connection, send, receive))
     };
     let opened = timeout(HANDSHAKE_TIMEOUT, opened).await;
     lobby.handshakes.fetch_sub(1, Ordering::Relaxed);
     match opened {
-        Ok(Ok((connection, send, receive))) => {
+        Ok(Ok(Opened::Browser(connection))) => {
+            let lobby = Arc::clone(&lobby);
+            spectator::serve(connection, connected, lobby).await;
+        }
+        Ok(Ok(Opened::Client(connection, send, receive))) => {
             let session = Session::new(Arc::clone(&lobby.terms), lobby.now());
             let talk = Talk {
                 empty_buffer: connection.datagram_send_buffer_space(),
@@ -94,6 +101,14 @@ pub(super) async fn serve(incoming: Incoming, lobby: Arc<Lobby>) {
             network.refused(Refusal::NoHello);
         }
     }
+}
+
+/// Who is at the other end of a new connection.
+enum Opened {
+    /// A client, with its control stream.
+    Client(quinn::Connection, SendStream, RecvStream),
+    /// A browser that speaks HTTP/3.
+    Browser(quinn::Connection),
 }
 
 /// The conversation with one client.

@@ -107,7 +107,7 @@ impl Cadence {
 
     /// Whether a snapshot of `tick` is due; ticks are asked for in order, and
     /// may be left out.
-    fn is_due(&mut self, tick: u64) -> bool {
+    pub(super) fn is_due(&mut self, tick: u64) -> bool {
         let number = tick * self.snapshot_rate / self.tick_rate;
         self.last.replace(number) != Some(number)
     }

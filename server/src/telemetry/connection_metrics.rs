@@ -1,3 +1,6 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use metrics::{Gauge, gauge};
 
 use super::catalogue;
@@ -17,7 +20,10 @@ pub(crate) enum ConnectionState {
 
 /// How many connections there are in each state.
 #[derive(Clone)]
-pub(crate) struct Connections([Gauge; ConnectionState::ALL.len()]);
+pub(crate) struct Connections {
+    gauges: [Gauge; ConnectionState::ALL.len()],
+    watching: Arc<AtomicUsize>,
+}
 
 /// One connection, counted as long as this lives.
 pub(crate) struct Connected {
@@ -42,31 +48,46 @@ impl Connections {
     pub(super) fn register() -> Self {
         let gauge =
             |state: ConnectionState| gauge!(catalogue::CONNECTIONS, "state" => state.label());
-        Self(ConnectionState::ALL.map(gauge))
+        Self { gauges: ConnectionState::ALL.map(gauge), watching: Arc::default() }
     }
 
     /// Counts a new connection.
     pub(crate) fn open(&self) -> Connected {
-        self.of(ConnectionState::Opening).increment(1);
+        self.enter(ConnectionState::Opening);
         Connected { connections: self.clone(), state: ConnectionState::Opening }
     }
 
-    fn of(&self, state: ConnectionState) -> &Gauge {
-        &self.0[state as usize]
+    fn enter(&self, state: ConnectionState) {
+        self.gauges[state as usize].increment(1);
+        if state == ConnectionState::Watching {
+            self.watching.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn leave(&self, state: ConnectionState) {
+        self.gauges[state as usize].decrement(1);
+        if state == ConnectionState::Watching {
+            self.watching.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
 impl Connected {
     /// The connection is in another state now.
     pub(crate) fn is_now(&mut self, state: ConnectionState) {
-        self.connections.of(self.state).decrement(1);
-        self.connections.of(state).increment(1);
+        self.connections.leave(self.state);
+        self.connections.enter(state);
         self.state = state;
+    }
+
+    /// Spectators there are, without this connection if it is none yet.
+    pub(crate) fn others_watching(&self) -> usize {
+        self.connections.watching.load(Ordering::Relaxed)
     }
 }
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        self.connections.of(self.state).decrement(1);
+        self.connections.leave(self.state);
     }
 }
