@@ -158,9 +158,7 @@ async fn spectators_have_a_limit_of_their_own() {
     let refused = Spectator::come(&running).await.err();
     assert_eq!(refused, Some(RefusalReason::Full { limit: 1 }));
     drop(first);
-    let again = async {
-        while Spectator::come(&running).await.is_err() {}
-    };
+    let again = async { while Spectator::come(&running).await.is_err() {} };
     timeout(HANG, again).await.unwrap();
     end(running).await;
 }

@@ -186,6 +186,8 @@ impl Show<'_> {
                         "a spectator did not decode tick {tick} as it was meant, please report it"
                     );
                 }
+                // Who does not play has no voice in the match.
+                Event::Said(_) => {}
                 Event::Left | Event::TimedOut => return Err(End::Over),
             }
         }

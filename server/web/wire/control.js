@@ -126,6 +126,7 @@ const EVENTS = [
   (r) => ({ event: "joined", player: r.entity(), name: r.text() }),
   (r) => ({ event: "left", player: r.entity() }),
   (r) => ({ event: "died", player: r.entity(), by: r.entity() }),
+  (r) => ({ event: "said", player: r.entity(), line: r.text() }),
 ];
 
 function variant(reader, list, what) {

@@ -85,6 +85,8 @@ test("what a server says", () => {
   const by = { slot: 2, generation: 0 };
   assert.deepEqual(said("player-died"), { message: "event", tick: 70002, event: "died", player, by });
   assert.deepEqual(said("player-left"), { message: "event", tick: 70001, event: "left", player });
+  const line = { message: "event", tick: 70003, event: "said", player, line: "gg" };
+  assert.deepEqual(said("player-said"), line);
   assert.deepEqual(said("shutting-down"), { message: "closing", reason: "shutting-down" });
 });
 
