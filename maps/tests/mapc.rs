@@ -159,6 +159,41 @@ fn any_body_is_traced_through_the_shifted_planes() {
 }
 
 #[test]
+fn a_world_is_verified_by_its_source() {
+    let folder = Folder::new("verify");
+    let source = folder.file("cube.map", &map(CUBE));
+    done(&["compile", &source], "");
+    let world = folder.path("cube.obsp");
+    let few = ["--points", "2000", "--traces", "300", "--seed", "7"];
+    let verify = |source: &str, more: &[&str]| {
+        let arguments = [&["verify", world.as_str(), "--source", source], &few[..], more].concat();
+        mapc(&arguments, "")
+    };
+    let output = verify(&source, &["--json"]);
+    assert_eq!(output.status.code(), Some(0));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&report["points"], &report["traces"]), (&2000.into(), &300.into()));
+    assert_eq!(report["point_mismatches"], 0);
+    assert_eq!(report["trace_mismatches"], 0);
+    assert_eq!(report["sizes"].as_array().map(Vec::len), Some(4));
+    assert!(report["sizes"][0]["point_shell"].as_f64() < Some(0.01));
+
+    // Half a unit more in one direction is not the same map.
+    let other = folder.file("other.map", &map(&CUBE.replace(" 32 )", " 32.5 )")));
+    let output = verify(&other, &["--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(report["point_mismatches"].as_u64() > Some(0));
+    assert!(report["trace_mismatches"].as_u64() > Some(0));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("other.map"));
+
+    let torn = folder.file("torn.map", &map("{\n( 0 0 )\n}\n"));
+    assert!(refused(&["verify", &world, "--source", &torn], "", 1).contains("line 4"));
+    refused(&["verify", &world], "", 2);
+    refused(&["verify", &world, "--source", &source, "--points", "many"], "", 2);
+}
+
+#[test]
 fn sizes_come_from_the_file_that_is_named() {
     let folder = Folder::new("sizes");
     let source = folder.file("cube.map", &map(CUBE));

@@ -5,6 +5,7 @@ mod crowd;
 mod drawing;
 pub mod pages;
 mod shipped;
+mod subject;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ pub use ::oracle::Random;
 pub use crowd::{Wanderer, crowd_shapes, placed};
 pub use drawing::Drawing;
 pub use shipped::ShippedMap;
+pub use subject::OneSize;
 
 /// A map of this project, by its path inside `maps/`.
 pub fn own_map(name: &str) -> PathBuf {
@@ -27,16 +29,36 @@ pub fn own_map(name: &str) -> PathBuf {
 /// # Panics
 /// If it is absent and `ARENA_NEED_SHARED=1` says that it must not be.
 pub fn foreign_map(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/maps").join(name);
-    if path.is_file() {
+    shared(&format!("maps/{name}"))
+}
+
+/// A file or folder inside `../shared/` beside the checkout; for the rest as
+/// [`foreign_map`].
+///
+/// # Panics
+/// If it is absent and `ARENA_NEED_SHARED=1` says that it must not be.
+pub fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared").join(name);
+    if path.exists() {
         return Some(path);
     }
-    let skipped = format!("there is no {}; nothing was tested on {name}", path.display());
+    let skipped = format!("there is no {}; nothing was tested on it", path.display());
     let needed = std::env::var_os("ARENA_NEED_SHARED").is_some_and(|value| value == "1");
     assert!(!needed, "{skipped}");
     // Not `eprintln!`, which is captured, and never shown of a test that passes.
     let _ = writeln!(std::io::stderr(), "SKIPPED: {skipped}");
     None
+}
+
+/// A number that the environment may set, so that a test can be run longer
+/// than there is time for after every push.
+///
+/// # Panics
+/// If it is set to anything but a number.
+pub fn setting(name: &str, default: usize) -> usize {
+    std::env::var(name).map_or(default, |value| {
+        value.parse().unwrap_or_else(|_| panic!("{name}={value}: not a number"))
+    })
 }
 
 /// Compiles a map for the default sizes.

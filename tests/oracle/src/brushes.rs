@@ -4,27 +4,48 @@
 //! A plane through three points with whole (or decimal) coordinates has a
 //! whole normal; expansion by a box, and the bevels at axes and edges that
 //! make it the exact Minkowski sum, stay whole. So every question has an
-//! exact answer, found by asking every brush: no tree, no epsilon. Floating
-//! point only decides what is certain by a wide margin, and rules nothing
-//! else.
+//! exact answer, found by asking every brush nearby: no space is divided, and
+//! there is no epsilon. Floating point only decides what is certain by a wide
+//! margin, and rules nothing else.
 
 mod entry;
 mod halfspace;
 mod polyhedron;
 mod rules;
 
+use std::cmp::Ordering;
+
 pub use entry::{Entry, Fraction};
 pub use halfspace::Halfspace;
 pub use polyhedron::Polyhedron;
 pub use rules::{Content, content};
 
+use crate::boxes::{Bounds, Boxes, Way, overlap};
 use crate::map_text::Entity;
+
+/// The static solids of a map, as drawn.
+#[derive(Clone, Debug)]
+pub struct Solids {
+    solids: Vec<Solid>,
+    left_out: Vec<usize>,
+}
+
+/// A static solid.
+#[derive(Clone, Debug)]
+pub struct Solid {
+    /// Line of the brush's opening brace.
+    pub line: usize,
+    /// Solid to boxes only, not to the bare point.
+    pub clip: bool,
+    /// Its shape.
+    pub polyhedron: Polyhedron,
+}
 
 /// All solid brushes of a map, expanded for one box.
 #[derive(Clone, Debug)]
 pub struct Brushes {
     brushes: Vec<Expanded>,
-    left_out: Vec<usize>,
+    boxes: Boxes,
 }
 
 /// One expanded brush.
@@ -32,8 +53,7 @@ pub struct Brushes {
 struct Expanded {
     line: usize,
     halfspaces: Vec<Halfspace>,
-    min: [f64; 3],
-    max: [f64; 3],
+    bounds: Bounds,
 }
 
 /// What is known of a point when nothing nearer than some distance to a
@@ -48,30 +68,27 @@ pub enum Judgement {
     Shell,
 }
 
-impl Brushes {
-    /// The static solids of a map, expanded by a box of these half extents.
-    /// All zero is the bare point.
-    pub fn new(entities: &[Entity], half_extents: [i64; 3]) -> Self {
-        let (polyhedra, left_out) = static_polyhedra(entities, half_extents == [0; 3]);
-        let brushes = polyhedra
-            .iter()
-            .map(|(line, polyhedron)| {
-                let grown = |axis: usize| half_extents[axis] as f64;
-                let (min, max) = polyhedron.bounds();
-                Expanded {
-                    line: *line,
-                    halfspaces: polyhedron.expanded(half_extents),
-                    min: [0, 1, 2].map(|i| min[i] - grown(i)),
-                    max: [0, 1, 2].map(|i| max[i] + grown(i)),
-                }
-            })
-            .collect();
-        Self { brushes, left_out }
+impl Solids {
+    /// The static solids of a map.
+    pub fn new(entities: &[Entity]) -> Self {
+        let (mut solids, mut left_out) = (Vec::new(), Vec::new());
+        for (entity, brush) in entities.iter().flat_map(|e| e.brushes.iter().map(move |b| (e, b))) {
+            let content = content(entity, brush);
+            if content == Content::Nothing {
+                continue;
+            }
+            let (line, clip) = (brush.line, content == Content::Clip);
+            match Polyhedron::from_text(brush) {
+                Some(polyhedron) => solids.push(Solid { line, clip, polyhedron }),
+                None => left_out.push(line),
+            }
+        }
+        Self { solids, left_out }
     }
 
-    /// How many brushes are solid for this box.
-    pub fn count(&self) -> usize {
-        self.brushes.len()
+    /// Each of them, in the order of the map.
+    pub fn iter(&self) -> impl Iterator<Item = &Solid> {
+        self.solids.iter()
     }
 
     /// Lines of brushes that enclose no bounded volume.
@@ -79,26 +96,68 @@ impl Brushes {
         &self.left_out
     }
 
+    /// What is solid to a box of these half extents. All zero is the bare
+    /// point.
+    pub fn expanded(&self, half_extents: [f64; 3]) -> Brushes {
+        let point = half_extents == [0.0; 3];
+        let solids = self.solids.iter().filter(|solid| !(solid.clip && point));
+        let brushes: Vec<Expanded> = solids
+            .map(|solid| {
+                let (min, max) = solid.polyhedron.bounds();
+                Expanded {
+                    line: solid.line,
+                    halfspaces: solid.polyhedron.expanded(half_extents),
+                    bounds: [
+                        [0, 1, 2].map(|i| min[i] - half_extents[i]),
+                        [0, 1, 2].map(|i| max[i] + half_extents[i]),
+                    ],
+                }
+            })
+            .collect();
+        let bounds: Vec<Bounds> = brushes.iter().map(|brush| brush.bounds).collect();
+        Brushes { boxes: Boxes::new(&bounds), brushes }
+    }
+}
+
+impl Brushes {
+    /// The static solids of a map, expanded by a box of these half extents.
+    /// All zero is the bare point.
+    pub fn new(entities: &[Entity], half_extents: [f64; 3]) -> Self {
+        Solids::new(entities).expanded(half_extents)
+    }
+
+    /// How many brushes are solid for this box.
+    pub fn count(&self) -> usize {
+        self.brushes.len()
+    }
+
     /// The box around all brushes.
     pub fn bounds(&self) -> ([f64; 3], [f64; 3]) {
-        let corner = |pick: fn(f64, f64) -> f64, start: f64, of: fn(&Expanded) -> [f64; 3]| {
-            [0, 1, 2].map(|i| self.brushes.iter().map(|b| of(b)[i]).fold(start, pick))
+        let corner = |pick: fn(f64, f64) -> f64, start: f64, which: usize| {
+            [0, 1, 2].map(|i| self.brushes.iter().map(|b| b.bounds[which][i]).fold(start, pick))
         };
-        (corner(f64::min, f64::INFINITY, |b| b.min), corner(f64::max, f64::NEG_INFINITY, |b| b.max))
+        (corner(f64::min, f64::INFINITY, 0), corner(f64::max, f64::NEG_INFINITY, 1))
+    }
+
+    /// The surface of the boxes around all brushes, in square units.
+    pub(crate) fn surface(&self) -> f64 {
+        let area = |[min, max]: &Bounds| {
+            let [x, y, z] = [0, 1, 2].map(|i| max[i] - min[i]);
+            2.0 * (x * y + y * z + z * x)
+        };
+        self.brushes.iter().map(|brush| area(&brush.bounds)).sum()
     }
 
     /// Whether some brush holds the point strictly inside; exact for every
     /// point.
     pub fn holds(&self, point: [f64; 3]) -> bool {
-        self.near(point, point, 0.0)
-            .any(|brush| brush.halfspaces.iter().all(|h| h.side(point) == std::cmp::Ordering::Less))
+        self.holder(point).is_some()
     }
 
     /// The line of a brush that holds the point strictly inside.
     pub fn holder(&self, point: [f64; 3]) -> Option<usize> {
-        self.near(point, point, 0.0)
-            .find(|b| b.halfspaces.iter().all(|h| h.side(point) == std::cmp::Ordering::Less))
-            .map(|b| b.line)
+        let holds = |b: &&Expanded| b.halfspaces.iter().all(|h| h.side(point) == Ordering::Less);
+        self.near(point, point, 0.0).find(holds).map(|b| b.line)
     }
 
     /// Solid or empty, unless the point is within `shell` units of some
@@ -106,7 +165,7 @@ impl Brushes {
     pub fn judge(&self, point: [f64; 3], shell: f64) -> Judgement {
         let mut judgement = Judgement::Empty;
         for brush in self.near(point, point, shell) {
-            let outside = brush.outside(point);
+            let outside = brush.outside(point, shell);
             if outside <= -shell {
                 return Judgement::Solid;
             }
@@ -121,73 +180,111 @@ impl Brushes {
     /// negative), as a fraction of the segment; in floating point, so only a
     /// margin far above its rounding makes a verdict of it.
     pub fn entry_with_margin(&self, start: [f64; 3], end: [f64; 3], margin: f64) -> Option<f64> {
-        self.near(start, end, margin.max(0.0))
-            .filter_map(|brush| {
-                let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
-                for h in &brush.halfspaces {
-                    let (a, b) = (h.distance(start) - margin, h.distance(end) - margin);
-                    if a > 0.0 && b > 0.0 {
-                        return None;
-                    }
-                    if a > b {
-                        enter = enter.max(a / (a - b));
-                    } else if a < b {
-                        leave = leave.min(a / (a - b));
-                    }
-                }
-                (enter < leave).then_some(enter)
+        let entries = self.near(start, end, margin.max(0.0));
+        entries.filter_map(|brush| brush.entry(start, end, margin)).min_by(f64::total_cmp)
+    }
+
+    /// Whether a brush has a face with this unit normal at `point`, give or
+    /// take `reach`: what a trace claims to have hit. Where two faces are
+    /// nearly in one plane it is either of them for as long as the other is no
+    /// farther than `shell` from it.
+    pub fn has_face(&self, point: [f64; 3], normal: [f64; 3], reach: f64, shell: f64) -> bool {
+        let along = |h: &Halfspace| (0..3).map(|i| h.unit()[i] * normal[i]).sum::<f64>();
+        let at = |h: &&Halfspace| h.distance(point).abs() <= reach;
+        let faces = |within: f64| {
+            self.near(point, point, within).flat_map(move |b| {
+                let outside = b.outside(point, within);
+                b.halfspaces.iter().filter(at).map(move |h| (h, outside))
             })
-            .min_by(f64::total_cmp)
+        };
+        // How fast the two planes part, at most, where one is at the point.
+        let slope = faces(reach)
+            .filter(|&(_, outside)| outside <= reach)
+            .map(|(h, _)| (1.0 - along(h).clamp(0.0, 1.0).powi(2)).sqrt())
+            .fold(1.0, f64::min);
+        let flat = (shell / slope).clamp(reach, 1.0);
+        faces(flat).any(|(h, outside)| outside <= flat && along(h) > 1.0 - 1e-5)
     }
 
-    /// Distance from `point` to the nearest plane of any brush near it whose
-    /// normal is `normal`: small where a trace claims to have hit that plane.
-    pub fn distance_to_plane(&self, point: [f64; 3], normal: [f64; 3], reach: f64) -> f64 {
-        self.near(point, point, reach)
-            .flat_map(|b| &b.halfspaces)
-            .filter(|h| (0..3).map(|i| h.unit()[i] * normal[i]).sum::<f64>() > 1.0 - 1e-5)
-            .map(|h| h.distance(point).abs())
-            .fold(f64::INFINITY, f64::min)
+    /// How much of a box one brush or several hold.
+    pub(crate) fn cover(&self, cell: &Bounds) -> Cover {
+        let middle = [0, 1, 2].map(|i| 0.5 * (cell[0][i] + cell[1][i]));
+        let half = [0, 1, 2].map(|i| 0.5 * (cell[1][i] - cell[0][i]));
+        let mut cover = Cover::None;
+        for brush in self.boxes.find(|bounds| overlap(bounds, cell)) {
+            match self.brushes[brush].cover(middle, half) {
+                Cover::None => {}
+                Cover::Some => cover = Cover::Some,
+                Cover::All => return Cover::All,
+            }
+        }
+        cover
     }
 
-    /// Brushes whose box comes within `margin` of the box around two points.
+    /// Brushes that come within `margin` of a segment, or nearly.
     fn near(&self, a: [f64; 3], b: [f64; 3], margin: f64) -> impl Iterator<Item = &Expanded> {
-        let min = [0, 1, 2].map(|i| a[i].min(b[i]) - margin);
-        let max = [0, 1, 2].map(|i| a[i].max(b[i]) + margin);
-        self.brushes
-            .iter()
-            .filter(move |x| (0..3).all(|i| x.min[i] <= max[i] && min[i] <= x.max[i]))
+        let way = Way::new(a, b, margin);
+        self.boxes.find(move |bounds| way.meets(bounds)).map(|i| &self.brushes[i])
     }
 }
+
+/// How much of a box brushes hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cover {
+    /// Nothing: each brush has a plane that the whole box is in front of.
+    None,
+    /// None of the others is certain.
+    Some,
+    /// All: one brush holds the whole box.
+    All,
+}
+
+/// A box that reaches less than this into a brush does not reach into it: far
+/// above rounding, far below what is drawn.
+const GRAZE: f64 = 1e-6;
 
 impl Expanded {
-    /// How far the point is in front of the plane it is farthest in front of.
-    fn outside(&self, point: [f64; 3]) -> f64 {
-        self.halfspaces.iter().map(|h| h.distance(point)).fold(f64::NEG_INFINITY, f64::max)
+    /// How far the point is in front of the plane it is farthest in front of,
+    /// exactly only if that is not more than `enough`.
+    fn outside(&self, point: [f64; 3], enough: f64) -> f64 {
+        let mut most = f64::NEG_INFINITY;
+        for h in &self.halfspaces {
+            most = most.max(h.distance(point));
+            if most > enough {
+                break;
+            }
+        }
+        most
     }
-}
 
-/// The static solids of a map with the lines where they begin, and the lines
-/// of those that enclose no bounded volume. Clip brushes are solid only to
-/// boxes, not to the bare `point`.
-pub fn static_polyhedra(
-    entities: &[Entity],
-    point: bool,
-) -> (Vec<(usize, Polyhedron)>, Vec<usize>) {
-    let (mut solid, mut left_out) = (Vec::new(), Vec::new());
-    let brushes = entities.iter().flat_map(|e| e.brushes.iter().map(move |b| (e, b)));
-    for (entity, brush) in brushes {
-        match content(entity, brush) {
-            Content::Nothing => continue,
-            Content::Clip if point => continue,
-            Content::Clip | Content::Solid => {}
+    fn entry(&self, start: [f64; 3], end: [f64; 3], margin: f64) -> Option<f64> {
+        let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
+        for h in &self.halfspaces {
+            let (a, b) = (h.distance(start) - margin, h.distance(end) - margin);
+            if a > 0.0 && b > 0.0 {
+                return None;
+            }
+            if a > b {
+                enter = enter.max(a / (a - b));
+            } else if a < b {
+                leave = leave.min(a / (a - b));
+            }
         }
-        match Polyhedron::from_text(brush) {
-            Some(polyhedron) => solid.push((brush.line, polyhedron)),
-            None => left_out.push(brush.line),
-        }
+        (enter < leave).then_some(enter)
     }
-    (solid, left_out)
+
+    fn cover(&self, middle: [f64; 3], half: [f64; 3]) -> Cover {
+        let mut all = true;
+        for h in &self.halfspaces {
+            let reach: f64 = (0..3).map(|i| h.unit()[i].abs() * half[i]).sum();
+            let distance = h.distance(middle);
+            if distance - reach > -GRAZE {
+                return Cover::None;
+            }
+            all &= distance + reach < GRAZE;
+        }
+        if all { Cover::All } else { Cover::Some }
+    }
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ impl ShippedMap {
         let spawns: Vec<DVec3> = self.spawn_centres().collect();
         assert!(spawns.len() >= least, "{}: {} spawn points", self.name, spawns.len());
         let standing = self.world.size("standing").expect("players stand");
-        let roomy = Brushes::new(&self.entities, [18, 18, 30]);
+        let roomy = Brushes::new(&self.entities, [18.0, 18.0, 30.0]);
         for (i, &centre) in spawns.iter().enumerate() {
             let holder = roomy.holder(centre.to_array());
             assert_eq!(holder, None, "{}: spawn {centre} is in this line's brush", self.name);

@@ -7,6 +7,7 @@ mod expand;
 mod info;
 mod queries;
 mod render;
+mod verify;
 
 use std::io;
 use std::process::ExitCode;
@@ -40,6 +41,7 @@ enum Command {
     /// over. Through the shifted planes a body never passes what it cannot, and
     /// may be stopped too early at edges.
     Traces(queries::TracesArguments),
+    Verify(verify::Arguments),
 }
 
 /// An argument that can be seen to be wrong only once a file is read.
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Command::Render(arguments) => render::run(&arguments),
         Command::Points(arguments) => queries::points(&arguments),
         Command::Traces(arguments) => queries::traces(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
     };
     let Err(error) = done else { return ExitCode::SUCCESS };
     let pipe = error.downcast_ref::<io::Error>();

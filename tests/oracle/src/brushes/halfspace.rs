@@ -82,16 +82,19 @@ impl Halfspace {
         })
     }
 
-    /// The half-space moved out by the support of a box.
+    /// The half-space moved out by the support of a box, its half extents
+    /// finite.
     #[must_use]
-    pub fn expanded(&self, half_extents: [i64; 3]) -> Self {
-        let support: BigInt = self
-            .normal
-            .iter()
-            .zip(half_extents)
-            .map(|(n, e)| BigInt::from(n.magnitude().clone()) * e)
-            .sum();
-        Self::new(self.normal.clone(), &self.distance + support)
+    pub fn expanded(&self, half_extents: [f64; 3]) -> Self {
+        let extents = half_extents.map(parts);
+        let exponent = extents.iter().map(|&(_, e)| e).min().unwrap_or(0).min(0);
+        let mut distance = &self.distance << exponent.unsigned_abs();
+        for (n, (mantissa, e)) in self.normal.iter().zip(extents) {
+            let magnitude = BigInt::from(n.magnitude().clone());
+            distance += (magnitude * mantissa) << (e - exponent).unsigned_abs();
+        }
+        let normal = self.normal.each_ref().map(|n| n << exponent.unsigned_abs());
+        Self::new(normal, distance)
     }
 }
 

@@ -92,7 +92,7 @@ impl Polyhedron {
     /// The half-spaces whose intersection is the Minkowski sum of the solid
     /// and a box: the faces moved out, a bevel for each axis, and a bevel for
     /// each pair of an edge and an axis that makes a face of the sum.
-    pub fn expanded(&self, half_extents: [i64; 3]) -> Vec<Halfspace> {
+    pub fn expanded(&self, half_extents: [f64; 3]) -> Vec<Halfspace> {
         let mut sum: Vec<Halfspace> = self.faces.clone();
         let mut add = |normal: [BigInt; 3], corner: &Corner| {
             let distance = dot(&normal, &corner.numerators);

@@ -1,30 +1,10 @@
 use super::*;
 use crate::Random;
 use crate::map_text::{Entity, parse};
-
-/// A brush from planes through three points each, as map text.
-fn map(brushes: &[&str]) -> String {
-    let mut text = "{\n\"classname\" \"worldspawn\"\n".to_owned();
-    for brush in brushes {
-        text += &format!("{{\n{brush}}}\n");
-    }
-    text + "}\n"
-}
+use crate::testing::{cuboid, map};
 
 fn entities(text: &str) -> Vec<Entity> {
     parse(text).expect("a map")
-}
-
-fn cuboid(min: [i64; 3], max: [i64; 3]) -> String {
-    let ([a, b, c], [x, y, z]) = (min, max);
-    format!(
-        "( {a} {b} {z} ) ( {a} {y} {z} ) ( {x} {y} {z} ) t\n\
-         ( {x} {y} {c} ) ( {a} {y} {c} ) ( {a} {b} {c} ) t\n\
-         ( {a} {b} {c} ) ( {a} {b} {z} ) ( {x} {b} {z} ) t\n\
-         ( {x} {y} {z} ) ( {a} {y} {z} ) ( {a} {y} {c} ) t\n\
-         ( {a} {y} {z} ) ( {a} {b} {z} ) ( {a} {b} {c} ) t\n\
-         ( {x} {b} {c} ) ( {x} {b} {z} ) ( {x} {y} {z} ) t\n"
-    )
 }
 
 /// The corner of the unit octant cut off by x + y + z = `size`, moved.
@@ -39,9 +19,9 @@ fn tetrahedron(size: i64, [x, y, z]: [i64; 3]) -> String {
 }
 
 fn brushes(text: &[&str], half_extents: [i64; 3]) -> Brushes {
-    let set = Brushes::new(&entities(&map(text)), half_extents);
-    assert_eq!(set.left_out(), [0; 0]);
-    set
+    let solids = Solids::new(&entities(&map(text)));
+    assert_eq!(solids.left_out(), [0; 0]);
+    solids.expanded(half_extents.map(|e| e as f64))
 }
 
 /// Whether a box meets the tetrahedron, by quadratic-free reasoning of its
@@ -75,7 +55,7 @@ fn the_expanded_tetrahedron_has_a_bevel_for_each_axis_and_slanted_edge() {
     let tetrahedron = Polyhedron::from_text(tetrahedron).expect("a solid");
     // 4 faces, 3 further axial planes; each of the 3 slanted edges has two
     // axes across it, of which one makes a new face.
-    assert_eq!(tetrahedron.expanded(half).len(), 4 + 3 + 3);
+    assert_eq!(tetrahedron.expanded(half.map(|e| e as f64)).len(), 4 + 3 + 3);
     assert_eq!(tetrahedron.loops().iter().map(Vec::len).collect::<Vec<_>>(), [3; 4]);
 }
 
@@ -179,8 +159,8 @@ fn what_encloses_no_volume_is_left_out() {
         })
         .collect();
     for text in [open, twice, flat, inverted] {
-        let set = Brushes::new(&entities(&map(&[&text])), [1; 3]);
-        assert_eq!((set.count(), set.left_out()), (0, &[3][..]), "{text}");
+        let solids = Solids::new(&entities(&map(&[&text])));
+        assert_eq!((solids.iter().count(), solids.left_out()), (0, &[3][..]), "{text}");
     }
 }
 
@@ -203,7 +183,7 @@ fn names_decide_what_is_solid() {
         ("func_door", "wall", 0, 0),
         ("trigger_push", "trigger", 0, 0),
     ] {
-        assert_eq!(of(class, texture, [0; 3]), point, "{class} {texture}");
-        assert_eq!(of(class, texture, [16, 16, 28]), sized, "{class} {texture}");
+        assert_eq!(of(class, texture, [0.0; 3]), point, "{class} {texture}");
+        assert_eq!(of(class, texture, [16.0, 16.0, 28.0]), sized, "{class} {texture}");
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3};
 
 use super::{Body, Shape, boxes_overlap, interpenetrate};
-use crate::oracle::brushes::static_polyhedra;
+use crate::oracle::brushes::Solids;
 use crate::oracle::map_text::Entity;
 
 /// Judges a whole world, tick after tick: every body against every other and
@@ -49,14 +49,17 @@ struct Judged {
 impl Audit {
     /// An audit of bodies of these shapes in a map, as boxes meet it.
     pub fn new(entities: &[Entity], shapes: Vec<Arc<Shape>>) -> Self {
-        let (polyhedra, _) = static_polyhedra(entities, false);
-        let brushes = polyhedra
+        let brushes = Solids::new(entities)
             .iter()
-            .map(|(line, polyhedron)| {
+            .map(|solid| {
                 let corner = |c: &[f64; 3]| DVec3::from_array(*c);
-                let loops: Vec<Vec<DVec3>> =
-                    polyhedron.loops().iter().map(|l| l.iter().map(corner).collect()).collect();
-                (*line, Shape::from_loops(&loops).in_place())
+                let loops: Vec<Vec<DVec3>> = solid
+                    .polyhedron
+                    .loops()
+                    .iter()
+                    .map(|l| l.iter().map(corner).collect())
+                    .collect();
+                (solid.line, Shape::from_loops(&loops).in_place())
             })
             .collect();
         Self { brushes, shapes, bodies: BTreeMap::new() }

@@ -1,0 +1,196 @@
+use std::fmt;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use maps::{SURFACE_DISTANCE, SizeId, Trace, World};
+use oracle::Random;
+use oracle::brushes::Solids;
+use oracle::map_text;
+use oracle::verify::{Answer, Judge, Points, Subject, Traces};
+use serde::Serialize;
+
+/// Judges a compiled world by the exact brushes of its source
+///
+/// Points and segments are drawn at random in and around the map, near its
+/// entities and near corners of brushes. Answers are judged outside a shell of
+/// 0.01 unit about surfaces. Exits with 1 if any is wrong.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The compiled world
+    world: PathBuf,
+    /// The map that it was compiled from
+    #[arg(long, value_name = "IN.map")]
+    source: PathBuf,
+    /// Points to ask about, for each size
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    points: usize,
+    /// Segments to trace, for each size
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    traces: usize,
+    /// What the points and segments are drawn by
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    /// For each size.
+    points: usize,
+    /// Of all sizes.
+    point_mismatches: usize,
+    /// For each size.
+    traces: usize,
+    /// Of all sizes.
+    trace_mismatches: usize,
+    seed: u64,
+    sizes: Vec<Verdict>,
+}
+
+/// What came of one size.
+#[derive(Serialize)]
+struct Verdict {
+    size: String,
+    points: usize,
+    point_mismatches: usize,
+    /// Share of the points that are too near to a surface to judge.
+    point_shell: f64,
+    /// Share of the points that are solid because the outside was filled.
+    filled: f64,
+    /// Share of those of which it could not be told whether they are outside.
+    doubtful: f64,
+    traces: usize,
+    trace_mismatches: usize,
+    /// Share of the answers that are right only within the shell.
+    trace_shell: f64,
+    hits: usize,
+    /// The first wrong answers.
+    mismatches: Vec<String>,
+}
+
+/// A size of a world, for the judge to ask.
+struct Asked<'a> {
+    world: &'a World,
+    size: SizeId,
+}
+
+impl Subject for Asked<'_> {
+    fn is_solid(&self, point: [f32; 3]) -> bool {
+        self.world.is_solid(self.size, point.into())
+    }
+
+    fn trace(&self, start: [f32; 3], end: [f32; 3]) -> Answer {
+        match self.world.find_first_transition(self.size, start.into(), end.into()) {
+            Trace::Clear => Answer::Clear,
+            Trace::StartSolid => Answer::StartSolid,
+            Trace::Hit(hit) => Answer::Hit {
+                time: hit.time.into(),
+                point: hit.point.into(),
+                normal: hit.normal.into(),
+                end: hit.end.into(),
+            },
+        }
+    }
+
+    fn surface_distance(&self) -> f64 {
+        SURFACE_DISTANCE.into()
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let world = World::load(&arguments.world)?;
+    let source = &arguments.source;
+    let text =
+        std::fs::read(source).with_context(|| format!("cannot read {}", source.display()))?;
+    let entities = map_text::parse(&String::from_utf8_lossy(&text))
+        .with_context(|| source.display().to_string())?;
+    let solids = Solids::new(&entities);
+    let bar = ProgressBar::new(world.sizes().len() as u64)
+        .with_style(ProgressStyle::with_template("{msg:18} {wide_bar} {percent:>3} %  {elapsed}")?);
+    let mut sizes = Vec::new();
+    for size in world.sizes() {
+        bar.set_message(size.name.clone());
+        let id = world.size(&size.name).expect("it is in the list");
+        let asked = Asked { world: &world, size: id };
+        let judge = Judge::new(&entities, &solids, size.half_extents.to_array().map(f64::from));
+        // Every size has a stream of its own, so that none depends on another.
+        let mut random = Random::new(arguments.seed.wrapping_add((id.index() as u64) << 32));
+        let points = judge.points(&asked, arguments.points, &mut random);
+        let traces = judge.traces(&asked, arguments.traces, &mut random);
+        sizes.push(Verdict::new(size.name.clone(), points, traces));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let report = Report {
+        points: arguments.points,
+        point_mismatches: sizes.iter().map(|size| size.point_mismatches).sum(),
+        traces: arguments.traces,
+        trace_mismatches: sizes.iter().map(|size| size.trace_mismatches).sum(),
+        seed: arguments.seed,
+        sizes,
+    };
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else {
+        print!("{report}");
+    }
+    let wrong = report.point_mismatches + report.trace_mismatches;
+    if wrong > 0 {
+        let world = arguments.world.display();
+        bail!("{world} is not what {} says: {wrong} wrong answers", source.display());
+    }
+    Ok(())
+}
+
+impl Verdict {
+    fn new(size: String, points: Points, traces: Traces) -> Self {
+        let share = |part: usize, of: usize| part as f64 / of.max(1) as f64;
+        Self {
+            size,
+            points: points.asked,
+            point_mismatches: points.wrong.count,
+            point_shell: share(points.shell, points.asked),
+            filled: share(points.filled, points.asked),
+            doubtful: share(points.doubtful, points.asked),
+            traces: traces.asked,
+            trace_mismatches: traces.wrong.count,
+            trace_shell: share(traces.shell, traces.asked),
+            hits: traces.hits,
+            mismatches: points.wrong.shown.into_iter().chain(traces.wrong.shown).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for size in &self.sizes {
+            writeln!(
+                f,
+                "{:12} {} points, {} wrong ({:.2} % too near to judge, {:.1} % filled outside, \
+                 {:.2} % in doubt)",
+                size.size,
+                size.points,
+                size.point_mismatches,
+                size.point_shell * 100.0,
+                size.filled * 100.0,
+                size.doubtful * 100.0,
+            )?;
+            writeln!(
+                f,
+                "{:12} {} traces, {} wrong ({:.2} % right within the shell, {} met something)",
+                "",
+                size.traces,
+                size.trace_mismatches,
+                size.trace_shell * 100.0,
+                size.hits,
+            )?;
+            for mismatch in &size.mismatches {
+                writeln!(f, "    {mismatch}")?;
+            }
+        }
+        Ok(())
+    }
+}

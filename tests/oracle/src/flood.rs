@@ -1,0 +1,292 @@
+//! Where one can get to: space flooded from the map's entities, and from the
+//! void around it.
+//!
+//! Space is halved and halved again into cubes until a cube is certainly free
+//! of brushes or smaller than a step; free cubes that share a face are
+//! connected. So whatever is flooded can really be got to. What cannot be
+//! shown to be connected with either is in doubt and judged by nobody: clefts
+//! narrower than two steps, at most.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use crate::boxes::{Bounds, overlap};
+use crate::brushes::{Brushes, Cover};
+
+/// Empty space around the brushes that belongs to the void.
+const MARGIN: f64 = 64.0;
+
+/// Smallest cubes, in units: the least of these for which there are not too
+/// many cubes. Maps are drawn on a grid of whole numbers.
+const STEPS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+
+/// Most cubes of the smallest kind that the surfaces of a map may need.
+const MOST: f64 = 1e6;
+
+/// From where a point can be got to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// From an entity.
+    Entity,
+    /// From the void around the map, and from no entity.
+    Void,
+    /// From neither, as far as the flood can tell.
+    Doubtful,
+}
+
+/// The flooded space of one size.
+#[derive(Debug)]
+pub struct Flood {
+    brushes: Rc<Brushes>,
+    corner: [f64; 3],
+    side: f64,
+    step: f64,
+    /// Children of a cube lie side by side from where its state says.
+    cubes: RefCell<Vec<State>>,
+    leaks: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Not looked at yet.
+    New,
+    /// Of eight cubes, the first of which is here.
+    Split(u32),
+    /// Held by a brush, or as small as cubes get and not free.
+    Closed,
+    Free(Reach),
+}
+
+/// A cube while the tree is walked.
+#[derive(Clone, Copy, Debug)]
+struct Cube {
+    index: u32,
+    low: [f64; 3],
+    side: f64,
+}
+
+impl Flood {
+    /// Floods the free space of one size from `seeds` and from the void.
+    /// Seeds that a brush holds are passed over.
+    pub fn new(brushes: Rc<Brushes>, seeds: &[[f64; 3]]) -> Self {
+        let (min, max) = brushes.bounds();
+        let size = (0..3).map(|i| max[i] - min[i]).fold(0.0, f64::max) + 2.0 * MARGIN;
+        let surface = brushes.surface();
+        let step = STEPS.into_iter().find(|step| surface / (step * step) < MOST).unwrap_or(64.0);
+        let mut side = step;
+        while side < size {
+            side *= 2.0;
+        }
+        let corner = min.map(|x| ((x - MARGIN) / step).floor() * step);
+        let cubes = RefCell::new(vec![State::New]);
+        let mut flood = Self { brushes, corner, side, step, cubes, leaks: false };
+        let around = |&seed: &[f64; 3]| flood.near(seed);
+        let seeds: Vec<Cube> = seeds.iter().flat_map(around).collect();
+        flood.spread(seeds, Reach::Entity);
+        let outermost = flood.cube_at(flood.corner).expect("it is the cube's corner");
+        flood.leaks = flood.state(outermost) == State::Free(Reach::Entity);
+        flood.spread(vec![outermost], Reach::Void);
+        flood
+    }
+
+    /// Whether an entity can get to the void.
+    pub fn leaks(&self) -> bool {
+        self.leaks
+    }
+
+    /// How finely space was divided, in units.
+    pub fn step(&self) -> f64 {
+        self.step
+    }
+
+    /// From where the point can be got to, which no brush holds.
+    pub fn reach(&self, point: [f64; 3]) -> Reach {
+        let Some(cube) = self.cube_at(point) else {
+            return if self.leaks { Reach::Entity } else { Reach::Void };
+        };
+        if let State::Free(reach) = self.state(cube) {
+            return reach;
+        }
+        let found = self.near(point).into_iter().filter_map(|cube| match self.state(cube) {
+            State::Free(reach) => Some(reach),
+            _ => None,
+        });
+        found.fold(Reach::Doubtful, |all, reach| match (all, reach) {
+            (Reach::Entity, _) | (_, Reach::Entity) => Reach::Entity,
+            (Reach::Void, _) | (_, Reach::Void) => Reach::Void,
+            _ => Reach::Doubtful,
+        })
+    }
+
+    /// The free cubes whose centres can be got to straight from the point.
+    fn near(&self, point: [f64; 3]) -> Vec<Cube> {
+        if self.brushes.holds(point) {
+            return Vec::new();
+        }
+        let reach = 2.0 * self.step;
+        let mut near = Vec::new();
+        self.visit([point.map(|x| x - reach), point.map(|x| x + reach)], &mut |cube, state| {
+            let way = || self.brushes.entry_with_margin(point, cube.centre(), 0.0);
+            if matches!(state, State::Free(_)) && way().is_none() {
+                near.push(cube);
+            }
+        });
+        near
+    }
+
+    /// Marks all free cubes that are connected with these.
+    fn spread(&self, from: Vec<Cube>, reach: Reach) {
+        let mut open = VecDeque::from(from);
+        open.retain(|&cube| self.mark(cube, reach));
+        while let Some(cube) = open.pop_front() {
+            for axis in 0..3 {
+                for sign in [0, 1] {
+                    // A slab thinner than any cube on the other side of a face.
+                    let thin = 0.25 * self.step;
+                    let mut slab =
+                        [cube.low.map(|x| x + thin), cube.low.map(|x| x + cube.side - thin)];
+                    let face = cube.low[axis] + f64::from(sign) * cube.side;
+                    let beyond = face + if sign == 0 { -thin } else { thin };
+                    (slab[0][axis], slab[1][axis]) = (beyond, beyond);
+                    self.visit(slab, &mut |next, _| {
+                        if self.mark(next, reach) {
+                            open.push_back(next);
+                        }
+                    });
+                }
+            }
+        }
+    }
+
+    /// Whether the cube is free and was not marked before.
+    fn mark(&self, cube: Cube, reach: Reach) -> bool {
+        let new = self.state(cube) == State::Free(Reach::Doubtful);
+        if new {
+            self.cubes.borrow_mut()[cube.index as usize] = State::Free(reach);
+        }
+        new
+    }
+
+    fn cube_at(&self, point: [f64; 3]) -> Option<Cube> {
+        let mut at = None;
+        self.visit([point, point], &mut |cube, _| at = at.or(Some(cube)));
+        at
+    }
+
+    /// Visits every undivided cube that touches a box.
+    fn visit(&self, region: Bounds, visit: &mut impl FnMut(Cube, State)) {
+        let all = Cube { index: 0, low: self.corner, side: self.side };
+        if overlap(&all.bounds(), &region) {
+            self.visit_below(all, &region, visit);
+        }
+    }
+
+    fn visit_below(&self, cube: Cube, region: &Bounds, visit: &mut impl FnMut(Cube, State)) {
+        let first = match self.state(cube) {
+            State::Split(first) => first,
+            state => return visit(cube, state),
+        };
+        let middle = cube.centre();
+        for child in 0..8 {
+            let upper = |axis: usize| child >> axis & 1 == 1;
+            let touches = |i: usize| {
+                if upper(i) { region[1][i] >= middle[i] } else { region[0][i] <= middle[i] }
+            };
+            if (0..3).all(touches) {
+                let low = [0, 1, 2].map(|i| if upper(i) { middle[i] } else { cube.low[i] });
+                let child = Cube { index: first + child, low, side: 0.5 * cube.side };
+                self.visit_below(child, region, visit);
+            }
+        }
+    }
+
+    /// What the cube is, found out if nobody asked before.
+    fn state(&self, cube: Cube) -> State {
+        let known = self.cubes.borrow()[cube.index as usize];
+        if known != State::New {
+            return known;
+        }
+        let state = match self.brushes.cover(&cube.bounds()) {
+            Cover::None => State::Free(Reach::Doubtful),
+            Cover::Some if cube.side > self.step => {
+                let mut cubes = self.cubes.borrow_mut();
+                let first = cubes.len() as u32;
+                cubes.extend([State::New; 8]);
+                State::Split(first)
+            }
+            Cover::Some | Cover::All => State::Closed,
+        };
+        self.cubes.borrow_mut()[cube.index as usize] = state;
+        state
+    }
+}
+
+impl Cube {
+    fn centre(&self) -> [f64; 3] {
+        self.low.map(|x| x + 0.5 * self.side)
+    }
+
+    fn bounds(&self) -> Bounds {
+        [self.low, self.low.map(|x| x + self.side)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::brushes::Solids;
+    use crate::map_text::parse;
+    use crate::testing::{cuboid, map};
+
+    /// The inside of a box from 0 to 64 with walls 4 thick, one of which has
+    /// a hole of this width.
+    fn room(hole: i64) -> Rc<Brushes> {
+        let walls = [
+            cuboid([-4, -4, -4], [68, 68, 0]),
+            cuboid([-4, -4, 64], [68, 68, 68]),
+            cuboid([-4, -4, 0], [0, 68, 64]),
+            cuboid([64, -4, 0], [68, 68, 64]),
+            cuboid([0, -4, 0], [64, 0, 64]),
+            cuboid([0, 64, hole], [64, 68, 64]),
+        ];
+        let walls: Vec<&str> = walls.iter().map(String::as_str).collect();
+        let entities = parse(&map(&walls)).expect("a map");
+        Rc::new(Solids::new(&entities).expanded([0.0; 3]))
+    }
+
+    const INSIDE: [f64; 3] = [9.5, 50.25, 3.0];
+    const OUTSIDE: [f64; 3] = [-10.0, 25.0, 75.0];
+    const FAR: [f64; 3] = [1e5, 0.0, 0.0];
+
+    #[test]
+    fn a_sealed_room_is_told_from_the_void() {
+        let flood = Flood::new(room(0), &[[25.0, 25.0, 25.0]]);
+        assert!(!flood.leaks());
+        assert_eq!(flood.reach(INSIDE), Reach::Entity);
+        assert_eq!(flood.reach(OUTSIDE), Reach::Void);
+        assert_eq!(flood.reach(FAR), Reach::Void);
+        // Next to a wall, where no whole cube is free.
+        assert_eq!(flood.reach([0.001, 25.0, 63.999]), Reach::Entity);
+        assert_eq!(flood.reach([-4.001, 25.0, 25.0]), Reach::Void);
+    }
+
+    #[test]
+    fn a_hole_of_four_units_is_a_leak() {
+        let flood = Flood::new(room(4), &[[25.0, 25.0, 25.0]]);
+        assert!(flood.leaks());
+        for point in [INSIDE, OUTSIDE, FAR, [25.0, 66.0, 1.0]] {
+            assert_eq!(flood.reach(point), Reach::Entity);
+        }
+    }
+
+    #[test]
+    fn where_nobody_is_nobody_gets_to() {
+        let flood = Flood::new(room(0), &[[-2.0, 5.0, 5.0], [32.0, 32.0, 75.0]]);
+        assert!(flood.leaks(), "an entity is outside, another in a wall");
+        assert_eq!(flood.reach(INSIDE), Reach::Doubtful);
+        let empty = Flood::new(room(0), &[]);
+        assert_eq!(empty.reach(OUTSIDE), Reach::Void);
+        assert_eq!(empty.reach(INSIDE), Reach::Doubtful);
+    }
+}

@@ -1,0 +1,52 @@
+use super::{Judge, SHELL, Subject, Wrong, wide};
+use crate::Random;
+use crate::brushes::Judgement;
+use crate::flood::Reach;
+
+/// What came of asking which points are solid.
+#[derive(Clone, Debug, Default)]
+pub struct Points {
+    /// Points asked about.
+    pub asked: usize,
+    /// Of these, said to be solid.
+    pub solid: usize,
+    /// Too near to a surface to judge.
+    pub shell: usize,
+    /// Solid though no brush holds them, where only the void gets to.
+    pub filled: usize,
+    /// Solid though no brush holds them, and not shown to be reached from
+    /// anywhere.
+    pub doubtful: usize,
+    /// Wrong answers.
+    pub wrong: Wrong,
+}
+
+impl Judge {
+    /// Asks about `count` points.
+    pub fn points(&self, subject: &dyn Subject, count: usize, random: &mut Random) -> Points {
+        let mut points = Points { asked: count, ..Points::default() };
+        for _ in 0..count {
+            let point = self.any_point(random);
+            let solid = subject.is_solid(point);
+            points.solid += usize::from(solid);
+            match (self.brushes.judge(wide(point), SHELL), solid) {
+                (Judgement::Shell, _) => points.shell += 1,
+                (Judgement::Solid, true) | (Judgement::Empty, false) => {}
+                (Judgement::Solid, false) => {
+                    let line = self.brushes.holder(wide(point)).unwrap_or(0);
+                    points
+                        .wrong
+                        .add(|| format!("{point:?} is empty, but in the brush of line {line}"));
+                }
+                (Judgement::Empty, true) => match self.reach(wide(point)) {
+                    Reach::Entity => points.wrong.add(|| {
+                        format!("{point:?} is solid, but in no brush, and an entity gets there")
+                    }),
+                    Reach::Void => points.filled += 1,
+                    Reach::Doubtful => points.doubtful += 1,
+                },
+            }
+        }
+        points
+    }
+}

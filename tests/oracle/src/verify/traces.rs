@@ -1,0 +1,191 @@
+use super::{ALONG, Answer, Judge, SHELL, Subject, Wrong, wide};
+use crate::Random;
+use crate::brushes::{Entry, Judgement};
+use crate::flood::Reach;
+
+/// How long segments are at most, along each axis: steps and rays.
+const REACHES: [f64; 4] = [8.0, 8.0, 64.0, 512.0];
+
+/// Segments in a row that begin where the one before ended, before a new start.
+const IN_A_ROW: usize = 20;
+
+/// What came of asking what segments meet.
+#[derive(Clone, Debug, Default)]
+pub struct Traces {
+    /// Segments asked about.
+    pub asked: usize,
+    /// Of these, said to meet a surface.
+    pub hits: usize,
+    /// Answers that are the truth only but for the shell about surfaces.
+    pub shell: usize,
+    /// Wrong answers.
+    pub wrong: Wrong,
+}
+
+/// How an answer is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is the truth, but for the tolerance along the way.
+    Right,
+    /// It would be if surfaces were elsewhere in their shells.
+    Shell,
+}
+
+impl Judge {
+    /// Asks about `count` segments: one after the other, from where the last
+    /// one ended or touched, or from somewhere else.
+    pub fn traces(&self, subject: &dyn Subject, count: usize, random: &mut Random) -> Traces {
+        let mut traces = Traces::default();
+        let mut position = None;
+        while traces.asked < count {
+            if traces.asked.is_multiple_of(IN_A_ROW) {
+                position = None;
+            }
+            let Some(start) = position.or_else(|| self.start(subject, random)) else { break };
+            let (start, end) = segment(subject, start, random);
+            let answer = subject.trace(start, end);
+            traces.asked += 1;
+            traces.hits += usize::from(matches!(answer, Answer::Hit { .. }));
+            match self.judge_trace(subject, start, end, &answer) {
+                Ok(verdict) => traces.shell += usize::from(verdict == Verdict::Shell),
+                Err(fault) => traces.wrong.add(|| format!("{start:?} to {end:?}: {fault}")),
+            }
+            position = match answer {
+                Answer::Clear => Some(end),
+                Answer::Hit { point, .. } if random.one_in(4) && !subject.is_solid(point) => {
+                    Some(point)
+                }
+                Answer::Hit { end, .. } => Some(end),
+                Answer::StartSolid => None,
+            };
+        }
+        traces
+    }
+
+    /// Says what is wrong with an answer.
+    pub(super) fn judge_trace(
+        &self,
+        subject: &dyn Subject,
+        start: [f32; 3],
+        end: [f32; 3],
+        answer: &Answer,
+    ) -> Result<Verdict, String> {
+        let (a, b) = (wide(start), wide(end));
+        let length = distance(a, b).max(1e-6);
+        let surely = self.brushes.entry_with_margin(a, b, -SHELL);
+        let possibly = self.brushes.entry_with_margin(a, b, SHELL);
+        // What the exact brushes say is asked only where the shell matters.
+        let told = |time: f64| {
+            let near =
+                |edge: Option<f64>| edge.is_some_and(|edge| (edge - time).abs() * length <= ALONG);
+            let exactly = || match self.brushes.first_entry(a, b) {
+                Some(Entry::At { time, .. }) => near(Some(time.rounded())),
+                Some(Entry::StartsInside) | None => false,
+            };
+            if (near(possibly) && near(surely)) || exactly() {
+                Verdict::Right
+            } else {
+                Verdict::Shell
+            }
+        };
+        let start_is = self.brushes.judge(a, SHELL);
+        match *answer {
+            Answer::StartSolid => match start_is {
+                Judgement::Solid => Ok(Verdict::Right),
+                Judgement::Shell => Ok(Verdict::Shell),
+                Judgement::Empty if self.reach(a) != Reach::Entity => Ok(Verdict::Shell),
+                Judgement::Empty => Err("start_solid, but the start is free".into()),
+            },
+            _ if start_is == Judgement::Solid => Err("the start is in solid".into()),
+            Answer::Clear => match (possibly, surely) {
+                (_, Some(time)) => Err(format!("clear, but in solid at {time}")),
+                (Some(_), None) if self.brushes.first_entry(a, b).is_some() => Ok(Verdict::Shell),
+                _ => Ok(Verdict::Right),
+            },
+            Answer::Hit { time, point, normal, end: stop } => {
+                let motion = [0, 1, 2].map(|i| b[i] - a[i]);
+                if surely.is_some_and(|surely| (time - surely) * length > ALONG) {
+                    return Err(format!("hit at {time}, but in solid at {surely:?}"));
+                }
+                if possibly.is_none_or(|possibly| (possibly - time) * length > ALONG) {
+                    return Err(format!("hit at {time}, but nothing before {possibly:?}"));
+                }
+                let contact = [0, 1, 2].map(|i| a[i] + motion[i] * time);
+                if distance(contact, wide(point)) > SHELL {
+                    return Err(format!("hit at {time}, but not at {point:?}"));
+                }
+                let normal = wide(normal);
+                if dot(normal, motion) > SHELL {
+                    return Err(format!("the normal {normal:?} is along the motion"));
+                }
+                if !self.brushes.has_face(contact, normal, ALONG, SHELL) {
+                    return Err(format!("no face at {contact:?} is turned to {normal:?}"));
+                }
+                self.judge_stop(subject, a, contact, normal, stop).map(|()| told(time))
+            }
+        }
+    }
+
+    /// A hit's end lies on the way, in front of the surface by the distance
+    /// that is promised or at the start, and is free.
+    fn judge_stop(
+        &self,
+        subject: &dyn Subject,
+        start: [f64; 3],
+        contact: [f64; 3],
+        normal: [f64; 3],
+        stop: [f32; 3],
+    ) -> Result<(), String> {
+        let at = wide(stop);
+        let height = |p: [f64; 3]| dot(normal, [0, 1, 2].map(|i| p[i] - contact[i]));
+        let around = distance(start, at) + distance(at, contact) - distance(start, contact);
+        if around > SHELL {
+            return Err(format!("the end {stop:?} is not on the way"));
+        }
+        if height(at) < subject.surface_distance().min(height(start)) - SHELL {
+            return Err(format!("the end {stop:?} is only {} in front", height(at)));
+        }
+        if subject.is_solid(stop) || self.brushes.judge(at, SHELL) == Judgement::Solid {
+            return Err(format!("the end {stop:?} is in solid"));
+        }
+        Ok(())
+    }
+}
+
+/// A segment from about `start`: of any direction, along axes, between whole
+/// coordinates, which lie in planes and edges of brushes.
+pub(super) fn segment(
+    subject: &dyn Subject,
+    start: [f32; 3],
+    random: &mut Random,
+) -> ([f32; 3], [f32; 3]) {
+    let reach = REACHES[random.below(REACHES.len())];
+    let mut motion = [(); 3].map(|()| random.between(-reach, reach) as f32);
+    let mut start = start;
+    match random.below(5) {
+        0 => motion[2] = 0.0,
+        1 => motion = [0.0, 0.0, -reach as f32],
+        2 => {
+            let whole = start.map(f32::round);
+            if !subject.is_solid(whole) {
+                start = whole;
+            }
+            motion = motion.map(f32::round);
+        }
+        3 => {
+            let axis = random.below(3);
+            motion = [0, 1, 2].map(|i| if i == axis { motion[i] } else { 0.0 });
+        }
+        _ => {}
+    }
+    (start, [0, 1, 2].map(|i| start[i] + motion[i]))
+}
+
+pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    (0..3).map(|i| a[i] * b[i]).sum()
+}
+
+fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
+    let d = [0, 1, 2].map(|i| b[i] - a[i]);
+    dot(d, d).sqrt()
+}

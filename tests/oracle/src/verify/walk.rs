@@ -1,0 +1,88 @@
+use super::traces::{dot, segment};
+use super::{Answer, Judge, SHELL, Subject, Wrong, wide};
+use crate::Random;
+use crate::brushes::Judgement;
+
+/// Moves in a row, before the walk goes on somewhere else.
+const IN_A_ROW: usize = 200;
+
+/// Traces of one move.
+const BUMPS: usize = 4;
+
+/// What came of walking about.
+#[derive(Clone, Debug, Default)]
+pub struct Walk {
+    /// Moves made.
+    pub moves: usize,
+    /// Of these, stopped or turned aside by something.
+    pub blocked: usize,
+    /// Ended inside a brush, but within its shell.
+    pub grazing: usize,
+    /// Moves that ended in solid, and traces that were wrong.
+    pub wrong: Wrong,
+}
+
+impl Judge {
+    /// Makes `count` moves as a player makes them, each from where the last
+    /// one ended. Each of their traces is judged, and where they end.
+    pub fn walk(&self, subject: &dyn Subject, count: usize, random: &mut Random) -> Walk {
+        let mut walk = Walk::default();
+        let mut position = None;
+        while walk.moves < count {
+            if walk.moves.is_multiple_of(IN_A_ROW) {
+                position = None;
+            }
+            let Some(from) = position.or_else(|| self.start(subject, random)) else { break };
+            let (from, goal) = segment(subject, from, random);
+            let end = self.slide(subject, from, goal, &mut walk.wrong);
+            walk.moves += 1;
+            walk.blocked += usize::from(end != goal);
+            walk.grazing += usize::from(self.brushes.holds(wide(end)));
+            let solid = self.brushes.judge(wide(end), SHELL) == Judgement::Solid;
+            if solid || subject.is_solid(end) {
+                walk.wrong.add(|| format!("{from:?} towards {goal:?} ended in solid at {end:?}"));
+                position = None;
+            } else {
+                position = Some(end);
+            }
+        }
+        walk
+    }
+
+    /// At most four traces, the motion clipped against what they meet.
+    fn slide(
+        &self,
+        subject: &dyn Subject,
+        from: [f32; 3],
+        goal: [f32; 3],
+        wrong: &mut Wrong,
+    ) -> [f32; 3] {
+        let (mut position, mut goal) = (from, goal);
+        let mut normals: Vec<[f64; 3]> = Vec::new();
+        for _ in 0..BUMPS {
+            let answer = subject.trace(position, goal);
+            if let Err(fault) = self.judge_trace(subject, position, goal, &answer) {
+                wrong.add(|| format!("{position:?} to {goal:?}: {fault}"));
+            }
+            let Answer::Hit { time, normal, end, .. } = answer else {
+                return if answer == Answer::Clear { goal } else { position };
+            };
+            let (a, b) = (wide(position), wide(goal));
+            let mut motion = [0, 1, 2].map(|i| (b[i] - a[i]) * (1.0 - time));
+            normals.push(wide(normal));
+            for &normal in &normals {
+                let into = dot(motion, normal).min(0.0);
+                motion = [0, 1, 2].map(|i| motion[i] - normal[i] * into);
+            }
+            position = end;
+            goal = [0, 1, 2].map(|i| position[i] + motion[i] as f32);
+            // What one plane pushes out another may push in: then a corner
+            // holds.
+            let held = normals.iter().any(|&normal| dot(motion, normal) < -1e-4);
+            if held || dot(motion, motion) < 1e-6 {
+                break;
+            }
+        }
+        position
+    }
+}

@@ -1,0 +1,114 @@
+//! The compiled world against the exact brushes, on every map at hand: the
+//! same points are solid, segments meet the same surfaces, and nobody who
+//! slides along its walls ever ends up inside one.
+//!
+//! After every push the samples are few. The full figures are those of
+//! `WORLD_POINTS=1000000 WORLD_TRACES=100000 WORLD_MOVES=1000000 cargo test
+//! --release -p tests --test world_truth -- --nocapture`, for each size of each
+//! map; `WORLD_SEED` draws others, and `WORLD_MAP` keeps to maps whose path
+//! holds it.
+
+use std::path::{Path, PathBuf};
+
+use tests::harness::{OneSize, Random, compile, own_map, setting, shared};
+use tests::oracle::brushes::Solids;
+use tests::oracle::map_text;
+use tests::oracle::verify::{Judge, Wrong};
+
+/// The tree may not call so much solid of which it cannot be told whether it
+/// is outside: clefts that the flood does not get into.
+const DOUBTFUL: f64 = 0.01;
+
+fn percent(part: usize, of: usize) -> f64 {
+    part as f64 / of.max(1) as f64 * 100.0
+}
+
+fn is_true(path: &Path) {
+    let seed = setting("WORLD_SEED", 1) as u64;
+    let points = setting("WORLD_POINTS", 5_000);
+    let traces = setting("WORLD_TRACES", 2_000);
+    let moves = setting("WORLD_MOVES", 2_000);
+    let text = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let entities = map_text::parse(&String::from_utf8_lossy(&text))
+        .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let solids = Solids::new(&entities);
+    let world = compile(path);
+    let mut faults = Vec::new();
+    for size in world.sizes() {
+        let name = format!("{} {}, seed {seed}", path.display(), size.name);
+        let id = world.size(&size.name).expect("it is in the list");
+        let subject = OneSize { world: &world, size: id };
+        let judge = Judge::new(&entities, &solids, size.half_extents.to_array().map(f64::from));
+        let mut random = Random::new(seed << 8 | id.index() as u64);
+        let points = judge.points(&subject, points, &mut random);
+        let traces = judge.traces(&subject, traces, &mut random);
+        let walk = judge.walk(&subject, moves, &mut random);
+        eprintln!(
+            "{name}: {} points, {:.2} % in the shell, {:.1} % filled, {:.2} % in doubt; {} traces, \
+             {:.1} % met something, {:.2} % right within the shell; {} moves, {:.1} % blocked, {} \
+             ended inside within the shell",
+            points.asked,
+            percent(points.shell, points.asked),
+            percent(points.filled, points.asked),
+            percent(points.doubtful, points.asked),
+            traces.asked,
+            percent(traces.hits, traces.asked),
+            percent(traces.shell, traces.asked),
+            walk.moves,
+            percent(walk.blocked, walk.moves),
+            walk.grazing,
+        );
+        let mut check = |what: &str, wrong: &Wrong| {
+            if wrong.count > 0 {
+                faults.push(format!("{name}: {} wrong {what}: {:#?}", wrong.count, wrong.shown));
+            }
+        };
+        check("points", &points.wrong);
+        check("traces", &traces.wrong);
+        check("moves", &walk.wrong);
+        if points.doubtful as f64 > DOUBTFUL * points.asked as f64 {
+            faults.push(format!("{name}: {} of {} in doubt", points.doubtful, points.asked));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+fn all_are_true(folder: &Path) {
+    let files = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut maps: Vec<PathBuf> = files
+        .filter_map(|file| Some(file.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "map"))
+        .collect();
+    maps.sort();
+    assert!(!maps.is_empty(), "there are no maps in {}", folder.display());
+    let wanted = std::env::var("WORLD_MAP").unwrap_or_default();
+    for map in maps.iter().filter(|map| map.display().to_string().contains(&wanted)) {
+        is_true(map);
+    }
+}
+
+#[test]
+fn the_maps_that_ship_are_true() {
+    all_are_true(&own_map(""));
+}
+
+#[test]
+fn id_software_s_maps_are_true() {
+    if let Some(folder) = shared("maps/id-gpl") {
+        all_are_true(&folder);
+    }
+}
+
+#[test]
+fn libre_quake_s_maps_are_true() {
+    if let Some(folder) = shared("maps/librequake") {
+        all_are_true(&folder);
+    }
+}
+
+#[test]
+fn ericw_s_test_maps_are_true() {
+    if let Some(folder) = shared("maps/ericw-tools") {
+        all_are_true(&folder);
+    }
+}
