@@ -22,7 +22,13 @@ const MARGIN: f64 = 64.0;
 const STEPS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
 /// Most cubes of the smallest kind that the surfaces of a map may need.
-const MOST: f64 = 1e6;
+const MOST: f64 = 2e6;
+
+/// A way keeps so far off all brushes, in units, but for its last part.
+const CLOSE: f64 = 0.005;
+
+/// The last part of a way, in units.
+const TOUCH: f64 = 0.25;
 
 /// From where a point can be got to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,12 +133,20 @@ impl Flood {
         let reach = 2.0 * self.step;
         let mut near = Vec::new();
         self.visit([point.map(|x| x - reach), point.map(|x| x + reach)], &mut |cube, state| {
-            let way = || self.brushes.entry_with_margin(point, cube.centre(), 0.0);
-            if matches!(state, State::Free(_)) && way().is_none() {
+            if matches!(state, State::Free(_)) && self.is_open(cube.centre(), point) {
                 near.push(cube);
             }
         });
         near
+    }
+
+    /// Whether the way to `point` is free. Where two brushes touch in an edge,
+    /// nothing gets through in between; the point itself may touch brushes.
+    fn is_open(&self, from: [f64; 3], point: [f64; 3]) -> bool {
+        let length = (0..3).map(|i| (point[i] - from[i]).powi(2)).sum::<f64>().sqrt();
+        let grown = self.brushes.entry_with_margin(from, point, CLOSE);
+        self.brushes.entry_with_margin(from, point, 0.0).is_none()
+            && grown.is_none_or(|time| (1.0 - time) * length < TOUCH)
     }
 
     /// Marks all free cubes that are connected with these.
