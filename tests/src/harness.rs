@@ -66,20 +66,9 @@ pub fn setting(name: &str, default: usize) -> usize {
 /// # Panics
 /// If it does not compile.
 pub fn compile(path: &Path) -> maps::World {
-    compile_with(path, &maps::Options::default())
-}
-
-/// Compiles a map and leaves its outside empty: what is solid then is a brush.
-///
-/// # Panics
-/// If it does not compile.
-pub fn compile_bare(path: &Path) -> maps::World {
-    compile_with(path, &maps::Options { keep_outside: true, ..maps::Options::default() })
-}
-
-fn compile_with(path: &Path, options: &maps::Options) -> maps::World {
+    let options = maps::Options::default();
     let compiled = maps::Source::read(path).and_then(|source| {
-        maps::compile(&source, &maps::Spaces::default(), options, &mut |_, _, _| {})
+        maps::compile(&source, &maps::Spaces::default(), &options, &mut |_, _, _| {})
     });
     compiled.unwrap_or_else(|error| panic!("{error}")).world
 }

@@ -225,7 +225,7 @@ fn on_foreign_maps_nothing_passes_what_it_cannot() {
 /// numbers: neither later than that, nor past it.
 fn boxes_stop_in_time(path: &Path, samples: usize, seed: u64) {
     let judge = Judge::new(path, 95.0);
-    let exact = Brushes::new(&judge.entities, [16, 16, 28]);
+    let exact = Brushes::new(&judge.entities, [16.0, 16.0, 28.0]);
     let cuboid = Cuboid::new(Vec3::new(16.0, 16.0, 28.0)).expect("in range");
     let mut random = Random::new(seed);
     let (mut early, mut hits) = (0, 0);

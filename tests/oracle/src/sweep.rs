@@ -6,7 +6,7 @@
 //! the last direction proves a distance: what is claimed here is proven, to
 //! within a millionth of a unit.
 
-use crate::brushes::static_polyhedra;
+use crate::brushes;
 use crate::map_text::Entity;
 
 type Vector = [f64; 3];
@@ -88,12 +88,11 @@ impl Body {
 impl Solids {
     /// The static solids of a map, clip brushes too.
     pub fn new(entities: &[Entity]) -> Self {
-        let (polyhedra, _) = static_polyhedra(entities, false);
-        let solid = |(_, polyhedron): &(usize, crate::brushes::Polyhedron)| {
-            let (min, max) = polyhedron.bounds();
-            Solid { corners: polyhedron.points(), min, max }
+        let solid = |solid: &brushes::Solid| {
+            let (min, max) = solid.polyhedron.bounds();
+            Solid { corners: solid.polyhedron.points(), min, max }
         };
-        Self(polyhedra.iter().map(solid).collect())
+        Self(brushes::Solids::new(entities).iter().map(solid).collect())
     }
 
     /// The box around all solids.
