@@ -156,10 +156,10 @@ impl Verdict {
             filled: share(points.filled, points.asked),
             doubtful: share(points.doubtful, points.asked),
             traces: traces.asked,
-            trace_mismatches: traces.wrong.count,
+            trace_mismatches: traces.wrong.count + traces.stray.count,
             trace_shell: share(traces.shell, traces.asked),
             hits: traces.hits,
-            mismatches: points.wrong.shown.into_iter().chain(traces.wrong.shown).collect(),
+            mismatches: [points.wrong.shown, traces.wrong.shown, traces.stray.shown].concat(),
         }
     }
 }

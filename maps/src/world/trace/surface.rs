@@ -10,9 +10,9 @@ use crate::world::onion::{Child, Node, OnionTree, Target};
 
 /// Planes this near to a point, in units, pass through it but for rounding:
 /// some times what `f32` rounds at the coordinate, and what worlds are
-/// compiled to.
+/// compiled to where faces meet at an angle.
 fn near(point: Vec3) -> f32 {
-    0.001 + point.abs().max_element() * (4.0 * f32::EPSILON)
+    0.004 + point.abs().max_element() * (4.0 * f32::EPSILON)
 }
 
 /// Lines that are tried: enough to find the gap between two walls that meet

@@ -102,7 +102,9 @@ fn wrong(lie: Lie) -> [usize; 3] {
     assert_eq!((points.asked, traces.asked, walk.moves), (3000, 500, 500));
     assert_eq!(points.doubtful, 0, "{lie:?}");
     assert_eq!(points.filled > 100, matches!(lie, Lie::Filled | Lie::Overfilled), "{lie:?}");
-    [points.wrong.count, traces.wrong.count, walk.wrong.count]
+    let all = |wrong: &Wrong, stray: &Wrong| wrong.count + stray.count;
+    let traces = all(&traces.wrong, &traces.stray);
+    [points.wrong.count, traces, all(&walk.wrong, &walk.stray)]
 }
 
 #[test]

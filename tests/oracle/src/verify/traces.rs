@@ -18,8 +18,19 @@ pub struct Traces {
     pub hits: usize,
     /// Answers that are the truth only but for the shell about surfaces.
     pub shell: usize,
-    /// Wrong answers.
+    /// Wrong answers, but for normals.
     pub wrong: Wrong,
+    /// Answers of which only the normal is wrong.
+    pub stray: Wrong,
+}
+
+/// What is wrong with an answer.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// No face at the contact is turned that way.
+    Normal(String),
+    /// Anything else.
+    Answer(String),
 }
 
 /// How an answer is right.
@@ -48,7 +59,12 @@ impl Judge {
             traces.hits += usize::from(matches!(answer, Answer::Hit { .. }));
             match self.judge_trace(subject, start, end, &answer) {
                 Ok(verdict) => traces.shell += usize::from(verdict == Verdict::Shell),
-                Err(fault) => traces.wrong.add(|| format!("{start:?} to {end:?}: {fault}")),
+                Err(Fault::Answer(fault)) => {
+                    traces.wrong.add(|| format!("{start:?} to {end:?}: {fault}"));
+                }
+                Err(Fault::Normal(fault)) => {
+                    traces.stray.add(|| format!("{start:?} to {end:?}: {fault}"));
+                }
             }
             position = match answer {
                 Answer::Clear => Some(end),
@@ -69,7 +85,8 @@ impl Judge {
         start: [f32; 3],
         end: [f32; 3],
         answer: &Answer,
-    ) -> Result<Verdict, String> {
+    ) -> Result<Verdict, Fault> {
+        let wrong = |what: String| Err(Fault::Answer(what));
         let (a, b) = (wide(start), wide(end));
         let length = distance(a, b).max(1e-6);
         let surely = self.brushes.entry_with_margin(a, b, -SHELL);
@@ -94,34 +111,36 @@ impl Judge {
                 Judgement::Solid => Ok(Verdict::Right),
                 Judgement::Shell => Ok(Verdict::Shell),
                 Judgement::Empty if self.reach(a) != Reach::Entity => Ok(Verdict::Shell),
-                Judgement::Empty => Err("start_solid, but the start is free".into()),
+                Judgement::Empty => wrong("start_solid, but the start is free".into()),
             },
-            _ if start_is == Judgement::Solid => Err("the start is in solid".into()),
+            _ if start_is == Judgement::Solid => wrong("the start is in solid".into()),
             Answer::Clear => match (possibly, surely) {
-                (_, Some(time)) => Err(format!("clear, but in solid at {time}")),
+                (_, Some(time)) => wrong(format!("clear, but in solid at {time}")),
                 (Some(_), None) if self.brushes.first_entry(a, b).is_some() => Ok(Verdict::Shell),
                 _ => Ok(Verdict::Right),
             },
             Answer::Hit { time, point, normal, end: stop } => {
                 let motion = [0, 1, 2].map(|i| b[i] - a[i]);
                 if surely.is_some_and(|surely| (time - surely) * length > ALONG) {
-                    return Err(format!("hit at {time}, but in solid at {surely:?}"));
+                    return wrong(format!("hit at {time}, but in solid at {surely:?}"));
                 }
                 if possibly.is_none_or(|possibly| (possibly - time) * length > ALONG) {
-                    return Err(format!("hit at {time}, but nothing before {possibly:?}"));
+                    return wrong(format!("hit at {time}, but nothing before {possibly:?}"));
                 }
                 let contact = [0, 1, 2].map(|i| a[i] + motion[i] * time);
                 if distance(contact, wide(point)) > SHELL {
-                    return Err(format!("hit at {time}, but not at {point:?}"));
+                    return wrong(format!("hit at {time}, but not at {point:?}"));
                 }
                 let normal = wide(normal);
                 if dot(normal, motion) > SHELL {
-                    return Err(format!("the normal {normal:?} is along the motion"));
+                    return wrong(format!("the normal {normal:?} is along the motion"));
                 }
                 if !self.brushes.has_face(contact, normal, ALONG, SHELL) {
-                    return Err(format!("no face at {contact:?} is turned to {normal:?}"));
+                    let what = format!("no face at {contact:?} is turned to {normal:?}");
+                    return Err(Fault::Normal(what));
                 }
-                self.judge_stop(subject, a, contact, normal, stop).map(|()| told(time))
+                self.judge_stop(subject, a, contact, normal, stop).map_err(Fault::Answer)?;
+                Ok(told(time))
             }
         }
     }

@@ -1,4 +1,4 @@
-use super::traces::{dot, segment};
+use super::traces::{Fault, dot, segment};
 use super::{Answer, Judge, SHELL, Subject, Wrong, wide};
 use crate::Random;
 use crate::brushes::Judgement;
@@ -18,8 +18,10 @@ pub struct Walk {
     pub blocked: usize,
     /// Ended inside a brush, but within its shell.
     pub grazing: usize,
-    /// Moves that ended in solid, and traces that were wrong.
+    /// Moves that ended in solid, and traces that were wrong but for normals.
     pub wrong: Wrong,
+    /// Traces of which only the normal was wrong.
+    pub stray: Wrong,
 }
 
 impl Judge {
@@ -34,7 +36,7 @@ impl Judge {
             }
             let Some(from) = position.or_else(|| self.start(subject, random)) else { break };
             let (from, goal) = segment(subject, from, random);
-            let end = self.slide(subject, from, goal, &mut walk.wrong);
+            let end = self.slide(subject, from, goal, &mut walk);
             walk.moves += 1;
             walk.blocked += usize::from(end != goal);
             walk.grazing += usize::from(self.brushes.holds(wide(end)));
@@ -55,14 +57,20 @@ impl Judge {
         subject: &dyn Subject,
         from: [f32; 3],
         goal: [f32; 3],
-        wrong: &mut Wrong,
+        walk: &mut Walk,
     ) -> [f32; 3] {
         let (mut position, mut goal) = (from, goal);
         let mut normals: Vec<[f64; 3]> = Vec::new();
         for _ in 0..BUMPS {
             let answer = subject.trace(position, goal);
-            if let Err(fault) = self.judge_trace(subject, position, goal, &answer) {
-                wrong.add(|| format!("{position:?} to {goal:?}: {fault}"));
+            match self.judge_trace(subject, position, goal, &answer) {
+                Ok(_) => {}
+                Err(Fault::Answer(fault)) => {
+                    walk.wrong.add(|| format!("{position:?} to {goal:?}: {fault}"));
+                }
+                Err(Fault::Normal(fault)) => {
+                    walk.stray.add(|| format!("{position:?} to {goal:?}: {fault}"));
+                }
             }
             let Answer::Hit { time, normal, end, .. } = answer else {
                 return if answer == Answer::Clear { goal } else { position };
