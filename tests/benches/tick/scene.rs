@@ -1,0 +1,80 @@
+use std::sync::Arc;
+
+use maps::model::shipped;
+use sim::audit::Audit;
+use sim::{Config, EntityId, World};
+use tests::harness::{Drawing, Random, Wanderer, own_map};
+
+/// What both engines play: a map, props scattered over it, and players.
+pub(crate) struct Scene {
+    name: String,
+    map: Arc<maps::World>,
+    pub(crate) config: Config,
+}
+
+/// Floor for one scattered object, as the side of a square in units.
+const ROOM: f64 = 160.0;
+
+/// Distance between two spawn points of a hall, in units.
+const SPACING: i32 = 320;
+
+impl Scene {
+    /// The bar's scene: the arena with 32 players and 500 props.
+    pub(crate) fn arena() -> Self {
+        let map = maps::World::load(&own_map("arena.obsp")).expect("the arena is compiled");
+        Self::new("arena", map, 500)
+    }
+
+    /// A hall with pillars, as large as so many objects need.
+    pub(crate) fn hall(objects: u32) -> Self {
+        let half = (f64::from(objects).sqrt() * ROOM * 0.5) as i32;
+        let wall = half + 16;
+        let mut drawing = Drawing::default()
+            .block([-wall, -wall, -16], [wall, wall, 0])
+            .block([-wall, -wall, 0], [-half, wall, 256])
+            .block([half, -wall, 0], [wall, wall, 256])
+            .block([-half, -wall, 0], [half, -half, 256])
+            .block([-half, half, 0], [half, wall, 256]);
+        let steps = || (-half + SPACING / 2..half - 32).step_by(SPACING as usize);
+        for (x, y) in steps().flat_map(|x| steps().map(move |y| (x, y))) {
+            drawing = drawing.spawn([x, y, 0]);
+            if x + 192 < half && y + 192 < half {
+                drawing = drawing.block([x + 128, y + 128, 0], [x + 192, y + 192, 128]);
+            }
+        }
+        Self::new("hall", drawing.compile(), objects)
+    }
+
+    fn new(name: &str, map: maps::World, objects: u32) -> Self {
+        let config = Config { tick_rate: 60, seed: 1, objects, max_players: 32 };
+        Self { name: format!("{name}, {objects} objects"), map: map.into(), config }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn map(&self) -> &maps::World {
+        &self.map
+    }
+
+    /// The scene as ours sets it up, its players let in.
+    pub(crate) fn set_up(&self) -> (World, Vec<EntityId>) {
+        let world = World::new(Arc::clone(&self.map), shipped().into(), self.config);
+        let mut world = world.expect("the scene can be played");
+        let join = |_| world.join().expect("there is room for all players");
+        let players = (0..self.config.max_players).map(join).collect();
+        (world, players)
+    }
+
+    /// Who steers the players: the same commands whenever it is asked.
+    pub(crate) fn players(&self) -> Vec<Wanderer> {
+        let nobody = EntityId { slot: 0, generation: 0 };
+        let player = |seed| Wanderer::new(nobody, Random::new(u64::from(seed) + 1));
+        (0..self.config.max_players).map(player).collect()
+    }
+
+    pub(crate) fn audit(&self) -> Audit {
+        Audit::new(&self.map, &shipped()).expect("the scene can be audited")
+    }
+}
