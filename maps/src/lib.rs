@@ -20,6 +20,6 @@ pub use compile::{
 };
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};
 pub use world::{
-    Clearance, FormatError, Hit, InvalidTree, LoadError, MapEntity, Near, SURFACE_DISTANCE,
-    SaveError, Solidity, Trace, UNIVERSE, World, WorldCounts, shift,
+    Clearance, FormatError, Hit, InvalidTree, Leaf, LeafId, LoadError, MapEntity, Near,
+    SURFACE_DISTANCE, SaveError, Solidity, Trace, UNIVERSE, World, WorldCounts, shift,
 };

@@ -7,6 +7,7 @@
 
 mod entity;
 mod format;
+mod leaf;
 mod near;
 pub(crate) mod onion;
 pub mod shift;
@@ -25,6 +26,7 @@ use crate::spaces::{Size, SizeId, Spaces};
 pub use entity::MapEntity;
 pub(crate) use format::MAX_FACES;
 pub use format::{FormatError, LoadError, SaveError};
+pub use leaf::{Leaf, LeafId};
 pub use near::{Clearance, Near};
 use onion::OnionTree;
 pub use onion::{InvalidTree, Solidity, UNIVERSE};
@@ -161,6 +163,15 @@ impl World {
     #[inline]
     pub fn solidity(&self, point: Vec3) -> Solidity {
         self.parts.onion.solidity(point)
+    }
+
+    /// The leaf of the onion BSP that `point` lies in, and for which sizes it
+    /// is solid. A point exactly on a dividing plane lies in the leaf in front
+    /// of it, which may be solid though the point, as [`World::solidity`]
+    /// says, only touches. `None` beyond [`UNIVERSE`].
+    #[inline]
+    pub fn leaf(&self, point: Vec3) -> Option<Leaf> {
+        self.parts.onion.leaf(point)
     }
 
     /// Whether a box of this size, centred at `point`, is in solid.

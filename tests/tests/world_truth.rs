@@ -4,7 +4,7 @@
 //!
 //! After every push the samples are few. The full figures are those of
 //! `WORLD_POINTS=1000000 WORLD_TRACES=100000 WORLD_MOVES=1000000 cargo test
-//! --release -p tests --test world_truth -- --nocapture`, for each size of each
+//! -p tests --test world_truth -- --nocapture`, for each size of each
 //! map; `WORLD_SEED` draws others, and `WORLD_MAP` keeps to maps whose path
 //! holds it.
 
@@ -30,9 +30,9 @@ fn percent(part: usize, of: usize) -> f64 {
 
 fn is_true(path: &Path) {
     let seed = setting("WORLD_SEED", 1) as u64;
-    let points = setting("WORLD_POINTS", 5_000);
-    let traces = setting("WORLD_TRACES", 2_000);
-    let moves = setting("WORLD_MOVES", 2_000);
+    let points = setting("WORLD_POINTS", 3_000);
+    let traces = setting("WORLD_TRACES", 1_000);
+    let moves = setting("WORLD_MOVES", 1_000);
     let text = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let entities = map_text::parse(&String::from_utf8_lossy(&text))
         .unwrap_or_else(|e| panic!("{}: {e}", path.display()));

@@ -1,6 +1,6 @@
 use glam::Vec3;
 
-use super::onion::{Child, OnionTree, Target, inside_universe};
+use super::onion::{Child, OnionTree, Target, rounding};
 use crate::spaces::SizeId;
 
 /// The surface nearest to a point, as far as the tree's planes tell.
@@ -30,10 +30,12 @@ impl OnionTree {
     /// it, so it is no nearer than the farthest of them; of all leaves within
     /// the radius, the nearest counts.
     pub(crate) fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
-        if !inside_universe(point) {
+        if self.solidity(point).contains(size) {
             return Clearance::Inside;
         }
-        let mut search = Search { tree: self, size, point, radius, found: Clearance::Clear };
+        let rounding = rounding(point);
+        let found = Clearance::Clear;
+        let mut search = Search { tree: self, size, point, rounding, radius, found };
         search.descend(self.root(), None);
         search.found
     }
@@ -43,6 +45,8 @@ struct Search<'a> {
     tree: &'a OnionTree,
     size: SizeId,
     point: Vec3,
+    /// What distances from planes may be off.
+    rounding: f32,
     /// Shrinks to the nearest leaf so far.
     radius: f32,
     found: Clearance,
@@ -68,8 +72,11 @@ impl Search<'_> {
         } else {
             (node.back, node.front, -node.normal)
         };
-        self.descend(here, crossed);
         let distance = distance.abs();
+        // On a plane, a solid on either side is touched.
+        let on = distance <= self.rounding;
+        let touched = Near { normal: -normal, distance: 0.0 };
+        self.descend(here, if on { crossed.or(Some(touched)) } else { crossed });
         if distance < self.radius {
             let farther = crossed.filter(|near| near.distance >= distance);
             self.descend(beyond, farther.or(Some(Near { normal, distance })));

@@ -256,33 +256,44 @@ impl OnionTree {
         self.depth
     }
 
-    /// Solidity of a point for all sizes. A point exactly on a plane is solid
-    /// only where both sides are: surfaces belong to the empty side.
+    /// Solidity of a point for all sizes. A point on a plane, but for rounding,
+    /// is solid only where both sides are: surfaces belong to the empty side.
     #[inline]
     pub(crate) fn solidity(&self, point: Vec3) -> Solidity {
         if !inside_universe(point) {
             return Solidity::SOLID;
         }
-        self.solidity_below(self.root, point)
+        self.solidity_below(self.root, point, rounding(point))
     }
 
-    fn solidity_below(&self, mut child: Child, point: Vec3) -> Solidity {
+    fn solidity_below(&self, mut child: Child, point: Vec3, rounding: f32) -> Solidity {
         loop {
             let node = match child.target() {
                 Target::Leaf(solidity) => return solidity,
                 Target::Node(index) => &self.nodes[index as usize],
             };
             let distance = node.signed_distance(point);
-            child = if distance > 0.0 {
+            child = if distance > rounding {
                 node.front
-            } else if distance < 0.0 {
+            } else if distance < -rounding {
                 node.back
             } else {
-                let front = self.solidity_below(node.front, point);
-                return front.and(self.solidity_below(node.back, point));
+                let front = self.solidity_below(node.front, point, rounding);
+                return front.and(self.solidity_below(node.back, point, rounding));
             };
         }
     }
+}
+
+/// A point is on a plane if it is no farther from it than this, in units: what
+/// [`Node::signed_distance`] is off at most, its normal and distance being
+/// rounded too. Who stands exactly on a plane that is drawn stands on it here,
+/// however it slopes.
+#[inline]
+pub(crate) fn rounding(point: Vec3) -> f32 {
+    // Three products and three sums of up to √3 times the coordinate, each off
+    // by half a unit in the last place, and as much in normal and distance.
+    point.abs().max_element() * (4.0 * f32::EPSILON)
 }
 
 /// False for what is too far out or not a number.

@@ -68,7 +68,7 @@ impl OnionTree {
         // The longest component is short of the length by less than half,
         // which is near enough; a segment without length crosses nothing.
         let length = (end - start).abs().max_element();
-        let segment = Segment { start, end };
+        let segment = Segment::new(start, end);
         let edge = EDGE / length;
         let query = Query::new(self, size, segment, edge, SLIVER / length);
         let ControlFlow::Break(found) = query.run(self.root()) else {

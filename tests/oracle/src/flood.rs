@@ -18,11 +18,11 @@ use crate::brushes::{Brushes, Cover};
 const MARGIN: f64 = 64.0;
 
 /// Smallest cubes, in units: the least of these for which there are not too
-/// many cubes. Maps are drawn on a grid of whole numbers.
-const STEPS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+/// many cubes. Maps are drawn on a grid of whole numbers, mostly even.
+const STEPS: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 
 /// Most cubes of the smallest kind that the surfaces of a map may need.
-const MOST: f64 = 2e6;
+const MOST: f64 = 1.2e6;
 
 /// A way keeps so far off all brushes, in units, but for its last part.
 const CLOSE: f64 = 0.005;

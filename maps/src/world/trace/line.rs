@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use glam::Vec3;
 
 use crate::spaces::SizeId;
-use crate::world::onion::{Child, Node, OnionTree, Target};
+use crate::world::onion::{Child, Node, OnionTree, Target, rounding};
 
 /// How often a segment that lies in a plane may change between the solids on
 /// both sides before it is called blocked. Real maps need a handful; the bound
@@ -31,7 +31,8 @@ pub(super) trait Line {
     /// is easily seen.
     fn side(node: &Node, first: Self::Place, last: Self::Place) -> Option<Child>;
 
-    /// Its two ends' signed distances from a node's plane.
+    /// Its two ends' signed distances from a node's plane; zero for an end that
+    /// is on the plane but for rounding.
     fn distances(&self, node: &Node) -> [f32; 2];
 }
 
@@ -40,9 +41,16 @@ pub(super) trait Line {
 pub(super) struct Segment {
     pub(super) start: Vec3,
     pub(super) end: Vec3,
+    /// What the ends' distances may be off.
+    rounding: [f32; 2],
 }
 
 impl Segment {
+    #[inline]
+    pub(super) fn new(start: Vec3, end: Vec3) -> Self {
+        Self { start, end, rounding: [rounding(start), rounding(end)] }
+    }
+
     #[inline]
     pub(super) fn at(&self, time: f32) -> Vec3 {
         if time == 0.0 {
@@ -77,7 +85,13 @@ impl Line for Segment {
 
     #[inline]
     fn distances(&self, node: &Node) -> [f32; 2] {
-        [node.signed_distance(self.start), node.signed_distance(self.end)]
+        let on = |distance: f32, rounding: f32| {
+            if distance.abs() <= rounding { 0.0 } else { distance }
+        };
+        [
+            on(node.signed_distance(self.start), self.rounding[0]),
+            on(node.signed_distance(self.end), self.rounding[1]),
+        ]
     }
 }
 

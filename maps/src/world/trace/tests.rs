@@ -128,3 +128,36 @@ fn nothing_leaves_the_universe() {
         assert_eq!(trace(&world, [100.0; 3], [0.0, bad, 0.0]), Trace::StartSolid);
     }
 }
+
+/// The deepest tree that is valid, on a line that goes down to its very end:
+/// the bound that is stated at `MAX_DEPTH` holds with room to spare on the
+/// smallest stack that any platform gives a thread.
+#[test]
+fn the_deepest_tree_fits_a_small_stack() {
+    use crate::spaces::SizeId;
+    use crate::world::onion::{Child, MAX_DEPTH, Node, Solidity};
+
+    let size = SizeId::from_index(0);
+    let solid = Child::leaf(Solidity::EMPTY.with(size));
+    let nodes = (0..MAX_DEPTH).map(|i| {
+        let last = i + 1 == MAX_DEPTH;
+        let back = if last { None } else { Child::node(i + 1) };
+        Node::new(
+            Vec3::X,
+            (MAX_DEPTH - i) as f32,
+            solid,
+            back.unwrap_or(Child::leaf(Solidity::EMPTY)),
+        )
+    });
+    let tree = OnionTree::new(Child::node(0).expect("the root"), nodes.collect()).expect("a tree");
+    let search = move || {
+        let (start, end) = (Vec3::ZERO, Vec3::X * 2.0 * MAX_DEPTH as f32);
+        let Trace::Hit(hit) = tree.trace(size, start, end) else { panic!("it is blocked") };
+        assert_eq!(hit.point, Vec3::X);
+        assert!(!matches!(tree.clearance(size, start, 1e6), crate::Clearance::Clear));
+        // Along all planes but the last at once.
+        assert!(!tree.solidity(start).contains(size));
+    };
+    let small = std::thread::Builder::new().stack_size(512 << 10).spawn(search);
+    small.expect("a thread").join().expect("it has room");
+}

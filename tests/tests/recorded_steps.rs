@@ -1,0 +1,70 @@
+//! People who played on `dm4`, against the compiled `dm4`: no step of theirs
+//! that the exact brushes let pass may be blocked.
+
+use tests::harness::{OneSize, compile, foreign_map, shared};
+use tests::oracle::brushes::Brushes;
+use tests::oracle::map_text::parse;
+use tests::oracle::verify::{Answer, Subject};
+
+/// From the origin of Quake's box to its centre.
+const CENTRE: f32 = 4.0;
+
+/// Half of Quake's box of 32 × 32 × 56, which is the size `standing`.
+const HALF: [f64; 3] = [16.0, 16.0, 28.0];
+
+/// Two records of one player that are farther apart, in seconds, are no step.
+const STEP: f64 = 0.25;
+
+struct Record {
+    time: f64,
+    slot: u32,
+    centre: [f32; 3],
+}
+
+fn records(text: &str) -> Vec<Record> {
+    let rows = text.lines().skip(1).enumerate().map(|(row, line)| {
+        let numbers: Vec<f64> = line.split(',').filter_map(|word| word.parse().ok()).collect();
+        let &[time, slot, x, y, z] = &*numbers else { panic!("row {}: {line}", row + 2) };
+        Record { time, slot: slot as u32, centre: [x as f32, y as f32, z as f32 + CENTRE] }
+    });
+    rows.collect()
+}
+
+#[test]
+fn no_recorded_step_is_blocked_that_was_free() {
+    let (Some(map), Some(trace)) = (foreign_map("id-gpl/dm4.map"), shared("traces/dm4.csv")) else {
+        return;
+    };
+    let text = std::fs::read_to_string(&map).unwrap_or_else(|e| panic!("{}: {e}", map.display()));
+    let entities = parse(&text).unwrap_or_else(|e| panic!("{}: {e}", map.display()));
+    let brushes = Brushes::new(&entities, HALF);
+    let world = compile(&map);
+    let size = world.size("standing").expect("a default size");
+    let subject = OneSize { world: &world, size };
+    let records = records(&std::fs::read_to_string(&trace).expect("the folder has it"));
+    let (mut free, mut others) = (0, 0);
+    let mut blocked = Vec::new();
+    for (i, from) in records.iter().enumerate() {
+        let next = records[i + 1..].iter().find(|to| to.slot == from.slot);
+        let Some(to) = next.filter(|to| to.time - from.time <= STEP) else { continue };
+        let [a, b] = [from.centre, to.centre].map(|p| p.map(f64::from));
+        if brushes.holds(a) || brushes.first_entry(a, b).is_some() {
+            // On a lift, through a door, or two steps in one record.
+            others += 1;
+            continue;
+        }
+        free += 1;
+        let answer = subject.trace(from.centre, to.centre);
+        if answer != Answer::Clear {
+            blocked.push(format!("{:?} to {:?}: {answer:?}", from.centre, to.centre));
+        }
+    }
+    eprintln!("{free} free steps, {} of them blocked, {others} others", blocked.len());
+    assert!(free > 10_000, "only {free} steps are free");
+    assert!(
+        blocked.is_empty(),
+        "{} of {free}: {:#?}",
+        blocked.len(),
+        &blocked[..blocked.len().min(10)]
+    );
+}
