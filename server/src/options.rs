@@ -55,7 +55,7 @@ pub struct Options {
           default_value_t = any_address(DEFAULT_PORT))]
     pub listen: SocketAddr,
 
-    /// TCP address of the live view, `/metrics` and the other pages; port 0 takes any free one
+    /// TCP address of `/metrics` and the other pages; port 0 takes any free one
     #[arg(long, value_name = "ADDR", env = "ARENA_HTTP",
           default_value_t = loopback(DEFAULT_HTTP_PORT))]
     pub http: SocketAddr,
