@@ -12,6 +12,8 @@ use crate::error::{RunError, StartError};
 use crate::network::Lobby;
 
 mod info;
+mod page;
+pub(crate) mod scene;
 
 /// What the pages tell of.
 type Pages = State<Arc<Lobby>>;
@@ -33,6 +35,9 @@ pub(crate) async fn serve(
     stopped: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), RunError> {
     let pages = Router::new()
+        .route("/", get(page::index))
+        .route("/web/{*path}", get(page::file))
+        .route("/scene", get(scene))
         .route("/metrics", get(metrics))
         .route("/healthz", get(health))
         .route("/readyz", get(readiness))
@@ -40,6 +45,11 @@ pub(crate) async fn serve(
         .with_state(lobby);
     let listener = tokio::net::TcpListener::from_std(listener).map_err(RunError::Http)?;
     axum::serve(listener, pages).with_graceful_shutdown(stopped).await.map_err(RunError::Http)
+}
+
+/// What the match is played in, for whoever draws it.
+async fn scene(State(lobby): Pages) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], lobby.scene.clone())
 }
 
 async fn metrics(State(lobby): Pages) -> impl IntoResponse {

@@ -76,6 +76,8 @@ pub(crate) struct Lobby {
     pub(crate) events: broadcast::Sender<(Tick, MatchEvent)>,
     /// The compiled map, for those who lack it.
     pub(crate) map: Bytes,
+    /// The map and the models, for those who draw them: `/scene`.
+    pub(crate) scene: Bytes,
     /// Bytes of snapshots that each client is sent a second at most.
     pub(crate) client_budget: u32,
     /// Addresses that may not join.

@@ -142,6 +142,7 @@ impl Server {
             frames,
             events,
             map: setup.map,
+            scene: http::scene::of(&map, &maps::model::shipped()),
             client_budget: options.client_budget,
             banned: options.ban.clone(),
             handshakes: AtomicUsize::new(0),

@@ -37,6 +37,12 @@ impl Grid {
         Self { origin, cell, counts, cells, skips: true }
     }
 
+    /// Its least corner and the side of its cells, in units, and how many cells
+    /// there are along x and y.
+    pub(crate) fn layout(&self) -> ([f64; 2], f64, [u16; 2]) {
+        (self.origin, self.cell, self.counts)
+    }
+
     pub(crate) fn range(&self, bounds: &Aabb) -> CellRange {
         // A float cast saturates, so the far outside lands in the edge cells.
         let index = |axis: usize, x: f64| {

@@ -2,10 +2,12 @@
 //! simulation's own geometry says, for tests to judge and tools to use.
 
 use glam::{DQuat, DVec3};
+use maps::geometry::Aabb;
 use maps::model::Model;
 
 use crate::cascade::{Body, Candidates, are_apart, least_gap};
 use crate::counters::{Counters, Stages};
+use crate::grid::Grid;
 use crate::pose::Pose;
 use crate::shape::Shape;
 
@@ -43,4 +45,11 @@ pub fn separation(a: &Solid, at_a: At, b: &Solid, at_b: At) -> Option<f64> {
 pub fn are_clear(a: &Solid, at_a: At, b: &Solid, at_b: At, stages: Stages) -> bool {
     let mut counters = Counters { stages, ..Counters::default() };
     are_apart(&a.at(at_a), &b.at(at_b), MARGIN, &mut counters)
+}
+
+/// How the simulation divides a map with these bounds to know who is near whom
+/// (Blow 1997): the least corner of the cells and their side, in units, and how
+/// many there are along x and y.
+pub fn grid(bounds: &Aabb) -> ([f64; 2], f64, [u16; 2]) {
+    Grid::new(bounds).layout()
 }

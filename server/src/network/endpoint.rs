@@ -29,6 +29,12 @@ const DATAGRAM_RECEIVE_BUFFER: usize = 16 * 1024;
 /// few small messages.
 const STREAM_WINDOW: u32 = 16 * 1024;
 
+/// Streams that a client may open towards us alone, from the first packet on.
+/// HTTP/3 has three of them, and Chromium gives up on a server that offers
+/// fewer. Who plays has no use for them: whatever comes on one is not read, and
+/// fills its sender's own window.
+const HTTP_STREAMS: VarInt = VarInt::from_u32(3);
+
 /// Bytes of streams that may be under way to a client: enough for a map at
 /// more than a megabyte a second over 50 ms, little enough to hold for all.
 const SEND_WINDOW: u64 = 64 * 1024;
@@ -130,7 +136,7 @@ fn transport() -> TransportConfig {
         .max_idle_timeout(Some(IdleTimeout::from(idle_timeout)))
         // The control stream, and one for the map.
         .max_concurrent_bidi_streams(VarInt::from_u32(2))
-        .max_concurrent_uni_streams(VarInt::from_u32(0))
+        .max_concurrent_uni_streams(HTTP_STREAMS)
         .stream_receive_window(VarInt::from_u32(STREAM_WINDOW))
         .receive_window(VarInt::from_u32(STREAM_WINDOW))
         .send_window(SEND_WINDOW)

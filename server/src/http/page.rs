@@ -1,0 +1,130 @@
+use axum::extract::Path;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+/// A file of the browser's page.
+struct File {
+    /// Its path inside `server/web/`.
+    path: &'static str,
+    content: &'static str,
+}
+
+macro_rules! files {
+    ($($path:literal),* $(,)?) => {
+        [$(File { path: $path, content: include_str!(concat!("../../web/", $path)) }),*]
+    };
+}
+
+/// All files that a browser may ask for, as they were when the server was
+/// built: it needs no folder beside it.
+const FILES: &[File] = &files![
+    "camera/camera.js",
+    "camera/steering.js",
+    "draw/algebra.js",
+    "draw/colours.js",
+    "draw/figures.js",
+    "draw/mesh.js",
+    "draw/overlay.js",
+    "draw/program.js",
+    "draw/renderer.js",
+    "draw/shaders.js",
+    "draw/shadow.js",
+    "hud/charts.js",
+    "hud/metrics.js",
+    "hud/score.js",
+    "hud/status.js",
+    "hud/switches.js",
+    "index.html",
+    "layers/bodies.js",
+    "layers/frames.js",
+    "layers/trails.js",
+    "link/connection.js",
+    "link/keep_watching.js",
+    "main.js",
+    "match/clock.js",
+    "match/motion.js",
+    "match/roster.js",
+    "match/scene.js",
+    "panels.css",
+    "style.css",
+    "wire/chances.js",
+    "wire/commands.js",
+    "wire/control.js",
+    "wire/history.js",
+    "wire/range_decoder.js",
+    "wire/snapshot.js",
+];
+
+/// Hides nothing from the page that is not its own: no script, style or
+/// picture from anywhere else, and nobody may frame it.
+const POLICY: &str = "default-src 'self'; connect-src 'self' https:; img-src 'self' data:; \
+                      frame-ancestors 'none'; base-uri 'none'";
+
+/// The page itself.
+pub(super) async fn index() -> Response {
+    serve("index.html")
+}
+
+/// One of its files.
+pub(super) async fn file(Path(path): Path<String>) -> Response {
+    serve(&path)
+}
+
+fn serve(path: &str) -> Response {
+    let Some(file) = FILES.iter().find(|file| file.path == path) else {
+        return (StatusCode::NOT_FOUND, "no such file\n").into_response();
+    };
+    let headers = [
+        (header::CONTENT_TYPE, kind(file.path)),
+        // Another server may be here next, and its page belongs to it.
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (headers, file.content).into_response()
+}
+
+fn kind(path: &str) -> &'static str {
+    match path.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        _ => "text/javascript; charset=utf-8",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    /// The paths of all files below `folder` that a page is made of.
+    fn below(folder: &Path, root: &Path) -> BTreeSet<String> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let found = entries.flat_map(|path| {
+            if path.is_dir() {
+                return below(&path, root);
+            }
+            let belongs = path.extension().is_some_and(|e| e == "js" || e == "css" || e == "html");
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            belongs.then_some(name).into_iter().collect()
+        });
+        found.collect()
+    }
+
+    #[test]
+    fn every_file_of_the_page_is_in_the_binary() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
+        let known: BTreeSet<String> = FILES.iter().map(|file| file.path.to_owned()).collect();
+        assert_eq!(known, below(&root, &root));
+    }
+
+    #[test]
+    fn no_file_of_the_page_grows_beyond_what_can_be_read() {
+        for file in FILES {
+            let lines = file.content.lines().count();
+            assert!(lines <= 500, "{}: {lines} lines", file.path);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+/**
+ * Where one looks from: round a point, behind a player, or from above. All
+ * three share the point, the heading and the distance, so that changing between
+ * them never loses the place.
+ */
+
+import { add, lookAt, mix, multiply, orthographic, perspective, scale } from "../draw/algebra.js";
+
+const FIELD = Math.PI / 3.4;
+const NEAREST = 60;
+const STEEPEST = 1.5;
+
+/** Seconds in which the camera goes most of the way to where it should be. */
+const EASE = 0.12;
+
+/** Units behind and above a player that one follows. */
+const FOLLOW = { distance: 210, pitch: 0.42 };
+
+/** @typedef {"orbit" | "follow" | "top"} Mode */
+
+/** The camera of one page. */
+export class Camera {
+  constructor() {
+    /** @type {Mode} */
+    this.mode = "orbit";
+    this.target = [0, 0, 0];
+    this.yaw = -0.62;
+    this.pitch = 0.78;
+    this.distance = 1500;
+    this.largest = 8000;
+    this.eased = null;
+    this.followed = { distance: FOLLOW.distance, pitch: FOLLOW.pitch, turn: 0 };
+  }
+
+  /** Looks at all of a box. */
+  frame({ min, max }) {
+    const size = max.map((value, axis) => value - min[axis]);
+    this.target = [(min[0] + max[0]) / 2, (min[1] + max[1]) / 2, min[2] + size[2] * 0.2];
+    this.extent = Math.hypot(size[0], size[1]);
+    this.sides = size;
+    this.largest = this.extent * 3;
+    this.distance = this.extent * 0.78;
+    this.fit = true;
+    this.eased = null;
+  }
+
+  /** Changes how one looks; following needs somebody to follow. */
+  look(mode) {
+    this.mode = mode;
+  }
+
+  /** Turns by these angles. */
+  turn(yaw, pitch) {
+    if (this.mode === "follow") {
+      this.followed.turn += yaw;
+      this.followed.pitch = Math.min(Math.max(this.followed.pitch + pitch, -0.2), STEEPEST);
+      return;
+    }
+    this.yaw += yaw;
+    this.pitch = Math.min(Math.max(this.pitch + pitch, 0.08), STEEPEST);
+  }
+
+  /** Comes nearer or goes farther by a factor. */
+  zoom(factor) {
+    const held = this.mode === "follow" ? this.followed : this;
+    this.fit = false;
+    held.distance = Math.min(Math.max(held.distance * factor, NEAREST), this.largest);
+  }
+
+  /** Moves over the ground: to the right and upward, in parts of the screen's height. */
+  pan(right, up) {
+    if (this.mode === "follow") return;
+    const reach = this.distance * 2 * Math.tan(FIELD / 2);
+    const heading = this.mode === "top" ? Math.PI / 2 : this.yaw + Math.PI;
+    const ahead = [Math.cos(heading), Math.sin(heading), 0];
+    const side = [ahead[1], -ahead[0], 0];
+    this.target = add(this.target, add(scale(side, right * reach), scale(ahead, up * reach)));
+  }
+
+  /**
+   * The view now.
+   *
+   * @param {number} aspect of the screen, width over height
+   * @param {number} passed seconds since the last call
+   * @param {?import("../match/motion.js").Shown} followed whom one follows
+   * @returns {{matrix: Float32Array, eye: number[], fog: number, nearer: number}}
+   */
+  view(aspect, passed, followed) {
+    const wanted = this.place(followed);
+    const part = 1 - Math.exp(-passed / EASE);
+    this.eased = this.eased
+      ? { target: mix(this.eased.target, wanted.target, part), eye: mix(this.eased.eye, wanted.eye, part) }
+      : wanted;
+    const { target, eye } = this.eased;
+    if (this.mode === "top") return this.above(aspect, target);
+    const far = this.largest * 2;
+    const near = this.mode === "follow" ? 8 : 16;
+    const matrix = multiply(perspective(FIELD, aspect, near, far), lookAt(eye, target, [0, 0, 1]));
+    const fog = this.mode === "follow" ? 1 / 2600 : 1 / (this.largest * 1.1);
+    return { matrix, eye, fog, nearer: 0.00003 * (this.mode === "follow" ? 4 : 10) };
+  }
+
+  place(followed) {
+    if (this.mode === "follow" && followed) {
+      const { distance, pitch, turn } = this.followed;
+      const [x, y, z, w] = followed.rotation;
+      const heading = Math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)) + turn;
+      const back = [-Math.cos(heading) * Math.cos(pitch), -Math.sin(heading) * Math.cos(pitch), Math.sin(pitch)];
+      const target = add(followed.position, [0, 0, 26]);
+      // Where one goes on from when one stops following.
+      [this.target, this.yaw] = [followed.position, heading + Math.PI];
+      return { target, eye: add(target, scale(back, distance)) };
+    }
+    const away = [Math.cos(this.yaw) * Math.cos(this.pitch), Math.sin(this.yaw) * Math.cos(this.pitch), Math.sin(this.pitch)];
+    return { target: this.target, eye: add(this.target, scale(away, this.distance)) };
+  }
+
+  above(aspect, target) {
+    let height = this.distance * 2 * Math.tan(FIELD / 2);
+    // At first all of the map is to be seen, whatever the screen's shape.
+    if (this.fit && this.sides) height = Math.max(this.sides[1], this.sides[0] / aspect) * 1.22;
+    const eye = add(target, [0, 0, 6000]);
+    const matrix = multiply(orthographic(height * aspect, height, 1, 14000), lookAt(eye, target, [0, 1, 0]));
+    return { matrix, eye, fog: 0, nearer: 0.0002 };
+  }
+}

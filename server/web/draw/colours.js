@@ -1,0 +1,47 @@
+/**
+ * The palette: a slate room in warm light, in which players are the only
+ * saturated things.
+ */
+
+export const SKY = [0.055, 0.068, 0.094];
+
+/** Towards the sun. */
+export const SUN = [0.42, 0.3, 0.86];
+
+/** Props by the number of their model (PROTOCOL.md, "Quantised entities"). */
+const MODELS = [
+  [0.8, 0.6, 0.36], // crate
+  [0.84, 0.67, 0.45], // small_crate
+  [0.36, 0.57, 0.58], // barrel
+  [0.74, 0.57, 0.4], // plank
+  [0.66, 0.5, 0.55], // l_block
+  [0.57, 0.54, 0.66], // u_block
+  [1.0, 0.52, 0.28], // rocket
+  [0.55, 0.72, 0.36], // grenade
+  [0.55, 0.6, 0.66], // hovertank
+  [0.72, 0.66, 0.36], // cargo_box
+  [0.42, 0.68, 0.6], // repair_pad
+  [0.78, 0.7, 0.5], // star
+];
+
+/** Models that fly because they were shot. */
+export const PROJECTILES = new Set([6, 7]);
+
+export function modelColour(model) {
+  return MODELS[model] ?? [0.7, 0.7, 0.7];
+}
+
+/** The colour of a hue from 0 to 1, light enough to be read on dark ground. */
+export function hueColour(hue, saturation = 0.72, lightness = 0.62) {
+  const reach = saturation * Math.min(lightness, 1 - lightness);
+  return [0, 8, 4].map((n) => {
+    const k = (n + hue * 12) % 12;
+    return lightness - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+  });
+}
+
+/** The same for a style sheet. */
+export function css(colour, opacity = 1) {
+  const [r, g, b] = colour.map((value) => Math.round(value * 255));
+  return `rgb(${r} ${g} ${b} / ${opacity})`;
+}

@@ -1,0 +1,215 @@
+/** What runs on the graphics processor. */
+
+import { SKY, SUN } from "./colours.js";
+
+const vector = (values) => `vec3(${values.map((value) => value.toFixed(4)).join(", ")})`;
+
+/** What the sun and the sky give, and how the far fades: the same for all. */
+const LIGHT = `
+  uniform highp sampler2DShadow u_static_shadow;
+  uniform highp sampler2DShadow u_moving_shadow;
+  uniform mat4 u_sun;
+  uniform float u_shadows;
+  uniform vec3 u_eye;
+  uniform float u_fog;
+
+  float lit(vec3 at, vec3 normal) {
+    if (u_shadows < 0.5) return 1.0;
+    vec3 p = (u_sun * vec4(at + normal * 2.0, 1.0)).xyz * 0.5 + 0.5;
+    if (any(lessThan(p, vec3(0.0))) || any(greaterThan(p, vec3(1.0)))) return 1.0;
+    return min(texture(u_static_shadow, p), texture(u_moving_shadow, p));
+  }
+
+  vec3 shade(vec3 colour, vec3 at, vec3 normal) {
+    const vec3 sun = normalize(${vector(SUN)});
+    float direct = max(dot(normal, sun), 0.0);
+    if (direct > 0.0) direct *= lit(at, normal);
+    float up = normal.z * 0.5 + 0.5;
+    vec3 ambient = mix(vec3(0.30, 0.28, 0.31), vec3(0.50, 0.56, 0.68), up);
+    vec3 light = ambient + vec3(0.98, 0.90, 0.76) * direct;
+    float far = 1.0 - exp(-pow(length(at - u_eye) * u_fog, 2.0));
+    return mix(colour * light, ${vector(SKY)}, far);
+  }
+`;
+
+const HEAD = `#version 300 es
+precision highp float;
+`;
+
+/** The map: position and normal, coloured by where it faces. */
+export const MAP = {
+  vertex: `${HEAD}
+    layout(location = 0) in vec3 a_position;
+    layout(location = 1) in vec3 a_normal;
+    uniform mat4 u_view;
+    out vec3 v_at;
+    flat out vec3 v_normal;
+    void main() {
+      v_at = a_position;
+      v_normal = a_normal;
+      gl_Position = u_view * vec4(a_position, 1.0);
+    }`,
+  fragment: `${HEAD}${LIGHT}
+    in vec3 v_at;
+    flat in vec3 v_normal;
+    uniform vec2 u_heights;
+    out vec4 o_colour;
+
+    float lines(vec2 at, float spacing) {
+      vec2 width = fwidth(at) * 1.2;
+      vec2 near = abs(fract(at / spacing - 0.5) - 0.5) * spacing;
+      vec2 line = 1.0 - smoothstep(vec2(0.4), vec2(0.4) + width, near);
+      return max(line.x, line.y) * clamp(2.0 - 8.0 * max(width.x, width.y) / spacing, 0.0, 1.0);
+    }
+
+    void main() {
+      float floor_ = smoothstep(0.5, 0.8, v_normal.z);
+      float height = clamp((v_at.z - u_heights.x) / max(u_heights.y - u_heights.x, 1.0), 0.0, 1.0);
+      vec3 ground = mix(vec3(0.30, 0.35, 0.44), vec3(0.47, 0.50, 0.55), height);
+      vec3 wall = mix(vec3(0.40, 0.43, 0.51), vec3(0.56, 0.56, 0.60), height);
+      // Walls that meet in a corner differ a little, so that corners show.
+      wall *= 1.0 + 0.07 * dot(v_normal.xy, vec2(0.8, -0.6));
+      vec3 colour = mix(wall, ground, floor_);
+      vec2 plane = abs(v_normal.z) > 0.5 ? v_at.xy
+        : abs(v_normal.x) > abs(v_normal.y) ? v_at.yz : v_at.xz;
+      colour *= 1.0 - 0.10 * lines(plane, 64.0);
+      o_colour = vec4(shade(colour, v_at, v_normal), 1.0);
+    }`,
+};
+
+const BODY_VERTEX = `
+  layout(location = 0) in vec3 a_position;
+  layout(location = 1) in vec3 a_normal;
+  layout(location = 2) in vec3 i_position;
+  layout(location = 3) in vec4 i_rotation;
+  layout(location = 4) in vec3 i_scale;
+  layout(location = 5) in vec4 i_colour;
+  layout(location = 6) in float i_glow;
+  uniform mat4 u_view;
+
+  vec3 turned(vec3 v) {
+    vec3 t = 2.0 * cross(i_rotation.xyz, v);
+    return v + i_rotation.w * t + cross(i_rotation.xyz, t);
+  }
+`;
+
+/** Bodies, many of one shape at once: place, turn, size, colour and own light. */
+export const BODY = {
+  vertex: `${HEAD}${BODY_VERTEX}
+    out vec3 v_at;
+    flat out vec3 v_normal;
+    flat out vec4 v_colour;
+    flat out float v_glow;
+    void main() {
+      v_at = i_position + turned(a_position * i_scale);
+      v_normal = turned(a_normal);
+      v_colour = i_colour;
+      v_glow = i_glow;
+      gl_Position = u_view * vec4(v_at, 1.0);
+    }`,
+  fragment: `${HEAD}${LIGHT}
+    in vec3 v_at;
+    flat in vec3 v_normal;
+    flat in vec4 v_colour;
+    flat in float v_glow;
+    out vec4 o_colour;
+    void main() {
+      vec3 lit_ = shade(v_colour.rgb, v_at, v_normal);
+      // A rim of light sets bodies off from what is behind them.
+      float rim = pow(1.0 - abs(dot(v_normal, normalize(u_eye - v_at))), 3.0);
+      lit_ += v_colour.rgb * rim * 0.18;
+      o_colour = vec4(mix(lit_, v_colour.rgb * 1.15, v_glow), v_colour.a);
+    }`,
+};
+
+const NOTHING = `${HEAD}void main() {}`;
+
+/** How near to the sun the map is. */
+export const MAP_SHADOW = {
+  vertex: `${HEAD}
+    layout(location = 0) in vec3 a_position;
+    uniform mat4 u_view;
+    void main() { gl_Position = u_view * vec4(a_position, 1.0); }`,
+  fragment: NOTHING,
+};
+
+/** How near to the sun bodies are. */
+export const BODY_SHADOW = {
+  vertex: `${HEAD}${BODY_VERTEX}
+    void main() { gl_Position = u_view * vec4(i_position + turned(a_position * i_scale), 1.0); }`,
+  fragment: NOTHING,
+};
+
+/**
+ * Lines of any width with round ends, each a quad on the screen; one of no
+ * length is a dot.
+ */
+export const STROKE = {
+  vertex: `${HEAD}
+    layout(location = 0) in vec2 a_corner;
+    layout(location = 1) in vec3 i_from;
+    layout(location = 2) in vec3 i_to;
+    layout(location = 3) in vec4 i_from_colour;
+    layout(location = 4) in vec4 i_to_colour;
+    layout(location = 5) in float i_width;
+    uniform mat4 u_view;
+    uniform vec2 u_size;
+    uniform float u_nearer;
+    out vec2 v_place;
+    flat out float v_length;
+    flat out float v_width;
+    out vec4 v_colour;
+    void main() {
+      vec4 a = u_view * vec4(i_from, 1.0);
+      vec4 b = u_view * vec4(i_to, 1.0);
+      // What is behind the camera has no place on the screen: cut it off.
+      const float near = 0.5;
+      if (a.w < near && b.w < near) { gl_Position = vec4(2.0, 2.0, 2.0, 1.0); return; }
+      if (a.w < near) a = mix(a, b, (near - a.w) / (b.w - a.w));
+      if (b.w < near) b = mix(b, a, (near - b.w) / (a.w - b.w));
+      vec2 from = a.xy / a.w * u_size * 0.5;
+      vec2 to = b.xy / b.w * u_size * 0.5;
+      float length_ = distance(from, to);
+      vec2 along = length_ > 0.01 ? (to - from) / length_ : vec2(1.0, 0.0);
+      vec2 across = vec2(-along.y, along.x);
+      float reach = i_width * 0.5 + 1.0;
+      vec2 offset = along * (a_corner.x * 2.0 - 1.0) * reach + across * a_corner.y * reach;
+      vec4 end = a_corner.x < 0.5 ? a : b;
+      vec2 pixel = (a_corner.x < 0.5 ? from : to) + offset;
+      v_place = vec2(a_corner.x < 0.5 ? -reach : length_ + reach, a_corner.y * reach);
+      v_length = length_;
+      v_width = i_width;
+      v_colour = a_corner.x < 0.5 ? i_from_colour : i_to_colour;
+      gl_Position = vec4(pixel / (u_size * 0.5) * end.w, end.z - u_nearer * end.w, end.w);
+    }`,
+  fragment: `${HEAD}
+    in vec2 v_place;
+    flat in float v_length;
+    flat in float v_width;
+    in vec4 v_colour;
+    out vec4 o_colour;
+    void main() {
+      vec2 past = vec2(max(max(-v_place.x, v_place.x - v_length), 0.0), v_place.y);
+      float cover = clamp(v_width * 0.5 + 0.5 - length(past), 0.0, 1.0);
+      o_colour = vec4(v_colour.rgb, v_colour.a * cover);
+    }`,
+};
+
+/** A level picture laid into the world. */
+export const SHEET = {
+  vertex: `${HEAD}
+    layout(location = 0) in vec2 a_corner;
+    uniform mat4 u_view;
+    uniform vec4 u_area;
+    uniform float u_height;
+    out vec2 v_place;
+    void main() {
+      v_place = a_corner;
+      gl_Position = u_view * vec4(mix(u_area.xy, u_area.zw, a_corner), u_height, 1.0);
+    }`,
+  fragment: `${HEAD}
+    in vec2 v_place;
+    uniform sampler2D u_picture;
+    out vec4 o_colour;
+    void main() { o_colour = texture(u_picture, v_place); }`,
+};

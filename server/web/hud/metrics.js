@@ -1,0 +1,87 @@
+/** Reads the server's own `/metrics`, so that the page shows what Prometheus does. */
+
+/**
+ * The values of a page in Prometheus' text format, by series.
+ *
+ * @param {string} text
+ * @returns {Map<string, number>}
+ */
+export function parseMetrics(text) {
+  const values = new Map();
+  for (const line of text.split("\n")) {
+    const cut = line.lastIndexOf(" ");
+    if (cut > 0 && !line.startsWith("#")) values.set(line.slice(0, cut), Number(line.slice(cut + 1)));
+  }
+  return values;
+}
+
+/** Differences between two looks at the metrics. */
+export class Interval {
+  /**
+   * @param {Map<string, number>} before
+   * @param {Map<string, number>} after
+   * @param {number} seconds that passed
+   */
+  constructor(before, after, seconds) {
+    Object.assign(this, { before, after, seconds });
+  }
+
+  /** What a series says now. */
+  value(series) {
+    return this.after.get(series) ?? NaN;
+  }
+
+  /** By how much a counter grew. */
+  growth(series) {
+    return (this.after.get(series) ?? NaN) - (this.before.get(series) ?? NaN);
+  }
+
+  /** By how much a counter grew a second. */
+  rate(series) {
+    return this.growth(series) / this.seconds;
+  }
+
+  /** The mean of a histogram's new values; NaN if there are none. */
+  mean(name, labels = "") {
+    return this.growth(`${name}_sum${labels}`) / this.growth(`${name}_count${labels}`);
+  }
+
+  /**
+   * An upper bound of this quantile of a histogram's new values: the edge of
+   * the bucket that it lies in.
+   */
+  quantile(name, share) {
+    const prefix = `${name}_bucket{le="`;
+    const buckets = [...this.after.keys()]
+      .filter((series) => series.startsWith(prefix))
+      .map((series) => ({ edge: Number(series.slice(prefix.length, -2).replace("+Inf", "Infinity")), count: this.growth(series) }))
+      .sort((a, b) => a.edge - b.edge);
+    const wanted = share * (buckets[buckets.length - 1]?.count ?? NaN);
+    return buckets.find(({ count }) => count >= wanted && count > 0)?.edge ?? NaN;
+  }
+}
+
+/** Asks for the metrics again and again. */
+export class MetricsFeed {
+  /** @param {(interval: Interval) => void} told hears of each interval */
+  constructor(told) {
+    this.told = told;
+    this.last = null;
+  }
+
+  /** Asks once; what cannot be had is left out. */
+  async ask() {
+    try {
+      const answer = await fetch("/metrics", { cache: "no-store", signal: AbortSignal.timeout(2000) });
+      if (!answer.ok) throw new Error(`status ${answer.status}`);
+      const [at, values] = [performance.now(), parseMetrics(await answer.text())];
+      const before = this.last;
+      this.last = { at, values };
+      // A counter that went back belongs to another server.
+      const restarted = before && values.get("game_ticks_total") < before.values.get("game_ticks_total");
+      if (before && !restarted) this.told(new Interval(before.values, values, (at - before.at) / 1000));
+    } catch {
+      this.last = null;
+    }
+  }
+}

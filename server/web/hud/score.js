@@ -1,0 +1,100 @@
+/** The score table, and lines of what happened. */
+
+import { css, hueColour } from "../draw/colours.js";
+
+/** Seconds that a line of news stays. */
+const NEWS_SHOWN = 7;
+const NEWS_LINES = 5;
+
+function cell(row, className, text) {
+  const made = row.insertCell();
+  made.className = className;
+  made.textContent = text;
+  return made;
+}
+
+/** The table of players. */
+export class ScoreView {
+  /** @param {(slot: number) => void} follow somebody was chosen */
+  constructor(follow) {
+    this.body = document.querySelector("#score tbody");
+    this.count = document.querySelector("#score summary span");
+    this.news = document.querySelector("#news");
+    this.rows = new Map();
+    this.body.addEventListener("click", (event) => {
+      const row = event.target.closest("tr");
+      if (row) follow(Number(row.dataset.slot));
+    });
+    this.body.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        event.target.click();
+      }
+    });
+  }
+
+  /**
+   * Shows everybody, the best first.
+   *
+   * @param {import("../match/roster.js").Roster} roster
+   * @param {?number} followed slot of whom one follows
+   * @param {number} now seconds
+   */
+  show(roster, followed, now) {
+    const ranking = roster.ranking();
+    this.count.textContent = String(ranking.length);
+    for (const [slot, row] of this.rows) {
+      if (!roster.players.has(slot)) {
+        row.remove();
+        this.rows.delete(slot);
+      }
+    }
+    ranking.forEach((player, rank) => {
+      const row = this.row(player);
+      if (this.body.rows[rank] !== row) this.body.insertBefore(row, this.body.rows[rank] ?? null);
+      this.fill(row, player, player.slot === followed);
+    });
+    const lines = roster.news.filter(({ at }) => at > now - NEWS_SHOWN).slice(-NEWS_LINES);
+    const text = lines.map((line) => line.text).join("\n");
+    if (this.newsText !== text) {
+      this.newsText = text;
+      this.news.replaceChildren(...lines.map(({ what, text }) => {
+        const line = document.createElement("li");
+        line.className = what;
+        line.textContent = text;
+        return line;
+      }));
+    }
+  }
+
+  row({ slot }) {
+    if (!this.rows.has(slot)) {
+      const row = document.createElement("tr");
+      row.dataset.slot = String(slot);
+      row.tabIndex = 0;
+      cell(row, "name", "").append(document.createElement("i"), document.createElement("span"));
+      const bar = document.createElement("b");
+      cell(row, "health", "").append(bar);
+      cell(row, "number", "");
+      cell(row, "number deaths", "");
+      this.rows.set(slot, row);
+    }
+    return this.rows.get(slot);
+  }
+
+  fill(row, { name, hue, health, score, deaths }, isFollowed) {
+    const state = [name, health, score, deaths, isFollowed].join("\t");
+    if (row.dataset.state === state) return;
+    row.dataset.state = state;
+    row.classList.toggle("followed", isFollowed);
+    row.classList.toggle("dead", health === 0);
+    const [nameCell, healthCell, scoreCell, deathsCell] = row.cells;
+    nameCell.firstChild.style.background = css(hueColour(hue));
+    nameCell.lastChild.textContent = name;
+    healthCell.firstChild.style.inlineSize = `${Math.min(100, health)}%`;
+    healthCell.firstChild.dataset.level = health > 60 ? "high" : health > 30 ? "middle" : "low";
+    healthCell.title = `${health} health`;
+    scoreCell.textContent = String(score);
+    deathsCell.textContent = String(deaths);
+  }
+}

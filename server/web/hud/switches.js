@@ -1,0 +1,110 @@
+/** Switches of layers and the choice of view, each with its key. */
+
+/** What can be switched, in the order of the panel. */
+export const LAYERS = [
+  { name: "names", key: "n", label: "Names and health", on: true },
+  { name: "trails", key: "t", label: "Trails", on: true },
+  { name: "hits", key: "i", label: "Shots and hits", on: true },
+  { name: "shadows", key: "l", label: "Shadows", on: true },
+  { name: "boxes", key: "b", label: "Bounding boxes" },
+  { name: "grid", key: "g", label: "Grid" },
+  { name: "sleeping", key: "z", label: "Sleeping bodies" },
+  { name: "contacts", key: "c", label: "Contact points" },
+  { name: "heat", key: "h", label: "Cascade heat" },
+  { name: "onion", key: "o", label: "Onion sizes" },
+];
+
+export const VIEWS = [
+  { mode: "orbit", key: "1", label: "Orbit" },
+  { mode: "follow", key: "2", label: "Follow" },
+  { mode: "top", key: "3", label: "Top" },
+];
+
+const MEMORY = "arena layers";
+
+function remembered() {
+  try {
+    return JSON.parse(localStorage.getItem(MEMORY)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** The switches as they stand. */
+export class Switches {
+  /**
+   * @param {object} actions
+   * @param {(mode: string) => void} actions.look a view was chosen
+   * @param {(step: number) => void} actions.next the next player, or the one before
+   * @param {() => void} actions.changed a layer was switched
+   */
+  constructor(actions) {
+    this.actions = actions;
+    this.boxes = new Map();
+    this.views = new Map();
+    const before = remembered();
+    const home = document.querySelector("#layers > div");
+    for (const { name, key, label, on } of LAYERS) {
+      const line = document.createElement("label");
+      const box = document.createElement("input");
+      const mark = document.createElement("kbd");
+      box.type = "checkbox";
+      box.name = name;
+      box.checked = before[name] ?? Boolean(on);
+      mark.textContent = key.toUpperCase();
+      line.append(box, label, mark);
+      home.append(line);
+      box.addEventListener("change", () => this.note());
+      this.boxes.set(name, box);
+    }
+    const views = document.querySelector("#views");
+    for (const { mode, key, label } of VIEWS) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = label;
+      button.title = `Key ${key}`;
+      button.addEventListener("click", () => actions.look(mode));
+      views.append(button);
+      this.views.set(mode, button);
+    }
+    addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /** Whether a layer is on. */
+  isOn(name) {
+    return this.boxes.get(name).checked;
+  }
+
+  /** Switches a layer. */
+  set(name, on) {
+    this.boxes.get(name).checked = on;
+    this.note();
+  }
+
+  /** Shows which view there is. */
+  showView(mode) {
+    for (const [name, button] of this.views) button.setAttribute("aria-pressed", String(name === mode));
+  }
+
+  note() {
+    const state = Object.fromEntries([...this.boxes].map(([name, box]) => [name, box.checked]));
+    try {
+      localStorage.setItem(MEMORY, JSON.stringify(state));
+    } catch {
+      // Not remembered, then.
+    }
+    this.actions.changed();
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const key = event.key.toLowerCase();
+    const view = VIEWS.find((each) => each.key === key);
+    const layer = LAYERS.find((each) => each.key === key);
+    if (view) this.actions.look(view.mode);
+    else if (layer) this.set(layer.name, !this.isOn(layer.name));
+    else if (key === "f" || key === "]") this.actions.next(1);
+    else if (key === "[") this.actions.next(-1);
+    else if (key === "?") document.querySelector("#help").togglePopover?.();
+  }
+}

@@ -1,0 +1,44 @@
+/** Everybody and everything, as bodies of a frame. */
+
+import { add, rotate } from "../draw/algebra.js";
+import { hueColour, modelColour, PROJECTILES } from "../draw/colours.js";
+import { put } from "../draw/renderer.js";
+import { hueOf } from "../match/roster.js";
+
+const WHOLE = [1, 1, 1];
+const ASLEEP = [0.34, 0.42, 0.62];
+const VISOR = [0.09, 0.11, 0.15];
+
+/** Half heights of `standing` and `crouching` in `maps/spaces.toml`. */
+const CROUCHED = 18 / 28;
+
+/**
+ * @param {import("../draw/renderer.js").Frame} frame
+ * @param {import("../match/motion.js").Shown[]} shown
+ * @param {{sleeping: boolean, followed: ?number}} options
+ */
+export function addBodies(frame, shown, { sleeping, followed }) {
+  for (const entity of shown) {
+    const { position, rotation, model, slot } = entity;
+    const glow = followed === slot ? 0.28 : 0;
+    if (model === null) {
+      const size = entity.crouching ? [1, 1, CROUCHED] : WHOLE;
+      put(frame.bodies, "pawn", position, rotation, size, hueColour(hueOf(slot)), glow);
+      put(frame.bodies, "visor", position, rotation, size, VISOR);
+      continue;
+    }
+    let colour = entity.isPlayer ? hueColour(hueOf(slot)) : modelColour(model);
+    if (sleeping && !entity.isPlayer) colour = entity.asleep ? ASLEEP : colour.map((value) => Math.min(1, value * 1.1));
+    const flies = PROJECTILES.has(model);
+    put(frame.bodies, `model ${model}`, position, rotation, WHOLE, colour, flies ? 0.75 : glow);
+    if (flies) put(frame.ghosts, "ball", position, rotation, [9, 9, 9], [...colour, 0.25], 1);
+  }
+}
+
+/** The corners of a box about a place, turned. */
+export function boxCorners(position, rotation, min, max) {
+  return Array.from({ length: 8 }, (_, i) => {
+    const corner = [0, 1, 2].map((axis) => ((i >> axis) & 1 ? max : min)[axis]);
+    return add(position, rotate(rotation, corner));
+  });
+}

@@ -1,0 +1,43 @@
+/** Layers of lines: the simulation's grid and everybody's bounding box. */
+
+import { boxCorners } from "./bodies.js";
+import { stroke } from "../draw/renderer.js";
+
+const GRID = [0.45, 0.78, 1, 0.4];
+const BOX_AWAKE = [0.55, 1, 0.75, 0.8];
+const BOX_ASLEEP = [0.55, 0.68, 1, 0.5];
+
+/** Pairs of corners of a box, numbered by which ends they are at. */
+const EDGES = [0, 1, 2].flatMap((axis) =>
+  Array.from({ length: 8 }, (_, i) => i).filter((i) => !((i >> axis) & 1)).map((i) => [i, i | (1 << axis)]),
+);
+
+/** The cells by which the simulation knows who is near whom (Blow 1997). */
+export function addGrid(frame, { grid, bounds }) {
+  const { origin, cell, counts } = grid;
+  const height = bounds.min[2] + (bounds.max[2] - bounds.min[2]) * 0.02 + 24;
+  const end = [origin[0] + cell * counts[0], origin[1] + cell * counts[1]];
+  for (let i = 0; i <= counts[0]; i++) {
+    const x = origin[0] + i * cell;
+    stroke(frame.strokes, [x, origin[1], height], [x, end[1], height], GRID, GRID, 1.2);
+  }
+  for (let i = 0; i <= counts[1]; i++) {
+    const y = origin[1] + i * cell;
+    stroke(frame.strokes, [origin[0], y, height], [end[0], y, height], GRID, GRID, 1.2);
+  }
+}
+
+/** What the cascade tests: boxes that turn with bodies, upright ones of players. */
+export function addBoxes(frame, shown, { models, sizes }) {
+  const upright = (name) => sizes.find((size) => size.name === name)?.half_extents ?? [16, 16, 28];
+  const [standing, crouching] = [upright("standing"), upright("crouching")];
+  for (const { model, position, rotation, crouching: crouches, asleep } of shown) {
+    const half = crouches ? crouching : standing;
+    const shape = model === null ? null : models[model];
+    const corners = shape
+      ? boxCorners(position, rotation, shape.min, shape.max)
+      : boxCorners(position, [0, 0, 0, 1], half.map((value) => -value), half);
+    const colour = asleep ? BOX_ASLEEP : BOX_AWAKE;
+    for (const [a, b] of EDGES) stroke(frame.strokes, corners[a], corners[b], colour, colour, 1.3);
+  }
+}

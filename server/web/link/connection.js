@@ -1,0 +1,217 @@
+/**
+ * One spectator's conversation with the server: WebTransport, the hello, the
+ * snapshots in and the acknowledgements out, until it ends for whatever reason.
+ * `keep_watching.js` begins it anew.
+ */
+
+import { idleCommand } from "../wire/commands.js";
+import { Framer, hello, leave, mismatch, serverMessage } from "../wire/control.js";
+import { History } from "../wire/history.js";
+
+/** Milliseconds after which an answer is not waited for any longer. */
+const PATIENCE = 5000;
+
+/** What ended a conversation, in words for people. */
+export class Ended extends Error {
+  /**
+   * @param {string} message what is wrong
+   * @param {string} [advice] what can be done about it
+   */
+  constructor(message, advice = "") {
+    super(message);
+    this.advice = advice;
+  }
+}
+
+/**
+ * @typedef {object} Listener
+ * @property {(hello: object) => void} joined the server let us in, on these terms
+ * @property {(event: object) => void} event something happened in the match
+ * @property {(snapshot: object, history: History) => void} snapshot one was taken in
+ */
+
+/**
+ * Fetches what the server says of itself.
+ *
+ * @returns {Promise<object>} the JSON of `/info`
+ * @throws {Ended} if it does not answer
+ */
+export async function fetchInfo() {
+  try {
+    const answer = await fetch("/info", { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    return await answer.json();
+  } catch {
+    throw new Ended("The server does not answer.", "It may be restarting, or it has stopped.");
+  }
+}
+
+/** The address of the game's UDP port, as WebTransport wants it. */
+export function gameAddress(info) {
+  // The certificate is for a number, and `localhost` may be either family.
+  const host = location.hostname === "localhost" ? "127.0.0.1" : location.hostname;
+  return `https://${host}:${info.port}/`;
+}
+
+function fingerprint(hexadecimal) {
+  return Uint8Array.from(hexadecimal.match(/../g), (pair) => parseInt(pair, 16));
+}
+
+async function within(promise, milliseconds, error) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(error), milliseconds);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** One conversation. */
+export class Connection {
+  /** @param {Listener} listener hears of what comes */
+  constructor(listener) {
+    this.listener = listener;
+    /** Bytes of datagrams taken in. */
+    this.bytes = 0;
+    /** Snapshots taken in. */
+    this.snapshots = 0;
+    /** @type {?History} what the server told, once it let us in */
+    this.history = null;
+    this.web = null;
+    this.terms = null;
+  }
+
+  /**
+   * Joins and watches for as long as it lasts.
+   *
+   * @param {object} info the server's `/info`
+   * @throws {Ended} always, in the end
+   */
+  async watch(info) {
+    const address = gameAddress(info);
+    const unreachable = new Ended(
+      `UDP port ${info.port} does not answer.`,
+      "The page came over TCP; the match itself is shown over UDP. A firewall or a container may let only TCP through.",
+    );
+    try {
+      this.web = new WebTransport(address, {
+        serverCertificateHashes: [
+          { algorithm: "sha-256", value: fingerprint(info.certificate_sha256) },
+        ],
+      });
+    } catch (error) {
+      throw new Ended("This browser refused to connect.", String(error));
+    }
+    // Told of by what waits on it; unheard it would be an error of the page.
+    this.web.closed.catch(() => {});
+    try {
+      await within(this.web.ready, PATIENCE, unreachable);
+    } catch {
+      this.close();
+      throw unreachable;
+    }
+    try {
+      const control = await this.web.createBidirectionalStream();
+      this.control = control.writable.getWriter();
+      this.datagrams = this.web.datagrams.writable.getWriter();
+      await this.control.write(hello("browser"));
+      await Promise.race([this.hearControl(control.readable), this.hearDatagrams(), this.closed()]);
+    } finally {
+      this.close();
+    }
+  }
+
+  /** Ends the conversation from this side. */
+  close() {
+    this.control?.write(leave()).catch(() => {});
+    try {
+      this.web?.close();
+    } catch {
+      // It was never open.
+    }
+  }
+
+  async closed() {
+    try {
+      await this.web.closed;
+    } catch {
+      throw new Ended("The connection was lost.", "The server may have stopped, or the network.");
+    }
+    throw new Ended("The server closed the connection.");
+  }
+
+  async hearControl(readable) {
+    const framer = new Framer();
+    const reader = readable.getReader();
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) throw new Ended("The server closed the connection.");
+      for (const frame of framer.push(value)) this.hear(serverMessage(frame));
+    }
+  }
+
+  hear(message) {
+    switch (message.message) {
+      case "hello":
+        this.terms = message;
+        this.history = new History(message);
+        this.listener.joined(message);
+        break;
+      case "refused":
+        throw refusal(message);
+      case "closing":
+        throw new Ended(
+          message.reason === "shutting-down" ? "The server is shutting down." : "The server said goodbye.",
+          message.reason === "timed-out" ? "It had not heard from this page for too long." : "",
+        );
+      default:
+        this.listener.event(message);
+    }
+  }
+
+  async hearDatagrams() {
+    const reader = this.web.datagrams.readable.getReader();
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return this.closed();
+      // What comes before the hello cannot be read yet.
+      if (this.history) this.take(value);
+    }
+  }
+
+  take(datagram) {
+    const { history } = this;
+    const mismatches = history.mismatches.length;
+    this.bytes += datagram.length;
+    const snapshot = history.receive(datagram);
+    if (!snapshot) return;
+    this.snapshots++;
+    for (const tick of history.mismatches.slice(mismatches)) {
+      this.control.write(mismatch(tick)).catch(() => {});
+    }
+    this.datagrams.write(idleCommand(history.latest, history.acknowledgement())).catch(() => {});
+    this.listener.snapshot(snapshot, history);
+  }
+}
+
+function refusal({ reason, server, limit }) {
+  switch (reason) {
+    case "wrong-version":
+      return new Ended(
+        `The server speaks version ${server} of the protocol, this page another.`,
+        "Reload the page: the server was updated.",
+      );
+    case "full":
+      return new Ended(
+        `All ${limit} places for spectators are taken.`,
+        "The server's --max-spectators allows more.",
+      );
+    case "banned":
+      return new Ended("This address is banned from the server.");
+    default:
+      return new Ended(`The server refused: ${reason}.`);
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * Watches for good: whenever a conversation ends it says so plainly, waits a
+ * little longer each time, and begins another.
+ */
+
+import { Connection, Ended, fetchInfo } from "./connection.js";
+
+/** Milliseconds between attempts: short at first, since most ends are restarts. */
+const PAUSES = [300, 700, 1500, 3000, 5000];
+
+/**
+ * @typedef {object} Status
+ * @property {"connecting" | "live" | "lost" | "unsupported"} state how it stands
+ * @property {string} [message] what is wrong
+ * @property {string} [advice] what can be done about it
+ * @property {number} [retryAt] when it is tried again, by `performance.now()`
+ */
+
+/**
+ * Why this browser cannot show the match, or null if it can.
+ *
+ * @returns {?Status}
+ */
+export function unsupported() {
+  if (!globalThis.isSecureContext) {
+    return {
+      state: "unsupported",
+      message: "Browsers allow WebTransport only on pages of this machine, or over HTTPS.",
+      advice: `Open http://127.0.0.1:${location.port}/ on the server's own machine, or forward that port to yours: ssh -L ${location.port}:127.0.0.1:${location.port} HOST. The UDP port must be reachable too.`,
+    };
+  }
+  if (typeof WebTransport === "undefined") {
+    return {
+      state: "unsupported",
+      message: "This browser has no WebTransport.",
+      advice: "Use Chrome, Edge or another Chromium of version 100 or later, or Firefox of version 133 or later.",
+    };
+  }
+  return null;
+}
+
+/** Keeps a match in view. */
+export class Watcher {
+  /**
+   * @param {import("./connection.js").Listener & {
+   *   prepare: (info: object) => Promise<void>,
+   *   status: (status: Status) => void,
+   * }} listener hears of what comes; `prepare` may fetch what `info` tells of
+   */
+  constructor(listener) {
+    this.listener = listener;
+    /** @type {?Connection} the conversation under way */
+    this.connection = null;
+    /** How many conversations there were, this one included. */
+    this.joins = 0;
+    this.wake = () => {};
+    addEventListener("online", () => this.wake());
+    addEventListener("pagehide", () => this.connection?.close());
+  }
+
+  /** Tries again now instead of when the pause is over. */
+  retry() {
+    this.wake();
+  }
+
+  /** Runs for as long as the page is open. */
+  async run() {
+    const cannot = unsupported();
+    if (cannot) return this.listener.status(cannot);
+    for (let failures = 0; ; ) {
+      this.listener.status({ state: "connecting" });
+      const joins = this.joins;
+      const ended = await this.watchOnce();
+      failures = this.joins > joins ? 0 : failures + 1;
+      await this.pause(PAUSES[Math.min(failures, PAUSES.length - 1)], ended);
+    }
+  }
+
+  async watchOnce() {
+    const joined = (hello) => {
+      this.joins++;
+      this.listener.joined(hello);
+      this.listener.status({ state: "live" });
+    };
+    try {
+      const info = await fetchInfo();
+      await this.listener.prepare(info);
+      this.connection = new Connection({ ...this.listener, joined });
+      return await this.connection.watch(info);
+    } catch (error) {
+      if (error instanceof Ended) return error;
+      console.error(error);
+      return new Ended("What the server said could not be read.", String(error));
+    } finally {
+      this.connection = null;
+    }
+  }
+
+  async pause(milliseconds, { message, advice }) {
+    const retryAt = performance.now() + milliseconds;
+    this.listener.status({ state: "lost", message, advice, retryAt });
+    await new Promise((resolve) => {
+      this.wake = resolve;
+      setTimeout(resolve, milliseconds);
+    });
+  }
+}

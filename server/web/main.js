@@ -1,0 +1,215 @@
+/**
+ * The page: joins the match as a spectator and shows it.
+ *
+ * Snapshots come in by `link/`, are kept by `match/`, drawn by `draw/` with what
+ * `layers/` add, seen through `camera/`, and told about by `hud/`.
+ */
+
+import { Camera } from "./camera/camera.js";
+import { Steering } from "./camera/steering.js";
+import { Overlay } from "./draw/overlay.js";
+import { project } from "./draw/algebra.js";
+import { emptyFrame, Renderer } from "./draw/renderer.js";
+import { Charts } from "./hud/charts.js";
+import { MetricsFeed } from "./hud/metrics.js";
+import { ScoreView } from "./hud/score.js";
+import { StatusView } from "./hud/status.js";
+import { Switches } from "./hud/switches.js";
+import { addBodies } from "./layers/bodies.js";
+import { addBoxes, addGrid } from "./layers/frames.js";
+import { Trails } from "./layers/trails.js";
+import { Watcher } from "./link/keep_watching.js";
+import { MatchClock } from "./match/clock.js";
+import { Motion } from "./match/motion.js";
+import { Roster } from "./match/roster.js";
+import { fetchScene } from "./match/scene.js";
+
+/** Milliseconds between two looks at the metrics, and between two updates of tables. */
+const METRICS_EVERY = 1000;
+const TABLES_EVERY = 200;
+
+/** Pixels from a player within which a click means them. */
+const CLICK_REACH = 34;
+
+const NARROW = matchMedia("(max-width: 760px), (max-height: 520px)");
+
+/** Everything that the page knows. */
+class Page {
+  constructor() {
+    this.camera = new Camera();
+    this.clock = new MatchClock();
+    this.motion = new Motion();
+    this.roster = new Roster();
+    this.trails = new Trails();
+    this.charts = new Charts();
+    this.metrics = new MetricsFeed((interval) => this.charts.show(interval));
+    this.picture = document.querySelector("#picture");
+    this.renderer = new Renderer(this.picture);
+    this.overlay = new Overlay(document.querySelector("#overlay"));
+    this.steering = new Steering(this.picture, this.camera, (x, y) => this.click(x, y));
+    this.score = new ScoreView((slot) => this.follow(slot));
+    this.switches = new Switches({
+      look: (mode) => this.look(mode),
+      next: (step) => this.followNext(step),
+      changed: () => {},
+    });
+    this.status = new StatusView(() => this.watcher.retry());
+    this.watcher = new Watcher({
+      prepare: (info) => this.prepare(info),
+      joined: (hello) => this.joined(hello),
+      event: (event) => this.roster.take(event),
+      snapshot: (snapshot) => this.take(snapshot),
+      status: (status) => this.status.show(status),
+    });
+    /** @type {?import("./match/scene.js").Scene} */
+    this.scene = null;
+    /** @type {import("./match/motion.js").Shown[]} */
+    this.shown = [];
+    this.followed = null;
+    this.frames = { count: 0, since: performance.now(), rate: 0 };
+    if (NARROW.matches) for (const panel of document.querySelectorAll(".panel")) panel.open = false;
+    this.switches.showView(this.camera.mode);
+  }
+
+  /** Runs for as long as the page is open. */
+  run() {
+    this.watcher.run();
+    setInterval(() => document.hidden || this.metrics.ask(), METRICS_EVERY);
+    setInterval(() => this.updateTables(), TABLES_EVERY);
+    let last = performance.now();
+    const step = (at) => {
+      this.frame(at, Math.min((at - last) / 1000, 0.25));
+      last = at;
+      requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  }
+
+  /** Fetches the scene of a server, unless it is the one that is there. */
+  async prepare(info) {
+    this.info = info;
+    if (this.scene?.hash === info.map_hash) return;
+    const scene = await fetchScene();
+    this.scene = scene;
+    this.renderer.show(scene);
+    this.camera.frame(scene.bounds);
+    document.querySelector("h1").textContent = info.map;
+    document.title = `${info.map} – Arena`;
+  }
+
+  joined(hello) {
+    this.clock.reset();
+    this.clock.tickRate = hello.tickRate;
+    this.motion.reset(hello);
+    this.roster.reset();
+    this.trails.reset();
+  }
+
+  take(snapshot) {
+    this.clock.arrived(snapshot.tick, performance.now() / 1000);
+    this.motion.take(snapshot);
+  }
+
+  /** Changes the view; to follow needs somebody, and takes the best. */
+  look(mode) {
+    if (mode === "follow" && !this.isThere(this.followed)) {
+      this.followed = this.roster.ranking().find(({ slot }) => this.isThere(slot))?.slot ?? null;
+      if (this.followed === null) return;
+    }
+    this.camera.look(mode);
+    this.switches.showView(mode);
+  }
+
+  follow(slot) {
+    this.followed = slot;
+    if (this.camera.mode !== "top") this.look("follow");
+  }
+
+  followNext(step) {
+    const slots = this.roster.ranking().map(({ slot }) => slot);
+    if (slots.length === 0) return;
+    const at = slots.indexOf(this.followed);
+    this.follow(slots[(Math.max(at, step < 0 ? 0 : -1) + step + slots.length) % slots.length]);
+  }
+
+  isThere(slot) {
+    return this.shown.some((entity) => entity.slot === slot && entity.isPlayer);
+  }
+
+  /** Follows whom one clicks on. */
+  click(x, y) {
+    if (!this.matrix) return;
+    const { clientWidth: width, clientHeight: height } = this.picture;
+    let best = null;
+    for (const { slot, isPlayer, position } of this.shown) {
+      const at = isPlayer && project(this.matrix, position);
+      if (!at) continue;
+      const away = Math.hypot((at[0] * 0.5 + 0.5) * width - x, (0.5 - at[1] * 0.5) * height - y);
+      if (away < (best?.away ?? CLICK_REACH)) best = { slot, away };
+    }
+    if (best) this.follow(best.slot);
+  }
+
+  /** One picture. */
+  frame(at, passed) {
+    const now = at / 1000;
+    this.countFrame(at);
+    const tick = this.clock.advance(now, passed);
+    if (tick !== null) {
+      this.roster.advance(tick, now);
+      this.shown = this.motion.at(tick);
+      this.trails.note(this.shown, now);
+    }
+    this.steering.advance(passed);
+    this.renderer.fit();
+    const followed = this.shown.find(({ slot }) => slot === this.followed) ?? null;
+    const view = this.camera.view(this.picture.width / this.picture.height, passed, followed);
+    this.matrix = view.matrix;
+    this.renderer.casts = this.switches.isOn("shadows");
+    this.renderer.draw(this.compose(now), view);
+    this.overlay.draw(this.shown, this.roster, view.matrix, {
+      names: this.switches.isOn("names"),
+      followed: this.followed,
+      now,
+    });
+  }
+
+  /** All that this frame shows. */
+  compose(now) {
+    const frame = emptyFrame();
+    if (!this.scene) return frame;
+    addBodies(frame, this.shown, { sleeping: this.switches.isOn("sleeping"), followed: this.followed });
+    if (this.switches.isOn("grid")) addGrid(frame, this.scene);
+    if (this.switches.isOn("trails")) this.trails.draw(frame, now);
+    if (this.switches.isOn("boxes")) addBoxes(frame, this.shown, this.scene);
+    return frame;
+  }
+
+  countFrame(at) {
+    const { frames } = this;
+    frames.count++;
+    if (at - frames.since < 1000) return;
+    frames.rate = (frames.count * 1000) / (at - frames.since);
+    [frames.count, frames.since] = [0, at];
+    document.querySelector("#frames").textContent = frames.rate.toFixed(0);
+  }
+
+  updateTables() {
+    this.status.advance(performance.now());
+    if (!document.hidden) this.score.show(this.roster, this.followed, performance.now() / 1000);
+    document.querySelector("#entities").textContent = String(this.shown.length);
+    document.querySelector("#tick").textContent = String(this.watcher.connection?.history?.latest ?? "–");
+  }
+}
+
+try {
+  /** The page, for tests and for the curious. */
+  globalThis.arena = new Page();
+  globalThis.arena.run();
+} catch (error) {
+  const trouble = document.querySelector("#trouble");
+  trouble.hidden = false;
+  trouble.querySelector("strong").textContent = error.message;
+  trouble.querySelector("p").textContent = "Drawing needs WebGL 2: switch hardware acceleration on, or use another browser.";
+  trouble.querySelector("button").hidden = true;
+}

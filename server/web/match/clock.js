@@ -1,0 +1,70 @@
+/**
+ * Which moment of the match is shown: a little in the past, so that there is
+ * always a snapshot on either side of it to interpolate between.
+ */
+
+/**
+ * Seconds that the picture is behind the newest snapshot: what moves may be
+ * untold for 100 ms (PROTOCOL.md, "What is carried"), and a snapshot comes every
+ * 50 ms unless the server was told otherwise.
+ */
+const BEHIND = 0.16;
+
+/** Seconds off by which the shown moment jumps instead of being eased. */
+const JUMP = 0.5;
+
+/** Share of the error that is made up for in a second. */
+const EASE = 2;
+
+/** Seconds in which the best arrival is forgotten again. */
+const MEMORY = 3;
+
+/** A clock that shows ticks. */
+export class MatchClock {
+  constructor() {
+    this.tickRate = 60;
+    this.reset();
+  }
+
+  /** Forgets everything, for another server. */
+  reset() {
+    /** The moment shown, in seconds of the match; null before the first. */
+    this.shown = null;
+    this.arrivals = [];
+  }
+
+  /**
+   * A snapshot of `tick` arrived.
+   *
+   * @param {number} tick
+   * @param {number} now seconds
+   */
+  arrived(tick, now) {
+    const ahead = tick / this.tickRate - now;
+    this.arrivals = this.arrivals.filter(({ at }) => at > now - MEMORY);
+    this.arrivals.push({ at: now, ahead });
+  }
+
+  /**
+   * Lets time pass and says which tick is to be shown, with a fraction; null if
+   * nothing is known yet.
+   *
+   * @param {number} now seconds
+   * @param {number} passed seconds since the last call
+   * @returns {?number}
+   */
+  advance(now, passed) {
+    if (this.arrivals.length > 0) {
+      // The fastest arrival of late: the others only waited on the way.
+      const ahead = Math.max(...this.arrivals.map((arrival) => arrival.ahead));
+      const wanted = now + ahead - BEHIND;
+      if (this.shown === null || Math.abs(wanted - this.shown) > JUMP) {
+        this.shown = wanted;
+      } else {
+        this.shown += passed;
+        this.shown += (wanted - this.shown) * Math.min(1, EASE * passed);
+      }
+    }
+    return this.shown === null ? null : this.shown * this.tickRate;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Who plays: names, health and scores, as the control stream tells of them, and
+ * what happened lately, each shown when its moment is.
+ */
+
+/** Lines kept of what happened. */
+const NEWS_KEPT = 40;
+
+/** Health of a player who was not told of yet. */
+const FULL_HEALTH = 100;
+
+/** Tells hues far apart from one another, however many there are. */
+const GOLDEN = 0.61803398875;
+
+/**
+ * @typedef {object} Player
+ * @property {number} slot
+ * @property {number} generation
+ * @property {string} name
+ * @property {number} health 0 to 100, 0 while dead
+ * @property {number} score
+ * @property {number} deaths since this page looks on
+ * @property {number} hue 0 to 1
+ */
+
+/**
+ * @typedef {object} News
+ * @property {"kill" | "joined" | "left" | "said"} what
+ * @property {string} text
+ * @property {number} at seconds
+ */
+
+/** A colour of its own for each slot. */
+export function hueOf(slot) {
+  return (slot * GOLDEN + 0.02) % 1;
+}
+
+/** All players. */
+export class Roster {
+  constructor() {
+    this.reset();
+  }
+
+  /** Forgets everybody. */
+  reset() {
+    /** @type {Map<number, Player>} by slot */
+    this.players = new Map();
+    /** @type {News[]} oldest first */
+    this.news = [];
+    this.waiting = [];
+  }
+
+  /** Takes in an event, to be shown when its tick is. */
+  take(event) {
+    this.waiting.push(event);
+  }
+
+  /**
+   * Lets everything happen until this tick.
+   *
+   * @param {number} tick
+   * @param {number} now seconds
+   */
+  advance(tick, now) {
+    while (this.waiting.length > 0 && this.waiting[0].tick <= tick) {
+      this.happen(this.waiting.shift(), now);
+    }
+  }
+
+  /** @returns {?Player} */
+  find({ slot, generation }) {
+    const player = this.players.get(slot);
+    return player && player.generation === generation ? player : null;
+  }
+
+  /** @returns {Player[]} the best first */
+  ranking() {
+    return [...this.players.values()].sort(
+      (a, b) => b.score - a.score || a.deaths - b.deaths || a.name.localeCompare(b.name, "en", { numeric: true }),
+    );
+  }
+
+  happen(event, now) {
+    const player = this.find(event.player);
+    const tell = (what, text) => {
+      this.news.push({ what, text, at: now });
+      if (this.news.length > NEWS_KEPT) this.news.shift();
+    };
+    switch (event.event) {
+      case "joined": {
+        const { slot, generation } = event.player;
+        const fresh = { slot, generation, name: event.name, health: FULL_HEALTH, score: 0, deaths: 0, hue: hueOf(slot) };
+        if (!player) this.players.set(slot, fresh);
+        break;
+      }
+      case "left":
+        if (player) {
+          this.players.delete(player.slot);
+          tell("left", `${player.name} left`);
+        }
+        break;
+      case "standing":
+        if (player) [player.health, player.score] = [event.health, event.score];
+        break;
+      case "died": {
+        const by = this.find(event.by);
+        if (player) {
+          player.deaths++;
+          const own = !by || by === player;
+          tell("kill", own ? `${player.name} died` : `${by.name} ▸ ${player.name}`);
+        }
+        break;
+      }
+      case "said":
+        if (player) tell("said", `${player.name}: ${event.line}`);
+        break;
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * What does not move: the map and the shapes of bodies, from `/scene`.
+ */
+
+import { outline, points } from "../draw/mesh.js";
+
+/**
+ * @typedef {object} Scene
+ * @property {string} hash content hash of the map
+ * @property {{min: number[], max: number[]}} bounds of the map's solids
+ * @property {number[][][]} polygons of the map, as points
+ * @property {[number[], number[]][]} edges at which the map bends
+ * @property {{name: string, polygons: number[][][], min: number[], max: number[]}[]} models
+ * @property {{name: string, half_extents: number[]}[]} sizes
+ * @property {{origin: number[], cell: number, counts: number[]}} grid
+ */
+
+/**
+ * Fetches the scene that the server plays in.
+ *
+ * @returns {Promise<Scene>}
+ */
+export async function fetchScene() {
+  const answer = await fetch("/scene");
+  if (!answer.ok) throw new Error(`/scene: status ${answer.status}`);
+  const told = await answer.json();
+  const polygons = told.polygons.map(points);
+  return {
+    ...told,
+    polygons,
+    edges: outline(polygons),
+    models: told.models.map((model) => ({ ...model, polygons: model.polygons.map(points) })),
+  };
+}
