@@ -1,0 +1,184 @@
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// Far longer than anything takes: only a hang lasts as long. Pictures are drawn
+/// without a graphics processor here, on a machine that others use too.
+pub(crate) const HANG: Duration = Duration::from_secs(120);
+
+/// Chromium of Debian's package. Where it is absent this says loudly what is
+/// not tested.
+///
+/// # Panics
+/// If it is absent and `ARENA_NEED_CHROMIUM=1` says that it must not be.
+pub(crate) fn installed() -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let mut places = std::env::split_paths(&paths).map(|path| path.join("chromium"));
+    let found = places.find(|path| path.is_file());
+    if found.is_none() {
+        let needed = std::env::var_os("ARENA_NEED_CHROMIUM").is_some_and(|value| value == "1");
+        let skipped = "there is no chromium; `apt-get install chromium` brings it";
+        assert!(!needed, "{skipped}");
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {skipped}");
+    }
+    found
+}
+
+/// A browser without a window, with one page, driven by the DevTools protocol
+/// over a pipe. Ends with the test.
+pub(crate) struct Chromium {
+    process: Child,
+    to: ChildStdin,
+    from: Receiver<Value>,
+    profile: PathBuf,
+    session: Value,
+    calls: u64,
+    /// What the page complained of, in order.
+    complaints: Vec<Value>,
+}
+
+impl Chromium {
+    /// Starts one with an empty page of this size.
+    pub(crate) fn start(program: &Path, name: &str, (width, height): (u32, u32)) -> Self {
+        let profile = std::env::temp_dir().join(format!("arena-{name}-{}", std::process::id()));
+        // It reads from its descriptor 3 and writes to 4; a shell puts ours there.
+        let mut process = Command::new("sh")
+            .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 0</dev/null 1>&2"])
+            .arg(program)
+            .args(["--headless=new", "--remote-debugging-pipe", "--no-first-run"])
+            // Its sandbox needs rights that containers rarely give.
+            .arg("--no-sandbox")
+            // Draws WebGL on the processor, whatever the machine has.
+            .args(["--use-angle=swiftshader", "--enable-unsafe-swiftshader"])
+            .arg("--disable-background-timer-throttling")
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .arg(format!("--window-size={width},{height}"))
+            .arg("about:blank")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let to = process.stdin.take().unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        let (heard, from) = channel();
+        std::thread::spawn(move || {
+            for message in output.split(0).map_while(Result::ok) {
+                if heard.send(serde_json::from_slice(&message).unwrap()).is_err() {
+                    break;
+                }
+            }
+        });
+        let (session, complaints) = (Value::Null, Vec::new());
+        let mut this = Self { process, to, from, profile, session, calls: 0, complaints };
+        let targets = this.call("Target.getTargets", &json!({}));
+        let targets = targets["targetInfos"].as_array().unwrap().iter();
+        let page = targets.clone().find(|target| target["type"] == "page").unwrap();
+        let target = json!({ "targetId": page["targetId"], "flatten": true });
+        this.session = this.call("Target.attachToTarget", &target)["sessionId"].clone();
+        for domain in ["Page", "Runtime", "Log"] {
+            this.call(&format!("{domain}.enable"), &json!({}));
+        }
+        this
+    }
+
+    /// Opens an address, having run `before` in its page.
+    pub(crate) fn open(&mut self, address: &str, before: &str) {
+        self.call("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": before }));
+        self.call("Page.navigate", &json!({ "url": address }));
+    }
+
+    /// The value of an expression in the page.
+    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
+        let asked =
+            json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let answer = self.call("Runtime.evaluate", &asked);
+        assert!(answer.get("exceptionDetails").is_none(), "{expression}: {answer}");
+        answer["result"]["value"].clone()
+    }
+
+    /// Waits until an expression in the page holds.
+    pub(crate) fn wait_for(&mut self, expression: &str) {
+        let begin = Instant::now();
+        while self.evaluate(&format!("Boolean({expression})")) != true {
+            let complaints = &self.complaints;
+            assert!(begin.elapsed() < HANG, "never: {expression}; the page said {complaints:?}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Presses a key that writes `key`.
+    pub(crate) fn press(&mut self, key: &str) {
+        for kind in ["keyDown", "keyUp"] {
+            self.call("Input.dispatchKeyEvent", &json!({ "type": kind, "key": key, "text": key }));
+        }
+    }
+
+    /// Gives the page the screen of a phone or another size.
+    pub(crate) fn resize(&mut self, width: u32, height: u32) {
+        let size =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": true });
+        self.call("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// What the page complained of since the last call: errors on its console,
+    /// exceptions, and what the browser itself found wrong.
+    pub(crate) fn complaints(&mut self) -> Vec<Value> {
+        // Answered after all that happened before.
+        self.evaluate("0");
+        std::mem::take(&mut self.complaints)
+    }
+
+    /// Calls a method of the DevTools protocol.
+    fn call(&mut self, method: &str, parameters: &Value) -> Value {
+        self.calls += 1;
+        let id = self.calls;
+        let mut message = json!({ "id": id, "method": method, "params": parameters });
+        if !self.session.is_null() {
+            message["sessionId"] = self.session.clone();
+        }
+        self.to.write_all(format!("{message}\0").as_bytes()).unwrap();
+        self.to.flush().unwrap();
+        let begin = Instant::now();
+        loop {
+            let left = HANG.saturating_sub(begin.elapsed());
+            let message = match self.from.recv_timeout(left) {
+                Ok(message) => message,
+                Err(RecvTimeoutError::Timeout) => panic!("{method}: no answer"),
+                Err(RecvTimeoutError::Disconnected) => panic!("{method}: chromium has ended"),
+            };
+            if message["id"] == id {
+                assert!(message.get("error").is_none(), "{method}: {}", message["error"]);
+                return message["result"].clone();
+            }
+            self.note(message);
+        }
+    }
+
+    fn note(&mut self, message: Value) {
+        let parameters = &message["params"];
+        let is_complaint = match message["method"].as_str() {
+            Some("Runtime.exceptionThrown") => true,
+            Some("Runtime.consoleAPICalled") => {
+                ["error", "warning", "assert"].iter().any(|kind| parameters["type"] == *kind)
+            }
+            Some("Log.entryAdded") => parameters["entry"]["level"] == "error",
+            _ => false,
+        };
+        if is_complaint {
+            self.complaints.push(message);
+        }
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.profile);
+    }
+}
