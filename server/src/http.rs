@@ -11,7 +11,12 @@ use axum::{Json, Router};
 use crate::error::{RunError, StartError};
 use crate::network::Lobby;
 
+pub(crate) use effects::Effects;
+pub(crate) use layers::Layers;
+
+mod effects;
 mod info;
+mod layers;
 mod page;
 pub(crate) mod scene;
 
@@ -38,6 +43,10 @@ pub(crate) async fn serve(
         .route("/", get(page::index))
         .route("/web/{*path}", get(page::file))
         .route("/scene", get(scene))
+        .route("/effects/{after}", get(effects::after))
+        .route("/contacts", get(layers::contacts))
+        .route("/cascade", get(layers::cascade))
+        .route("/onion/{height}", get(layers::onion))
         .route("/metrics", get(metrics))
         .route("/healthz", get(health))
         .route("/readyz", get(readiness))

@@ -45,6 +45,7 @@ pub use models::{ModelsOptions, write_models};
 pub use network::{CertificateError, Fingerprint};
 pub use options::{AgonesOptions, LogFormat, Options};
 pub use server::{Running, Server};
+pub use telemetry::Bookkeeping;
 
 /// A match on the arena for a few players, for the tests of what surrounds it.
 #[cfg(test)]

@@ -31,6 +31,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::{debug, error};
 
+use crate::http::{Effects, Layers};
 use crate::seats::JoinRequest;
 use crate::sessions::Sessions;
 use crate::stop::Stop;
@@ -50,9 +51,9 @@ const DRAIN: Duration = Duration::from_secs(3);
 const UNPROVEN_HANDSHAKES: usize = 16;
 
 /// Events that may wait for the slowest connection: every player of a full
-/// match joining and leaving in the same second. Who falls behind further is
-/// not listening and is dropped.
-pub(crate) const EVENTS_WAITING: usize = 1024;
+/// match joining, leaving and being hurt all the time in the same second. Who
+/// falls behind further is not listening and is dropped.
+pub(crate) const EVENTS_WAITING: usize = 2048;
 
 /// What all connections of a server have in common.
 pub(crate) struct Lobby {
@@ -78,6 +79,10 @@ pub(crate) struct Lobby {
     pub(crate) map: Bytes,
     /// The map and the models, for those who draw them: `/scene`.
     pub(crate) scene: Bytes,
+    /// What happened of late, for those who draw it: `/effects`.
+    pub(crate) effects: Effects,
+    /// What a page can lay over the match.
+    pub(crate) layers: Layers,
     /// Bytes of snapshots that each client is sent a second at most.
     pub(crate) client_budget: u32,
     /// Addresses that may not join.

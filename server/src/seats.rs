@@ -3,9 +3,10 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_cha
 use std::time::Duration;
 
 use proto::commands::CommandBatch;
+use proto::control::MatchEvent;
 use proto::server::{CommandSource, JitterBuffer, JitterStats};
 use proto::{Tick, Time};
-use sim::{Command, EntityId, JoinError, PlayerKind, PlayerMotion, World};
+use sim::{Command, EntityId, JoinError, PlayerKind, PlayerMotion, Vitals, World};
 use tokio::sync::oneshot;
 
 use crate::sessions::Sessions;
@@ -13,6 +14,10 @@ use crate::sessions::Sessions;
 /// Command datagrams of one player that may wait for the tick thread: half a
 /// second of them at 60 Hz. Who sends more than that ahead gains nothing.
 const WAITING_BATCHES: usize = 32;
+
+/// Times a second that others are told how a player stands, if it changes: as
+/// fast as a figure can be read.
+const STANDINGS_A_SECOND: u16 = 5;
 
 /// A wish to join, answered within a tick.
 pub(crate) type JoinRequest = oneshot::Sender<Result<Seat, JoinError>>;
@@ -63,6 +68,8 @@ struct Taken {
     buffer: JitterBuffer,
     /// Whether the last tick had another command than the client's own for it.
     surprised: bool,
+    /// What everybody was last told of how they stand.
+    told: Option<Vitals>,
 }
 
 impl Seats {
@@ -121,7 +128,7 @@ impl Seats {
             let seat = world.join_as(kind).map(|player| {
                 let (sender, commands) = sync_channel(WAITING_BATCHES);
                 let buffer = JitterBuffer::new(self.tick_rate, tick);
-                self.taken.push(Taken { player, commands, buffer, surprised: true });
+                self.taken.push(Taken { player, commands, buffer, surprised: true, told: None });
                 Seat { player, tick, commands: sender }
             });
             // Who no longer waits gets nothing: the seat is dropped with the
@@ -151,8 +158,24 @@ impl Seats {
     /// Notes in the table how the commands of each player arrive.
     pub(crate) fn report(&self, sessions: &Sessions) {
         for seat in &self.taken {
-            sessions.note(seat.player, seat.buffer.lead());
+            sessions.note(seat.player, seat.buffer.lead(), seat.told);
         }
+    }
+
+    /// How players stand of whom it is time to tell after `tick`, because it is
+    /// not what was told last.
+    pub(crate) fn standings(&mut self, world: &World, tick: Tick) -> Vec<MatchEvent> {
+        let interval = u32::from((self.tick_rate.get() / STANDINGS_A_SECOND).max(1));
+        let due = |seat: &mut Taken| {
+            // Not all in the same tick.
+            if !(tick.0 + u32::from(seat.player.slot)).is_multiple_of(interval) {
+                return None;
+            }
+            let vitals = world.vitals(seat.player).filter(|now| seat.told != Some(*now))?;
+            seat.told = Some(vitals);
+            Some(MatchEvent::Standing { player: seat.player, vitals })
+        };
+        self.taken.iter_mut().filter_map(due).collect()
     }
 
     /// What became of all commands of the match.

@@ -83,7 +83,7 @@ impl Server {
             events.clone(),
         );
         let game = game.with_tanks(options.tanks).recorded_by(recorder);
-        let ticks = game.ticks();
+        let (ticks, told) = (game.ticks(), game.ticks());
 
         let socket = network::bind(options.listen, options.max_players)?;
         let pages = http::bind(options.http)?;
@@ -131,6 +131,9 @@ impl Server {
             budget: options.spectator_budget,
             limit: options.max_spectators,
         };
+        let models = maps::model::shipped();
+        let layers = http::Layers::new(&map, &models, game.curiosity())
+            .map_err(|source| StartError::Setup { map: map.name().to_owned(), source })?;
         let lobby = Arc::new(Lobby {
             waves: Arc::new(Waves::new(options.max_players, options.tick_rate)),
             terms: Arc::new(setup.terms),
@@ -142,7 +145,9 @@ impl Server {
             frames,
             events,
             map: setup.map,
-            scene: http::scene::of(&map, &maps::model::shipped()),
+            scene: http::scene::of(&map, &models),
+            effects: http::Effects::default(),
+            layers,
             client_budget: options.client_budget,
             banned: options.ban.clone(),
             handshakes: AtomicUsize::new(0),
@@ -158,7 +163,7 @@ impl Server {
             0 => None,
             every => Some(AuditThread::new(&map, &lobby, every)?),
         };
-        let io = Io { endpoint, credentials, ticks, cadence, pages, lobby, duration, agones };
+        let io = Io { endpoint, credentials, ticks, told, cadence, pages, lobby, duration, agones };
 
         // From here on, whatever fails stops what already runs.
         let mut running = Running { description, stop: stop.clone(), threads: Vec::new() };
@@ -320,6 +325,8 @@ struct Io {
     endpoint: quinn::Endpoint,
     credentials: Credentials,
     ticks: Ticks,
+    /// The same, for what happens in them.
+    told: Ticks,
     cadence: Cadence,
     pages: TcpListener,
     lobby: Arc<Lobby>,
@@ -362,6 +369,7 @@ impl Io {
                     ended = self.lobby.waves.run(self.ticks, quantiser, self.cadence, &telemetry.network.round) => ended,
                     ended = pages => ended,
                     () = network::renew(self.endpoint.clone(), self.credentials, Arc::clone(&self.lobby)) => Ok(()),
+                    () = self.lobby.effects.note(self.told) => Ok(()),
                     () = status::report(Arc::clone(&self.lobby)) => Ok(()),
                     () = after(self.duration) => Ok(()),
                 }

@@ -1,8 +1,8 @@
 use dashmap::DashMap;
 use dashmap::try_result::TryResult;
-use proto::control::PlayerName;
+use proto::control::{MatchEvent, PlayerName};
 use proto::snapshot::Lead;
-use sim::EntityId;
+use sim::{EntityId, Vitals};
 
 /// Who plays: what the tick thread and the tasks of the connections have to
 /// tell one another about each player.
@@ -21,12 +21,14 @@ struct Entry {
     name: PlayerName,
     /// How early their commands come, if any came lately.
     lead: Option<Lead>,
+    /// Their health and score, as all others know of them.
+    vitals: Option<Vitals>,
 }
 
 impl Sessions {
     /// Puts a player in.
     pub(crate) fn insert(&self, player: EntityId, name: PlayerName) {
-        self.0.insert(player, Entry { name, lead: None });
+        self.0.insert(player, Entry { name, lead: None, vitals: None });
     }
 
     /// Takes a player out.
@@ -39,20 +41,25 @@ impl Sessions {
         self.0.get(&player)?.lead
     }
 
-    /// Notes how a player's commands arrive, unless somebody else is just
-    /// looking.
-    pub(crate) fn note(&self, player: EntityId, lead: Option<Lead>) {
+    /// Notes how a player's commands arrive and how they stand, unless somebody
+    /// else is just looking.
+    pub(crate) fn note(&self, player: EntityId, lead: Option<Lead>, vitals: Option<Vitals>) {
         if let TryResult::Present(mut entry) = self.0.try_get_mut(&player) {
             entry.lead = lead;
+            entry.vitals = vitals;
         }
     }
 
-    /// All players with their names, in order of their slots.
-    pub(crate) fn roster(&self) -> Vec<(EntityId, PlayerName)> {
-        let named = self.0.iter().map(|entry| (*entry.key(), entry.name.clone()));
-        let mut roster: Vec<_> = named.collect();
+    /// What a newcomer is told of those who are there, in order of their slots.
+    pub(crate) fn roster(&self) -> Vec<MatchEvent> {
+        let mut roster: Vec<_> =
+            self.0.iter().map(|entry| (*entry.key(), entry.value().clone())).collect();
         roster.sort_unstable_by_key(|(player, _)| *player);
-        roster
+        let told = roster.into_iter().flat_map(|(player, Entry { name, vitals, .. })| {
+            let standing = vitals.map(|vitals| MatchEvent::Standing { player, vitals });
+            [Some(MatchEvent::Joined { player, name }), standing]
+        });
+        told.flatten().collect()
     }
 
     /// How many players there are.

@@ -10,6 +10,7 @@
 
 mod catalogue;
 mod connection_metrics;
+mod cost;
 mod line_metrics;
 mod match_metrics;
 mod network_metrics;
@@ -22,6 +23,7 @@ use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, Promet
 use crate::tick_thread::Frame;
 
 pub(crate) use connection_metrics::{Connected, ConnectionState};
+pub use cost::Bookkeeping;
 pub(crate) use line_metrics::LineMetrics;
 use match_metrics::MatchMetrics;
 pub(crate) use network_metrics::{Disconnect, NetworkMetrics, Refusal};

@@ -1,5 +1,6 @@
 use std::num::NonZeroU16;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,7 @@ use proto::control::MatchEvent;
 use proto::server::{JitterStats, OwnPlayer};
 use proto::snapshot::Lead;
 use proto::{Tick, Time};
-use sim::{Counters, EntityId, PlayerMotion, State, World};
+use sim::{Contact, Counters, EntityId, PlayerMotion, State, World};
 use tokio::sync::{broadcast, watch};
 
 use crate::error::RunError;
@@ -25,6 +26,10 @@ pub(crate) struct Frame {
     pub(crate) state: State,
     /// How each player moves, and whether that must surprise their client.
     motions: Vec<(EntityId, PlayerMotion, bool)>,
+    /// What happened in the tick; most often nothing, and then it costs nothing.
+    pub(crate) happened: Box<[sim::Event]>,
+    /// Where props touched something, if anybody wants to know.
+    pub(crate) contacts: Option<Box<[Contact]>>,
     /// What the simulation has counted.
     pub(crate) counters: Counters,
     /// What became of the players' commands.
@@ -62,14 +67,39 @@ impl Frame {
         }
     }
 
-    fn of(world: &World, seats: &Seats) -> Arc<Self> {
+    /// The match as it is in `world` now.
+    pub(crate) fn of(world: &World, seats: &Seats, curiosity: &Curiosity) -> Arc<Self> {
+        let state = world.state();
+        let contacts = curiosity.lasts(state.tick).then(|| world.contacts().collect());
         Arc::new(Self {
-            state: world.state(),
+            state,
             motions: seats.motions(world),
+            happened: world.events().into(),
+            contacts,
             counters: *world.counters(),
             commands: seats.stats(),
             simulated: Instant::now(),
         })
+    }
+}
+
+/// Ticks for which one question keeps frames answering: whoever looks on asks
+/// again long before.
+const CURIOUS_FOR: u64 = 240;
+
+/// Whether anybody wants to know of contacts: copying them every tick for nobody
+/// would be waste.
+#[derive(Debug, Default)]
+pub(crate) struct Curiosity(AtomicU64);
+
+impl Curiosity {
+    /// Somebody asks, who knows of this tick.
+    pub(crate) fn ask(&self, tick: u64) {
+        self.0.fetch_max(tick + CURIOUS_FOR, Ordering::Relaxed);
+    }
+
+    fn lasts(&self, tick: u64) -> bool {
+        tick < self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -82,6 +112,7 @@ pub(crate) struct Match {
     tick: Tick,
     published: watch::Sender<Arc<Frame>>,
     ticks: broadcast::Sender<Arc<Frame>>,
+    curiosity: Arc<Curiosity>,
     recorder: Option<LiveRecorder>,
 }
 
@@ -97,10 +128,27 @@ impl Match {
         events: broadcast::Sender<(Tick, MatchEvent)>,
     ) -> (Self, LastFrame) {
         let seats = Seats::new(tick_rate, rewind, requests);
-        let (published, frames) = watch::channel(Frame::of(&world, &seats));
+        let curiosity = Arc::<Curiosity>::default();
+        let (published, frames) = watch::channel(Frame::of(&world, &seats, &curiosity));
         let ticks = broadcast::Sender::new(TICKS_WAITING);
         let tick = Tick(0);
-        (Self { world, seats, sessions, events, tick, published, ticks, recorder: None }, frames)
+        let game = Self {
+            world,
+            seats,
+            sessions,
+            events,
+            tick,
+            published,
+            ticks,
+            curiosity,
+            recorder: None,
+        };
+        (game, frames)
+    }
+
+    /// By which others ask for what frames do not hold unasked.
+    pub(crate) fn curiosity(&self) -> Arc<Curiosity> {
+        Arc::clone(&self.curiosity)
     }
 
     /// Every frame from now on.
@@ -164,8 +212,11 @@ impl Match {
                 let _ = self.events.send((next, MatchEvent::Died { player, by }));
             }
         }
+        for standing in self.seats.standings(&self.world, next) {
+            let _ = self.events.send((next, standing));
+        }
         self.seats.report(&self.sessions);
-        let frame = Frame::of(&self.world, &self.seats);
+        let frame = Frame::of(&self.world, &self.seats, &self.curiosity);
         // Nobody to hear it is no error.
         let _ = self.ticks.send(Arc::clone(&frame));
         self.published.send_replace(frame);

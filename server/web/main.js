@@ -11,13 +11,13 @@ import { Overlay } from "./draw/overlay.js";
 import { project } from "./draw/algebra.js";
 import { emptyFrame, Renderer } from "./draw/renderer.js";
 import { Charts } from "./hud/charts.js";
+import { freeOf } from "./hud/free.js";
+import { Legend } from "./hud/legend.js";
 import { MetricsFeed } from "./hud/metrics.js";
 import { ScoreView } from "./hud/score.js";
 import { StatusView } from "./hud/status.js";
 import { Switches } from "./hud/switches.js";
-import { addBodies } from "./layers/bodies.js";
-import { addBoxes, addGrid } from "./layers/frames.js";
-import { Trails } from "./layers/trails.js";
+import { Layers } from "./layers/layers.js";
 import { Watcher } from "./link/keep_watching.js";
 import { MatchClock } from "./match/clock.js";
 import { Motion } from "./match/motion.js";
@@ -40,7 +40,6 @@ class Page {
     this.clock = new MatchClock();
     this.motion = new Motion();
     this.roster = new Roster();
-    this.trails = new Trails();
     this.charts = new Charts();
     this.metrics = new MetricsFeed((interval) => this.charts.show(interval));
     this.picture = document.querySelector("#picture");
@@ -51,7 +50,13 @@ class Page {
     this.switches = new Switches({
       look: (mode) => this.look(mode),
       next: (step) => this.followNext(step),
-      changed: () => {},
+      changed: () => this.showLegend(),
+    });
+    const isOn = (name) => this.switches.isOn(name);
+    this.layers = new Layers(this.renderer, isOn, () => this.watcher.connection?.history?.latest ?? null);
+    this.legend = new Legend((height) => {
+      this.layers.height = height;
+      this.showLegend();
     });
     this.status = new StatusView(() => this.watcher.retry());
     this.watcher = new Watcher({
@@ -66,6 +71,7 @@ class Page {
     /** @type {import("./match/motion.js").Shown[]} */
     this.shown = [];
     this.followed = null;
+    this.free = freeOf(this.picture);
     this.frames = { count: 0, since: performance.now(), rate: 0 };
     if (NARROW.matches) for (const panel of document.querySelectorAll(".panel")) panel.open = false;
     this.switches.showView(this.camera.mode);
@@ -74,7 +80,8 @@ class Page {
   /** Runs for as long as the page is open. */
   run() {
     this.watcher.run();
-    setInterval(() => document.hidden || this.metrics.ask(), METRICS_EVERY);
+    this.layers.run();
+    setInterval(() => document.hidden || !this.watcher.connection || this.metrics.ask(), METRICS_EVERY);
     setInterval(() => this.updateTables(), TABLES_EVERY);
     let last = performance.now();
     const step = (at) => {
@@ -93,6 +100,7 @@ class Page {
     this.scene = scene;
     this.renderer.show(scene);
     this.camera.frame(scene.bounds);
+    this.layers.forgetMap();
     document.querySelector("h1").textContent = info.map;
     document.title = `${info.map} – Arena`;
   }
@@ -102,7 +110,7 @@ class Page {
     this.clock.tickRate = hello.tickRate;
     this.motion.reset(hello);
     this.roster.reset();
-    this.trails.reset();
+    this.layers.reset();
   }
 
   take(snapshot) {
@@ -158,15 +166,16 @@ class Page {
     if (tick !== null) {
       this.roster.advance(tick, now);
       this.shown = this.motion.at(tick);
-      this.trails.note(this.shown, now);
+      this.layers.advance(tick, this.shown, now);
     }
     this.steering.advance(passed);
     this.renderer.fit();
     const followed = this.shown.find(({ slot }) => slot === this.followed) ?? null;
-    const view = this.camera.view(this.picture.width / this.picture.height, passed, followed);
+    const view = this.camera.view(this.picture.width / this.picture.height, passed, followed, this.free);
     this.matrix = view.matrix;
     this.renderer.casts = this.switches.isOn("shadows");
-    this.renderer.draw(this.compose(now), view);
+    const picture = this.scene ? this.layers.compose(this.scene, this.shown, this.followed, now) : emptyFrame();
+    this.renderer.draw(picture, view);
     this.overlay.draw(this.shown, this.roster, view.matrix, {
       names: this.switches.isOn("names"),
       followed: this.followed,
@@ -174,15 +183,9 @@ class Page {
     });
   }
 
-  /** All that this frame shows. */
-  compose(now) {
-    const frame = emptyFrame();
-    if (!this.scene) return frame;
-    addBodies(frame, this.shown, { sleeping: this.switches.isOn("sleeping"), followed: this.followed });
-    if (this.switches.isOn("grid")) addGrid(frame, this.scene);
-    if (this.switches.isOn("trails")) this.trails.draw(frame, now);
-    if (this.switches.isOn("boxes")) addBoxes(frame, this.shown, this.scene);
-    return frame;
+  showLegend() {
+    const entries = this.layers.legend(this.scene);
+    this.legend.show(entries, this.switches.isOn("onion"), this.layers.height, this.scene?.bounds);
   }
 
   countFrame(at) {
@@ -191,11 +194,14 @@ class Page {
     if (at - frames.since < 1000) return;
     frames.rate = (frames.count * 1000) / (at - frames.since);
     [frames.count, frames.since] = [0, at];
+    this.renderer.adapt(frames.rate);
     document.querySelector("#frames").textContent = frames.rate.toFixed(0);
   }
 
   updateTables() {
+    this.free = freeOf(this.picture);
     this.status.advance(performance.now());
+    this.showLegend();
     if (!document.hidden) this.score.show(this.roster, this.followed, performance.now() / 1000);
     document.querySelector("#entities").textContent = String(this.shown.length);
     document.querySelector("#tick").textContent = String(this.watcher.connection?.history?.latest ?? "–");

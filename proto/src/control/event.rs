@@ -2,7 +2,7 @@ use bincode::de::Decoder;
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
-use sim::EntityId;
+use sim::{EntityId, Vitals};
 
 use super::{ChatLine, PlayerName};
 use crate::MAX_SLOTS;
@@ -29,6 +29,13 @@ pub enum MatchEvent {
         /// The player whose doing it was, possibly their own.
         by: EntityId,
     },
+    /// A player's health or score is another now.
+    Standing {
+        /// The entity that the player steers.
+        player: EntityId,
+        /// How they stand.
+        vitals: Vitals,
+    },
     /// A player said something to everybody.
     Said {
         /// The entity that the player steers.
@@ -48,6 +55,7 @@ enum Written {
     Left(IdFields),
     Died(IdFields, IdFields),
     Said(IdFields, ChatLine),
+    Standing(IdFields, u16, i16),
 }
 
 impl Encode for MatchEvent {
@@ -58,6 +66,9 @@ impl Encode for MatchEvent {
             Self::Left { player } => Written::Left(fields(player)),
             Self::Died { player, by } => Written::Died(fields(player), fields(by)),
             Self::Said { player, line } => Written::Said(fields(player), line.clone()),
+            Self::Standing { player, vitals } => {
+                Written::Standing(fields(player), vitals.health, vitals.score)
+            }
         }
         .encode(encoder)
     }
@@ -74,6 +85,9 @@ impl<Context> Decode<Context> for MatchEvent {
             Written::Joined(player, name) => Self::Joined { player: entity(player)?, name },
             Written::Left(player) => Self::Left { player: entity(player)? },
             Written::Said(player, line) => Self::Said { player: entity(player)?, line },
+            Written::Standing(player, health, score) => {
+                Self::Standing { player: entity(player)?, vitals: Vitals { health, score } }
+            }
             Written::Died(player, by) => Self::Died { player: entity(player)?, by: entity(by)? },
         })
     }

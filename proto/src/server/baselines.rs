@@ -50,6 +50,8 @@ pub(super) struct Baselines {
     /// Room for what is worked out anew for each snapshot: slots to send with
     /// their urgency in the higher bits.
     urgent: Vec<u64>,
+    /// The tick that `urgent` was worked out for, if it has not been used.
+    chosen: Option<Tick>,
     carried: Vec<u16>,
 }
 
@@ -111,6 +113,7 @@ impl Baselines {
             snapshots: 0,
             next_sample: 0,
             urgent: Vec::new(),
+            chosen: None,
         }
     }
 
@@ -167,6 +170,25 @@ impl Baselines {
         true
     }
 
+    /// Whether `state` can be told of after all that was.
+    fn is_later(&self, state: &Quantised) -> bool {
+        let last = self.history.back().map(|sent| &sent.state);
+        last.is_none_or(|last| last.tick() < state.tick() && last.revision() < state.revision())
+            && state.tick() >= self.joined
+    }
+
+    /// Works out which slots the snapshot of `state` is to tell of.
+    pub(super) fn choose(&mut self, state: &Quantised) {
+        if !self.is_later(state) {
+            return;
+        }
+        let slots = state.slots().max(self.slots.len());
+        self.slots.resize(slots, Slot::default());
+        self.sendings.resize(slots, [Tick(0); SENDINGS]);
+        self.rank(state);
+        self.chosen = Some(state.tick());
+    }
+
     /// Writes the snapshot of `state`, which is of a later tick than the last.
     pub(super) fn encode(
         &mut self,
@@ -174,16 +196,13 @@ impl Baselines {
         own: &OwnPlayer,
         limit: usize,
     ) -> Option<Encoded> {
-        let is_later = self.history.back().is_none_or(|SentSnapshot { state: last, .. }| {
-            last.tick() < state.tick() && last.revision() < state.revision()
-        });
-        if limit < MIN_SNAPSHOT || !is_later || state.tick() < self.joined {
+        if limit < MIN_SNAPSHOT || !self.is_later(state) {
             return None;
         }
-        let slots = state.slots().max(self.slots.len());
-        self.slots.resize(slots, Slot::default());
-        self.sendings.resize(slots, [Tick(0); SENDINGS]);
-        self.rank(state);
+        if self.chosen != Some(state.tick()) {
+            self.choose(state);
+        }
+        self.chosen = None;
 
         let motion = self.motion.take_due(state.tick(), own, self.codec.tick_rate);
         let header = self.header(state, own, motion.as_ref());

@@ -352,6 +352,15 @@ impl Session {
         }
     }
 
+    /// Works out what the snapshot of `state` is to tell this client of: the
+    /// first half of [`Session::encode_snapshot`], for callers who want to know
+    /// what each half takes. Nobody needs to call it.
+    pub fn choose_news(&mut self, state: &Quantised) {
+        if let Phase::Joined { baselines, .. } = &mut self.phase {
+            baselines.choose(state);
+        }
+    }
+
     /// The snapshot of `state` for this client, at most `limit` bytes: the
     /// size that the path carries now, or less to save bandwidth. `None` if
     /// the client has not joined, the state is no later than the last one

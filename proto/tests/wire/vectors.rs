@@ -17,7 +17,7 @@ use proto::snapshot::{
     Written,
 };
 use proto::{PROTOCOL_VERSION, Tick};
-use sim::{Buttons, Command, EntityId, ModelId, PlayerMotion, Posture, Walker};
+use sim::{Buttons, Command, EntityId, ModelId, PlayerMotion, Posture, Vitals, Walker};
 
 const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
 
@@ -71,6 +71,7 @@ fn server_messages() {
     let left = MatchEvent::Left { player };
     let died = MatchEvent::Died { player, by: EntityId { slot: 2, generation: 0 } };
     let said = MatchEvent::Said { player, line: ChatLine::new("gg").unwrap() };
+    let standing = MatchEvent::Standing { player, vitals: Vitals { health: 80, score: -2 } };
     let messages = [
         ("server-hello", ServerMessage::Hello(hello)),
         ("wrong-version", ServerMessage::Refused(wrong_version)),
@@ -78,6 +79,7 @@ fn server_messages() {
         ("player-joined", ServerMessage::Event { tick: Tick(70_000), event: joined }),
         ("player-died", ServerMessage::Event { tick: Tick(70_002), event: died }),
         ("player-said", ServerMessage::Event { tick: Tick(70_003), event: said }),
+        ("player-standing", ServerMessage::Event { tick: Tick(70_004), event: standing }),
         ("player-left", ServerMessage::Event { tick: Tick(70_001), event: left }),
         ("shutting-down", ServerMessage::Closing(ClosingReason::ShuttingDown)),
     ];

@@ -52,4 +52,4 @@ pub use predict::Predictor;
 pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};
-pub use world::{JoinError, Vitals, World};
+pub use world::{Contact, JoinError, Vitals, World};

@@ -1,6 +1,8 @@
 //! Questions about two bodies that no match need be set up for: what the
 //! simulation's own geometry says, for tests to judge and tools to use.
 
+mod heat;
+
 use glam::{DQuat, DVec3};
 use maps::geometry::Aabb;
 use maps::model::Model;
@@ -10,6 +12,8 @@ use crate::counters::{Counters, Stages};
 use crate::grid::Grid;
 use crate::pose::Pose;
 use crate::shape::Shape;
+
+pub use heat::{Heat, Met};
 
 /// The distance in units that committed poses keep between any two bodies.
 pub const MARGIN: f64 = crate::guard::MARGIN;

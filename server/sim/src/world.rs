@@ -34,6 +34,18 @@ pub struct Vitals {
     pub score: i16,
 }
 
+/// A point at which a prop that is awake touches something, or is about to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// Where, in units.
+    pub at: DVec3,
+    /// What is left between the two there, in units.
+    pub gap: f64,
+    /// What the solver pushed with in the last tick, in kilogram units per
+    /// second; zero if they only come near.
+    pub impulse: f64,
+}
+
 /// Why a player cannot join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum JoinError {
@@ -202,6 +214,13 @@ impl World {
     /// What happened in the last tick, in order.
     pub fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    /// Where props that are awake touched something in the last tick, or came
+    /// near.
+    pub fn contacts(&self) -> impl Iterator<Item = Contact> {
+        let points = self.pairs.iter().flat_map(|pair| &pair.points);
+        points.map(|point| Contact { at: point.on_body, gap: point.gap, impulse: point.impulse[0] })
     }
 
     /// A player's standing, also while they are dead; `None` if there is no

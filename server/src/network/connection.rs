@@ -254,8 +254,8 @@ impl Talk<'_> {
         self.lobby.announce(MatchEvent::Joined { player, name: name.clone() });
         self.lobby.sessions.insert(player, name.clone());
         let events = self.lobby.events.subscribe();
-        for (player, name) in self.lobby.sessions.roster() {
-            self.session.tell(self.lobby.next_tick(), &MatchEvent::Joined { player, name });
+        for event in self.lobby.sessions.roster() {
+            self.session.tell(self.lobby.next_tick(), &event);
         }
         let players = self.lobby.sessions.len();
         self.lobby.telemetry.network.joined(players);
@@ -316,6 +316,8 @@ impl Talk<'_> {
         let limit = limit.min(affordable);
         let entities = self.session.stats().records;
         let begin = Instant::now();
+        self.session.choose_news(&update.state);
+        let begin = network.round.spent(Part::Interest, begin);
         let snapshot = self.session.encode_snapshot(&update.state, &own, limit);
         let begin = network.round.spent(Part::Encode, begin);
         if let Some(snapshot) = snapshot {

@@ -1,7 +1,7 @@
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use proto::HANDSHAKE_TIMEOUT;
@@ -19,7 +19,7 @@ use web_transport_quinn::{RecvStream, Request, SendStream, ServerError, Session 
 use super::line::Line;
 use super::waves::{Cadence, Update};
 use super::{Events, Lobby};
-use crate::telemetry::{Connected, ConnectionState, Refusal};
+use crate::telemetry::{Connected, ConnectionState, Part, Refusal};
 
 /// Streams that HTTP/3 takes for itself in each direction: its control stream
 /// and the two of header compression, and as many to spare.
@@ -209,8 +209,8 @@ impl Show<'_> {
         connected.is_now(ConnectionState::Watching);
         self.session.accept_spectator(lobby.last_tick());
         self.events = Some(lobby.events.subscribe());
-        for (player, name) in lobby.sessions.roster() {
-            self.session.tell(lobby.next_tick(), &MatchEvent::Joined { player, name });
+        for event in lobby.sessions.roster() {
+            self.session.tell(lobby.next_tick(), &event);
         }
         info!("a spectator came from {}", self.web.remote_address());
         Ok(())
@@ -238,10 +238,18 @@ impl Show<'_> {
             return Ok(());
         }
         let nobody = OwnPlayer::default();
-        if let Some(snapshot) = self.session.encode_snapshot(&update.state, &nobody, limit) {
+        let records = self.session.stats().records;
+        let begin = Instant::now();
+        self.session.choose_news(&update.state);
+        let begin = network.round.spent(Part::Interest, begin);
+        let snapshot = self.session.encode_snapshot(&update.state, &nobody, limit);
+        let begin = network.round.spent(Part::Encode, begin);
+        if let Some(snapshot) = snapshot {
+            network.sent_snapshot(snapshot.len(), self.session.stats().records - records);
             self.budget.spend(snapshot.len());
             // What the path no longer takes is like lost on the way.
             let _ = self.web.send_datagram(Bytes::from(snapshot));
+            network.round.spent(Part::Send, begin);
         }
         Ok(())
     }

@@ -16,7 +16,22 @@ const EASE = 0.12;
 /** Units behind and above a player that one follows. */
 const FOLLOW = { distance: 210, pitch: 0.42 };
 
+/** Of a map's diagonal, the distance from which all of it is seen. */
+const FITTING = 0.58;
+
 /** @typedef {"orbit" | "follow" | "top"} Mode */
+
+/**
+ * What is free of the screen: its middle, from -1 to 1, and its share.
+ *
+ * @typedef {{x: number, y: number, width: number, height: number}} Free
+ */
+
+/** A projection whose middle is that of what is free. */
+function shifted(projection, { x, y }) {
+  // prettier-ignore
+  return multiply([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, x, y, 0, 1], projection);
+}
 
 /** The camera of one page. */
 export class Camera {
@@ -39,7 +54,8 @@ export class Camera {
     this.extent = Math.hypot(size[0], size[1]);
     this.sides = size;
     this.largest = this.extent * 3;
-    this.distance = this.extent * 0.78;
+    this.distance = this.extent;
+    /** Whether all of it is to be seen, until one comes nearer. */
     this.fit = true;
     this.eased = null;
   }
@@ -83,19 +99,21 @@ export class Camera {
    * @param {number} aspect of the screen, width over height
    * @param {number} passed seconds since the last call
    * @param {?import("../match/motion.js").Shown} followed whom one follows
+   * @param {Free} free what panels leave free of the screen
    * @returns {{matrix: Float32Array, eye: number[], fog: number, nearer: number}}
    */
-  view(aspect, passed, followed) {
+  view(aspect, passed, followed, free) {
+    if (this.fit && this.extent) this.distance = (this.extent * FITTING) / Math.min(free.height, free.width * aspect * 0.75);
     const wanted = this.place(followed);
     const part = 1 - Math.exp(-passed / EASE);
     this.eased = this.eased
       ? { target: mix(this.eased.target, wanted.target, part), eye: mix(this.eased.eye, wanted.eye, part) }
       : wanted;
     const { target, eye } = this.eased;
-    if (this.mode === "top") return this.above(aspect, target);
+    if (this.mode === "top") return this.above(aspect, target, free);
     const far = this.largest * 2;
     const near = this.mode === "follow" ? 8 : 16;
-    const matrix = multiply(perspective(FIELD, aspect, near, far), lookAt(eye, target, [0, 0, 1]));
+    const matrix = multiply(shifted(perspective(FIELD, aspect, near, far), free), lookAt(eye, target, [0, 0, 1]));
     const fog = this.mode === "follow" ? 1 / 2600 : 1 / (this.largest * 1.1);
     return { matrix, eye, fog, nearer: 0.00003 * (this.mode === "follow" ? 4 : 10) };
   }
@@ -115,12 +133,15 @@ export class Camera {
     return { target: this.target, eye: add(this.target, scale(away, this.distance)) };
   }
 
-  above(aspect, target) {
+  above(aspect, target, free) {
     let height = this.distance * 2 * Math.tan(FIELD / 2);
     // At first all of the map is to be seen, whatever the screen's shape.
-    if (this.fit && this.sides) height = Math.max(this.sides[1], this.sides[0] / aspect) * 1.22;
+    if (this.fit && this.sides) {
+      height = Math.max(this.sides[1] / free.height, this.sides[0] / (aspect * free.width)) * 1.06;
+      this.distance = height / 2 / Math.tan(FIELD / 2);
+    }
     const eye = add(target, [0, 0, 6000]);
-    const matrix = multiply(orthographic(height * aspect, height, 1, 14000), lookAt(eye, target, [0, 1, 0]));
+    const matrix = multiply(shifted(orthographic(height * aspect, height, 1, 14000), free), lookAt(eye, target, [0, 1, 0]));
     return { matrix, eye, fog: 0, nearer: 0.0002 };
   }
 }

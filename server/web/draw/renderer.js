@@ -6,7 +6,7 @@ import { triangles } from "./mesh.js";
 import { ball, pawn, visor } from "./figures.js";
 import { SKY } from "./colours.js";
 import { Program, Shape } from "./program.js";
-import { BODY, BODY_SHADOW, MAP, MAP_SHADOW, SHEET, STROKE } from "./shaders.js";
+import { BODY, BODY_SHADOW, MAP, MAP_SHADOW, PENCIL, SHEET, STROKE } from "./shaders.js";
 import { Shadows } from "./shadow.js";
 
 const VERTEX_LAYOUT = [3, 3];
@@ -18,6 +18,13 @@ const UNIT_QUAD = new Float32Array([0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1]);
 /** Pixels of the screen for each of the page's, at most: more is not seen. */
 const SHARPEST = 2;
 
+/** Frames a second at which fewer pixels are drawn, and more again. */
+const TOO_SLOW = 25;
+const FAST_ENOUGH = 50;
+
+/** Share of the pixels along each side that are drawn at least. */
+const COARSEST = 0.6;
+
 /**
  * Bodies and strokes of one frame.
  *
@@ -26,12 +33,14 @@ const SHARPEST = 2;
  *   rotation, scale, colour with opacity, own light
  * @property {Map<string, number[]>} ghosts the same, seen through
  * @property {number[]} strokes from, to, colours of both, width in pixels
- * @property {object[]} sheets `{ texture, area, height }`
+ * @property {number[]} veils strokes that nothing hides
+ * @property {object[]} sheets `{ texture, area, height }`, and `over: true` if
+ *   nothing hides it
  */
 
 /** @returns {Frame} with nothing in it */
 export function emptyFrame() {
-  return { bodies: new Map(), ghosts: new Map(), strokes: [], sheets: [] };
+  return { bodies: new Map(), ghosts: new Map(), strokes: [], veils: [], sheets: [] };
 }
 
 /** Adds a body to a frame's `bodies` or `ghosts`. */
@@ -55,16 +64,19 @@ export class Renderer {
     if (!gl) throw new Error("This browser has no WebGL 2.");
     this.gl = gl;
     this.programs = Object.fromEntries(
-      Object.entries({ map: MAP, body: BODY, mapShadow: MAP_SHADOW, bodyShadow: BODY_SHADOW, stroke: STROKE, sheet: SHEET })
+      Object.entries({ map: MAP, body: BODY, mapShadow: MAP_SHADOW, bodyShadow: BODY_SHADOW, pencil: PENCIL, stroke: STROKE, sheet: SHEET })
         .map(([name, source]) => [name, new Program(gl, source)]),
     );
     this.shadows = new Shadows(gl);
+    /** Share of the pixels along each side that are drawn. */
+    this.detail = 1;
     /** Whether shadows are drawn. */
     this.casts = true;
     this.strokes = new Shape(gl, QUAD, [2], STROKE_LAYOUT);
-    this.edges = new Shape(gl, QUAD, [2], STROKE_LAYOUT);
+    this.veils = new Shape(gl, QUAD, [2], STROKE_LAYOUT);
     this.sheet = new Shape(gl, UNIT_QUAD, [2]);
     this.map = null;
+    this.edges = null;
     this.shapes = new Map();
     this.figures = { pawn: pawn(), visor: visor(), ball: ball() };
   }
@@ -77,6 +89,7 @@ export class Renderer {
   show(scene) {
     const { gl } = this;
     this.map?.delete();
+    this.edges?.delete();
     for (const shape of this.shapes.values()) shape.delete();
     this.map = new Shape(gl, triangles(scene.polygons), VERTEX_LAYOUT);
     const shapes = { ...this.figures };
@@ -84,10 +97,7 @@ export class Renderer {
     this.shapes = new Map(
       Object.entries(shapes).map(([name, polygons]) => [name, new Shape(gl, triangles(polygons), VERTEX_LAYOUT, BODY_LAYOUT)]),
     );
-    const strokes = [];
-    const pencil = [0.02, 0.03, 0.05, 0.45];
-    for (const [a, b] of scene.edges) stroke(strokes, a, b, pencil, pencil, 1.1);
-    this.edges.fill(strokes);
+    this.edges = new Shape(gl, new Float32Array(scene.edges.flat(2)), [3]);
     this.bounds = scene.bounds;
     this.shadows.shineOn(scene.bounds);
     this.shadows.take(this.shadows.ofMap, () => {
@@ -98,10 +108,26 @@ export class Renderer {
     });
   }
 
+  /** Pixels drawn for each of the page's. */
+  sharpness() {
+    return Math.min(devicePixelRatio, SHARPEST) * this.detail;
+  }
+
+  /**
+   * Draws fewer pixels where the machine is too slow for all, so that what moves
+   * still seems to.
+   *
+   * @param {number} rate frames a second that were reached
+   */
+  adapt(rate) {
+    if (rate < TOO_SLOW) this.detail = Math.max(COARSEST, this.detail * 0.8);
+    else if (rate > FAST_ENOUGH) this.detail = Math.min(1, this.detail * 1.1);
+  }
+
   /** Makes the canvas as sharp as the screen. */
   fit() {
     const { canvas } = this;
-    const ratio = Math.min(devicePixelRatio, SHARPEST);
+    const ratio = this.sharpness();
     const [width, height] = [canvas.clientWidth, canvas.clientHeight].map((side) => Math.max(1, Math.round(side * ratio)));
     if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
   }
@@ -158,16 +184,22 @@ export class Renderer {
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     gl.depthMask(false);
     gl.disable(gl.CULL_FACE);
+    programs.pencil.use().set("u_view", view.matrix).set("u_nearer", view.nearer);
+    this.edges.draw(gl.LINES);
     programs.sheet.use().set("u_view", view.matrix);
-    for (const { texture, area, height } of frame.sheets) {
+    for (const { texture, area, height, over } of frame.sheets) {
+      if (over) gl.disable(gl.DEPTH_TEST);
       programs.sheet.set("u_area", area).set("u_height", height).sample("u_picture", 0, texture);
       this.sheet.draw();
+      gl.enable(gl.DEPTH_TEST);
     }
-    const ratio = Math.min(devicePixelRatio, SHARPEST);
+    const ratio = this.sharpness();
     const size = [gl.drawingBufferWidth / ratio, gl.drawingBufferHeight / ratio];
     programs.stroke.use().set("u_view", view.matrix).set("u_size", size).set("u_nearer", view.nearer);
-    this.edges.draw();
     this.strokes.fill(frame.strokes).draw();
+    gl.disable(gl.DEPTH_TEST);
+    this.veils.fill(frame.veils).draw();
+    gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.CULL_FACE);
     this.light(programs.body, view);
     for (const [name, instances] of frame.ghosts) this.shapes.get(name)?.fill(instances).draw();

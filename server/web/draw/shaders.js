@@ -140,6 +140,21 @@ export const BODY_SHADOW = {
   fragment: NOTHING,
 };
 
+/** Thin lines that never move, nearer by a hair than the faces they lie on. */
+export const PENCIL = {
+  vertex: `${HEAD}
+    layout(location = 0) in vec3 a_position;
+    uniform mat4 u_view;
+    uniform float u_nearer;
+    void main() {
+      gl_Position = u_view * vec4(a_position, 1.0);
+      gl_Position.z -= u_nearer * gl_Position.w;
+    }`,
+  fragment: `${HEAD}
+    out vec4 o_colour;
+    void main() { o_colour = vec4(0.02, 0.03, 0.05, 0.5); }`,
+};
+
 /**
  * Lines of any width with round ends, each a quad on the screen; one of no
  * length is a dot.

@@ -1,6 +1,6 @@
 /** Everybody and everything, as bodies of a frame. */
 
-import { add, rotate } from "../draw/algebra.js";
+import { add, mix, rotate } from "../draw/algebra.js";
 import { hueColour, modelColour, PROJECTILES } from "../draw/colours.js";
 import { put } from "../draw/renderer.js";
 import { hueOf } from "../match/roster.js";
@@ -8,6 +8,7 @@ import { hueOf } from "../match/roster.js";
 const WHOLE = [1, 1, 1];
 const ASLEEP = [0.34, 0.42, 0.62];
 const VISOR = [0.09, 0.11, 0.15];
+const PAIN = [1, 0.93, 0.9];
 
 /** Half heights of `standing` and `crouching` in `maps/spaces.toml`. */
 const CROUCHED = 18 / 28;
@@ -15,15 +16,18 @@ const CROUCHED = 18 / 28;
 /**
  * @param {import("../draw/renderer.js").Frame} frame
  * @param {import("../match/motion.js").Shown[]} shown
- * @param {{sleeping: boolean, followed: ?number}} options
+ * @param {{sleeping: boolean, followed: ?number, hurt: Map<number, number>}} options `hurt`
+ *   has the slots of those who were just hurt, with how fresh that is
  */
-export function addBodies(frame, shown, { sleeping, followed }) {
+export function addBodies(frame, shown, { sleeping, followed, hurt }) {
   for (const entity of shown) {
     const { position, rotation, model, slot } = entity;
-    const glow = followed === slot ? 0.28 : 0;
+    const pain = hurt.get(slot) ?? 0;
+    const glow = Math.max(followed === slot ? 0.28 : 0, pain * 0.7);
     if (model === null) {
       const size = entity.crouching ? [1, 1, CROUCHED] : WHOLE;
-      put(frame.bodies, "pawn", position, rotation, size, hueColour(hueOf(slot)), glow);
+      const colour = mix(hueColour(hueOf(slot)), PAIN, pain);
+      put(frame.bodies, "pawn", position, rotation, size, colour, glow);
       put(frame.bodies, "visor", position, rotation, size, VISOR);
       continue;
     }

@@ -3,27 +3,34 @@
 import { boxCorners } from "./bodies.js";
 import { stroke } from "../draw/renderer.js";
 
-const GRID = [0.45, 0.78, 1, 0.4];
+const GRID = [0.45, 0.78, 1, 0.32];
 const BOX_AWAKE = [0.55, 1, 0.75, 0.8];
 const BOX_ASLEEP = [0.55, 0.68, 1, 0.5];
+
+export const BOX_LEGEND = [
+  { colour: BOX_AWAKE, label: "awake" },
+  { colour: BOX_ASLEEP, label: "asleep" },
+];
 
 /** Pairs of corners of a box, numbered by which ends they are at. */
 const EDGES = [0, 1, 2].flatMap((axis) =>
   Array.from({ length: 8 }, (_, i) => i).filter((i) => !((i >> axis) & 1)).map((i) => [i, i | (1 << axis)]),
 );
 
-/** The cells by which the simulation knows who is near whom (Blow 1997). */
-export function addGrid(frame, { grid, bounds }) {
+/**
+ * The cells by which the simulation knows who is near whom (Blow 1997), drawn at
+ * this height.
+ */
+export function addGrid(frame, { grid }, height) {
   const { origin, cell, counts } = grid;
-  const height = bounds.min[2] + (bounds.max[2] - bounds.min[2]) * 0.02 + 24;
   const end = [origin[0] + cell * counts[0], origin[1] + cell * counts[1]];
   for (let i = 0; i <= counts[0]; i++) {
     const x = origin[0] + i * cell;
-    stroke(frame.strokes, [x, origin[1], height], [x, end[1], height], GRID, GRID, 1.2);
+    stroke(frame.veils, [x, origin[1], height], [x, end[1], height], GRID, GRID, 1.2);
   }
   for (let i = 0; i <= counts[1]; i++) {
     const y = origin[1] + i * cell;
-    stroke(frame.strokes, [origin[0], y, height], [end[0], y, height], GRID, GRID, 1.2);
+    stroke(frame.veils, [origin[0], y, height], [end[0], y, height], GRID, GRID, 1.2);
   }
 }
 

@@ -106,6 +106,7 @@ export class Roster {
         const by = this.find(event.by);
         if (player) {
           player.deaths++;
+          player.health = 0;
           const own = !by || by === player;
           tell("kill", own ? `${player.name} died` : `${by.name} ▸ ${player.name}`);
         }

@@ -2,7 +2,7 @@
 
 import { Malformed } from "./range_decoder.js";
 
-export const VERSION = 3;
+export const VERSION = 4;
 const LONGEST_FRAME = 1024;
 
 class Writer {
@@ -127,6 +127,7 @@ const EVENTS = [
   (r) => ({ event: "left", player: r.entity() }),
   (r) => ({ event: "died", player: r.entity(), by: r.entity() }),
   (r) => ({ event: "said", player: r.entity(), line: r.text() }),
+  (r) => ({ event: "standing", player: r.entity(), health: r.unsigned(), score: r.signed() }),
 ];
 
 function variant(reader, list, what) {

@@ -78,7 +78,7 @@ test("what a server says", () => {
   assert.deepEqual([terms.tickRate, terms.tick, terms.playerLimit], [60, 70000, 32]);
   assert.deepEqual([terms.origin, terms.bits], [TERMS.origin, TERMS.bits]);
   assert.equal(terms.mapName, "arena");
-  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 3 });
+  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 4 });
   assert.deepEqual(said("full"), { message: "refused", reason: "full", limit: 32 });
   const joined = { message: "event", tick: 70000, event: "joined", player, name: "Bot 1" };
   assert.deepEqual(said("player-joined"), joined);
@@ -87,6 +87,8 @@ test("what a server says", () => {
   assert.deepEqual(said("player-left"), { message: "event", tick: 70001, event: "left", player });
   const line = { message: "event", tick: 70003, event: "said", player, line: "gg" };
   assert.deepEqual(said("player-said"), line);
+  const standing = { message: "event", tick: 70004, event: "standing", player, health: 80, score: -2 };
+  assert.deepEqual(said("player-standing"), standing);
   assert.deepEqual(said("shutting-down"), { message: "closing", reason: "shutting-down" });
 });
 

@@ -1,25 +1,21 @@
 //! Spectators as a browser comes: over WebTransport, on the players' own port.
 
-use std::collections::BTreeMap;
+mod spectator;
+
 use std::net::SocketAddr;
 use std::num::NonZeroU16;
 use std::time::{Duration, Instant};
 
 use client_bot::Client;
 use client_bot::client::{Connector, Occasion, Trust};
-use proto::client::{Event, Session};
-use proto::control::{MapHash, PlayerName, RefusalReason};
-use proto::quantise::QuantisedEntity;
-use proto::{Tick, Time};
+use proto::Tick;
+use proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
 use server::{Options, Running, Server};
-use sim::Command;
+use sim::{Command, Vitals};
+use spectator::{HANG, Spectator};
 use tests::harness;
 use tests::harness::pages::{get, metric};
 use tokio::time::timeout;
-use web_transport_quinn::{ClientBuilder, RecvStream, SendStream, Session as WebSession};
-
-/// Far longer than anything here takes: only a hang lasts as long.
-const HANG: Duration = Duration::from_secs(20);
 
 /// How long spectators look on.
 const LOOK: Duration = Duration::from_secs(2);
@@ -36,76 +32,6 @@ fn options() -> Options {
 async fn end(running: Running) {
     running.shutdown();
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
-}
-
-/// A spectator with the sessions of `proto`, over WebTransport.
-struct Spectator {
-    web: WebSession,
-    send: SendStream,
-    receive: RecvStream,
-    session: Session,
-    epoch: Instant,
-}
-
-impl Spectator {
-    /// Comes to see the match, and hears whether it may.
-    async fn come(running: &Running) -> Result<Self, RefusalReason> {
-        let hash = running.certificate_sha256().to_string();
-        let byte = |i: usize| u8::from_str_radix(&hash[2 * i..2 * i + 2], 16).unwrap();
-        let client =
-            ClientBuilder::new().with_server_certificate_hashes(vec![(0..32).map(byte).collect()]);
-        let url = format!("https://127.0.0.1:{}/", running.local_addr().port());
-        let url: url::Url = url.parse().unwrap();
-        let web = timeout(HANG, client.unwrap().connect(url)).await.unwrap().unwrap();
-        let (send, receive) = web.open_bi().await.unwrap();
-        let name = PlayerName::new("spectator").unwrap();
-        let session = Session::new(&name, MapHash::ANY, Time::ZERO);
-        let mut this = Self { web, send, receive, session, epoch: Instant::now() };
-        while this.session.hello().is_none() {
-            this.say().await;
-            for event in this.hear().await {
-                if let Event::Refused(reason) = event {
-                    return Err(reason);
-                }
-            }
-        }
-        Ok(this)
-    }
-
-    fn now(&self) -> Time {
-        Time::since_start(self.epoch.elapsed())
-    }
-
-    async fn say(&mut self) {
-        let output = self.session.stream_output();
-        self.send.write_all(&output).await.unwrap();
-    }
-
-    async fn hear(&mut self) -> Vec<Event> {
-        let mut chunk = [0; 2048];
-        let length = timeout(HANG, self.receive.read(&mut chunk)).await.unwrap().unwrap();
-        self.session.receive_stream(self.now(), &chunk[..length.unwrap_or(0)]).unwrap()
-    }
-
-    /// The next snapshot's tick and whether its digest agreed, if it had one;
-    /// acknowledged.
-    async fn see(&mut self) -> (Tick, Option<bool>) {
-        loop {
-            let datagram = timeout(HANG, self.web.read_datagram()).await.unwrap().unwrap();
-            let now = self.now();
-            let Some(snapshot) = self.session.receive_datagram(now, &datagram).unwrap() else {
-                continue;
-            };
-            if let Some(sent) = self.session.command(now, Command::default(), None) {
-                self.web.send_datagram(sent.datagram.into()).unwrap();
-            }
-            return (snapshot.tick, snapshot.digest_agrees);
-        }
-    }
-
-    fn holds(&self) -> BTreeMap<u16, QuantisedEntity> {
-        (0..4096).filter_map(|slot| Some((slot, *self.session.quantised(slot)?))).collect()
-    }
 }
 
 async fn player(running: &Running) -> Client {
@@ -143,6 +69,13 @@ async fn a_spectator_sees_what_players_see_and_takes_no_place() {
     assert!(digests > 0);
     let seen = spectator.holds();
     assert!(seen.len() > running.props(), "{} of {}", seen.len(), running.props() + 1);
+
+    let whole = Vitals { health: 100, score: 0 };
+    let mut told = Vec::new();
+    while !matches!(told.last(), Some(MatchEvent::Standing { vitals, .. }) if *vitals == whole) {
+        told.extend(spectator.next_event().await);
+    }
+    assert!(matches!(told[0], MatchEvent::Joined { .. }), "{told:?}");
 
     let page = get(running.http_addr(), "/metrics").await.body;
     assert_eq!(metric(&page, "game_players"), 1.0);

@@ -1,0 +1,122 @@
+use std::sync::Arc;
+
+use maps::model::Model;
+
+use crate::cascade::{Body, are_apart};
+use crate::counters::{Counters, Stage};
+use crate::grid::Grid;
+use crate::pose::Pose;
+use crate::setup::SetupError;
+use crate::shape::Shapes;
+use crate::state::{EntityState, Kind, State};
+
+/// What the filter cascade is busy with, asked again of a published state: the
+/// match itself keeps no account of single pairs, which would cost it more than
+/// telling them apart.
+#[derive(Debug)]
+pub struct Heat {
+    map: Arc<maps::World>,
+    shapes: Shapes,
+}
+
+/// Two bodies that the grid did not tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Met {
+    /// Slots of both, the lower one first.
+    pub slots: [u16; 2],
+    /// The stage that decided. As if the two met for the first time: in a
+    /// match, the plane that divided them last tick often spares the stages
+    /// after it.
+    pub stage: Stage,
+}
+
+impl Heat {
+    /// For a match on `map` with these models.
+    ///
+    /// # Errors
+    /// [`SetupError`] if no match can be set up with them.
+    pub fn new(map: Arc<maps::World>, models: &[Model]) -> Result<Self, SetupError> {
+        Ok(Self { shapes: Shapes::new(&map, models)?, map })
+    }
+
+    /// All pairs that share a cell of the grid, of which one at least is awake,
+    /// in ascending order.
+    pub fn of(&self, state: &State) -> Vec<Met> {
+        let mut grid = Grid::new(&self.map.bounds());
+        let bodies: Vec<_> = state.entities.iter().map(|entity| self.standing(entity)).collect();
+        for (index, body) in bodies.iter().enumerate() {
+            if let Some(body) = body {
+                grid.insert(index as u16, grid.range(&body.speedbox()));
+            }
+        }
+        let mut met = Vec::new();
+        let mut near = Vec::new();
+        for (index, body) in bodies.iter().enumerate() {
+            let Some(body) = body else { continue };
+            grid.near(&body.speedbox(), &mut near);
+            for &other in near.iter().filter(|&&other| usize::from(other) > index) {
+                let entities = [&state.entities[index], &state.entities[usize::from(other)]];
+                let both_rest = entities.iter().all(|entity| entity.asleep);
+                if let (false, Some(second)) = (both_rest, &bodies[usize::from(other)]) {
+                    let slots = entities.map(|entity| entity.id.slot);
+                    met.push(Met { slots, stage: deciding(body, second) });
+                }
+            }
+        }
+        met
+    }
+
+    fn standing(&self, entity: &EntityState) -> Option<Body<'_>> {
+        let (shape, orientation) = match entity.kind {
+            // A player's box never turns.
+            Kind::Player { posture } => (self.shapes.of_posture(posture), glam::DQuat::IDENTITY),
+            Kind::Vehicle { model } | Kind::Prop { model } => {
+                (self.shapes.of_model(model)?, entity.orientation)
+            }
+        };
+        Some(Body::standing(&self.shapes[shape], Pose { position: entity.position, orientation }))
+    }
+}
+
+fn deciding(a: &Body, b: &Body) -> Stage {
+    let mut counters = Counters::default();
+    are_apart(a, b, super::MARGIN, &mut counters);
+    let decided = |stage: &Stage| counters.cascade[*stage as usize].definitive > 0;
+    // The exact test has the last word.
+    Stage::ALL.into_iter().find(decided).unwrap_or(Stage::Exact)
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::{DQuat, DVec3};
+
+    use super::*;
+    use crate::state::{EntityId, ModelId};
+
+    #[test]
+    fn the_nearer_two_are_the_later_they_are_told_apart_and_sleepers_are_left_out() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
+        let map = Arc::new(maps::World::load(path.as_ref()).unwrap());
+        let heat = Heat::new(map, &maps::model::shipped()).unwrap();
+        let prop = |slot: u16, x: f64, asleep: bool| EntityState {
+            id: EntityId { slot, generation: 0 },
+            kind: Kind::Prop { model: ModelId(0) },
+            position: DVec3::new(x, 0.0, 0.0),
+            orientation: DQuat::IDENTITY,
+            velocity: DVec3::ZERO,
+            asleep,
+        };
+        let entities = vec![
+            prop(1, 0.0, false),
+            prop(4, 33.0, true),
+            prop(9, 60.0, false),
+            prop(12, 60.0, true),
+        ];
+        let met = heat.of(&State { tick: 1, entities });
+        let stages: Vec<_> = met.iter().map(|met| (met.slots, met.stage)).collect();
+        assert_eq!(stages[0], ([1, 4], Stage::Boxes));
+        assert_eq!(stages[1], ([1, 9], Stage::Spheres));
+        assert!(stages.contains(&([9, 12], Stage::Exact)));
+        assert!(!stages.iter().any(|(slots, _)| *slots == [4, 12]), "both sleep");
+    }
+}

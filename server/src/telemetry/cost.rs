@@ -1,0 +1,63 @@
+use std::hint::black_box;
+use std::num::NonZeroU16;
+use std::sync::mpsc::sync_channel;
+use std::time::{Duration, Instant};
+
+use metrics_exporter_prometheus::BuildError;
+use sim::World;
+
+use super::{Identity, Part, Telemetry, TickPhases};
+use crate::seats::Seats;
+use crate::tick_thread::{Curiosity, Frame};
+
+/// All that a server notes of itself, without a server around it: for a bench
+/// to time.
+pub struct Bookkeeping(Telemetry);
+
+/// A snapshot of usual size.
+const BYTES: usize = 300;
+const ENTITIES: u64 = 20;
+
+impl Bookkeeping {
+    /// The books of a server at this tick rate, all at zero.
+    ///
+    /// # Errors
+    /// The edges of a histogram are wrong, which no input makes them.
+    pub fn new(tick_rate: u32) -> Result<Self, BuildError> {
+        let identity =
+            Identity { map: "bench", map_hash: "", tick_rate, max_players: 32, map_load: 0.0 };
+        Telemetry::new(&identity).map(Self)
+    }
+
+    /// Notes what a server does of one tick and of telling so many clients,
+    /// clocks read included.
+    pub fn note_tick(&self, clients: u32) {
+        let Telemetry { tick, network, .. } = &self.0;
+        let begin = Instant::now();
+        tick.began(Duration::from_micros(50));
+        let parts = [(); 4].map(|()| black_box(Instant::now()));
+        tick.ticked(begin.elapsed(), false, 0);
+        let [first, second, third, _] = parts.map(|part| part - begin);
+        tick.spent(TickPhases { input: first, simulation: second, publication: third });
+        network.round.close();
+        let quantised = network.round.spent(Part::Quantise, begin);
+        for _ in 0..clients {
+            network.command_datagrams.increment(1);
+            let interest = network.round.spent(Part::Interest, quantised);
+            let encode = network.round.spent(Part::Encode, interest);
+            network.sent_snapshot(BYTES, ENTITIES);
+            network.round.spent(Part::Send, encode);
+        }
+    }
+
+    /// Answers one scrape about a match in `world`, and does what is due every
+    /// ten seconds besides.
+    pub fn answer_scrape(&self, world: &World) -> String {
+        let (_joins, requests) = sync_channel(1);
+        let seats = Seats::new(NonZeroU16::MIN, Duration::ZERO, requests);
+        let frame = Frame::of(world, &seats, &Curiosity::default());
+        self.0.upkeep();
+        black_box(self.0.tick.take_summary());
+        self.0.render(&frame)
+    }
+}

@@ -1,0 +1,27 @@
+/** What the panels leave free of the screen: there the map is to be seen. */
+
+/** Share of the screen that counts as free at least, whatever is open. */
+const LEAST = 0.45;
+
+function edge(selector, side, otherwise) {
+  const panel = document.querySelector(selector);
+  return panel.open ? panel.getBoundingClientRect()[side] : otherwise;
+}
+
+/**
+ * @param {HTMLElement} picture that fills the screen
+ * @returns {import("../camera/camera.js").Free}
+ */
+export function freeOf(picture) {
+  const { clientWidth: width, clientHeight: height } = picture;
+  let [left, right] = [edge("#layers", "right", 0), edge("#score", "left", width)];
+  if (right - left < width * LEAST) [left, right] = [0, width];
+  let [top, bottom] = [document.querySelector("header").getBoundingClientRect().bottom, edge("#charts", "top", height)];
+  if (bottom - top < height * LEAST) [top, bottom] = [0, height];
+  return {
+    x: (left + right) / width - 1,
+    y: 1 - (top + bottom) / height,
+    width: (right - left) / width,
+    height: (bottom - top) / height,
+  };
+}

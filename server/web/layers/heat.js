@@ -1,0 +1,79 @@
+/**
+ * What the filter cascade is busy with: a line between any two bodies that it
+ * has to tell apart, coloured by the stage that does, and the floor warmer where
+ * there are more of them.
+ */
+
+import { stroke } from "../draw/renderer.js";
+
+/** Stages after the grid, from cold to hot. */
+const COLOURS = {
+  spheres: [0.35, 0.55, 0.95],
+  boxes: [0.3, 0.85, 0.75],
+  plane: [0.6, 0.9, 0.4],
+  bsp_box: [1, 0.8, 0.3],
+  bsp_hard: [1, 0.6, 0.25],
+  exact: [1, 0.35, 0.3],
+};
+
+/** What a decision by each stage weighs, by its cost beside that of spheres. */
+const WEIGHTS = { spheres: 1, boxes: 3, plane: 4, bsp_box: 8, bsp_hard: 12, exact: 20 };
+
+/** Weight of a cell at which it is as hot as can be shown. */
+const HOTTEST = 60;
+
+export const HEAT_LEGEND = ["spheres", "boxes", "bsp_box", "exact"].map((stage) => ({
+  colour: COLOURS[stage],
+  label: `told apart by ${stage.replace("_", " ")}`,
+}));
+
+/** Lays the heat into frames. */
+export class Heat {
+  constructor(renderer) {
+    this.renderer = renderer;
+    this.of = null;
+    this.texture = null;
+  }
+
+  /**
+   * @param {import("../draw/renderer.js").Frame} frame
+   * @param {?object} cascade of `/cascade`
+   * @param {import("../match/motion.js").Shown[]} shown
+   * @param {import("../match/scene.js").Scene} scene
+   * @param {number} height at which it is drawn, in units
+   */
+  add(frame, cascade, shown, { grid }, height) {
+    if (!cascade) return;
+    const places = new Map(shown.map(({ slot, position }) => [slot, position]));
+    for (const [first, second, number] of cascade.pairs) {
+      const stage = cascade.stages[number];
+      const [a, b] = [places.get(first), places.get(second)];
+      if (!a || !b || !COLOURS[stage]) continue;
+      const colour = [...COLOURS[stage], stage === "spheres" ? 0.16 : 0.85];
+      stroke(frame.strokes, a, b, colour, colour, stage === "spheres" ? 1 : 2.2);
+    }
+    if (this.of !== cascade) this.measure(cascade, places, grid);
+    const end = [0, 1].map((axis) => grid.origin[axis] + grid.cell * grid.counts[axis]);
+    frame.sheets.push({ texture: this.texture, area: [...grid.origin, ...end], height, over: true });
+  }
+
+  measure(cascade, places, { origin, cell, counts }) {
+    this.of = cascade;
+    const weights = new Float32Array(counts[0] * counts[1]);
+    for (const [first, second, number] of cascade.pairs) {
+      const [a, b] = [places.get(first), places.get(second)];
+      if (!a || !b) continue;
+      const [x, y] = [0, 1].map((axis) =>
+        Math.min(Math.max(Math.floor(((a[axis] + b[axis]) / 2 - origin[axis]) / cell), 0), counts[axis] - 1),
+      );
+      weights[y * counts[0] + x] += WEIGHTS[cascade.stages[number]] ?? 0;
+    }
+    const pixels = new Uint8Array(weights.length * 4);
+    weights.forEach((weight, i) => {
+      const heat = Math.min(1, Math.sqrt(weight / HOTTEST));
+      pixels.set([255, 190 - 150 * heat, 70 - 40 * heat, weight === 0 ? 0 : 40 + 150 * heat], i * 4);
+    });
+    if (this.texture) this.renderer.gl.deleteTexture(this.texture);
+    this.texture = this.renderer.picture(pixels, counts[0], counts[1], true);
+  }
+}

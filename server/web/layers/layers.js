@@ -1,0 +1,108 @@
+/** All layers of the picture: which are on, what they know, what they draw. */
+
+import { emptyFrame } from "../draw/renderer.js";
+import { Asked } from "./asked.js";
+import { addBodies } from "./bodies.js";
+import { addContacts, CONTACT_LEGEND } from "./contacts.js";
+import { Effects } from "./effects.js";
+import { addBoxes, addGrid, BOX_LEGEND } from "./frames.js";
+import { Heat, HEAT_LEGEND } from "./heat.js";
+import { Onion, onionLegend } from "./onion.js";
+import { Trails } from "./trails.js";
+
+/** Units between two heights at which the onion is cut. */
+const CUT_STEP = 4;
+
+/** Units from the middle of a player to the ground. */
+const FEET = 26;
+
+/** The layers of one page. */
+export class Layers {
+  /**
+   * @param {import("../draw/renderer.js").Renderer} renderer
+   * @param {(name: string) => boolean} isOn whether a layer is switched on
+   * @param {() => ?number} newestTick of the snapshots
+   */
+  constructor(renderer, isOn, newestTick) {
+    Object.assign(this, { isOn, newestTick });
+    this.trails = new Trails();
+    this.effects = new Effects();
+    this.heat = new Heat(renderer);
+    this.onion = new Onion(renderer);
+    /** Where the onion is cut, in units; null until somebody is there. */
+    this.height = null;
+    /** Where most players stand, in units. */
+    this.ground = 0;
+    const asked = (name, path, once) =>
+      new Asked(() => (isOn(name) && newestTick() !== null ? path() : null), once);
+    this.asked = {
+      contacts: asked("contacts", () => "/contacts"),
+      cascade: asked("heat", () => "/cascade"),
+      cut: asked("onion", () => (this.height === null ? null : `/onion/${this.height}`), true),
+    };
+  }
+
+  /** Runs for as long as the page is open. */
+  run() {
+    this.effects.run(() => this.isOn("hits") && !document.hidden, this.newestTick);
+    for (const asked of Object.values(this.asked)) asked.run();
+  }
+
+  /** Forgets a match. */
+  reset() {
+    this.trails.reset();
+    this.effects.reset();
+  }
+
+  /** Forgets a map. */
+  forgetMap() {
+    this.height = null;
+    this.asked.cut.answered = null;
+  }
+
+  /** Lets time pass. */
+  advance(tick, shown, now) {
+    this.trails.note(shown, now);
+    this.effects.advance(tick, now);
+    // At first, where most players are: that is where one looks.
+    if (this.height === null && shown.length > 0) {
+      const players = shown.filter(({ isPlayer }) => isPlayer);
+      const heights = (players.length > 0 ? players : shown).map(({ position }) => position[2]).sort((a, b) => a - b);
+      this.height = Math.round(heights[heights.length >> 1] / CUT_STEP) * CUT_STEP;
+      this.ground = this.height - FEET;
+    }
+  }
+
+  /**
+   * All that a frame shows.
+   *
+   * @param {import("../match/scene.js").Scene} scene
+   * @param {import("../match/motion.js").Shown[]} shown
+   * @param {?number} followed slot of whom one follows
+   * @param {number} now seconds
+   * @returns {import("../draw/renderer.js").Frame}
+   */
+  compose(scene, shown, followed, now) {
+    const frame = emptyFrame();
+    const { isOn, asked } = this;
+    addBodies(frame, shown, { sleeping: isOn("sleeping"), followed, hurt: this.effects.hurt(now) });
+    if (isOn("grid")) addGrid(frame, scene, this.ground);
+    if (isOn("onion")) this.onion.add(frame, asked.cut.answer);
+    if (isOn("heat")) this.heat.add(frame, asked.cascade.answer, shown, scene, this.ground);
+    if (isOn("trails")) this.trails.draw(frame, now);
+    if (isOn("boxes")) addBoxes(frame, shown, scene);
+    if (isOn("contacts")) addContacts(frame, asked.contacts.answer);
+    if (isOn("hits")) this.effects.draw(frame, now);
+    return frame;
+  }
+
+  /** What the colours mean of the layers that are on. */
+  legend(scene) {
+    return [
+      ...(this.isOn("boxes") ? BOX_LEGEND : []),
+      ...(this.isOn("contacts") ? CONTACT_LEGEND : []),
+      ...(this.isOn("heat") ? HEAT_LEGEND : []),
+      ...(this.isOn("onion") && scene ? onionLegend(scene) : []),
+    ];
+  }
+}

@@ -1,0 +1,134 @@
+//! Whether spectators cost players: the server's tick with ten of them and with
+//! none.
+//!
+//! `cargo bench -p tests --bench spectators`
+//!
+//! 32 bots play the arena; ten spectators come over WebTransport, look on and
+//! go, turn by turn, so that whatever else the machine does hits both alike. The
+//! figures are those of the server's own metrics. All run on one machine here,
+//! spectators and bots too, and share its processors with the tick.
+
+#[path = "../tests/spectators/spectator.rs"]
+#[expect(dead_code, reason = "the test of spectators asks more of them")]
+mod spectator;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use client_bot::client::Trust;
+use client_bot::minds::Minds;
+use client_bot::swarm::Swarm;
+use server::{Options, Running, Server};
+use spectator::Spectator;
+use tests::harness::own_map;
+use tests::harness::pages::{get, metric};
+use tokio::time::{Instant, timeout_at};
+
+const SPECTATORS: usize = 10;
+
+/// Turns with and without spectators.
+const TURNS: usize = 6;
+const TURN: Duration = Duration::from_secs(5);
+
+/// What the server has noted so far: sums of seconds, and ticks.
+#[derive(Clone, Copy, Default)]
+struct Noted {
+    ticks: f64,
+    seconds: [f64; 4],
+}
+
+const LABELS: [&str; 4] = ["tick", "interest", "encode", "send"];
+
+impl Noted {
+    async fn by(running: &Running) -> Self {
+        let page = get(running.http_addr(), "/metrics").await.body;
+        let phase =
+            |name| metric(&page, &format!("game_tick_phase_seconds_sum{{phase=\"{name}\"}}"));
+        Self {
+            ticks: metric(&page, "game_tick_duration_seconds_count"),
+            seconds: [
+                metric(&page, "game_tick_duration_seconds_sum"),
+                phase("interest"),
+                phase("encode"),
+                phase("send"),
+            ],
+        }
+    }
+
+    fn since(self, before: Self) -> Self {
+        let seconds = std::array::from_fn(|i| self.seconds[i] - before.seconds[i]);
+        Self { ticks: self.ticks - before.ticks, seconds }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        let seconds = std::array::from_fn(|i| self.seconds[i] + other.seconds[i]);
+        Self { ticks: self.ticks + other.ticks, seconds }
+    }
+}
+
+fn main() {
+    let local = tokio::task::LocalSet::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    local.block_on(&runtime, compare());
+}
+
+async fn compare() {
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let map = own_map("arena.obsp").to_string_lossy().into_owned();
+    let options = Options { listen: any_port, http: any_port, objects: 200, ..Options::new(map) };
+    let running = Server::start(&options).unwrap();
+    let swarm = Swarm {
+        server: running.local_addr(),
+        trust: Trust::Loopback,
+        bots: 32,
+        duration: Some(TURN * (2 * TURNS as u32 + 2)),
+        seed: 1,
+        minds: Minds::Mix,
+        ramp: None,
+    };
+    let bots = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let local = tokio::task::LocalSet::new();
+        local.block_on(&runtime, swarm.run(std::future::pending(), |_| {})).is_ok()
+    });
+    tokio::time::sleep(TURN).await;
+    let mut sums = [Noted::default(); 2];
+    for _ in 0..TURNS {
+        for (sum, count) in sums.iter_mut().zip([0, SPECTATORS]) {
+            let looking: Vec<_> = (0..count).map(|_| Spectator::come(&running)).collect();
+            let mut spectators = Vec::new();
+            for spectator in looking {
+                spectators.push(spectator.await.expect("there is room"));
+            }
+            let end = Instant::now() + TURN;
+            let before = Noted::by(&running).await;
+            let watching: Vec<_> = spectators
+                .into_iter()
+                .map(|mut spectator| {
+                    tokio::task::spawn_local(async move {
+                        let mut snapshots = 0;
+                        while timeout_at(end, spectator.see()).await.is_ok() {
+                            snapshots += 1;
+                        }
+                        snapshots
+                    })
+                })
+                .collect();
+            tokio::time::sleep_until(end).await;
+            *sum = sum.plus(Noted::by(&running).await.since(before));
+            for watch in watching {
+                let snapshots = watch.await.unwrap();
+                assert!(snapshots > 10 * TURN.as_secs(), "only {snapshots} snapshots");
+            }
+        }
+    }
+    println!("milliseconds a tick, 32 bots and 200 objects, mean of {} ticks", sums[0].ticks);
+    println!("{:10} {:>10} {:>14} {:>7}", "", "nobody", "10 spectators", "ratio");
+    for (i, label) in LABELS.iter().enumerate() {
+        let [without, with] = sums.map(|sum| sum.seconds[i] / sum.ticks * 1e3);
+        println!("{label:10} {without:>10.3} {with:>14.3} {:>7.2}", with / without);
+    }
+    running.shutdown();
+    let _ = running.join();
+    let _ = bots.join();
+}

@@ -1,0 +1,96 @@
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use proto::client::{Event, Session};
+use proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
+use proto::quantise::QuantisedEntity;
+use proto::{Tick, Time};
+use server::Running;
+use sim::Command;
+use tokio::time::timeout;
+use web_transport_quinn::{ClientBuilder, RecvStream, SendStream, Session as WebSession};
+
+/// Far longer than anything here takes: only a hang lasts as long.
+pub(crate) const HANG: Duration = Duration::from_secs(20);
+
+/// A spectator with the sessions of `proto`, over WebTransport.
+pub(crate) struct Spectator {
+    web: WebSession,
+    send: SendStream,
+    receive: RecvStream,
+    pub(crate) session: Session,
+    epoch: Instant,
+}
+
+impl Spectator {
+    /// Comes to see the match, and hears whether it may.
+    pub(crate) async fn come(running: &Running) -> Result<Self, RefusalReason> {
+        let hash = running.certificate_sha256().to_string();
+        let byte = |i: usize| u8::from_str_radix(&hash[2 * i..2 * i + 2], 16).unwrap();
+        let client =
+            ClientBuilder::new().with_server_certificate_hashes(vec![(0..32).map(byte).collect()]);
+        let url = format!("https://127.0.0.1:{}/", running.local_addr().port());
+        let url: url::Url = url.parse().unwrap();
+        let web = timeout(HANG, client.unwrap().connect(url)).await.unwrap().unwrap();
+        let (send, receive) = web.open_bi().await.unwrap();
+        let name = PlayerName::new("spectator").unwrap();
+        let session = Session::new(&name, MapHash::ANY, Time::ZERO);
+        let mut this = Self { web, send, receive, session, epoch: Instant::now() };
+        while this.session.hello().is_none() {
+            this.say().await;
+            for event in this.hear().await {
+                if let Event::Refused(reason) = event {
+                    return Err(reason);
+                }
+            }
+        }
+        Ok(this)
+    }
+
+    fn now(&self) -> Time {
+        Time::since_start(self.epoch.elapsed())
+    }
+
+    async fn say(&mut self) {
+        let output = self.session.stream_output();
+        self.send.write_all(&output).await.unwrap();
+    }
+
+    async fn hear(&mut self) -> Vec<Event> {
+        let mut chunk = [0; 2048];
+        let length = timeout(HANG, self.receive.read(&mut chunk)).await.unwrap().unwrap();
+        self.session.receive_stream(self.now(), &chunk[..length.unwrap_or(0)]).unwrap()
+    }
+
+    /// The next snapshot's tick and whether its digest agreed, if it had one;
+    /// acknowledged.
+    pub(crate) async fn see(&mut self) -> (Tick, Option<bool>) {
+        loop {
+            let datagram = timeout(HANG, self.web.read_datagram()).await.unwrap().unwrap();
+            let now = self.now();
+            let Some(snapshot) = self.session.receive_datagram(now, &datagram).unwrap() else {
+                continue;
+            };
+            if let Some(sent) = self.session.command(now, Command::default(), None) {
+                self.web.send_datagram(sent.datagram.into()).unwrap();
+            }
+            return (snapshot.tick, snapshot.digest_agrees);
+        }
+    }
+
+    /// The next thing that it is told of the match, if one comes with what the
+    /// server says next.
+    pub(crate) async fn next_event(&mut self) -> Option<MatchEvent> {
+        let latest = Tick(u32::MAX);
+        if let Some((_, event)) = self.session.next_event(latest) {
+            return Some(event);
+        }
+        self.hear().await;
+        self.session.next_event(latest).map(|(_, event)| event)
+    }
+
+    /// What it knows of each slot that holds something.
+    pub(crate) fn holds(&self) -> BTreeMap<u16, QuantisedEntity> {
+        (0..4096).filter_map(|slot| Some((slot, *self.session.quantised(slot)?))).collect()
+    }
+}
