@@ -177,7 +177,7 @@ impl World {
     /// Whether a box of this size, centred at `point`, is in solid.
     #[inline]
     pub fn is_solid(&self, size: SizeId, point: Vec3) -> bool {
-        self.solidity(point).contains(size)
+        self.parts.onion.is_solid(size, point)
     }
 
     /// What lies within `radius` units of a box of this size whose centre is at

@@ -1,6 +1,7 @@
+use arrayvec::ArrayVec;
 use glam::Vec3;
 
-use super::onion::{Child, OnionTree, Target, rounding};
+use super::onion::{Child, MAX_DEPTH, OnionTree, Target, rounding};
 use crate::spaces::SizeId;
 
 /// The surface nearest to a point, as far as the tree's planes tell.
@@ -30,56 +31,54 @@ impl OnionTree {
     /// it, so it is no nearer than the farthest of them; of all leaves within
     /// the radius, the nearest counts.
     pub(crate) fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
-        if self.solidity(point).contains(size) {
+        if self.is_solid(size, point) {
             return Clearance::Inside;
         }
         let rounding = rounding(point);
-        let found = Clearance::Clear;
-        let mut search = Search { tree: self, size, point, rounding, radius, found };
-        search.descend(self.root(), None);
-        search.found
-    }
-}
-
-struct Search<'a> {
-    tree: &'a OnionTree,
-    size: SizeId,
-    point: Vec3,
-    /// What distances from planes may be off.
-    rounding: f32,
-    /// Shrinks to the nearest leaf so far.
-    radius: f32,
-    found: Clearance,
-}
-
-impl Search<'_> {
-    /// Recurses as deep as the tree at most, which is bounded when it is made.
-    fn descend(&mut self, child: Child, crossed: Option<Near>) {
-        let index = match child.target() {
-            Target::Leaf(solidity) => {
-                if solidity.contains(self.size) {
-                    self.radius = crossed.map_or(0.0, |near| near.distance);
-                    self.found = crossed.map_or(Clearance::Inside, Clearance::Near);
+        let mut found = Clearance::Clear;
+        // Shrinks to the nearest leaf so far.
+        let mut radius = radius;
+        // What is beyond planes, with the farthest that is crossed on the way.
+        let mut waiting: ArrayVec<(Child, Near), MAX_DEPTH> = ArrayVec::new();
+        let (mut child, mut crossed) = (self.root(), None::<Near>);
+        loop {
+            let (solid, index) = match child.target() {
+                Target::Leaf(solidity) => (Some(solidity.contains(size)), 0),
+                Target::Node(index) => (self.nodes()[index as usize].uniform(size), index),
+            };
+            if let Some(solid) = solid {
+                if solid {
+                    let Some(near) = crossed else { return Clearance::Inside };
+                    (radius, found) = (near.distance, Clearance::Near(near));
                 }
-                return;
+                let next = loop {
+                    match waiting.pop() {
+                        // Nearer ones may have been found since it was put there.
+                        Some((_, near)) if near.distance >= radius => (),
+                        next => break next,
+                    }
+                };
+                let Some((next, near)) = next else { return found };
+                (child, crossed) = (next, Some(near));
+                continue;
             }
-            Target::Node(index) => index as usize,
-        };
-        let node = self.tree.nodes()[index];
-        let distance = node.signed_distance(self.point);
-        let (here, beyond, normal) = if distance >= 0.0 {
-            (node.front, node.back, node.normal)
-        } else {
-            (node.back, node.front, -node.normal)
-        };
-        let distance = distance.abs();
-        // On a plane, a solid on either side is touched.
-        let on = distance <= self.rounding;
-        let touched = Near { normal: -normal, distance: 0.0 };
-        self.descend(here, if on { crossed.or(Some(touched)) } else { crossed });
-        if distance < self.radius {
-            let farther = crossed.filter(|near| near.distance >= distance);
-            self.descend(beyond, farther.or(Some(Near { normal, distance })));
+            let node = &self.nodes()[index as usize];
+            let distance = node.signed_distance(point);
+            let (here, beyond, normal) = if distance >= 0.0 {
+                (node.front, node.back, node.normal)
+            } else {
+                (node.back, node.front, -node.normal)
+            };
+            let distance = distance.abs();
+            if distance < radius {
+                let farther = crossed.filter(|near| near.distance >= distance);
+                waiting.push((beyond, farther.unwrap_or(Near { normal, distance })));
+            }
+            // On a plane, a solid on either side is touched.
+            if distance <= rounding {
+                crossed = crossed.or(Some(Near { normal: -normal, distance: 0.0 }));
+            }
+            child = here;
         }
     }
 }

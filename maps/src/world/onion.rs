@@ -1,10 +1,11 @@
+use arrayvec::ArrayVec;
 use glam::Vec3;
 use thiserror::Error;
 
 use crate::spaces::{MAX_SIZES, SizeId};
 
-/// Deepest tree that is built or loaded. Queries recurse at most this deep,
-/// at well under 256 bytes a level, on any thread's stack.
+/// Deepest tree that is built or loaded. So long is the list of what waits in a
+/// query, under 64 KiB of any thread's stack.
 pub(crate) const MAX_DEPTH: usize = 1024;
 
 /// Farther from the origin than this, along any axis, everything is solid: a
@@ -185,7 +186,7 @@ pub enum InvalidTree {
     /// A plane that is not finite, not of unit normal or out of the universe.
     #[error("node {0} has no valid plane")]
     Plane(usize),
-    /// Deeper than queries may recurse.
+    /// Deeper than queries can remember.
     #[error("the tree is deeper than {MAX_DEPTH}")]
     Depth,
 }
@@ -263,14 +264,57 @@ impl OnionTree {
         if !inside_universe(point) {
             return Solidity::SOLID;
         }
-        self.solidity_below(self.root, point, rounding(point))
+        let known = |child: Child| match child.target() {
+            Target::Leaf(solidity) => Ok(solidity),
+            Target::Node(index) => Err(index),
+        };
+        self.about(point, known, |solidity| solidity == Solidity::EMPTY)
     }
 
-    fn solidity_below(&self, mut child: Child, point: Vec3, rounding: f32) -> Solidity {
+    /// As [`Self::solidity`], for one size: no farther down than the tree is
+    /// divided for it.
+    #[inline]
+    pub(crate) fn is_solid(&self, size: SizeId, point: Vec3) -> bool {
+        if !inside_universe(point) {
+            return true;
+        }
+        let known = |child: Child| match child.target() {
+            Target::Leaf(solidity) => Ok(solidity),
+            Target::Node(index) => match self.nodes[index as usize].uniform(size) {
+                Some(true) => Ok(Solidity::SOLID),
+                Some(false) => Ok(Solidity::EMPTY),
+                None => Err(index),
+            },
+        };
+        self.about(point, known, |solidity| !solidity.contains(size)).contains(size)
+    }
+
+    /// What is solid on all sides of a point. `known` tells what is so of all
+    /// below a child, or else the node to go on at; nothing is looked for once
+    /// there is `enough`.
+    #[inline]
+    fn about(
+        &self,
+        point: Vec3,
+        known: impl Fn(Child) -> Result<Solidity, u32>,
+        enough: impl Fn(Solidity) -> bool,
+    ) -> Solidity {
+        let rounding = rounding(point);
+        let mut solidity = Solidity::SOLID;
+        // Backs of nodes whose plane the point is on.
+        let mut waiting: ArrayVec<Child, MAX_DEPTH> = ArrayVec::new();
+        let mut child = self.root;
         loop {
-            let node = match child.target() {
-                Target::Leaf(solidity) => return solidity,
-                Target::Node(index) => &self.nodes[index as usize],
+            let node = match known(child) {
+                Err(index) => &self.nodes[index as usize],
+                Ok(here) => {
+                    solidity = solidity.and(here);
+                    match waiting.pop() {
+                        Some(next) if !enough(solidity) => child = next,
+                        _ => return solidity,
+                    }
+                    continue;
+                }
             };
             let distance = node.signed_distance(point);
             child = if distance > rounding {
@@ -278,8 +322,8 @@ impl OnionTree {
             } else if distance < -rounding {
                 node.back
             } else {
-                let front = self.solidity_below(node.front, point, rounding);
-                return front.and(self.solidity_below(node.back, point, rounding));
+                waiting.push(node.back);
+                node.front
             };
         }
     }

@@ -3,8 +3,6 @@ mod surface;
 #[cfg(test)]
 mod tests;
 
-use std::ops::ControlFlow;
-
 use glam::Vec3;
 
 use super::onion::{OnionTree, inside_universe};
@@ -71,13 +69,13 @@ impl OnionTree {
         let segment = Segment::new(start, end);
         let edge = EDGE / length;
         let query = Query::new(self, size, segment, edge, SLIVER / length);
-        let ControlFlow::Break(found) = query.run(self.root()) else {
+        let Some(found) = query.run(self.root()) else {
             return Trace::Clear;
         };
         // Touching at the start is no start in solid; a leaf entered without
         // crossing a plane is the leaf that the start itself lies in.
         let Some(entry) = found.entry else { return Trace::StartSolid };
-        if found.time == 0.0 && self.solidity(start).contains(size) {
+        if found.time == 0.0 && self.is_solid(size, start) {
             return Trace::StartSolid;
         }
         let point = segment.at(found.time);
@@ -96,7 +94,7 @@ impl OnionTree {
     fn free_end(&self, size: SizeId, segment: &Segment, mut stop: f32) -> Vec3 {
         for _ in 0..MAX_RETREATS {
             let end = segment.at(stop);
-            if stop == 0.0 || !self.solidity(end).contains(size) {
+            if stop == 0.0 || !self.is_solid(size, end) {
                 return end;
             }
             stop *= 0.5;

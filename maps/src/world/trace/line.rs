@@ -1,12 +1,12 @@
 //! The leaves along a straight line.
 
-use std::cell::Cell;
 use std::ops::ControlFlow;
 
+use arrayvec::ArrayVec;
 use glam::Vec3;
 
 use crate::spaces::SizeId;
-use crate::world::onion::{Child, Node, OnionTree, Target, rounding};
+use crate::world::onion::{Child, MAX_DEPTH, Node, OnionTree, Target, rounding};
 
 /// How often a segment that lies in a plane may change between the solids on
 /// both sides before it is called blocked. Real maps need a handful; the bound
@@ -113,7 +113,29 @@ pub(super) struct Found {
 
 /// What a stretch of the way is: broken by solid, or free; then, whether it
 /// ends where other planes are crossed at nearly the same time.
-type Stretch = ControlFlow<Found, bool>;
+type Outcome = ControlFlow<Found, bool>;
+
+/// A stretch of the line, in what lies below a child.
+#[derive(Clone, Copy)]
+struct Stretch {
+    child: Child,
+    from: f32,
+    to: f32,
+    entry: Option<Entry>,
+    /// It ends where other planes are crossed at nearly the same time.
+    tied_at_end: bool,
+}
+
+/// What is left to do at a node while something below it is looked at.
+enum Waiting {
+    /// The stretch beyond the plane; it is come to only if that before it is
+    /// free.
+    Beyond(Stretch),
+    /// The line lies in the plane of `node`: its back, after its front.
+    BackOf { node: u32, from: f32, to: f32, entry: Option<Entry> },
+    /// As `BackOf`, where the back is looked at, and in front this was found.
+    BothOf { node: u32, to: f32, front: Found },
+}
 
 /// The search for the first solid leaf along a line.
 pub(super) struct Query<'a, L> {
@@ -124,17 +146,11 @@ pub(super) struct Query<'a, L> {
     edge: f32,
     /// What is shorter than this is not looked at.
     sliver: f32,
-    coplanar_steps: Cell<u32>,
 }
 
 impl<'a, L: Line> Query<'a, L> {
     pub(super) fn new(tree: &'a OnionTree, size: SizeId, line: L, edge: f32, sliver: f32) -> Self {
-        Self { tree, size, line, edge, sliver, coplanar_steps: Cell::new(0) }
-    }
-
-    /// The first solid leaf of the whole line, in what lies below `child`.
-    pub(super) fn run(&self, child: Child) -> Stretch {
-        self.stretch(child, 0.0, 1.0, None)
+        Self { tree, size, line, edge, sliver }
     }
 
     /// Normal of the plane of a node that the line crosses, against the line.
@@ -144,18 +160,64 @@ impl<'a, L: Line> Query<'a, L> {
         if from < to { -node.normal } else { node.normal }
     }
 
-    /// Visits the leaves along the line between `from` and `to` until one
-    /// is solid. Loops down one side and recurses only into the near half of
-    /// what straddles a plane.
-    fn stretch(
-        &self,
-        mut child: Child,
-        mut from: f32,
-        to: f32,
-        mut entry: Option<Entry>,
-    ) -> Stretch {
-        let mut tied_at_end = false;
-        let (mut first, last) = (self.line.place(from), self.line.place(to));
+    /// The first solid leaf of the whole line, in what lies below `child`.
+    // Into its two callers, so that the line stays in registers: a tenth of a
+    // step's time.
+    #[inline(always)]
+    pub(super) fn run(&self, child: Child) -> Option<Found> {
+        // One at most for each node on the way to a leaf.
+        let mut waiting: ArrayVec<Waiting, MAX_DEPTH> = ArrayVec::new();
+        let mut stretch = Stretch { child, from: 0.0, to: 1.0, entry: None, tied_at_end: false };
+        let mut coplanar_steps = 0;
+        loop {
+            let mut outcome = self.descend(stretch, &mut waiting);
+            stretch = loop {
+                match (waiting.pop(), outcome) {
+                    (None, outcome) => return outcome.break_value(),
+                    (Some(Waiting::Beyond(mut beyond)), ControlFlow::Continue(tied)) => {
+                        if let Some(entry) = &mut beyond.entry {
+                            entry.tied |= tied;
+                        }
+                        break beyond;
+                    }
+                    (Some(Waiting::Beyond(_)), ControlFlow::Break(_)) => (),
+                    // A line that lies in a plane is in solid only while both
+                    // sides are: it goes on past whichever frees it last.
+                    (Some(_), ControlFlow::Continue(_)) => outcome = ControlFlow::Continue(true),
+                    (
+                        Some(Waiting::BackOf { node, from, to, entry }),
+                        ControlFlow::Break(front),
+                    ) => {
+                        waiting.push(Waiting::BothOf { node, to, front });
+                        let child = self.tree.nodes()[node as usize].back;
+                        break Stretch { child, from, to, entry, tied_at_end: false };
+                    }
+                    (Some(Waiting::BothOf { node, to, front }), ControlFlow::Break(back)) => {
+                        // Without an entry it is the start's own leaf, so not
+                        // the later.
+                        let front_later = front.time > back.time || back.entry.is_none();
+                        let Found { time, entry } = if front_later { front } else { back };
+                        // The surface that is met may be that of the other side.
+                        let entry = entry.map(|e| Entry { tied: true, ..e });
+                        coplanar_steps += 1;
+                        if front.time == back.time || coplanar_steps > MAX_COPLANAR_STEPS {
+                            outcome = ControlFlow::Break(Found { time, entry });
+                        } else {
+                            waiting.push(Waiting::BackOf { node, from: time, to, entry });
+                            let child = self.tree.nodes()[node as usize].front;
+                            break Stretch { child, from: time, to, entry, tied_at_end: false };
+                        }
+                    }
+                }
+            };
+        }
+    }
+
+    /// The leaf in which a stretch begins, and what has to be done after it.
+    #[inline]
+    fn descend(&self, stretch: Stretch, waiting: &mut ArrayVec<Waiting, MAX_DEPTH>) -> Outcome {
+        let Stretch { mut child, mut from, mut to, mut entry, mut tied_at_end } = stretch;
+        let (mut first, mut last) = (self.line.place(from), self.line.place(to));
         loop {
             let index = match child.target() {
                 Target::Leaf(solidity) if solidity.contains(self.size) => {
@@ -184,7 +246,9 @@ impl<'a, L: Line> Query<'a, L> {
                 continue;
             }
             if a == b {
-                return self.stretch_in_plane(node, from, to, entry);
+                waiting.push(Waiting::BackOf { node: index, from, to, entry });
+                (child, tied_at_end) = (node.front, false);
+                continue;
             }
             let (near, far) =
                 if b < 0.0 { (node.front, node.back) } else { (node.back, node.front) };
@@ -197,10 +261,17 @@ impl<'a, L: Line> Query<'a, L> {
             }
             let tied = entry.is_some() && (time - from).abs() < self.edge;
             if time > from {
+                let beyond = Some(Entry { node: index, tied });
                 // The start's own leaf counts, however soon it is left.
-                let look = entry.is_none() || time - from > self.sliver;
-                let tied = tied | (look && self.stretch(near, from, time, entry)?);
-                (from, entry) = (time, Some(Entry { node: index, tied }));
+                if entry.is_none() || time - from > self.sliver {
+                    let (from, entry) = (time, beyond);
+                    let beyond = Stretch { child: far, from, to, entry, tied_at_end };
+                    waiting.push(Waiting::Beyond(beyond));
+                    (child, to, tied_at_end) = (near, time, false);
+                    last = self.line.place(to);
+                    continue;
+                }
+                (from, entry) = (time, beyond);
                 first = self.line.place(from);
             } else if let Some(entry) = &mut entry {
                 entry.tied |= tied;
@@ -208,33 +279,6 @@ impl<'a, L: Line> Query<'a, L> {
                 entry = Some(Entry { node: index, tied });
             }
             child = far;
-        }
-    }
-
-    /// A line that lies in a plane is in solid only while both sides are:
-    /// it goes on past whichever frees it last.
-    fn stretch_in_plane(
-        &self,
-        node: &Node,
-        mut from: f32,
-        to: f32,
-        mut entry: Option<Entry>,
-    ) -> Stretch {
-        loop {
-            let sides = [node.front, node.back].map(|side| self.stretch(side, from, to, entry));
-            let [ControlFlow::Break(front), ControlFlow::Break(back)] = sides else {
-                return ControlFlow::Continue(true);
-            };
-            // Without an entry it is the start's own leaf, so not the later.
-            let later = if front.time > back.time || back.entry.is_none() { front } else { back };
-            // The surface that is met may be that of the other side.
-            let entry_here = later.entry.map(|e| Entry { tied: true, ..e });
-            let steps = self.coplanar_steps.get() + 1;
-            if front.time == back.time || steps > MAX_COPLANAR_STEPS {
-                return ControlFlow::Break(Found { time: later.time, entry: entry_here });
-            }
-            self.coplanar_steps.set(steps);
-            (from, entry) = (later.time, entry_here);
         }
     }
 }

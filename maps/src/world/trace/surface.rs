@@ -1,7 +1,5 @@
 //! Which surface it is that is met at an edge.
 
-use std::ops::ControlFlow;
-
 use glam::Vec3;
 
 use super::line::{Line, Query};
@@ -79,7 +77,7 @@ impl OnionTree {
             let start = aside(index);
             let line = Beside { point, near, start, end: start + ahead };
             let query = Query::new(self, size, line, 0.0, 0.0);
-            if let ControlFlow::Break(leaf) = query.run(here)
+            if let Some(leaf) = query.run(here)
                 && let Some(entry) = leaf.entry
             {
                 met[found] = Some(query.normal(entry.node));
