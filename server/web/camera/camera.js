@@ -4,7 +4,7 @@
  * them never loses the place.
  */
 
-import { add, lookAt, mix, multiply, orthographic, perspective, scale } from "../draw/algebra.js";
+import { add, lookAt, mix, multiply, orthographic, perspective, project, scale } from "../draw/algebra.js";
 
 const FIELD = Math.PI / 3.4;
 const NEAREST = 60;
@@ -16,8 +16,9 @@ const EASE = 0.12;
 /** Units behind and above a player that one follows. */
 const FOLLOW = { distance: 210, pitch: 0.42 };
 
-/** Of a map's diagonal, the distance from which all of it is seen. */
-const FITTING = 0.58;
+
+/** How far the corners of a map's box, which are mostly air, may reach under panels. */
+const OVERLAP = 1.28;
 
 /** @typedef {"orbit" | "follow" | "top"} Mode */
 
@@ -40,7 +41,7 @@ export class Camera {
     this.mode = "orbit";
     this.target = [0, 0, 0];
     this.yaw = -0.62;
-    this.pitch = 0.78;
+    this.pitch = 0.86;
     this.distance = 1500;
     this.largest = 8000;
     this.eased = null;
@@ -50,9 +51,9 @@ export class Camera {
   /** Looks at all of a box. */
   frame({ min, max }) {
     const size = max.map((value, axis) => value - min[axis]);
-    this.target = [(min[0] + max[0]) / 2, (min[1] + max[1]) / 2, min[2] + size[2] * 0.2];
+    this.target = [0, 1, 2].map((axis) => (min[axis] + max[axis]) / 2);
     this.extent = Math.hypot(size[0], size[1]);
-    this.sides = size;
+    this.bounds = { min, max };
     this.largest = this.extent * 3;
     this.distance = this.extent;
     /** Whether all of it is to be seen, until one comes nearer. */
@@ -103,7 +104,7 @@ export class Camera {
    * @returns {{matrix: Float32Array, eye: number[], fog: number, nearer: number}}
    */
   view(aspect, passed, followed, free) {
-    if (this.fit && this.extent) this.distance = (this.extent * FITTING) / Math.min(free.height, free.width * aspect * 0.75);
+    if (this.fit && this.bounds && this.mode === "orbit") this.distance = this.fittingDistance(aspect, free);
     const wanted = this.place(followed);
     const part = 1 - Math.exp(-passed / EASE);
     this.eased = this.eased
@@ -118,6 +119,32 @@ export class Camera {
     return { matrix, eye, fog, nearer: 0.00003 * (this.mode === "follow" ? 4 : 10) };
   }
 
+  /** The least distance from which the whole map is seen in what is free. */
+  fittingDistance(aspect, free) {
+    const { min, max } = this.bounds;
+    const corners = Array.from({ length: 8 }, (_, i) => [0, 1, 2].map((axis) => ((i >> axis) & 1 ? max : min)[axis]));
+    const fits = (distance) => {
+      const eye = add(this.target, scale(this.away(), distance));
+      const matrix = multiply(perspective(FIELD, aspect, 1, this.largest * 4), lookAt(eye, this.target, [0, 0, 1]));
+      return corners.every((corner) => {
+        const at = project(matrix, corner);
+        return at && Math.abs(at[0]) < free.width * OVERLAP && Math.abs(at[1]) < free.height * OVERLAP;
+      });
+    };
+    let [near, far] = [0, this.largest];
+    for (let step = 0; step < 12; step++) {
+      const middle = (near + far) / 2;
+      if (fits(middle)) far = middle;
+      else near = middle;
+    }
+    return far;
+  }
+
+  /** The direction from what one looks at to the eye. */
+  away() {
+    return [Math.cos(this.yaw) * Math.cos(this.pitch), Math.sin(this.yaw) * Math.cos(this.pitch), Math.sin(this.pitch)];
+  }
+
   place(followed) {
     if (this.mode === "follow" && followed) {
       const { distance, pitch, turn } = this.followed;
@@ -129,15 +156,15 @@ export class Camera {
       [this.target, this.yaw] = [followed.position, heading + Math.PI];
       return { target, eye: add(target, scale(back, distance)) };
     }
-    const away = [Math.cos(this.yaw) * Math.cos(this.pitch), Math.sin(this.yaw) * Math.cos(this.pitch), Math.sin(this.pitch)];
-    return { target: this.target, eye: add(this.target, scale(away, this.distance)) };
+    return { target: this.target, eye: add(this.target, scale(this.away(), this.distance)) };
   }
 
   above(aspect, target, free) {
     let height = this.distance * 2 * Math.tan(FIELD / 2);
     // At first all of the map is to be seen, whatever the screen's shape.
-    if (this.fit && this.sides) {
-      height = Math.max(this.sides[1] / free.height, this.sides[0] / (aspect * free.width)) * 1.06;
+    if (this.fit && this.bounds) {
+      const [x, y] = [0, 1].map((axis) => this.bounds.max[axis] - this.bounds.min[axis]);
+      height = Math.max(y / free.height, x / (aspect * free.width)) * 1.06;
       this.distance = height / 2 / Math.tan(FIELD / 2);
     }
     const eye = add(target, [0, 0, 6000]);

@@ -53,9 +53,11 @@ export class Overlay {
   name({ name, health, hue }, { x, y, w }, isFollowed) {
     const { context } = this;
     // Far away there is no room for names.
-    const near = Math.min(1, Math.max(0.35, 1500 / w));
+    const near = Math.min(1, Math.max(0.5, 2200 / w));
     context.globalAlpha = isFollowed ? 1 : near;
-    context.font = `${isFollowed ? 700 : 600} 12px system-ui, sans-serif`;
+    // Names crowd a phone.
+    const size = this.canvas.clientWidth < 760 ? 10 : 12;
+    context.font = `${isFollowed ? 700 : 600} ${size}px system-ui, sans-serif`;
     context.textAlign = "center";
     context.lineJoin = "round";
     context.lineWidth = 3.5;

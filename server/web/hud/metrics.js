@@ -61,12 +61,18 @@ export class Interval {
   }
 }
 
+/**
+ * Seconds that figures are taken over: some are counted once a second, and would
+ * seem to come and go in less.
+ */
+const OVER = 3.5;
+
 /** Asks for the metrics again and again. */
 export class MetricsFeed {
   /** @param {(interval: Interval) => void} told hears of each interval */
   constructor(told) {
     this.told = told;
-    this.last = null;
+    this.looks = [];
   }
 
   /** Asks once; what cannot be had is left out. */
@@ -75,13 +81,14 @@ export class MetricsFeed {
       const answer = await fetch("/metrics", { cache: "no-store", signal: AbortSignal.timeout(2000) });
       if (!answer.ok) throw new Error(`status ${answer.status}`);
       const [at, values] = [performance.now(), parseMetrics(await answer.text())];
-      const before = this.last;
-      this.last = { at, values };
       // A counter that went back belongs to another server.
-      const restarted = before && values.get("game_ticks_total") < before.values.get("game_ticks_total");
-      if (before && !restarted) this.told(new Interval(before.values, values, (at - before.at) / 1000));
+      const count = ({ values }) => values.get("game_ticks_total");
+      if (this.looks.some((look) => count(look) > count({ values }))) this.looks = [];
+      this.looks = [...this.looks.filter((look) => at - look.at < OVER * 1000), { at, values }];
+      const before = this.looks[0];
+      if (before.at < at) this.told(new Interval(before.values, values, (at - before.at) / 1000));
     } catch {
-      this.last = null;
+      this.looks = [];
     }
   }
 }

@@ -166,10 +166,13 @@ fn draws(browser: &mut Chromium) {
         browser.evaluate("arena.frame(performance.now(), 0.02)");
         assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0, "layer {key}");
     }
-    assert_eq!(
-        browser.evaluate("arena.switches.isOn('boxes') && arena.switches.isOn('onion')"),
-        true
-    );
+    // What the server works out when asked has come, and is of this match.
+    browser.wait_for("arena.layers.asked.cut.answer?.rows.length > 100");
+    browser.wait_for("arena.layers.asked.cascade.answer?.pairs.length > 0");
+    browser.wait_for("arena.layers.asked.contacts.answer?.tick > 0");
+    browser.evaluate("arena.frame(performance.now(), 0.02)");
+    assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0);
+    browser.wait_for("document.querySelectorAll('#legend li').length > 8");
 }
 
 #[test]

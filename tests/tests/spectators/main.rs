@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use client_bot::Client;
 use client_bot::client::{Connector, Occasion, Trust};
-use proto::Tick;
 use proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
 use server::{Options, Running, Server};
 use sim::{Command, Vitals};
