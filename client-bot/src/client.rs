@@ -244,11 +244,11 @@ impl Client {
     /// Uses a snapshot for what is shown and predicted.
     fn take_in(&mut self, snapshot: &SnapshotReceived) -> Option<PredictionError> {
         self.playout.arrived(self.now(), snapshot.tick);
-        let others = snapshot.motion.map_or_else(Vec::new, |_| self.in_the_way());
+        let others = snapshot.answer.map_or_else(Vec::new, |_| self.in_the_way());
         let here = self.session.player().and_then(|own| self.session.entity(own)).is_some();
         let prediction = self.prediction.as_mut()?;
-        match snapshot.motion {
-            Some(motion) => return prediction.reconcile(snapshot.tick, motion, &others),
+        match snapshot.answer {
+            Some(answer) => return prediction.reconcile(snapshot.tick, answer, &others),
             // Dead, or waiting for a place.
             None if !here => prediction.lose(),
             None => {}

@@ -1,20 +1,21 @@
 //! What the server sends each tick, as a datagram: entities as differences
 //! from what this client has acknowledged of each, the most urgent first, as
-//! many as fit, and now and then the client's own motion in full. Each
+//! many as fit, and now and then an answer to what it predicted of its own motion. Each
 //! datagram is decodable alone: the chances of its range coder begin anew.
 //!
 //! The bits live here for both directions, so that writer and reader cannot
 //! drift apart; what the server remembers about a client lives in
 //! [`crate::server`], what a client remembers in [`crate::client`].
 
+mod answer;
 mod codec;
 mod digest;
 mod header;
 mod lead;
 mod models;
-mod motion;
 mod record;
 
+pub use answer::Answer;
 pub use codec::{DigestSample, Record, Snapshot, SnapshotCodec, Sought, Written};
 pub use digest::Digest;
 pub use header::{DatagramKind, Header, PLAIN_BYTES};

@@ -5,8 +5,9 @@ use std::time::Duration;
 use proto::commands::CommandBatch;
 use proto::control::MatchEvent;
 use proto::server::{CommandSource, JitterBuffer, JitterStats};
+use proto::snapshot::Answer;
 use proto::{Tick, Time};
-use sim::{Command, EntityId, JoinError, PlayerKind, PlayerMotion, Vitals, World};
+use sim::{Command, EntityId, JoinError, PlayerKind, Vitals, World};
 use tokio::sync::oneshot;
 
 use crate::sessions::Sessions;
@@ -68,6 +69,8 @@ struct Taken {
     buffer: JitterBuffer,
     /// Whether the last tick had another command than the client's own for it.
     surprised: bool,
+    /// The last tick in which the player was pushed.
+    pushed: Option<Tick>,
     /// What everybody was last told of how they stand.
     told: Option<Vitals>,
 }
@@ -128,7 +131,8 @@ impl Seats {
             let seat = world.join_as(kind).map(|player| {
                 let (sender, commands) = sync_channel(WAITING_BATCHES);
                 let buffer = JitterBuffer::new(self.tick_rate, tick);
-                self.taken.push(Taken { player, commands, buffer, surprised: true, told: None });
+                let (surprised, pushed, told) = (true, None, None);
+                self.taken.push(Taken { player, commands, buffer, surprised, pushed, told });
                 Seat { player, tick, commands: sender }
             });
             // Who no longer waits gets nothing: the seat is dropped with the
@@ -148,11 +152,21 @@ impl Seats {
         self.taken.iter_mut().map(command).collect()
     }
 
-    /// How each player moves, and whether that must surprise their client.
-    pub(crate) fn motions(&self, world: &World) -> Vec<(EntityId, PlayerMotion, bool)> {
-        let motion =
-            |seat: &Taken| Some((seat.player, world.player_motion(seat.player)?, seat.surprised));
-        self.taken.iter().filter_map(motion).collect()
+    /// Notes who was pushed in `tick`, which `world` has just played.
+    pub(crate) fn note_pushed(&mut self, world: &World, tick: Tick) {
+        for seat in self.taken.iter_mut().filter(|seat| world.was_pushed(seat.player)) {
+            seat.pushed = Some(tick);
+        }
+    }
+
+    /// How each player moves after `tick`, and whether that must surprise their
+    /// client.
+    pub(crate) fn answers(&self, world: &World, tick: Tick) -> Vec<(EntityId, Answer, bool)> {
+        let answer = |seat: &Taken| {
+            let motion = world.player_motion(seat.player)?;
+            Some((seat.player, Answer::new(motion, tick, seat.pushed), seat.surprised))
+        };
+        self.taken.iter().filter_map(answer).collect()
     }
 
     /// Notes in the table how the commands of each player arrive.

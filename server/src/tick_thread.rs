@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use proto::control::MatchEvent;
 use proto::server::{JitterStats, OwnPlayer};
-use proto::snapshot::Lead;
+use proto::snapshot::{Answer, Lead};
 use proto::{Tick, Time};
-use sim::{Contact, Counters, EntityId, PlayerMotion, State, World};
+use sim::{Contact, Counters, EntityId, State, World};
 use tokio::sync::{broadcast, watch};
 
 use crate::error::RunError;
@@ -25,7 +25,7 @@ pub(crate) struct Frame {
     /// The match after the tick.
     pub(crate) state: State,
     /// How each player moves, and whether that must surprise their client.
-    motions: Vec<(EntityId, PlayerMotion, bool)>,
+    answers: Vec<(EntityId, Answer, bool)>,
     /// What happened in the tick; most often nothing, and then it costs nothing.
     pub(crate) happened: Box<[sim::Event]>,
     /// Where props touched something, if anybody wants to know.
@@ -59,10 +59,10 @@ impl Frame {
 
     /// What the snapshot of this tick tells `player` of themself.
     pub(crate) fn own(&self, player: EntityId, lead: Option<Lead>) -> OwnPlayer {
-        let own = self.motions.iter().find(|(id, ..)| *id == player);
+        let own = self.answers.iter().find(|(id, ..)| *id == player);
         OwnPlayer {
             lead,
-            motion: own.map(|&(_, motion, _)| motion),
+            answer: own.map(|&(_, answer, _)| answer),
             surprised: own.is_some_and(|&(.., surprised)| surprised),
         }
     }
@@ -70,10 +70,11 @@ impl Frame {
     /// The match as it is in `world` now.
     pub(crate) fn of(world: &World, seats: &Seats, curiosity: &Curiosity) -> Arc<Self> {
         let state = world.state();
+        let tick = Tick::from_simulation(state.tick).unwrap_or_default();
         let contacts = curiosity.lasts(state.tick).then(|| world.contacts().collect());
         Arc::new(Self {
             state,
-            motions: seats.motions(world),
+            answers: seats.answers(world, tick),
             happened: world.events().into(),
             contacts,
             counters: *world.counters(),
@@ -215,6 +216,7 @@ impl Match {
         for standing in self.seats.standings(&self.world, next) {
             let _ = self.events.send((next, standing));
         }
+        self.seats.note_pushed(&self.world, next);
         self.seats.report(&self.sessions);
         let frame = Frame::of(&self.world, &self.seats, &self.curiosity);
         // Nobody to hear it is no error.
@@ -332,8 +334,8 @@ mod tests {
         let own = frame.state.entities.iter().find(|entity| entity.id == seat.player).unwrap();
         assert!(own.velocity.x > 100.0, "after a second of walking: {own:?}");
         assert_eq!(frame.commands.in_time, 60);
-        let own_motion = frame.own(seat.player, None).motion.unwrap();
-        assert_eq!(own_motion.position.as_dvec3(), own.position);
+        let answer = frame.own(seat.player, None).answer.unwrap();
+        assert_eq!(answer.motion.position.as_dvec3(), own.position);
         assert!(stage.game.sessions.lead(seat.player).is_some());
     }
 

@@ -4,6 +4,7 @@
 mod crowd;
 mod drawing;
 pub mod pages;
+mod program;
 mod shipped;
 mod subject;
 
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 pub use ::oracle::Random;
 pub use crowd::{Wanderer, crowd_shapes, placed};
 pub use drawing::Drawing;
+pub use program::program;
 pub use shipped::ShippedMap;
 pub use subject::OneSize;
 

@@ -15,8 +15,7 @@ use proto::control::{
 };
 use server::{Options, Running, Server};
 use tests::harness;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tests::harness::pages::{get, metric};
 use tokio::time::timeout;
 
 /// Far longer than anything here takes: only a hang lasts as long.
@@ -57,21 +56,6 @@ async fn join(running: &Running, text: &str) -> Result<Client, JoinError> {
     connector(running).join(&name(text), MapHash::ANY).await
 }
 
-async fn get(address: SocketAddr, path: &str) -> String {
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    answer
-}
-
-/// The value of one series of the metrics page.
-fn metric(page: &str, series: &str) -> f64 {
-    let line = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
-    line.unwrap_or_else(|| panic!("{series} is not in\n{page}")).parse().unwrap()
-}
-
 /// What a server says first to a client that begins the control stream so.
 async fn answer_to(running: &Running, beginning: &[u8]) -> Option<ServerMessage> {
     let connection = connector(running).connect().await.unwrap();
@@ -107,9 +91,9 @@ async fn eight_bots_play_and_see_what_the_server_means_and_it_replays() {
     let looking = async {
         play.wait_for(|all| *all).await.unwrap();
         loop {
-            let page = get(running.http_addr(), "/metrics").await;
+            let page = get(running.http_addr(), "/metrics").await.body;
             if metric(&page, "game_snapshots_total") > 8.0 * 20.0 {
-                return (page, get(running.http_addr(), "/healthz").await);
+                return (page, get(running.http_addr(), "/healthz").await.status);
             }
         }
     };
@@ -130,14 +114,14 @@ async fn eight_bots_play_and_see_what_the_server_means_and_it_replays() {
     assert!(report.entities_seen_least >= running.props() + 8, "{report}");
     assert!(running.props() >= 60);
 
-    assert!(health.starts_with("HTTP/1.1 200"), "{health}");
+    assert_eq!(health, 200);
     assert!(page.contains("game_build_info"), "{page}");
     assert_eq!(metric(&page, "game_players"), 8.0);
     assert_eq!(metric(&page, "game_entities{kind=\"player\"}"), 8.0);
     assert_eq!(metric(&page, "game_emergency_replacements_total"), 0.0);
     assert!(metric(&page, "game_commands_total{outcome=\"accepted\"}") > 8.0 * 10.0);
 
-    let page = get(running.http_addr(), "/metrics").await;
+    let page = get(running.http_addr(), "/metrics").await.body;
     assert_eq!(metric(&page, "game_disconnects_total{reason=\"left\"}"), 8.0);
     assert_eq!(metric(&page, "game_players"), 0.0);
     end(running).await;
@@ -176,7 +160,7 @@ async fn what_one_says_all_hear_in_order() {
         timeout(HANG, hearing).await.unwrap();
         assert_eq!(heard, ["hello", "and goodbye"]);
     }
-    let page = get(running.http_addr(), "/metrics").await;
+    let page = get(running.http_addr(), "/metrics").await.body;
     assert_eq!(metric(&page, "game_chat_lines_total"), 2.0);
     one.leave().await;
     other.leave().await;
@@ -313,7 +297,7 @@ async fn who_breaks_the_protocol_is_out_and_nobody_else_notices() {
     connection.send_datagram(vec![0xff; 40].into()).unwrap();
     timeout(HANG, connection.closed()).await.unwrap();
 
-    let page = get(running.http_addr(), "/metrics").await;
+    let page = get(running.http_addr(), "/metrics").await.body;
     assert_eq!(metric(&page, "game_disconnects_total{reason=\"malformed\"}"), 1.0);
     assert_eq!(metric(&page, "game_refusals_total{reason=\"malformed\"}"), 1.0);
     for _ in 0..30 {

@@ -11,9 +11,7 @@ use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{ClientHello, ClientMessage, MapHash, PlayerName, encode_client_message};
 use server::{Options, Running, Server};
 use sim::Command;
-use tests::harness::{self, Random};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tests::harness::{self, Random, pages};
 use tokio::time::timeout;
 
 /// Far longer than anything here takes.
@@ -36,20 +34,9 @@ async fn end(running: Running) {
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
 }
 
-async fn page(running: &Running) -> String {
-    let mut stream = TcpStream::connect(running.http_addr()).await.unwrap();
-    let request = "GET /metrics HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n";
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    answer
-}
-
 /// The value of one series now.
 async fn metric(running: &Running, series: &str) -> f64 {
-    let page = page(running).await;
-    let line = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
-    line.unwrap_or_else(|| panic!("{series} is not in\n{page}")).parse().unwrap()
+    pages::metric(&pages::get(running.http_addr(), "/metrics").await.body, series)
 }
 
 fn connector(running: &Running) -> Connector {

@@ -1,11 +1,15 @@
+mod shoved;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use proto::Tick;
 use proto::client::CommandSent;
-use sim::{Command, EntityState, Kind, PlayerMotion};
+use proto::snapshot::Answer;
+use sim::{Command, EntityState, PlayerMotion, Predicted};
 
 use super::map_store::LoadedMap;
+use shoved::Shoved;
 
 /// Commands that may wait for the server's answer: two seconds at 60 Hz. Who
 /// hears nothing for longer has other troubles than the place of their feet.
@@ -13,20 +17,6 @@ const UNANSWERED: usize = 128;
 
 /// Errors below this many units are corrected too, but nobody could see it.
 const VISIBLE: f64 = 0.1;
-
-/// A body this near, in units beyond what it and the player may do in a tenth
-/// of a second, may have touched the player.
-const ARM: f64 = 4.0;
-
-/// The time between two answers in which it may have, in seconds.
-const BETWEEN: f64 = 0.1;
-
-/// A projectile this near, in units, may burst upon the player: the reach of a
-/// burst, and what a rocket flies in the meantime.
-const BLAST: f64 = 230.0;
-
-/// A prop slower than this, in units per second, moves nobody.
-const SLOW: f64 = 8.0;
 
 /// Ticks that a body is thought to go on as it was last heard to move.
 const CARRIED: u32 = 12;
@@ -52,23 +42,20 @@ pub struct Prediction {
     /// Commands that the server has not answered, in order of their ticks.
     unanswered: VecDeque<Played>,
     /// Props that the player shoves, after the last command.
-    shoved: Vec<EntityState>,
-    /// Whether anything may have pushed the player between the last two
-    /// answers.
-    pushed: bool,
+    shoved: Shoved,
     stats: PredictionStats,
 }
 
 /// An entity as the server told of it last, and of which tick that was.
 pub type Told = (Tick, EntityState);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Played {
     tick: Tick,
     command: Command,
     /// How the player moves after it, if that could be predicted.
     after: Option<PlayerMotion>,
-    /// Whether anything may push the player meanwhile.
+    /// Whether something that moves was thought to be in the way.
     pushed: bool,
 }
 
@@ -77,11 +64,12 @@ struct Played {
 pub struct PredictionError {
     /// The distance in units.
     pub units: f64,
-    /// Whether the player may have been pushed since the answer that this was
-    /// predicted from, the one before the last: another player, or a prop that moves though they did not shove it, was
-    /// near enough to touch them, or a projectile to burst upon them. What
-    /// those did in between no client can know. What the player shoves
-    /// themself pushes nobody.
+    /// Whether the player was pushed since the answer that this was predicted
+    /// from. The server says so if something that moves was in the way or
+    /// carried them, a burst threw them, or they were put elsewhere; and the
+    /// prediction if it took something that moves to be in the way, where that
+    /// may have turned aside in the meantime. What the player shoves themself
+    /// pushes nobody.
     pub pushed: bool,
 }
 
@@ -107,8 +95,7 @@ impl Prediction {
             seconds,
             answered: None,
             unanswered: VecDeque::new(),
-            shoved: Vec::new(),
-            pushed: false,
+            shoved: Shoved::default(),
             stats: PredictionStats::default(),
         }
     }
@@ -121,16 +108,20 @@ impl Prediction {
         }
     }
 
-    /// Plays a command that has just been sent, past `others`, each as it was
-    /// last heard of.
+    /// Plays a command that has just been sent, and those of skipped ticks, past
+    /// `others`, each as it was last heard of.
     pub fn play(&mut self, sent: &CommandSent, others: &[Told]) {
-        let mut tick = sent.first;
+        let last = self.unanswered.back().map(|played| played.tick);
+        let last = last.or(self.answered.map(|(tick, _)| tick));
+        let mut tick = last.map_or(sent.tick, |last| last.after(1));
+        tick = tick.max(sent.tick.before(UNANSWERED as u32).unwrap_or_default());
         while tick <= sent.tick {
-            let known = self.motion();
-            let pushed =
-                known.is_some_and(|(_, motion)| self.may_be_pushed(&motion, before(tick), others));
-            let after = known.map(|(_, motion)| self.step(motion, tick, sent.command, others));
-            self.unanswered.push_back(Played { tick, command: sent.command, after, pushed });
+            let command = if tick < sent.tick { sent.held } else { sent.command };
+            let mut played = Played { tick, command, after: None, pushed: false };
+            if let Some((_, motion)) = self.motion() {
+                self.step(motion, &mut played, others);
+            }
+            self.unanswered.push_back(played);
             tick = tick.after(1);
         }
         while self.unanswered.len() > UNANSWERED {
@@ -144,23 +135,31 @@ impl Prediction {
     pub fn reconcile(
         &mut self,
         tick: Tick,
-        motion: PlayerMotion,
+        Answer { motion, since_pushed }: Answer,
         others: &[Told],
     ) -> Option<PredictionError> {
-        if self.answered.is_some_and(|(answered, _)| tick <= answered) {
+        let last = self.answered.map(|(answered, _)| answered);
+        if last.is_some_and(|last| tick <= last) {
             return None;
         }
         self.answered = Some((tick, motion));
         let mut predicted = None;
-        let mut pushed = self.may_be_pushed(&motion, tick, others);
+        let between = last.map_or(0, |last| tick.distance(last));
+        let mut pushed = since_pushed < Answer::LONG_AGO && i64::from(since_pushed) < between;
         while let Some(played) = self.unanswered.front().filter(|played| played.tick <= tick) {
             predicted = played.after.filter(|_| played.tick == tick);
             pushed |= played.pushed;
             self.unanswered.pop_front();
         }
-        // What is judged was predicted from the answer before the last.
-        let pushed_before = std::mem::replace(&mut self.pushed, pushed);
-        if predicted != Some(motion) {
+        // What was sent before there was a prediction: nothing but idling.
+        while let Some(first) = self.unanswered.front().map(|played| played.tick)
+            && first > tick.after(1)
+            && self.unanswered.len() < UNANSWERED
+        {
+            let idle = Played { tick: before(first), ..Played::default() };
+            self.unanswered.push_front(idle);
+        }
+        if predicted != Some(motion) || self.shoved.are_moving() {
             self.replay(motion, others);
         }
         let predicted = predicted?;
@@ -172,7 +171,7 @@ impl Prediction {
         self.stats.compared += 1;
         self.stats.corrections += u64::from(predicted != motion);
         self.stats.visible_corrections += u64::from(error > VISIBLE);
-        Some(PredictionError { units: error, pushed: pushed || pushed_before })
+        Some(PredictionError { units: error, pushed })
     }
 
     /// Takes in that the player is not in the world: there is nothing to
@@ -194,66 +193,27 @@ impl Prediction {
     }
 
     fn replay(&mut self, mut motion: PlayerMotion, others: &[Told]) {
-        self.shoved.clear();
+        self.shoved.doubt();
         for index in 0..self.unanswered.len() {
-            let Played { tick, command, pushed, .. } = self.unanswered[index];
-            let pushed = pushed || self.may_be_pushed(&motion, before(tick), others);
-            motion = self.step(motion, tick, command, others);
-            self.unanswered[index] = Played { tick, command, after: Some(motion), pushed };
+            let mut played = self.unanswered[index];
+            motion = self.step(motion, &mut played, others);
+            self.unanswered[index] = played;
         }
     }
 
     /// One tick: the player moves past the others, and what they shove slides.
-    fn step(
-        &mut self,
-        motion: PlayerMotion,
-        tick: Tick,
-        command: Command,
-        others: &[Told],
-    ) -> PlayerMotion {
-        let mut around: Vec<EntityState> =
-            others.iter().map(|told| self.at(told, before(tick))).collect();
-        let predictor = &self.map.predictor;
-        let (moved, shoved) = predictor.step(motion, command, self.seconds, &mut around);
-        let shoves = |state: &EntityState| self.shoved.iter().any(|own| own.id == state.id);
-        let moving =
-            (0..around.len()).filter(|index| shoved.contains(index) || shoves(&around[*index]));
-        self.shoved = moving
-            .map(|index| predictor.slide(around[index], &around, &moved, self.seconds))
-            .collect();
-        moved
-    }
-
-    /// Another at the end of `tick`: what the player shoves as that goes, the
-    /// others as they were heard to move.
-    fn at(&self, (heard, state): &Told, tick: Tick) -> EntityState {
-        if let Some(own) = self.shoved.iter().find(|own| own.id == state.id) {
-            return *own;
-        }
-        if state.asleep {
-            return *state;
-        }
-        let ticks = tick.distance(*heard).clamp(0, CARRIED.into());
-        let position = state.position + state.velocity * (ticks as f64 * self.seconds);
-        EntityState { position, ..*state }
-    }
-
-    /// Whether anything may have moved the player that they did not move
-    /// themself.
-    fn may_be_pushed(&self, motion: &PlayerMotion, tick: Tick, others: &[Told]) -> bool {
-        let predictor = &self.map.predictor;
-        let own_speed = f64::from(motion.velocity.length());
-        others.iter().any(|told| {
-            let state = self.at(told, tick);
-            let shoves = self.shoved.iter().any(|own| own.id == state.id);
-            let speed = state.velocity.length();
-            let reach = match state.kind {
-                Kind::Prop { model } if predictor.bursts(model) => BLAST,
-                Kind::Prop { .. } if shoves || state.asleep || speed < SLOW => return false,
-                _ => ARM + (own_speed + speed) * BETWEEN,
-            };
-            predictor.is_near(motion, &state, reach)
-        })
+    fn step(&mut self, from: PlayerMotion, played: &mut Played, others: &[Told]) -> PlayerMotion {
+        let begins = before(played.tick);
+        let (seconds, predictor) = (self.seconds, &self.map.predictor);
+        let at = |told| self.shoved.at(told, begins, seconds, predictor);
+        let mut around: Vec<EntityState> = others.iter().map(at).collect();
+        let own = self.shoved.ids();
+        let Predicted { motion, shoved, pushed } =
+            predictor.step(from, played.command, seconds, &mut around, &own);
+        let known = (around.as_slice(), others);
+        self.shoved.advance(played.tick, &shoved, known, &motion, (seconds, predictor));
+        (played.after, played.pushed) = (Some(motion), pushed);
+        motion
     }
 }
 

@@ -155,7 +155,7 @@ impl Bot {
                         let units = Duration::from_secs_f64(error.units * UNIT_OF_ERROR);
                         record.errors.record(units);
                         if !error.pushed && error.units > 0.1 {
-                            let own = snapshot.motion;
+                            let own = snapshot.answer;
                             debug!("{}: {} units off at {own:?}", self.name, error.units);
                         }
                         if !error.pushed {

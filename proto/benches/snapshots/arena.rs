@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use proto::quantise::{Quantised, Quantiser};
 use proto::server::OwnPlayer;
+use proto::snapshot::Answer;
 use sim::{Buttons, Command, Config, EntityId, World};
 
 use crate::random::Random;
@@ -40,7 +41,11 @@ pub(crate) fn play(fights: bool, ticks: usize) -> Vec<Moment> {
         world.step(&commands);
         if tick >= SETTLING {
             let state = Arc::new(quantiser.quantise(&world.state()).unwrap());
-            let own = |id| OwnPlayer { motion: world.player_motion(id), ..OwnPlayer::default() };
+            let own = |id| {
+                let answer = |motion| Answer { motion, since_pushed: Answer::LONG_AGO };
+                let answer = world.player_motion(id).map(answer);
+                OwnPlayer { answer, ..OwnPlayer::default() }
+            };
             let players = players.iter().map(|&id| (id, own(id))).collect();
             moments.push(Moment { state, players });
         }

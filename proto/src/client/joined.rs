@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use sim::{Buttons, Command, PlayerMotion};
+use sim::{Buttons, Command};
 
 use super::clock::Clock;
 use super::event_queue::EventQueue;
@@ -10,7 +10,7 @@ use crate::commands::{
     Acknowledgement, CommandBatch, CommandDatagram, MAX_COMMANDS, MAX_VIEW_AGE, QUARTER_TURN,
 };
 use crate::control::ServerHello;
-use crate::snapshot::{Header, SnapshotCodec};
+use crate::snapshot::{Answer, Header, SnapshotCodec};
 use crate::{DatagramError, Tick, Time};
 
 /// A snapshot that was new and has been taken in.
@@ -23,7 +23,7 @@ pub struct SnapshotReceived {
     /// Whether its digest agreed; `None` if it had none that could be checked.
     pub digest_agrees: Option<bool>,
     /// How the client's own player moved after this tick, if that was told.
-    pub motion: Option<PlayerMotion>,
+    pub answer: Option<Answer>,
 }
 
 /// A datagram of commands to be sent now.
@@ -33,9 +33,9 @@ pub struct CommandSent {
     pub tick: Tick,
     /// The command as it was sent.
     pub command: Command,
-    /// The first tick that it is for: those skipped since the last command, if
-    /// any, get the same one.
-    pub first: Tick,
+    /// The command of the ticks, if any, that were skipped since the last one:
+    /// the same once more, as the server has it too.
+    pub held: Command,
     /// The datagram.
     pub datagram: Vec<u8>,
 }
@@ -138,7 +138,7 @@ impl Joined {
         if let Some(lead) = snapshot.lead.filter(|_| in_order) {
             self.clock.steer(now, lead);
         }
-        Ok(Some(SnapshotReceived { tick, gap, digest_agrees, motion: snapshot.motion }))
+        Ok(Some(SnapshotReceived { tick, gap, digest_agrees, answer: snapshot.answer }))
     }
 
     /// Gives the command for the tick that is due, if one is.
@@ -159,16 +159,17 @@ impl Joined {
             ..command
         };
         let count = tick.distance(self.newest).clamp(1, MAX_COMMANDS as i64) as u32;
-        for _ in 0..count {
-            self.commands.push_back(command);
-        }
+        // What the server does too where it hears of no command in time.
+        let held = self.commands.back().copied().unwrap_or_default();
+        self.commands.extend(std::iter::repeat_n(held, count as usize - 1));
+        self.commands.push_back(command);
         let surplus = self.commands.len().saturating_sub(MAX_COMMANDS);
         self.commands.drain(..surplus);
         self.newest = tick;
         let oldest = tick.before(self.commands.len() as u32 - 1)?;
         let batch = CommandBatch::new(oldest, self.commands.iter().copied().collect())?;
         let datagram = CommandDatagram { acknowledgement: self.received, batch }.encode();
-        Some(CommandSent { tick, command, first: tick.before(count - 1)?, datagram })
+        Some(CommandSent { tick, command, held, datagram })
     }
 }
 

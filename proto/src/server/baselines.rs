@@ -1,14 +1,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sim::{EntityId, PlayerMotion};
+use sim::EntityId;
 
 use super::own_motion::{OwnMotion, OwnPlayer};
 use super::relevance::{self, Viewer};
 use crate::commands::Acknowledgement;
 use crate::quantise::{Quantised, QuantisedEntity};
 use crate::snapshot::{
-    BASELINES_KEPT, Baseline, DIGEST_INTERVAL, DIGEST_SLOTS, Digest, DigestSample, Header,
+    Answer, BASELINES_KEPT, Baseline, DIGEST_INTERVAL, DIGEST_SLOTS, Digest, DigestSample, Header,
     MIN_SNAPSHOT, SnapshotCodec, Written,
 };
 use crate::{DatagramError, MAX_SLOTS, Tick};
@@ -84,8 +84,8 @@ struct Slot {
 struct SentSnapshot {
     state: Arc<Quantised>,
     acknowledged: bool,
-    /// Whether it carried the client's own motion.
-    has_motion: bool,
+    /// Whether it carried an answer.
+    has_answer: bool,
     /// Each slot carried, ascending, with the number of its sending.
     carried: Vec<(u16, u32)>,
 }
@@ -151,7 +151,7 @@ impl Baselines {
             return false;
         }
         self.arrived = self.arrived.max(sent.state.revision());
-        if sent.has_motion {
+        if sent.has_answer {
             self.motion.arrived(sent.state.tick());
         }
         for &(index, send) in &sent.carried {
@@ -204,8 +204,8 @@ impl Baselines {
         }
         self.chosen = None;
 
-        let motion = self.motion.take_due(state.tick(), own, self.codec.tick_rate);
-        let header = self.header(state, own, motion.as_ref());
+        let answer = self.motion.take_due(state.tick(), own, self.codec.tick_rate);
+        let header = self.header(state, own, answer.as_ref());
         let mut count = self.urgent.len().min(usize::from(u8::MAX));
         let mut slots = std::mem::take(&mut self.carried);
         let datagram = loop {
@@ -214,7 +214,7 @@ impl Baselines {
             slots.sort_unstable();
             // No more than 255 were taken.
             let header = Header { records: count as u8, ..header };
-            match self.write(state, &header, motion.as_ref(), &slots, limit) {
+            match self.write(state, &header, answer.as_ref(), &slots, limit) {
                 Ok(datagram) => break datagram,
                 // Others may be longer: a little less than there was room for.
                 Err(fit) => count = (fit * 15 / 16).min(count.saturating_sub(1)),
@@ -232,7 +232,7 @@ impl Baselines {
         self.history.push_back(SentSnapshot {
             state: Arc::clone(state),
             acknowledged: false,
-            has_motion: motion.is_some(),
+            has_answer: answer.is_some(),
             carried,
         });
         Some(Encoded { datagram, records, postponed: self.urgent.len() - records })
@@ -256,7 +256,7 @@ impl Baselines {
         &self,
         state: &Quantised,
         header: &Header,
-        motion: Option<&PlayerMotion>,
+        answer: Option<&Answer>,
         carried: &[u16],
         limit: usize,
     ) -> Result<Vec<u8>, usize> {
@@ -267,7 +267,7 @@ impl Baselines {
             baseline: self.slots[usize::from(slot)].baseline(state.tick(), acknowledged),
         });
         let digest = header.has_digest.then(|| self.sample(state, carried));
-        self.codec.encode(header, motion, records, digest, limit)
+        self.codec.encode(header, answer, records, digest, limit)
     }
 
     /// Lists the slots of which news are due, the most urgent first: urgency is
@@ -303,7 +303,7 @@ impl Baselines {
         self.urgent.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    fn header(&self, state: &Quantised, own: &OwnPlayer, motion: Option<&PlayerMotion>) -> Header {
+    fn header(&self, state: &Quantised, own: &OwnPlayer, answer: Option<&Answer>) -> Header {
         let acknowledged = self
             .history
             .iter()
@@ -314,7 +314,7 @@ impl Baselines {
             tick: state.tick(),
             has_digest: self.snapshots.is_multiple_of(DIGEST_INTERVAL),
             lead: own.lead,
-            has_motion: motion.is_some(),
+            has_answer: answer.is_some(),
             acknowledged: acknowledged.unwrap_or(0),
             records: 0,
         }

@@ -1,13 +1,14 @@
 use std::num::NonZeroU16;
 
-use sim::PlayerMotion;
-
 use crate::Tick;
-use crate::snapshot::Lead;
+use crate::snapshot::{Answer, Lead};
 
 /// How many times a second a moving player's own motion is told, while all
 /// goes as its client must have predicted.
 const RATE: u32 = 10;
+
+/// How many times a second while it is pushed, which its client cannot predict.
+const PUSHED_RATE: u32 = 30;
 
 /// What a snapshot tells a client about its own player, besides the entity
 /// that everybody sees.
@@ -16,7 +17,7 @@ pub struct OwnPlayer {
     /// How early its commands come.
     pub lead: Option<Lead>,
     /// How it moves, if it is in the world.
-    pub motion: Option<PlayerMotion>,
+    pub answer: Option<Answer>,
     /// Whether the tick was played with another command than the client's own
     /// for it, so that the client has certainly predicted wrongly.
     pub surprised: bool,
@@ -25,7 +26,7 @@ pub struct OwnPlayer {
 /// Decides which snapshots carry the client's own motion.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OwnMotion {
-    sent: Option<(Tick, PlayerMotion)>,
+    sent: Option<(Tick, Answer)>,
     /// Tick of the latest motion known to have arrived.
     arrived: Option<Tick>,
 }
@@ -37,17 +38,20 @@ impl OwnMotion {
         tick: Tick,
         own: &OwnPlayer,
         tick_rate: NonZeroU16,
-    ) -> Option<PlayerMotion> {
-        let motion = own.motion?;
+    ) -> Option<Answer> {
+        let answer = own.answer?;
         if let Some((sent, last)) = self.sent {
-            let known = last == motion && self.arrived == Some(sent);
-            let interval = i64::from((u32::from(tick_rate.get()) / RATE).max(1));
-            if known || (!own.surprised && tick.distance(sent) < interval) {
+            let known = last.motion == answer.motion && self.arrived == Some(sent);
+            let since = tick.distance(sent);
+            let was_pushed = i64::from(answer.since_pushed) < since;
+            let rate = if was_pushed { PUSHED_RATE } else { RATE };
+            let interval = i64::from((u32::from(tick_rate.get()) / rate).max(1));
+            if known || (!own.surprised && since < interval) {
                 return None;
             }
         }
-        self.sent = Some((tick, motion));
-        Some(motion)
+        self.sent = Some((tick, answer));
+        Some(answer)
     }
 
     /// Notes that the motion of `tick` has arrived.
@@ -60,7 +64,7 @@ impl OwnMotion {
 mod tests {
     use super::*;
     use glam::Vec3;
-    use sim::Walker;
+    use sim::{PlayerMotion, Walker};
 
     #[test]
     fn it_is_told_at_once_when_surprising_seldom_when_not_and_never_again_at_rest() {
@@ -68,7 +72,8 @@ mod tests {
         let at = |x: f32, surprised| {
             let position = Vec3::new(x, 0.0, 0.0);
             let motion = PlayerMotion { position, velocity: Vec3::ZERO, walker: Walker::default() };
-            OwnPlayer { lead: None, motion: Some(motion), surprised }
+            let answer = Answer { motion, since_pushed: Answer::LONG_AGO };
+            OwnPlayer { lead: None, answer: Some(answer), surprised }
         };
         let mut own = OwnMotion::default();
         let count =
@@ -80,5 +85,10 @@ mod tests {
         own.arrived(Tick(66));
         assert!((67..200).all(|n| own.take_due(Tick(n), &at(60.0, true), rate).is_none()));
         assert!(own.take_due(Tick(200), &at(61.0, false), rate).is_some());
+        let mut pushed = at(62.0, false);
+        assert!(own.take_due(Tick(202), &pushed, rate).is_none(), "too soon");
+        pushed.answer.as_mut().unwrap().since_pushed = 1;
+        assert!(own.take_due(Tick(202), &pushed, rate).is_some(), "pushed");
+        assert!(own.take_due(Tick(203), &pushed, rate).is_none(), "that is known");
     }
 }

@@ -1,9 +1,7 @@
 use std::num::NonZeroU16;
 
-use sim::PlayerMotion;
-
+use super::answer::{Answer, STILL, code_answer};
 use super::models::{CHANCES, GAP, IS_AGED, IS_EMPTY, IS_SPECIAL, PRIORS};
-use super::motion::{STILL, code_motion};
 use super::record::NOTHING;
 use super::{Baseline, DIGEST_SLOTS, Header, Lead, PLAIN_BYTES};
 use crate::quantise::{QuantisedEntity, WorldBounds};
@@ -27,7 +25,7 @@ pub struct Snapshot {
     /// How early this client's commands arrive.
     pub lead: Option<Lead>,
     /// How the client's own player moves, if that is told.
-    pub motion: Option<PlayerMotion>,
+    pub answer: Option<Answer>,
     /// What has become of some entities, in ascending order of slot.
     pub records: Vec<Record>,
     /// What the server says they add up to.
@@ -90,7 +88,7 @@ impl SnapshotCodec {
     pub fn encode<'a>(
         &self,
         header: &Header,
-        motion: Option<&PlayerMotion>,
+        answer: Option<&Answer>,
         records: impl Iterator<Item = Written<'a>>,
         digest: Option<DigestSample>,
         limit: usize,
@@ -100,8 +98,8 @@ impl SnapshotCodec {
         let mut encoder = Encoder::new(&PRIORS, bytes);
         // What a writer passes is possible: no coding below fails.
         let _ = header.code(&mut encoder);
-        if let Some(motion) = motion {
-            let _ = code_motion(&mut encoder, motion);
+        if let Some(answer) = answer {
+            let _ = code_answer(&mut encoder, answer);
         }
         let reserved = if digest.is_some() { DIGEST_BYTES } else { 0 };
         let mut next = 0;
@@ -187,7 +185,7 @@ impl SnapshotCodec {
         baseline: impl Fn(u16, Sought) -> Option<(Tick, &'b QuantisedEntity)>,
     ) -> Result<Snapshot, DatagramError> {
         let header = header.code(decoder)?;
-        let motion = if header.has_motion { Some(code_motion(decoder, &STILL)?) } else { None };
+        let answer = if header.has_answer { Some(code_answer(decoder, &STILL)?) } else { None };
         let mut records = Vec::with_capacity(header.records.into());
         let mut next = 0;
         for _ in 0..header.records {
@@ -203,7 +201,7 @@ impl SnapshotCodec {
             slots: decoder.raw(0, 32),
             digest: decoder.raw(0, 32),
         });
-        Ok(Snapshot { tick: header.tick, lead: header.lead, motion, records, digest })
+        Ok(Snapshot { tick: header.tick, lead: header.lead, answer, records, digest })
     }
 
     fn read_record<'b>(

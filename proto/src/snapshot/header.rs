@@ -23,7 +23,7 @@ impl DatagramKind {
 pub const PLAIN_BYTES: usize = 3;
 
 const HAS_DIGEST: u8 = 1 << 2;
-const HAS_MOTION: u8 = 1 << 3;
+const HAS_ANSWER: u8 = 1 << 3;
 const KIND: u8 = 0b11;
 
 /// The usual lead, in its own units: what clients steer for, rounded down.
@@ -36,8 +36,8 @@ pub struct Header {
     pub tick: Tick,
     /// Whether a digest ends it.
     pub has_digest: bool,
-    /// Whether the client's own motion follows.
-    pub has_motion: bool,
+    /// Whether an answer to what the client predicted follows.
+    pub has_answer: bool,
     /// How early the client's commands arrive.
     pub lead: Option<Lead>,
     /// How many ticks before its own the latest snapshot is that is known to
@@ -51,7 +51,7 @@ impl Header {
     /// The bytes that are not coded.
     pub(super) fn plain(&self) -> [u8; PLAIN_BYTES] {
         let flag = |is_set: bool, flag| if is_set { flag } else { 0 };
-        let flags = flag(self.has_digest, HAS_DIGEST) | flag(self.has_motion, HAS_MOTION);
+        let flags = flag(self.has_digest, HAS_DIGEST) | flag(self.has_answer, HAS_ANSWER);
         let [low, high] = self.tick.low_bits().to_le_bytes();
         [DatagramKind::Snapshot as u8 | flags, low, high]
     }
@@ -66,13 +66,13 @@ impl Header {
             return Err(DatagramError::Truncated);
         };
         DatagramKind::Snapshot.expect((flags & KIND).into())?;
-        if flags & !(KIND | HAS_DIGEST | HAS_MOTION) != 0 {
+        if flags & !(KIND | HAS_DIGEST | HAS_ANSWER) != 0 {
             return Err(DatagramError::OutOfRange { field: "reserved bits" });
         }
         let tick = Tick::from_low_bits(u16::from_le_bytes([low, high]), near)
             .ok_or(DatagramError::OutOfRange { field: "tick" })?;
-        let (has_digest, has_motion) = (flags & HAS_DIGEST != 0, flags & HAS_MOTION != 0);
-        Ok(Self { tick, has_digest, has_motion, lead: None, acknowledged: 0, records: 0 })
+        let (has_digest, has_answer) = (flags & HAS_DIGEST != 0, flags & HAS_ANSWER != 0);
+        Ok(Self { tick, has_digest, has_answer, lead: None, acknowledged: 0, records: 0 })
     }
 
     /// Codes the rest.

@@ -24,7 +24,7 @@ pub(crate) fn seeds(few: u64) -> std::ops::Range<u64> {
 
 #[test]
 fn what_arrives_is_right_and_all_arrives_in_the_end() {
-    let (mut digests, mut stale, mut duplicates, mut motions) = (0, 0, 0, 0);
+    let (mut digests, mut stale, mut duplicates, mut answers) = (0, 0, 0, 0);
     for seed in seeds(150) {
         let mut random = Random::new(seed);
         let scene = Scene::new(seed, 1 + random.below(32), random.below(200));
@@ -46,13 +46,13 @@ fn what_arrives_is_right_and_all_arrives_in_the_end() {
         let stats = game.client.stats();
         assert_eq!(stats.digest_mismatches, 0, "seed {seed}");
         digests += stats.digests;
-        motions += game.motions;
+        answers += game.answers;
         stale += stats.stale;
         duplicates += stats.duplicates;
     }
     // The lines did misbehave and the digests were checked.
     assert!(digests > 1000 && stale > 10 && duplicates > 100, "{digests} {stale} {duplicates}");
-    assert!(motions > 1000, "{motions}");
+    assert!(answers > 1000, "{answers}");
 }
 
 #[test]

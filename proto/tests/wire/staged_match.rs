@@ -9,6 +9,7 @@ use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{MapHash, MapName, PlayerName};
 use proto::quantise::{Quantised, Quantiser};
 use proto::server::{CommandSource, JitterBuffer, OwnPlayer, Terms};
+use proto::snapshot::Answer;
 use proto::{Tick, Time, client, server};
 use sim::{Command, EntityId, PlayerMotion, Walker};
 
@@ -31,13 +32,14 @@ pub(crate) fn terms() -> Arc<Terms> {
     })
 }
 
-/// A motion of the player of a state that nobody could mistake for another.
-fn motion_of(state: &Quantised) -> Option<PlayerMotion> {
+/// An answer about the player of a state that nobody could mistake for another.
+fn answer_to(state: &Quantised) -> Option<Answer> {
     let player = state.entity(0)?;
     let vector = |axes: [i32; 3]| Vec3::from_array(axes.map(|axis| axis as f32 / 3.0));
     let walker = Walker { grounded: player.asleep, ..Walker::default() };
     let velocity = vector(player.velocity.map(i32::from));
-    Some(PlayerMotion { position: vector(player.position), velocity, walker })
+    let motion = PlayerMotion { position: vector(player.position), velocity, walker };
+    Some(Answer { motion, since_pushed: Answer::LONG_AGO })
 }
 
 /// A command datagram that acknowledges these snapshots.
@@ -74,8 +76,8 @@ pub(crate) struct Match {
     pub(crate) states: Vec<Arc<Quantised>>,
     /// Ticks that got the client's own command, and ticks in all.
     pub(crate) in_time: (u32, u32),
-    /// How often the client was told of its own motion.
-    pub(crate) motions: u32,
+    /// How often the client's prediction was answered.
+    pub(crate) answers: u32,
     quantiser: Quantiser,
     now: Time,
 }
@@ -106,7 +108,7 @@ impl Match {
             limit: 1200,
             states,
             in_time: (0, 0),
-            motions: 0,
+            answers: 0,
             quantiser,
             now: Time::ZERO,
         }
@@ -148,10 +150,10 @@ impl Match {
             let received = received.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             if let Some(received) = received {
                 assert_ne!(received.digest_agrees, Some(false), "seed {seed}");
-                if received.motion.is_some() {
-                    let truth = motion_of(&self.states[received.tick.0 as usize]);
-                    assert_eq!(received.motion, truth, "seed {seed}");
-                    self.motions += 1;
+                if received.answer.is_some() {
+                    let truth = answer_to(&self.states[received.tick.0 as usize]);
+                    assert_eq!(received.answer, truth, "seed {seed}");
+                    self.answers += 1;
                 }
                 self.check_view();
             }
@@ -175,7 +177,7 @@ impl Match {
         self.in_time.1 += 1;
         let own = OwnPlayer {
             lead: self.jitter_buffer.lead(),
-            motion: motion_of(&state),
+            answer: answer_to(&state),
             surprised: source != CommandSource::Client,
         };
         let datagram = self.server.encode_snapshot(&state, &own, self.limit).unwrap();

@@ -13,8 +13,8 @@ use proto::control::{
 use proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, WorldBounds};
 use proto::range::{Coder, Decoder, Encoder, Number};
 use proto::snapshot::{
-    Baseline, Digest, DigestSample, Header, Lead, PRIORS, Record, Snapshot, SnapshotCodec, Sought,
-    Written,
+    Answer, Baseline, Digest, DigestSample, Header, Lead, PRIORS, Record, Snapshot, SnapshotCodec,
+    Sought, Written,
 };
 use proto::{PROTOCOL_VERSION, Tick};
 use sim::{Buttons, Command, EntityId, ModelId, PlayerMotion, Posture, Vitals, Walker};
@@ -120,11 +120,12 @@ fn player() -> QuantisedEntity {
     }
 }
 
-fn motion() -> PlayerMotion {
+fn answer() -> Answer {
     let walker =
         Walker { posture: Posture::Standing, yaw: 16_384, grounded: true, jump_held: false };
     let velocity = Vec3::new(320.0, -12.5, 0.0);
-    PlayerMotion { position: Vec3::new(0.0, 113.0, 25.25), velocity, walker }
+    let motion = PlayerMotion { position: Vec3::new(0.0, 113.0, 25.25), velocity, walker };
+    Answer { motion, since_pushed: 3 }
 }
 
 fn prop() -> QuantisedEntity {
@@ -188,18 +189,18 @@ fn the_table_of_chances() {
 fn check_snapshot(
     name: &str,
     header: &Header,
-    motion: Option<PlayerMotion>,
+    answer: Option<Answer>,
     written: &[Written<'_>],
     digest: Option<DigestSample>,
 ) {
     let encoded =
-        CODEC().encode(header, motion.as_ref(), written.iter().copied(), digest, 1200).unwrap();
+        CODEC().encode(header, answer.as_ref(), written.iter().copied(), digest, 1200).unwrap();
     check(name, &encoded);
     let records = written
         .iter()
         .map(|record| Record { slot: record.slot, entity: record.entity.copied() })
         .collect();
-    let snapshot = Snapshot { tick: header.tick, lead: header.lead, motion, records, digest };
+    let snapshot = Snapshot { tick: header.tick, lead: header.lead, answer, records, digest };
     let acknowledged = header.tick.before(header.acknowledged.into()).unwrap();
     let decoded = CODEC().decode(&printed(name), Tick(70_000), |slot, sought| {
         let baseline = written.iter().find(|record| record.slot == slot)?.baseline?;
@@ -217,7 +218,7 @@ fn whole_snapshot() {
     let header = Header {
         tick: Tick(70_001),
         has_digest: false,
-        has_motion: true,
+        has_answer: true,
         lead: Some(Lead::from_ticks(1.5)),
         acknowledged: 0,
         records: 3,
@@ -225,7 +226,7 @@ fn whole_snapshot() {
     let (player, prop) = (player(), prop());
     let record = |slot, entity| Written { slot, entity, baseline: None };
     let records = [record(3, Some(&player)), record(17, Some(&prop)), record(20, None)];
-    check_snapshot("whole-snapshot", &header, Some(motion()), &records, None);
+    check_snapshot("whole-snapshot", &header, Some(answer()), &records, None);
 }
 
 fn change<'a>(
@@ -244,7 +245,7 @@ fn changes_with_a_digest() {
     let header = Header {
         tick: Tick(70_004),
         has_digest: true,
-        has_motion: false,
+        has_answer: false,
         lead: None,
         acknowledged: 3,
         records: 2,
@@ -285,7 +286,7 @@ fn falls_and_leaps() {
     let header = Header {
         tick: Tick(70_010),
         has_digest: false,
-        has_motion: false,
+        has_answer: false,
         lead: Some(Lead::from_ticks(-2.0)),
         acknowledged: 4,
         records: 3,

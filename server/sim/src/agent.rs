@@ -21,14 +21,25 @@ const PLAYER_MASS: f64 = 80.0;
 /// Ground this steep or flatter is stood on, not shoved.
 const STOOD_ON: f64 = 0.7;
 
+/// Who is met by a body slower than this, in units per second, is not pushed:
+/// in a tick of 1/60 s it does not come as far as its place is rounded.
+const STILL: f64 = 1.0;
+
 /// The world as a player's movement sees it.
 pub(crate) struct Around<'a, C> {
     pub(crate) arena: &'a Arena,
     pub(crate) crowd: C,
     pub(crate) memory: Memory<'a>,
+    /// Whether anything that moves, and not by the player's own doing, has
+    /// been in the way or has carried the player.
+    pub(crate) pushed: bool,
 }
 
 impl<'a, C> Around<'a, C> {
+    pub(crate) fn new(arena: &'a Arena, crowd: C, memory: Memory<'a>) -> Self {
+        Self { arena, crowd, memory, pushed: false }
+    }
+
     fn agent(&self, posture: Posture) -> Agent<'a> {
         let (shape, size) = self.arena.shapes.boxes.of(posture);
         Agent { map: &self.arena.map, shape: &self.arena.shapes[shape], size }
@@ -37,7 +48,12 @@ impl<'a, C> Around<'a, C> {
 
 impl<'a, C: Crowd<'a>> Surroundings for Around<'a, C> {
     fn sweep(&mut self, posture: Posture, start: Vec3, end: Vec3) -> Sweep {
-        self.agent(posture).sweep(start, end, &self.crowd, &mut self.memory)
+        let sweep = self.agent(posture).sweep(start, end, &self.crowd, &mut self.memory);
+        if let Some(slot) = sweep.hit.and_then(|hit| hit.entity) {
+            let moves = self.crowd.velocity(slot).length_squared() > STILL * STILL;
+            self.pushed |= moves && !self.crowd.is_own_doing(slot);
+        }
+        sweep
     }
 
     fn is_free(&mut self, posture: Posture, position: Vec3) -> bool {
@@ -69,6 +85,8 @@ pub(crate) struct Outcome {
     pub(crate) overlaps: bool,
     /// Whether they went through a teleporter.
     pub(crate) teleported: bool,
+    /// Whether anything that moves had a say in where they went.
+    pub(crate) pushed: bool,
 }
 
 /// Moves the player in `slot` for `seconds` and shoves what they run into.
@@ -93,8 +111,9 @@ pub(crate) fn step(
     let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
     let mut encounters = Encounters::default();
     let memory = Memory::new(counters);
-    let mut around = Around { arena, crowd: Others { space, slot }, memory };
+    let mut around = Around::new(arena, Others { space, slot }, memory);
     let moved = movement::step(motion, command, seconds, &mut around, &mut encounters);
+    let pushed = around.pushed;
     let shape = arena.shapes.of_posture(moved.walker.posture);
     let pose = Pose::at(moved.position.as_dvec3());
     let placement = space.place(shape, pose, Some(slot), counters);
@@ -112,13 +131,13 @@ pub(crate) fn step(
     if let Some(placement) = placement {
         entities.commit(slot, placement);
     }
-    shove(entities, &arena.shapes, &encounters.touched);
-    Outcome { overlaps, teleported }
+    shove(entities, &arena.shapes, slot, &encounters.touched);
+    Outcome { overlaps, teleported, pushed }
 }
 
 /// Gives props that a player ran into the speed of an inelastic shove. It
 /// goes through the centre of mass: a flat hand, not a finger that tips.
-fn shove(entities: &mut Entities, shapes: &Shapes, touched: &[(SweepHit, f64)]) {
+fn shove(entities: &mut Entities, shapes: &Shapes, player: u16, touched: &[(SweepHit, f64)]) {
     for (hit, speed) in touched {
         let Some(slot) = hit.entity else { continue };
         let Some(entity) = entities.get(slot) else { continue };
@@ -132,6 +151,7 @@ fn shove(entities: &mut Entities, shapes: &Shapes, touched: &[(SweepHit, f64)]) 
         rest::wake(entities, slot);
         if let Some(entity) = entities.get_mut(slot) {
             entity.velocity += gained;
+            entity.shoved_by = Some(player);
         }
     }
 }

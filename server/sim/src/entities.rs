@@ -57,6 +57,9 @@ pub(crate) struct Entity {
     pub(crate) rest: Rest,
     /// How the last search for contacts found it.
     pub(crate) seen: Option<Seen>,
+    /// The slot of the player whose shove set it going, if nothing else has
+    /// since. No tick depends on it: it only tells who was pushed.
+    pub(crate) shoved_by: Option<u16>,
     placed: Option<(Placement, CellRange)>,
 }
 
@@ -212,6 +215,7 @@ impl Entities {
             angular: DVec3::ZERO,
             rest: Rest::default(),
             seen: None,
+            shoved_by: None,
             placed: None,
         });
         Some(id)

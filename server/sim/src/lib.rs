@@ -48,7 +48,7 @@ pub use counters::{Clock, Counters, Stage, StageCounter, Stages};
 pub use entities::MAX_ENTITIES;
 pub use event::Event;
 pub use movement::{PlayerMotion, Walker};
-pub use predict::Predictor;
+pub use predict::{Predicted, Predictor};
 pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};

@@ -16,7 +16,7 @@ use crate::impact::Passage;
 use crate::movement::{self, Encounters, GRAVITY, PlayerMotion};
 use crate::pose::Pose;
 use crate::setup::SetupError;
-use crate::state::{EntityState, Kind, ModelId};
+use crate::state::{EntityId, EntityState, Kind, ModelId};
 
 /// A prop that rises or falls no faster than this, in units per second, lies
 /// on something: a tick of gravity and a little.
@@ -28,6 +28,20 @@ const LIES: f64 = 20.0;
 #[derive(Clone, Debug)]
 pub struct Predictor {
     arena: Arena,
+}
+
+/// What a predicted tick comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predicted {
+    /// How the player moves after it.
+    pub motion: PlayerMotion,
+    /// Props that the player ran into, by index; they have got the speed of the
+    /// shove.
+    pub shoved: Vec<usize>,
+    /// Whether anything that moves, and not by the player's own doing, was in
+    /// the way or carried the player: what that does meanwhile only the server
+    /// knows.
+    pub pushed: bool,
 }
 
 impl Predictor {
@@ -42,21 +56,22 @@ impl Predictor {
 
     /// Where `command` leads a player in `seconds`, past `others` (without the
     /// player) as they stand when the tick begins, as the server would have
-    /// it. Props that the player runs into get the speed of the shove; who
-    /// they are is told, by index.
+    /// it. `own` are those of them that the player has set going.
     pub fn step(
         &self,
         motion: PlayerMotion,
         command: Command,
         seconds: f64,
         others: &mut [EntityState],
-    ) -> (PlayerMotion, Vec<usize>) {
+        own: &[EntityId],
+    ) -> Predicted {
         let mut counters = Counters::default();
         let mut encounters = Encounters::default();
-        let crowd = Seen { predictor: self, others, player: self.player(&motion) };
+        let crowd = Seen { predictor: self, others, own, player: self.player(&motion) };
         let memory = Memory::new(&mut counters);
-        let mut around = Around { arena: &self.arena, crowd, memory };
-        let moved = movement::step(motion, command, seconds, &mut around, &mut encounters);
+        let mut around = Around::new(&self.arena, crowd, memory);
+        let motion = movement::step(motion, command, seconds, &mut around, &mut encounters);
+        let pushed = around.pushed;
         let mut shoved = Vec::new();
         for (hit, speed) in &encounters.touched {
             let Some(index) = others.iter().position(|other| Some(other.id.slot) == hit.entity)
@@ -72,7 +87,13 @@ impl Predictor {
                 shoved.push(index);
             }
         }
-        (moved, shoved)
+        Predicted { motion, shoved, pushed }
+    }
+
+    /// How a prop slides on for `seconds`, as far as the world lets it; as
+    /// [`Predictor::slide`].
+    pub fn coast(&self, prop: EntityState, seconds: f64) -> EntityState {
+        self.slide_past(prop, std::iter::empty(), seconds)
     }
 
     /// How a prop that was shoved slides on for `seconds`, as far as `others`
@@ -85,16 +106,19 @@ impl Predictor {
         motion: &PlayerMotion,
         seconds: f64,
     ) -> EntityState {
+        let others = others.iter().filter(|other| other.id != prop.id);
+        let bodies = others.filter_map(|other| self.body(other)).chain([self.player(motion)]);
+        self.slide_past(prop, bodies, seconds)
+    }
+
+    fn slide_past<'a>(
+        &self,
+        prop: EntityState,
+        bodies: impl Iterator<Item = Body<'a>>,
+        seconds: f64,
+    ) -> EntityState {
         let (Some(start), Some(shape)) = (self.body(&prop), self.rigid(&prop)) else { return prop };
-        let mut velocity = prop.velocity;
-        let mut mean = velocity;
-        if velocity.z.abs() < LIES {
-            let level = velocity.with_z(0.0);
-            let lost = level.clamp_length_max(FRICTION * GRAVITY * seconds);
-            velocity = level - lost;
-            // Each sub-step slows the body first and then moves it.
-            mean = level - lost * (0.5 + 0.5 / f64::from(SUB_STEPS_ALONE));
-        }
+        let (mut velocity, mean) = slowed(prop.velocity, seconds);
         let from = start.motion.start;
         let to = Pose { position: from.position + mean * seconds, ..from };
         let moving = Body::moving(&self.arena.shapes[shape], from, to);
@@ -112,8 +136,7 @@ impl Predictor {
         self.arena
             .map
             .solids_touching(&bounds, |index| meet(&Body::fixed(&solids[index as usize])));
-        let bodies = others.iter().filter(|other| other.id != prop.id);
-        for body in bodies.filter_map(|other| self.body(other)).chain([self.player(motion)]) {
+        for body in bodies {
             if body.speedbox().overlaps(&bounds) {
                 meet(&body);
             }
@@ -121,14 +144,8 @@ impl Predictor {
         EntityState { position: moving.motion.at(time).position, velocity, ..prop }
     }
 
-    /// Whether a body's box is within `reach` units of the player's.
-    pub fn is_near(&self, motion: &PlayerMotion, other: &EntityState, reach: f64) -> bool {
-        let around = self.player(motion).speedbox().inflated(reach);
-        self.body(other).is_some_and(|body| body.speedbox().overlaps(&around))
-    }
-
     /// Whether bodies of this model burst: a rocket, or a grenade.
-    pub fn bursts(&self, model: ModelId) -> bool {
+    fn bursts(&self, model: ModelId) -> bool {
         Weapon::ALL.iter().any(|weapon| self.arena.model(weapon.model_name()) == Some(model))
     }
 
@@ -160,11 +177,27 @@ impl Predictor {
     }
 }
 
+/// The velocity after `seconds` of sliding, and the mean one meanwhile.
+fn slowed(velocity: DVec3, seconds: f64) -> (DVec3, DVec3) {
+    if velocity.z.abs() >= LIES {
+        return (velocity, velocity);
+    }
+    let level = velocity.with_z(0.0);
+    let braking = FRICTION * GRAVITY;
+    let lost = level.clamp_length_max(braking * seconds);
+    // Whoever comes to rest before the end slides for that much less.
+    let share = if seconds > 0.0 { (lost.length() / (braking * seconds)).min(1.0) } else { 1.0 };
+    // Each sub-step slows the body first and then moves it.
+    let mean = (level - lost * (0.5 + 0.5 / f64::from(SUB_STEPS_ALONE))) * share;
+    (level - lost, mean)
+}
+
 /// The bodies that a client knows of. What is thought to be where the player
 /// is must be elsewhere, and is left out.
 struct Seen<'a> {
     predictor: &'a Predictor,
     others: &'a [EntityState],
+    own: &'a [EntityId],
     player: Body<'a>,
 }
 
@@ -187,5 +220,9 @@ impl<'a> Crowd<'a> for Seen<'a> {
     fn velocity(&self, slot: u16) -> DVec3 {
         let stood_on = self.others.iter().find(|other| other.id.slot == slot);
         stood_on.map_or(DVec3::ZERO, |other| other.velocity)
+    }
+
+    fn is_own_doing(&self, slot: u16) -> bool {
+        self.own.iter().any(|own| own.slot == slot)
     }
 }

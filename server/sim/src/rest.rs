@@ -41,6 +41,7 @@ pub(crate) fn wake(entities: &mut Entities, slot: u16) {
         if together || entity.id.slot == slot {
             entity.rest.asleep = false;
             entity.rest.still = 0;
+            entity.shoved_by = None;
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::digest::digest;
 use crate::dynamics;
 use crate::entities::{Entities, Entity, Player, PlayerBody, Role};
 use crate::event::Event;
-use crate::guard::Space;
+use crate::guard::{Blocker, Space};
 use crate::hovertank::{self, Cargo, Hovertank};
 use crate::movement::{PlayerMotion, Walker};
 use crate::setup::{Config, SetupError, SetupWarning};
@@ -68,6 +68,8 @@ pub struct World {
     counters: Counters,
     events: Vec<Event>,
     warnings: Vec<SetupWarning>,
+    /// The players on foot who were pushed in the last tick.
+    pushed: Vec<EntityId>,
     tick: u64,
 }
 
@@ -100,6 +102,7 @@ impl World {
             past: Past::default(),
             counters: Counters::default(),
             events: Vec::new(),
+            pushed: Vec::new(),
             tick: 0,
         };
         world.place_drawn_props();
@@ -172,7 +175,9 @@ impl World {
         let seconds = 1.0 / f64::from(self.config.tick_rate);
         self.tick += 1;
         self.events.clear();
+        self.pushed.clear();
         let overlapping = self.advance_players(commands, seconds);
+        let moved = self.motions();
         self.advance_props(seconds, overlapping);
         hovertank::deploy(
             &self.arena,
@@ -183,6 +188,10 @@ impl World {
         );
         combat::advance_projectiles(&mut self.combat(seconds));
         self.bring_back();
+        // Whatever a player's own move did not do, something else did.
+        let displaced = moved.iter().filter(|(id, own)| self.player_motion(*id) != Some(*own));
+        let displaced: Vec<_> = displaced.map(|(id, _)| *id).collect();
+        self.pushed.extend(displaced);
         self.past.remember(&self.entities);
         self.count();
     }
@@ -209,6 +218,14 @@ impl World {
             velocity: entity.velocity.as_vec3(),
             walker: *entity.walker()?,
         })
+    }
+
+    /// Whether something else had a say in how a player on foot moved in the
+    /// last tick, which a client can therefore not have predicted: a body that
+    /// moved was in the way or carried them, unless their own shove had set it
+    /// going; a burst threw them; or they were put elsewhere.
+    pub fn was_pushed(&self, id: EntityId) -> bool {
+        self.pushed.contains(&id)
     }
 
     /// What happened in the last tick, in order.
@@ -253,6 +270,12 @@ impl World {
     /// Half extents of a player's box in `posture`, in units.
     pub fn agent_half_extents(&self, posture: Posture) -> DVec3 {
         self.arena.shapes[self.arena.shapes.of_posture(posture)].bounds.half_extents()
+    }
+
+    /// The motions of all players on foot who are there.
+    fn motions(&self) -> Vec<(EntityId, PlayerMotion)> {
+        let ids = self.entities.iter().map(|entity| entity.id);
+        ids.filter_map(|id| Some((id, self.player_motion(id)?))).collect()
     }
 
     fn view(&self, entity: &Entity) -> Option<EntityState> {
@@ -312,6 +335,7 @@ impl World {
                 self.events.push(Event::Teleported { player });
             }
             overlapping.extend(outcome.overlaps.then_some(slot));
+            self.pushed.extend(outcome.pushed.then_some(player));
             combat::fire(&mut self.combat(seconds), slot, command);
         }
         overlapping
@@ -332,6 +356,18 @@ impl World {
             self.rescue(slot);
         }
         self.catch_fallen();
+        // What leans on other bodies no longer goes as its shover alone has it.
+        for pair in self.pairs.iter().filter(|pair| !pair.points.is_empty()) {
+            let Blocker::Entity(other) = pair.key.other else { continue };
+            let is_rigid = |slot| self.entities.get(slot).is_some_and(Entity::is_rigid);
+            if is_rigid(pair.key.body) && is_rigid(other) {
+                for slot in [pair.key.body, other] {
+                    if let Some(entity) = self.entities.get_mut(slot) {
+                        entity.shoved_by = None;
+                    }
+                }
+            }
+        }
     }
 
     fn count(&mut self) {

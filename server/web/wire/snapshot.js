@@ -70,7 +70,7 @@ function readMotion(coder) {
   const velocity = AXES.map(() => (coder.raw(1) ? float() : 0));
   const yaw = coder.raw(16);
   const [crouching, grounded, jumpHeld] = AXES.map(() => coder.raw(1) === 1);
-  return { position, velocity, yaw, crouching, grounded, jumpHeld };
+  return { position, velocity, yaw, crouching, grounded, jumpHeld, sincePushed: coder.raw(5) };
 }
 
 function readRecord(coder, terms, tick, acknowledged, slot, baseline) {

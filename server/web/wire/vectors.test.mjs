@@ -111,6 +111,7 @@ test("a snapshot of whole entities", () => {
     crouching: false,
     grounded: true,
     jumpHeld: false,
+    sincePushed: 3,
   });
   assert.deepEqual(snapshot.records, [
     { slot: 3, entity: PLAYER },

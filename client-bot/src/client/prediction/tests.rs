@@ -11,7 +11,7 @@ fn arena() -> Arc<LoadedMap> {
 }
 
 fn sent(tick: u32, command: Command) -> CommandSent {
-    CommandSent { tick: Tick(tick), command, first: Tick(tick), datagram: Vec::new() }
+    CommandSent { tick: Tick(tick), command, held: command, datagram: Vec::new() }
 }
 
 /// A player in an otherwise empty match, as the server has it.
@@ -20,6 +20,11 @@ fn alone(map: &LoadedMap) -> (World, EntityId) {
     let mut world = World::new(Arc::clone(&map.world), [].into(), config).unwrap();
     let player = world.join().unwrap();
     (world, player)
+}
+
+/// What the server says of who was not pushed.
+fn answer(motion: PlayerMotion) -> Answer {
+    Answer { motion, since_pushed: Answer::LONG_AGO }
 }
 
 fn wandering(tick: u32) -> Command {
@@ -33,7 +38,7 @@ fn alone_every_bit_is_as_predicted() {
     let map = arena();
     let (mut world, player) = alone(&map);
     let mut prediction = Prediction::new(map, SECONDS);
-    prediction.reconcile(Tick(0), world.player_motion(player).unwrap(), &[]);
+    prediction.reconcile(Tick(0), answer(world.player_motion(player).unwrap()), &[]);
     // The server is ten ticks behind what the client plays.
     for tick in 1..1000 {
         prediction.play(&sent(tick, wandering(tick)), &[]);
@@ -41,7 +46,7 @@ fn alone_every_bit_is_as_predicted() {
             world.step(&[(player, wandering(tick - 10))]);
             let motion = world.player_motion(player).unwrap();
             let error = PredictionError { units: 0.0, pushed: false };
-            assert_eq!(prediction.reconcile(Tick(tick - 10), motion, &[]), Some(error));
+            assert_eq!(prediction.reconcile(Tick(tick - 10), answer(motion), &[]), Some(error));
         }
     }
     let expected = PredictionStats { compared: 989, ..PredictionStats::default() };
@@ -54,22 +59,47 @@ fn what_the_server_did_otherwise_is_mended_in_all_that_follows() {
     let (world, player) = alone(&map);
     let start = world.player_motion(player).unwrap();
     let mut prediction = Prediction::new(Arc::clone(&map), SECONDS);
-    prediction.reconcile(Tick(0), start, &[]);
+    prediction.reconcile(Tick(0), answer(start), &[]);
     for tick in 1..=6 {
         prediction.play(&sent(tick, wandering(tick)), &[]);
     }
     // A shove of a unit that the client knew nothing of.
     let predicted = prediction.unanswered[1].after.unwrap();
     let shoved = PlayerMotion { position: predicted.position + Vec3::Z, ..predicted };
-    let error = prediction.reconcile(Tick(2), shoved, &[]).unwrap();
+    let error = prediction.reconcile(Tick(2), answer(shoved), &[]).unwrap();
     assert!((error.units - 1.0).abs() < 1e-3, "{error:?}");
     let mut expected = shoved;
     for tick in 3..=6 {
-        expected = map.predictor.step(expected, wandering(tick), SECONDS, &mut []).0;
+        expected = map.predictor.step(expected, wandering(tick), SECONDS, &mut [], &[]).motion;
     }
     assert_eq!(prediction.motion(), Some((Tick(6), expected)));
-    assert_eq!(prediction.reconcile(Tick(1), start, &[]), None, "old news");
+    assert_eq!(prediction.reconcile(Tick(1), answer(start), &[]), None, "old news");
     assert_eq!(prediction.stats().visible_corrections, 1);
+}
+
+/// What a busy client skips, the server fills with the command before; and what
+/// was sent before anything could be predicted, with idling.
+#[test]
+fn skipped_ticks_are_predicted_as_the_server_plays_them() {
+    let map = arena();
+    let (mut world, player) = alone(&map);
+    let mut prediction = Prediction::new(map, SECONDS);
+    let (run, turn) = (wandering(1), wandering(99));
+    prediction.play(&sent(4, run), &[]);
+    prediction.play(&CommandSent { held: run, ..sent(8, turn) }, &[]);
+    assert_eq!(prediction.motion(), None, "nothing is known yet");
+    world.step(&[]);
+    prediction.reconcile(Tick(1), answer(world.player_motion(player).unwrap()), &[]);
+    for tick in 2..=8 {
+        let command = match tick {
+            ..4 => Command::default(),
+            4..8 => run,
+            _ => turn,
+        };
+        world.step(&[(player, command)]);
+    }
+    let motion = world.player_motion(player).unwrap();
+    assert_eq!(prediction.motion(), Some((Tick(8), motion)));
 }
 
 #[test]
@@ -78,10 +108,10 @@ fn being_put_elsewhere_is_no_error_of_prediction() {
     let (world, player) = alone(&map);
     let start = world.player_motion(player).unwrap();
     let mut prediction = Prediction::new(map, SECONDS);
-    prediction.reconcile(Tick(0), start, &[]);
+    prediction.reconcile(Tick(0), answer(start), &[]);
     prediction.play(&sent(1, wandering(1)), &[]);
     let elsewhere = PlayerMotion { position: start.position + Vec3::X * 900.0, ..start };
-    assert_eq!(prediction.reconcile(Tick(1), elsewhere, &[]), None);
+    assert_eq!(prediction.reconcile(Tick(1), answer(elsewhere), &[]), None);
     assert_eq!(prediction.motion(), Some((Tick(1), elsewhere)));
     let expected = PredictionStats { relocations: 1, ..PredictionStats::default() };
     assert_eq!(*prediction.stats(), expected);

@@ -28,6 +28,8 @@ pub(crate) trait Crowd<'a> {
     fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, Body<'a>));
     /// Velocity of the body in this slot, in units per second.
     fn velocity(&self, slot: u16) -> DVec3;
+    /// Whether the player is the one who set the body in this slot going.
+    fn is_own_doing(&self, slot: u16) -> bool;
 }
 
 /// Everybody but the player in `slot`, where they stand now.
@@ -44,6 +46,11 @@ impl<'a> Crowd<'a> for Others<'a> {
 
     fn velocity(&self, slot: u16) -> DVec3 {
         self.space.entities.get(slot).map_or(DVec3::ZERO, |entity| entity.velocity)
+    }
+
+    fn is_own_doing(&self, slot: u16) -> bool {
+        let entity = self.space.entities.get(slot);
+        entity.is_some_and(|entity| entity.shoved_by == Some(self.slot))
     }
 }
 

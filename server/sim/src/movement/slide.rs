@@ -110,7 +110,10 @@ pub(super) fn slide_and_step(
 /// Keeps the feet on the ground where it falls away: down a stair, or over
 /// the crest of a ramp.
 fn descend(motion: &mut Motion, ground: Option<DVec3>, surroundings: &mut impl Surroundings) {
-    if ground.is_none() || motion.velocity.z > 0.0 {
+    let Some(normal) = ground else { return };
+    // By the ground, not by the horizon: who walks up to an edge goes on down,
+    // and no rounding of a level floor's normal decides.
+    if motion.velocity.dot(normal) > LEAVING {
         return;
     }
     let below = motion.position - Vec3::Z * STEP_HEIGHT;

@@ -1,0 +1,24 @@
+//! Programs of this project, as their users start them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The binary of this name, of the package of the same name, built as this
+/// test was. Whoever tests only this package has not built it yet.
+///
+/// # Panics
+/// If it does not build.
+pub fn program(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    // target/PROFILE/deps/TEST
+    let folder = test.ancestors().nth(2).unwrap();
+    let release = folder.file_name().is_some_and(|name| name == "release");
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--package", name, "--bin", name])
+        .args(release.then_some("--release"))
+        .arg("--target-dir")
+        .arg(folder.parent().unwrap_or(Path::new("target")))
+        .status();
+    assert!(built.unwrap().success(), "{name} does not build");
+    folder.join(name)
+}
