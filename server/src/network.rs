@@ -95,6 +95,8 @@ pub(crate) struct Lobby {
     pub(crate) port: u16,
     /// Fingerprint of the certificate that newcomers are shown.
     pub(crate) certificate: watch::Sender<Fingerprint>,
+    /// Whether the server has made it itself.
+    pub(crate) self_signed: bool,
 }
 
 /// What spectators are given.

@@ -154,6 +154,7 @@ impl Server {
             spectators,
             port: description.local_addr.port(),
             certificate: watch::Sender::new(description.certificate),
+            self_signed: options.cert.is_none(),
         });
         let cadence =
             Cadence::new(options.snapshot_rate.unwrap_or(options.tick_rate), options.tick_rate);

@@ -39,6 +39,7 @@ async fn a_server_tells_who_it_is_and_that_it_is_ready() {
     assert_eq!(info["players"], 0);
     assert_eq!(info["port"], running.local_addr().port());
     assert_eq!(info["certificate_sha256"], running.certificate_sha256().to_string());
+    assert_eq!(info["self_signed"], true);
     assert_eq!(info["protocol"], proto::PROTOCOL_VERSION);
 
     let page = loop {

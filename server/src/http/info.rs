@@ -19,6 +19,8 @@ pub(super) struct Info {
     port: u16,
     /// SHA-256 of the certificate that newcomers are shown, in hexadecimal.
     certificate_sha256: String,
+    /// Whether nobody else vouches for it.
+    self_signed: bool,
     uptime_seconds: f64,
 }
 
@@ -37,6 +39,7 @@ pub(super) fn of(lobby: &Lobby) -> Info {
         max_players: terms.player_limit,
         port: lobby.port,
         certificate_sha256: lobby.certificate.borrow().to_string(),
+        self_signed: lobby.self_signed,
         uptime_seconds: lobby.epoch.elapsed().as_secs_f64(),
     }
 }

@@ -8,6 +8,10 @@ import { hueOf } from "../match/roster.js";
 const WHOLE = [1, 1, 1];
 const ASLEEP = [0.34, 0.42, 0.62];
 const VISOR = [0.09, 0.11, 0.15];
+
+/** A disc under players, so that they are found from afar. */
+const HALO = [28, 28, 0.6];
+
 const PAIN = [1, 0.93, 0.9];
 
 /** Half heights of `standing` and `crouching` in `maps/spaces.toml`. */
@@ -29,6 +33,8 @@ export function addBodies(frame, shown, { sleeping, followed, hurt }) {
       const colour = mix(hueColour(hueOf(slot)), PAIN, pain);
       put(frame.bodies, "pawn", position, rotation, size, colour, glow);
       put(frame.bodies, "visor", position, rotation, size, VISOR);
+      const feet = add(position, [0, 0, -27 * size[2]]);
+      put(frame.ghosts, "ball", feet, rotation, HALO, [...colour, 0.5], 1);
       continue;
     }
     let colour = entity.isPlayer ? hueColour(hueOf(slot)) : modelColour(model);

@@ -68,7 +68,8 @@ export class Layers {
     if (this.height === null && shown.length > 0) {
       const players = shown.filter(({ isPlayer }) => isPlayer);
       const heights = (players.length > 0 ? players : shown).map(({ position }) => position[2]).sort((a, b) => a - b);
-      this.height = Math.round(heights[heights.length >> 1] / CUT_STEP) * CUT_STEP;
+      const middle = heights[heights.length >> 1] + (players.length > 0 ? 0 : FEET);
+      this.height = Math.round(middle / CUT_STEP) * CUT_STEP;
       this.ground = this.height - FEET;
     }
   }

@@ -46,11 +46,15 @@ export async function fetchInfo() {
   }
 }
 
-/** The address of the game's UDP port, as WebTransport wants it. */
+/**
+ * The address of the game's UDP port, as WebTransport wants it: on the host of
+ * the page, or the one that `?host=` names where the page came through a tunnel.
+ */
 export function gameAddress(info) {
-  // The certificate is for a number, and `localhost` may be either family.
-  const host = location.hostname === "localhost" ? "127.0.0.1" : location.hostname;
-  return `https://${host}:${info.port}/`;
+  const named = new URLSearchParams(location.search).get("host");
+  // `localhost` may be of either family, the server listens on one.
+  const own = location.hostname === "localhost" ? "127.0.0.1" : location.hostname;
+  return `https://${named ?? own}:${info.port}/`;
 }
 
 function fingerprint(hexadecimal) {
@@ -97,11 +101,11 @@ export class Connection {
       "The page came over TCP; the match itself is shown over UDP. A firewall or a container may let only TCP through.",
     );
     try {
-      this.web = new WebTransport(address, {
-        serverCertificateHashes: [
-          { algorithm: "sha-256", value: fingerprint(info.certificate_sha256) },
-        ],
-      });
+      // What an authority vouches for the browser trusts by itself, and for longer
+      // than it takes hashes for.
+      const value = fingerprint(info.certificate_sha256);
+      const pinned = { serverCertificateHashes: [{ algorithm: "sha-256", value }] };
+      this.web = new WebTransport(address, info.self_signed ? pinned : {});
     } catch (error) {
       throw new Ended("This browser refused to connect.", String(error));
     }
