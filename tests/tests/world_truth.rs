@@ -19,11 +19,6 @@ use tests::oracle::verify::{Judge, Wrong};
 /// is outside: clefts that the flood does not get into.
 const DOUBTFUL: f64 = 0.01;
 
-/// Where a trace ends within a few thousandths of a unit of an edge, a plane
-/// that only divides the tree there may be named for the surface. The time is
-/// right, and a mover stays free. Of the traces of one size so many at most.
-const STRAY_NORMALS: f64 = 0.001;
-
 fn percent(part: usize, of: usize) -> f64 {
     part as f64 / of.max(1) as f64 * 100.0
 }
@@ -51,7 +46,7 @@ fn is_true(path: &Path) {
         eprintln!(
             "{name}: {} points, {:.2} % in the shell, {:.1} % filled, {:.2} % in doubt; {} traces, \
              {:.1} % met something, {:.2} % right within the shell; {} moves, {:.1} % blocked, {} \
-             ended inside within the shell; {} stray normals",
+             ended inside within the shell",
             points.asked,
             percent(points.shell, points.asked),
             percent(points.filled, points.asked),
@@ -62,7 +57,6 @@ fn is_true(path: &Path) {
             walk.moves,
             percent(walk.blocked, walk.moves),
             walk.grazing,
-            traces.stray.count + walk.stray.count,
         );
         let mut check = |what: &str, wrong: &Wrong| {
             if wrong.count > 0 {
@@ -72,11 +66,8 @@ fn is_true(path: &Path) {
         check("points", &points.wrong);
         check("traces", &traces.wrong);
         check("moves", &walk.wrong);
-        let stray = traces.stray.count + walk.stray.count;
-        if stray as f64 > STRAY_NORMALS * (traces.asked + walk.moves) as f64 {
-            let shown = [traces.stray.shown, walk.stray.shown].concat();
-            faults.push(format!("{name}: {stray} stray normals: {shown:#?}"));
-        }
+        check("normals of traces", &traces.stray);
+        check("normals of moves", &walk.stray);
         if points.doubtful as f64 > DOUBTFUL * points.asked as f64 {
             faults.push(format!("{name}: {} of {} in doubt", points.doubtful, points.asked));
         }

@@ -75,7 +75,7 @@ impl OnionTree {
                 waiting.push((beyond, farther.unwrap_or(Near { normal, distance })));
             }
             // On a plane, a solid on either side is touched.
-            if distance <= rounding {
+            if node.rounded(distance, rounding) == 0.0 {
                 crossed = crossed.or(Some(Near { normal: -normal, distance: 0.0 }));
             }
             child = here;

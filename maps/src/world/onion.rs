@@ -152,7 +152,25 @@ impl Node {
     pub(crate) fn signed_distance(&self, point: Vec3) -> f32 {
         self.normal.dot(point) - self.distance
     }
+
+    /// A point's signed distance as far as it is known: zero if it may be
+    /// nothing but [`rounding`].
+    #[inline]
+    pub(crate) fn rounded(&self, distance: f32, rounding: f32) -> f32 {
+        if distance.abs() > rounding { distance } else { self.rounded_near(distance, rounding) }
+    }
+
+    /// Of a plane across an axis nothing is rounded but where it is.
+    #[cold]
+    fn rounded_near(&self, distance: f32, rounding: f32) -> f32 {
+        let axial = self.normal.abs().max_element() == 1.0;
+        if axial && distance.abs() > rounding * AXIAL { distance } else { 0.0 }
+    }
 }
+
+/// The share of [`rounding`] that is left for a plane across an axis: half a
+/// unit in its distance's last place, and as much again.
+const AXIAL: f32 = 0.25;
 
 /// One BSP over all sizes (Golodetz 2013, section 3): each leaf says for every
 /// size whether it is solid.
@@ -268,7 +286,7 @@ impl OnionTree {
             Target::Leaf(solidity) => Ok(solidity),
             Target::Node(index) => Err(index),
         };
-        self.about(point, known, |solidity| solidity == Solidity::EMPTY)
+        self.around(point, known, |solidity| solidity == Solidity::EMPTY)
     }
 
     /// As [`Self::solidity`], for one size: no farther down than the tree is
@@ -286,14 +304,14 @@ impl OnionTree {
                 None => Err(index),
             },
         };
-        self.about(point, known, |solidity| !solidity.contains(size)).contains(size)
+        self.around(point, known, |solidity| !solidity.contains(size)).contains(size)
     }
 
     /// What is solid on all sides of a point. `known` tells what is so of all
     /// below a child, or else the node to go on at; nothing is looked for once
     /// there is `enough`.
     #[inline]
-    fn about(
+    fn around(
         &self,
         point: Vec3,
         known: impl Fn(Child) -> Result<Solidity, u32>,
@@ -322,8 +340,14 @@ impl OnionTree {
             } else if distance < -rounding {
                 node.back
             } else {
-                waiting.push(node.back);
-                node.front
+                match node.rounded(distance, rounding) {
+                    front if front > 0.0 => node.front,
+                    back if back < 0.0 => node.back,
+                    _ => {
+                        waiting.push(node.back);
+                        node.front
+                    }
+                }
             };
         }
     }

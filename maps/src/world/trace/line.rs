@@ -85,13 +85,8 @@ impl Line for Segment {
 
     #[inline]
     fn distances(&self, node: &Node) -> [f32; 2] {
-        let on = |distance: f32, rounding: f32| {
-            if distance.abs() <= rounding { 0.0 } else { distance }
-        };
-        [
-            on(node.signed_distance(self.start), self.rounding[0]),
-            on(node.signed_distance(self.end), self.rounding[1]),
-        ]
+        let rounded = |end, rounding| node.rounded(node.signed_distance(end), rounding);
+        [rounded(self.start, self.rounding[0]), rounded(self.end, self.rounding[1])]
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which surface it is that is met at an edge.
 
+use arrayvec::ArrayVec;
 use glam::Vec3;
 
 use super::line::{Line, Query};
@@ -27,6 +28,11 @@ fn aside(index: u32) -> Vec3 {
     let steps = Vec3::new(0.819_172_5, 0.671_043_6, 0.549_700_5);
     2.0 * (0.5 + steps * index as f32).fract() - 1.0
 }
+
+/// Where lines disagree, each surface's face is looked for on a circle of this
+/// radius about the point, in distances within which planes pass through it:
+/// wide enough for planes that nearly coincide at the point to have parted.
+const CIRCLE: f32 = 32.0;
 
 /// How far the lines reach, in distances that they pass the point by: planes
 /// that are met at less than the inverse angle are not.
@@ -64,15 +70,24 @@ impl Line for Beside {
     }
 }
 
+/// What lines meet, against their way.
+struct Surface {
+    node: u32,
+    normal: Vec3,
+    votes: usize,
+}
+
 impl OnionTree {
-    /// Normal of the surface that a `motion` meets at `point`: the one that
-    /// most lines meet which begin beside the point, where it is free.
+    /// Normal of the surface that a `motion` meets at `point`: of those that
+    /// lines meet which begin beside the point, where it is free, the one that
+    /// has most of a face there.
+    // Seldom asked, so kept out of the way of those who do not.
+    #[inline(never)]
     pub(super) fn surface(&self, size: SizeId, point: Vec3, motion: Vec3) -> Option<Vec3> {
         let near = near(point);
         let ahead = motion.normalize_or_zero() * REACH;
-        let here = self.around(point, near);
-        let mut met = [None; VOTES];
-        let mut found = 0;
+        let here = self.part_about(point, near);
+        let mut met: ArrayVec<Surface, VOTES> = ArrayVec::new();
         for index in 1..=TRIES {
             let start = aside(index);
             let line = Beside { point, near, start, end: start + ahead };
@@ -80,20 +95,46 @@ impl OnionTree {
             if let Some(leaf) = query.run(here)
                 && let Some(entry) = leaf.entry
             {
-                met[found] = Some(query.normal(entry.node));
-                found += 1;
-                if found == VOTES {
+                let (node, normal) = (entry.node, query.normal(entry.node));
+                match met.iter_mut().find(|known| known.normal == normal) {
+                    Some(known) => known.votes += 1,
+                    None => met.push(Surface { node, normal, votes: 1 }),
+                }
+                if met.iter().map(|surface| surface.votes).sum::<usize>() == VOTES {
                     break;
                 }
             }
         }
-        let votes = |normal: &Vec3| met.iter().filter(|&&other| other == Some(*normal)).count();
-        // Of as many votes the first counts: the order is that of the lines.
-        met.iter().rev().flatten().copied().max_by_key(votes)
+        if let [only] = &met[..] {
+            return Some(only.normal);
+        }
+        // Of equals the first counts: the order is that of the lines.
+        let worth = |surface: &&Surface| (self.face(size, point, surface, near), surface.votes);
+        met.iter().rev().max_by_key(worth).map(|surface| surface.normal)
+    }
+
+    /// How much of a circle about the point has a face in the plane of a
+    /// surface, in eighths: solid behind and none in front. A plane that only
+    /// divides the tree beside a face bounds solid nowhere else.
+    fn face(&self, size: SizeId, point: Vec3, surface: &Surface, near: f32) -> usize {
+        let Surface { node, normal, .. } = *surface;
+        let plane = &self.nodes()[node as usize];
+        let foot = point - plane.normal * plane.signed_distance(point);
+        let (across, along) = normal.any_orthonormal_pair();
+        let diagonal = std::f32::consts::FRAC_1_SQRT_2;
+        let eighths = [(1.0, 0.0), (diagonal, diagonal), (0.0, 1.0), (-diagonal, diagonal)];
+        let on_circle = eighths.iter().flat_map(|&(x, y)| {
+            let aside = (across * x + along * y) * (near * CIRCLE);
+            [foot + aside, foot - aside]
+        });
+        let is_face = |at: &Vec3| {
+            self.is_solid(size, at - normal * near) && !self.is_solid(size, at + normal * near)
+        };
+        on_circle.filter(is_face).count()
     }
 
     /// The part of the tree whose planes tell what is about a point.
-    fn around(&self, point: Vec3, near: f32) -> Child {
+    fn part_about(&self, point: Vec3, near: f32) -> Child {
         let mut child = self.root();
         while let Target::Node(index) = child.target() {
             let node = &self.nodes()[index as usize];
