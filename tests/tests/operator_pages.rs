@@ -57,3 +57,51 @@ async fn a_server_tells_who_it_is_and_that_it_is_ready() {
     running.shutdown();
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
 }
+
+#[tokio::test]
+async fn a_page_finds_all_that_it_asks_for() {
+    let running = serve();
+    let address = running.http_addr();
+    let page = get(address, "/").await;
+    assert_eq!(page.status, 200);
+    assert!(page.body.starts_with("<!doctype html>"), "{}", page.body);
+    for path in ["/web/main.js", "/web/wire/snapshot.js", "/web/style.css"] {
+        assert_eq!(get(address, path).await.status, 200, "{path}");
+    }
+    for path in ["/web/", "/web/no.js", "/web/../Cargo.toml", "/web/wire/vectors.test.mjs"] {
+        assert_eq!(get(address, path).await.status, 404, "{path}");
+    }
+
+    let json = async |path: &str| -> serde_json::Value {
+        let answer = get(address, path).await;
+        assert_eq!(answer.status, 200, "{path}");
+        serde_json::from_str(&answer.body).unwrap()
+    };
+    let scene = json("/scene").await;
+    assert_eq!(scene["hash"], running.map_hash().to_string());
+    let models: Vec<_> = scene["models"].as_array().unwrap().iter().map(|m| &m["name"]).collect();
+    assert_eq!((models.len(), models[0].as_str()), (12, Some("crate")));
+    let polygons = scene["polygons"].as_array().unwrap();
+    assert!(polygons.len() > 100);
+    for polygon in polygons {
+        let corners = polygon.as_array().unwrap().len();
+        assert!(corners >= 9 && corners % 3 == 0, "{polygon}");
+    }
+    // Walls that face the void would hide the arena from above.
+    let highest = scene["bounds"]["max"][2].as_f64().unwrap();
+    let on_top = |polygon: &&serde_json::Value| {
+        polygon.as_array().unwrap().chunks(3).all(|corner| corner[2] == highest)
+    };
+    assert_eq!(polygons.iter().filter(on_top).count(), 0);
+
+    assert_eq!(json("/effects/0").await, serde_json::json!([]));
+    let stages = json("/cascade").await["stages"].as_array().unwrap().len();
+    assert_eq!(stages, sim::Stage::COUNT);
+    assert!(json("/contacts").await["points"].is_array());
+    assert_eq!(json("/onion/60").await["sizes"][0], "point");
+    for path in ["/onion/inf", "/onion/high", "/effects/-1"] {
+        assert_eq!(get(address, path).await.status, 400, "{path}");
+    }
+    running.shutdown();
+    tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
+}

@@ -195,3 +195,16 @@ fn a_browser_without_webtransport_is_told_what_to_use() {
     assert!(complaints.is_empty(), "{complaints:?}");
     ends(running);
 }
+
+#[test]
+fn a_browser_without_webgl_is_told_what_to_do() {
+    let Some(program) = installed() else { return };
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let running = serve(any_port, any_port);
+    let mut browser = Chromium::start(&program, "blind", (800, 600));
+    browser.open(&page_of(&running), "HTMLCanvasElement.prototype.getContext = () => null");
+    browser.wait_for("document.querySelector('#trouble')?.hidden === false");
+    let said = browser.evaluate("document.querySelector('#trouble').innerText");
+    assert!(said.as_str().unwrap().contains("WebGL 2"), "{said}");
+    ends(running);
+}

@@ -75,7 +75,9 @@ async fn walk(
         match timeout(HANG, client.next()).await.unwrap().unwrap() {
             Occasion::CommandDue => {
                 ticks += 1;
-                let yaw = (ticks / TURN_EVERY) as u16 * 9000 + number * 20_000;
+                // Turns go round.
+                let turns = (ticks / TURN_EVERY) as u16;
+                let yaw = turns.wrapping_mul(9000).wrapping_add(number.wrapping_mul(20_000));
                 client.command(Command { forward: 127, yaw, ..Command::default() });
             }
             Occasion::Snapshot { .. } => {

@@ -117,6 +117,27 @@ fn nothing_is_fast_enough_to_pass_a_wall_of_one_unit() {
 }
 
 #[test]
+fn contacts_are_where_a_body_touches_the_ground() {
+    let mut world = empty_room();
+    let slot = world.throw("crate", DVec3::new(200.0, 100.0, 17.0), DVec3::ZERO, DVec3::ZERO);
+    // It falls a unit first.
+    let landed = (0..30).any(|_| {
+        world.step(&[]);
+        world.contacts().any(|contact| contact.impulse > 0.0)
+    });
+    assert!(landed);
+    let contacts: Vec<_> = world.contacts().collect();
+    let centre = world.position(slot);
+    assert!(contacts.len() >= 3, "{contacts:?}");
+    for contact in &contacts {
+        assert!(contact.at.z.abs() < 1.5, "{contact:?}");
+        assert!((contact.at - centre).truncate().length() < 23.0, "{contact:?}");
+    }
+    (0..120).for_each(|_| world.step(&[]));
+    assert_eq!(world.contacts().count(), 0, "who sleeps has none");
+}
+
+#[test]
 fn bodies_that_meet_within_one_tick_do_not_pass_through_each_other() {
     for spin in [0.0, 15.0] {
         let mut world = empty_room();
