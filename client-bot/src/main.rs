@@ -66,10 +66,8 @@ fn show(status: &Status) {
 
 /// Prints the report and says whether all went well.
 fn print(report: &Report, json: bool) -> Result<bool> {
-    if json {
-        println!("{}", serde_json::to_string_pretty(report)?);
-    } else {
-        println!("{report}");
-    }
+    let text = if json { serde_json::to_string_pretty(report)? } else { report.to_string() };
+    // A reader who has had enough does not change what the exit code says.
+    let _ = writeln!(std::io::stdout(), "{text}");
     Ok(report.passed())
 }

@@ -61,6 +61,22 @@ fn refused(arguments: &[&str], input: &str, code: i32) -> String {
     String::from_utf8(output.stderr).expect("messages are text")
 }
 
+#[test]
+fn a_reader_who_has_had_enough_is_no_error() {
+    let folder = Folder::new("enough");
+    let source = folder.file("cube.map", &map(CUBE));
+    done(&["compile", &source], "");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mapc"))
+        .args(["info", &folder.path("cube.obsp")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("mapc starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
 /// A cube of 64 units about the origin.
 const CUBE: &str = "{
 ( -32 -32 32 ) ( -32 32 32 ) ( 32 -32 32 ) x 0 0 0 1 1

@@ -2,7 +2,7 @@
 //! one of the jobs that need no network.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -94,34 +94,40 @@ fn run(job: Job) -> Result<ExitCode> {
         Job::Soak(options) => {
             let report = soak(&options)?;
             if options.json {
-                println!("{}", serde_json::to_string_pretty(&report)?);
+                say(serde_json::to_string_pretty(&report)?);
             } else {
-                println!("{report}");
+                say(report.to_string());
             }
             report.is_clean()
         }
         Job::Replay(options) => {
             let outcome = replay(&options)?;
-            println!("{outcome}");
+            say(outcome.to_string());
             outcome.difference.is_none()
         }
         Job::Scene(options) => {
             let outcome = landing(options.landing())?;
             if options.landing().json {
-                println!("{}", serde_json::to_string_pretty(&outcome)?);
+                say(serde_json::to_string_pretty(&outcome)?);
             } else {
-                println!("{outcome}");
+                say(outcome.to_string());
             }
             outcome.is_as_meant()
         }
         Job::Models(options) => {
             for path in write_models(&options)? {
-                println!("{}", path.display());
+                say(path.display().to_string());
             }
             true
         }
     };
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints what a job found. A reader who has had enough of it, as `head` has,
+/// does not change what the exit code says.
+fn say(found: String) {
+    let _ = writeln!(std::io::stdout(), "{found}");
 }
 
 fn serve_match(options: &Options) -> Result<()> {

@@ -1,4 +1,4 @@
-use std::io;
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -145,10 +145,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         output,
     };
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&compilation)?);
+        writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&compilation)?)?;
     } else {
-        println!("{} in {:.2} s", compilation.output.display(), compilation.seconds);
-        print!("{}", compilation.world);
+        writeln!(io::stdout(), "{} in {:.2} s", compilation.output.display(), compilation.seconds)?;
+        write!(io::stdout(), "{}", compilation.world)?;
     }
     Ok(())
 }

@@ -1,3 +1,4 @@
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -46,6 +47,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     std::fs::write(to, expansion.to_map())
         .with_context(|| format!("cannot write {}", to.display()))?;
-    println!("{}: {} brushes expanded by {}", to.display(), expansion.solids.len(), size.name);
+    writeln!(
+        io::stdout(),
+        "{}: {} brushes expanded by {}",
+        to.display(),
+        expansion.solids.len(),
+        size.name
+    )?;
     Ok(())
 }

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -96,9 +97,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let world = World::load(path)?;
     let summary = Summary::of(&world, std::fs::metadata(path)?.len());
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&summary)?);
+        writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&summary)?)?;
     } else {
-        print!("{summary}");
+        write!(io::stdout(), "{summary}")?;
     }
     Ok(())
 }

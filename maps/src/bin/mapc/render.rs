@@ -12,7 +12,7 @@ mod things;
 mod view;
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -63,7 +63,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     legend::paint(&mut canvas, &view, &survey, &world, space, arguments.height, &counts);
     save(&canvas, &arguments.output)
         .with_context(|| format!("cannot write {}", arguments.output.display()))?;
-    println!("{}: {} x {} pixels", arguments.output.display(), canvas.width(), canvas.height());
+    writeln!(
+        io::stdout(),
+        "{}: {} x {} pixels",
+        arguments.output.display(),
+        canvas.width(),
+        canvas.height()
+    )?;
     Ok(())
 }
 

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -133,9 +134,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         sizes,
     };
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
+        writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&report)?)?;
     } else {
-        print!("{report}");
+        write!(io::stdout(), "{report}")?;
     }
     let wrong = report.point_mismatches + report.trace_mismatches;
     if wrong > 0 {
