@@ -158,16 +158,20 @@ class Page {
     if (best) this.follow(best.slot);
   }
 
+  /** Lets the match go on. */
+  advance(now, passed) {
+    const tick = this.clock.advance(now, passed);
+    if (tick === null) return;
+    this.roster.advance(tick, now);
+    this.shown = this.motion.at(tick);
+    this.layers.advance(tick, this.shown, now);
+  }
+
   /** One picture. */
   frame(at, passed) {
     const now = at / 1000;
     this.countFrame(at);
-    const tick = this.clock.advance(now, passed);
-    if (tick !== null) {
-      this.roster.advance(tick, now);
-      this.shown = this.motion.at(tick);
-      this.layers.advance(tick, this.shown, now);
-    }
+    this.advance(now, passed);
     this.steering.advance(passed);
     this.renderer.fit();
     const followed = this.shown.find(({ slot }) => slot === this.followed) ?? null;
@@ -202,7 +206,9 @@ class Page {
     this.free = freeOf(this.picture);
     this.status.advance(performance.now());
     this.showLegend();
-    if (!document.hidden) this.score.show(this.roster, this.followed, performance.now() / 1000);
+    // No pictures are drawn of a page that is hidden, but its clock goes on.
+    if (document.hidden) this.advance(performance.now() / 1000, TABLES_EVERY / 1000);
+    else this.score.show(this.roster, this.followed, performance.now() / 1000);
     document.querySelector("#entities").textContent = String(this.shown.length);
     document.querySelector("#tick").textContent = String(this.watcher.connection?.history?.latest ?? "–");
   }

@@ -45,6 +45,8 @@ export class Camera {
     this.distance = 1500;
     this.largest = 8000;
     this.eased = null;
+    /** Where one looked at whom one follows. */
+    this.last = null;
     this.followed = { distance: FOLLOW.distance, pitch: FOLLOW.pitch, turn: 0 };
   }
 
@@ -59,6 +61,7 @@ export class Camera {
     /** Whether all of it is to be seen, until one comes nearer. */
     this.fit = true;
     this.eased = null;
+    this.last = null;
   }
 
   /** Changes how one looks; following needs somebody to follow. */
@@ -154,8 +157,11 @@ export class Camera {
       const target = add(followed.position, [0, 0, 26]);
       // Where one goes on from when one stops following.
       [this.target, this.yaw] = [followed.position, heading + Math.PI];
-      return { target, eye: add(target, scale(back, distance)) };
+      this.last = { target, eye: add(target, scale(back, distance)) };
+      return this.last;
     }
+    // Whoever died is waited for where they were.
+    if (this.mode === "follow" && this.last) return this.last;
     return { target: this.target, eye: add(this.target, scale(this.away(), this.distance)) };
   }
 

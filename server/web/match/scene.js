@@ -7,13 +7,26 @@ import { outline, points } from "../draw/mesh.js";
 /**
  * @typedef {object} Scene
  * @property {string} hash content hash of the map
- * @property {{min: number[], max: number[]}} bounds of the map's solids
+ * @property {{min: number[], max: number[]}} bounds of what can be seen of the map
  * @property {number[][][]} polygons of the map, as points
  * @property {[number[], number[]][]} edges at which the map bends
  * @property {{name: string, polygons: number[][][], min: number[], max: number[]}[]} models
  * @property {{name: string, half_extents: number[]}[]} sizes
  * @property {{origin: number[], cell: number, counts: number[]}} grid
  */
+
+/** The box around polygons: the solids themselves may reach far beyond it. */
+function around(polygons) {
+  if (polygons.length === 0) return null;
+  const [min, max] = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
+  for (const corner of polygons.flat()) {
+    corner.forEach((value, axis) => {
+      min[axis] = Math.min(min[axis], value);
+      max[axis] = Math.max(max[axis], value);
+    });
+  }
+  return { min, max };
+}
 
 /**
  * Fetches the scene that the server plays in.
@@ -28,6 +41,7 @@ export async function fetchScene() {
   return {
     ...told,
     polygons,
+    bounds: around(polygons) ?? told.bounds,
     edges: outline(polygons),
     models: told.models.map((model) => ({ ...model, polygons: model.polygons.map(points) })),
   };
