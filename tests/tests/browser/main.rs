@@ -14,7 +14,7 @@ use tests::harness;
 use tests::harness::pages::{get, metric};
 use walkers::Walkers;
 
-const PLAYERS: u16 = 3;
+const PLAYERS: u16 = 6;
 
 /// Scattered beside the props that the map was drawn with.
 const OBJECTS: u32 = 40;

@@ -15,6 +15,11 @@ use crate::chromium::HANG;
 /// Ticks between two turns of a walker: a second.
 const TURN_EVERY: u64 = 60;
 
+/// Ticks of those that it stands still. News of who begins to move are due to
+/// everybody at once, so all are told of the same tick now and then, however
+/// often they are told.
+const REST: u64 = 15;
+
 /// Ticks of which is remembered what was told: as many as a page keeps, and the
 /// time that asking it takes.
 const REMEMBERED: u32 = 1200;
@@ -22,8 +27,8 @@ const REMEMBERED: u32 = 1200;
 /// Slot, generation and tick of something told, and the position, in units.
 pub(crate) type Told = BTreeMap<(u16, u16, u32), [f64; 3]>;
 
-/// Native clients that walk about in circles and harm nobody; one of them
-/// writes down all that it is told.
+/// Native clients that walk about in circles and harm nobody, and write down
+/// all that they are told.
 pub(crate) struct Walkers {
     told: Arc<Mutex<Told>>,
     done: Arc<AtomicBool>,
@@ -40,8 +45,8 @@ impl Walkers {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 let local = tokio::task::LocalSet::new();
                 for number in 0..count {
-                    let told = (number == 0).then(|| Arc::clone(&told));
-                    local.spawn_local(walk(server, number, told, Arc::clone(&done)));
+                    let (told, done) = (Arc::clone(&told), Arc::clone(&done));
+                    local.spawn_local(walk(server, number, told, done));
                 }
                 runtime.unwrap().block_on(local);
             }
@@ -49,7 +54,7 @@ impl Walkers {
         Self { told, done, thread: Some(thread) }
     }
 
-    /// What one of them was told of late.
+    /// What they were told of late.
     pub(crate) fn told(&self) -> Told {
         self.told.lock().unwrap().clone()
     }
@@ -61,12 +66,7 @@ impl Walkers {
     }
 }
 
-async fn walk(
-    server: SocketAddr,
-    number: u16,
-    told: Option<Arc<Mutex<Told>>>,
-    done: Arc<AtomicBool>,
-) {
+async fn walk(server: SocketAddr, number: u16, told: Arc<Mutex<Told>>, done: Arc<AtomicBool>) {
     let connector = Connector::new(server, Trust::Loopback).unwrap();
     let name = PlayerName::new(&format!("walker {number}")).unwrap();
     let mut client = connector.join(&name, MapHash::ANY).await.unwrap();
@@ -78,11 +78,11 @@ async fn walk(
                 // Turns go round.
                 let turns = (ticks / TURN_EVERY) as u16;
                 let yaw = turns.wrapping_mul(9000).wrapping_add(number.wrapping_mul(20_000));
-                client.command(Command { forward: 127, yaw, ..Command::default() });
+                let forward = if ticks % TURN_EVERY < REST { 0 } else { 127 };
+                client.command(Command { forward, yaw, ..Command::default() });
             }
             Occasion::Snapshot { .. } => {
                 while client.next_event().is_some() {}
-                let Some(told) = &told else { continue };
                 let mut told = told.lock().unwrap();
                 let latest = client.session().latest_tick().map_or(0, |tick| tick.0);
                 told.retain(|&(_, _, tick), _| tick + REMEMBERED > latest);
