@@ -34,7 +34,7 @@ export function addBodies(frame, shown, { sleeping, followed, hurt }) {
       put(frame.bodies, "pawn", position, rotation, size, colour, glow);
       put(frame.bodies, "visor", position, rotation, size, VISOR);
       const feet = add(position, [0, 0, -27 * size[2]]);
-      put(frame.ghosts, "ball", feet, rotation, HALO, [...colour, 0.5], 1);
+      if (followed !== slot) put(frame.ghosts, "ball", feet, rotation, HALO, [...colour, 0.5], 1);
       continue;
     }
     let colour = entity.isPlayer ? hueColour(hueOf(slot)) : modelColour(model);
