@@ -5,7 +5,7 @@ use glam::Vec3;
 
 use super::line::{Line, Query};
 use crate::spaces::SizeId;
-use crate::world::onion::{Child, Node, OnionTree, Target};
+use crate::world::onion::{Child, MAX_DEPTH, Node, OnionTree, Target};
 
 /// Planes this near to a point, in units, pass through it but for rounding:
 /// some times what `f32` rounds at the coordinate, and what worlds are
@@ -105,20 +105,72 @@ impl OnionTree {
                 }
             }
         }
-        if let [only] = &met[..] {
-            return Some(only.normal);
+        match &met[..] {
+            [] => self.faced(size, point, motion, near, here),
+            [only] => Some(only.normal),
+            _ => {
+                let face = |surface: &Surface| {
+                    self.face(
+                        size,
+                        point,
+                        &self.nodes()[surface.node as usize],
+                        surface.normal,
+                        near,
+                    )
+                };
+                // Of equals the first counts: the order is that of the lines.
+                let all = met.iter().rev();
+                let best = all.max_by_key(|surface| (face(surface), surface.votes));
+                best.map(|surface| surface.normal)
+            }
         }
-        // Of equals the first counts: the order is that of the lines.
-        let worth = |surface: &&Surface| (self.face(size, point, surface, near), surface.votes);
-        met.iter().rev().max_by_key(worth).map(|surface| surface.normal)
     }
 
-    /// How much of a circle about the point has a face in the plane of a
-    /// surface, in eighths: solid behind and none in front. A plane that only
-    /// divides the tree beside a face bounds solid nowhere else.
-    fn face(&self, size: SizeId, point: Vec3, surface: &Surface, near: f32) -> usize {
-        let Surface { node, normal, .. } = *surface;
-        let plane = &self.nodes()[node as usize];
+    /// The plane through the point that has most of a face there, turned against
+    /// the motion: what is met by a motion so nearly along it that no line does.
+    fn faced(
+        &self,
+        size: SizeId,
+        point: Vec3,
+        motion: Vec3,
+        near: f32,
+        here: Child,
+    ) -> Option<Vec3> {
+        let mut best: Option<(usize, Vec3)> = None;
+        let mut waiting: ArrayVec<Child, MAX_DEPTH> = ArrayVec::new();
+        let (mut child, mut looked_at) = (here, 0);
+        loop {
+            let Target::Node(index) = child.target() else {
+                match waiting.pop() {
+                    Some(next) if looked_at < TRIES => child = next,
+                    _ => return best.map(|(_, normal)| normal),
+                }
+                continue;
+            };
+            let node = &self.nodes()[index as usize];
+            let distance = node.signed_distance(point);
+            child = if distance > near {
+                node.front
+            } else if distance < -near {
+                node.back
+            } else {
+                looked_at += 1;
+                let towards = node.normal.dot(motion);
+                let normal = if towards > 0.0 { -node.normal } else { node.normal };
+                let face = self.face(size, point, node, normal, near);
+                if towards != 0.0 && face > best.map_or(0, |(most, _)| most) {
+                    best = Some((face, normal));
+                }
+                waiting.push(node.back);
+                node.front
+            };
+        }
+    }
+
+    /// How much of a circle about the point has a face in a plane, in eighths:
+    /// solid behind and none in front. A plane that only divides the tree beside
+    /// a face bounds solid nowhere else.
+    fn face(&self, size: SizeId, point: Vec3, plane: &Node, normal: Vec3, near: f32) -> usize {
         let foot = point - plane.normal * plane.signed_distance(point);
         let (across, along) = normal.any_orthonormal_pair();
         let diagonal = std::f32::consts::FRAC_1_SQRT_2;

@@ -65,6 +65,14 @@ fn a_hit_stops_the_stated_distance_in_front() {
 }
 
 #[test]
+fn what_is_met_almost_along_it_from_a_corner_is_named() {
+    // A floor, and a wall on it; up from the floor, ever so little into the wall.
+    let world = boxes(&[[[-256, -64, -32], [256, 64, 0]], [[128, -64, 0], [160, 64, 64]]]);
+    let wall = hit(&world, [128.0, 0.0, 0.0], [128.0006, -56.25, 0.22]);
+    assert_eq!((wall.time, wall.normal), (0.0, Vec3::NEG_X));
+}
+
+#[test]
 fn sliding_exactly_along_a_surface_is_free() {
     // A floor, and a wall on it.
     let world = boxes(&[[[-256, -64, -32], [256, 64, 0]], [[128, -64, 0], [160, 64, 64]]]);
