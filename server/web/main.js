@@ -25,7 +25,7 @@ import { Roster } from "./match/roster.js";
 import { fetchScene } from "./match/scene.js";
 
 /** Milliseconds between two looks at the metrics, and between two updates of tables. */
-const METRICS_EVERY = 1000;
+const METRICS_EVERY = 2000;
 const TABLES_EVERY = 200;
 
 /** Pixels from a player within which a click means them. */

@@ -1,5 +1,6 @@
 use std::hint::black_box;
 use std::num::NonZeroU16;
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
@@ -12,27 +13,34 @@ use crate::tick_thread::{Curiosity, Frame};
 
 /// All that a server notes of itself, without a server around it: for a bench
 /// to time.
-pub struct Bookkeeping(Telemetry);
+pub struct Bookkeeping {
+    telemetry: Telemetry,
+    /// The frame that a scrape would find published.
+    frame: Arc<Frame>,
+}
 
 /// A snapshot of usual size.
 const BYTES: usize = 300;
 const ENTITIES: u64 = 20;
 
 impl Bookkeeping {
-    /// The books of a server at this tick rate, all at zero.
+    /// The books of a server that plays `world` at this tick rate, all at zero.
     ///
     /// # Errors
     /// The edges of a histogram are wrong, which no input makes them.
-    pub fn new(tick_rate: u32) -> Result<Self, BuildError> {
+    pub fn new(world: &World, tick_rate: u32) -> Result<Self, BuildError> {
         let identity =
             Identity { map: "bench", map_hash: "", tick_rate, max_players: 32, map_load: 0.0 };
-        Telemetry::new(&identity).map(Self)
+        let (_joins, requests) = sync_channel(1);
+        let seats = Seats::new(NonZeroU16::MIN, Duration::ZERO, requests);
+        let frame = Frame::of(world, &seats, &Curiosity::default());
+        Ok(Self { telemetry: Telemetry::new(&identity)?, frame })
     }
 
     /// Notes what a server does of one tick and of telling so many clients,
     /// clocks read included.
     pub fn note_tick(&self, clients: u32) {
-        let Telemetry { tick, network, .. } = &self.0;
+        let Telemetry { tick, network, .. } = &self.telemetry;
         let begin = Instant::now();
         tick.began(Duration::from_micros(50));
         let parts = [(); 4].map(|()| black_box(Instant::now()));
@@ -50,14 +58,14 @@ impl Bookkeeping {
         }
     }
 
-    /// Answers one scrape about a match in `world`, and does what is due every
-    /// ten seconds besides.
-    pub fn answer_scrape(&self, world: &World) -> String {
-        let (_joins, requests) = sync_channel(1);
-        let seats = Seats::new(NonZeroU16::MIN, Duration::ZERO, requests);
-        let frame = Frame::of(world, &seats, &Curiosity::default());
-        self.0.upkeep();
-        black_box(self.0.tick.take_summary());
-        self.0.render(&frame)
+    /// Answers one scrape.
+    pub fn answer_scrape(&self) -> String {
+        self.telemetry.render(&self.frame)
+    }
+
+    /// What is due every ten seconds: a status line's figures, and room.
+    pub fn tidy_up(&self) {
+        self.telemetry.upkeep();
+        black_box(self.telemetry.tick.take_summary());
     }
 }

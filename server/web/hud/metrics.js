@@ -65,7 +65,7 @@ export class Interval {
  * Seconds that figures are taken over: some are counted once a second, and would
  * seem to come and go in less.
  */
-const OVER = 3.5;
+const OVER = 4.5;
 
 /** Asks for the metrics again and again. */
 export class MetricsFeed {
