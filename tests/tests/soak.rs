@@ -1,10 +1,16 @@
 //! The soak, as an operator runs it: clean on the arena, repeatable, and
 //! open to anybody's own audit.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use glam::{DQuat, DVec3};
 use serde_json::Value;
 use server::soak::{SoakOptions, soak};
 use server::{ModelsOptions, write_models};
 use tests::harness::own_map;
+use tests::oracle::bodies::{Audit, Overlap, Placed, Shape, read_obj};
+use tests::oracle::map_text;
 
 fn short(seed: u64) -> SoakOptions {
     SoakOptions {
@@ -33,31 +39,97 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
     assert_ne!(other.digest, report.digest);
 }
 
+/// A match from outside: the dump, the models as files and the map's source are
+/// all that is looked at.
+struct Stranger {
+    audit: Audit,
+    /// Indices of the shapes, by model or by half extents of a box.
+    shapes: BTreeMap<String, usize>,
+}
+
+impl Stranger {
+    /// One who has read all lines of a dump and the models in `folder`.
+    fn new(lines: &[Value], folder: &Path, map: &Path) -> Self {
+        let source = std::fs::read_to_string(map).expect("the map's source");
+        let map = map_text::parse(&source).expect("the map can be read");
+        let (mut list, mut shapes) = (Vec::new(), BTreeMap::new());
+        for entity in entities(lines) {
+            shapes.entry(form(entity)).or_insert_with(|| {
+                list.push(match entity["model"].as_str() {
+                    Some(model) => {
+                        let obj = folder.join(format!("{model}.obj"));
+                        let text = std::fs::read_to_string(obj).expect("the model's file");
+                        Shape::from_loops(&read_obj(&text))
+                    }
+                    None => {
+                        let half = DVec3::from(numbers(entity, "box"));
+                        Shape::cuboid(-half, half)
+                    }
+                });
+                list.len() - 1
+            });
+        }
+        Self { audit: Audit::new(&map, list), shapes }
+    }
+
+    fn judge(&mut self, line: &Value) -> Vec<Overlap> {
+        let placed = |entity: &Value| {
+            let [slot, generation] = numbers(entity, "id");
+            Placed {
+                id: slot as u64 * 65_536 + generation as u64,
+                shape: self.shapes[&form(entity)],
+                orientation: DQuat::from_array(numbers(entity, "quaternion")),
+                position: DVec3::from(numbers(entity, "position")),
+            }
+        };
+        let things: Vec<Placed> = entities(std::slice::from_ref(line)).map(placed).collect();
+        self.audit.judge(&things)
+    }
+}
+
+fn entities(lines: &[Value]) -> impl Iterator<Item = &Value> {
+    lines.iter().flat_map(|line| line["entities"].as_array().expect("entities"))
+}
+
+/// What an entity fills space with, as text.
+fn form(entity: &Value) -> String {
+    let form = if entity["kind"] == "player" { &entity["box"] } else { &entity["model"] };
+    assert!(!form.is_null(), "{entity}");
+    form.to_string()
+}
+
+fn numbers<const N: usize>(entity: &Value, key: &str) -> [f64; N] {
+    let list = entity[key].as_array().unwrap_or_else(|| panic!("no {key}: {entity}"));
+    let list: Vec<f64> = list.iter().map(|n| n.as_f64().expect("a number")).collect();
+    list.try_into().unwrap_or_else(|_| panic!("{key} has not {N} numbers: {entity}"))
+}
+
 #[test]
 fn a_dump_and_the_models_are_all_that_a_stranger_needs() {
     let folder = std::env::temp_dir().join(format!("soak-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for the test");
     let dump = folder.join("dump.jsonl");
-    let options = SoakOptions { ticks: 30, dump: Some(dump.clone()), dump_every: 10, ..short(1) };
+    let options =
+        SoakOptions { ticks: 120, tanks: 2, dump: Some(dump.clone()), dump_every: 10, ..short(1) };
     soak(&options).expect("the arena can be played");
     write_models(&ModelsOptions { obj: folder.clone() }).expect("the models can be written");
 
     let text = std::fs::read_to_string(&dump).expect("the dump");
-    let lines: Vec<Value> =
+    let mut lines: Vec<Value> =
         text.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
-    let ticks: Vec<_> = lines.iter().map(|line| line["tick"].as_u64()).collect();
-    assert_eq!(ticks, [Some(10), Some(20), Some(30)]);
-    for entity in lines.iter().flat_map(|line| line["entities"].as_array().expect("entities")) {
-        let numbers = |key: &str| entity[key].as_array().map_or(0, Vec::len);
-        assert_eq!((numbers("position"), numbers("quaternion"), numbers("velocity")), (3, 4, 3));
-        match entity["kind"].as_str() {
-            Some("player") => assert_eq!(numbers("box"), 3, "{entity}"),
-            Some("prop") => {
-                let model = entity["model"].as_str().expect("a model's name");
-                assert!(folder.join(format!("{model}.obj")).is_file(), "{model}");
-            }
-            other => panic!("{other:?}"),
-        }
+    let ticks: Vec<_> = lines.iter().filter_map(|line| line["tick"].as_u64()).collect();
+    assert_eq!(ticks, (1..=12).map(|n| 10 * n).collect::<Vec<_>>());
+    let kinds: BTreeSet<&str> = entities(&lines).filter_map(|e| e["kind"].as_str()).collect();
+    assert_eq!(kinds, BTreeSet::from(["player", "prop", "vehicle"]));
+
+    let mut stranger = Stranger::new(&lines, &folder, &own_map("arena.map"));
+    for line in &lines {
+        assert_eq!(stranger.judge(line), [], "tick {}", line["tick"]);
     }
+    // The judge is not blind: a body put into its neighbour is found.
+    let last = lines.last_mut().expect("the last line");
+    let place = last["entities"][1]["position"].clone();
+    last["entities"][0]["position"] = place;
+    assert_ne!(stranger.judge(last), [], "a forged overlap was missed");
     let _ = std::fs::remove_dir_all(&folder);
 }

@@ -21,6 +21,8 @@ mod command;
 mod contact;
 mod counters;
 mod digest;
+#[cfg(test)]
+mod drawing;
 mod dynamics;
 mod entities;
 mod event;

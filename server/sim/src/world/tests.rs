@@ -3,12 +3,12 @@
 
 use glam::DQuat;
 use maps::model::shipped;
-use maps::{Options, Source, Spaces};
 
 mod emergency;
 mod physics;
 
 use super::*;
+use crate::drawing::{block, compiled, funnel};
 use crate::pose::Pose;
 use crate::rest;
 use crate::shape::ShapeId;
@@ -19,42 +19,18 @@ fn room() -> Arc<maps::World> {
     room_with("")
 }
 
-/// A brush that is a box, as `.map` text.
-fn block([x0, y0, z0]: [i32; 3], [x1, y1, z1]: [i32; 3]) -> String {
-    format!(
-        "{{\n\
-         ( {x1} 0 0 ) ( {x1} 0 1 ) ( {x1} 1 0 ) t 0 0 0 1 1\n\
-         ( {x0} 0 0 ) ( {x0} 1 0 ) ( {x0} 0 1 ) t 0 0 0 1 1\n\
-         ( 0 {y1} 0 ) ( 1 {y1} 0 ) ( 0 {y1} 1 ) t 0 0 0 1 1\n\
-         ( 0 {y0} 0 ) ( 0 {y0} 1 ) ( 1 {y0} 0 ) t 0 0 0 1 1\n\
-         ( 0 0 {z1} ) ( 0 1 {z1} ) ( 1 0 {z1} ) t 0 0 0 1 1\n\
-         ( 0 0 {z0} ) ( 1 0 {z0} ) ( 0 1 {z0} ) t 0 0 0 1 1\n}}\n"
-    )
-}
-
-fn compiled(name: &str, text: String) -> Arc<maps::World> {
-    let source = Source::from_text(name, text);
-    let options = Options { strict: true, ..Options::default() };
-    let compiled = maps::compile(&source, &Spaces::default(), &options, &mut |_, _, _| {});
-    Arc::new(compiled.expect("the map compiles").world)
-}
-
 fn room_with(entities: &str) -> Arc<maps::World> {
-    let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
-    text += &block([-512, -512, -16], [512, 512, 0]);
-    text += &block([-512, -512, 512], [512, 512, 528]);
-    for (min, max) in [
+    let blocks = [
+        ([-512, -512, -16], [512, 512, 0]),
+        ([-512, -512, 512], [512, 512, 528]),
         ([-528, -528, 0], [-512, 528, 512]),
         ([512, -528, 0], [528, 528, 512]),
         ([-528, -528, 0], [528, -512, 512]),
         ([-528, 512, 0], [528, 528, 512]),
         ([0, -512, 0], [1, 512, 512]),
-    ] {
-        text += &block(min, max);
-    }
-    text += "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400 -400 25\"\n}\n";
-    text += entities;
-    compiled("room", text)
+    ];
+    let brushes: String = blocks.map(|(min, max)| block(min, max)).concat();
+    compiled(&brushes, [-400, -400, 25], entities)
 }
 
 const CONFIG: Config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 256 };
@@ -352,7 +328,8 @@ fn whatever_is_thrown_slots_are_left_for_players() {
 fn the_digest_knows_what_the_solver_remembers() {
     let mut world = empty_room();
     world.throw("crate", DVec3::new(-200.0, 0.0, 17.0), DVec3::ZERO, DVec3::ZERO);
-    for _ in 0..10 {
+    // Long enough to land, too short to fall asleep.
+    for _ in 0..5 {
         world.step(&[]);
     }
     let before = world.digest();

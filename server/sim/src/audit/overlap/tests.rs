@@ -1,39 +1,17 @@
 use std::sync::Arc;
 
 use maps::model::shipped;
-use maps::{Options, Source, Spaces};
 
 use super::*;
+use crate::drawing::{block, compiled};
 use crate::state::{Kind, ModelId, Posture};
 
 /// A floor at height zero, a wall of one unit across half of it, and a spawn
 /// point.
 pub(in crate::audit) fn room() -> Arc<maps::World> {
-    let block = |[x0, y0, z0]: [i32; 3], [x1, y1, z1]: [i32; 3]| {
-        format!(
-            "{{\n\
-             ( {x1} 0 0 ) ( {x1} 0 1 ) ( {x1} 1 0 ) t 0 0 0 1 1\n\
-             ( {x0} 0 0 ) ( {x0} 1 0 ) ( {x0} 0 1 ) t 0 0 0 1 1\n\
-             ( 0 {y1} 0 ) ( 1 {y1} 0 ) ( 0 {y1} 1 ) t 0 0 0 1 1\n\
-             ( 0 {y0} 0 ) ( 0 {y0} 1 ) ( 1 {y0} 0 ) t 0 0 0 1 1\n\
-             ( 0 0 {z1} ) ( 0 1 {z1} ) ( 1 0 {z1} ) t 0 0 0 1 1\n\
-             ( 0 0 {z0} ) ( 1 0 {z0} ) ( 0 1 {z0} ) t 0 0 0 1 1\n}}\n"
-        )
-    };
     let floor = block([-512, -512, -16], [512, 512, 0]);
     let wall = block([0, -512, 0], [1, 256, 512]);
-    let text = format!(
-        "{{\n\"classname\" \"worldspawn\"\n{floor}{wall}}}\n\
-         {{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400 -400 25\"\n}}\n"
-    );
-    let source = Source::from_text("room", text);
-    let compiled = maps::compile(
-        &source,
-        &Spaces::default(),
-        &Options { strict: true, ..Options::default() },
-        &mut |_, _, _| {},
-    );
-    Arc::new(compiled.expect("the room compiles").world)
+    compiled(&(floor + &wall), [-400, -400, 25], "")
 }
 
 /// The first shipped model, a cube of 32 units.

@@ -9,19 +9,15 @@ use crate::audit::{Audit, Interpenetration};
 /// at zero.
 pub(super) fn chamber(width: i32, height: i32) -> Arc<maps::World> {
     let (half, out) = (width / 2, width / 2 + 16);
-    let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
-    for (min, max) in [
+    let blocks = [
         ([-out, -out, -16], [out, out, 0]),
         ([-out, -out, height], [out, out, height + 16]),
         ([-out, -out, 0], [-half, out, height]),
         ([half, -out, 0], [out, out, height]),
         ([-half, -out, 0], [half, -half, height]),
         ([-half, half, 0], [half, out, height]),
-    ] {
-        text += &block(min, max);
-    }
-    text += "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"0 0 25\"\n}\n";
-    compiled("chamber", text)
+    ];
+    compiled(&blocks.map(|(min, max)| block(min, max)).concat(), [0, 0, 25], "")
 }
 
 /// A match in a chamber, and its judge.
@@ -62,10 +58,8 @@ impl Trial {
 
 /// A world with nothing in it but a floor far below, where all is free.
 fn nowhere() -> World {
-    let text = String::from("{\n\"classname\" \"worldspawn\"\n")
-        + &block([-64, -64, -2_000], [64, 64, -1_990])
-        + "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"0 0 -1900\"\n}\n";
-    World::new(compiled("nowhere", text), shipped().into(), CONFIG).expect("a match")
+    let map = compiled(&block([-64, -64, -2_000], [64, 64, -1_990]), [0, 0, -1_900], "");
+    World::new(map, shipped().into(), CONFIG).expect("a match")
 }
 
 #[test]

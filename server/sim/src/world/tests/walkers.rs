@@ -55,6 +55,29 @@ fn who_runs_into_a_corner_or_a_dead_end_stands_still_and_gets_out_again() {
     }
 }
 
+/// Whoever falls against one of four slopes too steep to stand on slides along
+/// it, along the crease with the next, and comes to stand between all four.
+#[test]
+fn who_falls_into_a_funnel_of_four_slopes_slides_to_its_bottom_and_stands_still() {
+    // Two up for one across: the box, 16 to a side, hangs 16 above the end.
+    let slopes = funnel([-256, 0, 0], 8, 108, 200);
+    let map = room_with(&format!("{{\n\"classname\" \"func_wall\"\n{slopes}}}\n"));
+    for (x, y) in [(0, 0), (70, 0), (-70, 0), (0, 70), (60, 60), (-60, 50), (-20, -70), (33, -7)] {
+        let mut world = World::new(Arc::clone(&map), shipped().into(), CONFIG).expect("a match");
+        let from = DVec3::new(f64::from(x - 256), f64::from(y), 260.0);
+        let id = world.join_at(from);
+        world.run(4.0, &[]);
+        let end = world.position(id.slot);
+        let off = end - DVec3::new(-256.0, 0.0, 16.0 + 28.0);
+        assert!(off.length() < 0.5, "from {from}: came to {end}");
+        for (tick, yaw) in (0..240).zip((0..u16::MAX).step_by(1_000).cycle()) {
+            world.step(&[(id, heading(yaw))]);
+            let by = world.position(id.slot).distance(end);
+            assert!(by < 0.25, "from {from}: trembles by {by} at tick {tick}");
+        }
+    }
+}
+
 #[test]
 fn in_the_air_one_steers_a_little_and_keeps_ones_speed() {
     let mut world = empty_room();
