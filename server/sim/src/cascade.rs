@@ -145,8 +145,8 @@ fn exact_passage(
             let (ours, theirs) = (a.traveller(ours), b.traveller(theirs));
             let known = planes.between(i, j);
             let direction = known.unwrap_or_else(|| theirs.centre() - ours.centre());
-            let iterations = &mut counters.impact_iterations;
-            let found = passage(&ours, &theirs, span, margin, direction, iterations);
+            let (fineness, iterations) = (counters.resolution, &mut counters.impact_iterations);
+            let found = passage(&ours, &theirs, span, margin, direction, fineness, iterations);
             result = result.earlier(found);
         }
     }

@@ -5,6 +5,8 @@ mod stages;
 
 pub use stages::{Clock, Stage, Stages};
 
+use crate::impact::Resolution;
+
 /// What the simulation has done since it began: every field only grows,
 /// but for the last three, which say how things stand now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub struct Counters {
     pub limbo: u64,
     /// The stages that are switched on.
     pub(crate) stages: Stages,
+    /// How finely the last of them tells times apart.
+    pub(crate) resolution: Resolution,
     /// What the stages are timed by, if they are.
     pub(crate) clock: Option<Clock>,
 }

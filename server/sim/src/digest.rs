@@ -72,7 +72,7 @@ pub(crate) fn digest(tick: u64, entities: &Entities, pairs: &[Pair], past: &Past
         let unchanged = entity.seen.is_some() && entity.seen == entity.seen_now();
         let flags = [entity.rest.asleep, entity.placement().is_some(), unchanged];
         hash.update(&flags.map(u8::from));
-        hash.update(&entity.rest.still.to_le_bytes());
+        hash.update(&[entity.rest.still, entity.rest.held_for].map(u16::to_le_bytes).concat());
         if let Some(since) = entity.rest.since {
             numbers(&mut hash, &since.position.to_array());
             numbers(&mut hash, &since.orientation.to_array());

@@ -10,7 +10,7 @@ use glam::DVec3;
 use crate::contact::{Pair, find, known, solve};
 use crate::counters::Counters;
 use crate::entities::Entities;
-use crate::guard::{Advance, Blocker, Proposal, Space};
+use crate::guard::{Advance, Blocker, CREPT, Proposal, Space};
 use crate::impact::Impact;
 use crate::pose::Pose;
 use crate::rest;
@@ -27,10 +27,6 @@ const MORE_ROUNDS: usize = 2;
 /// A body that would move less than this, in units, is not tried again: heaps
 /// that settle are full of such trembling.
 const WORTHWHILE: f64 = 1.0 / 64.0;
-
-/// Who has more than this share of the tick left after all rounds has not got
-/// anywhere: it only crept up to what is in its way.
-const CREPT: f64 = 0.99;
 
 /// What is left to do for a body that was stopped.
 struct Remainder {
@@ -161,11 +157,13 @@ impl Mover<'_> {
     /// otherwise one that is wedged would gather gravity until it bursts out,
     /// and never sleep.
     fn advance_in_part(&mut self, mut hindered: Vec<Remainder>, seconds: f64) {
-        hindered.retain(|remainder| remainder.hindered || remainder.seconds > CREPT * seconds);
+        let got_nowhere = |remainder: &Remainder| {
+            remainder.hindered || remainder.seconds > (1.0 - CREPT) * seconds
+        };
+        hindered.retain(got_nowhere);
         let translated = |start, target: Pose| Pose { position: target.position, ..start };
         let mut still_hindered = self.advance_rest(&hindered, translated);
-        still_hindered
-            .retain(|remainder| remainder.hindered || remainder.seconds > CREPT * seconds);
+        still_hindered.retain(got_nowhere);
         for Remainder { slot, seconds: left, .. } in &hindered {
             let kept = 1.0 - left / seconds;
             let Some(entity) = self.entities.get_mut(*slot) else { continue };
@@ -176,10 +174,10 @@ impl Mover<'_> {
             }
         }
         let turned = |start, target: Pose| Pose { orientation: target.orientation, ..start };
-        for Remainder { slot, seconds: left, .. } in self.advance_rest(&still_hindered, turned) {
-            if let Some(entity) = self.entities.get_mut(slot) {
-                entity.angular *= 1.0 - left / seconds;
-            }
+        for remainder in self.advance_rest(&still_hindered, turned) {
+            let Some(entity) = self.entities.get_mut(remainder.slot) else { continue };
+            entity.angular *= 1.0 - remainder.seconds / seconds;
+            entity.rest.held |= got_nowhere(&remainder);
         }
     }
 
@@ -225,7 +223,7 @@ struct Answering {
 
 impl Answering {
     fn new(entities: &Entities, shapes: &Shapes, slot: u16, point: DVec3) -> Option<Self> {
-        let entity = entities.get(slot).filter(|entity| entity.is_awake_prop())?;
+        let entity = entities.get(slot).filter(|entity| entity.is_awake_body())?;
         let placement = entity.placement()?;
         let shape = &shapes[placement.shape()];
         let rotation = placement.pose().rotation();

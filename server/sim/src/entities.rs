@@ -76,10 +76,22 @@ pub(crate) struct Rest {
     pub(crate) asleep: bool,
     /// Ticks in a row without motion to speak of.
     pub(crate) still: u16,
-    /// Where it was when that began.
+    /// Whether nothing that it tried this tick has got it anywhere.
+    pub(crate) held: bool,
+    /// For how many ticks in a row.
+    pub(crate) held_for: u16,
+    /// Where it was when it was last not still.
     pub(crate) since: Option<Pose>,
     /// Bodies that fell asleep together share this and wake together.
     pub(crate) island: u16,
+}
+
+impl Rest {
+    /// Counts its still time anew.
+    pub(crate) fn begin_anew(&mut self) {
+        self.still = 0;
+        self.held_for = 0;
+    }
 }
 
 impl Entity {
@@ -91,7 +103,7 @@ impl Entity {
     /// What a search for contacts sees of it now, unless it is in limbo.
     pub(crate) fn seen_now(&self) -> Option<Seen> {
         let pose = *self.placement()?.pose();
-        Some(Seen { pose, awake: self.is_awake_prop() })
+        Some(Seen { pose, awake: self.is_awake_body() })
     }
 
     /// Whether it is moved by the solver and the guard, and by impulses.
@@ -104,7 +116,7 @@ impl Entity {
     }
 
     /// Whether the solver and the guard move it this tick.
-    pub(crate) fn is_awake_prop(&self) -> bool {
+    pub(crate) fn is_awake_body(&self) -> bool {
         self.is_rigid() && !self.rest.asleep && self.placed.is_some()
     }
 

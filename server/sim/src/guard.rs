@@ -56,7 +56,7 @@ pub(crate) enum Blocker {
 }
 
 pub(crate) use sweep::{Agent, Crowd, LEAST_CLEARANCE, Memory, Others, Sweep, SweepHit};
-pub(crate) use together::{Advance, Proposal};
+pub(crate) use together::{Advance, CREPT, Proposal};
 
 /// The world as it stands: what every check looks at.
 #[derive(Clone, Copy)]

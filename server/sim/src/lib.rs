@@ -49,6 +49,7 @@ pub use command::{Buttons, Command};
 pub use counters::{Clock, Counters, Stage, StageCounter, Stages};
 pub use entities::MAX_ENTITIES;
 pub use event::Event;
+pub use impact::Resolution;
 pub use movement::{PlayerMotion, Walker};
 pub use predict::{Predicted, Predictor};
 pub use random::Random;

@@ -98,6 +98,52 @@ pub(crate) fn arc(from: DQuat, to: DQuat, radius: f64) -> f64 {
     if cosine < COS_HALF_RADIAN { 2.0 * radius } else { UNEVEN * radius * (1.0 - cosine).max(0.0) }
 }
 
+/// Chord of two unit quaternions a radian's turn apart, 2 sin ¼, rounded down.
+const MAX_CHORD: f64 = 0.4948;
+
+/// A turn of up to a radian is at most this many times the chord of its two
+/// quaternions.
+const TURN_OVER_CHORD: f64 = 2.03;
+
+/// Quaternions are blended evenly, so the turn is not quite even: up to a
+/// radian, and on any part of the way, its rate squared and its change of rate
+/// together stay below this many times the turn squared.
+const UNEVEN_TURN: f64 = 1.3;
+
+/// How far a point of one body that comes within `margin` of another can leave
+/// its chord, as one sees it who rides on the other; each body is where it
+/// begins and ends, and the radius that holds it. `None` if either turns by
+/// more than a radian.
+///
+/// In the axes of the one ridden on the way of a point is a curve, for both may
+/// turn. With second derivative at most `k` it leaves its chord by at most
+/// `k / 8`, and so any halfspace that holds both its ends. The terms of `k` are
+/// the turn ridden on squared times the distance (centripetal), twice that turn
+/// times the speed (Coriolis), and the body's own turn squared times its radius.
+pub(crate) fn bend(
+    (seen, radius): ([&Pose; 2], f64),
+    (ridden, size): ([&Pose; 2], f64),
+    margin: f64,
+) -> Option<f64> {
+    let chord = |[start, end]: [&Pose; 2]| (end.orientation - start.orientation).length();
+    let chords = [chord(seen), chord(ridden)];
+    if chords.iter().any(|&chord| chord > MAX_CHORD) {
+        return None;
+    }
+    let [turn, carried] = chords.map(|chord| TURN_OVER_CHORD * chord);
+    // What does not turn may be a solid without an end: no radius then.
+    let swing = if turn > 0.0 { turn * radius } else { 0.0 };
+    let mut second = turn * swing;
+    if carried > 0.0 {
+        let [from, to] = [0, 1].map(|end| seen[end].position - ridden[end].position);
+        let travel = from.distance(to);
+        let apart = f64::max(from.length(), to.length()) + radius;
+        let near = size + margin + travel + swing;
+        second += carried * carried * apart.min(near) + 2.0 * carried * (travel + swing);
+    }
+    Some(UNEVEN_TURN * second / 8.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -23,6 +23,11 @@ const WAKING_SPEED: f64 = 2.0;
 /// How long an island must have been still, in seconds.
 const STILL_SECONDS: f64 = 0.5;
 
+/// The same for bodies that are held, by the solver or by the guard: only a push
+/// from outside moves them again. A few ticks, for what rocks stands for one
+/// where it turns round.
+const HELD_SECONDS: f64 = 0.06;
+
 /// Bodies this near touch: the rest gap and what easing leaves of it.
 pub(crate) const TOUCH: f64 = 2.0 * REST_GAP;
 
@@ -40,7 +45,7 @@ pub(crate) fn wake(entities: &mut Entities, slot: u16) {
         let together = rest.asleep && entity.rest.asleep && entity.rest.island == rest.island;
         if together || entity.id.slot == slot {
             entity.rest.asleep = false;
-            entity.rest.still = 0;
+            entity.rest.begin_anew();
             entity.shoved_by = None;
         }
     }
@@ -99,16 +104,19 @@ fn trembles(entity: &Entity, shapes: &Shapes) -> bool {
 /// Counts still ticks and lets islands fall asleep that have been still for
 /// long enough.
 pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) {
-    let enough = (STILL_SECONDS / seconds).ceil() as u16;
+    let [enough, held] = [STILL_SECONDS, HELD_SECONDS].map(|least| (least / seconds).ceil() as u16);
     let mut islands = Islands::default();
-    for entity in entities.iter_mut().filter(|entity| entity.is_awake_prop()) {
+    for entity in entities.iter_mut().filter(|entity| entity.is_awake_body()) {
         if surface_speed(entity, shapes) < STILL_SPEED || trembles(entity, shapes) {
             entity.rest.still = entity.rest.still.saturating_add(1);
         } else {
             entity.rest.still = 0;
             entity.rest.since = entity.placement().map(|placement| *placement.pose());
         }
-        islands.add(entity.id.slot, entity.rest.still < enough);
+        entity.rest.held_for =
+            if entity.rest.held { entity.rest.held_for.saturating_add(1) } else { 0 };
+        let restless = entity.rest.still < enough && entity.rest.held_for < held;
+        islands.add(entity.id.slot, restless);
     }
     for pair in pairs {
         let Blocker::Entity(other) = pair.key.other else { continue };
@@ -122,7 +130,7 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
             islands.stir(pair.key.body);
         }
     }
-    for slot in entities.slots_where(Entity::is_awake_prop) {
+    for slot in entities.slots_where(Entity::is_awake_body) {
         let island = islands.root(slot);
         if !islands.restless(island) {
             let Some(entity) = entities.get_mut(slot) else { continue };

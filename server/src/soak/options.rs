@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use proto::MAX_SLOTS;
+use sim::Resolution;
 
 /// Most scripted players.
 const MAX_PLAYERS: u16 = 1024;
@@ -43,6 +44,11 @@ pub struct SoakOptions {
           value_parser = clap::value_parser!(u32).range(10..=128))]
     pub tick_rate: u32,
 
+    /// Parts of a tick down to which times of impact are told apart; a match so
+    /// played cannot be replayed
+    #[arg(long, value_name = "N", value_parser = parse_resolution, conflicts_with = "record")]
+    pub resolution: Option<Resolution>,
+
     /// Audit the match every K ticks; 0 for never, which also leaves out the
     /// judging of ways between ticks
     #[arg(long, value_name = "K", default_value_t = 60)]
@@ -74,6 +80,12 @@ pub struct SoakOptions {
     pub json: bool,
 }
 
+fn parse_resolution(text: &str) -> Result<Resolution, String> {
+    let parts = text.parse().map_err(|_| "not a whole number".to_owned())?;
+    let (least, most) = (Resolution::PARTS.start(), Resolution::PARTS.end());
+    Resolution::new(parts).ok_or_else(|| format!("{parts} is not within {least} to {most}"))
+}
+
 impl SoakOptions {
     /// The options that `server soak --map NAME` alone gives.
     pub fn new(map: impl Into<String>) -> Self {
@@ -85,6 +97,7 @@ impl SoakOptions {
             ticks: 3_600,
             seed: 1,
             tick_rate: 60,
+            resolution: None,
             audit_every: 60,
             audit_first: 0,
             time_stages: false,

@@ -63,6 +63,7 @@ pub fn soak(options: &SoakOptions) -> Result<Report, SoakError> {
     };
     let setup = |source| SoakError::Setup { map: name.clone(), source };
     let mut world = World::new(map.into(), shipped().into(), config).map_err(setup)?;
+    world.set_resolution(options.resolution.unwrap_or_default());
     world.set_clock(options.time_stages.then_some(Clock::new(nanoseconds)));
     let outputs = Outputs::open(options, &world, config)?;
     let judges = Judges::new(&world, options).map_err(setup)?;

@@ -6,7 +6,7 @@ use maps::model::shipped;
 use proptest::prelude::*;
 
 use super::*;
-use crate::impact::RESOLUTION;
+use crate::impact::Resolution;
 use crate::pose::Pose;
 use crate::shape::Shape;
 
@@ -167,7 +167,8 @@ proptest! {
         for (case, other, sign) in cases {
             match (first, other) {
                 (Passage::Blocked(one), Passage::Blocked(two)) => {
-                    prop_assert!((one.time - two.time).abs() < RESOLUTION, "{case}: {one:?} {two:?}");
+                    let shortest = Resolution::default().shortest();
+                    prop_assert!((one.time - two.time).abs() < shortest, "{case}: {one:?} {two:?}");
                     // Where several parts stop at once, either may be named.
                     if scene.shapes.iter().all(|&s| shapes()[s].parts.len() == 1) {
                         let away = (one.axis - two.axis * sign).length();

@@ -61,24 +61,28 @@ pub(crate) fn find(
     again: bool,
     counters: &mut Counters,
 ) -> Vec<Pair> {
-    let awake = || space.entities.iter().filter(|entity| entity.is_awake_prop());
+    let awake = || space.entities.iter().filter(|entity| entity.is_awake_body());
     let reach_of = |entity: &Entity| reach_of(entity, space.shape(entity.shape).radius, seconds);
     let farthest = awake().map(reach_of).fold(0.0, f64::max);
     let everyone = space.entities.iter().count() as u64;
     let pairs = Vec::with_capacity(before.len() + 16);
     let mut finder = Finder { space, before, seconds, again, counters, pairs };
-    let mut near = Vec::new();
+    let (mut near, mut solids) = (Vec::new(), Vec::new());
+    // Bodies come in ascending order, and so does what each meets: all pairs, then.
     for entity in awake() {
         let Some(body) = space.standing(entity) else { continue };
         let own = reach_of(entity);
-        let first = finder.pairs.len();
         let bounds = body.speedbox();
         if finder.is_unchanged(entity) {
             finder.keep(solids_of(before, entity.id.slot));
         } else {
-            space.visit_solids(&bounds.inflated(NEAR + own), |index, solid| {
+            solids.clear();
+            space.map.solids_touching(&bounds.inflated(NEAR + own), |index| solids.push(index));
+            solids.sort_unstable();
+            for &index in &solids {
+                let solid = Body::fixed(&space.map.solids()[index as usize]);
                 finder.meet(entity, &body, Blocker::Solid(index), &solid, NEAR + own);
-            });
+            }
         }
         let mut watch = finder.counters.watch();
         let around = bounds.inflated(NEAR + own + farthest);
@@ -90,7 +94,7 @@ pub(crate) fn find(
         for partner in near.iter().filter_map(|&slot| space.entities.get(slot)) {
             let slot = partner.id.slot;
             // Two awake props meet once, under the lower slot.
-            if partner.is_awake_prop() && slot < entity.id.slot {
+            if partner.is_awake_body() && slot < entity.id.slot {
                 continue;
             }
             if finder.is_unchanged(entity) && finder.is_unchanged(partner) {
@@ -100,8 +104,6 @@ pub(crate) fn find(
                 finder.meet(entity, &body, Blocker::Entity(slot), &other, reach);
             }
         }
-        // Bodies come in ascending order: so do all pairs, then.
-        finder.pairs[first..].sort_unstable_by_key(|pair| pair.key);
     }
     finder.pairs
 }
@@ -215,7 +217,7 @@ impl Finder<'_> {
             Blocker::Solid(_) => None,
             Blocker::Entity(slot) => self.space.entities.get(slot),
         };
-        let partner = partner.filter(|partner| partner.is_awake_prop());
+        let partner = partner.filter(|partner| partner.is_awake_body());
         let ahead = |entity: &Entity, time: f64| -> Option<Pose> {
             let pose = entity.placement()?.pose();
             Some(pose.advanced(entity.velocity, entity.angular, self.seconds * time))

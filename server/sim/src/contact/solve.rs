@@ -27,17 +27,26 @@ use manifold::{Manifold, Point};
 use mover::Mover;
 use spring::Spring;
 
-/// Sub-steps of a tick: with eight a stack of six mixed bodies stands and
-/// sleeps; with four it sways for ever.
+/// Most sub-steps of a tick: with eight a stack of six mixed bodies stands and
+/// sleeps; with four it sways for ever. Fewer bodies need fewer, two more than
+/// there are of them.
 const SUB_STEPS: u32 = 8;
 
 /// The same for a body that touches nothing else that moves: there is no stack
 /// to carry.
-pub(crate) const SUB_STEPS_ALONE: u32 = 4;
+pub(crate) const SUB_STEPS_ALONE: u32 = 3;
 
 /// Who would move less than this within a tick, in units, stands: nobody can
 /// see it, and no way need be looked at. Most who wait for sleep are so still.
 const SLIGHT: f64 = 1.0 / 4096.0;
+
+/// Whom the solver leaves slower than this, in units per second, it holds: all
+/// forces on the body add up to nothing. A falling body gains as much in a
+/// fiftieth of a tick.
+const POISED: f64 = 0.25;
+
+/// And so far, in units, it may still be eased within a tick.
+const EASED: f64 = 1.0 / 64.0;
 
 /// Fastest spin in radians per second.
 const MAX_SPIN: f64 = 20.0;
@@ -63,7 +72,7 @@ pub(crate) fn solve(
     for entity in entities.iter() {
         let slot = usize::from(entity.id.slot);
         index_of.resize(slot + 1, 0);
-        if entity.is_awake_prop()
+        if entity.is_awake_body()
             && let Some(mover) = Mover::new(entity, shapes)
         {
             index_of[slot] = movers.len();
@@ -90,7 +99,7 @@ pub(crate) fn solve(
     let mut proposals = Vec::with_capacity(movers.len() - 1);
     for entity in entities.iter_mut() {
         let mover = &movers[index_of[usize::from(entity.id.slot)]];
-        let Some(placement) = entity.placement().filter(|_| entity.is_awake_prop()) else {
+        let Some(placement) = entity.placement().filter(|_| entity.is_awake_body()) else {
             continue;
         };
         let start = *placement.pose();
@@ -98,9 +107,12 @@ pub(crate) fn solve(
             position: start.position + mover.moved,
             orientation: (mover.turned * start.orientation).normalize(),
         };
-        if mover.comes_farther_than(SLIGHT, shapes[entity.shape].radius) {
+        let radius = shapes[entity.shape].radius;
+        if mover.comes_farther_than(SLIGHT, radius) {
             proposals.push(Proposal { slot: entity.id.slot, target, seconds });
         }
+        entity.rest.held = mover.velocity.length() + mover.angular.length() * radius < POISED
+            && !mover.comes_farther_than(EASED, radius);
         entity.velocity = mover.velocity;
         entity.angular = mover.angular;
     }
@@ -128,7 +140,7 @@ impl Island {
     }
 
     fn solve(&mut self, movers: &mut [Mover], members: &[(usize, usize)], seconds: f64) {
-        let steps = if members.len() == 1 { SUB_STEPS_ALONE } else { SUB_STEPS };
+        let steps = (members.len() as u32 + 2).clamp(SUB_STEPS_ALONE, SUB_STEPS);
         let sub_step = seconds / f64::from(steps);
         let spring = Spring::new(sub_step);
         let max_spin = MAX_SPIN.min(MAX_TURN / seconds);

@@ -17,9 +17,9 @@ use crate::shape::ShapeId;
 /// changes then, in a heap all of which stops and goes, stays where it was.
 const MAX_ROUNDS: usize = 8;
 
-/// Who gets no farther than this share of the way has not moved to speak of: it
-/// was pressed against something and crept.
-const CREPT: f64 = 1.0 / 256.0;
+/// Who gets no farther than this share of its way, or of its tick, has not moved
+/// to speak of: it was pressed against something and crept up to it.
+pub(crate) const CREPT: f64 = 1.0 / 128.0;
 
 /// Where a body wants to be at the end of the tick.
 #[derive(Clone, Copy, Debug)]

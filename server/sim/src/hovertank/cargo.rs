@@ -80,7 +80,7 @@ pub(crate) fn deploy(
         cargo.wait = cargo.wait.saturating_sub(1);
         let waits = cargo.wait > 0;
         // Asleep it would feel no ground and wait for ever.
-        entity.rest.still = 0;
+        entity.rest.begin_anew();
         let (Some(ground), false) = (ground(slot, pairs), waits) else { continue };
         let Some(pad) = room_for_pad(arena, entities, slot, ground, counters) else {
             if let Some(Role::Cargo(cargo)) = entities.get_mut(slot).map(|e| &mut e.role) {

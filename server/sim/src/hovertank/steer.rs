@@ -80,7 +80,7 @@ pub(crate) fn steer(
     }
     let Some(entity) = entities.get_mut(slot) else { return };
     if !parked {
-        entity.rest.still = 0;
+        entity.rest.begin_anew();
     }
     if let Some(tank) = entity.hovertank_mut() {
         tank.drive = drive;

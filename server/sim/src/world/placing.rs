@@ -93,7 +93,7 @@ impl World {
         let seconds = 1.0 / f64::from(self.config.tick_rate);
         let longest = SETTLING_SECONDS * self.config.tick_rate;
         for _ in 0..longest {
-            if self.entities.slots_where(Entity::is_awake_prop).is_empty() {
+            if self.entities.slots_where(Entity::is_awake_body).is_empty() {
                 break;
             }
             self.advance_props(seconds, Vec::new());
