@@ -172,7 +172,10 @@ impl Client {
     pub fn command(&mut self, command: Command) -> bool {
         let (now, shown) = (self.now(), self.shown());
         let Some(sent) = self.session.command(now, command, shown) else { return false };
-        let others = self.in_the_way();
+        let others = match self.motion() {
+            Some((_, motion)) => self.in_the_way_of(&motion),
+            None => Vec::new(),
+        };
         if let Some(prediction) = &mut self.prediction {
             prediction.play(&sent, &others);
         }
@@ -244,7 +247,10 @@ impl Client {
     /// Uses a snapshot for what is shown and predicted.
     fn take_in(&mut self, snapshot: &SnapshotReceived) -> Option<PredictionError> {
         self.playout.arrived(self.now(), snapshot.tick);
-        let others = snapshot.answer.map_or_else(Vec::new, |_| self.in_the_way());
+        let others = match snapshot.answer {
+            Some(answer) => self.in_the_way_of(&answer.motion),
+            None => Vec::new(),
+        };
         let here = self.session.player().and_then(|own| self.session.entity(own)).is_some();
         let prediction = self.prediction.as_mut()?;
         match snapshot.answer {
@@ -257,9 +263,8 @@ impl Client {
     }
 
     /// What the own player may run into, as it was last heard of.
-    fn in_the_way(&self) -> Vec<Told> {
+    fn in_the_way_of(&self, motion: &PlayerMotion) -> Vec<Told> {
         let own = self.session.player();
-        let Some((_, motion)) = self.motion() else { return Vec::new() };
         let near = self.session.entities_near(motion.position.as_dvec3(), IN_THE_WAY);
         near.filter(|entity| Some(entity.id) != own)
             .filter_map(|entity| self.session.history(entity.id).last())

@@ -48,17 +48,29 @@ pub enum Minds {
     /// Every other one fights.
     #[default]
     Mix,
+    /// All stand still: what a match costs in which nothing happens.
+    Idle,
+}
+
+/// Stands still.
+#[derive(Clone, Copy, Debug)]
+struct Idle;
+
+impl Mind for Idle {
+    fn decide(&mut self, _: &Sight<'_>) -> Command {
+        Command::default()
+    }
 }
 
 impl Minds {
     /// The mind of the bot of this number.
     pub fn mind(self, number: u32, seed: u64) -> Box<dyn Mind> {
-        let fights = match self {
-            Self::Wander => false,
-            Self::Fight => true,
-            Self::Mix => number % 2 == 1,
-        };
-        if fights { Box::new(Fight::new(seed)) } else { Box::new(Wander::new(seed)) }
+        match self {
+            Self::Mix if number % 2 == 1 => Box::new(Fight::new(seed)),
+            Self::Fight => Box::new(Fight::new(seed)),
+            Self::Wander | Self::Mix => Box::new(Wander::new(seed)),
+            Self::Idle => Box::new(Idle),
+        }
     }
 }
 
