@@ -51,6 +51,12 @@ pub enum QuantisedBody {
 }
 
 impl QuantisedEntity {
+    /// How fast it is, in units a second.
+    pub(super) fn speed(&self) -> f32 {
+        let squared: i32 = self.velocity.iter().map(|&part| i32::from(part).pow(2)).sum();
+        (squared as f32).sqrt() * VELOCITY_STEP as f32
+    }
+
     /// The entity rounded.
     pub fn quantise(entity: &EntityState, bounds: &WorldBounds) -> Self {
         let body = match entity.kind {

@@ -10,6 +10,7 @@ pub struct Quantised {
     revision: u32,
     entities: Vec<Option<QuantisedEntity>>,
     changed: Vec<u32>,
+    speeds: Vec<f32>,
 }
 
 /// Why a state cannot be put on the wire.
@@ -36,12 +37,13 @@ pub struct Quantiser {
     revision: u32,
     entities: Vec<Option<QuantisedEntity>>,
     changed: Vec<u32>,
+    speeds: Vec<f32>,
 }
 
 impl Quantiser {
     /// A quantiser for a match within these bounds.
     pub fn new(bounds: WorldBounds) -> Self {
-        Self { bounds, revision: 0, entities: Vec::new(), changed: Vec::new() }
+        Self { bounds, revision: 0, entities: Vec::new(), changed: Vec::new(), speeds: Vec::new() }
     }
 
     /// The lattice it rounds to.
@@ -69,15 +71,18 @@ impl Quantiser {
         let count = highest.unwrap_or(0).max(self.entities.len());
         self.revision += 1;
         self.changed.resize(count, 0);
+        self.speeds.resize(count, 0.0);
         let previous = std::mem::replace(&mut self.entities, vec![None; count]);
         for entity in &state.entities {
             self.entities[usize::from(entity.id.slot)] =
                 Some(QuantisedEntity::quantise(entity, &self.bounds));
         }
         let before = previous.iter().copied().chain(std::iter::repeat(None));
-        for ((now, before), changed) in self.entities.iter().zip(before).zip(&mut self.changed) {
+        let noted = self.changed.iter_mut().zip(&mut self.speeds);
+        for ((now, before), (changed, speed)) in self.entities.iter().zip(before).zip(noted) {
             if *now != before {
                 *changed = self.revision;
+                *speed = now.map_or(0.0, |now| now.speed());
             }
         }
         Ok(Quantised {
@@ -85,6 +90,7 @@ impl Quantiser {
             revision: self.revision,
             entities: self.entities.clone(),
             changed: self.changed.clone(),
+            speeds: self.speeds.clone(),
         })
     }
 }
@@ -114,6 +120,12 @@ impl Quantised {
     /// The revision at which a slot's content last changed; 0 if it never had any.
     pub(crate) fn changed(&self, slot: usize) -> u32 {
         self.changed.get(slot).copied().unwrap_or(0)
+    }
+
+    /// How fast what is in a slot is, in units a second: worked out once for all
+    /// clients.
+    pub(crate) fn speed(&self, slot: usize) -> f32 {
+        self.speeds.get(slot).copied().unwrap_or(0.0)
     }
 
     /// What is in each slot.

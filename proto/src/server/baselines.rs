@@ -36,6 +36,8 @@ pub(super) struct Baselines {
     /// The client's own entity; a spectator has none.
     player: Option<EntityId>,
     joined: Tick,
+    /// Apart from `slots`, because every slot's is looked at each tick.
+    known: Vec<Known>,
     slots: Vec<Slot>,
     /// The ticks of each slot's latest sendings, by their number modulo what is
     /// kept.
@@ -55,20 +57,25 @@ pub(super) struct Baselines {
     carried: Vec<u16>,
 }
 
-/// What is known of one slot.
+/// Which content of one slot is with the client, or on its way.
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot {
+struct Known {
     /// The revision that was sent last.
     sent: u32,
-    /// The tick that it was sent in.
+    /// The last revision that was acknowledged.
+    acknowledged: u32,
+}
+
+/// What else is known of one slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// The tick in which anything was sent last.
     sent_tick: Tick,
     /// The generation that was sent; `None` if the slot was empty.
     sent_generation: Option<u16>,
     /// How often anything was sent.
     sends: u32,
-    /// The last revision that was acknowledged.
-    acknowledged: u32,
-    /// The tick that it was sent in.
+    /// The tick in which that was sent which was acknowledged last.
     acknowledged_tick: Tick,
     /// The number of that sending.
     acknowledged_send: u32,
@@ -104,6 +111,7 @@ impl Baselines {
             codec,
             player,
             joined,
+            known: Vec::new(),
             slots: Vec::new(),
             sendings: Vec::new(),
             carried: Vec::new(),
@@ -157,7 +165,7 @@ impl Baselines {
         for &(index, send) in &sent.carried {
             let slot = &mut self.slots[usize::from(index)];
             if send > slot.acknowledged_send {
-                slot.acknowledged = sent.state.revision();
+                self.known[usize::from(index)].acknowledged = sent.state.revision();
                 slot.acknowledged_tick = sent.state.tick();
                 slot.acknowledged_send = send;
                 let later = slot.sends - send;
@@ -183,6 +191,7 @@ impl Baselines {
             return;
         }
         let slots = state.slots().max(self.slots.len());
+        self.known.resize(slots, Known::default());
         self.slots.resize(slots, Slot::default());
         self.sendings.resize(slots, [Tick(0); SENDINGS]);
         self.rank(state);
@@ -243,7 +252,7 @@ impl Baselines {
         let entity = state.entity(index.into());
         let slot = &mut self.slots[usize::from(index)];
         slot.sends += 1;
-        slot.sent = state.revision();
+        self.known[usize::from(index)].sent = state.revision();
         slot.sent_tick = state.tick();
         slot.sent_generation = entity.map(|entity| entity.generation);
         slot.next_tick = slot.next_tick.or(Some(state.tick()));
@@ -277,24 +286,29 @@ impl Baselines {
         self.urgent.clear();
         let own = self.player.map(|player| usize::from(player.slot));
         let viewer = own.and_then(|own| state.entity(own)).map(Viewer::of);
-        for (index, slot) in self.slots.iter().enumerate() {
-            let entity = state.entity(index);
-            if !slot.needs(state.changed(index), entity, self.arrived) {
+        for (index, known) in self.known.iter().enumerate() {
+            if !known.may_lack(state.changed(index), self.arrived) {
+                continue;
+            }
+            let (slot, entity) = (&self.slots[index], state.entity(index));
+            let is_unheard = known.sent == 0;
+            if is_unheard && entity.is_none() {
                 continue;
             }
             let interval = match entity {
                 Some(entity) => {
                     let (viewer, own) = (viewer.as_ref(), Some(index) == own);
-                    relevance::interval(viewer, entity, own, self.codec.tick_rate)
+                    let speed = state.speed(index);
+                    relevance::interval(viewer, entity, speed, own, self.codec.tick_rate)
                 }
                 None => 1,
             };
-            let since = if slot.sent == 0 { self.joined } else { slot.sent_tick };
+            let since = if is_unheard { self.joined } else { slot.sent_tick };
             let age = state.tick().distance(since).max(0) as u64;
             // What the client has never heard of, and what is not what it was,
             // is due at once.
             let is_new =
-                slot.sent == 0 || slot.sent_generation != entity.map(|entity| entity.generation);
+                is_unheard || slot.sent_generation != entity.map(|entity| entity.generation);
             if is_new || age >= u64::from(interval) {
                 let overdue = if is_new { age.max(u64::from(interval)) } else { age };
                 self.urgent.push(ranked(overdue * DUE / u64::from(interval), index));
@@ -332,7 +346,7 @@ impl Baselines {
         for (bit, index) in (first..self.slots.len()).take(DIGEST_SLOTS).enumerate() {
             let entity = state.entity(index);
             let is_carried = carried.binary_search(&(index as u16)).is_ok();
-            if !is_carried && self.slots[index].is_settled(state.changed(index), entity) {
+            if !is_carried && self.known[index].is_settled(state.changed(index), entity) {
                 slots |= 1 << bit;
                 digest.add(index as u16, entity);
             }
@@ -352,17 +366,12 @@ impl Baselines {
     }
 }
 
-impl Slot {
-    /// Whether the client may lack the content that last changed at `changed`.
-    fn needs(&self, changed: u32, entity: Option<&QuantisedEntity>, arrived: u32) -> bool {
-        if self.sent == 0 {
-            return entity.is_some();
-        }
-        if self.sent < changed {
-            return true;
-        }
+impl Known {
+    /// Whether the client may lack the content that last changed at `changed`,
+    /// 0 if there never was any.
+    fn may_lack(&self, changed: u32, arrived: u32) -> bool {
         // What was sent is up to date: lost if something later has arrived.
-        self.acknowledged != self.sent && self.sent <= arrived
+        self.sent < changed || (self.acknowledged != self.sent && self.sent <= arrived)
     }
 
     /// Whether the client is known to have the content that last changed at
@@ -373,7 +382,9 @@ impl Slot {
         }
         self.sent >= changed && self.acknowledged == self.sent
     }
+}
 
+impl Slot {
     /// What the entity may be told by its difference from, at `tick`,
     /// in a snapshot that calls the one of `acknowledged` so.
     fn baseline(&self, tick: Tick, acknowledged: Tick) -> Option<Baseline<'_>> {
