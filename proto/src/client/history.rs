@@ -5,7 +5,8 @@ use crate::snapshot::BASELINES_KEPT;
 /// What a client has been told of one slot: the latest values, by tick.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// Ascending; `None` where the slot was empty.
+    /// Ascending; `None` where the slot was empty. The last of them count; those
+    /// before wait until it is worth the while to move all the others.
     values: Vec<(Tick, Option<QuantisedEntity>)>,
 }
 
@@ -13,23 +14,29 @@ impl History {
     /// Adds what the slot held at a tick not told of before. If there are too
     /// many, the oldest goes.
     pub(super) fn insert(&mut self, tick: Tick, value: Option<QuantisedEntity>) {
-        let place = self.values.partition_point(|&(earlier, _)| earlier < tick);
+        let place = self.values.len() - self.values().len() + self.until_index(tick);
         self.values.insert(place, (tick, value));
-        if self.values.len() > BASELINES_KEPT {
-            self.values.remove(0);
+        if self.values.len() >= 2 * BASELINES_KEPT {
+            self.values.drain(..BASELINES_KEPT);
         }
+    }
+
+    /// How many of the values are of `tick` or before. What is asked for is
+    /// among the latest, and the rest is not in the processor's cache.
+    pub(super) fn until_index(&self, tick: Tick) -> usize {
+        let later = self.values().iter().rev().take_while(|&&(at, _)| at > tick);
+        self.values().len() - later.count()
     }
 
     /// What the slot was told to hold at exactly this tick.
     pub(super) fn at(&self, tick: Tick) -> Option<&QuantisedEntity> {
-        let index = self.values.binary_search_by_key(&tick, |&(at, _)| at).ok()?;
-        self.values[index].1.as_ref()
+        let (at, value) = &self.values()[self.until_index(tick).checked_sub(1)?];
+        value.as_ref().filter(|_| *at == tick)
     }
 
     /// What the slot was last told to hold until this tick, and when.
     pub(super) fn until(&self, tick: Tick) -> Option<(Tick, &QuantisedEntity)> {
-        let later = self.values.partition_point(|&(at, _)| at <= tick);
-        let (at, value) = &self.values[later.checked_sub(1)?];
+        let (at, value) = &self.values()[self.until_index(tick).checked_sub(1)?];
         Some((*at, value.as_ref()?))
     }
 
@@ -40,7 +47,7 @@ impl History {
 
     /// All values, the oldest first.
     pub(super) fn values(&self) -> &[(Tick, Option<QuantisedEntity>)] {
-        &self.values
+        &self.values[self.values.len().saturating_sub(BASELINES_KEPT)..]
     }
 }
 

@@ -105,12 +105,13 @@ impl View {
         tick: Tick,
         bounds: &WorldBounds,
     ) -> Option<(Told, Option<Told>)> {
-        let values = self.slots.get(usize::from(id.slot))?.values();
+        let history = self.slots.get(usize::from(id.slot))?;
+        let values = history.values();
         let told = |&(tick, ref value): &(Tick, Option<QuantisedEntity>)| {
             let entity = value.as_ref().filter(|entity| entity.generation == id.generation)?;
             Some((tick, entity.dequantise(id.slot, bounds)))
         };
-        let later = values.partition_point(|&(at, _)| at <= tick);
+        let later = history.until_index(tick);
         let before = later.checked_sub(1).and_then(|index| values.get(index));
         match before {
             Some((_, Some(entity))) if entity.generation == id.generation => {

@@ -30,6 +30,10 @@ pub struct Predictor {
     arena: Arena,
 }
 
+/// Farther than this, in units, nobody meets anything within a tick: the fastest
+/// way of one at the slowest rate there is, with a step up and down.
+const IN_REACH: f64 = 240.0;
+
 /// What a predicted tick comes to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predicted {
@@ -67,7 +71,7 @@ impl Predictor {
     ) -> Predicted {
         let mut counters = Counters::default();
         let mut encounters = Encounters::default();
-        let crowd = Seen { predictor: self, others, own, player: self.player(&motion) };
+        let crowd = Seen::new(self, others, own, &motion);
         let memory = Memory::new(&mut counters);
         let mut around = Around::new(&self.arena, crowd, memory);
         let motion = movement::step(motion, command, seconds, &mut around, &mut encounters);
@@ -195,24 +199,41 @@ fn slowed(velocity: DVec3, seconds: f64) -> (DVec3, DVec3) {
 /// The bodies that a client knows of. What is thought to be where the player
 /// is must be elsewhere, and is left out.
 struct Seen<'a> {
-    predictor: &'a Predictor,
     others: &'a [EntityState],
     own: &'a [EntityId],
+    /// Their bodies, as far as they are there, with the box around each.
+    bodies: Vec<(u16, Body<'a>, Aabb)>,
     player: Body<'a>,
+}
+
+impl<'a> Seen<'a> {
+    fn new(
+        predictor: &'a Predictor,
+        others: &'a [EntityState],
+        own: &'a [EntityId],
+        motion: &PlayerMotion,
+    ) -> Self {
+        let player = predictor.player(motion);
+        // Farther than this nobody gets in a tick.
+        let reach = player.speedbox().inflated(IN_REACH);
+        let body = |other: &EntityState| {
+            let body = predictor.body(other)?;
+            let around = body.speedbox();
+            around.overlaps(&reach).then_some((other.id.slot, body, around))
+        };
+        let bodies = others.iter().filter_map(body).collect();
+        Self { others, own, bodies, player }
+    }
 }
 
 impl<'a> Crowd<'a> for Seen<'a> {
     fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, Body<'a>)) {
-        for other in self.others {
-            let Some(body) = self.predictor.body(other) else { continue };
-            let around = body.speedbox();
-            if !around.overlaps(bounds) {
-                continue;
-            }
+        let near = self.bodies.iter().filter(|(.., around)| around.overlaps(bounds));
+        for (slot, body, around) in near {
             let inside = around.overlaps(&self.player.speedbox())
-                && least_gap(&self.player, &body, Candidates::ALL).is_none();
+                && least_gap(&self.player, body, Candidates::ALL).is_none();
             if !inside {
-                each(other.id.slot, body);
+                each(*slot, body.clone());
             }
         }
     }
