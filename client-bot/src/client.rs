@@ -219,9 +219,9 @@ impl Client {
     /// it is within `reach` units of `position` on each axis.
     pub fn others(&self, position: DVec3, reach: f64) -> impl Iterator<Item = EntityState> {
         let (shown, own) = (self.shown(), self.session.player());
-        let near = self.session.entities_near(position, reach);
-        near.filter(move |entity| Some(entity.id) != own)
-            .filter_map(move |entity| self.entity_at(entity.id, shown?))
+        let near = self.session.told_near(position, reach);
+        near.filter(move |(_, entity)| Some(entity.id) != own)
+            .filter_map(move |(_, entity)| self.entity_at(entity.id, shown?))
     }
 
     /// One entity as it was at the shown moment.
@@ -265,10 +265,8 @@ impl Client {
     /// What the own player may run into, as it was last heard of.
     fn in_the_way_of(&self, motion: &PlayerMotion) -> Vec<Told> {
         let own = self.session.player();
-        let near = self.session.entities_near(motion.position.as_dvec3(), IN_THE_WAY);
-        near.filter(|entity| Some(entity.id) != own)
-            .filter_map(|entity| self.session.history(entity.id).last())
-            .collect()
+        let near = self.session.told_near(motion.position.as_dvec3(), IN_THE_WAY);
+        near.filter(|(_, entity)| Some(entity.id) != own).collect()
     }
 
     /// Hands what the session has to say on the control stream to QUIC, as much

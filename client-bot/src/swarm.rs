@@ -6,6 +6,7 @@
 //! has joined or failed to.
 
 mod bot;
+mod deeds;
 mod distribution;
 mod report;
 mod tally;
@@ -22,6 +23,7 @@ use tokio::task::JoinSet;
 use crate::client::{ConnectError, Connector, MapStore, Trust};
 use crate::minds::Minds;
 use bot::Bot;
+pub use deeds::Doings;
 pub use report::Report;
 pub use tally::Status;
 use tally::Tally;

@@ -182,6 +182,11 @@ impl Prediction {
         self.shoved.clear();
     }
 
+    /// Whether the player is shoving something.
+    pub fn is_shoving(&self) -> bool {
+        self.shoved.are_moving()
+    }
+
     /// How well it went so far.
     pub fn stats(&self) -> &PredictionStats {
         &self.stats

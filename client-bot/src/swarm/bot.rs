@@ -9,9 +9,12 @@ use sim::{EntityId, EntityState, Kind};
 use tokio::sync::{OnceCell, watch};
 use tracing::{debug, info, warn};
 
+use super::deeds::Deeds;
 use super::distribution::Distribution;
 use super::tally::Tally;
-use crate::client::{Client, Connector, JoinError, Lost, Occasion, PredictionStats, Traffic};
+use crate::client::{
+    Client, Connector, JoinError, Lost, Occasion, Prediction, PredictionStats, Traffic,
+};
 use crate::minds::{Drive, Minds, Sight, Ways};
 
 /// How far a bot looks about itself, in units on each axis.
@@ -78,6 +81,9 @@ pub(super) struct Record {
     pub(super) prediction: PredictionStats,
     /// Players that died by its doing.
     pub(super) kills: u64,
+    /// What it did with its time.
+    pub(super) deeds: Deeds,
+    pub(super) tick_rate: f64,
     /// Different entities that were ever in its view.
     pub(super) entities: HashSet<EntityId>,
 }
@@ -145,6 +151,7 @@ impl Bot {
             unreachable!("a connector gives a client its map");
         };
         let ways = self.ways.get_or_init(async || Ways::explore(&map.world)).await;
+        record.deeds = Deeds::new(&map.world);
         let mut driver = Drive::new(self.seed ^ u64::from(self.number));
         let (mut others, mut looks) = (Vec::new(), 0_u64);
         loop {
@@ -184,10 +191,13 @@ impl Bot {
                     }
                     looks += 1;
                     let sight = Sight { own, others: &others, map: &map.world, ways };
-                    client.command(match tank {
+                    let command = match tank {
                         Some(tank) => driver.decide(&tank, &sight),
                         None => mind.decide(&sight),
-                    });
+                    };
+                    let shoves = client.prediction().is_some_and(Prediction::is_shoving);
+                    record.deeds.note(own.as_ref(), command, shoves);
+                    client.command(command);
                 }
                 Err(lost) => return lost,
             }
@@ -251,6 +261,8 @@ impl Record {
             errors: Distribution::new(),
             free_errors: Distribution::new(),
             prediction: PredictionStats::default(),
+            deeds: Deeds::default(),
+            tick_rate: 0.0,
             traffic: Traffic::default(),
             kills: 0,
             entities: HashSet::new(),
@@ -265,6 +277,8 @@ impl Record {
         self.digest_mismatches = stats.digest_mismatches;
         self.prediction = client.prediction().map(|p| *p.stats()).unwrap_or_default();
         self.traffic = client.traffic();
+        let hello = client.session().hello();
+        self.tick_rate = hello.map_or(0.0, |hello| f64::from(hello.tick_rate.get()));
         self.entities.extend(client.session().entities().map(|entity| entity.id));
     }
 }

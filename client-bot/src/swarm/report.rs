@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::bot::{Outcome, Record, UNIT_OF_ERROR};
+use super::deeds::Doings;
 use super::distribution::Distribution;
 use crate::client::JoinError;
 
@@ -51,6 +52,8 @@ pub struct Report {
     pub entities_seen_least: usize,
     /// Different entities that all bots together have seen.
     pub entities_seen: usize,
+    /// What the bots did with their time.
+    pub doings: Doings,
     /// Players that died by a bot's doing.
     pub kills: u64,
     /// What went wrong, bot by bot.
@@ -155,6 +158,10 @@ impl Report {
                 .min()
                 .unwrap_or_default(),
             entities_seen: seen.len(),
+            doings: Doings::of(
+                players.iter().map(|player| &player.deeds),
+                players.iter().map(|player| player.tick_rate).fold(0.0, f64::max),
+            ),
             kills: sum(|player| player.kills),
             failures,
         }
@@ -269,7 +276,19 @@ impl fmt::Display for Report {
             "digests           {} checked, {} mismatches",
             self.digests, self.digest_mismatches
         )?;
-        writeln!(out, "kills             {}", self.kills)?;
+        let doings = &self.doings;
+        writeln!(
+            out,
+            "deeds             {:.0} units a minute, hindered {:.1} % (at most {} s), ducking {:.0} %, \
+             shoving {:.0} %, {} pads ridden, {} kills",
+            doings.units_per_minute,
+            doings.hindered_share * 100.0,
+            doings.longest_hindered_seconds,
+            doings.crouched_share * 100.0,
+            doings.shoving_share * 100.0,
+            doings.pads_ridden,
+            self.kills
+        )?;
         write!(
             out,
             "entities seen     {} by all, {} by the bot that saw the fewest",

@@ -244,8 +244,9 @@ impl Session {
     }
 
     /// All entities whose last known place is within `reach` units of
-    /// `position` on each axis, in ascending order of slot.
-    pub fn entities_near(&self, position: DVec3, reach: f64) -> impl Iterator<Item = EntityState> {
+    /// `position` on each axis, each with the tick of that, in ascending order
+    /// of slot.
+    pub fn told_near(&self, position: DVec3, reach: f64) -> impl Iterator<Item = Told> {
         let joined = self.joined().into_iter();
         joined.flat_map(move |joined| joined.view.near(position, reach, &joined.hello.bounds))
     }

@@ -69,19 +69,21 @@ impl View {
         })
     }
 
-    /// All there is within `reach` units of `position` on each axis.
+    /// All there is within `reach` units of `position` on each axis, each with
+    /// the tick at which it was told of.
     pub(super) fn near(
         &self,
         position: DVec3,
         reach: f64,
         bounds: &WorldBounds,
-    ) -> impl Iterator<Item = EntityState> {
+    ) -> impl Iterator<Item = Told> {
         let (least, most) = (bounds.quantise(position - reach), bounds.quantise(position + reach));
         let latest = (0_u16..).zip(&self.slots);
         latest.filter_map(move |(slot, history)| {
-            let entity = history.latest()?;
+            let (tick, value) = history.values().last()?;
+            let entity = value.as_ref()?;
             let inside = |axis: usize| (least[axis]..=most[axis]).contains(&entity.position[axis]);
-            (0..3).all(inside).then(|| entity.dequantise(slot, bounds))
+            (0..3).all(inside).then(|| (*tick, entity.dequantise(slot, bounds)))
         })
     }
 
