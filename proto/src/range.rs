@@ -140,6 +140,18 @@ mod tests {
         }
     }
 
+    /// Found by fuzzing: numbers above all that can be written were taken for the
+    /// greatest, and what was above them got lost on the way to the end.
+    #[test]
+    fn numbers_that_nobody_writes_are_refused() {
+        let bytes = [0xff, 0xff, 0xff, 0xff, 0xe3, 0x00, 0x0f];
+        let mut decoder = Decoder::new(&TABLE, &bytes);
+        for width in [22, 22, 22, 22] {
+            decoder.raw(0, width);
+        }
+        assert_eq!(decoder.finish(), Err(DatagramError::Trailing));
+    }
+
     #[test]
     fn a_carry_runs_through_bytes_already_written() {
         // The least likely bit over and over, then the likeliest: low is near

@@ -20,6 +20,12 @@ const TURN: i32 = 1800;
 /// Ticks between two looks for an opponent: a quarter of a second at 60 Hz.
 const LOOK_EVERY: u64 = 15;
 
+/// Ticks between two looks at whether it gets on: a third of a second at 60 Hz.
+const PROGRESS_EVERY: u64 = 20;
+
+/// Who comes less far than this between two such looks, in units, is stuck.
+const LEAST_PROGRESS: f64 = 8.0;
+
 /// How far off, in steps, the aim may be for a shot.
 const AIM: i32 = 500;
 
@@ -37,6 +43,10 @@ pub struct Fight {
     opponent: Option<sim::EntityId>,
     traveller: Traveller,
     jumped: bool,
+    /// Where it was when it last looked whether it gets on.
+    last_seen: Option<DVec3>,
+    /// Until when it walks out of where it was stuck, whatever it wants.
+    evades_until: u64,
 }
 
 impl Fight {
@@ -45,7 +55,17 @@ impl Fight {
         let mut random = Random::new(seed);
         let yaw = random.below(1 << 16) as u16;
         let traveller = Traveller::default();
-        Self { random, ticks: 0, yaw, strafe: i8::MAX, opponent: None, traveller, jumped: false }
+        Self {
+            random,
+            ticks: 0,
+            yaw,
+            strafe: i8::MAX,
+            opponent: None,
+            traveller,
+            jumped: false,
+            last_seen: None,
+            evades_until: 0,
+        }
     }
 
     /// The nearest player in sight.
@@ -56,6 +76,21 @@ impl Fight {
             .filter(|other| other.kind.is_player() && sees(sight.map, eyes, other.position));
         let distance = |other: &EntityState| other.position.distance_squared(eyes);
         seen.min_by(|a, b| distance(a).total_cmp(&distance(b))).map(|other| other.id)
+    }
+
+    /// Sidesteps, or if there is nobody to keep in view walks off anywhere, when
+    /// it does not get on.
+    fn look_whether_it_gets_on(&mut self, here: DVec3) {
+        let before = self.last_seen.replace(here);
+        if before.is_none_or(|before| before.distance(here) >= LEAST_PROGRESS) {
+            return;
+        }
+        self.strafe = -self.strafe;
+        if self.opponent.is_none() {
+            self.traveller.stop();
+            self.yaw = self.random.below(1 << 16) as u16;
+            self.evades_until = self.ticks + PROGRESS_EVERY + self.random.below(60);
+        }
     }
 
     /// What to shoot with at this distance: mostly the ray, now and then a
@@ -107,10 +142,18 @@ impl Mind for Fight {
         if self.ticks.is_multiple_of(LOOK_EVERY) {
             self.opponent = self.look(eyes, sight);
         }
+        if self.ticks.is_multiple_of(PROGRESS_EVERY) {
+            self.look_whether_it_gets_on(position);
+        }
         let opponent = sight.others.iter().find(|other| Some(other.id) == self.opponent);
         if let Some(opponent) = opponent {
             self.traveller.stop();
             return self.engage(eyes, opponent);
+        }
+        if self.ticks < self.evades_until {
+            let buttons =
+                if self.ticks.is_multiple_of(8) { Buttons::JUMP } else { Buttons::default() };
+            return Command { forward: i8::MAX, yaw: self.yaw, buttons, ..Command::default() };
         }
         if !self.traveller.is_under_way() {
             let players = sight.others.iter().filter(|o| o.kind.is_player());
@@ -144,7 +187,20 @@ fn sees(map: &World, from: DVec3, to: DVec3) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
+
     use crate::minds::tests::{arena, own_at, player_at};
+
+    #[test]
+    fn who_is_stuck_tries_another_way() {
+        let (map, ways) = arena();
+        let here = ways.any(&mut Random::new(3)).unwrap();
+        let sight = Sight { own: Some(own_at(here)), others: &[], map: &map, ways: &ways };
+        let mut mind = Fight::new(1);
+        // Wherever it turns, it stays where it is.
+        let headings: HashSet<u16> = (0..600).map(|_| mind.decide(&sight).yaw >> 13).collect();
+        assert!(headings.len() >= 6, "{headings:?}");
+    }
 
     #[test]
     fn an_opponent_in_sight_is_aimed_and_shot_at() {

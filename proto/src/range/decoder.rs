@@ -16,16 +16,20 @@ pub struct Decoder<'a, const N: usize> {
     range: u32,
     /// How far above `low` the number is that the bytes say.
     above: u32,
+    /// Whether it has been above all that could be written.
+    is_beyond: bool,
 }
 
 impl<'a, const N: usize> Decoder<'a, N> {
     /// A decoder of these bytes, with chances as `priors` gives them.
     pub fn new(priors: &[u8; N], bytes: &'a [u8]) -> Self {
         let chances = priors.map(Chance::new);
-        let mut decoder = Self { chances, bytes, next: 0, low: 0, range: u32::MAX, above: 0 };
+        let (low, range, above) = (0, u32::MAX, 0);
+        let mut decoder = Self { chances, bytes, next: 0, low, range, above, is_beyond: false };
         for _ in 0..4 {
             decoder.above = decoder.above << 8 | decoder.next_byte();
         }
+        decoder.is_beyond = decoder.above >= decoder.range;
         decoder
     }
 
@@ -39,6 +43,7 @@ impl<'a, const N: usize> Decoder<'a, N> {
         let goes_on = self.next < self.bytes.len();
         if ends_in_zero
             || goes_on
+            || self.is_beyond
             || self.above != shortest(self.low, self.range).wrapping_sub(self.low)
         {
             return Err(DatagramError::Trailing);
@@ -90,6 +95,7 @@ impl<const N: usize> Coder for Decoder<'_, N> {
             let part = (self.above / self.range).min((1 << step) - 1);
             self.low = self.low.wrapping_add(part * self.range);
             self.above -= part * self.range;
+            self.is_beyond |= self.above >= self.range;
             self.normalise();
             value |= part << shift;
             shift += step;
