@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The binary of this name, of the package of the same name, built as this
-/// test was. Whoever tests only this package has not built it yet.
+/// The binary of this name, built with the other one as `.ci/run` does: then
+/// there is nothing left to build here. Whoever tests only this package has not
+/// built it yet.
 ///
 /// # Panics
 /// If it does not build.
@@ -14,7 +15,7 @@ pub fn program(name: &str) -> PathBuf {
     let folder = test.ancestors().nth(2).unwrap();
     let release = folder.file_name().is_some_and(|name| name == "release");
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", name, "--bin", name])
+        .args(["build", "--quiet", "--package", "server", "--package", "client-bot"])
         .args(release.then_some("--release"))
         .arg("--target-dir")
         .arg(folder.parent().unwrap_or(Path::new("target")))
