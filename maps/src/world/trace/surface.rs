@@ -126,8 +126,9 @@ impl OnionTree {
         }
     }
 
-    /// The plane through the point that has most of a face there, turned against
-    /// the motion: what is met by a motion so nearly along it that no line does.
+    /// The plane through the point that has most of a face there, if possible one
+    /// that is turned against the motion: what is met by a motion so nearly along
+    /// it that no line meets it.
     fn faced(
         &self,
         size: SizeId,
@@ -136,7 +137,7 @@ impl OnionTree {
         near: f32,
         here: Child,
     ) -> Option<Vec3> {
-        let mut best: Option<(usize, Vec3)> = None;
+        let mut best: Option<((bool, usize), Vec3)> = None;
         let mut waiting: ArrayVec<Child, MAX_DEPTH> = ArrayVec::new();
         let (mut child, mut looked_at) = (here, 0);
         loop {
@@ -155,11 +156,12 @@ impl OnionTree {
                 node.back
             } else {
                 looked_at += 1;
-                let towards = node.normal.dot(motion);
-                let normal = if towards > 0.0 { -node.normal } else { node.normal };
-                let face = self.face(size, point, node, normal, near);
-                if towards != 0.0 && face > best.map_or(0, |(most, _)| most) {
-                    best = Some((face, normal));
+                for normal in [node.normal, -node.normal] {
+                    let against = normal.dot(motion) < 0.0;
+                    let face = self.face(size, point, node, normal, near);
+                    if face > 0 && best.is_none_or(|(most, _)| (against, face) > most) {
+                        best = Some(((against, face), normal));
+                    }
                 }
                 waiting.push(node.back);
                 node.front
