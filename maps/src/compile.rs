@@ -144,7 +144,7 @@ pub enum CompileError {
     },
     /// A degenerate brush, where those are errors.
     #[error("{}:{}: degenerate brush: {}", .0.path.display(), .0.line, .0.reason)]
-    Brush(#[from] BrushWarning),
+    Brush(BrushWarning),
     /// Not one brush is solid.
     #[error("{path}: no brush is solid; nothing could be stood on{}", first(.left_out))]
     NothingSolid {

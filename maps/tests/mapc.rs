@@ -246,7 +246,22 @@ fn a_bad_brush_is_named_and_left_out_or_refused() {
     assert_eq!(report["warnings"][0]["line"], 11);
     assert_eq!((&report["brushes"], &report["solids"]), (&2.into(), &1.into()));
     let message = refused(&["compile", &source, "--strict"], "", 1);
-    assert!(message.contains("open.map:11:"), "{message}");
+    let told = format!("mapc: {source}:11: degenerate brush: ");
+    assert!(message.starts_with(&told) && message.matches("unbounded").count() == 1, "{message}");
+}
+
+#[test]
+fn what_is_read_is_not_overwritten() {
+    let folder = Folder::new("overwritten");
+    let source = folder.file("cube.map", &map(CUBE));
+    refused(&["compile", &source, "-o", &source], "", 2);
+    refused(&["compile", &source, "-o", &folder.path("cube.pts")], "", 2);
+    let notes = folder.file("cube.pts", "not points\n");
+    done(&["compile", &source], "");
+    assert_eq!(std::fs::read_to_string(notes).expect("it is kept"), "not points\n");
+    let world = folder.path("cube.obsp");
+    refused(&["render", &world, "-o", &world], "", 2);
+    done(&["info", &world], "");
 }
 
 #[test]

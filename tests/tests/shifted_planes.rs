@@ -91,6 +91,9 @@ impl Judge {
             let place = || format!("{}, seed {seed}, {sample}: {start} to {end}", self.name);
             let (a, b) = (wide(start), wide(end));
             let contact = self.solids.first_contact(&certain, a, b);
+            if contact == Some(0.0) {
+                assert_eq!(trace, Trace::StartSolid, "{}: starts inside", place());
+            }
             let (time, at) = match trace {
                 Trace::Clear => {
                     assert_eq!(contact, None, "{}: told clear", place());
@@ -100,8 +103,7 @@ impl Judge {
                 Trace::StartSolid => (0.0, start),
                 Trace::Hit(hit) => {
                     let rest = self.solids.distance(&certain, wide(hit.end), 1.0);
-                    let met = contact == Some(0.0);
-                    assert!(rest > 0.0 || met, "{}: ends in solid {hit:?}", place());
+                    assert!(rest > 0.0, "{}: ends in solid {hit:?}", place());
                     assert!(hit.normal.dot(motion) < 0.0, "{}: {hit:?}", place());
                     early.judge_normal(&self.solids, &truth, &hit);
                     (hit.time, hit.point)

@@ -40,6 +40,7 @@ fn is_true(path: &Path) {
         let subject = OneSize { world: &world, size: id };
         let judge = Judge::new(&entities, &solids, size.half_extents.to_array().map(f64::from));
         let mut random = Random::new(seed << 8 | id.index() as u64);
+        let wanted = [points, traces, moves];
         let points = judge.points(&subject, points, &mut random);
         let traces = judge.traces(&subject, traces, &mut random);
         let walk = judge.walk(&subject, moves, &mut random);
@@ -58,6 +59,10 @@ fn is_true(path: &Path) {
             percent(walk.blocked, walk.moves),
             walk.grazing,
         );
+        let asked = [points.asked, traces.asked, walk.moves];
+        if asked != wanted {
+            faults.push(format!("{name}: {asked:?} asked, not {wanted:?}"));
+        }
         let mut check = |what: &str, wrong: &Wrong| {
             if wrong.count > 0 {
                 faults.push(format!("{name}: {} wrong {what}: {:#?}", wrong.count, wrong.shown));

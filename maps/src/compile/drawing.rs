@@ -39,7 +39,7 @@ impl Drawing {
                         let path = source.path().to_owned();
                         let warning = BrushWarning { path, line: brush.line, reason };
                         if options.strict {
-                            return Err(warning.into());
+                            return Err(CompileError::Brush(warning));
                         }
                         drawing.warnings.push(warning);
                         continue;

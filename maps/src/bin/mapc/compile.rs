@@ -10,6 +10,7 @@ use maps::{BevelAngle, Options, Report, Sealing, Source, Spaces, Stage, compile}
 use serde::Serialize;
 
 use crate::info::Summary;
+use crate::{Usage, keep_apart};
 
 /// Compiles a .map into an .obsp
 #[derive(clap::Args)]
@@ -81,6 +82,14 @@ fn bevel_angle(text: &str) -> Result<BevelAngle, String> {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let started = Instant::now();
+    let output =
+        arguments.output.clone().unwrap_or_else(|| arguments.source.with_extension("obsp"));
+    keep_apart(&arguments.source, &output)?;
+    let pointfile = output.with_extension("pts");
+    if pointfile == output {
+        let text = "ends in .pts, as the way out of a leak does that is written beside a world";
+        return Err(Usage(format!("{} {text}", output.display())).into());
+    }
     let source = Source::read(&arguments.source)?;
     let spaces = match &arguments.spaces {
         Some(path) => Spaces::load(path)?,
@@ -106,15 +115,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         bar.set_position(done);
     })?;
     bar.finish_and_clear();
-    let output =
-        arguments.output.clone().unwrap_or_else(|| arguments.source.with_extension("obsp"));
     compiled.world.save(&output)?;
     let report = compiled.report;
-    let pointfile = write_pointfile(&report, &output)?;
+    let pointfile = write_pointfile(&report, pointfile)?;
     let spawns = compiled.world.entities().iter();
     let spawns = spawns.filter(|e| e.classname().starts_with("info_player_")).count();
     if !arguments.json {
-        warn(&report, &spaces, &arguments.source);
+        warn(&report, &spaces, &arguments.source, pointfile.as_deref());
+        for (number, entity) in compiled.world.entities().iter().enumerate() {
+            if let Some(origin) = entity.get("origin")
+                && entity.origin().is_none()
+            {
+                let (source, class) = (arguments.source.display(), entity.classname());
+                eprintln!(
+                    "warning: {source}: entity {number}, {class}: origin {origin:?} is not three \
+                     numbers; it is nowhere"
+                );
+            }
+        }
         if spawns == 0 {
             let source = arguments.source.display();
             eprintln!(
@@ -155,25 +173,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 /// Writes the way out of the first size that leaks beside the world; where
 /// there is none, removes that of an earlier compilation.
-fn write_pointfile(report: &Report, output: &Path) -> Result<Option<PathBuf>> {
-    let path = output.with_extension("pts");
+fn write_pointfile(report: &Report, path: PathBuf) -> Result<Option<PathBuf>> {
     let leaks = report.sealings.iter().find_map(|sealing| match sealing {
         Sealing::Leaks(leak) => Some(leak),
         _ => None,
     });
     let done = match leaks {
         Some(leak) => std::fs::write(&path, leak.pointfile()),
-        None => std::fs::remove_file(&path).or_else(|error| match error.kind() {
-            io::ErrorKind::NotFound => Ok(()),
-            _ => Err(error),
-        }),
+        None if is_pointfile(&path) => std::fs::remove_file(&path),
+        None => Ok(()),
     };
     done.with_context(|| path.display().to_string())?;
     Ok(leaks.map(|_| path))
 }
 
+/// Whether there is a file of points and nothing else.
+fn is_pointfile(path: &Path) -> bool {
+    let point = |line: &str| {
+        let numbers = line.split_ascii_whitespace().map(str::parse::<f64>);
+        numbers.filter(Result::is_ok).count() == 3 && line.split_ascii_whitespace().count() == 3
+    };
+    std::fs::read_to_string(path).is_ok_and(|text| text.lines().all(point))
+}
+
 /// Says on standard error what a designer should look at.
-fn warn(report: &Report, spaces: &Spaces, source: &Path) {
+fn warn(report: &Report, spaces: &Spaces, source: &Path, mut pointfile: Option<&Path>) {
     for warning in &report.warnings {
         eprintln!("warning: {warning}");
     }
@@ -185,9 +209,13 @@ fn warn(report: &Report, spaces: &Spaces, source: &Path) {
             Sealing::Leaks(leak) => {
                 let maps::Leak { classname, line, origin, path } = leak;
                 let out = path.last().unwrap_or(origin);
+                let way = pointfile.map(|file| format!("the way out is in {}; ", file.display()));
+                let way = way.unwrap_or_default();
+                // It holds that of the first size that leaks.
+                pointfile = None;
                 eprintln!(
                     "warning: {source}:{line}: leak for size {name}: {classname} at {origin} \
-                     reaches the void at {out:.0}; the outside is left empty"
+                     reaches the void at {out:.0}; {way}the outside is left empty"
                 );
             }
             Sealing::Unoccupied => eprintln!(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use maps::{Expansion, Options, Source, Spaces};
 
-use crate::Usage;
+use crate::keep_apart;
 use crate::queries::unknown_space;
 
 /// Writes the brushes as a box of one size meets them, as a .map for an editor
@@ -28,12 +28,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let (from, to) = (&arguments.source, &arguments.output);
-    let same = from.canonicalize().is_ok_and(|from| to.canonicalize().is_ok_and(|to| from == to));
-    if same {
-        return Err(
-            Usage(format!("{} would be overwritten by its expansion", from.display())).into()
-        );
-    }
+    keep_apart(from, to)?;
     let spaces = match &arguments.spaces {
         Some(path) => Spaces::load(path)?,
         None => Spaces::default(),

@@ -10,6 +10,7 @@ mod render;
 mod verify;
 
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -48,6 +49,13 @@ enum Command {
 #[derive(Debug, Error)]
 #[error("{0}")]
 struct Usage(String);
+
+/// Refuses to write over what is read.
+fn keep_apart(read: &Path, written: &Path) -> Result<(), Usage> {
+    let same = read.canonicalize().is_ok_and(|a| written.canonicalize().is_ok_and(|b| a == b));
+    let refused = || Usage(format!("{} is read; it would be overwritten", read.display()));
+    if same { Err(refused()) } else { Ok(()) }
+}
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {

@@ -34,7 +34,7 @@ struct Body {
     #[arg(long, value_name = "NAME")]
     space: Option<String>,
     /// A ball of this radius, through the shifted planes
-    #[arg(long, value_name = "R", value_parser = sphere)]
+    #[arg(long, value_name = "R", value_parser = sphere, allow_negative_numbers = true)]
     sphere: Option<Sphere>,
     /// An upright cylinder, through the shifted planes
     #[arg(long, value_name = "R,HALFHEIGHT", value_parser = cylinder)]
@@ -103,9 +103,10 @@ fn answer_traces(trace: impl Fn(Vec3, Vec3) -> Trace) -> Result<()> {
             Trace::Clear => Answer { result: "clear", time: 1.0, point: None, normal: None, end },
             Trace::Hit(hit) => Answer {
                 result: "hit",
-                time: hit.time,
+                time: hit.time + 0.0,
                 point: Some(hit.point),
-                normal: Some(hit.normal),
+                // Adding nothing makes nothing of a negative zero.
+                normal: Some(hit.normal + Vec3::ZERO),
                 end: hit.end,
             },
             Trace::StartSolid => {

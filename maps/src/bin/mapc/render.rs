@@ -19,6 +19,7 @@ use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use maps::World;
 
+use crate::keep_apart;
 use crate::queries::find;
 use canvas::Canvas;
 use survey::Survey;
@@ -36,7 +37,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     space: Option<String>,
     /// Cut the world open at this height; without it roofs are taken off
-    #[arg(long, value_name = "Z", allow_negative_numbers = true)]
+    #[arg(long, value_name = "Z", allow_negative_numbers = true,
+          value_parser = height)]
     height: Option<f64>,
     /// Longer side of the map in the picture, in pixels
     #[arg(long, value_name = "PX", default_value_t = 1024,
@@ -44,7 +46,13 @@ pub(crate) struct Arguments {
     size: u32,
 }
 
+fn height(text: &str) -> Result<f64, String> {
+    let height = text.parse().ok().filter(|height: &f64| height.is_finite());
+    height.ok_or_else(|| "it must be a finite number of units".to_owned())
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    keep_apart(&arguments.world, &arguments.output)?;
     let world = World::load(&arguments.world)?;
     let space = arguments.space.as_deref();
     let space = space.map(|name| find(&world, name, &arguments.world)).transpose()?;

@@ -39,11 +39,11 @@ pub(crate) struct Arguments {
 
 #[derive(Serialize)]
 struct Report {
-    /// For each size.
+    /// Asked of each size, at least.
     points: usize,
     /// Of all sizes.
     point_mismatches: usize,
-    /// For each size.
+    /// Asked of each size, at least: none where a size has no room.
     traces: usize,
     /// Of all sizes.
     trace_mismatches: usize,
@@ -126,9 +126,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     bar.finish_and_clear();
     let report = Report {
-        points: arguments.points,
+        points: sizes.iter().map(|size| size.points).min().unwrap_or_default(),
         point_mismatches: sizes.iter().map(|size| size.point_mismatches).sum(),
-        traces: arguments.traces,
+        traces: sizes.iter().map(|size| size.traces).min().unwrap_or_default(),
         trace_mismatches: sizes.iter().map(|size| size.trace_mismatches).sum(),
         seed: arguments.seed,
         sizes,

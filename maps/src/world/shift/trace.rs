@@ -155,14 +155,15 @@ impl ShiftTree {
                 }
                 (nearest, found) = (now.from, Some((now.from, now.entry)));
             }
-            // Whatever begins after the nearest contact is of no interest.
+            // Whatever begins after the nearest contact is of no interest, but
+            // the start may still be found to be inside another cell.
             loop {
                 if count == 0 {
                     return found;
                 }
                 count -= 1;
                 now = waiting[count];
-                if now.from < nearest {
+                if now.from < nearest || now.entry == Entry::START {
                     break;
                 }
             }
