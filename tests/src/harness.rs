@@ -3,6 +3,7 @@
 
 mod crowd;
 mod drawing;
+pub mod near;
 pub mod pages;
 mod program;
 mod shipped;

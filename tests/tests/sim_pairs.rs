@@ -4,14 +4,12 @@
 //! `SIM_PAIRS=1000000 cargo test -p tests --release --test sim_pairs` judges a
 //! million; without the variable it is a sample.
 
-use std::sync::Arc;
-
-use glam::{DQuat, DVec3};
-use maps::model::shipped;
-use sim::query::{At, MARGIN, Solid, are_clear, separation};
+use glam::DVec3;
+use sim::query::{At, MARGIN, are_clear, separation};
 use sim::{Stage, Stages};
-use tests::harness::{Random, own_map};
-use tests::oracle::bodies::{Shape, interpenetrate};
+use tests::harness::Random;
+use tests::harness::near::{Figure, direction, touching_distance, turn};
+use tests::oracle::bodies::interpenetrate;
 
 /// Pairs judged when nobody asks for more: a few seconds.
 const SAMPLE: u64 = 20_000;
@@ -20,69 +18,11 @@ const SAMPLE: u64 = 20_000;
 /// [`separation`] states: less than an eightieth of the guard's margin.
 const TOUCHING: f64 = 1e-4;
 
-struct Kind {
-    name: String,
-    solid: Solid,
-    truth: Arc<Shape>,
-    radius: f64,
-}
-
-fn kinds() -> Vec<Kind> {
-    let kind = |model: &maps::model::Model| {
-        let path = own_map(&format!("models/{}.obj", model.name()));
-        let text = std::fs::read_to_string(path).expect("the model's source");
-        Kind {
-            name: model.name().to_owned(),
-            solid: Solid::new(model),
-            truth: Shape::model(&text),
-            radius: model.radius(),
-        }
-    };
-    shipped().iter().map(kind).collect()
-}
-
-fn direction(random: &mut Random) -> DVec3 {
-    let mut one = || random.between(-1.0, 1.0);
-    DVec3::new(one(), one(), one()).try_normalize().unwrap_or(DVec3::Z)
-}
-
-/// Any turn, a turn about the vertical, or none: things rest flat more often
-/// than chance would have it, and features that line up are the hard cases.
-fn turn(random: &mut Random) -> DQuat {
-    match random.below(4) {
-        0 => DQuat::IDENTITY,
-        1 => DQuat::from_rotation_z(random.between(0.0, std::f64::consts::TAU)),
-        _ => DQuat::from_axis_angle(direction(random), random.between(0.0, std::f64::consts::PI)),
-    }
-}
-
-/// Moves `b` along `way` from far off to where the truth says the two first
-/// touch, to within a millionth.
-fn touching_distance(a: &Kind, at_a: At, b: &Kind, turn_b: DQuat, way: DVec3) -> f64 {
-    let body = a.truth.posed(at_a.1, at_a.0);
-    let meets =
-        |distance: f64| interpenetrate(&body, &b.truth.posed(turn_b, at_a.0 + way * distance));
-    // From the outside in, so that hollows are entered like anything else.
-    let (mut free, mut held) = (a.radius + b.radius + 1.0, 0.0);
-    let step = free / 16.0;
-    while free - step > 0.0 && !meets(free - step) {
-        free -= step;
-    }
-    if free - step > 0.0 {
-        held = free - step;
-    }
-    while free - held > 1e-6 {
-        let middle = 0.5 * (free + held);
-        if meets(middle) { held = middle } else { free = middle }
-    }
-    free
-}
-
 #[test]
 fn what_the_simulation_says_of_near_pairs_is_true() {
     let pairs = std::env::var("SIM_PAIRS").map_or(SAMPLE, |n| n.parse().expect("a number"));
     let seed = std::env::var("SIM_PAIRS_SEED").map_or(7, |n| n.parse().expect("a number"));
-    let kinds = kinds();
+    let kinds = Figure::shipped();
     let mut random = Random::new(seed);
     let (mut touching, mut apart) = (0_u64, 0_u64);
     let mut pair = 0;
@@ -91,7 +31,7 @@ fn what_the_simulation_says_of_near_pairs_is_true() {
         let home = direction(&mut random) * random.between(0.0, 3_000.0);
         let at_a = (home, turn(&mut random));
         let (turn_b, way) = (turn(&mut random), direction(&mut random));
-        let contact = touching_distance(a, at_a, b, turn_b, way);
+        let contact = touching_distance((a, at_a), (b, turn_b), way);
         // Around the contact at every scale, from rounding to a whole unit.
         for _ in 0..PER_CONTACT {
             let offset = 10.0_f64.powf(random.between(-6.0, 0.0));
@@ -117,9 +57,9 @@ fn what_the_simulation_says_of_near_pairs_is_true() {
 const PER_CONTACT: u32 = 16;
 
 /// Whether the simulation says that the two are apart, or in what it is wrong.
-fn judge(a: &Kind, at_a: At, b: &Kind, at_b: At, nudge: DVec3) -> Result<bool, String> {
-    let body = a.truth.posed(at_a.1, at_a.0);
-    let meets = |by: DVec3| interpenetrate(&body, &b.truth.posed(at_b.1, at_b.0 + by));
+fn judge(a: &Figure, at_a: At, b: &Figure, at_b: At, nudge: DVec3) -> Result<bool, String> {
+    let body = a.placed(at_a);
+    let meets = |by: DVec3| interpenetrate(&body, &b.placed((at_b.0 + by, at_b.1)));
     let said = separation(&a.solid, at_a, &b.solid, at_b);
     let truly_meet = meets(DVec3::ZERO);
     if let Some(gap) = said.filter(|_| truly_meet) {

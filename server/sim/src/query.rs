@@ -1,7 +1,9 @@
-//! Questions about two bodies that no match need be set up for: what the
+//! Questions about bodies that no match need be set up for: what the
 //! simulation's own geometry says, for tests to judge and tools to use.
 
+mod contacts;
 mod heat;
+mod passage;
 
 use glam::{DQuat, DVec3};
 use maps::geometry::Aabb;
@@ -13,7 +15,9 @@ use crate::grid::Grid;
 use crate::pose::Pose;
 use crate::shape::Shape;
 
+pub use contacts::{ContactSearch, Contacts, Manifold, Thing, Touched, Touching};
 pub use heat::{Heat, Met};
+pub use passage::{Passing, Way, passing};
 
 /// The distance in units that committed poses keep between any two bodies.
 pub const MARGIN: f64 = crate::guard::MARGIN;

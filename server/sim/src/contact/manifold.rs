@@ -18,14 +18,33 @@ const SAME_GAP: f64 = 0.01;
 /// Larger faces than this lie on each other at the closest points only.
 const MAX_CORNERS: usize = 32;
 
+/// Corners nearer to each other than this, in units, are one: a clipped polygon
+/// has two where a corner lies on an edge, but for rounding.
+const SAME_CORNER: f64 = 1e-3;
+
+/// Faces whose alignment differs by no more than this are as good as each other:
+/// many times what rounding does to the axis of two parts that keep
+/// no more than the guard's margin apart.
+const AS_ALIGNED: f64 = 1e-9;
+
+/// Corners that are told apart by no more than this are as good as each other:
+/// many times what rounding adds to the square of a length on any map.
+const TIE: f64 = 1e-6;
+
+/// Of corners and faces that are as good, the farthest along this direction is
+/// taken, so that neither rounding nor which of two bodies is asked first
+/// decides. Nothing that is drawn lies across it.
+const SKEW: DVec3 = DVec3::new(0.516_397_8, 0.690_065_6, 0.507_093_3);
+
 type Polygon = ArrayVec<DVec3, MAX_CORNERS>;
 
-/// A corner of the area in which two faces meet: where on the first part, and
-/// how far from the second.
+/// A corner of the area in which two faces meet: where on the first part, how
+/// far from the second, and the middle between the two.
 #[derive(Clone, Copy)]
 struct Corner {
     at: DVec3,
     gap: f64,
+    middle: DVec3,
 }
 
 /// The points at which `a` and `b` meet along the separation's axis, no
@@ -82,7 +101,13 @@ impl<'a, 'p> Faces<'a, 'p> {
         if aligned_a.max(aligned_b) < FACE_ALIGNMENT {
             return None;
         }
-        let a_is_reference = aligned_a >= aligned_b;
+        let a_is_reference = if (aligned_a - aligned_b).abs() > AS_ALIGNED {
+            aligned_a > aligned_b
+        } else {
+            let [skew_a, skew_b] = [(a, face_a), (b, face_b)]
+                .map(|(part, face)| part.direction_to_world(face.plane.normal).dot(SKEW));
+            skew_a > skew_b
+        };
         let (reference, reference_face, incident, incident_face) =
             if a_is_reference { (a, face_a, b, face_b) } else { (b, face_b, a, face_a) };
         let normal = reference.direction_to_world(reference_face.plane.normal);
@@ -109,11 +134,11 @@ impl<'a, 'p> Faces<'a, 'p> {
             let gap = (corner - self.anchor).dot(self.normal) * scale;
             if gap <= reach {
                 let at = if self.a_is_reference { corner - axis * gap } else { corner };
-                corners.push(Corner { at, gap });
+                corners.push(Corner { at, gap, middle: at + axis * (0.5 * gap) });
             }
         }
-        let corners = reduced(corners, self.normal);
-        corners.into_iter().map(|Corner { at, gap }| point(self.a, at, gap)).collect()
+        let corners = reduced(corners, axis);
+        corners.into_iter().map(|Corner { at, gap, .. }| point(self.a, at, gap)).collect()
     }
 
     fn clipped(&self) -> Polygon {
@@ -151,7 +176,8 @@ fn most_aligned<'a>(part: &Part<'a>, direction: DVec3) -> (&'a Face, f64) {
     let mut best = (&faces[0], f64::NEG_INFINITY);
     for face in faces {
         let along = face.plane.normal.dot(local);
-        if along > best.1 {
+        // Of faces that are as good the first, whatever rounding says.
+        if along > best.1 + AS_ALIGNED {
             best = (face, along);
         }
     }
@@ -179,26 +205,34 @@ fn clip(polygon: &Polygon, normal: DVec3, distance: f64) -> Polygon {
 
 /// Keeps the four points that matter: the nearest, the one farthest from it,
 /// and the two that spread widest to either side.
-fn reduced(
-    mut corners: ArrayVec<Corner, MAX_CORNERS>,
-    normal: DVec3,
-) -> ArrayVec<Corner, MAX_POINTS> {
-    if corners.len() <= MAX_POINTS {
-        return corners.into_iter().collect();
+fn reduced(corners: ArrayVec<Corner, MAX_CORNERS>, axis: DVec3) -> ArrayVec<Corner, MAX_POINTS> {
+    let mut open = ArrayVec::<Corner, MAX_CORNERS>::new();
+    for corner in corners {
+        let known = |other: &Corner| {
+            other.middle.distance_squared(corner.middle) < SAME_CORNER * SAME_CORNER
+        };
+        if !open.iter().any(known) {
+            open.push(corner);
+        }
+    }
+    if open.len() <= MAX_POINTS {
+        return open.into_iter().collect();
     }
     let mut pick = |score: &dyn Fn(&Corner) -> f64| {
-        let mut best = 0;
-        for i in 1..corners.len() {
-            if score(&corners[i]) > score(&corners[best]) {
-                best = i;
+        let best = open.iter().map(score).fold(f64::NEG_INFINITY, f64::max);
+        let (mut picked, mut along) = (0, f64::NEG_INFINITY);
+        for (i, corner) in open.iter().enumerate() {
+            let farther = corner.middle.dot(SKEW);
+            if score(corner) >= best - TIE && farther > along {
+                (picked, along) = (i, farther);
             }
         }
-        corners.swap_remove(best)
+        open.swap_remove(picked)
     };
     let nearest = pick(&|corner| -corner.gap);
-    let farthest = pick(&|corner| corner.at.distance_squared(nearest.at));
-    let across = (farthest.at - nearest.at).cross(normal);
-    let side = |corner: &Corner| (corner.at - nearest.at).dot(across);
+    let farthest = pick(&|corner| corner.middle.distance_squared(nearest.middle));
+    let across = (farthest.middle - nearest.middle).cross(axis);
+    let side = |corner: &Corner| (corner.middle - nearest.middle).dot(across);
     let left = pick(&side);
     let right = pick(&|corner| -side(corner));
     [nearest, farthest, left, right].into()

@@ -18,6 +18,14 @@ use crate::shape::Shape;
 /// back and forth between an agent's feet and the floor.
 const AGENT_GAP: f64 = 1.25 * REST_GAP;
 
+/// Who hardly approaches a body but passes along it, by no more than this share
+/// of their way, may come nearer to it: what rests on a player's head lies never
+/// quite level, and they would be wedged between it and the floor.
+const GRAZING: f64 = 1.0 / 16.0;
+
+/// How near: twice what the guard keeps, so that the end of the way is free, too.
+const GRAZING_GAP: f64 = 2.0 * MARGIN;
+
 /// No player ends a tick nearer to the world than this, in units: the onion is
 /// asked in `f32`, whose rounding on the largest maps is a tenth of it.
 pub(crate) const LEAST_CLEARANCE: f32 = 1.0 / 256.0;
@@ -92,7 +100,13 @@ impl<'a> Memory<'a> {
     fn pass(&mut self, slot: u16, body: &Body, obstacle: &Body) -> Passage {
         let known = self.planes.iter().position(|(other, _)| *other == slot);
         let axis = known.map(|index| self.planes[index].1);
-        let passage = pass(body, obstacle, (0.0, 1.0), AGENT_GAP, axis, self.counters);
+        let way = body.motion.end.position - body.motion.start.position;
+        let mut passage = pass(body, obstacle, (0.0, 1.0), AGENT_GAP, axis, self.counters);
+        if let Passage::Blocked(impact) = passage
+            && way.dot(impact.axis) < GRAZING * way.length()
+        {
+            passage = pass(body, obstacle, (0.0, 1.0), GRAZING_GAP, axis, self.counters);
+        }
         // Only where they meet: which stage proved a free way must not matter.
         if let Passage::Blocked(impact) = passage {
             match known {

@@ -187,21 +187,30 @@ fn a_crowd_of_players_and_bodies_in_one_place_is_clean_again_after_one_tick() {
     assert_eq!(world.counters.entities + world.counters.limbo, 16);
 }
 
+/// Symptom: a player on whose head a crate had come to rest could not walk any
+/// more. Cause: it lay aslant by a hundred-thousandth, so that all ways led nearer
+/// to it than players keep, and its underside and the floor left none between
+/// them. Cure: who passes along a body may come nearer to it.
 #[test]
 fn a_crate_on_a_players_head_falls_when_the_player_walks_away() {
-    let mut world = empty_room();
-    let id = world.join().expect("there is room");
-    let head = world.position(id.slot) + DVec3::Z * 80.0;
-    let slot = world.throw("crate", head, DVec3::ZERO, DVec3::ZERO);
-    for _ in 0..180 {
-        world.step(&[]);
+    for case in 0..24_u16 {
+        let mut world = empty_room();
+        let id = world.join_at(DVec3::new(-256.0, 0.0, 28.5));
+        let aside = DVec3::new(f64::from(case % 5) - 2.0, f64::from(case % 7) - 3.0, 80.0);
+        let head = world.position(id.slot) + aside;
+        let slot = world.throw("crate", head, DVec3::ZERO, DVec3::Z * f64::from(case % 3));
+        for _ in 0..180 {
+            world.step(&[]);
+        }
+        let carried = world.position(slot);
+        assert!(carried.z > 56.0, "case {case}: it fell through: {carried}");
+        let walk = Command { forward: 127, yaw: case * 2_731, ..Command::default() };
+        for _ in 0..180 {
+            world.step(&[(id, walk)]);
+        }
+        let (left, player) = (world.position(slot), world.position(id.slot));
+        assert!(left.z < 20.0, "case {case}: it hangs in the air: {left}, the player {player}");
     }
-    assert!(world.position(slot).z > 56.0, "it fell through: {}", world.position(slot));
-    let walk = Command { forward: 127, ..Command::default() };
-    for _ in 0..180 {
-        world.step(&[(id, walk)]);
-    }
-    assert!(world.position(slot).z < 20.0, "it hangs in the air: {}", world.position(slot));
 }
 
 impl World {
