@@ -7,7 +7,9 @@
 //! here, a kinematic character controller there. Nobody shoots, for the other
 //! has no weapons. The two take turns, tick by tick, so that whatever else the
 //! machine does hits both alike: the ratios are what counts. How deep bodies
-//! stand in each other is judged by the same exact audit.
+//! stand in each other is judged by the same exact audit. The halls are as large
+//! as their objects need, with as many players in each: what a tick costs may
+//! grow no faster than the number of objects.
 
 #[path = "../world/machine.rs"]
 mod machine;
@@ -30,19 +32,74 @@ const WARM_UP: u32 = 60;
 /// Ticks between two audits.
 const AUDIT_EVERY: u32 = 20;
 
+/// Objects scattered over halls of matching size.
+const HALLS: [u32; 5] = [100, 500, 1_000, 2_000, 4_000];
+
 fn main() {
     machine::print();
     println!();
+    println!("milliseconds a tick; deepest overlap in units (of 2.5 cm)");
     println!(
-        "milliseconds a tick, median and 99th percentile; deepest overlap in units (of 2.5 cm)"
+        "{:20} {:>7} {:>7} {:>7}   {:>7} {:>7} {:>7}   {:>5} {:>5} {:>5}   {:>7} {:>7} {:>9}",
+        "", "ours", "", "", "rapier", "", "", "ratio", "", "", "deepest", "", "rapier's",
     );
     println!(
-        "{:24} {:>7} {:>7}   {:>7} {:>7}   {:>6} {:>6}   {:>7} {:>7} {:>9}",
-        "", "ours", "p99", "rapier", "p99", "ratio", "p99", "ours", "rapier", "manifolds",
+        "{:20} {:>7} {:>7} {:>7}   {:>7} {:>7} {:>7}   {:>5} {:>5} {:>5}   {:>7} {:>7} {:>9}",
+        "",
+        "median",
+        "mean",
+        "p99",
+        "median",
+        "mean",
+        "p99",
+        "med.",
+        "mean",
+        "p99",
+        "ours",
+        "rapier",
+        "manifolds",
     );
     race(&Scene::arena(), 900);
-    for objects in [100, 500, 1_000, 2_000, 4_000] {
-        race(&Scene::hall(objects), 300);
+    let halls = HALLS.map(|objects| race(&Scene::hall(objects), 300));
+    grow(&halls);
+}
+
+/// What ours took for one scene.
+struct Cost {
+    objects: u32,
+    /// To scatter the objects and let them come to rest.
+    set_up: Duration,
+    /// Median, mean and 99th percentile of a tick, in milliseconds.
+    tick: [f64; 3],
+}
+
+/// Prints what an object costs in halls of all sizes, and whether the cost has
+/// grown faster than the number of objects.
+fn grow(halls: &[Cost]) {
+    println!();
+    println!("ours, microseconds a tick and object; the set-up in milliseconds an object");
+    println!("{:20} {:>7} {:>7} {:>7}   {:>7}", "", "median", "mean", "p99", "set-up");
+    let per_object = |cost: &Cost| {
+        let [median, mean, late] = cost.tick.map(|ms| ms * 1e3 / f64::from(cost.objects));
+        [median, mean, late, cost.set_up.as_secs_f64() * 1e3 / f64::from(cost.objects)]
+    };
+    for hall in halls {
+        let [median, mean, late, set_up] = per_object(hall);
+        println!(
+            "{:20} {median:7.2} {mean:7.2} {late:7.2}   {set_up:7.2}",
+            format!("hall, {} objects", hall.objects),
+        );
+    }
+    let [Some(first), Some(last)] = [halls.first(), halls.last()] else { return };
+    let objects = f64::from(last.objects) / f64::from(first.objects);
+    let (before, after) = (per_object(first), per_object(last));
+    for (index, what) in ["median", "mean", "p99", "set-up"].into_iter().enumerate() {
+        let share = after[index] / before[index];
+        let verdict = if share <= 1.0 { "no worse than" } else { "WORSE than" };
+        println!(
+            "{what}: {objects:.0} times the objects cost {:.1} times as much: {verdict} in proportion",
+            share * objects
+        );
     }
 }
 
@@ -73,20 +130,24 @@ impl Measured {
         self.deepest = found.iter().map(|overlap| overlap.depth).fold(self.deepest, f64::max);
     }
 
-    /// Milliseconds that this share of the ticks stayed below.
-    fn percentile(&mut self, share: f64) -> f64 {
+    /// Median, mean and 99th percentile of a tick, in milliseconds.
+    fn summary(&mut self) -> [f64; 3] {
         self.ticks.sort_unstable();
-        let index = (self.ticks.len() - 1) as f64 * share;
-        self.ticks[index as usize].as_secs_f64() * 1e3
+        let most = (self.ticks.len() - 1) as f64;
+        let late = |share: f64| self.ticks[(most * share) as usize].as_secs_f64() * 1e3;
+        let all: Duration = self.ticks.iter().sum();
+        [late(0.5), all.as_secs_f64() * 1e3 / self.ticks.len() as f64, late(0.99)]
     }
 }
 
 /// Plays one scene in both engines and prints a line.
-fn race(scene: &Scene, ticks: u32) {
+fn race(scene: &Scene, ticks: u32) -> Cost {
+    let begin = Instant::now();
     let mut ours = Ours::new(scene);
+    let set_up = begin.elapsed();
     let mut peer = Peer::new(scene, &ours.state());
     let mut players = scene.players();
-    let mut audit = scene.audit();
+    let (mut audit, mut peers_audit) = (scene.audit(), scene.audit());
     let (mut own, mut others) = (Measured::default(), Measured::default());
     let mut deepest_contact: f64 = 0.0;
     for tick in 0..WARM_UP + ticks {
@@ -100,21 +161,25 @@ fn race(scene: &Scene, ticks: u32) {
         deepest_contact = deepest_contact.max(peer.deepest_contact());
         if tick % AUDIT_EVERY == 0 {
             own.judge(&ours, &mut audit);
-            others.judge(&peer, &mut audit);
+            others.judge(&peer, &mut peers_audit);
         }
     }
-    let [a, b] = [&mut own, &mut others].map(|m| [m.percentile(0.5), m.percentile(0.99)]);
+    let [a, b] = [own.summary(), others.summary()];
     println!(
-        "{:24} {:7.3} {:7.3}   {:7.3} {:7.3}   {:5.2}x {:5.2}x   {:7.4} {:7.4} {:9.4}",
+        "{:20} {:7.3} {:7.3} {:7.3}   {:7.3} {:7.3} {:7.3}   {:4.2}x {:4.2}x {:4.2}x   {:7.4} {:7.4} {:9.4}",
         scene.name(),
         a[0],
         a[1],
+        a[2],
         b[0],
         b[1],
+        b[2],
         a[0] / b[0],
         a[1] / b[1],
+        a[2] / b[2],
         own.deepest,
         others.deepest,
         deepest_contact,
     );
+    Cost { objects: scene.config.objects, set_up, tick: a }
 }

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use glam::{DQuat, DVec3};
 use maps::geometry::ConvexSolid;
@@ -62,7 +62,7 @@ impl Audit {
     /// when this was last asked: what neither moved keeps its verdict.
     pub fn check(&mut self, state: &State) -> Vec<Interpenetration> {
         let mut before = std::mem::take(&mut self.seen);
-        let mut moved = Vec::new();
+        let mut moved = BTreeSet::new();
         for entity in &state.entities {
             let known = before.remove(&entity.id).filter(|seen| seen.is_as(entity));
             moved.extend(known.is_none().then_some(entity.id));
@@ -70,11 +70,11 @@ impl Audit {
             self.seen.extend(seen.map(|seen| (entity.id, seen)));
         }
         let mut found = Vec::new();
-        for (index, id) in moved.iter().enumerate() {
+        for id in &moved {
             let Some(seen) = self.seen.get(id) else { continue };
-            // Of two that moved, the later one in the list asks.
-            let earlier = &moved[..=index];
-            let others = self.seen.iter().filter(|(other, _)| !earlier.contains(other));
+            // Of two that moved, the earlier one asks.
+            let others =
+                self.seen.iter().filter(|(other, _)| *other > id || !moved.contains(other));
             found.extend(others.filter_map(|(_, other)| self.between(seen, other)));
             found.extend(self.with_solids(seen));
         }

@@ -161,9 +161,12 @@ impl Passages {
         let through = others.find(|(id, (seen, _))| {
             let Some((before, _)) = self.before.get(id) else { return false };
             let reach = before.figure.bounds().union(*seen.figure.bounds());
-            let moved = movers.iter().any(|(mover, ..)| mover == *id);
+            if !near.overlaps(&reach) {
+                return false;
+            }
             // Who was put elsewhere swept nothing on the way.
-            if !near.overlaps(&reach) || (!moved && !before.is_as(&seen.entity)) {
+            let moved = || movers.iter().any(|(mover, ..)| mover == *id);
+            if !before.is_as(&seen.entity) && !moved() {
                 return false;
             }
             let Some(surface) = self.surfaces.of(&seen.entity) else { return false };
