@@ -81,6 +81,7 @@ pub struct Client {
 }
 
 /// What a client's owner may want to react to.
+#[expect(clippy::large_enum_variant, reason = "copied once a snapshot, never stored")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Occasion {
     /// News of the match came.

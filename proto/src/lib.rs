@@ -34,7 +34,7 @@ pub use time::{Tick, Time};
 
 /// What both ends must have in common; any change to `PROTOCOL.md` that an
 /// old peer would misread raises it.
-pub const PROTOCOL_VERSION: u32 = 4;
+pub const PROTOCOL_VERSION: u32 = 5;
 
 /// The application protocol QUIC negotiates.
 pub const ALPN: &[u8] = b"obsp/1";

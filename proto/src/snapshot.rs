@@ -15,7 +15,7 @@ mod lead;
 mod models;
 mod record;
 
-pub use answer::Answer;
+pub use answer::{Answer, Touched};
 pub use codec::{DigestSample, Record, Snapshot, SnapshotCodec, Sought, Written};
 pub use digest::Digest;
 pub use header::{DatagramKind, Header, PLAIN_BYTES};
@@ -38,4 +38,4 @@ pub const DIGEST_SLOTS: usize = 32;
 /// Least bytes that a snapshot is given: a header, a motion, a digest and the
 /// least likely record there can be, so that each snapshot brings at least one
 /// entity on.
-pub const MIN_SNAPSHOT: usize = 192;
+pub const MIN_SNAPSHOT: usize = 256;

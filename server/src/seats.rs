@@ -164,7 +164,9 @@ impl Seats {
     pub(crate) fn answers(&self, world: &World, tick: Tick) -> Vec<(EntityId, Answer, bool)> {
         let answer = |seat: &Taken| {
             let motion = world.player_motion(seat.player)?;
-            Some((seat.player, Answer::new(motion, tick, seat.pushed), seat.surprised))
+            let answer = Answer::new(motion, tick, seat.pushed);
+            let answer = answer.with_touched(world.touched_by(seat.player));
+            Some((seat.player, answer, seat.surprised))
         };
         self.taken.iter().filter_map(answer).collect()
     }

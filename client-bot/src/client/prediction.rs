@@ -9,7 +9,7 @@ use proto::snapshot::Answer;
 use sim::{Command, EntityState, PlayerMotion, Predicted};
 
 use super::map_store::LoadedMap;
-use shoved::Shoved;
+use shoved::{News, Shoved};
 
 /// Commands that may wait for the server's answer: two seconds at 60 Hz. Who
 /// hears nothing for longer has other troubles than the place of their feet.
@@ -135,7 +135,7 @@ impl Prediction {
     pub fn reconcile(
         &mut self,
         tick: Tick,
-        Answer { motion, since_pushed }: Answer,
+        Answer { motion, since_pushed, touched }: Answer,
         others: &[Told],
     ) -> Option<PredictionError> {
         let last = self.answered.map(|(answered, _)| answered);
@@ -159,8 +159,9 @@ impl Prediction {
             let idle = Played { tick: before(first), ..Played::default() };
             self.unanswered.push_front(idle);
         }
-        if predicted != Some(motion) || self.shoved.are_moving() {
-            self.replay(motion, others);
+        let news = News { tick, told: others, exact: &touched };
+        if predicted != Some(motion) || !self.shoved.is_confirmed(&news) {
+            self.replay(motion, &news);
         }
         let predicted = predicted?;
         let error = predicted.position.as_dvec3().distance(motion.position.as_dvec3());
@@ -197,26 +198,26 @@ impl Prediction {
         &self.map
     }
 
-    fn replay(&mut self, mut motion: PlayerMotion, others: &[Told]) {
-        self.shoved.doubt();
+    fn replay(&mut self, mut motion: PlayerMotion, news: &News) {
+        let code = (self.seconds, &self.map.predictor);
+        self.shoved.begin_anew(news, &motion, code);
         for index in 0..self.unanswered.len() {
             let mut played = self.unanswered[index];
-            motion = self.step(motion, &mut played, others);
+            motion = self.step(motion, &mut played, news.told);
             self.unanswered[index] = played;
         }
     }
 
-    /// One tick: the player moves past the others, and what they shove slides.
+    /// One tick: the player moves past the others, and what they shove gives way.
     fn step(&mut self, from: PlayerMotion, played: &mut Played, others: &[Told]) -> PlayerMotion {
         let begins = before(played.tick);
         let (seconds, predictor) = (self.seconds, &self.map.predictor);
-        let at = |told| self.shoved.at(told, begins, seconds, predictor);
+        let at = |told| self.shoved.at(told, begins, seconds);
         let mut around: Vec<EntityState> = others.iter().map(at).collect();
         let own = self.shoved.ids();
         let Predicted { motion, shoved, pushed } =
             predictor.step(from, played.command, seconds, &mut around, &own);
-        let known = (around.as_slice(), others);
-        self.shoved.advance(played.tick, &shoved, known, &motion, (seconds, predictor));
+        self.shoved.advance((played.tick, &motion), &shoved, &around, (seconds, predictor));
         (played.after, played.pushed) = (Some(motion), pushed);
         motion
     }

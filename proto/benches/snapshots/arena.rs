@@ -42,7 +42,7 @@ pub(crate) fn play(fights: bool, ticks: usize) -> Vec<Moment> {
         if tick >= SETTLING {
             let state = Arc::new(quantiser.quantise(&world.state()).unwrap());
             let own = |id| {
-                let answer = |motion| Answer { motion, since_pushed: Answer::LONG_AGO };
+                let answer = |motion| Answer::new(motion, Tick(0), None);
                 let answer = world.player_motion(id).map(answer);
                 OwnPlayer { answer, ..OwnPlayer::default() }
             };

@@ -7,8 +7,9 @@ use crate::snapshot::{Answer, Lead};
 /// goes as its client must have predicted.
 const RATE: u32 = 10;
 
-/// How many times a second while it is pushed, which its client cannot predict.
-const PUSHED_RATE: u32 = 30;
+/// How many times a second while it is pushed, which its client cannot predict,
+/// or shoves something, of which its client knows less than of itself.
+const TOUCHING_RATE: u32 = 30;
 
 /// What a snapshot tells a client about its own player, besides the entity
 /// that everybody sees.
@@ -44,7 +45,8 @@ impl OwnMotion {
             let known = last.motion == answer.motion && self.arrived == Some(sent);
             let since = tick.distance(sent);
             let was_pushed = i64::from(answer.since_pushed) < since;
-            let rate = if was_pushed { PUSHED_RATE } else { RATE };
+            let touches = was_pushed || answer.touched[0].is_some();
+            let rate = if touches { TOUCHING_RATE } else { RATE };
             let interval = i64::from((u32::from(tick_rate.get()) / rate).max(1));
             if known || (!own.surprised && since < interval) {
                 return None;
@@ -72,7 +74,7 @@ mod tests {
         let at = |x: f32, surprised| {
             let position = Vec3::new(x, 0.0, 0.0);
             let motion = PlayerMotion { position, velocity: Vec3::ZERO, walker: Walker::default() };
-            let answer = Answer { motion, since_pushed: Answer::LONG_AGO };
+            let answer = Answer::new(motion, Tick(0), None);
             OwnPlayer { lead: None, answer: Some(answer), surprised }
         };
         let mut own = OwnMotion::default();

@@ -104,7 +104,7 @@ fn a_joining_client_sees_everything_within_twenty_ticks() {
 #[test]
 fn nothing_starves() {
     const LONGEST_RECORD: usize = 40;
-    for limit in [240, 400, 1200] {
+    for limit in [260, 400, 1200] {
         let mut scene = Scene::new(3, 32, 368);
         scene.restless = true;
         scene.turnover = 0.0;

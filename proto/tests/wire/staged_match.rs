@@ -39,7 +39,7 @@ fn answer_to(state: &Quantised) -> Option<Answer> {
     let walker = Walker { grounded: player.asleep, ..Walker::default() };
     let velocity = vector(player.velocity.map(i32::from));
     let motion = PlayerMotion { position: vector(player.position), velocity, walker };
-    Some(Answer { motion, since_pushed: Answer::LONG_AGO })
+    Some(Answer::new(motion, Tick(0), None))
 }
 
 /// A command datagram that acknowledges these snapshots.

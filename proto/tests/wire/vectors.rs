@@ -3,7 +3,7 @@
 
 use std::num::NonZeroU16;
 
-use glam::Vec3;
+use glam::{Quat, Vec3};
 use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{
     ChatLine, ClientHello, ClientMessage, ClosingReason, MapHash, MapName, MatchEvent, PlayerName,
@@ -14,7 +14,7 @@ use proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, Worl
 use proto::range::{Coder, Decoder, Encoder, Number};
 use proto::snapshot::{
     Answer, Baseline, Digest, DigestSample, Header, Lead, PRIORS, Record, Snapshot, SnapshotCodec,
-    Sought, Written,
+    Sought, Touched, Written,
 };
 use proto::{PROTOCOL_VERSION, Tick};
 use sim::{Buttons, Command, EntityId, ModelId, PlayerMotion, Posture, Vitals, Walker};
@@ -125,7 +125,13 @@ fn answer() -> Answer {
         Walker { posture: Posture::Standing, yaw: 16_384, grounded: true, jump_held: false };
     let velocity = Vec3::new(320.0, -12.5, 0.0);
     let motion = PlayerMotion { position: Vec3::new(0.0, 113.0, 25.25), velocity, walker };
-    Answer { motion, since_pushed: 3 }
+    let orientation = Quat::from_xyzw(0.0, 0.6, 0.0, 0.8);
+    let (position, velocity) = (Vec3::new(-508.875, -505.75, -246.625), Vec3::ZERO);
+    let resting =
+        Touched { slot: 17, asleep: true, position, orientation, velocity, spin: Vec3::ZERO };
+    let (velocity, spin) = (Vec3::new(12.5, 0.0, -1.0), Vec3::new(0.0, 0.25, -3.0));
+    let rolling = Touched { slot: 16, asleep: false, velocity, spin, ..resting };
+    Answer { motion, since_pushed: 3, touched: [Some(resting), Some(rolling)] }
 }
 
 fn prop() -> QuantisedEntity {

@@ -79,7 +79,7 @@ impl<'a, C: Crowd<'a>> Surroundings for Around<'a, C> {
 }
 
 /// What a player's tick came to.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
     /// Whether the player was found inside something.
     pub(crate) overlaps: bool,
@@ -87,6 +87,8 @@ pub(crate) struct Outcome {
     pub(crate) teleported: bool,
     /// Whether anything that moves had a say in where they went.
     pub(crate) pushed: bool,
+    /// The slots of the bodies that they ran into or stood on.
+    pub(crate) touched: Vec<u16>,
 }
 
 /// Moves the player in `slot` for `seconds` and shoves what they run into.
@@ -132,7 +134,8 @@ pub(crate) fn step(
         entities.commit(slot, placement);
     }
     shove(entities, &arena.shapes, slot, &encounters.touched);
-    Outcome { overlaps, teleported, pushed }
+    let touched = encounters.touched.iter().filter_map(|(hit, _)| hit.entity).collect();
+    Outcome { overlaps, teleported, pushed, touched }
 }
 
 /// Gives props that a player ran into the speed of an inelastic shove. It

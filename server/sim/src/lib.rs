@@ -51,7 +51,7 @@ pub use entities::MAX_ENTITIES;
 pub use event::Event;
 pub use impact::Resolution;
 pub use movement::{PlayerMotion, Walker};
-pub use predict::{Predicted, Predictor};
+pub use predict::{Moving, Pile, Predicted, Predictor};
 pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};

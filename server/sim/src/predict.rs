@@ -1,3 +1,5 @@
+mod pile;
+
 use std::sync::Arc;
 
 use glam::DVec3;
@@ -6,21 +8,16 @@ use maps::model::Model;
 
 use crate::agent::{Around, shove_speed};
 use crate::arena::Arena;
-use crate::cascade::{Body, Candidates, least_gap, pass};
+use crate::cascade::{Body, Candidates, least_gap};
 use crate::combat::Weapon;
 use crate::command::Command;
-use crate::contact::{FRICTION, SUB_STEPS_ALONE};
 use crate::counters::Counters;
-use crate::guard::{Crowd, MARGIN, Memory};
-use crate::impact::Passage;
-use crate::movement::{self, Encounters, GRAVITY, PlayerMotion};
+use crate::guard::{Crowd, Memory};
+use crate::movement::{self, Encounters, PlayerMotion};
 use crate::pose::Pose;
 use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, Kind, ModelId};
-
-/// A prop that rises or falls no faster than this, in units per second, lies
-/// on something: a tick of gravity and a little.
-const LIES: f64 = 20.0;
+pub use pile::{Moving, Pile};
 
 /// The server's own movement code for a client that does not want to wait for
 /// the server's answer: the player moves past the others as the client knows
@@ -94,58 +91,23 @@ impl Predictor {
         Predicted { motion, shoved, pushed }
     }
 
-    /// How a prop slides on for `seconds`, as far as the world lets it; as
-    /// [`Predictor::slide`].
-    pub fn coast(&self, prop: EntityState, seconds: f64) -> EntityState {
-        self.slide_past(prop, std::iter::empty(), seconds)
+    /// What the player shoves (`own`) with what of `bodies` is near it, to be
+    /// moved on by [`Predictor::advance`].
+    pub fn pile(&self, own: &[EntityId], bodies: &[Moving], motion: &PlayerMotion) -> Pile {
+        Pile::new(self, own, bodies, motion)
     }
 
-    /// How a prop that was shoved slides on for `seconds`, as far as `others`
-    /// and the world let it: on level ground and without turning, which is
-    /// what a shove through its centre comes to.
-    pub fn slide(
+    /// What happens to a pile in a tick of `seconds`, after which the player
+    /// moves like `motion`, among `others` as they stood when it began: the
+    /// server's own solver and guard move it.
+    pub fn advance(
         &self,
-        prop: EntityState,
+        pile: &mut Pile,
         others: &[EntityState],
         motion: &PlayerMotion,
         seconds: f64,
-    ) -> EntityState {
-        let others = others.iter().filter(|other| other.id != prop.id);
-        let bodies = others.filter_map(|other| self.body(other)).chain([self.player(motion)]);
-        self.slide_past(prop, bodies, seconds)
-    }
-
-    fn slide_past<'a>(
-        &self,
-        prop: EntityState,
-        bodies: impl Iterator<Item = Body<'a>>,
-        seconds: f64,
-    ) -> EntityState {
-        let (Some(start), Some(shape)) = (self.body(&prop), self.rigid(&prop)) else { return prop };
-        let (mut velocity, mean) = slowed(prop.velocity, seconds);
-        let from = start.motion.start;
-        let to = Pose { position: from.position + mean * seconds, ..from };
-        let moving = Body::moving(&self.arena.shapes[shape], from, to);
-        let mut counters = Counters::default();
-        let mut time: f64 = 1.0;
-        let mut meet = |obstacle: &Body| {
-            let met = pass(&moving, obstacle, (0.0, 1.0), MARGIN, None, &mut counters);
-            if let Passage::Blocked(impact) = met {
-                time = time.min(impact.time);
-                velocity -= impact.axis * velocity.dot(impact.axis).max(0.0);
-            }
-        };
-        let bounds = moving.speedbox().inflated(MARGIN);
-        let solids = self.arena.map.solids();
-        self.arena
-            .map
-            .solids_touching(&bounds, |index| meet(&Body::fixed(&solids[index as usize])));
-        for body in bodies {
-            if body.speedbox().overlaps(&bounds) {
-                meet(&body);
-            }
-        }
-        EntityState { position: moving.motion.at(time).position, velocity, ..prop }
+    ) {
+        pile.advance(self, others, motion, seconds);
     }
 
     /// Whether bodies of this model burst: a rocket, or a grenade.
@@ -179,21 +141,6 @@ impl Predictor {
         };
         Some(Body::standing(&self.arena.shapes[shape], pose))
     }
-}
-
-/// The velocity after `seconds` of sliding, and the mean one meanwhile.
-fn slowed(velocity: DVec3, seconds: f64) -> (DVec3, DVec3) {
-    if velocity.z.abs() >= LIES {
-        return (velocity, velocity);
-    }
-    let level = velocity.with_z(0.0);
-    let braking = FRICTION * GRAVITY;
-    let lost = level.clamp_length_max(braking * seconds);
-    // Whoever comes to rest before the end slides for that much less.
-    let share = if seconds > 0.0 { (lost.length() / (braking * seconds)).min(1.0) } else { 1.0 };
-    // Each sub-step slows the body first and then moves it.
-    let mean = (level - lost * (0.5 + 0.5 / f64::from(SUB_STEPS_ALONE))) * share;
-    (level - lost, mean)
 }
 
 /// The bodies that a client knows of. What is thought to be where the player

@@ -21,6 +21,7 @@ use crate::event::Event;
 use crate::guard::{Blocker, Space};
 use crate::hovertank::{self, Cargo, Hovertank};
 use crate::movement::{PlayerMotion, Walker};
+use crate::predict::Moving;
 use crate::setup::{Config, SetupError, SetupWarning};
 use crate::spawn;
 use crate::state::{EntityId, EntityState, Kind, PlayerKind, Posture, State};
@@ -57,6 +58,19 @@ pub enum JoinError {
     Full(u16),
 }
 
+/// A player ran into a body. No tick depends on it: it only tells what clients
+/// want to know exactly.
+#[derive(Clone, Copy, Debug)]
+struct Touch {
+    player: EntityId,
+    body: EntityId,
+    tick: u64,
+}
+
+/// Seconds for which it is remembered what a player has run into: who shoves
+/// something touches it every other tick.
+const TOUCH_SECONDS: f64 = 0.25;
+
 /// A match: everything that moves, in one map.
 #[derive(Debug)]
 pub struct World {
@@ -70,6 +84,8 @@ pub struct World {
     warnings: Vec<SetupWarning>,
     /// The players on foot who were pushed in the last tick.
     pushed: Vec<EntityId>,
+    /// What players on foot have run into lately.
+    touches: Vec<Touch>,
     tick: u64,
 }
 
@@ -103,6 +119,7 @@ impl World {
             counters: Counters::default(),
             events: Vec::new(),
             pushed: Vec::new(),
+            touches: Vec::new(),
             tick: 0,
         };
         world.place_drawn_props();
@@ -176,6 +193,8 @@ impl World {
         self.tick += 1;
         self.events.clear();
         self.pushed.clear();
+        let remembered = (TOUCH_SECONDS / seconds) as u64;
+        self.touches.retain(|touch| touch.tick + remembered >= self.tick);
         let overlapping = self.advance_players(commands, seconds);
         let moved = self.motions();
         self.advance_props(seconds, overlapping);
@@ -226,6 +245,17 @@ impl World {
     /// going; a burst threw them; or they were put elsewhere.
     pub fn was_pushed(&self, id: EntityId) -> bool {
         self.pushed.contains(&id)
+    }
+
+    /// The rigid bodies that a player on foot has run into or stood on lately,
+    /// the last one first, as they are now: what a client has to know exactly to
+    /// foresee how they give way.
+    pub fn touched_by(&self, id: EntityId) -> impl Iterator<Item = Moving> {
+        let own = self.touches.iter().rev().filter(move |touch| touch.player == id);
+        own.filter_map(|touch| {
+            let entity = self.entities.find(touch.body).filter(|entity| entity.is_rigid())?;
+            Some(Moving { state: self.view(entity)?, spin: entity.angular })
+        })
     }
 
     /// What happened in the last tick, in order.
@@ -336,9 +366,18 @@ impl World {
             }
             overlapping.extend(outcome.overlaps.then_some(slot));
             self.pushed.extend(outcome.pushed.then_some(player));
+            self.note_touches(player, &outcome.touched);
             combat::fire(&mut self.combat(seconds), slot, command);
         }
         overlapping
+    }
+
+    /// Notes what a player has run into, the latest last and each once.
+    fn note_touches(&mut self, player: EntityId, touched: &[u16]) {
+        for body in touched.iter().filter_map(|&slot| Some(self.entities.get(slot)?.id)) {
+            self.touches.retain(|touch| touch.player != player || touch.body != body);
+            self.touches.push(Touch { player, body, tick: self.tick });
+        }
     }
 
     /// Moves the props and puts right whoever was found `overlapping`, before

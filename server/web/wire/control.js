@@ -2,7 +2,7 @@
 
 import { Malformed } from "./range_decoder.js";
 
-export const VERSION = 4;
+export const VERSION = 5;
 const LONGEST_FRAME = 1024;
 
 class Writer {

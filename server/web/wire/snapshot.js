@@ -70,7 +70,16 @@ function readMotion(coder) {
   const velocity = AXES.map(() => (coder.raw(1) ? float() : 0));
   const yaw = coder.raw(16);
   const [crouching, grounded, jumpHeld] = AXES.map(() => coder.raw(1) === 1);
-  return { position, velocity, yaw, crouching, grounded, jumpHeld, sincePushed: coder.raw(5) };
+  const sincePushed = coder.raw(5);
+  const touched = Array.from({ length: coder.raw(2) }, () => {
+    const slot = coder.raw(12);
+    const asleep = coder.raw(1) === 1;
+    const place = { position: AXES.map(float), orientation: [...AXES, 3].map(float) };
+    const still = { velocity: [0, 0, 0], spin: [0, 0, 0] };
+    const moves = () => ({ velocity: AXES.map(float), spin: AXES.map(float) });
+    return { slot, asleep, ...place, ...(asleep ? still : moves()) };
+  });
+  return { position, velocity, yaw, crouching, grounded, jumpHeld, sincePushed, touched };
 }
 
 function readRecord(coder, terms, tick, acknowledged, slot, baseline) {

@@ -78,7 +78,7 @@ test("what a server says", () => {
   assert.deepEqual([terms.tickRate, terms.tick, terms.playerLimit], [60, 70000, 32]);
   assert.deepEqual([terms.origin, terms.bits], [TERMS.origin, TERMS.bits]);
   assert.equal(terms.mapName, "arena");
-  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 4 });
+  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 5 });
   assert.deepEqual(said("full"), { message: "refused", reason: "full", limit: 32 });
   const joined = { message: "event", tick: 70000, event: "joined", player, name: "Bot 1" };
   assert.deepEqual(said("player-joined"), joined);
@@ -101,6 +101,7 @@ test("a frame in pieces is one frame", () => {
 });
 
 test("a snapshot of whole entities", () => {
+  const place = { position: [-508.875, -505.75, -246.625], orientation: [0, 0.6, 0, 0.8].map(Math.fround) };
   const snapshot = decodeSnapshot(vector("whole-snapshot"), TERMS, 70000, () => undefined);
   assert.equal(snapshot.tick, 70001);
   assert.equal(snapshot.lead, 6);
@@ -112,6 +113,10 @@ test("a snapshot of whole entities", () => {
     grounded: true,
     jumpHeld: false,
     sincePushed: 3,
+    touched: [
+      { slot: 17, asleep: true, ...place, velocity: [0, 0, 0], spin: [0, 0, 0] },
+      { slot: 16, asleep: false, ...place, velocity: [12.5, 0, -1], spin: [0, 0.25, -3] },
+    ],
   });
   assert.deepEqual(snapshot.records, [
     { slot: 3, entity: PLAYER },

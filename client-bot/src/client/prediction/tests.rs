@@ -24,7 +24,7 @@ fn alone(map: &LoadedMap) -> (World, EntityId) {
 
 /// What the server says of who was not pushed.
 fn answer(motion: PlayerMotion) -> Answer {
-    Answer { motion, since_pushed: Answer::LONG_AGO }
+    Answer::new(motion, Tick(0), None)
 }
 
 fn wandering(tick: u32) -> Command {

@@ -20,8 +20,6 @@ use crate::guard::{Blocker, Proposal};
 use crate::pose::Pose;
 use crate::shape::Shapes;
 
-pub(crate) use manifold::FRICTION;
-
 use island::Islands;
 use manifold::{Manifold, Point};
 use mover::Mover;
@@ -35,7 +33,7 @@ const SUB_STEPS: u32 = 8;
 /// The same for a body that touches nothing else that moves: there is no stack
 /// to carry. With three, what a player shoves slides otherwise than clients
 /// foresee.
-pub(crate) const SUB_STEPS_ALONE: u32 = 4;
+const SUB_STEPS_ALONE: u32 = 4;
 
 /// Who would move less than this within a tick, in units, stands: nobody can
 /// see it, and no way need be looked at. Most who wait for sleep are so still.
