@@ -64,6 +64,8 @@ pub(super) struct Record {
     /// How long it was in the match.
     pub(super) played: Duration,
     pub(super) snapshots: u64,
+    /// The first snapshot and the last: of which tick, and when.
+    pub(super) heard: Option<[(Tick, Instant); 2]>,
     pub(super) snapshot_bytes: u64,
     pub(super) digests: u64,
     pub(super) digest_mismatches: u64,
@@ -84,6 +86,7 @@ pub(super) struct Record {
     /// What it did with its time.
     pub(super) deeds: Deeds,
     pub(super) tick_rate: f64,
+    pub(super) snapshot_rate: f64,
     /// Different entities that were ever in its view.
     pub(super) entities: HashSet<EntityId>,
 }
@@ -219,6 +222,8 @@ impl Bot {
             self.note_ages(snapshot.tick, client, record);
         }
         record.snapshots += 1;
+        let heard = (snapshot.tick, Instant::now());
+        record.heard = Some([record.heard.map_or(heard, |[first, _]| first), heard]);
     }
 }
 
@@ -252,6 +257,7 @@ impl Record {
             outcome: Outcome::Played,
             played: Duration::ZERO,
             snapshots: 0,
+            heard: None,
             snapshot_bytes: 0,
             digests: 0,
             digest_mismatches: 0,
@@ -263,6 +269,7 @@ impl Record {
             prediction: PredictionStats::default(),
             deeds: Deeds::default(),
             tick_rate: 0.0,
+            snapshot_rate: 0.0,
             traffic: Traffic::default(),
             kills: 0,
             entities: HashSet::new(),
@@ -279,6 +286,7 @@ impl Record {
         self.traffic = client.traffic();
         let hello = client.session().hello();
         self.tick_rate = hello.map_or(0.0, |hello| f64::from(hello.tick_rate.get()));
+        self.snapshot_rate = hello.map_or(0.0, |hello| f64::from(hello.snapshot_rate.get()));
         self.entities.extend(client.session().entities().map(|entity| entity.id));
     }
 }

@@ -27,6 +27,13 @@ pub struct Report {
     pub seconds: f64,
     /// Snapshots a second.
     pub snapshots_per_second: Rates,
+    /// Ticks a second that the server went on by, as its snapshots tell.
+    pub server_ticks_per_second: Rates,
+    /// Milliseconds by which the swarm's own threads woke too late.
+    pub own_lateness_ms: Times,
+    /// What gave out first, if bots did not see the snapshots that the server
+    /// was to send.
+    pub gave_out: Option<GaveOut>,
     /// Milliseconds between two snapshots.
     pub snapshot_gap_ms: Times,
     /// Milliseconds to the server and back.
@@ -69,6 +76,18 @@ pub struct Rates {
     pub min: f64,
 }
 
+/// What was too slow for bots to see every snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GaveOut {
+    /// The swarm's own threads: more bots than this machine can play.
+    Swarm,
+    /// The server's tick.
+    Server,
+    /// What is between the two: the path, or the thread that sends.
+    Path,
+}
+
 /// How lengths of time are distributed, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Times {
@@ -104,9 +123,12 @@ pub struct Bandwidth {
     pub snapshots: f64,
 }
 
+/// Share of the snapshots, or ticks, there should be that is as good as all.
+const ENOUGH: f64 = 0.97;
+
 impl Report {
     /// Sums up what the bots have to tell.
-    pub(super) fn new(bots: u32, records: Vec<Record>) -> Self {
+    pub(super) fn new(bots: u32, records: Vec<Record>, lateness: &Distribution) -> Self {
         let count = |wanted: fn(&Outcome) -> bool| {
             records.iter().filter(|record| wanted(&record.outcome)).count() as u32
         };
@@ -123,6 +145,27 @@ impl Report {
         let kbit = |bytes: u64| per_second(bytes, seconds) * 8.0 / 1000.0;
         let rates =
             players.iter().map(|player| per_second(player.snapshots, player.played.as_secs_f64()));
+        let snapshots_per_second = Rates {
+            mean: per_second(sum(|player| player.snapshots), seconds),
+            min: rates.reduce(f64::min).unwrap_or_default(),
+        };
+        let ticks: Vec<f64> = players.iter().filter_map(|player| ticks_a_second(player)).collect();
+        let server_ticks_per_second = Rates {
+            mean: ratio(ticks.iter().sum(), ticks.len() as f64),
+            min: ticks.iter().copied().reduce(f64::min).unwrap_or_default(),
+        };
+        let own_lateness_ms = Times::of([lateness].into_iter());
+        let tick_rate = players.iter().map(|player| player.tick_rate).fold(0.0, f64::max);
+        let snapshot_rate = players.iter().map(|player| player.snapshot_rate).fold(0.0, f64::max);
+        let gave_out = (snapshots_per_second.mean < ENOUGH * snapshot_rate).then(|| {
+            if own_lateness_ms.p99 > 1000.0 / tick_rate {
+                GaveOut::Swarm
+            } else if server_ticks_per_second.mean < ENOUGH * tick_rate {
+                GaveOut::Server
+            } else {
+                GaveOut::Path
+            }
+        });
         let seen: HashSet<_> = players.iter().flat_map(|player| &player.entities).collect();
         Self {
             bots,
@@ -131,10 +174,10 @@ impl Report {
             unreachable: failed - refused,
             dropped,
             seconds: ratio(seconds, players.len() as f64),
-            snapshots_per_second: Rates {
-                mean: per_second(sum(|player| player.snapshots), seconds),
-                min: rates.reduce(f64::min).unwrap_or_default(),
-            },
+            snapshots_per_second,
+            server_ticks_per_second,
+            own_lateness_ms,
+            gave_out,
             snapshot_gap_ms: Times::of(players.iter().map(|player| &player.gaps)),
             rtt_ms: Times::of(players.iter().map(|player| &player.rtts)),
             visible_age_ms: Times::of(players.iter().map(|player| &player.ages)),
@@ -158,10 +201,7 @@ impl Report {
                 .min()
                 .unwrap_or_default(),
             entities_seen: seen.len(),
-            doings: Doings::of(
-                players.iter().map(|player| &player.deeds),
-                players.iter().map(|player| player.tick_rate).fold(0.0, f64::max),
-            ),
+            doings: Doings::of(players.iter().map(|player| &player.deeds), tick_rate),
             kills: sum(|player| player.kills),
             failures,
         }
@@ -215,6 +255,13 @@ impl Bandwidth {
     }
 }
 
+/// Ticks a second that the server went on by while a bot listened.
+fn ticks_a_second(player: &Record) -> Option<f64> {
+    let [(first, began), (last, ended)] = player.heard?;
+    let seconds = ended.duration_since(began).as_secs_f64();
+    (seconds > 0.0).then(|| last.distance(first) as f64 / seconds)
+}
+
 /// `a / b`, or nothing of nothing.
 fn ratio(a: f64, b: f64) -> f64 {
     if b > 0.0 { a / b } else { 0.0 }
@@ -242,9 +289,19 @@ impl fmt::Display for Report {
              {unreachable} unreachable, {dropped} dropped, {seconds:.1} s"
         )?;
         writeln!(out, "snapshots/s       mean {:.2}, min {:.2}", rates.mean, rates.min)?;
-        for (what, times) in
-            [("snapshot gap", gaps), ("round trip", rtt), ("age in sight", &self.visible_age_ms)]
-        {
+        writeln!(out, "server            {:.2} ticks a second", self.server_ticks_per_second.mean)?;
+        match self.gave_out {
+            Some(GaveOut::Swarm) => writeln!(out, "gave out first    this swarm's own threads")?,
+            Some(GaveOut::Server) => writeln!(out, "gave out first    the server's tick")?,
+            Some(GaveOut::Path) => writeln!(out, "gave out first    the path, or who sends")?,
+            None => {}
+        }
+        for (what, times) in [
+            ("own lateness", &self.own_lateness_ms),
+            ("snapshot gap", gaps),
+            ("round trip", rtt),
+            ("age in sight", &self.visible_age_ms),
+        ] {
             let Times { p50, p99, max } = times;
             writeln!(out, "{what:<18}p50 {p50:.1} ms, p99 {p99:.1} ms, max {max:.1} ms")?;
         }
