@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use proto::Tick;
 use proto::quantise::{Quantised, Quantiser};
 use proto::server::OwnPlayer;
 use proto::snapshot::Answer;

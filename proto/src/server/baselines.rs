@@ -286,11 +286,17 @@ impl Baselines {
         self.urgent.clear();
         let own = self.player.map(|player| usize::from(player.slot));
         let viewer = own.and_then(|own| state.entity(own)).map(Viewer::of);
+        let longest = i64::from(relevance::longest(self.codec.tick_rate));
         for (index, known) in self.known.iter().enumerate() {
-            if !known.may_lack(state.changed(index), self.arrived) {
+            let slot = &self.slots[index];
+            // What moves and is where it was, as one that runs against a wall,
+            // is told of again: whoever hears nothing cannot know that.
+            let lingers =
+                || state.speed(index) > 0.0 && state.tick().distance(slot.sent_tick) >= longest;
+            if !known.may_lack(state.changed(index), self.arrived) && !lingers() {
                 continue;
             }
-            let (slot, entity) = (&self.slots[index], state.entity(index));
+            let entity = state.entity(index);
             let is_unheard = known.sent == 0;
             if is_unheard && entity.is_none() {
                 continue;
@@ -305,10 +311,11 @@ impl Baselines {
             };
             let since = if is_unheard { self.joined } else { slot.sent_tick };
             let age = state.tick().distance(since).max(0) as u64;
-            // What the client has never heard of, and what is not what it was,
-            // is due at once.
-            let is_new =
-                is_unheard || slot.sent_generation != entity.map(|entity| entity.generation);
+            // What the client has never heard of, what is not what it was, and
+            // what was lost on the way is due at once.
+            let is_new = is_unheard
+                || known.is_lost(self.arrived)
+                || slot.sent_generation != entity.map(|entity| entity.generation);
             if is_new || age >= u64::from(interval) {
                 let overdue = if is_new { age.max(u64::from(interval)) } else { age };
                 self.urgent.push(ranked(overdue * DUE / u64::from(interval), index));
@@ -370,8 +377,12 @@ impl Known {
     /// Whether the client may lack the content that last changed at `changed`,
     /// 0 if there never was any.
     fn may_lack(&self, changed: u32, arrived: u32) -> bool {
-        // What was sent is up to date: lost if something later has arrived.
-        self.sent < changed || (self.acknowledged != self.sent && self.sent <= arrived)
+        self.sent < changed || self.is_lost(arrived)
+    }
+
+    /// Whether what was sent last did not come, though something as late did.
+    fn is_lost(&self, arrived: u32) -> bool {
+        self.acknowledged != self.sent && self.sent <= arrived
     }
 
     /// Whether the client is known to have the content that last changed at

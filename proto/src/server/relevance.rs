@@ -25,6 +25,15 @@ const BRISK: f32 = 160.0;
 /// The interval of the client's own entity: its motion is told by itself.
 const OWN: f32 = 100.0;
 
+/// Most ticks between two news of what moves, as long as the budget holds.
+pub(super) fn longest(tick_rate: NonZeroU16) -> u32 {
+    ticks(LONGEST, tick_rate)
+}
+
+fn ticks(milliseconds: f32, tick_rate: NonZeroU16) -> u32 {
+    (milliseconds * f32::from(tick_rate.get()) / 1000.0).clamp(1.0, f32::from(u8::MAX)) as u32
+}
+
 /// Who looks, and from where.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Viewer {
@@ -61,7 +70,7 @@ pub(super) fn interval(
         // Who is nowhere sees everything equally well.
         None => LONGEST,
     };
-    (milliseconds * f32::from(tick_rate.get()) / 1000.0).clamp(1.0, f32::from(u8::MAX)) as u32
+    ticks(milliseconds, tick_rate)
 }
 
 fn wanted(viewer: &Viewer, entity: &QuantisedEntity, speed: f32) -> f32 {

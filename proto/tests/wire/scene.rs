@@ -54,6 +54,12 @@ impl Scene {
         &self.state
     }
 
+    /// From now on nothing moves.
+    pub(crate) fn come_to_rest(&mut self) {
+        self.frozen = true;
+        self.state.entities.iter_mut().for_each(|entity| entity.velocity = DVec3::ZERO);
+    }
+
     /// Lets a tick of a sixtieth of a second pass.
     pub(crate) fn step(&mut self) {
         const STEP: f64 = 1.0 / 60.0;
