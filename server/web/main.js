@@ -7,9 +7,11 @@
 
 import { Camera } from "./camera/camera.js";
 import { Steering } from "./camera/steering.js";
-import { Overlay } from "./draw/overlay.js";
 import { project } from "./draw/algebra.js";
-import { emptyFrame, Renderer } from "./draw/renderer.js";
+import { Detail } from "./draw/detail.js";
+import { Frame } from "./draw/frame.js";
+import { Labels } from "./draw/labels.js";
+import { Renderer } from "./draw/renderer.js";
 import { Charts } from "./hud/charts.js";
 import { freeOf } from "./hud/free.js";
 import { Legend } from "./hud/legend.js";
@@ -17,6 +19,7 @@ import { MetricsFeed } from "./hud/metrics.js";
 import { ScoreView } from "./hud/score.js";
 import { StatusView } from "./hud/status.js";
 import { Switches } from "./hud/switches.js";
+import { VerdictView } from "./hud/verdict.js";
 import { Layers } from "./layers/layers.js";
 import { Watcher } from "./link/keep_watching.js";
 import { MatchClock } from "./match/clock.js";
@@ -41,10 +44,16 @@ class Page {
     this.motion = new Motion();
     this.roster = new Roster();
     this.charts = new Charts();
-    this.metrics = new MetricsFeed((interval) => this.charts.show(interval));
+    this.verdict = new VerdictView();
+    this.metrics = new MetricsFeed((interval) => {
+      this.charts.show(interval);
+      this.verdict.show(interval);
+    });
     this.picture = document.querySelector("#picture");
     this.renderer = new Renderer(this.picture);
-    this.overlay = new Overlay(document.querySelector("#overlay"));
+    this.detail = new Detail();
+    this.labels = new Labels(document.querySelector("#labels"));
+    this.nothing = new Frame();
     this.steering = new Steering(this.picture, this.camera, (x, y) => this.click(x, y));
     this.score = new ScoreView((slot) => this.follow(slot));
     this.switches = new Switches({
@@ -64,15 +73,21 @@ class Page {
       joined: (hello) => this.joined(hello),
       event: (event) => this.roster.take(event),
       snapshot: (snapshot) => this.take(snapshot),
-      status: (status) => this.status.show(status),
+      status: (status) => {
+        this.status.show(status);
+        if (status.state !== "live") this.verdict.hide();
+      },
     });
     /** @type {?import("./match/scene.js").Scene} */
     this.scene = null;
     /** @type {import("./match/motion.js").Shown[]} */
     this.shown = [];
     this.followed = null;
-    this.free = freeOf(this.picture);
-    this.frames = { count: 0, since: performance.now(), rate: 0 };
+    this.measure();
+    addEventListener("resize", () => this.measure());
+    this.frames = { count: 0, since: performance.now(), script: 0, worst: 0 };
+    /** What drawing took of late: frames a second, and milliseconds of script in one. */
+    this.paint = { rate: 0, script: 0, worst: 0 };
     if (NARROW.matches) for (const panel of document.querySelectorAll(".panel")) panel.open = false;
     this.switches.showView(this.camera.mode);
   }
@@ -99,7 +114,7 @@ class Page {
     const scene = await fetchScene();
     this.scene = scene;
     this.renderer.show(scene);
-    this.camera.frame(scene.bounds);
+    this.camera.frame(scene.bounds, scene.polygons.flat());
     this.layers.forgetMap();
     document.querySelector("h1").textContent = info.map;
     document.title = `${info.map} – Arena`;
@@ -167,8 +182,15 @@ class Page {
     this.layers.advance(tick, this.shown, now);
   }
 
+  /** The screen, or what panels leave free of it, has another size. */
+  measure() {
+    this.renderer.measure();
+    this.free = freeOf(this.picture);
+  }
+
   /** One picture. */
   frame(at, passed) {
+    const begin = performance.now();
     const now = at / 1000;
     this.countFrame(at);
     this.advance(now, passed);
@@ -178,13 +200,17 @@ class Page {
     const view = this.camera.view(this.picture.width / this.picture.height, passed, followed, this.free);
     this.matrix = view.matrix;
     this.renderer.casts = this.switches.isOn("shadows");
-    const picture = this.scene ? this.layers.compose(this.scene, this.shown, this.followed, now) : emptyFrame();
+    const picture = this.scene ? this.layers.compose(this.scene, this.shown, this.followed, now) : this.nothing;
     this.renderer.draw(picture, view);
-    this.overlay.draw(this.shown, this.roster, view.matrix, {
+    this.labels.draw(this.shown, this.roster, view.matrix, {
       names: this.switches.isOn("names"),
       followed: this.followed,
-      now,
+      width: this.renderer.clientWidth,
+      height: this.renderer.clientHeight,
     });
+    const script = performance.now() - begin;
+    this.frames.script += script;
+    this.frames.worst = Math.max(this.frames.worst, script);
   }
 
   showLegend() {
@@ -192,18 +218,39 @@ class Page {
     this.legend.show(entries, this.switches.isOn("onion"), this.layers.height, this.scene?.bounds);
   }
 
+  /** Once a second: how many pictures there were, and what the script took of each. */
   countFrame(at) {
     const { frames } = this;
     frames.count++;
     if (at - frames.since < 1000) return;
-    frames.rate = (frames.count * 1000) / (at - frames.since);
-    [frames.count, frames.since] = [0, at];
-    this.renderer.adapt(frames.rate);
-    document.querySelector("#frames").textContent = frames.rate.toFixed(0);
+    this.paint = {
+      rate: (frames.count * 1000) / (at - frames.since),
+      script: frames.script / frames.count,
+      worst: frames.worst,
+    };
+    Object.assign(frames, { count: 0, since: at, script: 0, worst: 0 });
+    if (this.switches.isOn("adapt")) this.detail.note(this.paint.rate);
+    else this.detail.reset();
+    this.renderer.detail = this.detail.share;
+    this.showFrames();
+  }
+
+  showFrames() {
+    const { rate, script } = this.paint;
+    const { share } = this.detail;
+    const figure = document.querySelector("#frames");
+    figure.textContent = rate.toFixed(0);
+    const pixels = share < 1 ? `; ${Math.round(share * 100)} % of the pixels along each side are drawn, to keep up` : "";
+    figure.parentElement.title = `The script takes ${script.toFixed(1)} ms of a frame${pixels}.`;
+    const words = [];
+    if (this.renderer.software) words.push("No graphics processor: switch hardware acceleration on in the browser's settings.");
+    if (share < 1) words.push(`Drawn at ${Math.round(share * 100)} % sharpness to keep up.`);
+    const note = document.querySelector("#drawing");
+    if (note.textContent !== words.join(" ")) note.textContent = words.join(" ");
   }
 
   updateTables() {
-    this.free = freeOf(this.picture);
+    this.measure();
     this.status.advance(performance.now());
     this.showLegend();
     // No pictures are drawn of a page that is hidden, but its clock goes on.

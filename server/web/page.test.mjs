@@ -5,9 +5,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Camera } from "./camera/camera.js";
-import { project, rotate } from "./draw/algebra.js";
+import { inverse, multiply, project, rotate } from "./draw/algebra.js";
+import { COARSEST, Detail } from "./draw/detail.js";
+import { Frame, put, stroke } from "./draw/frame.js";
 import { outline, triangles, VERTEX } from "./draw/mesh.js";
 import { Interval, parseMetrics } from "./hud/metrics.js";
+import { verdict } from "./hud/verdict.js";
 import { MatchClock } from "./match/clock.js";
 import { Motion } from "./match/motion.js";
 import { Roster } from "./match/roster.js";
@@ -111,6 +114,20 @@ test("figures are what happened between two looks", () => {
   assert.ok(Number.isNaN(interval.mean("none")));
 });
 
+test("a verdict says whether the match keeps its time", () => {
+  const interval = ({ ticks, overruns = 0, dropped = 0, cpu = 1 }) => {
+    const page = (t, o, d, c) =>
+      parseMetrics(`game_tick_rate_hertz 60\ngame_ticks_total ${t}\ngame_tick_overruns_total ${o}\ngame_ticks_dropped_total ${d}\ngame_tick_duration_seconds_sum ${t / 600}\ngame_tick_duration_seconds_count ${t}\ngame_process_cpu_seconds ${c}\ngame_process_resident_memory_bytes 9e7`);
+    return new Interval(page(0, 0, 0, 0), page(ticks, overruns, dropped, cpu), 2);
+  };
+  const good = verdict(interval({ ticks: 120 }));
+  assert.deepEqual([good.state, good.word], ["good", "On time"]);
+  assert.match(good.detail, /60 of 60 ticks a second.*10 % of its time.*0\.5 cores.*90 MB/);
+  assert.equal(verdict(interval({ ticks: 119, overruns: 1 })).state, "good");
+  assert.equal(verdict(interval({ ticks: 120, overruns: 20 })).state, "warn");
+  assert.deepEqual(verdict(interval({ ticks: 90, overruns: 30, dropped: 30 })).state, "bad");
+});
+
 test("a box has twelve edges, however its faces are cut", () => {
   const corner = (x, y, z) => [x * 64, y * 64, z * 64];
   const face = (fixed, value, flip) => {
@@ -129,19 +146,91 @@ test("a box has twelve edges, however its faces are cut", () => {
   assert.equal(triangles(box).length, 6 * 3 * 2 * 3 * VERTEX);
 });
 
-test("every view has the map in the middle of what is free", () => {
+test("every view has all of the map in the middle of what is free", () => {
   const bounds = { min: [-400, -900, 0], max: [1000, 500, 300] };
   const free = { x: 0.2, y: -0.1, width: 0.6, height: 0.7 };
+  // A house with a tower: its box is mostly air.
+  const points = [[-400, -900, 0], [1000, -900, 0], [1000, 500, 0], [-400, 500, 0], [-400, -900, 300]];
   for (const mode of ["orbit", "top"]) {
     const camera = new Camera();
-    camera.frame(bounds);
+    camera.frame(bounds, points);
     camera.look(mode);
     const { matrix } = camera.view(1.6, 1 / 60, null, free);
-    const [x, y] = project(matrix, camera.target);
-    assert.ok(Math.abs(x - 0.2) < 1e-3 && Math.abs(y + 0.1) < 1e-3, `${mode}: ${x} ${y}`);
-    for (const corner of [bounds.min, bounds.max, [-400, 500, 0], [1000, -900, 0]]) {
-      const at = project(matrix, corner);
-      assert.ok(Math.abs(at[0]) < 1 && Math.abs(at[1]) < 1, `${mode}: ${corner} at ${at}`);
+    const seen = points.map((point) => project(matrix, point));
+    for (const [axis, middle, share] of [[0, 0.2, 0.6], [1, -0.1, 0.7]]) {
+      const along = seen.map((at) => at[axis]);
+      const [least, most] = [Math.min(...along), Math.max(...along)];
+      assert.ok(Math.abs((least + most) / 2 - middle) < 2e-3, `${mode}: ${least} to ${most}`);
+      assert.ok(most - least <= share * 2, `${mode}: ${least} to ${most}`);
     }
+    // And as large as it can be.
+    const reach = [0, 1].map((axis) => Math.max(...seen.map((at) => at[axis])) - Math.min(...seen.map((at) => at[axis])));
+    assert.ok(reach[0] > 0.6 * 2 * 0.85 || reach[1] > 0.7 * 2 * 0.85, `${mode}: only ${reach}`);
   }
+});
+
+test("a camera that has arrived shows the same picture again", () => {
+  const camera = new Camera();
+  camera.frame({ min: [0, 0, 0], max: [100, 100, 100] });
+  const free = { x: 0, y: 0, width: 1, height: 1 };
+  const view = () => [...camera.view(1.6, 1 / 60, null, free).matrix];
+  view();
+  camera.turn(1, 0.1);
+  assert.notDeepEqual(view(), view());
+  for (let frame = 0; frame < 120; frame++) view();
+  assert.deepEqual(view(), view());
+});
+
+test("an inverse undoes its matrix", () => {
+  const camera = new Camera();
+  camera.frame({ min: [-2000, -900, 0], max: [1000, 500, 300] });
+  for (const mode of ["orbit", "top"]) {
+    camera.look(mode);
+    const { matrix } = camera.view(1.3, 1 / 60, null, { x: 0.1, y: 0, width: 1, height: 1 });
+    const product = multiply(inverse(matrix), matrix);
+    product.forEach((value, i) => assert.ok(Math.abs(value - Number(i % 5 === 0)) < 0.02, `${mode}: ${product}`));
+  }
+});
+
+test("fewer pixels are drawn where that helps, and only there", () => {
+  // Seconds of a machine whose frames take so long, most of it for pixels.
+  const settle = (fixed, pixels, seconds = 60, screen = 60) => {
+    const detail = new Detail();
+    const shares = Array.from({ length: seconds }, () => {
+      detail.note(Math.min(screen, 1 / (fixed + pixels * detail.share ** 2)));
+      return detail.share;
+    });
+    return shares.slice(-20);
+  };
+  assert.deepEqual(new Set(settle(0.002, 0.008)), new Set([1]));
+  // Draws all pixels in 1/25 s, and as many as it can in a sixtieth.
+  assert.ok(settle(0.002, 0.038).every((share) => share < 0.8));
+  assert.ok(settle(0.01, 0.4).every((share) => share === COARSEST));
+  // Another reason is not helped by fewer pixels: now and then it is tried.
+  const other = settle(0.03, 0.001, 300);
+  assert.ok(other.filter((share) => share === 1).length >= 18, `${other}`);
+  // Nor is a screen that shows thirty frames.
+  const slow = settle(0.002, 0.002, 300, 30);
+  assert.ok(slow.filter((share) => share === 1).length >= 18, `${slow}`);
+  // What was slow for a while is sharp again.
+  const detail = new Detail();
+  for (let second = 0; second < 10; second++) detail.note(10);
+  assert.ok(detail.share < 0.6);
+  for (let second = 0; second < 60; second++) detail.note(60);
+  assert.equal(detail.share, 1);
+});
+
+test("batches keep their memory and what is in them", () => {
+  const frame = new Frame();
+  for (let round = 0; round < 2; round++) {
+    frame.clear();
+    for (let i = 0; i < 100; i++) put(frame.bodies, "ball", [i, 0, 0], [0, 0, 0, 1], [1, 1, 1], [1, 0.5, 0], 0.5, 1);
+    stroke(frame.strokes, [1, 2, 3], [4, 5, 6], [1, 1, 1], 0, 1, 2);
+  }
+  const { numbers, count, width } = frame.bodies.get("ball");
+  assert.deepEqual([count, width, numbers[99 * width], numbers[99 * width + 13]], [100, 15, 99, 0.5]);
+  assert.deepEqual([...frame.strokes.numbers.slice(0, frame.strokes.used)], [1, 2, 3, 4, 5, 6, 1, 1, 1, 0, 1, 2]);
+  const before = frame.bodies.get("ball").numbers;
+  frame.clear();
+  assert.equal(frame.bodies.get("ball").numbers, before);
 });

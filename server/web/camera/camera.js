@@ -4,7 +4,7 @@
  * them never loses the place.
  */
 
-import { add, lookAt, mix, multiply, orthographic, perspective, project, scale } from "../draw/algebra.js";
+import { add, dot, lookAt, mix, multiply, orthographic, perspective, project, scale } from "../draw/algebra.js";
 
 const FIELD = Math.PI / 3.4;
 const NEAREST = 60;
@@ -16,9 +16,29 @@ const EASE = 0.12;
 /** Units behind and above a player that one follows. */
 const FOLLOW = { distance: 210, pitch: 0.42 };
 
+/** Share of what is free of the screen that a map fills at first. */
+const FILLED = 0.96;
 
-/** How far the corners of a map's box, which are mostly air, may reach under panels. */
-const OVERLAP = 1.28;
+/** Units from where it should be at which the camera is there. */
+const THERE = 0.02;
+
+/** Directions in which the outermost points of a map are looked for. */
+const AROUND = Array.from({ length: 96 }, (_, i) => {
+  // Fibonacci's lattice: evenly spread over a sphere.
+  const z = 1 - (2 * i + 1) / 96;
+  const [r, angle] = [Math.sqrt(1 - z * z), i * Math.PI * (3 - Math.sqrt(5))];
+  return [r * Math.cos(angle), r * Math.sin(angle), z];
+});
+
+/** The outermost of some points: all others lie between them, to the eye. */
+function outermost(points) {
+  const found = AROUND.map((direction) => points.reduce((far, point) => (dot(point, direction) > dot(far, direction) ? point : far)));
+  return [...new Set(found)];
+}
+
+function cornersOf({ min, max }) {
+  return Array.from({ length: 8 }, (_, i) => [0, 1, 2].map((axis) => ((i >> axis) & 1 ? max : min)[axis]));
+}
 
 /** @typedef {"orbit" | "follow" | "top"} Mode */
 
@@ -34,6 +54,10 @@ function shifted(projection, { x, y }) {
   return multiply([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, x, y, 0, 1], projection);
 }
 
+function near(a, b) {
+  return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]) < THERE;
+}
+
 /** The camera of one page. */
 export class Camera {
   constructor() {
@@ -45,13 +69,20 @@ export class Camera {
     this.distance = 1500;
     this.largest = 8000;
     this.eased = null;
+    this.aside = { x: 0, y: 0 };
     /** Where one looked at whom one follows. */
     this.last = null;
     this.followed = { distance: FOLLOW.distance, pitch: FOLLOW.pitch, turn: 0 };
   }
 
-  /** Looks at all of a box. */
-  frame({ min, max }) {
+  /**
+   * Looks at all of a map.
+   *
+   * @param {{min: number[], max: number[]}} bounds
+   * @param {number[][]} [points] of it; the corners of the bounds by default
+   */
+  frame({ min, max }, points = cornersOf({ min, max })) {
+    this.outline = outermost(points);
     const size = max.map((value, axis) => value - min[axis]);
     this.target = [0, 1, 2].map((axis) => (min[axis] + max[axis]) / 2);
     this.extent = Math.hypot(size[0], size[1]);
@@ -60,6 +91,9 @@ export class Camera {
     this.distance = this.extent;
     /** Whether all of it is to be seen, until one comes nearer. */
     this.fit = true;
+    this.fitted = null;
+    /** Where on the screen the point is that one looks at, beside the middle. */
+    this.aside = { x: 0, y: 0 };
     this.eased = null;
     this.last = null;
   }
@@ -90,6 +124,7 @@ export class Camera {
   /** Moves over the ground: to the right and upward, in parts of the screen's height. */
   pan(right, up) {
     if (this.mode === "follow") return;
+    this.fit = false;
     const reach = this.distance * 2 * Math.tan(FIELD / 2);
     const heading = this.mode === "top" ? Math.PI / 2 : this.yaw + Math.PI;
     const ahead = [Math.cos(heading), Math.sin(heading), 0];
@@ -107,40 +142,50 @@ export class Camera {
    * @returns {{matrix: Float32Array, eye: number[], fog: number, nearer: number}}
    */
   view(aspect, passed, followed, free) {
-    if (this.fit && this.bounds && this.mode === "orbit") this.distance = this.fittingDistance(aspect, free);
+    if (this.fit && this.bounds && this.mode === "orbit") this.fitInto(aspect, free);
     const wanted = this.place(followed);
     const part = 1 - Math.exp(-passed / EASE);
     this.eased = this.eased
       ? { target: mix(this.eased.target, wanted.target, part), eye: mix(this.eased.eye, wanted.eye, part) }
       : wanted;
+    // Arrived is arrived: a picture of what stands still need not be drawn anew.
+    if (near(this.eased.target, wanted.target) && near(this.eased.eye, wanted.eye)) this.eased = wanted;
     const { target, eye } = this.eased;
     if (this.mode === "top") return this.above(aspect, target, free);
     const far = this.largest * 2;
-    const near = this.mode === "follow" ? 8 : 16;
-    const matrix = multiply(shifted(perspective(FIELD, aspect, near, far), free), lookAt(eye, target, [0, 0, 1]));
+    const close = this.mode === "follow" ? 8 : 16;
+    const at = this.mode === "orbit" ? { x: free.x + this.aside.x, y: free.y + this.aside.y } : free;
+    const matrix = multiply(shifted(perspective(FIELD, aspect, close, far), at), lookAt(eye, target, [0, 0, 1]));
     const fog = this.mode === "follow" ? 1 / 2600 : 1 / (this.largest * 1.1);
     return { matrix, eye, fog, nearer: 0.00003 * (this.mode === "follow" ? 4 : 10) };
   }
 
-  /** The least distance from which the whole map is seen in what is free. */
-  fittingDistance(aspect, free) {
-    const { min, max } = this.bounds;
-    const corners = Array.from({ length: 8 }, (_, i) => [0, 1, 2].map((axis) => ((i >> axis) & 1 ? max : min)[axis]));
-    const fits = (distance) => {
-      const eye = add(this.target, scale(this.away(), distance));
-      const matrix = multiply(perspective(FIELD, aspect, 1, this.largest * 4), lookAt(eye, this.target, [0, 0, 1]));
-      return corners.every((corner) => {
-        const at = project(matrix, corner);
-        return at && Math.abs(at[0]) < free.width * OVERLAP && Math.abs(at[1]) < free.height * OVERLAP;
-      });
-    };
+  /** Goes to the least distance from which the whole map is seen in what is free. */
+  fitInto(aspect, free) {
+    const key = [aspect, free.x, free.y, free.width, free.height, this.yaw, this.pitch].join();
+    if (this.fitted === key) return;
+    this.fitted = key;
     let [near, far] = [0, this.largest];
-    for (let step = 0; step < 12; step++) {
+    for (let step = 0; step < 16; step++) {
       const middle = (near + far) / 2;
-      if (fits(middle)) far = middle;
+      const { width, height } = this.extentAt(middle, aspect);
+      if (width < free.width * 2 * FILLED && height < free.height * 2 * FILLED) far = middle;
       else near = middle;
     }
-    return far;
+    const { x, y } = this.extentAt(far, aspect);
+    this.distance = far;
+    this.aside = { x: -x, y: -y };
+  }
+
+  /** How much of the screen the map takes from a distance, and where its middle is. */
+  extentAt(distance, aspect) {
+    const eye = add(this.target, scale(this.away(), distance));
+    const matrix = multiply(perspective(FIELD, aspect, 1, this.largest * 4), lookAt(eye, this.target, [0, 0, 1]));
+    const seen = this.outline.map((point) => project(matrix, point));
+    if (seen.includes(null)) return { width: Infinity, height: Infinity, x: 0, y: 0 };
+    const range = (axis) => [Math.min(...seen.map((at) => at[axis])), Math.max(...seen.map((at) => at[axis]))];
+    const [[left, right], [low, high]] = [range(0), range(1)];
+    return { width: right - left, height: high - low, x: (left + right) / 2, y: (low + high) / 2 };
   }
 
   /** The direction from what one looks at to the eye. */

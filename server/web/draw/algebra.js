@@ -35,6 +35,27 @@ export function multiply(a, b) {
   return out;
 }
 
+/** The inverse of a matrix that has one, by Gauss and Jordan. */
+export function inverse(matrix) {
+  const rows = [0, 1, 2, 3].map((row) =>
+    Array.from({ length: 8 }, (_, column) => (column < 4 ? matrix[column * 4 + row] : Number(column - 4 === row))),
+  );
+  for (let pivot = 0; pivot < 4; pivot++) {
+    let largest = pivot;
+    for (let row = pivot + 1; row < 4; row++) {
+      if (Math.abs(rows[row][pivot]) > Math.abs(rows[largest][pivot])) largest = row;
+    }
+    [rows[pivot], rows[largest]] = [rows[largest], rows[pivot]];
+    const scaled = rows[pivot].map((value) => value / rows[pivot][pivot]);
+    rows[pivot] = scaled;
+    for (let row = 0; row < 4; row++) {
+      const factor = rows[row][pivot];
+      if (row !== pivot) rows[row] = rows[row].map((value, column) => value - factor * scaled[column]);
+    }
+  }
+  return Float32Array.from({ length: 16 }, (_, i) => rows[i % 4][4 + Math.floor(i / 4)]);
+}
+
 /** What a camera at `eye` sees that looks at `target`. */
 export function lookAt(eye, target, up) {
   const back = normalise(subtract(eye, target));

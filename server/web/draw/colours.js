@@ -40,6 +40,23 @@ export function hueColour(hue, saturation = 0.72, lightness = 0.62) {
   });
 }
 
+/** Tells hues far apart from one another, however many there are. */
+const GOLDEN = 0.61803398875;
+
+/** The hue of a slot's player. */
+export function hueOf(slot) {
+  return (slot * GOLDEN + 0.02) % 1;
+}
+
+const SLOTS = new Map();
+
+/** The colour of a slot's player: always the same array. */
+export function slotColour(slot) {
+  let colour = SLOTS.get(slot);
+  if (!colour) SLOTS.set(slot, (colour = hueColour(hueOf(slot))));
+  return colour;
+}
+
 /** The same for a style sheet. */
 export function css(colour, opacity = 1) {
   const [r, g, b] = colour.map((value) => Math.round(value * 255));

@@ -50,6 +50,11 @@ export function visor() {
   return [...cuboid([4, -7, 16], [11, 7, 21]), ...cuboid([10, -11, -3], [22, -7, 1])];
 }
 
+/** A disc of radius 1, seen from above. */
+export function disc(sides = 18) {
+  return [ring(1, 0, sides)];
+}
+
 /** A ball of radius 1. */
 export function ball(rings = 8, sides = 14) {
   const levels = Array.from({ length: rings + 1 }, (_, i) => {

@@ -70,7 +70,7 @@ export class Shape {
     this.vertices = this.buffer(vertices, gl.STATIC_DRAW);
     this.attributes(layout, 0, this.width, 0);
     if (instances.length > 0) {
-      this.filled = this.buffer(new Float32Array(0), gl.DYNAMIC_DRAW);
+      this.filled = this.buffer(new Float32Array(0), gl.STREAM_DRAW);
       this.attributes(instances, layout.length, this.instanceWidth, 1);
     }
     gl.bindVertexArray(null);
@@ -94,13 +94,18 @@ export class Shape {
     });
   }
 
-  /** Replaces the instances; they are drawn until they are replaced again. */
-  fill(numbers) {
+  /**
+   * Replaces the instances; they are drawn until they are replaced again.
+   *
+   * @param {?import("./frame.js").Batch} batch none of it, if there is none
+   */
+  fill(batch) {
     const { gl } = this;
-    this.instances = numbers.length / this.instanceWidth;
+    this.instances = batch?.count ?? 0;
     if (this.instances === 0) return this;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.filled);
-    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(numbers), gl.DYNAMIC_DRAW);
+    // Anew, so that nothing waits for what is still being drawn.
+    gl.bufferData(gl.ARRAY_BUFFER, batch.numbers, gl.STREAM_DRAW, 0, batch.used);
     return this;
   }
 

@@ -1,73 +1,67 @@
 /**
  * Draws a frame: the map, the bodies, and what layers lay over them.
+ *
+ * The map is drawn when the camera moves and kept (ground.js); each frame copies
+ * it and draws what moves, one call for all bodies of a shape.
  */
 
-import { triangles } from "./mesh.js";
-import { ball, pawn, visor } from "./figures.js";
+import { inverse, multiply } from "./algebra.js";
 import { SKY } from "./colours.js";
+import { ball, disc, pawn, visor } from "./figures.js";
+import { BODY_LAYOUT, STROKE_LAYOUT } from "./frame.js";
+import { Ground } from "./ground.js";
+import { triangles } from "./mesh.js";
 import { Program, Shape } from "./program.js";
-import { BODY, BODY_SHADOW, MAP, MAP_SHADOW, PENCIL, SHEET, STROKE } from "./shaders.js";
+import { BODY, BODY_SHADOW, GHOST, GROUND, MAP, MAP_SHADOW, PENCIL, SHEET, STROKE } from "./shaders.js";
 import { Shadows } from "./shadow.js";
 
 const VERTEX_LAYOUT = [3, 3];
-const BODY_LAYOUT = [3, 4, 3, 4, 1];
-const STROKE_LAYOUT = [3, 3, 4, 4, 1];
 const QUAD = new Float32Array([0, -1, 1, -1, 0, 1, 0, 1, 1, -1, 1, 1]);
 const UNIT_QUAD = new Float32Array([0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1]);
+const SOURCES = {
+  map: MAP,
+  ground: GROUND,
+  body: BODY,
+  ghost: GHOST,
+  mapShadow: MAP_SHADOW,
+  bodyShadow: BODY_SHADOW,
+  pencil: PENCIL,
+  stroke: STROKE,
+  sheet: SHEET,
+};
 
 /** Pixels of the screen for each of the page's, at most: more is not seen. */
 const SHARPEST = 2;
 
-/** Frames a second at which fewer pixels are drawn, and more again. */
-const TOO_SLOW = 25;
-const FAST_ENOUGH = 50;
+/** Renderers that have no graphics processor. */
+const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-/** Share of the pixels along each side that are drawn at least. */
-const COARSEST = 0.6;
-
-/**
- * Bodies and strokes of one frame.
- *
- * @typedef {object} Frame
- * @property {Map<string, number[]>} bodies instances of each shape: position,
- *   rotation, scale, colour with opacity, own light
- * @property {Map<string, number[]>} ghosts the same, seen through
- * @property {number[]} strokes from, to, colours of both, width in pixels
- * @property {number[]} veils strokes that nothing hides
- * @property {object[]} sheets `{ texture, area, height }`, and `over: true` if
- *   nothing hides it
- */
-
-/** @returns {Frame} with nothing in it */
-export function emptyFrame() {
-  return { bodies: new Map(), ghosts: new Map(), strokes: [], veils: [], sheets: [] };
-}
-
-/** Adds a body to a frame's `bodies` or `ghosts`. */
-export function put(into, shape, position, rotation, size, colour, glow = 0) {
-  if (!into.has(shape)) into.set(shape, []);
-  const [r, g, b, a = 1] = colour;
-  into.get(shape).push(...position, ...rotation, ...size, r, g, b, a, glow);
-}
-
-/** Adds a line to a frame's strokes; colours have an opacity. */
-export function stroke(strokes, from, to, fromColour, toColour, width) {
-  strokes.push(...from, ...to, ...fromColour, ...toColour, width);
+/** Whether the processor has to draw, for want of a graphics processor. */
+function drawsInSoftware() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const names = gl?.getExtension("WEBGL_debug_renderer_info");
+  const renderer = gl?.getParameter(names?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER) ?? "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return SOFTWARE.test(renderer);
 }
 
 /** What draws on one canvas. */
 export class Renderer {
-  /** @param {HTMLCanvasElement} canvas */
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @throws {Error} if the browser does not draw in three dimensions
+   */
   constructor(canvas) {
     this.canvas = canvas;
-    const gl = canvas.getContext("webgl2", { antialias: true, alpha: false, powerPreference: "high-performance" });
+    /** Whether the processor draws; then edges are not smoothed. */
+    this.software = drawsInSoftware();
+    const wanted = { antialias: !this.software, alpha: false, stencil: false, powerPreference: "high-performance" };
+    const gl = canvas.getContext("webgl2", wanted);
     if (!gl) throw new Error("This browser has no WebGL 2.");
     this.gl = gl;
-    this.programs = Object.fromEntries(
-      Object.entries({ map: MAP, body: BODY, mapShadow: MAP_SHADOW, bodyShadow: BODY_SHADOW, pencil: PENCIL, stroke: STROKE, sheet: SHEET })
-        .map(([name, source]) => [name, new Program(gl, source)]),
-    );
+    this.programs = Object.fromEntries(Object.entries(SOURCES).map(([name, source]) => [name, new Program(gl, source)]));
     this.shadows = new Shadows(gl);
+    this.ground = new Ground(gl, !this.software);
     /** Share of the pixels along each side that are drawn. */
     this.detail = 1;
     /** Whether shadows are drawn. */
@@ -75,10 +69,11 @@ export class Renderer {
     this.strokes = new Shape(gl, QUAD, [2], STROKE_LAYOUT);
     this.veils = new Shape(gl, QUAD, [2], STROKE_LAYOUT);
     this.sheet = new Shape(gl, UNIT_QUAD, [2]);
+    this.screen = new Shape(gl, new Float32Array(9), [3]);
     this.map = null;
     this.edges = null;
     this.shapes = new Map();
-    this.figures = { pawn: pawn(), visor: visor(), ball: ball() };
+    this.figures = { pawn: pawn(), visor: visor(), ball: ball(), disc: disc() };
   }
 
   /**
@@ -99,6 +94,8 @@ export class Renderer {
     );
     this.edges = new Shape(gl, new Float32Array(scene.edges.flat(2)), [3]);
     this.bounds = scene.bounds;
+    this.heights = [scene.bounds.min[2], scene.bounds.max[2]];
+    this.ground.forget();
     this.shadows.shineOn(scene.bounds);
     this.shadows.take(this.shadows.ofMap, () => {
       // Ceilings face down and are left out: the sun shines into rooms.
@@ -113,45 +110,45 @@ export class Renderer {
     return Math.min(devicePixelRatio, SHARPEST) * this.detail;
   }
 
-  /**
-   * Draws fewer pixels where the machine is too slow for all, so that what moves
-   * still seems to.
-   *
-   * @param {number} rate frames a second that were reached
-   */
-  adapt(rate) {
-    if (rate < TOO_SLOW) this.detail = Math.max(COARSEST, this.detail * 0.8);
-    else if (rate > FAST_ENOUGH) this.detail = Math.min(1, this.detail * 1.1);
-  }
-
-  /** Makes the canvas as sharp as the screen. */
+  /** Makes the canvas as sharp as the screen, or as there is time for. */
   fit() {
     const { canvas } = this;
     const ratio = this.sharpness();
-    const [width, height] = [canvas.clientWidth, canvas.clientHeight].map((side) => Math.max(1, Math.round(side * ratio)));
+    const width = Math.max(1, Math.round(this.clientWidth * ratio));
+    const height = Math.max(1, Math.round(this.clientHeight * ratio));
     if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+  }
+
+  /** The screen has another size: asking it each frame would lay the page out anew. */
+  measure() {
+    [this.clientWidth, this.clientHeight] = [this.canvas.clientWidth, this.canvas.clientHeight];
   }
 
   /**
    * Draws.
    *
-   * @param {Frame} frame
-   * @param {{matrix: Float32Array, eye: number[], fog: number}} view
+   * @param {import("./frame.js").Frame} frame
+   * @param {{matrix: Float32Array, eye: number[], fog: number, nearer: number}} view
    */
   draw(frame, view) {
-    const { gl, programs } = this;
-    for (const [name, shape] of this.shapes) shape.fill(frame.bodies.get(name) ?? []);
-    if (this.map && this.casts) this.castShadows();
-    gl.viewport(0, 0, gl.drawingBufferWidth, gl.drawingBufferHeight);
-    gl.clearColor(...SKY, 1);
+    const { gl } = this;
+    gl.disable(gl.BLEND);
     gl.depthMask(true);
-    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-    if (!this.map) return;
-    gl.enable(gl.DEPTH_TEST);
+    if (!this.map) {
+      gl.clearColor(...SKY, 1);
+      gl.clear(gl.COLOR_BUFFER_BIT);
+      return;
+    }
+    const [width, height] = [gl.drawingBufferWidth, gl.drawingBufferHeight];
+    for (const [name, shape] of this.shapes) shape.fill(frame.bodies.get(name));
+    if (this.casts) this.castShadows();
+    gl.viewport(0, 0, width, height);
+    if (this.ground.isStale(view.matrix, width, height, this.casts)) {
+      this.ground.take(width, height, () => this.drawMap(view));
+    }
+    this.copyGround(view, width, height);
     gl.enable(gl.CULL_FACE);
-    this.light(programs.map, view).set("u_heights", [this.bounds.min[2], this.bounds.max[2]]);
-    this.map.draw();
-    this.light(programs.body, view);
+    this.light(this.programs.body, view).sample("u_moving_shadow", 1, this.shadows.ofBodies.texture);
     for (const shape of this.shapes.values()) shape.draw();
     this.overlay(frame, view);
   }
@@ -159,7 +156,8 @@ export class Renderer {
   castShadows() {
     const { gl } = this;
     this.shadows.take(this.shadows.ofBodies, () => {
-      gl.disable(gl.CULL_FACE);
+      // What faces away from the sun casts the same shadow as what faces it.
+      gl.enable(gl.CULL_FACE);
       this.programs.bodyShadow.use().set("u_view", this.shadows.view);
       for (const shape of this.shapes.values()) shape.draw();
     });
@@ -173,8 +171,44 @@ export class Renderer {
       .set("u_fog", fog)
       .set("u_sun", this.shadows.view)
       .set("u_shadows", this.casts ? 1 : 0)
-      .sample("u_static_shadow", 0, this.shadows.ofMap.texture)
-      .sample("u_moving_shadow", 1, this.shadows.ofBodies.texture);
+      .sample("u_static_shadow", 0, this.shadows.ofMap.texture);
+  }
+
+  /** Everything that never moves. */
+  drawMap(view) {
+    const { gl, programs } = this;
+    gl.clearColor(...SKY, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    gl.enable(gl.DEPTH_TEST);
+    gl.enable(gl.CULL_FACE);
+    this.light(programs.map, view).set("u_heights", this.heights);
+    this.map.draw();
+    gl.enable(gl.BLEND);
+    // Whatever is drawn upon it, the sun's share stays.
+    gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ZERO, gl.ONE);
+    gl.depthMask(false);
+    programs.pencil.use().set("u_view", view.matrix).set("u_nearer", view.nearer);
+    this.edges.draw(gl.LINES);
+    gl.depthMask(true);
+    gl.disable(gl.BLEND);
+  }
+
+  /** The kept picture, with its depth and the shadows that fall on it now. */
+  copyGround({ matrix }, width, height) {
+    const { gl, ground, shadows } = this;
+    gl.disable(gl.CULL_FACE);
+    gl.enable(gl.DEPTH_TEST);
+    gl.depthFunc(gl.ALWAYS);
+    this.programs.ground
+      .use()
+      .sample("u_colour", 0, ground.colour)
+      .sample("u_moving_shadow", 1, shadows.ofBodies.texture)
+      .sample("u_depth", 2, ground.depth)
+      .set("u_size", [width, height])
+      .set("u_shadows", this.casts ? 1 : 0);
+    if (this.casts) this.programs.ground.set("u_to_sun", multiply(shadows.view, inverse(matrix)));
+    this.screen.draw();
+    gl.depthFunc(gl.LESS);
   }
 
   /** What is seen through: it hides nothing, and is hidden by what is solid. */
@@ -183,10 +217,10 @@ export class Renderer {
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     gl.depthMask(false);
+    programs.ghost.use().set("u_view", view.matrix);
+    for (const [name, instances] of frame.ghosts) this.shapes.get(name)?.fill(instances).draw();
     gl.disable(gl.CULL_FACE);
-    programs.pencil.use().set("u_view", view.matrix).set("u_nearer", view.nearer);
-    this.edges.draw(gl.LINES);
-    programs.sheet.use().set("u_view", view.matrix);
+    if (frame.sheets.length > 0) programs.sheet.use().set("u_view", view.matrix);
     for (const { texture, area, height, over } of frame.sheets) {
       if (over) gl.disable(gl.DEPTH_TEST);
       programs.sheet.set("u_area", area).set("u_height", height).sample("u_picture", 0, texture);
@@ -200,11 +234,6 @@ export class Renderer {
     gl.disable(gl.DEPTH_TEST);
     this.veils.fill(frame.veils).draw();
     gl.enable(gl.DEPTH_TEST);
-    gl.enable(gl.CULL_FACE);
-    this.light(programs.body, view);
-    for (const [name, instances] of frame.ghosts) this.shapes.get(name)?.fill(instances).draw();
-    gl.depthMask(true);
-    gl.disable(gl.BLEND);
   }
 
   /**
@@ -215,6 +244,7 @@ export class Renderer {
   picture(pixels, width, height, smooth = false) {
     const { gl } = this;
     const texture = gl.createTexture();
+    gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, texture);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
     const filter = smooth ? gl.LINEAR : gl.NEAREST;

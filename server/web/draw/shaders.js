@@ -7,52 +7,77 @@ const vector = (values) => `vec3(${values.map((value) => value.toFixed(4)).join(
 /** What the sun and the sky give, and how the far fades: the same for all. */
 const LIGHT = `
   uniform highp sampler2DShadow u_static_shadow;
-  uniform highp sampler2DShadow u_moving_shadow;
   uniform mat4 u_sun;
   uniform float u_shadows;
   uniform vec3 u_eye;
   uniform float u_fog;
 
-  float lit(vec3 at, vec3 normal) {
-    if (u_shadows < 0.5) return 1.0;
-    vec3 p = (u_sun * vec4(at + normal * 2.0, 1.0)).xyz * 0.5 + 0.5;
-    if (any(lessThan(p, vec3(0.0))) || any(greaterThan(p, vec3(1.0)))) return 1.0;
-    return min(texture(u_static_shadow, p), texture(u_moving_shadow, p));
+  const vec3 sunlight = vec3(0.98, 0.90, 0.76);
+
+  // Where a point is in the pictures of the sun's shadows.
+  vec3 in_sun(vec3 at) {
+    return (u_sun * vec4(at, 1.0)).xyz * 0.5 + 0.5;
   }
 
-  vec3 shade(vec3 colour, vec3 at, vec3 normal) {
-    const vec3 sun = normalize(${vector(SUN)});
-    float direct = max(dot(normal, sun), 0.0);
-    if (direct > 0.0) direct *= lit(at, normal);
-    float up = normal.z * 0.5 + 0.5;
-    vec3 ambient = mix(vec3(0.30, 0.28, 0.31), vec3(0.50, 0.56, 0.68), up);
-    vec3 light = ambient + vec3(0.98, 0.90, 0.76) * direct;
-    float far = 1.0 - exp(-pow(length(at - u_eye) * u_fog, 2.0));
-    return mix(colour * light, ${vector(SKY)}, far);
+  // A plane's share of the sun, before shadows.
+  float facing(vec3 normal) {
+    return max(dot(normal, normalize(${vector(SUN)})), 0.0);
   }
+
+  // Nothing beyond the pictures' edges has a shadow on it: they hold 1 there.
+  float unshadowed(vec3 at, vec3 normal) {
+    return u_shadows < 0.5 ? 1.0 : texture(u_static_shadow, in_sun(at + normal * 2.0));
+  }
+
+  vec3 ambient(vec3 normal) {
+    return mix(vec3(0.30, 0.28, 0.31), vec3(0.50, 0.56, 0.68), normal.z * 0.5 + 0.5);
+  }
+
+  // What is left of the far.
+  float near(vec3 at) {
+    float far = length(at - u_eye) * u_fog;
+    return exp(-far * far);
+  }
+
+  const vec3 sky = ${vector(SKY)};
 `;
 
 const HEAD = `#version 300 es
 precision highp float;
 `;
 
-/** The map: position and normal, coloured by where it faces. */
+/**
+ * The map: position and normal, coloured by where it faces. In the place of the
+ * opacity stands how much of the colour a shadow takes away.
+ */
 export const MAP = {
-  vertex: `${HEAD}
+  vertex: `${HEAD}${LIGHT}
     layout(location = 0) in vec3 a_position;
     layout(location = 1) in vec3 a_normal;
     uniform mat4 u_view;
+    uniform vec2 u_heights;
     out vec3 v_at;
+    out vec3 v_colour;
     flat out vec3 v_normal;
+    flat out float v_direct;
     void main() {
       v_at = a_position;
       v_normal = a_normal;
+      v_direct = facing(a_normal);
+      float floor_ = smoothstep(0.5, 0.8, a_normal.z);
+      float height = clamp((a_position.z - u_heights.x) / max(u_heights.y - u_heights.x, 1.0), 0.0, 1.0);
+      vec3 ground = mix(vec3(0.30, 0.35, 0.44), vec3(0.47, 0.50, 0.55), height);
+      vec3 wall = mix(vec3(0.40, 0.43, 0.51), vec3(0.56, 0.56, 0.60), height);
+      // Walls that meet in a corner differ a little, so that corners show.
+      wall *= 1.0 + 0.07 * dot(a_normal.xy, vec2(0.8, -0.6));
+      v_colour = mix(wall, ground, floor_);
       gl_Position = u_view * vec4(a_position, 1.0);
     }`,
   fragment: `${HEAD}${LIGHT}
     in vec3 v_at;
+    in vec3 v_colour;
     flat in vec3 v_normal;
-    uniform vec2 u_heights;
+    flat in float v_direct;
     out vec4 o_colour;
 
     float lines(vec2 at, float spacing) {
@@ -63,17 +88,44 @@ export const MAP = {
     }
 
     void main() {
-      float floor_ = smoothstep(0.5, 0.8, v_normal.z);
-      float height = clamp((v_at.z - u_heights.x) / max(u_heights.y - u_heights.x, 1.0), 0.0, 1.0);
-      vec3 ground = mix(vec3(0.30, 0.35, 0.44), vec3(0.47, 0.50, 0.55), height);
-      vec3 wall = mix(vec3(0.40, 0.43, 0.51), vec3(0.56, 0.56, 0.60), height);
-      // Walls that meet in a corner differ a little, so that corners show.
-      wall *= 1.0 + 0.07 * dot(v_normal.xy, vec2(0.8, -0.6));
-      vec3 colour = mix(wall, ground, floor_);
       vec2 plane = abs(v_normal.z) > 0.5 ? v_at.xy
         : abs(v_normal.x) > abs(v_normal.y) ? v_at.yz : v_at.xz;
-      colour *= 1.0 - 0.10 * lines(plane, 64.0);
-      o_colour = vec4(shade(colour, v_at, v_normal), 1.0);
+      vec3 colour = v_colour * (1.0 - 0.10 * lines(plane, 64.0));
+      float direct = v_direct > 0.0 ? v_direct * unshadowed(v_at, v_normal) : 0.0;
+      vec3 dark = ambient(v_normal);
+      vec3 light = dark + sunlight * direct;
+      float left = near(v_at);
+      o_colour = vec4(mix(sky, colour * light, left), left * (1.0 - dark.g / light.g));
+    }`,
+};
+
+/** The kept picture of the map (ground.js), with the shadows of what moves. */
+export const GROUND = {
+  vertex: `${HEAD}
+    void main() {
+      vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0;
+      gl_Position = vec4(corner, 0.0, 1.0);
+    }`,
+  fragment: `${HEAD}
+    uniform sampler2D u_colour;
+    uniform highp sampler2D u_depth;
+    uniform highp sampler2DShadow u_moving_shadow;
+    // From the screen to the pictures of the shadows.
+    uniform mat4 u_to_sun;
+    uniform vec2 u_size;
+    uniform float u_shadows;
+    out vec4 o_colour;
+    void main() {
+      ivec2 pixel = ivec2(gl_FragCoord.xy);
+      vec4 ground = texelFetch(u_colour, pixel, 0);
+      float depth = texelFetch(u_depth, pixel, 0).r;
+      if (u_shadows > 0.5 && ground.a > 0.02) {
+        vec4 at = u_to_sun * vec4(vec3(gl_FragCoord.xy / u_size, depth) * 2.0 - 1.0, 1.0);
+        float lit = texture(u_moving_shadow, at.xyz / at.w * 0.5 + 0.5);
+        ground.rgb *= 1.0 - ground.a * (1.0 - lit);
+      }
+      o_colour = vec4(ground.rgb, 1.0);
+      gl_FragDepth = depth;
     }`,
 };
 
@@ -95,31 +147,55 @@ const BODY_VERTEX = `
 
 /** Bodies, many of one shape at once: place, turn, size, colour and own light. */
 export const BODY = {
-  vertex: `${HEAD}${BODY_VERTEX}
+  vertex: `${HEAD}${LIGHT}${BODY_VERTEX}
     out vec3 v_at;
     flat out vec3 v_normal;
     flat out vec4 v_colour;
     flat out float v_glow;
+    flat out float v_direct;
     void main() {
       v_at = i_position + turned(a_position * i_scale);
       v_normal = turned(a_normal);
       v_colour = i_colour;
       v_glow = i_glow;
+      v_direct = facing(v_normal);
       gl_Position = u_view * vec4(v_at, 1.0);
     }`,
   fragment: `${HEAD}${LIGHT}
+    uniform highp sampler2DShadow u_moving_shadow;
     in vec3 v_at;
     flat in vec3 v_normal;
     flat in vec4 v_colour;
     flat in float v_glow;
+    flat in float v_direct;
     out vec4 o_colour;
     void main() {
-      vec3 lit_ = shade(v_colour.rgb, v_at, v_normal);
+      float direct = v_direct;
+      if (direct > 0.0 && u_shadows > 0.5) {
+        vec3 at = in_sun(v_at + v_normal * 2.0);
+        direct *= min(texture(u_static_shadow, at), texture(u_moving_shadow, at));
+      }
+      vec3 lit = v_colour.rgb * (ambient(v_normal) + sunlight * direct);
       // A rim of light sets bodies off from what is behind them.
-      float rim = pow(1.0 - abs(dot(v_normal, normalize(u_eye - v_at))), 3.0);
-      lit_ += v_colour.rgb * rim * 0.18;
-      o_colour = vec4(mix(lit_, v_colour.rgb * 1.15, v_glow), v_colour.a);
+      float rim = 1.0 - abs(dot(v_normal, normalize(u_eye - v_at)));
+      lit += v_colour.rgb * rim * rim * rim * 0.18;
+      lit = mix(sky, lit, near(v_at));
+      o_colour = vec4(mix(lit, v_colour.rgb * 1.15, v_glow), v_colour.a);
     }`,
+};
+
+/** Bodies that are but their own light: seen through, and lit by nothing. */
+export const GHOST = {
+  vertex: `${HEAD}${BODY_VERTEX}
+    flat out vec4 v_colour;
+    void main() {
+      v_colour = i_colour;
+      gl_Position = u_view * vec4(i_position + turned(a_position * i_scale), 1.0);
+    }`,
+  fragment: `${HEAD}
+    flat in vec4 v_colour;
+    out vec4 o_colour;
+    void main() { o_colour = vec4(v_colour.rgb * 1.15, v_colour.a); }`,
 };
 
 const NOTHING = `${HEAD}void main() {}`;
@@ -164,8 +240,8 @@ export const STROKE = {
     layout(location = 0) in vec2 a_corner;
     layout(location = 1) in vec3 i_from;
     layout(location = 2) in vec3 i_to;
-    layout(location = 3) in vec4 i_from_colour;
-    layout(location = 4) in vec4 i_to_colour;
+    layout(location = 3) in vec3 i_colour;
+    layout(location = 4) in vec2 i_opacity;
     layout(location = 5) in float i_width;
     uniform mat4 u_view;
     uniform vec2 u_size;
@@ -194,7 +270,7 @@ export const STROKE = {
       v_place = vec2(a_corner.x < 0.5 ? -reach : length_ + reach, a_corner.y * reach);
       v_length = length_;
       v_width = i_width;
-      v_colour = a_corner.x < 0.5 ? i_from_colour : i_to_colour;
+      v_colour = vec4(i_colour, a_corner.x < 0.5 ? i_opacity.x : i_opacity.y);
       gl_Position = vec4(pixel / (u_size * 0.5) * end.w, end.z - u_nearer * end.w, end.w);
     }`,
   fragment: `${HEAD}

@@ -6,6 +6,7 @@ export const LAYERS = [
   { name: "trails", key: "t", label: "Trails", on: true },
   { name: "hits", key: "i", label: "Shots and hits", on: true },
   { name: "shadows", key: "l", label: "Shadows", on: true },
+  { name: "adapt", key: "v", label: "Adapt sharpness", on: true },
   { name: "boxes", key: "b", label: "Bounding boxes" },
   { name: "grid", key: "g", label: "Grid" },
   { name: "sleeping", key: "z", label: "Sleeping bodies" },

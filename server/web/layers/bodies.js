@@ -1,48 +1,66 @@
 /** Everybody and everything, as bodies of a frame. */
 
 import { add, mix, rotate } from "../draw/algebra.js";
-import { hueColour, modelColour, PROJECTILES } from "../draw/colours.js";
-import { put } from "../draw/renderer.js";
-import { hueOf } from "../match/roster.js";
+import { modelColour, PROJECTILES, slotColour } from "../draw/colours.js";
+import { put } from "../draw/frame.js";
 
 const WHOLE = [1, 1, 1];
 const ASLEEP = [0.34, 0.42, 0.62];
 const VISOR = [0.09, 0.11, 0.15];
 
 /** A disc under players, so that they are found from afar. */
-const HALO = [28, 28, 0.6];
+const HALO = [28, 28, 1];
+const HALO_OPACITY = 0.5;
+
+/** A glow around what flies. */
+const GLOW = [9, 9, 9];
+const GLOW_OPACITY = 0.25;
 
 const PAIN = [1, 0.93, 0.9];
 
-/** Half heights of `standing` and `crouching` in `maps/spaces.toml`. */
+/** Half height of `standing` less a hair, and the share of it of `crouching`. */
+const FEET = 27;
 const CROUCHED = 18 / 28;
+const CROUCHING = [1, 1, CROUCHED];
+
+/** What a model is called by the renderer: always the same text. */
+const MODEL_NAMES = Array.from({ length: 128 }, (_, model) => `model ${model}`);
 
 /**
- * @param {import("../draw/renderer.js").Frame} frame
+ * @param {import("../draw/frame.js").Frame} frame
  * @param {import("../match/motion.js").Shown[]} shown
  * @param {{sleeping: boolean, followed: ?number, hurt: Map<number, number>}} options `hurt`
  *   has the slots of those who were just hurt, with how fresh that is
  */
 export function addBodies(frame, shown, { sleeping, followed, hurt }) {
   for (const entity of shown) {
-    const { position, rotation, model, slot } = entity;
+    const { position, rotation, model, slot, isPlayer, asleep } = entity;
     const pain = hurt.get(slot) ?? 0;
     const glow = Math.max(followed === slot ? 0.28 : 0, pain * 0.7);
     if (model === null) {
-      const size = entity.crouching ? [1, 1, CROUCHED] : WHOLE;
-      const colour = mix(hueColour(hueOf(slot)), PAIN, pain);
-      put(frame.bodies, "pawn", position, rotation, size, colour, glow);
+      const size = entity.crouching ? CROUCHING : WHOLE;
+      const own = slotColour(slot);
+      const colour = pain > 0 ? mix(own, PAIN, pain) : own;
+      put(frame.bodies, "pawn", position, rotation, size, colour, 1, glow);
       put(frame.bodies, "visor", position, rotation, size, VISOR);
-      const feet = add(position, [0, 0, -27 * size[2]]);
-      if (followed !== slot) put(frame.ghosts, "ball", feet, rotation, HALO, [...colour, 0.5], 1);
+      if (followed !== slot) halo(frame, position, FEET * size[2], own);
       continue;
     }
-    let colour = entity.isPlayer ? hueColour(hueOf(slot)) : modelColour(model);
-    if (sleeping && !entity.isPlayer) colour = entity.asleep ? ASLEEP : colour.map((value) => Math.min(1, value * 1.1));
+    let colour = isPlayer ? slotColour(slot) : modelColour(model);
+    if (sleeping && !isPlayer && asleep) colour = ASLEEP;
     const flies = PROJECTILES.has(model);
-    put(frame.bodies, `model ${model}`, position, rotation, WHOLE, colour, flies ? 0.75 : glow);
-    if (flies) put(frame.ghosts, "ball", position, rotation, [9, 9, 9], [...colour, 0.25], 1);
+    put(frame.bodies, MODEL_NAMES[model], position, rotation, WHOLE, colour, 1, flies ? 0.75 : glow);
+    if (flies) put(frame.ghosts, "ball", position, rotation, GLOW, colour, GLOW_OPACITY);
   }
+}
+
+const UPRIGHT = [0, 0, 0, 1];
+const ground = [0, 0, 0];
+
+function halo(frame, position, down, colour) {
+  [ground[0], ground[1], ground[2]] = position;
+  ground[2] -= down;
+  put(frame.ghosts, "disc", ground, UPRIGHT, HALO, colour, HALO_OPACITY);
 }
 
 /** The corners of a box about a place, turned. */

@@ -1,9 +1,10 @@
 /** Points at which props touch something: brighter the harder they press. */
 
-import { stroke } from "../draw/renderer.js";
+import { stroke } from "../draw/frame.js";
 
-const RESTING = [1, 0.83, 0.3, 0.95];
-const NEAR = [0.5, 0.85, 1, 0.7];
+const RESTING = [1, 0.83, 0.3];
+const NEAR = [0.5, 0.85, 1];
+const OPACITY = 0.9;
 
 /** Impulse of a crate that lies on four points, for a tick: about 66 kg. */
 const WEIGHT = 220;
@@ -14,13 +15,13 @@ export const CONTACT_LEGEND = [
 ];
 
 /**
- * @param {import("../draw/renderer.js").Frame} frame
- * @param {?{points: number[][]}} contacts of `/contacts`
+ * @param {import("../draw/frame.js").Frame} frame
+ * @param {?{points: number[][]}} contacts of `/contacts`: x, y, z, gap, impulse
  */
 export function addContacts(frame, contacts) {
-  for (const [x, y, z, , impulse] of contacts?.points ?? []) {
-    const colour = impulse > 0 ? RESTING : NEAR;
+  for (const point of contacts?.points ?? []) {
+    const impulse = point[4];
     const size = 4 + Math.min(5, impulse / WEIGHT);
-    stroke(frame.strokes, [x, y, z], [x, y, z], colour, colour, size);
+    stroke(frame.strokes, point, point, impulse > 0 ? RESTING : NEAR, OPACITY, OPACITY, size);
   }
 }

@@ -1,8 +1,7 @@
 /** Shots, bursts and hurts: shown for a moment, from `/effects`. */
 
-import { hueColour } from "../draw/colours.js";
-import { put, stroke } from "../draw/renderer.js";
-import { hueOf } from "../match/roster.js";
+import { hueColour, hueOf } from "../draw/colours.js";
+import { put, stroke } from "../draw/frame.js";
 
 /** Milliseconds between two questions: less than the picture is behind. */
 const ASK_EVERY = 100;
@@ -14,10 +13,14 @@ const SHOWN = { ray: 0.28, blast: 0.55, hurt: 0.25, replaced: 1.5 };
 const WIDEST = 72;
 
 const FIRE = [1, 0.72, 0.38];
+const CORE = [1, 0.93, 0.75];
+const SPARK = [1, 1, 0.85];
+const UPRIGHT = [0, 0, 0, 1];
 
 /** What happens and is over. */
 export class Effects {
   constructor() {
+    this.hurts = new Map();
     this.reset();
   }
 
@@ -48,16 +51,21 @@ export class Effects {
 
   /** Lets happen what happened until the tick shown. */
   advance(tick, now) {
-    const due = this.waiting.filter((effect) => effect.tick <= tick);
-    this.waiting = this.waiting.filter((effect) => effect.tick > tick);
-    this.running = this.running.filter(({ what, at }) => now - at < SHOWN[what]);
-    this.running.push(...due.map((effect) => ({ ...effect, begin: effect.at, at: now })));
+    if (this.running.length > 0) this.running = this.running.filter(({ what, at }) => now - at < SHOWN[what]);
+    // They come in order.
+    while (this.waiting[0]?.tick <= tick) {
+      const effect = this.waiting.shift();
+      this.running.push({ ...effect, begin: effect.at, at: now });
+    }
   }
 
   /** Slots of those who have just been hurt, with how fresh that is, 0 to 1. */
   hurt(now) {
-    const hurts = this.running.filter(({ what }) => what === "hurt" || what === "replaced");
-    return new Map(hurts.map(({ what, player, entity, at }) => [player ?? entity, 1 - (now - at) / SHOWN[what]]));
+    this.hurts.clear();
+    for (const { what, player, entity, at } of this.running) {
+      if (what === "hurt" || what === "replaced") this.hurts.set(player ?? entity, 1 - (now - at) / SHOWN[what]);
+    }
+    return this.hurts;
   }
 
   /** Adds them to a frame. */
@@ -71,15 +79,15 @@ export class Effects {
 
   ray(frame, { player, from, to }, left) {
     const colour = hueColour(hueOf(player), 0.9, 0.75);
-    stroke(frame.strokes, from, to, [...colour, 0.15 * left], [...colour, 0.95 * left], 2.2);
-    stroke(frame.strokes, to, to, [1, 1, 0.85, left], [1, 1, 0.85, left], 4 + 7 * left);
+    stroke(frame.strokes, from, to, colour, 0.15 * left, 0.95 * left, 2.2);
+    stroke(frame.strokes, to, to, SPARK, left, left, 4 + 7 * left);
   }
 
   blast(frame, { begin, radius }, left) {
     const reach = Math.min(radius, WIDEST);
     const grown = reach * (1 - left * left * 0.75);
-    put(frame.ghosts, "ball", begin, [0, 0, 0, 1], [grown, grown, grown], [...FIRE, 0.4 * left], 1);
+    put(frame.ghosts, "ball", begin, UPRIGHT, [grown, grown, grown], FIRE, 0.4 * left);
     const core = grown * 0.55;
-    put(frame.ghosts, "ball", begin, [0, 0, 0, 1], [core, core, core], [1, 0.93, 0.75, 0.7 * left * left], 1);
+    put(frame.ghosts, "ball", begin, UPRIGHT, [core, core, core], CORE, 0.7 * left * left);
   }
 }

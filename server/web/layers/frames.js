@@ -1,11 +1,16 @@
 /** Layers of lines: the simulation's grid and everybody's bounding box. */
 
 import { boxCorners } from "./bodies.js";
-import { stroke } from "../draw/renderer.js";
+import { stroke } from "../draw/frame.js";
 
-const GRID = [0.45, 0.78, 1, 0.32];
-const BOX_AWAKE = [0.55, 1, 0.75, 0.8];
-const BOX_ASLEEP = [0.55, 0.68, 1, 0.5];
+const GRID = [0.45, 0.78, 1];
+const BOX_AWAKE = [0.55, 1, 0.75];
+const BOX_ASLEEP = [0.55, 0.68, 1];
+
+/** Opacities: what moves stands out. */
+const GRID_OPACITY = 0.32;
+const AWAKE_OPACITY = 0.8;
+const ASLEEP_OPACITY = 0.5;
 
 export const BOX_LEGEND = [
   { colour: BOX_AWAKE, label: "awake" },
@@ -26,11 +31,11 @@ export function addGrid(frame, { grid }, height) {
   const end = [origin[0] + cell * counts[0], origin[1] + cell * counts[1]];
   for (let i = 0; i <= counts[0]; i++) {
     const x = origin[0] + i * cell;
-    stroke(frame.veils, [x, origin[1], height], [x, end[1], height], GRID, GRID, 1.2);
+    stroke(frame.veils, [x, origin[1], height], [x, end[1], height], GRID, GRID_OPACITY, GRID_OPACITY, 1.2);
   }
   for (let i = 0; i <= counts[1]; i++) {
     const y = origin[1] + i * cell;
-    stroke(frame.veils, [origin[0], y, height], [end[0], y, height], GRID, GRID, 1.2);
+    stroke(frame.veils, [origin[0], y, height], [end[0], y, height], GRID, GRID_OPACITY, GRID_OPACITY, 1.2);
   }
 }
 
@@ -45,6 +50,7 @@ export function addBoxes(frame, shown, { models, sizes }) {
       ? boxCorners(position, rotation, shape.min, shape.max)
       : boxCorners(position, [0, 0, 0, 1], half.map((value) => -value), half);
     const colour = asleep ? BOX_ASLEEP : BOX_AWAKE;
-    for (const [a, b] of EDGES) stroke(frame.strokes, corners[a], corners[b], colour, colour, 1.3);
+    const opacity = asleep ? ASLEEP_OPACITY : AWAKE_OPACITY;
+    for (const [a, b] of EDGES) stroke(frame.strokes, corners[a], corners[b], colour, opacity, opacity, 1.3);
   }
 }

@@ -4,7 +4,7 @@
  * there are more of them.
  */
 
-import { stroke } from "../draw/renderer.js";
+import { stroke } from "../draw/frame.js";
 
 /** Stages after the grid, from cold to hot. */
 const COLOURS = {
@@ -36,7 +36,7 @@ export class Heat {
   }
 
   /**
-   * @param {import("../draw/renderer.js").Frame} frame
+   * @param {import("../draw/frame.js").Frame} frame
    * @param {?object} cascade of `/cascade`
    * @param {import("../match/motion.js").Shown[]} shown
    * @param {import("../match/scene.js").Scene} scene
@@ -49,8 +49,8 @@ export class Heat {
       const stage = cascade.stages[number];
       const [a, b] = [places.get(first), places.get(second)];
       if (!a || !b || !COLOURS[stage]) continue;
-      const colour = [...COLOURS[stage], stage === "spheres" ? 0.16 : 0.85];
-      stroke(frame.strokes, a, b, colour, colour, stage === "spheres" ? 1 : 2.2);
+      const opacity = stage === "spheres" ? 0.16 : 0.85;
+      stroke(frame.strokes, a, b, COLOURS[stage], opacity, opacity, stage === "spheres" ? 1 : 2.2);
     }
     if (this.of !== cascade) this.measure(cascade, places, grid);
     const end = [0, 1].map((axis) => grid.origin[axis] + grid.cell * grid.counts[axis]);

@@ -1,6 +1,6 @@
 /** All layers of the picture: which are on, what they know, what they draw. */
 
-import { emptyFrame } from "../draw/renderer.js";
+import { Frame } from "../draw/frame.js";
 import { Asked } from "./asked.js";
 import { addBodies } from "./bodies.js";
 import { addContacts, CONTACT_LEGEND } from "./contacts.js";
@@ -25,6 +25,7 @@ export class Layers {
    */
   constructor(renderer, isOn, newestTick) {
     Object.assign(this, { isOn, newestTick });
+    this.frame = new Frame();
     this.trails = new Trails();
     this.effects = new Effects();
     this.heat = new Heat(renderer);
@@ -81,11 +82,11 @@ export class Layers {
    * @param {import("../match/motion.js").Shown[]} shown
    * @param {?number} followed slot of whom one follows
    * @param {number} now seconds
-   * @returns {import("../draw/renderer.js").Frame}
+   * @returns {import("../draw/frame.js").Frame} that holds until the next call
    */
   compose(scene, shown, followed, now) {
-    const frame = emptyFrame();
-    const { isOn, asked } = this;
+    const { frame, isOn, asked } = this;
+    frame.clear();
     addBodies(frame, shown, { sleeping: isOn("sleeping"), followed, hurt: this.effects.hurt(now) });
     if (isOn("grid")) addGrid(frame, scene, this.ground);
     if (isOn("onion")) this.onion.add(frame, asked.cut.answer);

@@ -1,58 +1,88 @@
 /** Where players and projectiles have just been. */
 
-import { hueColour, modelColour, PROJECTILES } from "../draw/colours.js";
-import { stroke } from "../draw/renderer.js";
-import { hueOf } from "../match/roster.js";
+import { modelColour, PROJECTILES, slotColour } from "../draw/colours.js";
+import { stroke } from "../draw/frame.js";
 
 /** Seconds that a trail lasts, and between two of its points. */
 const LASTS = 1.6;
-const SPACING = 0.05;
+const SPACING = 0.08;
 
 /** Units from one point to the next beyond which something was put elsewhere. */
 const LEAP = 250;
+
+/** Points of a trail at most: where the oldest was the newest is written. */
+const POINTS = Math.ceil(LASTS / SPACING) + 1;
+
+/** Where one body was. */
+class Trail {
+  constructor(generation, colour, flies) {
+    Object.assign(this, { generation, colour, flies });
+    this.points = Array.from({ length: POINTS }, () => ({ at: -Infinity, position: [0, 0, 0] }));
+    this.newest = 0;
+  }
+
+  /** The point so many before the newest. */
+  point(before) {
+    return this.points[(this.newest - before + POINTS) % POINTS];
+  }
+
+  note([x, y, z], now) {
+    if (now - this.point(0).at < SPACING) return;
+    this.newest = (this.newest + 1) % POINTS;
+    const point = this.points[this.newest];
+    point.at = now;
+    [point.position[0], point.position[1], point.position[2]] = [x, y, z];
+  }
+
+  draw(strokes, now) {
+    const opacity = this.flies ? 0.85 : 0.5;
+    for (let before = 0; before + 1 < POINTS; before++) {
+      const [b, a] = [this.point(before), this.point(before + 1)];
+      if (a.at <= now - LASTS) return;
+      const [p, q] = [a.position, b.position];
+      if (Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]) > LEAP) continue;
+      const left = (at) => opacity * (1 - (now - at) / LASTS);
+      stroke(strokes, p, q, this.colour, left(a.at), left(b.at), this.flies ? 3.5 : 2.5);
+    }
+  }
+}
 
 /** The trails of a match. */
 export class Trails {
   constructor() {
     this.reset();
+    this.place = [0, 0, 0];
   }
 
   /** Forgets all trails. */
   reset() {
+    /** @type {Map<number, Trail>} by slot */
     this.trails = new Map();
   }
 
   /** Notes where everything is now. */
   note(shown, now) {
+    const { place } = this;
     for (const { slot, generation, isPlayer, model, position } of shown) {
       const flies = PROJECTILES.has(model);
       if (!isPlayer && !flies) continue;
       let trail = this.trails.get(slot);
       if (trail?.generation !== generation) {
-        const colour = flies ? modelColour(model) : hueColour(hueOf(slot));
-        trail = { generation, colour, flies, points: [] };
+        trail = new Trail(generation, flies ? modelColour(model) : slotColour(slot), flies);
         this.trails.set(slot, trail);
       }
-      const last = trail.points[trail.points.length - 1];
-      if (last && now - last.at < SPACING) continue;
-      const low = isPlayer && model === null ? position[2] - 24 : position[2];
-      trail.points.push({ at: now, position: [position[0], position[1], low] });
+      [place[0], place[1], place[2]] = position;
+      // Of who walks, where the feet were.
+      if (isPlayer && model === null) place[2] -= 24;
+      trail.note(place, now);
     }
     for (const [slot, trail] of this.trails) {
-      trail.points = trail.points.filter(({ at }) => at > now - LASTS);
-      if (trail.points.length === 0) this.trails.delete(slot);
+      if (trail.point(0).at <= now - LASTS) this.trails.delete(slot);
     }
   }
 
   /** Adds them to a frame. */
   draw(frame, now) {
-    for (const { colour, flies, points } of this.trails.values()) {
-      for (let i = 0; i + 1 < points.length; i++) {
-        const [a, b] = [points[i], points[i + 1]];
-        if (Math.hypot(...a.position.map((value, axis) => value - b.position[axis])) > LEAP) continue;
-        const faded = ({ at }) => [...colour, (flies ? 0.85 : 0.5) * (1 - (now - at) / LASTS)];
-        stroke(frame.strokes, a.position, b.position, faded(a), faded(b), flies ? 3.5 : 2.5);
-      }
-    }
+    for (const trail of this.trails.values()) trail.draw(frame.strokes, now);
   }
 }

@@ -59,28 +59,46 @@ function attitude({ largest, components }) {
   return rotation;
 }
 
-function turned(a, b, t) {
+/** Turns `into` the shorter way from one attitude to another. */
+function turn(into, a, b, t) {
   const dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
   const sign = dot < 0 ? -t : t;
-  const sum = a.map((value, i) => value * (1 - t) + b[i] * sign);
-  const length = Math.hypot(...sum) || 1;
-  return sum.map((value) => value / length);
+  let square = 0;
+  for (let i = 0; i < 4; i++) {
+    into[i] = a[i] * (1 - t) + b[i] * sign;
+    square += into[i] * into[i];
+  }
+  const length = Math.sqrt(square) || 1;
+  for (let i = 0; i < 4; i++) into[i] /= length;
 }
 
-/** The way between two values, along the velocities if they agree with it. */
-function travelled(a, b, t, seconds) {
-  const way = b.position.map((value, axis) => value - a.position[axis]);
-  const expected = way.map((_, axis) => ((a.velocity[axis] + b.velocity[axis]) / 2) * seconds);
-  const error = Math.hypot(...way.map((value, axis) => value - expected[axis]));
-  if (error > 2 + Math.hypot(...way) / 4) return a.position.map((value, axis) => value + way[axis] * t);
+/** Moves `into` on the way between two values, along the velocities if they agree with it. */
+function travel(into, a, b, t, seconds) {
+  let [error, way] = [0, 0];
+  for (let i = 0; i < 3; i++) {
+    const step = b.position[i] - a.position[i];
+    const expected = ((a.velocity[i] + b.velocity[i]) / 2) * seconds;
+    error += (step - expected) ** 2;
+    way += step * step;
+  }
+  const straight = Math.sqrt(error) > 2 + Math.sqrt(way) / 4;
   const [t2, t3] = [t * t, t * t * t];
-  return a.position.map(
-    (value, axis) =>
-      value * (2 * t3 - 3 * t2 + 1) +
-      a.velocity[axis] * seconds * (t3 - 2 * t2 + t) +
-      b.position[axis] * (3 * t2 - 2 * t3) +
-      b.velocity[axis] * seconds * (t3 - t2),
-  );
+  for (let i = 0; i < 3; i++) {
+    into[i] = straight
+      ? a.position[i] + (b.position[i] - a.position[i]) * t
+      : a.position[i] * (2 * t3 - 3 * t2 + 1) +
+        a.velocity[i] * seconds * (t3 - 2 * t2 + t) +
+        b.position[i] * (3 * t2 - 2 * t3) +
+        b.velocity[i] * seconds * (t3 - t2);
+  }
+}
+
+function distance(a, b) {
+  return Math.hypot(b[0] - a[0], b[1] - a[1], b[2] - a[2]);
+}
+
+function copy(into, from) {
+  for (let i = 0; i < from.length; i++) into[i] = from[i];
 }
 
 /** All slots of the match. */
@@ -95,55 +113,67 @@ export class Motion {
     this.tickRate = tickRate;
     /** @type {Map<number, {tick: number, value: ?object}[]>} oldest first */
     this.slots = new Map();
+    /** The same in order of slots, each with the one thing that is drawn of it. */
+    this.tracks = [];
+    this.shown = [];
   }
 
   /** Takes in what a snapshot tells. */
   take({ tick, records }) {
     for (const { slot, entity } of records) {
-      const values = this.slots.get(slot) ?? [];
+      const values = this.slots.get(slot) ?? this.begin(slot);
       values.push({ tick, value: entity && measured(entity, this.origin) });
-      values.sort((a, b) => a.tick - b.tick);
+      if (values.length > 1 && values[values.length - 2].tick > tick) values.sort((a, b) => a.tick - b.tick);
       if (values.length > KEPT) values.shift();
-      this.slots.set(slot, values);
     }
+  }
+
+  begin(slot) {
+    const values = [];
+    const shown = { slot, position: [0, 0, 0], rotation: [0, 0, 0, 1] };
+    this.slots.set(slot, values);
+    this.tracks.push({ slot, values, shown });
+    this.tracks.sort((a, b) => a.slot - b.slot);
+    return values;
   }
 
   /**
    * Everything as it was at `tick`, which may lie between two.
    *
    * @param {number} tick
-   * @returns {Shown[]} in order of slots
+   * @returns {Shown[]} in order of slots; the list, and all in it, hold until the
+   *   next call
    */
   at(tick) {
-    const shown = [];
-    for (const [slot, values] of this.slots) {
-      const entity = this.entityAt(values, tick);
-      if (entity) shown.push({ slot, ...entity });
+    this.shown.length = 0;
+    for (const { values, shown } of this.tracks) {
+      if (this.moveTo(shown, values, tick)) this.shown.push(shown);
     }
-    return shown.sort((a, b) => a.slot - b.slot);
+    return this.shown;
   }
 
-  entityAt(values, tick) {
+  /** Puts what is drawn of a slot where it was, and says whether there was anything. */
+  moveTo(shown, values, tick) {
     let index = values.length - 1;
     while (index >= 0 && values[index].tick > tick) index--;
-    if (index < 0) return null;
-    const { tick: from, value: a } = values[index];
-    if (!a) return null;
+    const a = values[index]?.value;
+    if (!a) return false;
     const next = values[index + 1];
     const b = next?.value;
+    const begin = next ? Math.max(values[index].tick, next.tick - LONGEST_WAY) : tick;
+    const seconds = next ? (next.tick - begin) / this.tickRate : 0;
     // What moves is told of: without news it stands.
-    if (!b || b.generation !== a.generation) return a;
-    const begin = Math.max(from, next.tick - LONGEST_WAY);
-    if (tick <= begin) return a;
-    const t = (tick - begin) / (next.tick - begin);
-    const seconds = (next.tick - begin) / this.tickRate;
-    const way = Math.hypot(...b.position.map((value, axis) => value - a.position[axis]));
-    if (way > LEAP * seconds) return a;
-    return {
-      ...b,
-      crouching: a.crouching,
-      position: travelled(a, b, t, seconds),
-      rotation: turned(a.rotation, b.rotation, t),
-    };
+    const moves = b && b.generation === a.generation && tick > begin && distance(a.position, b.position) <= LEAP * seconds;
+    const { generation, isPlayer, model, velocity, asleep } = moves ? b : a;
+    Object.assign(shown, { generation, isPlayer, model, velocity, asleep, crouching: a.crouching });
+    if (moves) {
+      const t = (tick - begin) / (next.tick - begin);
+      travel(shown.position, a, b, t, seconds);
+      turn(shown.rotation, a.rotation, b.rotation, t);
+    } else {
+      copy(shown.position, a.position);
+      copy(shown.rotation, a.rotation);
+    }
+    return true;
   }
 }

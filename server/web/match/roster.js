@@ -3,14 +3,13 @@
  * what happened lately, each shown when its moment is.
  */
 
+import { hueOf } from "../draw/colours.js";
+
 /** Lines kept of what happened. */
 const NEWS_KEPT = 40;
 
 /** Health of a player who was not told of yet. */
 const FULL_HEALTH = 100;
-
-/** Tells hues far apart from one another, however many there are. */
-const GOLDEN = 0.61803398875;
 
 /**
  * @typedef {object} Player
@@ -29,11 +28,6 @@ const GOLDEN = 0.61803398875;
  * @property {string} text
  * @property {number} at seconds
  */
-
-/** A colour of its own for each slot. */
-export function hueOf(slot) {
-  return (slot * GOLDEN + 0.02) % 1;
-}
 
 /** All players. */
 export class Roster {

@@ -1,0 +1,77 @@
+/**
+ * How many pixels are drawn: all, unless that is too slow. Fewer are tried then,
+ * and kept if that helped: it does not where something else takes the time, or
+ * where the screen itself shows fewer frames.
+ */
+
+/** Frames a second below which motion is not smooth, and above which it is. */
+const SMOOTH = 50;
+const WITH_EASE = 56;
+
+/** Below this any gain is welcome, however small. */
+const BARELY = 15;
+
+/** What a step must gain to be kept. */
+const WORTH = 1.08;
+
+/** What is left of the pixels along each side after a step. */
+const STEP = 0.8;
+
+/** Share of the pixels along each side that is drawn at least. */
+export const COARSEST = 0.5;
+
+/** Seconds to wait after a step that did not help, and at most. */
+const PATIENCE = 8;
+const LONGEST_PATIENCE = 120;
+
+/** The share of the pixels that is drawn, second by second. */
+export class Detail {
+  constructor() {
+    /** Share of the pixels along each side. */
+    this.share = 1;
+    this.tried = null;
+    this.wait = 0;
+    this.patience = PATIENCE;
+  }
+
+  /** Draws all pixels from now on. */
+  reset() {
+    [this.share, this.tried, this.wait] = [1, null, 0];
+  }
+
+  /**
+   * A second has passed.
+   *
+   * @param {number} rate frames that were drawn in it
+   */
+  note(rate) {
+    const tried = this.tried;
+    this.tried = null;
+    if (tried && !this.helped(tried, rate)) {
+      this.share = tried.share;
+      this.wait = this.patience;
+      this.patience = Math.min(this.patience * 2, LONGEST_PATIENCE);
+      return;
+    }
+    if (tried?.coarser) this.patience = PATIENCE;
+    if (this.wait > 0) {
+      this.wait--;
+      return;
+    }
+    // Far too slow is not tried out in small steps.
+    if (rate < SMOOTH) this.change(rate, STEP ** (rate < SMOOTH / 2 ? 2 : 1));
+    else if (rate >= WITH_EASE) this.change(rate, 1 / STEP);
+  }
+
+  helped({ rate: before, coarser }, rate) {
+    if (!coarser) return rate >= SMOOTH;
+    return rate >= SMOOTH || rate < BARELY || rate > before * WORTH;
+  }
+
+  change(rate, factor) {
+    const share = Math.min(1, Math.max(COARSEST, this.share * factor));
+    if (share === this.share) return;
+    this.tried = { share: this.share, rate, coarser: share < this.share };
+    this.share = share;
+  }
+}

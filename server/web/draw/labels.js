@@ -1,0 +1,175 @@
+/**
+ * Names, health and hits over the picture: an element for each player, written
+ * when what it says changes and merely moved from frame to frame.
+ */
+
+import { css, hueColour } from "./colours.js";
+
+/** Units above the middle of a player at which the name is. */
+const ABOVE = 44;
+
+/** Pixels off the screen at which a label is out of sight. */
+const BEYOND = 60;
+
+/** Distance at which names begin to fade, and what is left of the farthest. */
+const NEAR = 2200;
+const FAINTEST = 0.55;
+
+/** Pixels that a line of names is high, and that a name keeps from another. */
+const LINE = 15;
+const APART = 3;
+
+/** Writes one text only where it is another. */
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** One player's label. */
+class Label {
+  constructor(home, { hue }) {
+    this.box = document.createElement("div");
+    this.name = document.createElement("span");
+    const bar = document.createElement("b");
+    this.health = document.createElement("i");
+    this.name.style.color = css(hueColour(hue, 0.8, 0.78));
+    bar.append(this.health);
+    this.box.append(this.name, bar);
+    home.append(this.box);
+    /** What the element shows, so that it is not told twice. */
+    this.told = {};
+    this.place = { x: 0, y: 0, away: 0 };
+    this.seen = false;
+  }
+
+  /** Writes name and health, and how much was lost. */
+  say({ name, health }) {
+    const { told } = this;
+    if (told.name !== name) {
+      write(this.name, name);
+      told.name = name;
+      told.width = 0;
+    }
+    if (told.health === health) return;
+    if (health < told.health) this.lose(told.health - health);
+    told.health = health;
+    this.health.style.inlineSize = `${Math.max(0, Math.min(health, 100))}%`;
+    this.health.dataset.level = health > 60 ? "high" : health > 30 ? "middle" : "low";
+  }
+
+  lose(lost) {
+    const loss = document.createElement("em");
+    loss.textContent = `−${lost}`;
+    loss.addEventListener("animationend", () => loss.remove());
+    this.box.append(loss);
+  }
+
+  /** Half the width of the name, in pixels. */
+  half() {
+    this.told.width ||= this.name.offsetWidth;
+    return this.told.width / 2;
+  }
+
+  set(what, value, apply) {
+    if (this.told[what] === value) return;
+    this.told[what] = value;
+    apply(value);
+  }
+
+  /** Moves it to its place, with a name or without one. */
+  show(named, followed) {
+    const { x, y, away } = this.place;
+    const { box } = this;
+    // Whole pixels: letters stay sharp.
+    this.set("at", `translate(${Math.round(x)}px, ${Math.round(y)}px) translate(-50%, -100%)`, (at) => (box.style.transform = at));
+    const faint = followed ? 1 : Math.min(1, Math.max(FAINTEST, NEAR / away));
+    this.set("opacity", faint.toFixed(1), (opacity) => (box.style.opacity = opacity));
+    this.set("named", named, (named) => box.classList.toggle("bare", !named));
+    this.set("hidden", false, () => (box.hidden = false));
+  }
+
+  hide() {
+    this.set("hidden", true, () => (this.box.hidden = true));
+  }
+}
+
+/** The labels of a match. */
+export class Labels {
+  /** @param {HTMLElement} home of the same size as the picture */
+  constructor(home) {
+    this.home = home;
+    /** @type {Map<number, Label>} by slot */
+    this.labels = new Map();
+    this.order = [];
+    this.written = [];
+  }
+
+  /**
+   * @param {import("../match/motion.js").Shown[]} shown
+   * @param {import("../match/roster.js").Roster} roster
+   * @param {Float32Array} matrix of the view
+   * @param {{names: boolean, followed: ?number, width: number, height: number}} options
+   */
+  draw(shown, roster, matrix, { names, followed, width, height }) {
+    for (const label of this.labels.values()) label.seen = false;
+    this.order.length = 0;
+    for (const { slot, generation, isPlayer, position } of shown) {
+      const player = isPlayer ? roster.find({ slot, generation }) : null;
+      if (!player || !(names || followed === slot)) continue;
+      const label = this.labelOf(slot, player);
+      label.say(player);
+      label.seen = place(label.place, matrix, position, width, height);
+      label.followed = followed === slot;
+      if (label.seen) this.order.push(label);
+    }
+    for (const [slot, label] of this.labels) {
+      if (!label.seen) label.hide();
+      if (!roster.players.has(slot)) this.forget(slot, label);
+    }
+    this.untangle();
+  }
+
+  labelOf(slot, player) {
+    let label = this.labels.get(slot);
+    if (label && label.generation !== player.generation) {
+      this.forget(slot, label);
+      label = null;
+    }
+    if (!label) {
+      label = new Label(this.home, player);
+      label.generation = player.generation;
+      this.labels.set(slot, label);
+    }
+    return label;
+  }
+
+  forget(slot, label) {
+    label.box.remove();
+    this.labels.delete(slot);
+  }
+
+  /** Writes the names of the nearest; whose name would cover another has none. */
+  untangle() {
+    this.order.sort((a, b) => b.followed - a.followed || a.place.away - b.place.away);
+    this.written.length = 0;
+    for (const label of this.order) {
+      const free = this.written.every((other) => {
+        // Whoever had room keeps it until there is none at all.
+        const apart = label.told.named ? 0 : APART;
+        const across = Math.abs(other.place.x - label.place.x) - other.half() - label.half();
+        return across > apart || Math.abs(other.place.y - label.place.y) > LINE + apart;
+      });
+      if (free) this.written.push(label);
+      label.show(free, label.followed);
+    }
+  }
+}
+
+/** Where a label is on the screen; false if out of sight. */
+function place(into, matrix, [x, y, z], width, height) {
+  const at = (row) => matrix[row] * x + matrix[4 + row] * y + matrix[8 + row] * (z + ABOVE) + matrix[12 + row];
+  into.away = at(3);
+  if (into.away <= 0) return false;
+  into.x = (at(0) / into.away / 2 + 0.5) * width;
+  into.y = (0.5 - at(1) / into.away / 2) * height;
+  return into.x > -BEYOND && into.x < width + BEYOND && into.y > -BEYOND && into.y < height + BEYOND;
+}
