@@ -1,9 +1,10 @@
 use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderName, StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
 use axum::{Json, Router};
@@ -63,9 +64,14 @@ async fn scene(State(lobby): Pages) -> impl IntoResponse {
 
 async fn metrics(State(lobby): Pages) -> impl IntoResponse {
     let frame = Arc::clone(&lobby.frames.borrow());
-    // The version of the text format that the exporter writes.
-    let format = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
-    (format, lobby.telemetry.render(&frame))
+    let (page, age) = lobby.telemetry.page(&frame, Instant::now());
+    let headers = [
+        // The version of the text format that the exporter writes.
+        (header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8".to_owned()),
+        // `age` itself knows whole seconds alone.
+        (HeaderName::from_static("x-age-seconds"), format!("{:.3}", age.as_secs_f64())),
+    ];
+    (headers, page)
 }
 
 /// Whether the match is alive: for who restarts what is not.

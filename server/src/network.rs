@@ -10,6 +10,7 @@
 mod certificate;
 mod connection;
 mod endpoint;
+mod feed;
 mod line;
 mod map_stream;
 mod renewal;

@@ -18,6 +18,10 @@ mod process_metrics;
 mod round_metrics;
 mod tick_metrics;
 
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 
 use crate::tick_thread::Frame;
@@ -26,10 +30,14 @@ pub(crate) use connection_metrics::{Connected, ConnectionState};
 pub use cost::Bookkeeping;
 pub(crate) use line_metrics::LineMetrics;
 use match_metrics::MatchMetrics;
-pub(crate) use network_metrics::{Disconnect, NetworkMetrics, Refusal};
+pub(crate) use network_metrics::{Disconnect, DroppedDatagram, NetworkMetrics, Refusal};
 use process_metrics::ProcessMetrics;
 pub(crate) use round_metrics::{Part, RoundMetrics};
 pub(crate) use tick_metrics::{TickMetrics, TickPhases};
+
+/// Age up to which a page of metrics is handed out again: whoever asks, four are
+/// worked out a second at most.
+const FRESH: Duration = Duration::from_millis(250);
 
 /// All metrics of one server.
 pub(crate) struct Telemetry {
@@ -40,6 +48,8 @@ pub(crate) struct Telemetry {
     game: MatchMetrics,
     process: ProcessMetrics,
     page: PrometheusHandle,
+    /// The page as it was worked out last.
+    last: Mutex<Option<(Instant, Bytes)>>,
 }
 
 /// What stays the same as long as a server runs.
@@ -71,6 +81,7 @@ impl Telemetry {
                 game: MatchMetrics::register(identity),
                 process: ProcessMetrics::register(),
                 page,
+                last: Mutex::default(),
             }
         }))
     }
@@ -80,6 +91,21 @@ impl Telemetry {
         self.game.observe(frame);
         self.process.observe();
         self.page.render()
+    }
+
+    /// The same page and how old it is, worked out anew if it is not fresh at
+    /// `now`: many who ask cost no more than a few.
+    pub(crate) fn page(&self, frame: &Frame, now: Instant) -> (Bytes, Duration) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((then, page)) = &*last
+            && let age = now.saturating_duration_since(*then)
+            && age < FRESH
+        {
+            return (page.clone(), age);
+        }
+        let page = Bytes::from(self.render(frame));
+        *last = Some((now, page.clone()));
+        (page, Duration::ZERO)
     }
 
     /// Condenses what histograms have collected; they grow until it is called.
@@ -100,10 +126,14 @@ mod tests {
     /// Kind and labels of each metric.
     type Metrics = BTreeMap<String, (String, BTreeSet<String>)>;
 
-    fn page() -> String {
+    fn telemetry() -> Telemetry {
         let identity =
             Identity { map: "m", map_hash: "h", tick_rate: 60, max_players: 4, map_load: 0.5 };
-        let telemetry = Telemetry::new(&identity).unwrap();
+        Telemetry::new(&identity).unwrap()
+    }
+
+    fn page() -> String {
+        let telemetry = telemetry();
         telemetry.tick.ticked(Duration::from_millis(3), false, 0);
         let (_requests, requests) = mpsc::sync_channel(1);
         let (_match, frames) = test_match(requests);
@@ -157,6 +187,34 @@ mod tests {
         }
         assert!(page.contains("game_emergency_replacements_total 0\n"), "{page}");
         assert!(page.contains("game_refusals_total{reason=\"full\"} 0\n"), "{page}");
+    }
+
+    #[test]
+    fn a_page_is_worked_out_four_times_a_second_however_many_ask() {
+        let telemetry = telemetry();
+        let (_requests, requests) = mpsc::sync_channel(1);
+        let (_match, frames) = test_match(requests);
+        let frame = frames.borrow().clone();
+        let begin = Instant::now();
+        let mut pages = BTreeSet::new();
+        for request in 0..1000 {
+            telemetry.tick.ticked(Duration::from_millis(3), false, 0);
+            let now = begin + Duration::from_millis(request);
+            let (page, age) = telemetry.page(&frame, now);
+            assert_eq!(age, Duration::from_millis(request % 250));
+            pages.insert(page);
+        }
+        assert_eq!(pages.len(), 4);
+    }
+
+    #[test]
+    fn every_usual_deadline_is_an_edge() {
+        for rate in [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 64.0, 100.0, 120.0, 128.0] {
+            let deadline = 1.0 / rate;
+            assert!(tick_metrics::DURATION_EDGES.contains(&deadline), "1/{rate} s is no edge");
+        }
+        assert!(tick_metrics::DURATION_EDGES.contains(&0.00234));
+        assert!(tick_metrics::DURATION_EDGES.is_sorted() && tick_metrics::PHASE_EDGES.is_sorted());
     }
 
     #[test]

@@ -96,7 +96,7 @@ class Page {
   run() {
     this.watcher.run();
     this.layers.run();
-    setInterval(() => document.hidden || !this.watcher.connection || this.metrics.ask(), METRICS_EVERY);
+    this.askForMetrics();
     setInterval(() => this.updateTables(), TABLES_EVERY);
     let last = performance.now();
     const step = (at) => {
@@ -105,6 +105,17 @@ class Page {
       requestAnimationFrame(step);
     };
     requestAnimationFrame(step);
+  }
+
+  /**
+   * Asks for the metrics again and again, at the same moments as every other page
+   * whose clock is right: the server works them out once for all.
+   */
+  askForMetrics() {
+    setTimeout(() => {
+      if (!document.hidden && this.watcher.connection) this.metrics.ask();
+      this.askForMetrics();
+    }, METRICS_EVERY - (Date.now() % METRICS_EVERY));
   }
 
   /** Fetches the scene of a server, unless it is the one that is there. */

@@ -4,9 +4,12 @@
 //!
 //! The arena with 32 players and 500 objects, tick by tick; after each, what a
 //! server notes of such a tick and of telling all players, every five seconds a
-//! scrape by Prometheus, every ten what a status line takes. Beside that, what each
-//! open page adds by asking for the same every two seconds. They take turns, and medians are compared, so the ratio holds on a machine that
-//! does other things too. Exits with 1 if it is above 2 %.
+//! scrape by Prometheus, every ten what a status line takes. Beside that, what an
+//! open page adds by asking for the same every two seconds, and what all that there
+//! may be add at most: the page of metrics is worked out four times a second,
+//! whoever asks. They take turns, and medians are compared, so the ratio holds on a
+//! machine that does other things too. Exits with 1 if it is above 2 %, or if all
+//! pages together add more than that.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -32,6 +35,9 @@ const SCRAPE_EVERY: u32 = TICK_RATE;
 /// a page.
 const PROMETHEUS_EVERY: u32 = TICK_RATE * 5;
 const PAGE_EVERY: u32 = TICK_RATE * 2;
+
+/// Ticks between two times that the page is worked out, however many ask.
+const AT_MOST_EVERY: u32 = TICK_RATE / 4;
 
 /// Ticks between two status lines.
 const TIDY_EVERY: u32 = TICK_RATE * 10;
@@ -88,8 +94,10 @@ fn main() -> ExitCode {
     line("tidying up", tidy);
     let telemetry = note + prometheus + tidy;
     line("telemetry", telemetry);
-    line("each page", scrape / f64::from(PAGE_EVERY));
-    if telemetry <= BAR * tick { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    line("one page", scrape / f64::from(PAGE_EVERY));
+    let all_pages = scrape / f64::from(AT_MOST_EVERY);
+    line("all pages", all_pages);
+    if telemetry.max(all_pages) <= BAR * tick { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// The median in seconds.

@@ -1,26 +1,24 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bytes::Bytes;
 use proto::control::{ClosingReason, MatchEvent, PlayerName, RefusalReason};
-use proto::server::{Budget, Event, Session};
-use proto::snapshot::MIN_SNAPSHOT;
-use proto::{HANDSHAKE_TIMEOUT, ProtocolError, Tick};
+use proto::server::{Event, Session};
+use proto::{HANDSHAKE_TIMEOUT, ProtocolError};
 use quinn::{ConnectionError, Incoming, ReadError, RecvStream, SendStream, VarInt};
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use tracing::{debug, info, warn};
+use tracing::{debug, info};
 
-use super::line::Line;
+use super::feed::{Broken, CHUNK, Feed, next_event};
 use super::map_stream::{self, MAPS_A_CONNECTION};
 use super::waves::Update;
 use super::{Events, Lobby, spectator};
 use crate::seats::Seat;
-use crate::telemetry::{Connected, ConnectionState, Disconnect, Part, Refusal};
+use crate::telemetry::{Connected, ConnectionState, Disconnect, DroppedDatagram, Refusal};
 
 /// Application error code of a connection that ends by the rules; why, the
 /// control stream says.
@@ -30,14 +28,8 @@ pub(super) const DONE: VarInt = VarInt::from_u32(0);
 /// itself. Closing at once could overtake the message.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// How long a client may refuse to take a control message.
-const PATIENCE: Duration = Duration::from_secs(2);
-
 /// How long the tick thread may take to answer a wish to join: many ticks.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// Most bytes read from the control stream at a time.
-const CHUNK: usize = 2048;
 
 /// How a connection ends.
 enum End {
@@ -79,17 +71,8 @@ pub(super) async fn serve(incoming: Incoming, lobby: Arc<Lobby>) {
         }
         Ok(Ok(Opened::Client(connection, send, receive))) => {
             let session = Session::new(Arc::clone(&lobby.terms), lobby.now());
-            let talk = Talk {
-                empty_buffer: connection.datagram_send_buffer_space(),
-                connection,
-                send,
-                session,
-                budget: Budget::new(lobby.client_budget, lobby.now()),
-                lobby: &lobby,
-                player: None,
-                connected,
-                line: Line::default(),
-            };
+            let feed = Feed::new(connection, session, lobby.client_budget, &lobby);
+            let talk = Talk { feed, send, lobby: &lobby, player: None, connected };
             talk.run(receive).await;
         }
         Ok(Err(error)) => {
@@ -113,17 +96,12 @@ enum Opened {
 
 /// The conversation with one client.
 struct Talk<'a> {
-    connection: quinn::Connection,
-    /// Room for datagrams while none waits to be sent.
-    empty_buffer: usize,
+    feed: Feed<'a, quinn::Connection>,
     send: SendStream,
-    session: Session,
-    budget: Budget,
     lobby: &'a Arc<Lobby>,
     player: Option<Player>,
     /// The connection's place in the statistics.
     connected: Connected,
-    line: Line,
 }
 
 impl Talk<'_> {
@@ -148,7 +126,7 @@ impl Talk<'_> {
         let mut news = lobby.waves.subscribe();
         let mut stopped = pin!(lobby.stop.requested());
         let mut too_late = pin!(tokio::time::sleep(HANDSHAKE_TIMEOUT));
-        let connection = self.connection.clone();
+        let connection = self.feed.path.clone();
         let mut chunk = [0; CHUNK];
         // Ends with the conversation, and what is being sent with it.
         let mut map_streams = JoinSet::new();
@@ -156,9 +134,13 @@ impl Talk<'_> {
         loop {
             let joined = self.player.is_some();
             tokio::select! {
-                event = next_event(&mut self.player) => {
-                    let (tick, event) = event?;
-                    self.session.tell(tick, &event);
+                event = next_event(self.player.as_mut().map(|player| &mut player.events)) => {
+                    // Who missed some would have a wrong idea of the match from then on.
+                    let (tick, event) = event.map_err(|error| match error {
+                        RecvError::Lagged(_) => End::Gone(Disconnect::Lost),
+                        RecvError::Closed => End::Gone(Disconnect::Shutdown),
+                    })?;
+                    self.feed.session.tell(tick, &event);
                 }
                 opened = connection.accept_bi(), if joined && maps_left > 0 => {
                     let (send, receive) = opened.map_err(|error| lost(&error))?;
@@ -179,13 +161,14 @@ impl Talk<'_> {
                     if changed.is_err() {
                         return Err(End::Gone(Disconnect::Shutdown));
                     }
-                    self.tell(&mut news)?;
+                    let update = news.borrow_and_update().clone();
+                    self.tell(update)?;
                 }
                 () = &mut too_late, if !joined => {
                     return Err(End::Refused(Refusal::NoHello, "it said no hello".into()));
                 }
                 () = &mut stopped => {
-                    self.session.close(ClosingReason::ShuttingDown);
+                    self.feed.session.close(ClosingReason::ShuttingDown);
                     return Err(End::Gone(Disconnect::Shutdown));
                 }
             }
@@ -196,7 +179,7 @@ impl Talk<'_> {
     /// Takes in bytes of the control stream.
     async fn hear(&mut self, bytes: &[u8]) -> Result<(), End> {
         let now = self.lobby.now();
-        for event in self.session.receive_stream(now, bytes).map_err(End::Broke)? {
+        for event in self.feed.session.receive_stream(now, bytes).map_err(End::Broke)? {
             self.heed(event).await?;
         }
         Ok(())
@@ -207,11 +190,7 @@ impl Talk<'_> {
             Event::Hello { name } => self.let_in(name).await,
             Event::Refused(reason) => Err(refused(&reason)),
             Event::Mismatch(tick) => {
-                self.lobby.telemetry.network.digest_mismatches.increment(1);
-                warn!(
-                    "{} did not decode tick {tick} as it was meant, please report it",
-                    self.connection.remote_address()
-                );
+                self.feed.note_mismatch(tick);
                 Ok(())
             }
             Event::Said(line) => {
@@ -228,12 +207,11 @@ impl Talk<'_> {
 
     /// Asks the tick thread for a seat, and tells the client the answer.
     async fn let_in(&mut self, name: PlayerName) -> Result<(), End> {
-        let address = self.connection.remote_address().ip().to_canonical();
-        if self.lobby.banned.contains(&address) {
+        if self.feed.is_banned() {
             return Err(self.refuse(RefusalReason::Banned));
         }
         // Known since the handshake; a player without them would see nothing.
-        if self.connection.max_datagram_size().is_none() {
+        if self.feed.path.max_datagram_size().is_none() {
             let why = "it takes no QUIC datagrams, and those carry the snapshots";
             return Err(End::Refused(Refusal::Malformed, why.into()));
         }
@@ -247,21 +225,18 @@ impl Talk<'_> {
             let limit = self.lobby.terms.player_limit;
             return Err(self.refuse(RefusalReason::Full { limit }));
         };
-        self.session.accept(seat.player, seat.tick);
+        self.feed.session.accept(seat.player, seat.tick);
         // Without a wait in between: whoever is not in the roster that is told
         // now is announced later, and nobody twice.
         let player = seat.player;
         self.lobby.announce(MatchEvent::Joined { player, name: name.clone() });
         self.lobby.sessions.insert(player, name.clone());
-        let events = self.lobby.events.subscribe();
-        for event in self.lobby.sessions.roster() {
-            self.session.tell(self.lobby.next_tick(), &event);
-        }
+        let events = self.feed.introduce();
         let players = self.lobby.sessions.len();
         self.lobby.telemetry.network.joined(players);
         info!(
             "{name} joined from {} as entity {}; {players} of {} players",
-            self.connection.remote_address(),
+            self.feed.path.remote_address(),
             seat.player.slot,
             self.lobby.terms.player_limit,
         );
@@ -272,74 +247,42 @@ impl Talk<'_> {
 
     fn refuse(&mut self, reason: RefusalReason) -> End {
         let end = refused(&reason);
-        self.session.refuse(reason);
+        self.feed.session.refuse(reason);
         end
     }
 
     /// Passes a datagram's commands on to the tick thread.
     fn take_commands(&mut self, datagram: &[u8]) -> Result<(), End> {
-        let now = self.lobby.now();
-        let batch = self.session.receive_datagram(now, datagram).map_err(End::Broke)?;
-        let network = &self.lobby.telemetry.network;
-        if let (Some(batch), Some(player)) = (batch, &self.player) {
-            network.command_datagrams.increment(1);
-            if player.seat.send(batch, now).is_err() {
-                network.surplus_datagrams.increment(1);
-            }
+        let batch = self.feed.take(datagram).map_err(End::Broke)?;
+        if let (Some(batch), Some(player)) = (batch, &self.player)
+            && player.seat.send(batch, self.lobby.now()).is_err()
+        {
+            self.lobby.telemetry.network.dropped(DroppedDatagram::Surplus);
         }
         Ok(())
     }
 
-    /// Sends the news, unless the last ones still wait for the path.
-    fn tell(&mut self, news: &mut watch::Receiver<Option<Update>>) -> Result<(), End> {
-        if let Some(Event::TimedOut) = self.session.advance(self.lobby.now()) {
-            return Err(End::Gone(Disconnect::TimedOut));
-        }
-        let Some(update) = news.borrow_and_update().clone() else { return Ok(()) };
-        let Some(player) = &self.player else { return Ok(()) };
-        let network = &self.lobby.telemetry.network;
-        self.line.observe(&self.connection, self.lobby.now(), &network.line);
-        if self.connection.datagram_send_buffer_space() < self.empty_buffer {
-            network.snapshots_skipped.increment(1);
-            return Ok(());
-        }
-        let Some(limit) = self.connection.max_datagram_size() else {
-            return Err(End::Gone(Disconnect::Malformed));
+    /// Sends the news.
+    fn tell(&mut self, update: Option<Update>) -> Result<(), End> {
+        let broken = |broken| {
+            End::Gone(match broken {
+                Broken::Silent => Disconnect::TimedOut,
+                Broken::NoDatagrams => Disconnect::Malformed,
+            })
         };
-        let affordable = self.budget.available(self.lobby.now());
-        if affordable < MIN_SNAPSHOT {
-            network.snapshots_unaffordable.increment(1);
-            return Ok(());
-        }
+        self.feed.look().map_err(broken)?;
+        let (Some(update), Some(player)) = (update, &self.player) else { return Ok(()) };
         let lead = self.lobby.sessions.lead(player.seat.player);
         let own = update.frame.own(player.seat.player, lead);
-        let limit = limit.min(affordable);
-        let entities = self.session.stats().records;
-        let begin = Instant::now();
-        self.session.choose_news(&update.state);
-        let begin = network.round.spent(Part::Interest, begin);
-        let snapshot = self.session.encode_snapshot(&update.state, &own, limit);
-        let begin = network.round.spent(Part::Encode, begin);
-        if let Some(snapshot) = snapshot {
-            network.sent_snapshot(snapshot.len(), self.session.stats().records - entities);
-            self.budget.spend(snapshot.len());
-            // What the path no longer takes is like lost on the way; what
-            // ended the connection is told by the next read.
-            let _ = self.connection.send_datagram(Bytes::from(snapshot));
-            network.round.spent(Part::Send, begin);
-        }
-        Ok(())
+        self.feed.tell(&update, &own).map_err(broken)
     }
 
     /// Writes what the session has to say on the control stream.
     async fn flush(&mut self) -> Result<(), End> {
-        let output = self.session.stream_output();
-        if output.is_empty() {
-            return Ok(());
-        }
-        match timeout(PATIENCE, self.send.write_all(&output)).await {
-            Ok(Ok(())) => Ok(()),
-            _ => Err(End::Gone(Disconnect::Lost)),
+        if self.feed.flush(&mut self.send).await {
+            Ok(())
+        } else {
+            Err(End::Gone(Disconnect::Lost))
         }
     }
 
@@ -348,20 +291,21 @@ impl Talk<'_> {
         let reason = match end {
             End::Broke(error) => {
                 return self
-                    .connection
+                    .feed
+                    .path
                     .close(VarInt::from_u32(error.code()), error.to_string().as_bytes());
             }
             End::Gone(Disconnect::Left | Disconnect::Closed | Disconnect::Lost) => {
-                return self.connection.close(DONE, b"goodbye");
+                return self.feed.path.close(DONE, b"goodbye");
             }
             End::Gone(_) => "goodbye",
             End::Refused(_, reason) => reason.as_str(),
         };
         if self.flush().await.is_ok() && self.send.finish().is_ok() {
             // Whether the client closes or not, we do next.
-            let _ = timeout(FAREWELL, self.connection.closed()).await;
+            let _ = timeout(FAREWELL, self.feed.path.closed()).await;
         }
-        self.connection.close(DONE, reason.as_bytes());
+        self.feed.path.close(DONE, reason.as_bytes());
     }
 
     fn note_leaving(&self, player: &Player, end: &End) {
@@ -388,20 +332,7 @@ impl Talk<'_> {
             End::Gone(reason) => (Refusal::NoHello, format!("it {reason}")),
         };
         self.lobby.telemetry.network.refused(refusal);
-        info!("{} was not let in: {why}", self.connection.remote_address());
-    }
-}
-
-/// The next thing that happened in the match; never comes before the client
-/// has joined.
-async fn next_event(player: &mut Option<Player>) -> Result<(Tick, MatchEvent), End> {
-    match player {
-        // Who missed some would have a wrong idea of the match from then on.
-        Some(player) => player.events.recv().await.map_err(|error| match error {
-            RecvError::Lagged(_) => End::Gone(Disconnect::Lost),
-            RecvError::Closed => End::Gone(Disconnect::Shutdown),
-        }),
-        None => std::future::pending().await,
+        info!("{} was not let in: {why}", self.feed.path.remote_address());
     }
 }
 

@@ -1,25 +1,20 @@
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use proto::HANDSHAKE_TIMEOUT;
-use proto::control::{ClosingReason, MatchEvent, RefusalReason};
-use proto::server::{Budget, Event, OwnPlayer, Session};
-use proto::snapshot::MIN_SNAPSHOT;
+use proto::control::{ClosingReason, RefusalReason};
+use proto::server::{Event, OwnPlayer, Session};
 use quinn::VarInt;
 use quinn::crypto::rustls::HandshakeData;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::watch;
 use tokio::time::timeout;
-use tracing::{debug, info, warn};
+use tracing::{debug, info};
 use web_transport_quinn::{RecvStream, Request, SendStream, ServerError, Session as WebSession};
 
-use super::line::Line;
+use super::feed::{CHUNK, Feed, PATIENCE, next_event};
 use super::waves::{Cadence, Update};
 use super::{Events, Lobby};
-use crate::telemetry::{Connected, ConnectionState, Part, Refusal};
+use crate::telemetry::{Connected, ConnectionState, Refusal};
 
 /// Streams that HTTP/3 takes for itself in each direction: its control stream
 /// and the two of header compression, and as many to spare.
@@ -27,13 +22,6 @@ const HTTP_STREAMS: VarInt = VarInt::from_u32(6);
 
 /// The session's own stream and the control stream, and one to spare.
 const SESSION_STREAMS: VarInt = VarInt::from_u32(3);
-
-/// How long a spectator may refuse to take a control message, or to hear why
-/// it is seen off.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Most bytes read from the control stream at a time.
-const CHUNK: usize = 2048;
 
 /// Whether a connection has come to speak WebTransport.
 pub(super) fn is_web(connection: &quinn::Connection) -> bool {
@@ -69,18 +57,10 @@ pub(super) async fn serve(
             return network.refused(Refusal::NoHello);
         }
     };
-    let session = Session::new(Arc::clone(&lobby.spectators.terms), lobby.now());
-    let show = Show {
-        empty_buffer: web.datagram_send_buffer_space(),
-        web,
-        send,
-        session,
-        budget: Budget::new(lobby.spectators.budget, lobby.now()),
-        cadence: lobby.spectators.cadence,
-        line: Line::default(),
-        lobby: &lobby,
-        events: None,
-    };
+    let spectators = &lobby.spectators;
+    let session = Session::new(Arc::clone(&spectators.terms), lobby.now());
+    let feed = Feed::new(web, session, spectators.budget, &lobby);
+    let show = Show { feed, send, cadence: spectators.cadence, events: None };
     show.run(receive, &mut connected).await;
 }
 
@@ -96,15 +76,9 @@ enum End {
 
 /// The conversation with one spectator.
 struct Show<'a> {
-    web: WebSession,
-    /// Room for datagrams while none waits to be sent.
-    empty_buffer: usize,
+    feed: Feed<'a, WebSession>,
     send: SendStream,
-    session: Session,
-    budget: Budget,
     cadence: Cadence,
-    line: Line,
-    lobby: &'a Arc<Lobby>,
     /// What happens in the match, once it was let in.
     events: Option<Events>,
 }
@@ -116,20 +90,20 @@ impl Show<'_> {
             Err(end) => end,
         };
         connected.is_now(ConnectionState::Closing);
-        let network = &self.lobby.telemetry.network;
+        let (lobby, web) = (self.feed.lobby, self.feed.path.clone());
         match &end {
             End::Over => {}
-            End::Refused(reason) => network.refused(*reason),
+            End::Refused(reason) => lobby.telemetry.network.refused(*reason),
             End::Broke(why) => {
-                network.refused(Refusal::Malformed);
-                info!("the spectator at {} broke the protocol: {why}", self.web.remote_address());
+                lobby.telemetry.network.refused(Refusal::Malformed);
+                info!("the spectator at {} broke the protocol: {why}", web.remote_address());
             }
         }
-        if !matches!(end, End::Broke(_)) && self.flush().await.is_ok() {
+        if !matches!(end, End::Broke(_)) && self.feed.flush(&mut self.send).await {
             let _ = self.send.finish();
-            let _ = timeout(PATIENCE, self.web.closed()).await;
+            let _ = timeout(PATIENCE, web.closed()).await;
         }
-        self.web.close(0, b"goodbye");
+        web.close(0, b"goodbye");
     }
 
     async fn watch(
@@ -137,19 +111,19 @@ impl Show<'_> {
         mut receive: RecvStream,
         connected: &mut Connected,
     ) -> Result<Infallible, End> {
-        let lobby = self.lobby;
+        let lobby = self.feed.lobby;
         let mut news = lobby.waves.subscribe();
         let mut stopped = pin!(lobby.stop.requested());
         let mut too_late = pin!(tokio::time::sleep(HANDSHAKE_TIMEOUT));
-        let web = self.web.clone();
+        let web = self.feed.path.clone();
         let mut chunk = [0; CHUNK];
         loop {
             let joined = self.events.is_some();
             tokio::select! {
-                event = next_event(&mut self.events) => {
+                event = next_event(self.events.as_mut()) => {
                     // Who missed some would have a wrong idea of the match.
                     let (tick, event) = event.map_err(|_| End::Over)?;
-                    self.session.tell(tick, &event);
+                    self.feed.session.tell(tick, &event);
                 }
                 read = receive.read(&mut chunk) => match read {
                     Ok(Some(length)) => self.hear(&chunk[..length], connected)?,
@@ -157,35 +131,32 @@ impl Show<'_> {
                 },
                 datagram = web.read_datagram() => {
                     let datagram = datagram.map_err(|_| End::Over)?;
-                    let heard = self.session.receive_datagram(lobby.now(), &datagram);
-                    heard.map_err(|error| End::Broke(error.to_string()))?;
+                    self.feed.take(&datagram).map_err(|error| End::Broke(error.to_string()))?;
                 }
                 changed = news.changed(), if joined => {
                     changed.map_err(|_| End::Over)?;
-                    self.tell(&mut news)?;
+                    let update = news.borrow_and_update().clone();
+                    self.tell(update)?;
                 }
                 () = &mut too_late, if !joined => return Err(End::Refused(Refusal::NoHello)),
                 () = &mut stopped => {
-                    self.session.close(ClosingReason::ShuttingDown);
+                    self.feed.session.close(ClosingReason::ShuttingDown);
                     return Err(End::Over);
                 }
             }
-            self.flush().await?;
+            if !self.feed.flush(&mut self.send).await {
+                return Err(End::Over);
+            }
         }
     }
 
     fn hear(&mut self, bytes: &[u8], connected: &mut Connected) -> Result<(), End> {
-        let events = self.session.receive_stream(self.lobby.now(), bytes);
+        let events = self.feed.session.receive_stream(self.feed.lobby.now(), bytes);
         for event in events.map_err(|error| End::Broke(error.to_string()))? {
             match event {
                 Event::Hello { .. } => self.let_in(connected)?,
                 Event::Refused(reason) => return Err(End::Refused(Refusal::from(&reason))),
-                Event::Mismatch(tick) => {
-                    self.lobby.telemetry.network.digest_mismatches.increment(1);
-                    warn!(
-                        "a spectator did not decode tick {tick} as it was meant, please report it"
-                    );
-                }
+                Event::Mismatch(tick) => self.feed.note_mismatch(tick),
                 // Who does not play has no voice in the match.
                 Event::Said(_) => {}
                 Event::Left | Event::TimedOut => return Err(End::Over),
@@ -195,83 +166,29 @@ impl Show<'_> {
     }
 
     fn let_in(&mut self, connected: &mut Connected) -> Result<(), End> {
-        let lobby = self.lobby;
-        let address = self.web.remote_address().ip().to_canonical();
-        if lobby.banned.contains(&address) {
-            self.session.refuse(RefusalReason::Banned);
+        if self.feed.is_banned() {
+            self.feed.session.refuse(RefusalReason::Banned);
             return Err(End::Refused(Refusal::Banned));
         }
-        let limit = lobby.spectators.limit;
+        let limit = self.feed.lobby.spectators.limit;
         if connected.others_watching() >= usize::from(limit) {
-            self.session.refuse(RefusalReason::Full { limit });
+            self.feed.session.refuse(RefusalReason::Full { limit });
             return Err(End::Refused(Refusal::Full));
         }
         connected.is_now(ConnectionState::Watching);
-        self.session.accept_spectator(lobby.last_tick());
-        self.events = Some(lobby.events.subscribe());
-        for event in lobby.sessions.roster() {
-            self.session.tell(lobby.next_tick(), &event);
-        }
-        info!("a spectator came from {}", self.web.remote_address());
+        self.feed.session.accept_spectator(self.feed.lobby.last_tick());
+        self.events = Some(self.feed.introduce());
+        info!("a spectator came from {}", self.feed.path.remote_address());
         Ok(())
     }
 
-    /// Sends the news, if some are due and the path and the budget take them.
-    fn tell(&mut self, news: &mut watch::Receiver<Option<Update>>) -> Result<(), End> {
-        let now = self.lobby.now();
-        if self.session.advance(now).is_some() {
-            return Err(End::Over);
-        }
-        let Some(update) = news.borrow_and_update().clone() else { return Ok(()) };
-        let network = &self.lobby.telemetry.network;
-        self.line.observe(&self.web, now, &network.line);
+    /// Sends the news, if some are due.
+    fn tell(&mut self, update: Option<Update>) -> Result<(), End> {
+        self.feed.look().map_err(|_| End::Over)?;
+        let Some(update) = update else { return Ok(()) };
         if !self.cadence.is_due(update.frame.state.tick) {
             return Ok(());
         }
-        if self.web.datagram_send_buffer_space() < self.empty_buffer {
-            network.snapshots_skipped.increment(1);
-            return Ok(());
-        }
-        let limit = self.web.max_datagram_size().min(self.budget.available(now));
-        if limit < MIN_SNAPSHOT {
-            network.snapshots_unaffordable.increment(1);
-            return Ok(());
-        }
-        let nobody = OwnPlayer::default();
-        let records = self.session.stats().records;
-        let begin = Instant::now();
-        self.session.choose_news(&update.state);
-        let begin = network.round.spent(Part::Interest, begin);
-        let snapshot = self.session.encode_snapshot(&update.state, &nobody, limit);
-        let begin = network.round.spent(Part::Encode, begin);
-        if let Some(snapshot) = snapshot {
-            network.sent_snapshot(snapshot.len(), self.session.stats().records - records);
-            self.budget.spend(snapshot.len());
-            // What the path no longer takes is like lost on the way.
-            let _ = self.web.send_datagram(Bytes::from(snapshot));
-            network.round.spent(Part::Send, begin);
-        }
-        Ok(())
-    }
-
-    /// Writes what the session has to say on the control stream.
-    async fn flush(&mut self) -> Result<(), End> {
-        let output = self.session.stream_output();
-        if output.is_empty() {
-            return Ok(());
-        }
-        match timeout(PATIENCE, self.send.write_all(&output)).await {
-            Ok(Ok(())) => Ok(()),
-            _ => Err(End::Over),
-        }
-    }
-}
-
-/// The next thing that happened in the match; never comes before the spectator
-/// was let in.
-async fn next_event(events: &mut Option<Events>) -> Result<(proto::Tick, MatchEvent), RecvError> {
-    match events {
-        Some(events) => events.recv().await,
-        None => std::future::pending().await,
+        self.feed.tell(&update, &OwnPlayer::default()).map_err(|_| End::Over)
     }
 }

@@ -74,9 +74,10 @@ catalogue! {
     RETRIES = counter "game_retries_total",
         "Connection attempts that were asked to prove their address first.";
     MAPS_SENT = counter "game_maps_sent_total", "Times the map was sent to a client.";
-    COMMAND_DATAGRAMS = counter "game_command_datagrams_total", "Datagrams received from players.";
-    COMMAND_DATAGRAMS_SURPLUS = counter "game_command_datagrams_surplus_total",
-        "Datagrams of players that sent more than the match can use.";
+    COMMAND_DATAGRAMS = counter "game_command_datagrams_total",
+        "Datagrams received from players and spectators that were read.";
+    DATAGRAMS_DROPPED = counter "game_datagrams_dropped_total",
+        "Datagrams that came to nothing, by reason.";
     RTT = histogram "game_rtt_seconds",
         "Round-trip time of each connection, looked at once a second.";
     DATAGRAMS = counter "game_udp_datagrams_total", "UDP datagrams of connections, by direction.";

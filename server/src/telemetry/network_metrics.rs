@@ -22,7 +22,6 @@ pub(crate) struct NetworkMetrics {
     pub(crate) retries: Counter,
     pub(crate) maps_sent: Counter,
     pub(crate) command_datagrams: Counter,
-    pub(crate) surplus_datagrams: Counter,
     players: Gauge,
     joins: Counter,
     snapshots: Counter,
@@ -32,8 +31,35 @@ pub(crate) struct NetworkMetrics {
     pub(crate) round: RoundMetrics,
     /// Bytes of snapshots since the last status line.
     recent_bytes: AtomicU64,
+    dropped_datagrams: [Counter; DroppedDatagram::ALL.len()],
     refusals: [Counter; Refusal::ALL.len()],
     disconnects: [Counter; Disconnect::ALL.len()],
+}
+
+/// Why a datagram came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DroppedDatagram {
+    /// Its player has more on the way than the match can use.
+    Surplus,
+    /// Its sender has not joined.
+    Unready,
+    /// It is not what the protocol has.
+    Malformed,
+    /// It was ours, and the path did not take it.
+    Unsent,
+}
+
+impl DroppedDatagram {
+    const ALL: [Self; 4] = [Self::Surplus, Self::Unready, Self::Malformed, Self::Unsent];
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Surplus => "surplus",
+            Self::Unready => "unready",
+            Self::Malformed => "malformed",
+            Self::Unsent => "unsent",
+        }
+    }
 }
 
 /// Why somebody did not become a player.
@@ -165,7 +191,8 @@ impl NetworkMetrics {
             retries: counter!(catalogue::RETRIES),
             maps_sent: counter!(catalogue::MAPS_SENT),
             command_datagrams: counter!(catalogue::COMMAND_DATAGRAMS),
-            surplus_datagrams: counter!(catalogue::COMMAND_DATAGRAMS_SURPLUS),
+            dropped_datagrams: DroppedDatagram::ALL
+                .map(|reason| counter!(catalogue::DATAGRAMS_DROPPED, "reason" => reason.label())),
             refusals: Refusal::ALL
                 .map(|reason| counter!(catalogue::REFUSALS, "reason" => reason.label())),
             recent_bytes: AtomicU64::new(0),
@@ -185,6 +212,11 @@ impl NetworkMetrics {
     /// Bytes of snapshots since the last call.
     pub(crate) fn take_recent_bytes(&self) -> u64 {
         self.recent_bytes.swap(0, Ordering::Relaxed)
+    }
+
+    /// Counts a datagram that came to nothing.
+    pub(crate) fn dropped(&self, reason: DroppedDatagram) {
+        self.dropped_datagrams[reason as usize].increment(1);
     }
 
     /// Counts somebody who did not become a player.
@@ -212,6 +244,9 @@ mod tests {
     #[test]
     fn reasons_are_listed_in_their_order() {
         for (index, reason) in Refusal::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, index, "{reason:?}");
+        }
+        for (index, reason) in DroppedDatagram::ALL.into_iter().enumerate() {
             assert_eq!(reason as usize, index, "{reason:?}");
         }
         for (index, reason) in Disconnect::ALL.into_iter().enumerate() {

@@ -10,7 +10,7 @@ use super::catalogue;
 /// exactly on the deadline of each usual tick rate, so that "over budget" is a
 /// bucket; and one at 2.34 ms, the 99th percentile that a full arena is held
 /// to.
-pub(super) const DURATION_EDGES: [f64; 18] = [
+pub(super) const DURATION_EDGES: [f64; 19] = [
     0.00025,
     0.0005,
     0.001,
@@ -24,6 +24,7 @@ pub(super) const DURATION_EDGES: [f64; 18] = [
     0.0125,
     1.0 / 64.0,
     1.0 / 60.0,
+    0.02,
     0.025,
     1.0 / 30.0,
     0.05,

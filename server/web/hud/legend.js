@@ -14,7 +14,7 @@ export class Legend {
   }
 
   /**
-   * @param {{colour: number[], label: string}[]} entries
+   * @param {{colour?: number[], label: string}[]} entries
    * @param {boolean} cuts whether the onion is shown
    * @param {?number} height of the cut, in units
    * @param {?{min: number[], max: number[]}} bounds of the map
@@ -25,9 +25,13 @@ export class Legend {
     this.state = state;
     this.list.replaceChildren(
       ...entries.map(({ colour, label }) => {
-        const [line, mark] = [document.createElement("li"), document.createElement("i")];
-        mark.style.background = css(colour);
-        line.append(mark, label);
+        const line = document.createElement("li");
+        if (colour) {
+          const mark = document.createElement("i");
+          mark.style.background = css(colour);
+          line.append(mark);
+        }
+        line.append(label);
         return line;
       }),
     );

@@ -80,7 +80,9 @@ export class MetricsFeed {
     try {
       const answer = await fetch("/metrics", { cache: "no-store", signal: AbortSignal.timeout(2000) });
       if (!answer.ok) throw new Error(`status ${answer.status}`);
-      const [at, values] = [performance.now(), parseMetrics(await answer.text())];
+      const age = Number(answer.headers.get("x-age-seconds")) * 1000;
+      const at = performance.now() - age;
+      const values = parseMetrics(await answer.text());
       // A counter that went back belongs to another server.
       const count = ({ values }) => values.get("game_ticks_total");
       if (this.looks.some((look) => count(look) > count({ values }))) this.looks = [];

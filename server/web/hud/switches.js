@@ -2,7 +2,7 @@
 
 /** What can be switched, in the order of the panel. */
 export const LAYERS = [
-  { name: "names", key: "n", label: "Names and health", on: true },
+  { name: "names", key: "n", label: "Names, health", on: true },
   { name: "trails", key: "t", label: "Trails", on: true },
   { name: "hits", key: "i", label: "Shots and hits", on: true },
   { name: "shadows", key: "l", label: "Shadows", on: true },

@@ -1,7 +1,7 @@
 /** In one word whether the match keeps its time, and what that takes of the machine. */
 
-/** Share of ticks that may be late, now and then, and are caught up. */
-const HARMLESS = 0.02;
+/** Share of ticks that may be late and are caught up: as the alert has it. */
+const HARMLESS = 0.05;
 
 /**
  * What the server's own figures come to.
@@ -25,7 +25,7 @@ export function verdict(interval) {
     `${cores.toFixed(1)} cores`,
     `${memory.toFixed(0)} MB`,
   ];
-  const [state, word] = dropped > 0 ? ["bad", "Too slow"] : late > HARMLESS ? ["warn", "Late"] : ["good", "On time"];
+  const [state, word] = dropped > 0 ? ["bad", "Slow"] : late > HARMLESS ? ["warn", "Late"] : ["good", "On time"];
   return { state, word, detail: detail.filter(Boolean).join(" · ") };
 }
 

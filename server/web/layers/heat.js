@@ -27,6 +27,9 @@ export const HEAT_LEGEND = ["spheres", "boxes", "bsp_box", "exact"].map((stage) 
   label: `told apart by ${stage.replace("_", " ")}`,
 }));
 
+/** What the colours leave out. */
+export const HEAT_NOTE = "Pairs of bodies, as if they met for the first time: in the match, last tick's plane spares most of the later stages. The world is not shown.";
+
 /** Lays the heat into frames. */
 export class Heat {
   constructor(renderer) {

@@ -6,7 +6,7 @@ import { addBodies } from "./bodies.js";
 import { addContacts, CONTACT_LEGEND } from "./contacts.js";
 import { Effects } from "./effects.js";
 import { addBoxes, addGrid, BOX_LEGEND } from "./frames.js";
-import { Heat, HEAT_LEGEND } from "./heat.js";
+import { Heat, HEAT_LEGEND, HEAT_NOTE } from "./heat.js";
 import { Onion, onionLegend } from "./onion.js";
 import { Trails } from "./trails.js";
 
@@ -103,7 +103,7 @@ export class Layers {
     return [
       ...(this.isOn("boxes") ? BOX_LEGEND : []),
       ...(this.isOn("contacts") ? CONTACT_LEGEND : []),
-      ...(this.isOn("heat") ? HEAT_LEGEND : []),
+      ...(this.isOn("heat") ? [...HEAT_LEGEND, { label: HEAT_NOTE }] : []),
       ...(this.isOn("onion") && scene ? onionLegend(scene) : []),
     ];
   }

@@ -96,9 +96,10 @@ export class Connection {
    */
   async watch(info) {
     const address = gameAddress(info);
+    const untrusted = info.self_signed ? "" : " Or this browser does not trust the server's certificate: it must name this host, and its authority be known.";
     const unreachable = new Ended(
       `UDP port ${info.port} does not answer.`,
-      "The page came over TCP; the match itself is shown over UDP. A firewall or a container may let only TCP through.",
+      `The page came over TCP; the match itself is shown over UDP. A firewall or a container may let only TCP through.${untrusted}`,
     );
     try {
       // What an authority vouches for the browser trusts by itself, and for longer

@@ -43,7 +43,17 @@ pub(crate) struct Chromium {
 
 impl Chromium {
     /// Starts one with an empty page of this size.
-    pub(crate) fn start(program: &Path, name: &str, (width, height): (u32, u32)) -> Self {
+    pub(crate) fn start(program: &Path, name: &str, size: (u32, u32)) -> Self {
+        Self::start_with(program, name, size, &[])
+    }
+
+    /// The same, with more options on its command line.
+    pub(crate) fn start_with(
+        program: &Path,
+        name: &str,
+        (width, height): (u32, u32),
+        options: &[String],
+    ) -> Self {
         let profile = std::env::temp_dir().join(format!("arena-{name}-{}", std::process::id()));
         // It reads from its descriptor 3 and writes to 4; a shell puts ours there.
         let mut process = Command::new("sh")
@@ -57,6 +67,7 @@ impl Chromium {
             .arg("--disable-background-timer-throttling")
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg(format!("--window-size={width},{height}"))
+            .args(options)
             .arg("about:blank")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

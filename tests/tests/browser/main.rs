@@ -1,10 +1,13 @@
 //! The page in a real browser, watching a real server: what it shows is what the
 //! server plays and a native client sees.
 
+mod certificates;
 mod chromium;
+mod drawing;
+mod visitors;
 mod walkers;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Instant;
 
 use chromium::{Chromium, HANG, installed};
@@ -27,13 +30,19 @@ const EXACT: f64 = 1.0 / 64.0;
 /// same tick.
 const COMPARED: usize = 40;
 
-fn serve(listen: SocketAddr, http: SocketAddr) -> Running {
+const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// A server on any port of this machine, for a page to look at.
+fn options() -> Options {
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    let options = Options { listen, http, objects: OBJECTS, ..Options::new(map) };
+    Options { listen: ANY_PORT, http: ANY_PORT, objects: OBJECTS, ..Options::new(map) }
+}
+
+fn serve(options: &Options) -> Running {
     // The port may be held a moment longer by the server that was there before.
     let begin = Instant::now();
     loop {
-        match Server::start(&options) {
+        match Server::start(options) {
             Ok(running) => return running,
             Err(error) => assert!(begin.elapsed() < HANG, "{error}"),
         }
@@ -72,8 +81,7 @@ const TOLD: &str = "[...arena.motion.slots].flatMap(([slot, values]) => values
 #[test]
 fn a_browser_shows_what_the_server_plays_and_comes_back_after_a_restart() {
     let Some(program) = installed() else { return };
-    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-    let running = serve(any_port, any_port);
+    let running = serve(&options());
     let walkers = Walkers::join(running.local_addr(), PLAYERS);
     let mut browser = Chromium::start(&program, "watches", (960, 600));
     browser.open(&page_of(&running), "");
@@ -104,7 +112,7 @@ fn a_browser_shows_what_the_server_plays_and_comes_back_after_a_restart() {
     browser.wait_for("!document.querySelector('#trouble').hidden");
     let said = browser.evaluate("document.querySelector('#trouble strong').textContent");
     assert!(said.as_str().unwrap().contains("server"), "{said}");
-    let running = serve(listen, http);
+    let running = serve(&Options { listen, http, ..options() });
     browser.wait_for("arena.watcher.joins === 2 && document.querySelector('#trouble').hidden");
     let there = entities(&running);
     browser.wait_for(&format!("arena.shown.length === {there}"));
@@ -173,38 +181,4 @@ fn draws(browser: &mut Chromium) {
     browser.evaluate("arena.frame(performance.now(), 0.02)");
     assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0);
     browser.wait_for("document.querySelectorAll('#legend li').length > 8");
-}
-
-#[test]
-fn a_browser_without_webtransport_is_told_what_to_use() {
-    let Some(program) = installed() else { return };
-    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-    let running = serve(any_port, any_port);
-    let mut browser = Chromium::start(&program, "cannot", (400, 800));
-    browser.resize(390, 780);
-    browser.open(&page_of(&running), "delete globalThis.WebTransport");
-    browser.wait_for("globalThis.arena?.status.status.state === 'unsupported'");
-    let said = browser.evaluate("document.querySelector('#trouble').innerText");
-    for word in ["WebTransport", "Chrome", "Firefox"] {
-        assert!(said.as_str().unwrap().contains(word), "{said}");
-    }
-    // On a phone the panels begin closed, and nothing is wider than the screen.
-    assert_eq!(browser.evaluate("document.querySelectorAll('.panel[open]').length"), 0);
-    assert_eq!(browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), true);
-    let complaints = browser.complaints();
-    assert!(complaints.is_empty(), "{complaints:?}");
-    ends(running);
-}
-
-#[test]
-fn a_browser_without_webgl_is_told_what_to_do() {
-    let Some(program) = installed() else { return };
-    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-    let running = serve(any_port, any_port);
-    let mut browser = Chromium::start(&program, "blind", (800, 600));
-    browser.open(&page_of(&running), "HTMLCanvasElement.prototype.getContext = () => null");
-    browser.wait_for("document.querySelector('#trouble')?.hidden === false");
-    let said = browser.evaluate("document.querySelector('#trouble').innerText");
-    assert!(said.as_str().unwrap().contains("WebGL 2"), "{said}");
-    ends(running);
 }

@@ -1,0 +1,104 @@
+//! What drawing costs: the script's time, measured, and that the work of a picture
+//! does not grow with what need not be drawn again.
+
+use std::io::Write;
+use std::time::Instant;
+
+use serde_json::Value;
+use server::Options;
+
+use crate::chromium::{Chromium, HANG, installed};
+use crate::walkers::Walkers;
+use crate::{ends, options, page_of, serve};
+
+/// Players and props as the bar has them.
+const PLAYERS: u16 = 32;
+const OBJECTS: u32 = 200;
+
+/// A frame at 60 a second, in milliseconds, and what the script may take of it: a
+/// quarter, on a machine that others use too.
+const FRAME: f64 = 1000.0 / 60.0;
+const SCRIPT: f64 = FRAME / 4.0;
+
+/// Times a second that the page counts, of which the best is judged: the others
+/// were disturbed.
+const COUNTED: usize = 8;
+
+/// Counts calls that draw, from now on.
+const COUNT_CALLS: &str = "(() => {
+    const { gl } = arena.renderer;
+    arena.calls = 0;
+    for (const name of ['drawArrays', 'drawArraysInstanced']) {
+        const draw = gl[name].bind(gl);
+        gl[name] = (...rest) => { arena.calls++; draw(...rest); };
+    }
+})()";
+
+/// How often the map was drawn until the camera stood still: panels that fill had
+/// moved what is free of the screen.
+fn once_still(browser: &mut Chromium) -> Value {
+    let begin = Instant::now();
+    let mut times = Value::Null;
+    loop {
+        let before = std::mem::replace(&mut times, browser.evaluate("arena.renderer.ground.times"));
+        if times == before {
+            return times;
+        }
+        assert!(begin.elapsed() < HANG, "the camera never stands");
+        next_second(browser);
+        next_second(browser);
+    }
+}
+
+/// Waits until the page has counted another second of frames.
+fn next_second(browser: &mut Chromium) {
+    let before = browser.evaluate("arena.frames.since").to_string();
+    browser.wait_for(&format!("arena.frames.since > {before}"));
+}
+
+#[test]
+fn a_picture_costs_little_script_and_few_calls() {
+    let Some(program) = installed() else { return };
+    let running = serve(&Options { objects: OBJECTS, ..options() });
+    let walkers = Walkers::join(running.local_addr(), PLAYERS);
+    let mut browser = Chromium::start(&program, "draws", (1280, 800));
+    browser.open(&page_of(&running), "");
+    let there = format!("globalThis.arena?.shown.length >= {}", OBJECTS + u32::from(PLAYERS));
+    browser.wait_for(&there);
+
+    // While nobody moves the camera, the map is not drawn again.
+    browser.evaluate("Object.assign(arena.detail, { note() {}, share: 1 })");
+    browser.wait_for("arena.paint.rate > 0 && arena.renderer.detail === 1");
+    browser.wait_for("!document.querySelector('#verdict').hidden");
+    let mut best = [f64::INFINITY, 0.0];
+    let times = once_still(&mut browser);
+    for _ in 0..COUNTED {
+        next_second(&mut browser);
+        let paint = browser.evaluate("arena.paint");
+        let (script, rate) = (paint["script"].as_f64().unwrap(), paint["rate"].as_f64().unwrap());
+        best = [best[0].min(script), best[1].max(rate)];
+    }
+    assert_eq!(browser.evaluate("arena.renderer.ground.times"), times, "the map was drawn again");
+    browser.evaluate("arena.camera.turn(0.3, 0)");
+    browser.wait_for(&format!("arena.renderer.ground.times > {times}"));
+
+    // One call for all bodies of a shape, whatever there is of them.
+    browser.evaluate(COUNT_CALLS);
+    browser.evaluate("arena.frame(performance.now(), 0.02)");
+    let calls = browser.evaluate("arena.calls").as_f64().unwrap();
+    let shapes = browser.evaluate("arena.renderer.shapes.size").as_f64().unwrap();
+    assert!(calls <= 2.0 * shapes + 8.0, "{calls} calls for {shapes} shapes");
+
+    let [script, rate] = best;
+    // Not `println!`, which is shown of tests that fail only.
+    let _ = writeln!(
+        std::io::stderr(),
+        "a picture of {PLAYERS} players and {OBJECTS} props: {script:.2} ms of script of \
+         {FRAME:.1}, {calls} calls; {rate:.0} frames a second at 1280 x 800, drawn by the processor"
+    );
+    assert!(script < SCRIPT, "{script} ms of script a frame");
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    walkers.leave();
+    ends(running);
+}

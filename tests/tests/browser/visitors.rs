@@ -1,0 +1,231 @@
+//! What visitors see who come with another browser, another screen or another way
+//! to the server, and what they are told if it cannot be.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use serde_json::Value;
+use server::Options;
+
+use crate::certificates::Signed;
+use crate::chromium::{Chromium, installed};
+use crate::walkers::Walkers;
+use crate::{ends, options, page_of, serve};
+
+/// Notes where the page goes for the match.
+const NOTE_ADDRESSES: &str = "globalThis.addresses = [];
+    globalThis.WebTransport = class extends WebTransport {
+        constructor(address, options) {
+            super(address, options);
+            addresses.push([address, Object.keys(options)]);
+        }
+    };";
+
+/// Says another version in the hello: two bytes of length, the message's number,
+/// the version.
+const SAY_ANOTHER_VERSION: &str = "const write = WritableStreamDefaultWriter.prototype.write;
+    WritableStreamDefaultWriter.prototype.write = function (bytes) {
+        if (bytes.length > 36 && bytes[2] === 0) bytes[3] += 90;
+        return write.call(this, bytes);
+    };";
+
+/// Pairs of things that lie on one another, and things that stick out of the
+/// screen, among those that a selector finds.
+const OVERLAPS: &str = "(selector) => {
+    const seen = [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility());
+    const boxes = seen.map((e) => [e.id || e.className || e.tagName + e.parentElement.id,
+        e.getBoundingClientRect()]);
+    const out = boxes.filter(([, b]) => b.left < -0.5 || b.top < -0.5 ||
+        b.right > innerWidth + 0.5 || b.bottom > innerHeight + 0.5).map(([name]) => `${name} sticks out`);
+    boxes.forEach(([name, a], i) => boxes.slice(i + 1).forEach(([other, b]) => {
+        if (a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 0.5 &&
+            b.top < a.bottom - 0.5) out.push(`${name} on ${other}`);
+    }));
+    return out;
+}";
+
+const LIVE: &str = "globalThis.arena?.status.status.state === 'live'";
+
+fn overlaps(browser: &mut Chromium, selector: &str) -> Value {
+    browser.evaluate(&format!("({OVERLAPS})('{selector}')"))
+}
+
+/// What the page says is wrong, once it says so.
+fn trouble(browser: &mut Chromium) -> String {
+    browser.wait_for("document.querySelector('#trouble')?.hidden === false");
+    let said = browser.evaluate("document.querySelector('#trouble').innerText");
+    said.as_str().unwrap().to_owned()
+}
+
+/// What the page says to a visitor for whom `before` has run.
+fn said_to(name: &str, options: &Options, before: &str) -> Option<String> {
+    let program = installed()?;
+    let running = serve(options);
+    let mut browser = Chromium::start(&program, name, (800, 600));
+    browser.open(&page_of(&running), before);
+    let said = trouble(&mut browser);
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    ends(running);
+    Some(said)
+}
+
+#[test]
+fn a_phone_has_room_for_everything() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let walkers = Walkers::join(running.local_addr(), 8);
+    let mut browser = Chromium::start(&program, "phone", (500, 800));
+    for (width, height) in [(360, 640), (640, 360)] {
+        browser.resize(width, height);
+        browser.open(&page_of(&running), "");
+        browser.wait_for(LIVE);
+        browser.wait_for("!document.querySelector('#verdict').hidden");
+        browser.wait_for("document.querySelectorAll('#score tbody tr').length === 8");
+        // Panels begin closed, and nothing is wider than the screen.
+        assert_eq!(browser.evaluate("document.querySelectorAll('.panel[open]').length"), 0);
+        assert_eq!(browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), true);
+        let all = ".chip, #views, #figures, .panel, #ask";
+        let found = overlaps(&mut browser, all);
+        assert_eq!(found, serde_json::json!([]), "{width} x {height}");
+        // Each panel, once opened, fits; there is something of it to be read.
+        for panel in ["#layers", "#score", "#charts"] {
+            browser.evaluate(&format!("document.querySelector('{panel}').open = true"));
+            let found = overlaps(&mut browser, panel);
+            assert_eq!(found, serde_json::json!([]), "{width} x {height}");
+            let high = browser.evaluate(&format!(
+                "document.querySelector('{panel}').getBoundingClientRect().height"
+            ));
+            assert!(high.as_f64().unwrap() > 90.0, "{panel} of {width} x {height}: {high} pixels");
+            browser.evaluate(&format!("document.querySelector('{panel}').open = false"));
+        }
+        // What is tapped is large enough for a finger.
+        let small = browser.evaluate(
+            "[...document.querySelectorAll('#views button, summary, #ask')]
+                .filter((e) => e.getBoundingClientRect().height < 28).map((e) => e.outerHTML)",
+        );
+        assert_eq!(small, serde_json::json!([]));
+    }
+    walkers.leave();
+    ends(running);
+}
+
+#[test]
+fn nothing_lies_on_anything_else_on_any_desk() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let mut browser = Chromium::start(&program, "desk", (1000, 700));
+    browser.open(&page_of(&running), "");
+    for (width, height) in [(1920, 1080), (1366, 768), (1024, 700), (800, 600)] {
+        browser.resize(width, height);
+        browser.wait_for(LIVE);
+        browser.wait_for("!document.querySelector('#verdict').hidden");
+        let found = overlaps(&mut browser, ".chip, h1, #views, #figures, .panel, #ask");
+        assert_eq!(found, serde_json::json!([]), "{width} x {height}");
+    }
+    ends(running);
+}
+
+#[test]
+fn all_can_be_done_by_keys() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let mut browser = Chromium::start(&program, "keys", (900, 600));
+    browser.open(&page_of(&running), "");
+    browser.wait_for(LIVE);
+    for (key, mode) in [("3", "top"), ("1", "orbit")] {
+        browser.press(key);
+        assert_eq!(browser.evaluate("arena.camera.mode"), mode);
+    }
+    // Every layer has a key, and its switch follows.
+    let layers = browser.evaluate("[...arena.switches.boxes.keys()]");
+    for layer in layers.as_array().unwrap() {
+        let key = format!("document.querySelector('[name={layer}]').parentElement");
+        let key =
+            browser.evaluate(&format!("{key}.querySelector('kbd').textContent.toLowerCase()"));
+        let is_on = format!("document.querySelector('[name={layer}]').checked");
+        let before = browser.evaluate(&is_on);
+        browser.press(key.as_str().unwrap());
+        assert_ne!(browser.evaluate(&is_on), before, "{layer}");
+        browser.press(key.as_str().unwrap());
+        assert_eq!(browser.evaluate(&is_on), before, "{layer}");
+    }
+    // Whoever moves by the tabulator reaches every view, switch and panel.
+    let reached = browser.evaluate(
+        "[...document.querySelectorAll('button, input, summary')].filter((e) => e.checkVisibility())
+            .every((e) => { e.focus(); return document.activeElement === e; })",
+    );
+    assert_eq!(reached, true);
+    browser.evaluate("document.activeElement.blur()");
+    browser.press("?");
+    assert_eq!(browser.evaluate("document.querySelector('#help').matches(':popover-open')"), true);
+    ends(running);
+}
+
+#[test]
+fn without_webtransport_one_is_told_what_to_use() {
+    let before = "delete globalThis.WebTransport";
+    let Some(said) = said_to("cannot", &options(), before) else { return };
+    for word in ["WebTransport", "Chrome", "Firefox", "Safari"] {
+        assert!(said.contains(word), "{said}");
+    }
+}
+
+#[test]
+fn without_webgl_one_is_told_what_to_do() {
+    let before = "HTMLCanvasElement.prototype.getContext = () => null";
+    let Some(said) = said_to("blind", &options(), before) else { return };
+    assert!(said.contains("WebGL 2"), "{said}");
+}
+
+#[test]
+fn a_full_house_says_so() {
+    let full = Options { max_spectators: 0, ..options() };
+    let Some(said) = said_to("late", &full, "") else { return };
+    assert!(said.contains("places for spectators are taken"), "{said}");
+    assert!(said.contains("--max-spectators"), "{said}");
+}
+
+#[test]
+fn another_version_is_asked_to_reload() {
+    let Some(said) = said_to("old", &options(), SAY_ANOTHER_VERSION) else { return };
+    assert!(said.contains("version") && said.contains("Reload"), "{said}");
+}
+
+#[test]
+fn the_match_is_found_at_the_host_that_the_address_names() {
+    let Some(program) = installed() else { return };
+    let listen = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+    let running = serve(&Options { listen, ..options() });
+    let mut browser = Chromium::start(&program, "host", (800, 600));
+    browser.open(&format!("{}?host=127.0.0.2", page_of(&running)), NOTE_ADDRESSES);
+    browser.wait_for(LIVE);
+    let address = format!("https://127.0.0.2:{}/", running.local_addr().port());
+    assert_eq!(browser.evaluate("addresses[0][0]"), address);
+    assert_eq!(browser.evaluate("addresses[0][1]"), serde_json::json!(["serverCertificateHashes"]));
+    ends(running);
+}
+
+#[test]
+fn a_certificate_that_an_authority_signed_is_left_to_the_browser() {
+    let Some(program) = installed() else { return };
+    let signed = Signed::new();
+    let (cert, key) = (Some(signed.cert.clone()), Some(signed.key.clone()));
+    let running = serve(&Options { cert, key, ..options() });
+    // Who trusts nobody is told why it may be.
+    let mut browser = Chromium::start(&program, "doubts", (800, 600));
+    browser.open(&page_of(&running), NOTE_ADDRESSES);
+    let said = trouble(&mut browser);
+    assert!(said.contains("certificate"), "{said}");
+    drop(browser);
+
+    let trust = [
+        format!("--ignore-certificate-errors-spki-list={}", signed.public_key),
+        // Beside an unknown authority Chromium wants to be told that this is QUIC.
+        format!("--origin-to-force-quic-on=127.0.0.1:{}", running.local_addr().port()),
+    ];
+    let mut browser = Chromium::start_with(&program, "trusts", (800, 600), &trust);
+    browser.open(&page_of(&running), NOTE_ADDRESSES);
+    browser.wait_for(LIVE);
+    assert_eq!(browser.evaluate("addresses[0][1]"), serde_json::json!([]));
+    ends(running);
+}
