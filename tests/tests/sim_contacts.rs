@@ -199,8 +199,8 @@ fn a_body_has_the_same_contacts_with_the_world_whatever_the_filters_and_the_plac
             found.is_some()
         };
         // Down in steps smaller than anything in the way, then ever finer.
-        let steps = (0..).map(|step| f64::from(step) * 4.0).take_while(|&far| far < 400.0);
-        let Some(mut held) = steps.skip_while(|&far| is_free(far)).next() else { continue };
+        let mut steps = (0..).map(|step| f64::from(step) * 4.0).take_while(|&far| far < 400.0);
+        let Some(mut held) = steps.find(|&far| !is_free(far)) else { continue };
         let mut free = held - 4.0;
         while held - free > 1e-6 {
             let middle = 0.5 * (free + held);

@@ -144,7 +144,8 @@ fn exact_passage(
         for (i, ours) in a.parts.iter().enumerate().filter(|&(i, _)| open.hold(i, j)) {
             let (ours, theirs) = (a.traveller(ours), b.traveller(theirs));
             let known = planes.between(i, j);
-            let direction = known.unwrap_or_else(|| theirs.centre() - ours.centre());
+            let between = || (theirs.centre() - ours.centre()).normalize_or(DVec3::Z);
+            let direction = known.unwrap_or_else(between);
             let (fineness, iterations) = (counters.resolution, &mut counters.impact_iterations);
             let found = passage(&ours, &theirs, span, margin, direction, fineness, iterations);
             result = result.earlier(found);

@@ -293,7 +293,7 @@ impl<'a> Pair<'a> {
 
 /// Follows two parts from one time of the tick to another, keeping more than
 /// `margin` units between them. `axis` proposes a dividing direction from `a`
-/// to `b`; `intervals` counts the work.
+/// to `b`, of unit length; `intervals` counts the work.
 ///
 /// A pair that starts closer than the margin may move so long as it comes no
 /// closer.
