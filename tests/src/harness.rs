@@ -6,6 +6,7 @@ mod drawing;
 pub mod near;
 pub mod pages;
 mod program;
+mod server_process;
 mod shipped;
 mod subject;
 
@@ -16,6 +17,7 @@ pub use ::oracle::Random;
 pub use crowd::{Wanderer, crowd_shapes, placed};
 pub use drawing::Drawing;
 pub use program::program;
+pub use server_process::ServerProcess;
 pub use shipped::ShippedMap;
 pub use subject::OneSize;
 

@@ -9,9 +9,8 @@ use client_bot::client::{Connector, Occasion, Trust};
 use proto::Tick;
 use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{ClientHello, ClientMessage, MapHash, PlayerName, encode_client_message};
-use server::{Options, Running, Server};
 use sim::Command;
-use tests::harness::{self, Random, pages};
+use tests::harness::{self, Random, ServerProcess, pages};
 use tokio::time::timeout;
 
 /// Far longer than anything here takes.
@@ -23,29 +22,62 @@ const WATCH: Duration = Duration::from_secs(2);
 /// These tests measure rates: one at a time.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
-fn serve() -> Running {
-    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-    let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    Server::start(&Options { listen: any_port, http: any_port, ..Options::new(map) }).unwrap()
+/// Bytes of memory that no offender, nor ten thousand of them, may cost the
+/// server: twice what the worst of them was seen to take, half a thousandth of
+/// what a small machine has. A player takes some 200 KiB.
+const MOST_MEMORY: u64 = 8 << 20;
+
+/// A server process, and what it held before anybody did harm.
+struct Running {
+    process: ServerProcess,
+    memory: Option<u64>,
 }
 
-async fn end(running: Running) {
-    running.shutdown();
-    tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
+impl Running {
+    fn udp(&self) -> SocketAddr {
+        self.process.udp
+    }
+}
+
+fn serve() -> Running {
+    let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
+    Running { process: ServerProcess::start(&["--map", &map]), memory: None }
+}
+
+/// Ends the server, whose memory has stayed within bounds all the while.
+async fn end(mut running: Running) {
+    if let (Some(before), Some([_, most])) = (running.memory, running.process.memory()) {
+        let grown = most.saturating_sub(before);
+        println!("memory grew by {} KiB from {} KiB", grown >> 10, before >> 10);
+        assert!(grown < MOST_MEMORY, "{grown} bytes more than {before}");
+    }
+    running.process.signal("TERM");
+    let code = tokio::task::spawn_blocking(move || running.process.wait()).await.unwrap();
+    assert_eq!(code, Some(0));
 }
 
 /// The value of one series now.
 async fn metric(running: &Running, series: &str) -> f64 {
-    pages::metric(&pages::get(running.http_addr(), "/metrics").await.body, series)
+    pages::metric(&pages::get(running.process.http, "/metrics").await.body, series)
 }
 
 fn connector(running: &Running) -> Connector {
-    Connector::new(running.local_addr(), Trust::Loopback).unwrap()
+    Connector::new(running.udp(), Trust::Loopback).unwrap()
 }
 
-async fn witness(running: &Running) -> Client {
+/// A player who means no harm; from now on the server's memory is watched.
+async fn witness(running: &mut Running) -> Client {
     let name = PlayerName::new("witness").unwrap();
-    connector(running).join(&name, MapHash::ANY).await.unwrap()
+    let mut client = connector(running).join(&name, MapHash::ANY).await.unwrap();
+    // What a player takes for themself is taken by then.
+    while client.session().stats().snapshots < 60 {
+        let occasion = timeout(HANG, client.next()).await.unwrap().unwrap();
+        if matches!(occasion, Occasion::CommandDue) {
+            client.command(Command::default());
+        }
+    }
+    running.memory = running.process.memory().map(|[now, _]| now);
+    client
 }
 
 /// Plays for a while; whoever sees the match limp fails the test.
@@ -108,8 +140,8 @@ const MALFORMED: &str = "game_disconnects_total{reason=\"malformed\"}";
 #[tokio::test]
 async fn garbage_and_empty_datagrams_of_a_player_cost_only_their_sender() {
     let _turn = TURN.lock().await;
-    let running = serve();
-    let mut good = witness(&running).await;
+    let mut running = serve();
+    let mut good = witness(&mut running).await;
     let mut random = Random::new(1);
     for count in 1..=4_u32 {
         let offender = Offender::join(&running).await;
@@ -132,14 +164,15 @@ async fn garbage_and_empty_datagrams_of_a_player_cost_only_their_sender() {
 #[tokio::test]
 async fn garbage_from_strangers_is_no_more_than_noise() {
     let _turn = TURN.lock().await;
-    let running = serve();
-    let mut good = witness(&running).await;
+    let mut running = serve();
+    let mut good = witness(&mut running).await;
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let mut random = Random::new(2);
-    for _ in 0..5_000 {
-        let length = (random.unit() * 1400.0) as usize;
+    for count in 0..10_000 {
+        // Half of them are of no length at all.
+        let length = if count % 2 == 0 { 0 } else { (random.unit() * 1400.0) as usize };
         let bytes: Vec<u8> = (0..length).map(|_| (random.unit() * 256.0) as u8).collect();
-        let _ = socket.send_to(&bytes, running.local_addr());
+        let _ = socket.send_to(&bytes, running.udp());
     }
     sees_nothing_amiss(&mut good, &running).await;
     assert_eq!(metric(&running, "game_players").await, 1.0);
@@ -149,8 +182,8 @@ async fn garbage_from_strangers_is_no_more_than_noise() {
 #[tokio::test]
 async fn oversized_truncated_and_late_messages_end_the_session() {
     let _turn = TURN.lock().await;
-    let running = serve();
-    let mut good = witness(&running).await;
+    let mut running = serve();
+    let mut good = witness(&mut running).await;
     let oversized = vec![0xff, 0xff, 0];
     let empty = vec![0, 0];
     let nonsense = vec![1, 0, 99];
@@ -173,8 +206,8 @@ async fn oversized_truncated_and_late_messages_end_the_session() {
 #[tokio::test]
 async fn a_stream_that_never_finishes_is_cut_off() {
     let _turn = TURN.lock().await;
-    let running = serve();
-    let mut good = witness(&running).await;
+    let mut running = serve();
+    let mut good = witness(&mut running).await;
     // Half a hello, and silence; and a connection without any stream.
     let half = connector(&running).connect().await.unwrap();
     let (mut send, _receive) = half.open_bi().await.unwrap();
@@ -188,25 +221,61 @@ async fn a_stream_that_never_finishes_is_cut_off() {
 }
 
 #[tokio::test]
+async fn streams_that_are_filled_and_never_finished_hold_next_to_nothing() {
+    const MEGABYTE: usize = 1 << 20;
+    let _turn = TURN.lock().await;
+    let mut running = serve();
+    let mut good = witness(&mut running).await;
+    let (mut offenders, mut taken) = (Vec::new(), 0);
+    for _ in 0..8 {
+        let offender = Offender::join(&running).await;
+        let mut streams = Vec::new();
+        // As many as the server allows: the next one is never opened.
+        while let Ok(opened) =
+            timeout(Duration::from_millis(300), offender.connection.open_bi()).await
+        {
+            let (mut send, receive) = opened.unwrap();
+            let filled = vec![b'm'; MEGABYTE];
+            let mut rest = filled.as_slice();
+            while let Ok(Ok(length)) = timeout(Duration::from_millis(300), send.write(rest)).await {
+                rest = &rest[length..];
+            }
+            taken += MEGABYTE - rest.len();
+            streams.push((send, receive));
+            assert!(streams.len() < 16, "there is no end of streams");
+        }
+        offenders.push((offender, streams));
+    }
+    println!("{taken} bytes were taken of 8 offenders");
+    assert!(taken < 8 * MEGABYTE / 2, "{taken} bytes");
+    sees_nothing_amiss(&mut good, &running).await;
+    drop(offenders);
+    end(running).await;
+}
+
+#[tokio::test]
 async fn a_map_stream_that_asks_for_something_else_is_reset_and_the_session_goes_on() {
     let _turn = TURN.lock().await;
-    let running = serve();
+    let mut running = serve();
+    let good = witness(&mut running).await;
     let offender = Offender::join(&running).await;
     let (mut send, mut receive) = offender.connection.open_bi().await.unwrap();
+    let before = metric(&running, "game_maps_sent_total").await;
     send.write_all(b"the keys").await.unwrap();
     send.finish().unwrap();
     let answer = timeout(HANG, receive.read_to_end(10)).await.unwrap();
     assert!(answer.is_err(), "{answer:?}");
     timeout(HANG, offender.connection.read_datagram()).await.unwrap().unwrap();
-    assert_eq!(metric(&running, "game_maps_sent_total").await, 0.0);
+    assert_eq!(metric(&running, "game_maps_sent_total").await, before);
+    drop(good);
     end(running).await;
 }
 
 #[tokio::test]
 async fn who_acknowledges_the_future_is_out() {
     let _turn = TURN.lock().await;
-    let running = serve();
-    let mut good = witness(&running).await;
+    let mut running = serve();
+    let mut good = witness(&mut running).await;
     let offender = Offender::join(&running).await;
     offender.connection.send_datagram(command(5, 0, Some(30_000)).into()).unwrap();
     offender.is_dropped().await;
@@ -218,8 +287,8 @@ async fn who_acknowledges_the_future_is_out() {
 #[tokio::test]
 async fn who_never_acknowledges_gets_no_more_than_the_budget() {
     let _turn = TURN.lock().await;
-    let running = serve();
-    let mut good = witness(&running).await;
+    let mut running = serve();
+    let mut good = witness(&mut running).await;
     let offender = Offender::join(&running).await;
     let bytes = async {
         let begin = Instant::now();
@@ -233,14 +302,17 @@ async fn who_never_acknowledges_gets_no_more_than_the_budget() {
     let (bytes, ()) = tokio::join!(bytes, sees_nothing_amiss(&mut good, &running));
     // A budget of 16,000 bytes a second, and what was saved up.
     assert!(bytes < 25_000.0, "{bytes} bytes a second");
+    // Who says nothing at all is gone after ten seconds.
+    offender.is_dropped().await;
+    assert_eq!(metric(&running, "game_disconnects_total{reason=\"timed_out\"}").await, 1.0);
     end(running).await;
 }
 
 #[tokio::test]
 async fn claiming_every_tick_twice_gains_nothing() {
     let _turn = TURN.lock().await;
-    let running = serve();
-    let mut good = witness(&running).await;
+    let mut running = serve();
+    let mut good = witness(&mut running).await;
     let offender = Offender::join(&running).await;
     let cheating = async {
         let begin = Instant::now();
@@ -264,9 +336,9 @@ async fn claiming_every_tick_twice_gains_nothing() {
 async fn ten_thousand_half_open_attempts_are_asked_to_prove_their_address() {
     const ATTEMPTS: u32 = 10_000;
     let _turn = TURN.lock().await;
-    let running = serve();
-    let mut good = witness(&running).await;
-    let server = running.local_addr();
+    let mut running = serve();
+    let mut good = witness(&mut running).await;
+    let server = running.udp();
     // On a thread of its own, so as not to slow the witness down itself.
     let flood = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -293,7 +365,8 @@ async fn ten_thousand_half_open_attempts_are_asked_to_prove_their_address() {
     }
     assert!(open <= 1.0 + 16.0, "{open} connections are held open");
     // Who can be reached still gets in.
-    witness(&running).await.leave().await;
+    let late = PlayerName::new("late").unwrap();
+    connector(&running).join(&late, MapHash::ANY).await.unwrap().leave().await;
     end(running).await;
 }
 

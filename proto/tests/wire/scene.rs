@@ -55,6 +55,7 @@ impl Scene {
     }
 
     /// From now on nothing moves.
+    #[allow(dead_code, reason = "benches share this file and have no use for it")]
     pub(crate) fn come_to_rest(&mut self) {
         self.frozen = true;
         self.state.entities.iter_mut().for_each(|entity| entity.velocity = DVec3::ZERO);
