@@ -49,6 +49,7 @@ pub(crate) async fn serve(
         .route("/cascade", get(layers::cascade))
         .route("/onion/{height}", get(layers::onion))
         .route("/metrics", get(metrics))
+        .route("/figures", get(figures))
         .route("/healthz", get(health))
         .route("/readyz", get(readiness))
         .route("/info", get(async |State(lobby): Pages| Json(info::of(&lobby))))
@@ -62,16 +63,23 @@ async fn scene(State(lobby): Pages) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], lobby.scene.clone())
 }
 
+/// The version of the text format that the exporter writes.
+const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// What Prometheus asks for.
 async fn metrics(State(lobby): Pages) -> impl IntoResponse {
     let frame = Arc::clone(&lobby.frames.borrow());
-    let (page, age) = lobby.telemetry.page(&frame, Instant::now());
-    let headers = [
-        // The version of the text format that the exporter writes.
-        (header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8".to_owned()),
-        // `age` itself knows whole seconds alone.
-        (HeaderName::from_static("x-age-seconds"), format!("{:.3}", age.as_secs_f64())),
-    ];
-    (headers, page)
+    ([(header::CONTENT_TYPE, FORMAT)], lobby.telemetry.render(&frame))
+}
+
+/// The same for who looks on, up to a second old, and how old it is: all who ask
+/// share one.
+async fn figures(State(lobby): Pages) -> impl IntoResponse {
+    let frame = Arc::clone(&lobby.frames.borrow());
+    let (page, age) = lobby.telemetry.shared_page(&frame, Instant::now());
+    // The header `age` itself knows whole seconds alone.
+    let age = (HeaderName::from_static("x-age-seconds"), format!("{:.3}", age.as_secs_f64()));
+    ([(header::CONTENT_TYPE, FORMAT.to_owned()), age], page)
 }
 
 /// Whether the match is alive: for who restarts what is not.

@@ -35,9 +35,9 @@ use process_metrics::ProcessMetrics;
 pub(crate) use round_metrics::{Part, RoundMetrics};
 pub(crate) use tick_metrics::{TickMetrics, TickPhases};
 
-/// Age up to which a page of metrics is handed out again: whoever asks, four are
-/// worked out a second at most.
-const FRESH: Duration = Duration::from_millis(250);
+/// Age up to which a page of metrics is handed out again to who looks on: however
+/// many do, one is worked out a second at most.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// All metrics of one server.
 pub(crate) struct Telemetry {
@@ -95,7 +95,7 @@ impl Telemetry {
 
     /// The same page and how old it is, worked out anew if it is not fresh at
     /// `now`: many who ask cost no more than a few.
-    pub(crate) fn page(&self, frame: &Frame, now: Instant) -> (Bytes, Duration) {
+    pub(crate) fn shared_page(&self, frame: &Frame, now: Instant) -> (Bytes, Duration) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((then, page)) = &*last
             && let age = now.saturating_duration_since(*then)
@@ -190,18 +190,18 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_worked_out_four_times_a_second_however_many_ask() {
+    fn a_shared_page_is_worked_out_once_a_second_however_many_ask() {
         let telemetry = telemetry();
         let (_requests, requests) = mpsc::sync_channel(1);
         let (_match, frames) = test_match(requests);
         let frame = frames.borrow().clone();
         let begin = Instant::now();
         let mut pages = BTreeSet::new();
-        for request in 0..1000 {
+        for request in 0..4000 {
             telemetry.tick.ticked(Duration::from_millis(3), false, 0);
             let now = begin + Duration::from_millis(request);
-            let (page, age) = telemetry.page(&frame, now);
-            assert_eq!(age, Duration::from_millis(request % 250));
+            let (page, age) = telemetry.shared_page(&frame, now);
+            assert_eq!(age, Duration::from_millis(request % 1000));
             pages.insert(page);
         }
         assert_eq!(pages.len(), 4);

@@ -183,10 +183,9 @@ impl Match {
             match pacer.turn(start.elapsed()) {
                 Turn::Wait(time) => std::thread::sleep(time),
                 Turn::Run { dropped, late } => {
-                    let begin = Instant::now();
                     metrics.began(late);
                     let phases = self.tick(Time::since_start(epoch.elapsed()))?;
-                    metrics.ticked(begin.elapsed(), pacer.overran(start.elapsed()), dropped);
+                    metrics.ticked(phases.work(), pacer.overran(start.elapsed()), dropped);
                     metrics.spent(phases);
                 }
             }
@@ -207,26 +206,35 @@ impl Match {
         if let Some(recorder) = &mut self.recorder {
             recorder.ticked(next.0.into(), &self.world, &commands);
         }
-        for event in self.world.events() {
-            if let sim::Event::Died { player, by } = *event {
-                // Nobody to hear it is no error.
-                let _ = self.events.send((next, MatchEvent::Died { player, by }));
-            }
-        }
-        for standing in self.seats.standings(&self.world, next) {
-            let _ = self.events.send((next, standing));
-        }
+        let news = self.news(next);
         self.seats.note_pushed(&self.world, next);
         self.seats.report(&self.sessions);
         let frame = Frame::of(&self.world, &self.seats, &self.curiosity);
-        // Nobody to hear it is no error.
-        let _ = self.ticks.send(Arc::clone(&frame));
-        self.published.send_replace(frame);
+        self.published.send_replace(Arc::clone(&frame));
+        let published = Instant::now();
+        // Only now is anybody woken: the network thread may take this processor at
+        // once, and the tick is done. Nobody to hear it is no error.
+        for event in news {
+            let _ = self.events.send((next, event));
+        }
+        let _ = self.ticks.send(frame);
         Ok(TickPhases {
             input: input - begin,
             simulation: simulated - input,
-            publication: simulated.elapsed(),
+            publication: published - simulated,
+            waking: published.elapsed(),
         })
+    }
+
+    /// What everybody is told of the tick that was just simulated.
+    fn news(&mut self, tick: Tick) -> Vec<MatchEvent> {
+        let died = |event: &sim::Event| match *event {
+            sim::Event::Died { player, by } => Some(MatchEvent::Died { player, by }),
+            _ => None,
+        };
+        let mut news: Vec<_> = self.world.events().iter().filter_map(died).collect();
+        news.extend(self.seats.standings(&self.world, tick));
+        news
     }
 }
 

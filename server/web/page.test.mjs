@@ -2,10 +2,12 @@
 // `node --test`.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { Camera } from "./camera/camera.js";
 import { inverse, multiply, project, rotate } from "./draw/algebra.js";
+import { hueColour, hueOf, luminance, slotColour } from "./draw/colours.js";
 import { COARSEST, Detail } from "./draw/detail.js";
 import { Frame, put, stroke } from "./draw/frame.js";
 import { outline, triangles, VERTEX } from "./draw/mesh.js";
@@ -218,6 +220,43 @@ test("fewer pixels are drawn where that helps, and only there", () => {
   assert.ok(detail.share < 0.6);
   for (let second = 0; second < 60; second++) detail.note(60);
   assert.equal(detail.share, 1);
+});
+
+test("everything that is read can be read: contrasts of 4.5 and more (WCAG 2.2, 1.4.3)", () => {
+  const sheet = ["style.css", "panels.css"].map((name) => readFileSync(new URL(name, import.meta.url), "utf8")).join("\n");
+  const variable = (name) => sheet.match(new RegExp(`--${name}: ([^;]+);`))[1];
+  const parsed = (text) => {
+    const digits = text.match(/^#(..)(..)(..)$/);
+    if (digits) return [...digits.slice(1).map((pair) => parseInt(pair, 16)), 1];
+    const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number);
+    return [r, g, b, a];
+  };
+  const over = ([r, g, b, a], below) => [r, g, b].map((value, i) => value * a + below[i] * (1 - a));
+  const contrast = (a, b) => {
+    const [dark, light] = [a, b].map((colour) => luminance(colour.map((value) => value / 255))).sort((x, y) => x - y);
+    return (light + 0.05) / (dark + 0.05);
+  };
+  // Panels are seen through: white below them is the worst that there may be.
+  const panel = over(parsed(variable("ground")), [255, 255, 255]);
+  for (const name of ["ink", "dim", "good", "warn", "bad", "accent"]) {
+    const ratio = contrast(parsed(variable(name)).slice(0, 3), panel);
+    assert.ok(ratio >= 4.5, `--${name} on a panel: ${ratio.toFixed(1)}`);
+  }
+  const pressed = contrast(parsed("#0b1220").slice(0, 3), parsed(variable("accent")).slice(0, 3));
+  assert.ok(pressed >= 4.5, `a pressed button: ${pressed.toFixed(1)}`);
+  // Names stand on a dark rim; discs, dots and bodies on the darkest and lightest floor.
+  const rim = [8, 11, 17];
+  for (let slot = 0; slot < 64; slot++) {
+    const name = hueColour(hueOf(slot), 0.8, 0.78).map((value) => value * 255);
+    const ratio = contrast(name, rim);
+    assert.ok(ratio >= 4.5, `the name of slot ${slot}: ${ratio.toFixed(1)}`);
+    // Nothing here stands on its colour alone: 3 is what shapes need (1.4.11).
+    const dot = slotColour(slot).map((value) => value * 255);
+    assert.ok(contrast(dot, panel) >= 3, `the dot of slot ${slot}: ${contrast(dot, panel).toFixed(1)}`);
+  }
+  // And one is told from another: hues of a full match are apart.
+  const hues = Array.from({ length: 32 }, (_, slot) => hueOf(slot)).sort((a, b) => a - b);
+  hues.forEach((hue, i) => assert.ok(i === 0 || hue - hues[i - 1] > 0.01, `${hue}`));
 });
 
 test("batches keep their memory and what is in them", () => {

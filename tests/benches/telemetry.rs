@@ -36,8 +36,8 @@ const SCRAPE_EVERY: u32 = TICK_RATE;
 const PROMETHEUS_EVERY: u32 = TICK_RATE * 5;
 const PAGE_EVERY: u32 = TICK_RATE * 2;
 
-/// Ticks between two times that the page is worked out, however many ask.
-const AT_MOST_EVERY: u32 = TICK_RATE / 4;
+/// Ticks between two times that what pages ask for is worked out, however many ask.
+const AT_MOST_EVERY: u32 = TICK_RATE;
 
 /// Ticks between two status lines.
 const TIDY_EVERY: u32 = TICK_RATE * 10;

@@ -1,6 +1,7 @@
 //! What an operator's programs see of a real server: its pages, and that the
 //! audit of a served match finds nothing.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -51,6 +52,15 @@ async fn a_server_tells_who_it_is_and_that_it_is_ready() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     assert_eq!(metric(&page, "game_audit_failures_total"), 0.0);
+    // Pages that look on share what was worked out for one of them.
+    let shared = get(address, "/figures").await.body;
+    assert_eq!(get(address, "/figures").await.body, shared);
+    let names = |page: &str| -> BTreeSet<String> {
+        let series = page.lines().filter(|line| !line.starts_with('#'));
+        series.filter_map(|line| Some(line.rsplit_once(' ')?.0.to_owned())).collect()
+    };
+    let missing: Vec<_> = names(&page).difference(&names(&shared)).cloned().collect();
+    assert!(missing.is_empty(), "{missing:?}");
     assert!(metric(&page, "game_process_resident_memory_bytes") > 1e6);
     assert!(metric(&page, "game_tick_phase_seconds_count{phase=\"sim\"}") > 0.0);
 

@@ -45,8 +45,10 @@ impl Bookkeeping {
         tick.began(Duration::from_micros(50));
         let parts = [(); 4].map(|()| black_box(Instant::now()));
         tick.ticked(begin.elapsed(), false, 0);
-        let [first, second, third, _] = parts.map(|part| part - begin);
-        tick.spent(TickPhases { input: first, simulation: second, publication: third });
+        let [first, second, third, fourth] = parts.map(|part| part - begin);
+        let phases =
+            TickPhases { input: first, simulation: second, publication: third, waking: fourth };
+        tick.spent(phases);
         network.round.close();
         let quantised = network.round.spent(Part::Quantise, begin);
         for _ in 0..clients {

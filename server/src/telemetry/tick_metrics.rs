@@ -60,6 +60,7 @@ pub(crate) struct TickMetrics {
     input: Histogram,
     simulation: Histogram,
     publication: Histogram,
+    waking: Histogram,
     audits: Counter,
     audit_failures: Counter,
     /// One bit for each of the last 64 ticks, set if it was late; before the
@@ -80,8 +81,18 @@ pub(crate) struct TickPhases {
     pub(crate) input: Duration,
     /// The simulation.
     pub(crate) simulation: Duration,
-    /// Handing the result on.
+    /// Making a frame of the result, for others to look at.
     pub(crate) publication: Duration,
+    /// Waking who waits for it. No part of the tick: it is done, and where a woken
+    /// thread takes the processor at once, this is that thread's time.
+    pub(crate) waking: Duration,
+}
+
+impl TickPhases {
+    /// What the tick itself took.
+    pub(crate) fn work(&self) -> Duration {
+        self.input + self.simulation + self.publication
+    }
 }
 
 /// The ticks since the last status line.
@@ -112,6 +123,7 @@ impl TickMetrics {
             input: phase("input"),
             simulation: phase("sim"),
             publication: phase("publish"),
+            waking: phase("wake"),
             audits: counter!(catalogue::AUDITS),
             audit_failures: counter!(catalogue::AUDIT_FAILURES),
             ticks: counter!(catalogue::TICKS),
@@ -156,6 +168,7 @@ impl TickMetrics {
         self.input.record(phases.input.as_secs_f64());
         self.simulation.record(phases.simulation.as_secs_f64());
         self.publication.record(phases.publication.as_secs_f64());
+        self.waking.record(phases.waking.as_secs_f64());
     }
 
     /// Counts an audit that found so many overlaps.

@@ -48,13 +48,25 @@ export function hueOf(slot) {
   return (slot * GOLDEN + 0.02) % 1;
 }
 
+/** How bright a colour is to the eye (WCAG 2.2, relative luminance). */
+export function luminance(colour) {
+  const [r, g, b] = colour.map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/** What players shine at least: blue is dark to the eye, and panels are too. */
+const BRIGHT = 0.24;
+
 const SLOTS = new Map();
 
 /** The colour of a slot's player: always the same array. */
 export function slotColour(slot) {
-  let colour = SLOTS.get(slot);
-  if (!colour) SLOTS.set(slot, (colour = hueColour(hueOf(slot))));
-  return colour;
+  if (!SLOTS.has(slot)) {
+    let [lightness, colour] = [0.62, hueColour(hueOf(slot))];
+    while (luminance(colour) < BRIGHT) colour = hueColour(hueOf(slot), 0.72, (lightness += 0.02));
+    SLOTS.set(slot, colour);
+  }
+  return SLOTS.get(slot);
 }
 
 /** The same for a style sheet. */

@@ -95,7 +95,7 @@ export class Charts {
     this.players.push(interval.value("game_players"));
     this.sent.push(interval.rate('game_udp_bytes_total{direction="sent"}') / 1000);
     this.rtt.push(interval.mean("game_rtt_seconds") * 1000);
-    const phases = ["input", "sim", "publish", "quantise", "interest", "encode", "send"].map((phase) => {
+    const phases = ["input", "sim", "publish", "wake", "quantise", "interest", "encode", "send"].map((phase) => {
       const mean = interval.mean("game_tick_phase_seconds", `{phase="${phase}"}`) * 1000;
       return Number.isFinite(mean) ? `${phase} ${mean.toFixed(2)}` : null;
     });

@@ -1,4 +1,4 @@
-/** Reads the server's own `/metrics`, so that the page shows what Prometheus does. */
+/** Reads the server's own metrics, so that the page shows what Prometheus does. */
 
 /**
  * The values of a page in Prometheus' text format, by series.
@@ -78,7 +78,7 @@ export class MetricsFeed {
   /** Asks once; what cannot be had is left out. */
   async ask() {
     try {
-      const answer = await fetch("/metrics", { cache: "no-store", signal: AbortSignal.timeout(2000) });
+      const answer = await fetch("/figures", { cache: "no-store", signal: AbortSignal.timeout(2000) });
       if (!answer.ok) throw new Error(`status ${answer.status}`);
       const age = Number(answer.headers.get("x-age-seconds")) * 1000;
       const at = performance.now() - age;

@@ -1,6 +1,6 @@
 /** The score table, and lines of what happened. */
 
-import { css, hueColour } from "../draw/colours.js";
+import { css, slotColour } from "../draw/colours.js";
 
 /** Seconds that a line of news stays. */
 const NEWS_SHOWN = 7;
@@ -82,14 +82,14 @@ export class ScoreView {
     return this.rows.get(slot);
   }
 
-  fill(row, { name, hue, health, score, deaths }, isFollowed) {
+  fill(row, { slot, name, health, score, deaths }, isFollowed) {
     const state = [name, health, score, deaths, isFollowed].join("\t");
     if (row.dataset.state === state) return;
     row.dataset.state = state;
     row.classList.toggle("followed", isFollowed);
     row.classList.toggle("dead", health === 0);
     const [nameCell, healthCell, scoreCell, deathsCell] = row.cells;
-    nameCell.firstChild.style.background = css(hueColour(hue));
+    nameCell.firstChild.style.background = css(slotColour(slot));
     nameCell.lastChild.textContent = name;
     healthCell.firstChild.style.inlineSize = `${Math.min(100, health)}%`;
     healthCell.firstChild.dataset.level = health > 60 ? "high" : health > 30 ? "middle" : "low";

@@ -1,4 +1,4 @@
-// PROTOCOL.md, "Chances": what the chances begin with, in 256ths.
+/** PROTOCOL.md, "Chances": what the chances begin with, in 256ths. */
 
 // prettier-ignore
 export const CHANCES = [

@@ -1,14 +1,18 @@
-// PROTOCOL.md, "Commands": what a spectator sends is an acknowledgement and one
-// command of all zeros.
+/**
+ * PROTOCOL.md, "Commands": what a spectator sends is an acknowledgement and one
+ * command of all zeros.
+ */
 
 const KIND = 1;
 
+/** Bits, the lowest of each byte first. */
 class BitWriter {
   constructor() {
     this.bytes = [];
     this.used = 0;
   }
 
+  /** Writes the `width` low bits of a number, the lowest first. */
   unsigned(value, width) {
     for (let i = 0; i < width; i++, this.used++) {
       if (this.used % 8 === 0) this.bytes.push(0);
@@ -19,8 +23,14 @@ class BitWriter {
   }
 }
 
-// The datagram that acknowledges what `History.acknowledgement` says, with a
-// command for `tick` that asks for nothing.
+/**
+ * A datagram with a command that asks for nothing.
+ *
+ * @param {number} tick that the command is for
+ * @param {?{latest: number, before: number}} acknowledgement as
+ *   `History.acknowledgement` gives it
+ * @returns {Uint8Array}
+ */
 export function idleCommand(tick, acknowledgement) {
   const writer = new BitWriter();
   writer.unsigned(KIND, 2);

@@ -1,4 +1,6 @@
-// PROTOCOL.md, "Control stream": frames, and the messages in them.
+/**
+ * PROTOCOL.md, "Control stream": frames, and the messages in them.
+ */
 
 import { Malformed } from "./range_decoder.js";
 
@@ -10,6 +12,7 @@ class Writer {
     this.bytes = [];
   }
 
+  /** A number in as many bytes as it needs, up to 32 bits. */
   unsigned(value) {
     if (value < 251) {
       this.bytes.push(value);
@@ -31,12 +34,14 @@ class Writer {
     return this.unsigned(bytes.length).raw(bytes);
   }
 
+  /** @returns {Uint8Array} the message behind its length */
   frame() {
     const length = this.bytes.length;
     return Uint8Array.from([length % 256, length >> 8, ...this.bytes]);
   }
 }
 
+/** A message as it is read; `Malformed` is thrown where it ends too early. */
 class Reader {
   constructor(bytes) {
     this.bytes = bytes;
@@ -57,6 +62,7 @@ class Reader {
     return value;
   }
 
+  /** Zigzag: even numbers are positive. */
   signed() {
     const value = this.unsigned();
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
@@ -74,25 +80,38 @@ class Reader {
     return { slot: this.unsigned(), generation: this.unsigned() };
   }
 
+  /** Nothing may follow. */
   end() {
     if (this.next !== this.bytes.length) throw new Malformed("bytes after a message");
   }
 }
 
+/** @returns {Uint8Array} the frame that says goodbye */
 export function leave() {
   return new Writer().unsigned(1).frame();
 }
 
+/**
+ * @param {number} tick whose digest was another one
+ * @returns {Uint8Array} the frame that tells the server
+ */
 export function mismatch(tick) {
   return new Writer().unsigned(2).unsigned(tick).frame();
 }
 
-// Cuts a stream into the contents of frames.
+/** Cuts a stream into the contents of frames. */
 export class Framer {
   constructor() {
     this.waiting = [];
   }
 
+  /**
+   * Takes more of the stream in.
+   *
+   * @param {Uint8Array} bytes
+   * @returns {Uint8Array[]} contents of the frames that are whole now
+   * @throws {Malformed} a frame is longer than is allowed
+   */
   push(bytes) {
     this.waiting.push(...bytes);
     const frames = [];
@@ -107,6 +126,10 @@ export class Framer {
   }
 }
 
+/**
+ * @param {string} name what to be called, 1 to 32 bytes
+ * @returns {Uint8Array} the frame that asks to be let in, whatever the map
+ */
 export function hello(name) {
   return new Writer().unsigned(0).unsigned(VERSION).raw(new Array(32).fill(0)).text(name).frame();
 }
@@ -130,6 +153,7 @@ const EVENTS = [
   (r) => ({ event: "standing", player: r.entity(), health: r.unsigned(), score: r.signed() }),
 ];
 
+/** The entry of a list that a number names. */
 function variant(reader, list, what) {
   const entry = list[reader.unsigned()];
   if (entry === undefined) throw new Malformed(`an unknown ${what}`);
@@ -154,7 +178,14 @@ const MESSAGES = [
   (r) => ({ message: "event", tick: r.unsigned(), ...variant(r, EVENTS, "event")(r) }),
 ];
 
-// What the server says in one frame.
+/**
+ * What the server says in one frame.
+ *
+ * @param {Uint8Array} content of a frame
+ * @returns {object} `message` says which: `hello`, `refused` (with a `reason`),
+ *   `closing` (likewise) or `event` (with a `tick`, and `event` for which)
+ * @throws {Malformed} it is none of these
+ */
 export function serverMessage(content) {
   const reader = new Reader(content);
   const message = variant(reader, MESSAGES, "message")(reader);

@@ -1,25 +1,38 @@
-// PROTOCOL.md, "Baselines", "Digest" and what a client acknowledges: the values
-// that a client has of each slot, and the snapshots that it took in.
+/**
+ * PROTOCOL.md, "Baselines", "Digest" and what a client acknowledges: the values
+ * that a client has of each slot, and the snapshots that it took in.
+ */
 
 import { decodeSnapshot, Digest, UnknownBaseline } from "./snapshot.js";
 
+/** Values that are kept of a slot. */
 const VALUES_OF_A_SLOT = 32;
+
+/** Ticks that a snapshot may be late, and that an acknowledgement tells of. */
 const TICKS_BACK = 32;
 
+/** What a client knows of a match. */
 export class History {
+  /** @param {object} terms the server's hello */
   constructor(terms) {
     this.terms = terms;
     this.latest = terms.tick;
-    // Ticks of snapshots taken in, newest first, at most `TICKS_BACK` old.
+    /** Ticks of snapshots taken in, newest first, at most `TICKS_BACK` old. */
     this.taken = [];
-    // For each slot its values, newest first: { tick, entity }.
+    /** @type {Map<number, {tick: number, entity: ?object}[]>} newest first */
     this.slots = new Map();
+    /** Digests that were checked, and the ticks of those that differed. */
     this.digests = 0;
     this.mismatches = [];
   }
 
-  // Takes a datagram in; gives the snapshot, or null if it is of no use.
-  // Throws `Malformed` if no server that keeps to the protocol sent it.
+  /**
+   * Takes a datagram in.
+   *
+   * @param {Uint8Array} bytes
+   * @returns {?object} the snapshot, or null if it is of no use any longer
+   * @throws {Malformed} if no server that keeps to the protocol sent it
+   */
   receive(bytes) {
     let snapshot;
     try {
@@ -42,22 +55,25 @@ export class History {
     return snapshot;
   }
 
+  /** The value of a slot at a tick, or the latest until it. */
   value(slot, tick, exact) {
     const values = this.slots.get(slot) ?? [];
     return values.find((value) => (exact ? value.tick === tick : value.tick <= tick));
   }
 
-  // What the latest snapshots say is in a slot.
+  /** What the latest snapshots say is in a slot, or null. */
   entity(slot) {
     return this.slots.get(slot)?.[0]?.entity ?? null;
   }
 
+  /** Keeps another value of a slot, and lets the oldest go. */
   keep(slot, tick, entity) {
     const values = [...(this.slots.get(slot) ?? []), { tick, entity }];
     values.sort((a, b) => b.tick - a.tick);
     this.slots.set(slot, values.slice(0, VALUES_OF_A_SLOT));
   }
 
+  /** Holds what is known to what the server says it means. */
   verify(tick, records, { first, slots, value }) {
     const digest = new Digest(tick);
     for (const { slot, entity } of records) digest.slot(slot, entity);
@@ -68,7 +84,12 @@ export class History {
     if (digest.hash !== value) this.mismatches.push(tick);
   }
 
-  // The acknowledgement of a command datagram: { latest, before }, or null.
+  /**
+   * What a command datagram acknowledges.
+   *
+   * @returns {?{latest: number, before: number}} the newest tick, and a bit for each
+   *   of those before it
+   */
   acknowledgement() {
     if (this.taken.length === 0) return null;
     const before = this.taken

@@ -1,12 +1,22 @@
-// PROTOCOL.md, "Range coding": the reading half.
+/**
+ * PROTOCOL.md, "Range coding": the reading half.
+ */
 
+/** Below this the range is widened by a byte. */
 const LEAST_RANGE = 2 ** 24;
+
+/** Bits of equal chance that are read at a time at most. */
 const RAW_STEP = 16;
 
+/** What was read is not what the protocol has. */
 export class Malformed extends Error {}
 
+/** Reads bits whose chances are learned on the way. */
 export class RangeDecoder {
-  // `priors`: what the chances begin with, in 256ths.
+  /**
+   * @param {number[]} priors what the chances begin with, in 256ths
+   * @param {Uint8Array} bytes
+   */
   constructor(priors, bytes) {
     this.chances = Uint16Array.from(priors, (prior) => prior << 8);
     this.bytes = bytes;
@@ -16,12 +26,14 @@ export class RangeDecoder {
     for (let i = 0; i < 4; i++) this.above = (this.above * 256 + this.byte()) >>> 0;
   }
 
+  /** The next byte; behind the end there are zeros. */
   byte() {
     const byte = this.next < this.bytes.length ? this.bytes[this.next] : 0;
     this.next++;
     return byte;
   }
 
+  /** Widens the range while it is too narrow. */
   shift() {
     while (this.range < LEAST_RANGE) {
       this.above = ((this.above << 8) | this.byte()) >>> 0;
@@ -29,6 +41,7 @@ export class RangeDecoder {
     }
   }
 
+  /** A bit, by the chance of this number, which learns from it. */
   bit(chance) {
     const likely = this.chances[chance];
     const share = (this.range >>> 16) * likely;
@@ -45,7 +58,7 @@ export class RangeDecoder {
     return bit;
   }
 
-  // Bits of which all values are equally likely, the lowest first.
+  /** Bits of which all values are equally likely, the lowest first. */
   raw(width) {
     let value = 0;
     for (let done = 0; done < width; done += RAW_STEP) {
@@ -59,18 +72,25 @@ export class RangeDecoder {
     return value;
   }
 
+  /** A number by its width in unary, from a chance on, at most so many bits wide. */
   number(chance, most) {
     let width = 0;
     while (width < most && this.bit(chance + width)) width++;
     return width < 2 ? width : 2 ** (width - 1) + this.raw(width - 1);
   }
 
+  /** The same with a sign. */
   signed(chance, most) {
     const magnitude = this.number(chance, most);
     return magnitude !== 0 && this.raw(1) ? -magnitude : magnitude;
   }
 
-  // The four bytes of `above` are read ahead; what the writer left out is zero.
+  /**
+   * Checks that all was read. The four bytes of `above` are read ahead; what the
+   * writer left out is zero.
+   *
+   * @throws {Malformed} there is more, or a zero that should have been left out
+   */
   finish() {
     if (this.next < this.bytes.length) throw new Malformed("bytes after the last field");
     if (this.bytes.length > 0 && this.bytes[this.bytes.length - 1] === 0) {

@@ -1,29 +1,45 @@
-// PROTOCOL.md, "Snapshots": one datagram, taken apart.
-//
-// An entity here is { generation, kind, asleep, position, velocity } with
-// `posture` and `yaw` for a player on foot, `model`, `driven`, `largest` and
-// `components` for a polyhedron; all numbers are the integers of the page.
+/**
+ * PROTOCOL.md, "Snapshots": one datagram, taken apart.
+ *
+ * All numbers of an entity are the integers of that page.
+ *
+ * @typedef {object} Entity
+ * @property {number} generation
+ * @property {number} kind `ON_FOOT` or `POLYHEDRON`
+ * @property {boolean} asleep
+ * @property {number[]} position
+ * @property {number[]} velocity
+ * @property {number} [posture] of a player on foot
+ * @property {number} [yaw] of a player on foot
+ * @property {number} [model] of a polyhedron
+ * @property {boolean} [driven] whether a player is in the polyhedron
+ * @property {number} [largest] which component of its attitude is left out
+ * @property {number[]} [components] the others
+ */
 
 import { CHANCES } from "./chances.js";
 import { Malformed, RangeDecoder } from "./range_decoder.js";
 
+/** Kinds of entities. */
 export const ON_FOOT = 0;
 export const POLYHEDRON = 1;
 
+/** Where the chances of differences begin. */
 const FIRST_CHANCE = { velocity: 88, position: 269 };
 const AXES = [0, 1, 2];
 
-// The tick that 16 low bits stand for, nearest to `near`.
+/** The tick that 16 low bits stand for, nearest to `near`. */
 export function nearestTick(low, near) {
   const ahead = ((((low - near) % 65536) + 65536 + 32768) % 65536) - 32768;
   return near + ahead;
 }
 
-// How large a difference is, in three classes.
+/** How large a difference is, in three classes. */
 function size(value) {
   return value === 0 ? 0 : value <= 3 ? 1 : 2;
 }
 
+/** How far an attitude has turned, in six. */
 function turnSize(greatest) {
   if (greatest === 0) return 1;
   if (greatest === 1) return 2;
@@ -32,10 +48,21 @@ function turnSize(greatest) {
   return greatest <= 31 ? 5 : 6;
 }
 
-// `terms` is the server's hello; `near` a tick the sender cannot be far from;
-// `baseline(slot, tick, exact)` gives { tick, entity }: the value of a slot at
-// that tick, or the latest until it. Throws `Malformed`, and `UnknownBaseline`
-// for what came too late to be read.
+/**
+ * Takes a snapshot apart.
+ *
+ * @param {Uint8Array} bytes of a datagram
+ * @param {object} terms the server's hello
+ * @param {number} near a tick that the sender cannot be far from
+ * @param {(slot: number, tick: number, exact: boolean) =>
+ *   {tick: number, entity: ?Entity} | undefined} baseline the value of a slot at that
+ *   tick, or the latest until it
+ * @returns {{tick: number, lead: ?number, motion: ?object,
+ *   records: {slot: number, entity: ?Entity}[],
+ *   digest: ?{first: number, slots: number, value: number}}}
+ * @throws {Malformed} it is no snapshot
+ * @throws {UnknownBaseline} it came too late to be read
+ */
 export function decodeSnapshot(bytes, terms, near, baseline) {
   if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 15) throw new Malformed("no snapshot");
   const tick = nearestTick(bytes[1] + 256 * bytes[2], near);
@@ -58,8 +85,10 @@ export function decodeSnapshot(bytes, terms, near, baseline) {
   return { tick, lead, motion, records, digest };
 }
 
+/** A snapshot leans on what is not known any longer. */
 export class UnknownBaseline extends Error {}
 
+/** How one's own player moves: none of a spectator's. */
 function readMotion(coder) {
   const view = new DataView(new ArrayBuffer(4));
   const float = () => {
@@ -82,6 +111,7 @@ function readMotion(coder) {
   return { position, velocity, yaw, crouching, grounded, jumpHeld, sincePushed, touched };
 }
 
+/** What a slot holds: an entity, or null for nothing. */
 function readRecord(coder, terms, tick, acknowledged, slot, baseline) {
   const isLatest = coder.bit(37) === 0;
   if (!isLatest && !coder.bit(38)) return coder.bit(39) ? null : readWhole(coder, terms);
@@ -100,6 +130,7 @@ function readPosition(coder, terms) {
   return AXES.map((axis) => coder.raw(terms.bits[axis]));
 }
 
+/** An entity that is told of whole. */
 function readWhole(coder, terms) {
   const entity = {
     generation: coder.number(40, 16),
@@ -114,6 +145,7 @@ function readWhole(coder, terms) {
   return { ...entity, model: coder.raw(7), driven: coder.raw(1) === 1, ...readAttitude(coder) };
 }
 
+/** An entity by what changed in `age` ticks. */
 function readChange(coder, terms, old, age) {
   const { kind } = old;
   const rate = terms.tickRate;
@@ -181,13 +213,15 @@ function readChange(coder, terms, old, age) {
   return { ...entity, model, driven, largest, components };
 }
 
-// PROTOCOL.md, "Digest": the hash of a tick and of what some slots hold.
+/** PROTOCOL.md, "Digest": the hash of a tick and of what some slots hold. */
 export class Digest {
+  /** @param {number} tick */
   constructor(tick) {
     this.hash = 0x811c9dc5;
     this.bytes(tick, 4);
   }
 
+  /** Takes the low bytes of a number in, the lowest first. */
   bytes(value, width) {
     for (let i = 0; i < width; i++) {
       const byte = Math.floor(value / 2 ** (8 * i)) & 0xff;
@@ -195,6 +229,7 @@ export class Digest {
     }
   }
 
+  /** Takes in what a slot holds, or null for nothing. */
   slot(slot, entity) {
     this.bytes(slot, 2);
     if (!entity) {

@@ -8,7 +8,8 @@ pub(crate) fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy"))
 }
 
-fn read(path: &str) -> String {
+/// A file of it.
+pub(crate) fn read(path: &str) -> String {
     let path = folder().join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

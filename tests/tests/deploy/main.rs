@@ -4,6 +4,7 @@
 
 mod files;
 mod prometheus;
+mod recipes;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -14,18 +15,13 @@ use std::time::Duration;
 use client_bot::client::Trust;
 use client_bot::minds::Minds;
 use client_bot::swarm::Swarm;
-use files::{dashboard_queries, exported, folder, names, recorded};
+use files::{dashboard_queries, exported, folder, names, read, recorded};
 use prometheus::{Prometheus, installed};
 use server::{Options, Server};
 use tests::harness;
 
 /// How long the bots play for Prometheus to watch.
 const MATCH: Duration = Duration::from_secs(8);
-
-fn read(path: &str) -> String {
-    let path = folder().join(path);
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
 
 #[test]
 fn rules_and_dashboard_name_metrics_that_exist() {

@@ -1,0 +1,113 @@
+//! What no engine here can run, held to what can be known of it without one: files,
+//! programs, options and ports that image, compose file, unit and manifests name.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use server::Options;
+use tests::harness;
+
+use crate::files::{folder, read};
+
+/// Files that start a server.
+const RECIPES: [&str; 4] =
+    ["Dockerfile", "compose.yaml", "systemd/arena-server.service", "agones/fleet.yaml"];
+
+/// What the server says of its command line.
+fn help() -> String {
+    let output = Command::new(harness::program("server")).arg("--help").output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Words of a text that begin so, without what cannot be part of a name.
+fn words(text: &str, beginning: &str) -> BTreeSet<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let words = text.split(|c| !is_part(c)).filter(|word| word.starts_with(beginning));
+    words.map(str::to_owned).collect()
+}
+
+#[test]
+fn options_that_are_set_are_options_of_the_server() {
+    let help = help();
+    let known = words(&help, "ARENA_");
+    assert!(known.contains("ARENA_MAP"), "{help}");
+    for recipe in RECIPES {
+        let unknown: Vec<_> = words(&read(recipe), "ARENA_").difference(&known).cloned().collect();
+        assert!(unknown.is_empty(), "{recipe} sets what there is not: {unknown:?}");
+    }
+    // Arguments are written as a list.
+    for recipe in ["Dockerfile", "agones/fleet.yaml"] {
+        let text = read(recipe);
+        let lists = text.lines().filter(|line| line.trim_start().starts_with("args:"));
+        for option in lists.flat_map(|line| words(line, "--")) {
+            assert!(help.contains(&option), "{recipe}: {option}");
+        }
+    }
+    let swarm = Command::new(harness::program("client-bot")).arg("--help").output().unwrap();
+    assert!(String::from_utf8(swarm.stdout).unwrap().contains("--bots"));
+}
+
+#[test]
+fn files_that_are_named_are_there() {
+    let top = folder().join("..");
+    let dockerfile = read("Dockerfile");
+    let copied = dockerfile.lines().filter_map(|line| line.strip_prefix("COPY "));
+    for sources in copied.filter(|line| !line.contains("--from")) {
+        for source in sources.split(' ').rev().skip(1) {
+            let (place, pattern) = source.rsplit_once("/*").unwrap_or((source, ""));
+            let mut entries = std::fs::read_dir(top.join(place))
+                .unwrap_or_else(|error| panic!("COPY {source}: {error}"));
+            let fits = |name: &Path| name.to_string_lossy().ends_with(pattern);
+            assert!(entries.any(|entry| fits(&entry.unwrap().path())), "COPY {source}: nothing");
+        }
+    }
+    let compose = read("compose.yaml");
+    let mounted = compose.lines().filter_map(|line| line.trim().strip_prefix("- ./"));
+    let mounted: Vec<_> = mounted.filter_map(|line| line.split(':').next()).collect();
+    assert!(mounted.len() >= 4, "{mounted:?}");
+    for path in mounted {
+        assert!(folder().join(path).exists(), "compose.yaml mounts {path}");
+    }
+    assert!(compose.contains("dockerfile: deploy/Dockerfile"));
+    for program in ["server", "client-bot"] {
+        assert!(dockerfile.contains(&format!("target/release/{program}")), "{program}");
+    }
+}
+
+#[test]
+fn ports_that_are_opened_are_those_that_the_server_takes() {
+    let options = Options::new("m");
+    let (game, pages) = (options.listen.port(), options.http.port());
+    for (recipe, lines) in [
+        ("Dockerfile", vec![format!("EXPOSE {game}/udp {pages}/tcp")]),
+        ("compose.yaml", vec![format!("{game}:{game}/udp"), format!("{pages}:{pages}")]),
+        (
+            "agones/fleet.yaml",
+            vec![format!("containerPort: {game}"), format!("containerPort: {pages}")],
+        ),
+    ] {
+        let text = read(recipe);
+        for line in lines {
+            assert!(text.contains(&line), "{recipe} does not say {line}");
+        }
+    }
+}
+
+#[test]
+fn systemd_finds_nothing_wrong_with_the_unit() {
+    let unit = read("systemd/arena-server.service");
+    // The program is not installed here.
+    let unit = unit.replace("/usr/local/bin/arena-server", "/bin/true");
+    let path = std::env::temp_dir().join(format!("arena-{}.service", std::process::id()));
+    std::fs::write(&path, unit).unwrap();
+    let verified = Command::new("systemd-analyze").arg("verify").arg(&path).output();
+    std::fs::remove_file(&path).unwrap();
+    let Ok(verified) = verified else {
+        eprintln!("SKIPPED: there is no systemd-analyze");
+        return;
+    };
+    let told = String::from_utf8_lossy(&verified.stderr).into_owned();
+    let about_it: Vec<_> = told.lines().filter(|line| line.contains("arena-")).collect();
+    assert!(about_it.is_empty(), "{about_it:?}");
+}
