@@ -1,4 +1,5 @@
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -82,13 +83,16 @@ impl Sidecar {
         let Ok(request) = request else {
             unreachable!("a path and a header known beforehand make a request");
         };
-        tokio::select! {
-            answer = sender.send_request(request) => Ok(answer.map_err(broken)?.status()),
-            // Drives the exchange; it ends first only when the line breaks.
-            ended = connection => match ended {
-                Err(source) => Err(broken(source)),
-                Ok(()) => Err(Error::Silent { path: report.path }),
-            },
+        let mut answer = pin!(sender.send_request(request));
+        let ended = tokio::select! {
+            answer = &mut answer => return Ok(answer.map_err(broken)?.status()),
+            // Drives the exchange.
+            ended = connection => ended,
+        };
+        // Who closes the line behind an answer has answered all the same.
+        match (answer.await, ended) {
+            (Ok(answer), _) => Ok(answer.status()),
+            (Err(_), Err(source)) | (Err(source), Ok(())) => Err(broken(source)),
         }
     }
 }

@@ -217,6 +217,8 @@ export class Camera {
       const [x, y] = [0, 1].map((axis) => this.bounds.max[axis] - this.bounds.min[axis]);
       height = Math.max(y / free.height, x / (aspect * free.width)) * 1.06;
       this.distance = height / 2 / Math.tan(FIELD / 2);
+      // From aside another one fits.
+      this.fitted = null;
     }
     const eye = add(target, [0, 0, 6000]);
     const matrix = multiply(shifted(orthographic(height * aspect, height, 1, 14000), free), lookAt(eye, target, [0, 1, 0]));

@@ -56,6 +56,36 @@ fn next_second(browser: &mut Chromium) {
     browser.wait_for(&format!("arena.frames.since > {before}"));
 }
 
+/// Says that a graphics processor draws: then edges are smoothed.
+const CLAIM_GRAPHICS: &str = "const get = WebGL2RenderingContext.prototype.getParameter;
+    const renderer = 0x9246;
+    WebGL2RenderingContext.prototype.getParameter = function (name) {
+        return name === renderer ? 'Some graphics processor' : get.call(this, name);
+    };";
+
+#[test]
+fn edges_are_smooth_where_a_graphics_processor_draws() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let mut colours = Vec::new();
+    for (before, smooth) in [("", false), (CLAIM_GRAPHICS, true)] {
+        let mut browser = Chromium::start(&program, "edges", (640, 480));
+        browser.open(&page_of(&running), before);
+        browser.wait_for(&format!("globalThis.arena?.shown.length > {}", crate::OBJECTS));
+        once_still(&mut browser);
+        assert_eq!(browser.evaluate("arena.renderer.ground.samples > 0"), smooth);
+        assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0);
+        let told = browser.evaluate("document.querySelector('#drawing').textContent");
+        assert_eq!(told.as_str().unwrap().contains("hardware acceleration"), !smooth, "{told}");
+        colours.push(crate::colours(&mut browser));
+        let complaints = browser.complaints();
+        assert!(complaints.is_empty(), "{complaints:?}");
+    }
+    // Where edges are smoothed there is more than what is on either side of them.
+    assert!(colours[1] > colours[0] * 5 / 4, "{colours:?}");
+    ends(running);
+}
+
 #[test]
 fn a_picture_costs_little_script_and_few_calls() {
     let Some(program) = installed() else { return };

@@ -150,22 +150,28 @@ fn agree(browser: &mut Chromium, walkers: &Walkers) {
     }
 }
 
+/// How many colours the page's picture has.
+fn colours(browser: &mut Chromium) -> u64 {
+    // It is lost with the frame, so it is read where it is drawn.
+    let count = browser.evaluate(
+        "(() => {
+            arena.frame(performance.now(), 1);
+            const { gl } = arena.renderer;
+            const pixels = new Uint8Array(gl.drawingBufferWidth * gl.drawingBufferHeight * 4);
+            gl.readPixels(0, 0, gl.drawingBufferWidth, gl.drawingBufferHeight, gl.RGBA,
+                gl.UNSIGNED_BYTE, pixels);
+            return new Set(new Uint32Array(pixels.buffer)).size;
+        })()",
+    );
+    count.as_u64().unwrap()
+}
+
 /// Every view and every layer draws something, without an error.
 fn draws(browser: &mut Chromium) {
     for key in ["1", "2", "3"] {
         browser.press(key);
-        // The picture is lost with the frame, so it is read where it is drawn.
-        let colours = browser.evaluate(
-            "(() => {
-                arena.frame(performance.now(), 1);
-                const { gl } = arena.renderer;
-                const pixels = new Uint8Array(gl.drawingBufferWidth * gl.drawingBufferHeight * 4);
-                gl.readPixels(0, 0, gl.drawingBufferWidth, gl.drawingBufferHeight, gl.RGBA,
-                    gl.UNSIGNED_BYTE, pixels);
-                return new Set(new Uint32Array(pixels.buffer)).size;
-            })()",
-        );
-        assert!(colours.as_u64().unwrap() > 100, "view {key}: {colours} colours");
+        let colours = colours(browser);
+        assert!(colours > 100, "view {key}: {colours} colours");
         assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0, "view {key}");
     }
     assert_eq!(browser.evaluate("arena.camera.mode"), "top");

@@ -3,6 +3,7 @@
 //! real Prometheus that scrapes a real server can answer every query.
 
 mod files;
+mod fleet;
 mod prometheus;
 mod recipes;
 
