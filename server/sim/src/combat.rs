@@ -2,13 +2,14 @@
 //!
 //! Three of them, enough to stress the world: a *ray* that hits at once, a
 //! *rocket* that flies straight under guard and bursts where it is stopped,
-//! and a *grenade*, a rigid body like any other that bursts after a while. A
+//! and a *grenade*, a ball that bounces under guard and bursts after a while. A
 //! burst hurts, pushes and wakes whatever it has in plain sight.
 //!
 //! A ray is judged by what the shooter saw: the other players are met where
 //! they stood when they were shown ([`Command::view_age`](crate::Command)).
 
 mod blast;
+mod bounce;
 mod fire;
 mod fly;
 mod past;

@@ -16,7 +16,7 @@ use arrayvec::ArrayVec;
 
 pub(crate) use find::{Pair, find};
 pub(crate) use known::known;
-pub(crate) use solve::solve;
+pub(crate) use solve::{BOUNCE_SPEED, FRICTION, max_spin, solve};
 
 /// The distance in units at which bodies come to rest: a tenth of a unit
 /// (some 2 mm) is too thin to see and a dozen guard margins thick.

@@ -12,6 +12,7 @@ use crate::counters::Counters;
 use crate::entities::Entities;
 use crate::guard::{Advance, Blocker, CREPT, Proposal, Space};
 use crate::impact::Impact;
+use crate::impulse::Struck;
 use crate::pose::Pose;
 use crate::rest;
 use crate::shape::Shapes;
@@ -188,13 +189,13 @@ impl Mover<'_> {
             Blocker::Solid(_) => None,
             Blocker::Entity(other) => Some(other),
         };
-        let Some(mut body) = Answering::new(self.entities, self.shapes, slot, impact.point) else {
-            return;
+        let struck = |slot| {
+            let entity = self.entities.get(slot).filter(|entity| entity.yields())?;
+            Struck::new(entity, self.shapes, impact.point)
         };
-        let partner =
-            other.and_then(|other| Answering::new(self.entities, self.shapes, other, impact.point));
-        let partner_speed = partner.as_ref().map_or(DVec3::ZERO, Answering::point_velocity);
-        let closing = (body.point_velocity() - partner_speed).dot(impact.axis);
+        let (Some(mut body), partner) = (struck(slot), other.and_then(struck)) else { return };
+        let partner_speed = partner.as_ref().map_or(DVec3::ZERO, Struck::velocity);
+        let closing = (body.velocity() - partner_speed).dot(impact.axis);
         let response = body.response(impact.axis)
             + partner.as_ref().map_or(0.0, |partner| partner.response(impact.axis));
         if closing <= 0.0 || response <= 0.0 {
@@ -208,52 +209,6 @@ impl Mover<'_> {
             self.stirred.push(other);
             partner.push(impulse);
             partner.store(self.entities, other);
-        }
-    }
-}
-
-/// A body that takes one impulse at one point.
-struct Answering {
-    velocity: DVec3,
-    angular: DVec3,
-    arm: DVec3,
-    inverse_mass: f64,
-    inverse_inertia: glam::DMat3,
-}
-
-impl Answering {
-    fn new(entities: &Entities, shapes: &Shapes, slot: u16, point: DVec3) -> Option<Self> {
-        let entity = entities.get(slot).filter(|entity| entity.is_awake_body())?;
-        let placement = entity.placement()?;
-        let shape = &shapes[placement.shape()];
-        let rotation = placement.pose().rotation();
-        Some(Self {
-            velocity: entity.velocity,
-            angular: entity.angular,
-            arm: point - placement.pose().position,
-            inverse_mass: shape.inverse_mass,
-            inverse_inertia: rotation * shape.inverse_inertia * rotation.transpose(),
-        })
-    }
-
-    fn point_velocity(&self) -> DVec3 {
-        self.velocity + self.angular.cross(self.arm)
-    }
-
-    fn response(&self, direction: DVec3) -> f64 {
-        let turned = self.arm.cross(direction);
-        self.inverse_mass + turned.dot(self.inverse_inertia * turned)
-    }
-
-    fn push(&mut self, impulse: DVec3) {
-        self.velocity += impulse * self.inverse_mass;
-        self.angular += self.inverse_inertia * self.arm.cross(impulse);
-    }
-
-    fn store(&self, entities: &mut Entities, slot: u16) {
-        if let Some(entity) = entities.get_mut(slot) {
-            entity.velocity = self.velocity;
-            entity.angular = self.angular;
         }
     }
 }

@@ -106,18 +106,29 @@ impl Entity {
         Some(Seen { pose, awake: self.is_awake_body() })
     }
 
-    /// Whether it is moved by the solver and the guard, and by impulses.
+    /// Whether impulses move it.
     pub(crate) fn is_rigid(&self) -> bool {
         match self.role {
             Role::Prop(_) | Role::Cargo(_) => true,
-            Role::Projectile(projectile) => projectile.weapon == Weapon::Grenade,
+            Role::Projectile(_) => self.is_ball(),
             Role::Player(Player { body, .. }) => matches!(body, PlayerBody::Hovertank(_)),
         }
     }
 
-    /// Whether the solver and the guard move it this tick.
-    pub(crate) fn is_awake_body(&self) -> bool {
+    /// Whether it is a ball that was thrown: it falls and bounces by itself, and
+    /// the solver only pushes it.
+    pub(crate) fn is_ball(&self) -> bool {
+        matches!(&self.role, Role::Projectile(projectile) if projectile.weapon == Weapon::Grenade)
+    }
+
+    /// Whether an impulse moves it this tick.
+    pub(crate) fn yields(&self) -> bool {
         self.is_rigid() && !self.rest.asleep && self.placed.is_some()
+    }
+
+    /// Whether solver and guard move it this tick, together with all others.
+    pub(crate) fn is_awake_body(&self) -> bool {
+        self.yields() && !self.is_ball()
     }
 
     pub(crate) fn player(&self) -> Option<&Player> {

@@ -4,9 +4,11 @@
 //! [`Space::place`] judges a pose out of nowhere (spawning, rescue, standing
 //! up); [`Space::advance`] follows the motions of many bodies at once, as far
 //! as each is free; [`Agent::sweep`] follows a player's box, whose world is the
-//! onion. All three keep [`MARGIN`] between any two bodies, and between
-//! bodies and the world.
+//! onion; [`Space::fly`] follows what was thrown, whose world is the shifted
+//! planes. All keep [`MARGIN`] between any two bodies, and between bodies and
+//! the world.
 
+mod flight;
 mod sweep;
 mod together;
 
@@ -55,6 +57,17 @@ pub(crate) enum Blocker {
     Entity(u16),
 }
 
+impl Blocker {
+    /// The slot of the entity that it is, if it is one.
+    pub(crate) fn entity(self) -> Option<u16> {
+        match self {
+            Self::Solid(_) => None,
+            Self::Entity(slot) => Some(slot),
+        }
+    }
+}
+
+pub(crate) use flight::Stop;
 pub(crate) use sweep::{Agent, Crowd, LEAST_CLEARANCE, Memory, Others, Sweep, SweepHit};
 pub(crate) use together::{Advance, CREPT, Proposal};
 

@@ -30,6 +30,7 @@ mod grid;
 mod guard;
 mod hovertank;
 mod impact;
+mod impulse;
 mod movement;
 mod pose;
 mod predict;

@@ -9,7 +9,7 @@ use crate::shape::Shapes;
 
 /// Slower than this at every point of its surface, in units per second, a
 /// body is still: half of what gravity adds in a tick of 1/60 s.
-const STILL_SPEED: f64 = 6.0;
+pub(crate) const STILL_SPEED: f64 = 6.0;
 
 /// A body is still, too, whose surface keeps within this many units of where it
 /// was, however fast: what is wedged in a heap may tremble for ever. Thrice as
@@ -21,7 +21,7 @@ const TREMBLING: f64 = 1.0;
 const WAKING_SPEED: f64 = 2.0;
 
 /// How long an island must have been still, in seconds.
-const STILL_SECONDS: f64 = 0.5;
+pub(crate) const STILL_SECONDS: f64 = 0.5;
 
 /// The same for bodies that are held, by the solver or by the guard: only a push
 /// from outside moves them again. A few ticks, for what rocks stands for one
@@ -124,9 +124,11 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
             continue;
         }
         islands.join(pair.key.body, other);
-        // Players walk off without a word: what leans on one stays awake.
+        // Players walk off without a word, and what is thrown bursts: what leans on
+        // one stays awake.
         let leans = pair.points.iter().any(|point| point.impulse[0] > 0.0);
-        if leans && entities.get(other).is_some_and(|entity| entity.walker().is_some()) {
+        let leaves = |entity: &Entity| entity.walker().is_some() || entity.is_ball();
+        if leans && entities.get(other).is_some_and(leaves) {
             islands.stir(pair.key.body);
         }
     }

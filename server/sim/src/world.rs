@@ -416,7 +416,7 @@ impl World {
         let waiting = entities().filter(|entity| entity.placement().is_none() && !dead(entity));
         self.counters.limbo = waiting.count() as u64;
         self.counters.entities = placed as u64;
-        self.counters.awake = entities().filter(|entity| entity.is_awake_body()).count() as u64;
+        self.counters.awake = entities().filter(|entity| entity.yields()).count() as u64;
     }
 }
 

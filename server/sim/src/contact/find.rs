@@ -217,7 +217,7 @@ impl Finder<'_> {
             Blocker::Solid(_) => None,
             Blocker::Entity(slot) => self.space.entities.get(slot),
         };
-        let partner = partner.filter(|partner| partner.is_awake_body());
+        let partner = partner.filter(|partner| partner.yields());
         let ahead = |entity: &Entity, time: f64| -> Option<Pose> {
             let pose = entity.placement()?.pose();
             Some(pose.advanced(entity.velocity, entity.angular, self.seconds * time))

@@ -20,6 +20,8 @@ use crate::guard::{Blocker, Proposal};
 use crate::pose::Pose;
 use crate::shape::Shapes;
 
+pub(crate) use manifold::{BOUNCE_SPEED, FRICTION};
+
 use island::Islands;
 use manifold::{Manifold, Point};
 use mover::Mover;
@@ -54,6 +56,11 @@ const MAX_SPIN: f64 = 20.0;
 /// [`crate::pose::arc`] is proven.
 const MAX_TURN: f64 = 1.0;
 
+/// Fastest spin in a tick of this many seconds, in radians per second.
+pub(crate) fn max_spin(seconds: f64) -> f64 {
+    MAX_SPIN.min(MAX_TURN / seconds)
+}
+
 /// Applies gravity and solves the contacts of all `pairs` over `seconds`.
 /// Writes the velocities of awake props and the impulses into the pairs, and
 /// returns where each awake prop should go that goes anywhere, in ascending
@@ -78,6 +85,15 @@ pub(crate) fn solve(
             movers.push(mover);
         }
     }
+    for other in pairs.iter().filter_map(|pair| pair.key.other.entity()) {
+        if index_of[usize::from(other)] == 0
+            && let Some(ball) = entities.get(other).filter(|e| e.is_ball() && e.yields())
+            && let Some(mover) = Mover::new(ball, shapes)
+        {
+            index_of[usize::from(other)] = movers.len();
+            movers.push(mover.weightless_ball());
+        }
+    }
     let bodies = |pair: &Pair| {
         let second = match pair.key.other {
             Blocker::Solid(_) => 0,
@@ -97,7 +113,11 @@ pub(crate) fn solve(
     }
     let mut proposals = Vec::with_capacity(movers.len() - 1);
     for entity in entities.iter_mut() {
-        let mover = &movers[index_of[usize::from(entity.id.slot)]];
+        let index = index_of[usize::from(entity.id.slot)];
+        let mover = &movers[index];
+        if entity.is_ball() && index > 0 {
+            entity.velocity = mover.velocity;
+        }
         let Some(placement) = entity.placement().filter(|_| entity.is_awake_body()) else {
             continue;
         };
@@ -142,7 +162,7 @@ impl Island {
         let steps = (members.len() as u32 + 2).clamp(SUB_STEPS_ALONE, SUB_STEPS);
         let sub_step = seconds / f64::from(steps);
         let spring = Spring::new(sub_step);
-        let max_spin = MAX_SPIN.min(MAX_TURN / seconds);
+        let max_spin = max_spin(seconds);
         let points = &mut self.points;
         for _ in 0..steps {
             members.iter().for_each(|&(_, mover)| movers[mover].fall(sub_step));

@@ -12,7 +12,7 @@ pub(crate) const FRICTION: f64 = 0.6;
 
 /// Slower impacts, in units per second, do not bounce: several ticks of
 /// gravity, so that nothing trembles at rest.
-const BOUNCE_SPEED: f64 = 60.0;
+pub(crate) const BOUNCE_SPEED: f64 = 60.0;
 
 /// Fastest easing, in units per second.
 const EASE_SPEED: f64 = 40.0;

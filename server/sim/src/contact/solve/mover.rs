@@ -61,6 +61,12 @@ impl Mover {
         })
     }
 
+    /// The same as something thrown, which falls by itself and no impulse turns.
+    pub(super) fn weightless_ball(self) -> Self {
+        let drive = Drive { linear: DVec3::Z * GRAVITY, ..self.drive };
+        Self { drive, angular: DVec3::ZERO, inverse_inertia: DMat3::ZERO, ..self }
+    }
+
     pub(super) fn fall(&mut self, seconds: f64) {
         self.velocity += (self.drive.linear - DVec3::Z * GRAVITY) * seconds;
         self.angular += self.drive.angular * seconds;
