@@ -54,6 +54,11 @@ impl Aabb {
         self.min.cmple(point).all() && point.cmple(self.max).all()
     }
 
+    /// Whether all of `other` lies inside or on the box.
+    pub fn encloses(&self, other: &Self) -> bool {
+        self.min.cmple(other.min).all() && other.max.cmple(self.max).all()
+    }
+
     /// Middle of the box.
     pub fn centre(&self) -> DVec3 {
         (self.min + self.max) * 0.5

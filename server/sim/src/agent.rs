@@ -113,7 +113,7 @@ pub(crate) fn step(
     let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
     let mut encounters = Encounters::default();
     let memory = Memory::new(counters);
-    let mut around = Around::new(arena, Others { space, slot }, memory);
+    let mut around = Around::new(arena, Others::new(space, slot, before.bounds()), memory);
     let moved = movement::step(motion, command, seconds, &mut around, &mut encounters);
     let pushed = around.pushed;
     let shape = arena.shapes.of_posture(moved.walker.posture);

@@ -14,7 +14,7 @@ mod solve;
 
 use arrayvec::ArrayVec;
 
-pub(crate) use find::{Pair, find};
+pub(crate) use find::{Pair, find, look_around};
 pub(crate) use known::known;
 pub(crate) use solve::{BOUNCE_SPEED, FRICTION, max_spin, solve};
 

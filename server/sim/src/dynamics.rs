@@ -7,7 +7,7 @@
 
 use glam::DVec3;
 
-use crate::contact::{Pair, find, known, solve};
+use crate::contact::{Pair, find, known, look_around, solve};
 use crate::counters::Counters;
 use crate::entities::Entities;
 use crate::guard::{Advance, Blocker, CREPT, Proposal, Space};
@@ -51,6 +51,7 @@ pub(crate) fn step(
     counters: &mut Counters,
 ) -> Vec<u16> {
     for round in 0..MAX_WAKE_ROUNDS {
+        look_around(map, shapes, entities, seconds);
         let space = Space { map, shapes, entities };
         *pairs = find(&space, pairs, seconds, round > 0, counters);
         entities.iter_mut().for_each(|entity| entity.seen = entity.seen_now());

@@ -6,6 +6,7 @@ use crate::grid::{CellRange, Grid};
 use crate::guard::Placement;
 use crate::hovertank::{Cargo, Drive, Hovertank};
 use crate::movement::Walker;
+use crate::near_solids::NearSolids;
 use crate::pose::Pose;
 use crate::shape::ShapeId;
 use crate::state::{EntityId, ModelId};
@@ -60,6 +61,8 @@ pub(crate) struct Entity {
     /// The slot of the player whose shove set it going, if nothing else has
     /// since. No tick depends on it: it only tells who was pushed.
     pub(crate) shoved_by: Option<u16>,
+    /// What of the world is around it; no tick depends on that either.
+    pub(crate) near_solids: NearSolids,
     placed: Option<(Placement, CellRange)>,
 }
 
@@ -239,6 +242,7 @@ impl Entities {
             rest: Rest::default(),
             seen: None,
             shoved_by: None,
+            near_solids: NearSolids::none(),
             placed: None,
         });
         Some(id)

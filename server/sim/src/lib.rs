@@ -32,6 +32,7 @@ mod hovertank;
 mod impact;
 mod impulse;
 mod movement;
+mod near_solids;
 mod pose;
 mod predict;
 pub mod query;

@@ -174,13 +174,13 @@ impl<'a> Seen<'a> {
 }
 
 impl<'a> Crowd<'a> for Seen<'a> {
-    fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, Body<'a>)) {
+    fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, &Body<'a>)) {
         let near = self.bodies.iter().filter(|(.., around)| around.overlaps(bounds));
         for (slot, body, around) in near {
             let inside = around.overlaps(&self.player.speedbox())
                 && least_gap(&self.player, body, Candidates::ALL).is_none();
             if !inside {
-                each(*slot, body.clone());
+                each(*slot, body);
             }
         }
     }

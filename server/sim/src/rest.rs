@@ -1,5 +1,5 @@
-//! Sleep and waking. A prop that has not moved to speak of for half a second
-//! falls asleep together with everything it touches (its island), and costs
+//! Sleep and waking. A prop that has not moved to speak of for a while falls
+//! asleep together with everything it touches (its island), and costs
 //! nothing until something that moves touches it or takes its support away.
 
 use crate::contact::{Pair, REST_GAP};
@@ -20,13 +20,18 @@ const TREMBLING: f64 = 1.0;
 /// it touches: above the last trembling of a pile that settles.
 const WAKING_SPEED: f64 = 2.0;
 
-/// How long an island must have been still, in seconds.
-pub(crate) const STILL_SECONDS: f64 = 0.5;
+/// How long an island must have been still, in seconds. Friction stops what
+/// slides so slowly in a tenth of that, and what rocks is as slow for a fifth of
+/// it where it turns round.
+pub(crate) const STILL_SECONDS: f64 = 0.15;
 
 /// The same for bodies that are held, by the solver or by the guard: only a push
-/// from outside moves them again. A few ticks, for what rocks stands for one
-/// where it turns round.
-const HELD_SECONDS: f64 = 0.06;
+/// from outside moves them again.
+const HELD_SECONDS: f64 = 0.03;
+
+/// But for as many ticks at the least: what rocks stands for one where it turns
+/// round.
+const LEAST_TICKS: u16 = 2;
 
 /// Bodies this near touch: the rest gap and what easing leaves of it.
 pub(crate) const TOUCH: f64 = 2.0 * REST_GAP;
@@ -104,7 +109,8 @@ fn trembles(entity: &Entity, shapes: &Shapes) -> bool {
 /// Counts still ticks and lets islands fall asleep that have been still for
 /// long enough.
 pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) {
-    let [enough, held] = [STILL_SECONDS, HELD_SECONDS].map(|least| (least / seconds).ceil() as u16);
+    let [enough, held] = [STILL_SECONDS, HELD_SECONDS]
+        .map(|least| ((least / seconds).ceil() as u16).max(LEAST_TICKS));
     let mut islands = Islands::default();
     for entity in entities.iter_mut().filter(|entity| entity.is_awake_body()) {
         if surface_speed(entity, shapes) < STILL_SPEED || trembles(entity, shapes) {

@@ -98,6 +98,11 @@ impl<'a> Body<'a> {
         self.surface.map_or_else(|| self.parts[0].faces().iter().any(is_angled), |s| s.is_angled)
     }
 
+    /// Whether it is a solid of the world, whose axes are the world's.
+    fn is_fixed(&self) -> bool {
+        self.surface.is_none()
+    }
+
     /// Greatest `axis · x` at the beginning and at the end.
     fn extents(&self, axis: DVec3, extent: impl Fn(&DMat3, DVec3) -> f64) -> [f64; 2] {
         let [start, end] = &self.rotations;
@@ -110,6 +115,9 @@ impl<'a> Body<'a> {
 
     pub(super) fn box_extents(&self, axis: DVec3) -> [f64; 2] {
         let (centre, half) = (self.bounds.centre(), self.bounds.half_extents());
+        if self.is_fixed() {
+            return [axis.dot(centre) + axis.abs().dot(half); 2];
+        }
         self.extents(axis, |rotation, axis| {
             let local = rotation.transpose() * axis;
             local.dot(centre) + local.abs().dot(half)
@@ -117,6 +125,10 @@ impl<'a> Body<'a> {
     }
 
     pub(super) fn part_extents(&self, axis: DVec3) -> [f64; 2] {
+        if self.is_fixed() {
+            let vertices = self.parts[0].vertices().iter();
+            return [vertices.fold(f64::NEG_INFINITY, |reach, &v| reach.max(axis.dot(v))); 2];
+        }
         self.extents(axis, |rotation, axis| {
             let local = rotation.transpose() * axis;
             let vertices = self.parts.iter().flat_map(|part| part.vertices());

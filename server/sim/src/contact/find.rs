@@ -6,12 +6,13 @@ use super::seam::{Surface, surface};
 use super::{Points, REST_GAP};
 use crate::cascade::{Body, Candidates, Planes, Verdict, filter};
 use crate::counters::{Counters, Stage};
-use crate::entities::Entity;
+use crate::entities::{Entities, Entity};
 use crate::guard::{Blocker, Space};
 use crate::pose::Pose;
 use crate::separation::{
     Features, Part, Proximity, Separation, gap_along, separate, separate_from,
 };
+use crate::shape::Shapes;
 
 /// A contact nearer than this stands without asking where the tick leads.
 const NEAR: f64 = 2.0 * REST_GAP;
@@ -77,7 +78,8 @@ pub(crate) fn find(
             finder.keep(solids_of(before, entity.id.slot));
         } else {
             solids.clear();
-            space.map.solids_touching(&bounds.inflated(NEAR + own), |index| solids.push(index));
+            let around = bounds.inflated(NEAR + own);
+            entity.near_solids.visit(space.map, &around, |index| solids.push(index));
             solids.sort_unstable();
             for &index in &solids {
                 let solid = Body::fixed(&space.map.solids()[index as usize]);
@@ -231,6 +233,20 @@ impl Finder<'_> {
                 && !matches!(separate(&ours, &theirs, found.axis),
                     Proximity::Apart(ahead) if ahead.gap > CLOSE)
         })
+    }
+}
+
+/// Has each awake prop look around for the solids that [`find`] will ask about.
+pub(crate) fn look_around(
+    map: &maps::World,
+    shapes: &Shapes,
+    entities: &mut Entities,
+    seconds: f64,
+) {
+    for entity in entities.iter_mut().filter(|entity| entity.is_awake_body()) {
+        let reach = NEAR + reach_of(entity, shapes[entity.shape].radius, seconds);
+        let Some(around) = entity.placement().map(|p| p.bounds().inflated(reach)) else { continue };
+        entity.near_solids.look_around(map, &around);
     }
 }
 

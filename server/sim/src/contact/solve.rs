@@ -41,10 +41,10 @@ const SUB_STEPS_ALONE: u32 = 4;
 /// see it, and no way need be looked at. Most who wait for sleep are so still.
 const SLIGHT: f64 = 1.0 / 4096.0;
 
-/// Whom the solver leaves slower than this, in units per second, it holds: all
-/// forces on the body add up to nothing. A falling body gains as much in a
-/// fiftieth of a tick.
-const POISED: f64 = 0.25;
+/// Whom something touches and the solver leaves slower than this, in units per
+/// second, it holds: all forces on the body add up to nothing. A falling body
+/// gains as much in a thirteenth of a tick.
+const POISED: f64 = 1.0;
 
 /// And so far, in units, it may still be eased within a tick.
 const EASED: f64 = 1.0 / 64.0;
@@ -103,12 +103,14 @@ pub(crate) fn solve(
     };
     // One island fits the cache, with all that is prepared for it.
     let mut island = Island::default();
+    let mut touched = vec![false; movers.len()];
     for [members, touching] in Islands::new(movers.len(), pairs, bodies).iter() {
         island.prepare(&movers, touching.iter().map(|&(_, at)| (bodies(&pairs[at]), &pairs[at])));
         island.solve(&mut movers, members, seconds);
         for (manifold, &(_, at)) in island.manifolds.iter().zip(touching) {
             let impulses = manifold.impulses(&island.points);
             pairs[at].points.iter_mut().zip(impulses).for_each(|(point, to)| point.impulse = to);
+            bodies(&pairs[at]).into_iter().for_each(|mover| touched[mover] = true);
         }
     }
     let mut proposals = Vec::with_capacity(movers.len() - 1);
@@ -130,7 +132,8 @@ pub(crate) fn solve(
         if mover.comes_farther_than(SLIGHT, radius) {
             proposals.push(Proposal { slot: entity.id.slot, target, seconds });
         }
-        entity.rest.held = mover.velocity.length() + mover.angular.length() * radius < POISED
+        entity.rest.held = touched[index]
+            && mover.velocity.length() + mover.angular.length() * radius < POISED
             && !mover.comes_farther_than(EASED, radius);
         entity.velocity = mover.velocity;
         entity.angular = mover.angular;

@@ -33,23 +33,46 @@ pub(crate) const LEAST_CLEARANCE: f32 = 1.0 / 256.0;
 /// The bodies that a player may run into.
 pub(crate) trait Crowd<'a> {
     /// Shows `each` all whose box touches `bounds`, by ascending slot.
-    fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, Body<'a>));
+    fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, &Body<'a>));
     /// Velocity of the body in this slot, in units per second.
     fn velocity(&self, slot: u16) -> DVec3;
     /// Whether the player is the one who set the body in this slot going.
     fn is_own_doing(&self, slot: u16) -> bool;
 }
 
-/// Everybody but the player in `slot`, where they stand now.
-#[derive(Clone, Copy)]
+/// Farther than this, in units, hardly anybody looks within a tick: a step up
+/// and down, and three times as fast as one runs.
+const IN_REACH: f64 = 36.0;
+
+/// Everybody but the player in a slot, where they stand now.
 pub(crate) struct Others<'a> {
-    pub(crate) space: Space<'a>,
-    pub(crate) slot: u16,
+    space: Space<'a>,
+    slot: u16,
+    /// Who touches this box is in `near`: a player sweeps some ten times a tick.
+    reach: Aabb,
+    near: Vec<(u16, Aabb, Body<'a>)>,
+}
+
+impl<'a> Others<'a> {
+    /// For the player in `slot`, who stands within `bounds`.
+    pub(crate) fn new(space: Space<'a>, slot: u16, bounds: &Aabb) -> Self {
+        let reach = bounds.inflated(IN_REACH);
+        let mut near = Vec::new();
+        space.visit_entities(&reach, Some(slot), &mut |other, body| {
+            near.push((other, body.speedbox(), body));
+        });
+        Self { space, slot, reach, near }
+    }
 }
 
 impl<'a> Crowd<'a> for Others<'a> {
-    fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, Body<'a>)) {
-        self.space.visit_entities(bounds, Some(self.slot), each);
+    fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, &Body<'a>)) {
+        if self.reach.encloses(bounds) {
+            let touched = self.near.iter().filter(|(_, around, _)| around.overlaps(bounds));
+            touched.for_each(|(slot, _, body)| each(*slot, body));
+        } else {
+            self.space.visit_entities(bounds, Some(self.slot), &mut |slot, body| each(slot, &body));
+        }
     }
 
     fn velocity(&self, slot: u16) -> DVec3 {
@@ -140,8 +163,7 @@ impl Agent<'_> {
         let body = Body::standing(self.shape, Pose::at(position.as_dvec3()));
         let mut free = true;
         crowd.visit(&body.speedbox().inflated(MARGIN), &mut |_, other| {
-            free =
-                free && least_gap(&body, &other, Candidates::ALL).is_some_and(|gap| gap > MARGIN);
+            free = free && least_gap(&body, other, Candidates::ALL).is_some_and(|gap| gap > MARGIN);
         });
         free
     }
@@ -193,7 +215,7 @@ impl Agent<'_> {
         let body = Body::moving(self.shape, from, Pose::at(end.as_dvec3()));
         let mut first: Option<(Impact, u16)> = None;
         crowd.visit(&body.speedbox().inflated(AGENT_GAP), &mut |other, obstacle| {
-            let impact = match memory.pass(other, &body, &obstacle) {
+            let impact = match memory.pass(other, &body, obstacle) {
                 Passage::Free => return,
                 Passage::Blocked(impact) => impact,
                 Passage::Overlapping => {

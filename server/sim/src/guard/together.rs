@@ -137,7 +137,8 @@ impl Space<'_> {
         for i in 0..movers.len() {
             let slot = movers[i].slot;
             solids.clear();
-            self.map.solids_touching(&speedboxes[i], |index| solids.push(index));
+            let Some(entity) = self.entities.get(slot) else { continue };
+            entity.near_solids.visit(self.map, &speedboxes[i], |index| solids.push(index));
             for &index in &solids {
                 let solid = Body::fixed(&self.map.solids()[index as usize]);
                 let blocker = Blocker::Solid(index);

@@ -168,8 +168,9 @@ impl Manifold {
         }
     }
 
-    /// One pass; with `spring`, bodies nearer than the rest gap are pushed
-    /// apart as softly as it says.
+    /// One pass. With `spring`, bodies nearer than the rest gap are pushed apart as
+    /// softly as it says; without, friction holds them back: once a sub-step is
+    /// enough, from what it held them with the step before.
     pub(super) fn solve(
         &self,
         points: &mut [Point],
@@ -202,7 +203,9 @@ impl Manifold {
             };
             let wanted = [speed, stiffness, leak];
             point.reach_speed::<BOTH>(&mut velocities, self.axes[0], self.inverse_masses, wanted);
-            point.rub::<BOTH>(&mut velocities, &self.axes, self.inverse_masses);
+            if spring.is_none() {
+                point.rub::<BOTH>(&mut velocities, &self.axes, self.inverse_masses);
+            }
         }
         self.store(movers, &velocities);
     }
