@@ -63,6 +63,10 @@ const MAP_TIMEOUT: Duration = Duration::from_secs(120);
 /// the size of the largest body.
 const IN_THE_WAY: f64 = 256.0;
 
+/// The same for one tick: the size of the largest body, and how far the fastest
+/// gets in a second.
+const NEXT_TO: (f64, f64) = (64.0, 3840.0);
+
 /// One player in a match.
 #[derive(Debug)]
 pub struct Client {
@@ -174,7 +178,10 @@ impl Client {
         let (now, shown) = (self.now(), self.shown());
         let Some(sent) = self.session.command(now, command, shown) else { return false };
         let others = match self.motion() {
-            Some((_, motion)) => self.in_the_way_of(&motion),
+            Some((_, motion)) => {
+                let reach = NEXT_TO.0 + NEXT_TO.1 / self.tick_rate();
+                self.in_the_way_of(&motion, reach.min(IN_THE_WAY))
+            }
             None => Vec::new(),
         };
         if let Some(prediction) = &mut self.prediction {
@@ -249,7 +256,7 @@ impl Client {
     fn take_in(&mut self, snapshot: &SnapshotReceived) -> Option<PredictionError> {
         self.playout.arrived(self.now(), snapshot.tick);
         let others = match snapshot.answer {
-            Some(answer) => self.in_the_way_of(&answer.motion),
+            Some(answer) => self.in_the_way_of(&answer.motion, IN_THE_WAY),
             None => Vec::new(),
         };
         let here = self.session.player().and_then(|own| self.session.entity(own)).is_some();
@@ -264,9 +271,9 @@ impl Client {
     }
 
     /// What the own player may run into, as it was last heard of.
-    fn in_the_way_of(&self, motion: &PlayerMotion) -> Vec<Told> {
+    fn in_the_way_of(&self, motion: &PlayerMotion, reach: f64) -> Vec<Told> {
         let own = self.session.player();
-        let near = self.session.told_near(motion.position.as_dvec3(), IN_THE_WAY);
+        let near = self.session.told_near(motion.position.as_dvec3(), reach);
         near.filter(|(_, entity)| Some(entity.id) != own).collect()
     }
 

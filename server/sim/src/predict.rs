@@ -2,7 +2,7 @@ mod pile;
 
 use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use maps::geometry::Aabb;
 use maps::model::Model;
 
@@ -16,6 +16,7 @@ use crate::guard::{Crowd, Memory};
 use crate::movement::{self, Encounters, PlayerMotion};
 use crate::pose::Pose;
 use crate::setup::SetupError;
+use crate::shape::ShapeId;
 use crate::state::{EntityId, EntityState, Kind, ModelId};
 pub use pile::{Moving, Pile};
 
@@ -27,9 +28,13 @@ pub struct Predictor {
     arena: Arena,
 }
 
-/// Farther than this, in units, nobody meets anything within a tick: the fastest
-/// way of one at the slowest rate there is, with a step up and down.
-const IN_REACH: f64 = 240.0;
+/// What is farther than this, in units, than a player gets at their speed is met
+/// by nobody within a tick: a step up and down, and what the guard keeps free.
+const BEYOND: f64 = 40.0;
+
+/// How much faster, in units per second, than at its beginning a player can be
+/// within a tick: from standing to running, and a jump.
+const FASTER: f64 = 600.0;
 
 /// What a predicted tick comes to.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +73,7 @@ impl Predictor {
     ) -> Predicted {
         let mut counters = Counters::default();
         let mut encounters = Encounters::default();
-        let crowd = Seen::new(self, others, own, &motion);
+        let crowd = Seen::new(self, others, own, &motion, seconds);
         let memory = Memory::new(&mut counters);
         let mut around = Around::new(&self.arena, crowd, memory);
         let motion = movement::step(motion, command, seconds, &mut around, &mut encounters);
@@ -121,7 +126,7 @@ impl Predictor {
     }
 
     /// The shape of what gives way to a shove.
-    fn rigid(&self, other: &EntityState) -> Option<crate::shape::ShapeId> {
+    fn rigid(&self, other: &EntityState) -> Option<ShapeId> {
         match other.kind {
             Kind::Player { .. } => None,
             Kind::Prop { model } if self.bursts(model) => None,
@@ -129,28 +134,29 @@ impl Predictor {
         }
     }
 
+    fn shape(&self, other: &EntityState) -> Option<ShapeId> {
+        match other.kind {
+            Kind::Player { posture } => Some(self.arena.shapes.of_posture(posture)),
+            Kind::Vehicle { model } | Kind::Prop { model } => self.arena.shapes.of_model(model),
+        }
+    }
+
     fn body(&self, other: &EntityState) -> Option<Body<'_>> {
-        let (shape, pose) = match other.kind {
-            Kind::Player { posture } => {
-                (self.arena.shapes.of_posture(posture), Pose::at(other.position))
-            }
-            Kind::Vehicle { model } | Kind::Prop { model } => {
-                let shape = self.arena.shapes.of_model(model)?;
-                (shape, Pose { position: other.position, orientation: other.orientation })
-            }
+        let orientation = match other.kind {
+            Kind::Player { .. } => DQuat::IDENTITY,
+            Kind::Vehicle { .. } | Kind::Prop { .. } => other.orientation,
         };
-        Some(Body::standing(&self.arena.shapes[shape], pose))
+        let pose = Pose { position: other.position, orientation };
+        Some(Body::standing(&self.arena.shapes[self.shape(other)?], pose))
     }
 }
 
-/// The bodies that a client knows of. What is thought to be where the player
-/// is must be elsewhere, and is left out.
+/// The bodies that a client knows of, as far as the player can meet them.
 struct Seen<'a> {
     others: &'a [EntityState],
     own: &'a [EntityId],
-    /// Their bodies, as far as they are there, with the box around each.
+    /// With the box around each.
     bodies: Vec<(u16, Body<'a>, Aabb)>,
-    player: Body<'a>,
 }
 
 impl<'a> Seen<'a> {
@@ -159,30 +165,34 @@ impl<'a> Seen<'a> {
         others: &'a [EntityState],
         own: &'a [EntityId],
         motion: &PlayerMotion,
+        seconds: f64,
     ) -> Self {
         let player = predictor.player(motion);
-        // Farther than this nobody gets in a tick.
-        let reach = player.speedbox().inflated(IN_REACH);
+        let here = player.speedbox();
+        let speed = f64::from(motion.velocity.length()) + FASTER;
+        let reach = here.inflated(speed * seconds + BEYOND);
         let body = |other: &EntityState| {
+            let radius = predictor.arena.shapes[predictor.shape(other)?].radius;
+            let around = Aabb::from_centre(other.position, DVec3::splat(radius));
+            if !around.overlaps(&reach) {
+                return None;
+            }
             let body = predictor.body(other)?;
             let around = body.speedbox();
-            around.overlaps(&reach).then_some((other.id.slot, body, around))
+            // What is thought to be where the player is must be elsewhere.
+            let inside =
+                around.overlaps(&here) && least_gap(&player, &body, Candidates::ALL).is_none();
+            (!inside).then_some((other.id.slot, body, around))
         };
         let bodies = others.iter().filter_map(body).collect();
-        Self { others, own, bodies, player }
+        Self { others, own, bodies }
     }
 }
 
 impl<'a> Crowd<'a> for Seen<'a> {
     fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, &Body<'a>)) {
         let near = self.bodies.iter().filter(|(.., around)| around.overlaps(bounds));
-        for (slot, body, around) in near {
-            let inside = around.overlaps(&self.player.speedbox())
-                && least_gap(&self.player, body, Candidates::ALL).is_none();
-            if !inside {
-                each(*slot, body);
-            }
-        }
+        near.for_each(|(slot, body, _)| each(*slot, body));
     }
 
     fn velocity(&self, slot: u16) -> DVec3 {
