@@ -13,6 +13,7 @@ use crate::entities::Entities;
 use crate::guard::{Advance, Blocker, CREPT, Proposal, Space};
 use crate::impact::Impact;
 use crate::impulse::Struck;
+use crate::movement::GRAVITY;
 use crate::pose::Pose;
 use crate::rest;
 use crate::shape::Shapes;
@@ -159,6 +160,7 @@ impl Mover<'_> {
     /// otherwise one that is wedged would gather gravity until it bursts out,
     /// and never sleep.
     fn advance_in_part(&mut self, mut hindered: Vec<Remainder>, seconds: f64) {
+        self.take_back_gravity(&hindered);
         let got_nowhere = |remainder: &Remainder| {
             remainder.hindered || remainder.seconds > (1.0 - CREPT) * seconds
         };
@@ -180,6 +182,18 @@ impl Mover<'_> {
             let Some(entity) = self.entities.get_mut(remainder.slot) else { continue };
             entity.angular *= 1.0 - remainder.seconds / seconds;
             entity.rest.held |= got_nowhere(&remainder);
+        }
+    }
+
+    /// Who has not fallen for a part of the tick has not gained its speed: what
+    /// hinder each other in the fall would land with more than they fell with.
+    fn take_back_gravity(&mut self, stopped: &[Remainder]) {
+        for Remainder { slot, seconds: left, .. } in stopped {
+            if let Some(entity) = self.entities.get_mut(*slot)
+                && entity.velocity.z < 0.0
+            {
+                entity.velocity.z = (entity.velocity.z + GRAVITY * left).min(0.0);
+            }
         }
     }
 

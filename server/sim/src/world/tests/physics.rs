@@ -110,7 +110,9 @@ impl World {
 
 #[test]
 fn energy_never_rises() {
-    for seed in 0..6 {
+    // The last two rose by most of forty: bodies that hindered each other in the
+    // fall kept the speed of a way that they had not gone.
+    for seed in (0..6).chain([25, 26]) {
         let mut random = Random::new(seed);
         let mut world = World::new(chamber(256, 500), shipped().into(), CONFIG).expect("a match");
         for i in 0..24 {
@@ -136,7 +138,9 @@ fn energy_never_rises() {
     }
 }
 
-/// Share of the energy at the beginning that may come back within the fall:
-/// bodies are eased apart by hundredths of a unit, and a tumbling body keeps
-/// its spin, not its angular momentum, so that what is in its turning wavers.
-const RISE: f64 = 5e-3;
+/// Share of the energy at the beginning that may come back within the fall. Of
+/// forty seeds most stay below 1e-4: bodies are eased apart by hundredths of a
+/// unit, and a tumbling body keeps its spin, not its angular momentum, so that what
+/// is in its turning wavers. The worst reach 2e-3, where one body falls on another
+/// that lies: the impulse of the impact is the first guess of the next tick, too.
+const RISE: f64 = 3e-3;
