@@ -21,6 +21,7 @@ pub(crate) struct Grid {
     origin: [f64; 2],
     cell: f64,
     counts: [u16; 2],
+    /// Slots in ascending order.
     cells: Vec<Vec<u16>>,
     /// Whether cells out of range are skipped; else everyone is near.
     pub(crate) skips: bool,
@@ -56,13 +57,19 @@ impl Grid {
 
     pub(crate) fn insert(&mut self, slot: u16, range: CellRange) {
         for cell in self.indices(range) {
-            self.cells[cell].push(slot);
+            let slots = &mut self.cells[cell];
+            if let Err(at) = slots.binary_search(&slot) {
+                slots.insert(at, slot);
+            }
         }
     }
 
     pub(crate) fn remove(&mut self, slot: u16, range: CellRange) {
         for cell in self.indices(range) {
-            self.cells[cell].retain(|&s| s != slot);
+            let slots = &mut self.cells[cell];
+            if let Ok(at) = slots.binary_search(&slot) {
+                slots.remove(at);
+            }
         }
     }
 
@@ -71,8 +78,12 @@ impl Grid {
     pub(crate) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
         found.clear();
         if self.skips {
-            for cell in self.indices(self.range(bounds)) {
+            let range = self.range(bounds);
+            for cell in self.indices(range) {
                 found.extend_from_slice(&self.cells[cell]);
+            }
+            if range.min == range.max {
+                return;
             }
         } else {
             found.extend(self.cells.iter().flatten());

@@ -101,8 +101,13 @@ pub(crate) fn find(
             }
             if finder.is_unchanged(entity) && finder.is_unchanged(partner) {
                 finder.keep(known(before, entity.id.slot, Blocker::Entity(slot)).pairs());
-            } else if let Some(other) = space.standing(partner) {
-                let reach = NEAR + own + reach_of(partner);
+                continue;
+            }
+            let Some(placement) = partner.placement() else { continue };
+            let reach = NEAR + own + reach_of(partner);
+            if placement.bounds().overlaps(&bounds.inflated(reach))
+                && let Some(other) = space.standing(partner)
+            {
                 finder.meet(entity, &body, Blocker::Entity(slot), &other, reach);
             }
         }

@@ -146,19 +146,21 @@ impl<'a, 'p> Faces<'a, 'p> {
             |part: &Part, face: &Face, index: usize| part.to_world(vertex(part, face, index));
         let count = self.incident_face.vertices.len();
         let sides = self.reference_face.vertices.len();
-        let mut polygon = Polygon::new();
+        let (mut polygon, mut rest) = (&mut Polygon::new(), &mut Polygon::new());
         if count + sides > MAX_CORNERS {
-            return polygon;
+            return polygon.clone();
         }
         polygon.extend((0..count).map(|i| corner(self.incident, self.incident_face, i)));
         let mut from = corner(self.reference, self.reference_face, sides - 1);
         for i in 0..sides {
             let to = corner(self.reference, self.reference_face, i);
             let outward = (to - from).cross(self.normal);
-            polygon = clip(&polygon, outward, outward.dot(from));
+            if clip(polygon, outward, outward.dot(from), rest) {
+                std::mem::swap(&mut polygon, &mut rest);
+            }
             from = to;
         }
-        polygon
+        polygon.clone()
     }
 }
 
@@ -184,14 +186,18 @@ fn most_aligned<'a>(part: &Part<'a>, direction: DVec3) -> (&'a Face, f64) {
     best
 }
 
-/// What of a convex polygon lies behind a plane. Each plane adds one corner at
-/// the most.
-fn clip(polygon: &Polygon, normal: DVec3, distance: f64) -> Polygon {
-    let mut kept = Polygon::new();
-    let Some(&last) = polygon.last() else { return kept };
-    let (mut from, mut before) = (last, normal.dot(last) - distance);
+/// Writes what of a convex polygon lies behind a plane, unless that is all of it;
+/// returns whether it has. Each plane adds one corner at the most.
+fn clip(polygon: &Polygon, normal: DVec3, distance: f64, kept: &mut Polygon) -> bool {
+    let height = |corner: DVec3| normal.dot(corner) - distance;
+    let (Some(&last), true) = (polygon.last(), polygon.iter().any(|&corner| height(corner) > 0.0))
+    else {
+        return false;
+    };
+    kept.clear();
+    let (mut from, mut before) = (last, height(last));
     for &to in polygon {
-        let after = normal.dot(to) - distance;
+        let after = height(to);
         if (before > 0.0) != (after > 0.0) && !kept.is_full() {
             kept.push(from + (to - from) * (before / (before - after)));
         }
@@ -200,7 +206,7 @@ fn clip(polygon: &Polygon, normal: DVec3, distance: f64) -> Polygon {
         }
         (from, before) = (to, after);
     }
-    kept
+    true
 }
 
 /// Keeps the four points that matter: the nearest, the one farthest from it,
