@@ -195,7 +195,7 @@ impl Finder<'_> {
                 }
                 let mut points = Points::new();
                 if (found.gap <= NEAR || self.closes(entity, other, &part, &against, &found))
-                    && seam_allows(self.space, &part, &against, other, &mut found)
+                    && seam_allows(self.space, entity, (&part, &against), other, &mut found)
                 {
                     points = match lying {
                         Some((axis, points)) if axis == found.axis => points,
@@ -269,15 +269,15 @@ fn reach_of(entity: &Entity, radius: f64, seconds: f64) -> f64 {
 /// will have its say stays as drawn: the two must agree.
 fn seam_allows(
     space: &Space,
-    part: &Part,
-    against: &Part,
+    entity: &Entity,
+    (part, against): (&Part, &Part),
     other: Blocker,
     found: &mut Separation,
 ) -> bool {
     if !matches!(other, Blocker::Solid(_)) || found.gap <= CLOSE {
         return true;
     }
-    match surface(space.map, against, found.on_b) {
+    match surface(space.map, &entity.near_solids, against, found.on_b) {
         Surface::AsDrawn => true,
         Surface::Covered => false,
         Surface::Face(normal) => {

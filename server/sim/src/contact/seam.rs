@@ -9,6 +9,7 @@
 use glam::DVec3;
 use maps::geometry::{Aabb, Face};
 
+use crate::near_solids::NearSolids;
 use crate::separation::Part;
 
 /// How far from the touched point to look for what covers a face: beyond any
@@ -29,14 +30,15 @@ pub(super) enum Surface {
     Covered,
 }
 
-/// Looks at the faces of the world's `solid` that meet at `point`.
-pub(super) fn surface(map: &maps::World, solid: &Part, point: DVec3) -> Surface {
+/// Looks at the faces of the world's `solid` that meet at `point`; `near` is what
+/// the body that touches it knows of its surroundings.
+pub(super) fn surface(map: &maps::World, near: &NearSolids, solid: &Part, point: DVec3) -> Surface {
     let here = |face: &&Face| face.plane.signed_distance(point).abs() < ON_FACE;
     let normals: Vec<DVec3> =
         solid.solid.faces().iter().filter(here).map(|face| face.plane.normal).collect();
     let open = |normal: &DVec3| {
         let inward: DVec3 = normals.iter().filter(|n| *n != normal).sum();
-        !is_solid(map, point + (*normal - inward) * PROBE)
+        !is_solid(map, near, point + (*normal - inward) * PROBE)
     };
     let mut open_faces = normals.iter().filter(|normal| open(normal));
     match (normals.len(), open_faces.next(), open_faces.next()) {
@@ -46,9 +48,9 @@ pub(super) fn surface(map: &maps::World, solid: &Part, point: DVec3) -> Surface 
     }
 }
 
-fn is_solid(map: &maps::World, point: DVec3) -> bool {
+fn is_solid(map: &maps::World, near: &NearSolids, point: DVec3) -> bool {
     let mut found = false;
-    map.solids_touching(&Aabb { min: point, max: point }, |index| {
+    near.visit(map, &Aabb { min: point, max: point }, |index| {
         found = found || map.solids()[index as usize].contains(point);
     });
     found
