@@ -83,14 +83,16 @@ fn heading(direction: DVec3) -> u16 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use glam::{DQuat, Vec3};
     use sim::{EntityId, Kind, ModelId, Posture, Walker};
 
     use super::*;
 
-    pub(super) fn arena() -> (World, Ways) {
+    pub(super) fn arena() -> (Arc<World>, Ways) {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
-        let map = World::load(std::path::Path::new(path)).unwrap();
+        let map = Arc::new(World::load(std::path::Path::new(path)).unwrap());
         let ways = Ways::explore(&map);
         (map, ways)
     }

@@ -201,8 +201,16 @@ async fn a_server_is_believed_by_the_authority_that_vouches_for_it() {
     std::fs::write(file("own.pem"), pem("CERTIFICATE", made.cert.der())).unwrap();
     std::fs::write(file("key.pem"), pem("PRIVATE KEY", &made.signing_key.serialize_der())).unwrap();
     std::fs::write(file("other.pem"), pem("CERTIFICATE", other.cert.der())).unwrap();
-    let (cert, key) = (Some(file("own.pem")), Some(file("key.pem")));
-    let running = Server::start(&Options { cert, key, ..options(1) }).unwrap();
+    let with = |cert: &str, key: &str| {
+        Server::start(&Options { cert: Some(file(cert)), key: Some(file(key)), ..options(1) })
+    };
+    for (cert, key, wrong) in
+        [("key.pem", "own.pem", "key.pem"), ("own.pem", "none.pem", "none.pem")]
+    {
+        let error = with(cert, key).unwrap_err().to_string();
+        assert!(error.contains(wrong), "{error}");
+    }
+    let running = with("own.pem", "key.pem").unwrap();
     let join = async |authority: &str, server_name: &str| {
         let authority = Authority::read(&file(authority), server_name).unwrap();
         let connector = Connector::new(running.local_addr(), Trust::Authority(authority)).unwrap();

@@ -191,7 +191,6 @@ mod tests {
     #[test]
     fn drivers_get_about_drop_cargo_and_land_in_pads() {
         let (map, ways) = arena();
-        let map = Arc::new(map);
         let drives: Vec<_> = (1..=4).map(|seed| drive(&map, &ways, seed)).collect();
         println!("units, pads, ticks in pads: {drives:?}");
         assert!(drives.iter().all(|(way, ..)| *way > 3_000.0), "{drives:?}");

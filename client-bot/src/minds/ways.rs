@@ -1,8 +1,9 @@
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 use maps::{SizeId, Trace, World};
-use sim::Random;
+use sim::{Command, PlayerMotion, Posture, Predictor, Random, Walker};
 
 /// Units between two neighbouring places.
 const STRIDE: f32 = 48.0;
@@ -15,6 +16,15 @@ const JUMP: f32 = 40.0;
 
 /// Deepest fall that a way may have.
 const FALL: f32 = 400.0;
+
+/// Seconds of a tick by which a flight is followed, and most ticks that it may
+/// take: longer than any pad throws.
+const TICK: f64 = 1.0 / 60.0;
+const FLIGHT: usize = 300;
+
+/// Whoever stands still and yet comes this far in a tick, in units, is thrown by
+/// a pad or put elsewhere.
+const CARRIED: f32 = 1.0;
 
 /// Most places remembered: a large map at this stride; a bot in a huge one
 /// knows its surroundings.
@@ -53,11 +63,14 @@ struct Explorer<'a> {
     standing: SizeId,
     /// Centre of the standing box over that of the crouching one.
     rise: Vec3,
+    /// The server's own movement; without it nothing is known of pads.
+    movement: Option<Predictor>,
 }
 
 impl Ways {
-    /// Walks through the map from its spawn points.
-    pub fn explore(map: &World) -> Self {
+    /// Walks through the map from its spawn points, and lets itself be thrown by
+    /// jump pads and put elsewhere by teleporters.
+    pub fn explore(map: &Arc<World>) -> Self {
         let mut ways = Self::default();
         let (Some(crouching), Some(standing)) = (map.size("crouching"), map.size("standing"))
         else {
@@ -65,7 +78,8 @@ impl Ways {
         };
         let height = |size: SizeId| map.sizes()[size.index()].half_extents.z;
         let rise = Vec3::Z * (height(standing) - height(crouching));
-        let explorer = Explorer { map, crouching, standing, rise };
+        let movement = Predictor::new(Arc::clone(map), &[]).ok();
+        let explorer = Explorer { map, crouching, standing, rise, movement };
         let spawn_points = map.entities().iter().filter(|entity| {
             matches!(entity.classname(), "info_player_deathmatch" | "info_player_start")
         });
@@ -76,6 +90,14 @@ impl Ways {
             }
         }
         while let Some(from) = open.pop_front() {
+            let Place { position, low, .. } = ways.places[from as usize];
+            if let Some(end) = explorer.carried(position, low) {
+                // Nobody walks on from where they are taken away.
+                let (to, new) = ways.add(&explorer, end);
+                open.extend(new);
+                ways.places[from as usize].exits.extend((to != from).then_some(to));
+                continue;
+            }
             for (dx, dy) in [(1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)] {
                 let start = ways.places[from as usize].position;
                 let stride = Vec3::new(dx as f32, dy as f32, 0.0) * STRIDE;
@@ -186,6 +208,31 @@ impl Explorer<'_> {
         None
     }
 
+    /// Where a player comes to stand whom a pad throws or a teleporter takes in
+    /// from where they stand; `None` if they stay.
+    fn carried(&self, position: Vec3, low: bool) -> Option<Vec3> {
+        let movement = self.movement.as_ref()?;
+        let (posture, rise) =
+            if low { (Posture::Crouching, Vec3::ZERO) } else { (Posture::Standing, self.rise) };
+        let walker = Walker { posture, grounded: true, ..Walker::default() };
+        let buttons = if low { sim::Buttons::CROUCH } else { sim::Buttons::default() };
+        let command = Command { buttons, ..Command::default() };
+        let start = PlayerMotion { position: position + rise, velocity: Vec3::ZERO, walker };
+        let step = |motion| movement.step(motion, command, TICK, &mut [], &[]).motion;
+        let mut motion = step(step(start));
+        if motion.position.distance(start.position) < CARRIED {
+            return None;
+        }
+        for _ in 0..FLIGHT {
+            if motion.walker.grounded {
+                let feet = if motion.walker.posture == posture { rise } else { self.rise - rise };
+                return self.ground_below(motion.position - feet);
+            }
+            motion = step(motion);
+        }
+        None
+    }
+
     /// Where a move ends.
     fn reach(&self, start: Vec3, end: Vec3) -> Vec3 {
         match self.map.find_first_transition(self.crouching, start, end) {
@@ -213,9 +260,9 @@ fn cell(position: Vec3) -> (i32, i32) {
 mod tests {
     use super::*;
 
-    fn arena() -> World {
+    fn arena() -> Arc<World> {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
-        World::load(std::path::Path::new(path)).unwrap()
+        Arc::new(World::load(std::path::Path::new(path)).unwrap())
     }
 
     #[test]
@@ -236,22 +283,36 @@ mod tests {
         assert!(share > 0.8, "{share}");
     }
 
+    /// Ways lead over the arena's pads as the movement code itself takes them.
+    #[test]
+    fn pads_throw_to_where_one_comes_to_stand() {
+        let map = arena();
+        let ways = Ways::explore(&map);
+        let far = |place: &&Place| {
+            let lands = place.exits.first().map(|&exit| ways.places[exit as usize].position);
+            lands.is_some_and(|lands| lands.distance(place.position) > 3.0 * STRIDE)
+        };
+        let thrown = ways.places.iter().filter(|place| place.exits.len() == 1).filter(far).count();
+        println!("{thrown} places throw or take away");
+        assert!(thrown > 0);
+    }
+
     #[test]
     fn a_route_is_walked_in_strides_and_through_free_space() {
         let map = arena();
         let ways = Ways::explore(&map);
         let size = map.size("crouching").unwrap();
         let mut random = Random::new(5);
-        let mut steps = 0;
+        let (mut steps, mut flights) = (0, 0);
         for _ in 0..50 {
             let (from, to) = (ways.any(&mut random).unwrap(), ways.any(&mut random).unwrap());
             for pair in ways.route(from, to).windows(2) {
                 let [a, b] = [pair[0].position, pair[1].position];
-                assert!((a - b).truncate().length() < 3.0 * f64::from(STRIDE), "{a} to {b}");
+                flights += u32::from((a - b).length() >= 3.0 * f64::from(STRIDE));
                 assert!(!map.is_solid(size, b.as_vec3()));
                 steps += 1;
             }
         }
-        assert!(steps > 100, "{steps}");
+        assert!(steps > 100 && flights * 20 < steps, "{flights} of {steps}");
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use proto::Tick;
 use proto::client::SnapshotReceived;
 use proto::control::{MapHash, MatchEvent, PlayerName};
-use sim::{EntityId, EntityState, Kind};
+use sim::{Buttons, EntityId, EntityState, Kind};
 use tokio::sync::{OnceCell, watch};
 use tracing::{debug, info, warn};
 
@@ -195,7 +195,11 @@ impl Bot {
                     looks += 1;
                     let sight = Sight { own, others: &others, map: &map.world, ways };
                     let command = match tank {
-                        Some(tank) => driver.decide(&tank, &sight),
+                        Some(tank) => {
+                            let command = driver.decide(&tank, &sight);
+                            record.deeds.note_driving(command.buttons.contains(Buttons::GRENADE));
+                            command
+                        }
                         None => mind.decide(&sight),
                     };
                     let shoves = client.prediction().is_some_and(Prediction::is_shoving);

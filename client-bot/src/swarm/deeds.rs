@@ -29,6 +29,9 @@ pub(super) struct Deeds {
     pads: Vec<Aabb>,
     on_pad: bool,
     rides: u64,
+    driving: u64,
+    drops: u64,
+    dropping: bool,
     last: Option<DVec3>,
     looked: Option<DVec3>,
 }
@@ -48,6 +51,10 @@ pub struct Doings {
     pub shoving_share: f64,
     /// Jump pads that all bots together rode.
     pub pads_ridden: u64,
+    /// Share of the time spent driving a hovertank.
+    pub driving_share: f64,
+    /// Times that bots in hovertanks let go of their cargo.
+    pub cargo_dropped: u64,
 }
 
 impl Deeds {
@@ -56,6 +63,14 @@ impl Deeds {
         let pads = map.entities().iter().filter(|entity| entity.classname() == "trigger_push");
         let pads = pads.flat_map(|pad| pad.solids()).map(|solid| *solid.bounds()).collect();
         Self { pads, wants_on: true, ..Self::default() }
+    }
+
+    /// Takes in a tick at the wheel of a hovertank, and whether the cargo was let
+    /// go in it.
+    pub(super) fn note_driving(&mut self, drops: bool) {
+        self.driving += 1;
+        let before = std::mem::replace(&mut self.dropping, drops);
+        self.drops += u64::from(drops && !before);
     }
 
     /// Takes in a tick: how the bot moves, if it is anywhere on foot, what it
@@ -93,6 +108,7 @@ impl Doings {
     pub(super) fn of<'a>(all: impl Iterator<Item = &'a Deeds> + Clone, tick_rate: f64) -> Self {
         let sum = |of: fn(&Deeds) -> u64| all.clone().map(of).sum::<u64>();
         let ticks = sum(|deeds| deeds.ticks).max(1) as f64;
+        let driving = sum(|deeds| deeds.driving) as f64;
         let travelled: f64 = all.clone().map(|deeds| deeds.travelled).sum();
         Self {
             units_per_minute: travelled / ticks * tick_rate * 60.0,
@@ -102,6 +118,8 @@ impl Doings {
             crouched_share: sum(|deeds| deeds.crouched) as f64 / ticks,
             shoving_share: sum(|deeds| deeds.shoving) as f64 / ticks,
             pads_ridden: sum(|deeds| deeds.rides),
+            driving_share: driving / (driving + sum(|deeds| deeds.ticks) as f64).max(1.0),
+            cargo_dropped: sum(|deeds| deeds.drops),
         }
     }
 }

@@ -337,13 +337,15 @@ impl fmt::Display for Report {
         writeln!(
             out,
             "deeds             {:.0} units a minute, hindered {:.1} % (at most {} s), ducking {:.0} %, \
-             shoving {:.0} %, {} pads ridden, {} kills",
+             shoving {:.0} %, {} pads ridden, driving {:.0} %, {} boxes dropped, {} kills",
             doings.units_per_minute,
             doings.hindered_share * 100.0,
             doings.longest_hindered_seconds,
             doings.crouched_share * 100.0,
             doings.shoving_share * 100.0,
             doings.pads_ridden,
+            doings.driving_share * 100.0,
+            doings.cargo_dropped,
             self.kills
         )?;
         write!(

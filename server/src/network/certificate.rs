@@ -105,39 +105,6 @@ mod tests {
         .unwrap();
     }
 
-    /// The bytes as RFC 7468 writes them.
-    fn pem(label: &str, bytes: &[u8]) -> String {
-        const DIGITS: &[u8; 64] =
-            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        let mut text = format!("-----BEGIN {label}-----\n");
-        for chunk in bytes.chunks(3) {
-            let word = chunk.iter().fold(0, |word, &byte| word << 8 | u32::from(byte));
-            let word = word << (8 * (3 - chunk.len()));
-            for digit in 0..4 {
-                let value = word >> (18 - 6 * digit) & 63;
-                text.push(if digit > chunk.len() { '=' } else { DIGITS[value as usize].into() });
-            }
-        }
-        text + &format!("\n-----END {label}-----\n")
-    }
-
-    #[test]
-    fn a_certificate_is_read_from_files() {
-        let folder = std::env::temp_dir().join(format!("certificate-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let (chain, key) = (folder.join("chain.pem"), folder.join("key.pem"));
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        std::fs::write(&chain, pem("CERTIFICATE", made.cert.der())).unwrap();
-        std::fs::write(&key, pem("PRIVATE KEY", &made.signing_key.serialize_der())).unwrap();
-        let read = Certificate::read(&chain, &key).unwrap();
-        assert_eq!(read.fingerprint, fingerprint(made.cert.der()));
-        let swapped = Certificate::read(&key, &chain).err().unwrap().to_string();
-        assert!(swapped.contains("key.pem"), "{swapped}");
-        let absent = Certificate::read(&chain, &folder.join("none")).err().unwrap().to_string();
-        assert!(absent.contains("none"), "{absent}");
-        std::fs::remove_dir_all(folder).unwrap();
-    }
-
     #[test]
     fn a_fingerprint_reads_as_the_sha_256_of_the_bytes() {
         // FIPS 180-4, the one-block example.
