@@ -254,7 +254,7 @@ class Page {
     const pixels = share < 1 ? `; ${Math.round(share * 100)} % of the pixels along each side are drawn, to keep up` : "";
     figure.parentElement.title = `The script takes ${script.toFixed(1)} ms of a frame${pixels}.`;
     const words = [];
-    if (this.renderer.software) words.push("No graphics processor: switch hardware acceleration on in the browser's settings.");
+    if (this.renderer.software) words.push("No graphics processor: only the map casts shadows. Switch hardware acceleration on in the browser's settings.");
     if (share < 1) words.push(`Drawn at ${Math.round(share * 100)} % sharpness to keep up.`);
     const note = document.querySelector("#drawing");
     if (note.textContent !== words.join(" ")) note.textContent = words.join(" ");

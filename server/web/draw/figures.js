@@ -35,13 +35,13 @@ function cuboid([x0, y0, z0], [x1, y1, z1]) {
  */
 export function pawn() {
   const body = lathe([
-    ring(8, -28, 10),
-    ring(13, -25, 10),
-    ring(14.5, -6, 10),
-    ring(11, 8, 10),
-    ring(6, 11, 10),
+    ring(8, -28, 8),
+    ring(13, -25, 8),
+    ring(14.5, -6, 8),
+    ring(11, 8, 8),
+    ring(6, 11, 8),
   ]);
-  const head = lathe([ring(5, 11, 10), ring(9.5, 15, 10), ring(9.5, 22, 10), ring(5, 27, 10)]);
+  const head = lathe([ring(5, 11, 8), ring(9.5, 15, 8), ring(9.5, 22, 8), ring(5, 27, 8)]);
   return [...body, ...head];
 }
 

@@ -56,17 +56,36 @@ export class Ground {
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
+  /**
+   * Copies it to the screen as it is, which takes a processor a tenth of the time
+   * that a shader does.
+   *
+   * @returns {boolean} false if this browser's screen keeps depths in another way:
+   *   then a shader has to
+   */
+  copy() {
+    const { gl, size } = this;
+    const whole = [0, 0, ...size];
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.kept);
+    if (this.copies === undefined) while (gl.getError() !== gl.NO_ERROR);
+    gl.blitFramebuffer(...whole, ...whole, gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT, gl.NEAREST);
+    // Asked once: the answer waits for all that was drawn.
+    this.copies ??= gl.getError() === gl.NO_ERROR;
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
+    return this.copies;
+  }
+
   fit(width, height) {
     const { gl, samples } = this;
     this.size = [width, height];
     for (const texture of [this.colour, this.depth]) gl.deleteTexture(texture ?? null);
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.kept);
     this.colour = this.attach(gl.COLOR_ATTACHMENT0, gl.RGBA8);
-    this.depth = this.attach(gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT24);
+    this.depth = this.attach(gl.DEPTH_STENCIL_ATTACHMENT, gl.DEPTH24_STENCIL8);
     if (samples === 0) return;
     for (const buffer of this.buffers ?? []) gl.deleteRenderbuffer(buffer);
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.drawn);
-    const formats = [[gl.COLOR_ATTACHMENT0, gl.RGBA8], [gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT24]];
+    const formats = [[gl.COLOR_ATTACHMENT0, gl.RGBA8], [gl.DEPTH_STENCIL_ATTACHMENT, gl.DEPTH24_STENCIL8]];
     this.buffers = formats.map(([place, format]) => {
       const buffer = gl.createRenderbuffer();
       gl.bindRenderbuffer(gl.RENDERBUFFER, buffer);

@@ -55,12 +55,14 @@ export class Renderer {
     this.canvas = canvas;
     /** Whether the processor draws; then edges are not smoothed. */
     this.software = drawsInSoftware();
-    const wanted = { antialias: !this.software, alpha: false, stencil: false, powerPreference: "high-performance" };
+    const wanted = { antialias: !this.software, alpha: false, stencil: this.software, powerPreference: "high-performance" };
     const gl = canvas.getContext("webgl2", wanted);
     if (!gl) throw new Error("This browser has no WebGL 2.");
     this.gl = gl;
     this.programs = Object.fromEntries(Object.entries(SOURCES).map(([name, source]) => [name, new Program(gl, source)]));
     this.shadows = new Shadows(gl);
+    // Without anything in it nothing has a shadow.
+    this.shadows.take(this.shadows.ofBodies, () => {});
     this.ground = new Ground(gl, !this.software);
     /** Share of the pixels along each side that are drawn. */
     this.detail = 1;
@@ -141,12 +143,15 @@ export class Renderer {
     }
     const [width, height] = [gl.drawingBufferWidth, gl.drawingBufferHeight];
     for (const [name, shape] of this.shapes) shape.fill(frame.bodies.get(name));
-    if (this.casts) this.castShadows();
+    // What moves casts shadows where a graphics processor draws them in no time.
+    const moving = this.casts && !this.software;
+    if (moving) this.castShadows();
     gl.viewport(0, 0, width, height);
     if (this.ground.isStale(view.matrix, width, height, this.casts)) {
       this.ground.take(width, height, () => this.drawMap(view));
     }
-    this.copyGround(view, width, height);
+    if (!this.software || this.ground.copies === false || !this.ground.copy()) this.drawGround(view, width, height, moving);
+    gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.CULL_FACE);
     this.light(this.programs.body, view).sample("u_moving_shadow", 1, this.shadows.ofBodies.texture);
     for (const shape of this.shapes.values()) shape.draw();
@@ -194,7 +199,7 @@ export class Renderer {
   }
 
   /** The kept picture, with its depth and the shadows that fall on it now. */
-  copyGround({ matrix }, width, height) {
+  drawGround({ matrix }, width, height, moving) {
     const { gl, ground, shadows } = this;
     gl.disable(gl.CULL_FACE);
     gl.enable(gl.DEPTH_TEST);
@@ -205,8 +210,8 @@ export class Renderer {
       .sample("u_moving_shadow", 1, shadows.ofBodies.texture)
       .sample("u_depth", 2, ground.depth)
       .set("u_size", [width, height])
-      .set("u_shadows", this.casts ? 1 : 0);
-    if (this.casts) this.programs.ground.set("u_to_sun", multiply(shadows.view, inverse(matrix)));
+      .set("u_shadows", moving ? 1 : 0);
+    if (moving) this.programs.ground.set("u_to_sun", multiply(shadows.view, inverse(matrix)));
     this.screen.draw();
     gl.depthFunc(gl.LESS);
   }
