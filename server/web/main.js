@@ -125,7 +125,7 @@ class Page {
     const scene = await fetchScene();
     this.scene = scene;
     this.renderer.show(scene);
-    this.camera.frame(scene.bounds, scene.polygons.flat());
+    this.camera.frame(scene.bounds, scene.polygons);
     this.layers.forgetMap();
     document.querySelector("h1").textContent = info.map;
     document.title = `${info.map} – Arena`;

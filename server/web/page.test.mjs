@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { Camera } from "./camera/camera.js";
+import { Sight } from "./camera/sight.js";
 import { inverse, multiply, project, rotate } from "./draw/algebra.js";
 import { hueColour, hueOf, luminance, slotColour } from "./draw/colours.js";
 import { COARSEST, Detail } from "./draw/detail.js";
@@ -127,6 +128,7 @@ test("a verdict says whether the match keeps its time", () => {
   assert.match(good.detail, /60 of 60 ticks a second.*10 % of its time.*0\.5 cores.*90 MB/);
   assert.equal(verdict(interval({ ticks: 119, overruns: 1 })).state, "good");
   assert.equal(verdict(interval({ ticks: 120, overruns: 20 })).state, "warn");
+  assert.equal(verdict(interval({ ticks: 119, overruns: 1, dropped: 1 })).state, "warn");
   assert.deepEqual(verdict(interval({ ticks: 90, overruns: 30, dropped: 30 })).state, "bad");
 });
 
@@ -154,7 +156,7 @@ test("every view has all of the map in the middle of what is free", () => {
   // A house with a tower: its box is mostly air.
   const points = [[-400, -900, 0], [1000, -900, 0], [1000, 500, 0], [-400, 500, 0], [-400, -900, 300]];
   const camera = new Camera();
-  camera.frame(bounds, points);
+  camera.frame(bounds, [points]);
   // And back again.
   for (const mode of ["orbit", "top", "orbit"]) {
     camera.look(mode);
@@ -170,6 +172,22 @@ test("every view has all of the map in the middle of what is free", () => {
     const reach = [0, 1].map((axis) => Math.max(...seen.map((at) => at[axis])) - Math.min(...seen.map((at) => at[axis])));
     assert.ok(reach[0] > 0.6 * 2 * 0.85 || reach[1] > 0.7 * 2 * 0.85, `${mode}: only ${reach}`);
   }
+});
+
+test("no wall hides whom one follows", () => {
+  // A wall across X at -100, that looks towards the player, 200 wide and high.
+  const wall = [[-100, -100, 0], [-100, 100, 0], [-100, 100, 200], [-100, -100, 200]];
+  const sight = new Sight([wall]);
+  assert.equal(sight.reach([0, 0, 50], [-200, 0, 50]), 0.5);
+  assert.equal(sight.reach([-200, 0, 50], [0, 0, 50]), 1, "from behind one sees through it");
+  assert.equal(sight.reach([0, 0, 50], [-200, 0, 450]), 1, "over it");
+  assert.equal(sight.reach([0, 0, 50], [-90, 0, 50]), 1, "in front of it");
+  const camera = new Camera();
+  camera.frame({ min: [-400, -400, 0], max: [400, 400, 400] }, [wall]);
+  camera.look("follow");
+  const followed = { position: [0, 0, 30], rotation: [0, 0, 0, 1] };
+  const { eye } = camera.view(1.6, 10, followed, { x: 0, y: 0, width: 1, height: 1 });
+  assert.ok(eye[0] > -100 && eye[0] < -40, `${eye}`);
 });
 
 test("a camera that has arrived shows the same picture again", () => {

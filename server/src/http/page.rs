@@ -19,6 +19,7 @@ macro_rules! files {
 /// built: it needs no folder beside it.
 const FILES: &[File] = &files![
     "camera/camera.js",
+    "camera/sight.js",
     "camera/steering.js",
     "draw/algebra.js",
     "draw/colours.js",

@@ -4,6 +4,7 @@
  * them never loses the place.
  */
 
+import { Sight } from "./sight.js";
 import { add, dot, lookAt, mix, multiply, orthographic, perspective, project, scale } from "../draw/algebra.js";
 
 const FIELD = Math.PI / 3.4;
@@ -15,6 +16,10 @@ const EASE = 0.12;
 
 /** Units behind and above a player that one follows. */
 const FOLLOW = { distance: 210, pitch: 0.42 };
+
+/** Units that one who follows keeps from walls, and to whom is followed at least. */
+const OFF_WALLS = 6;
+const CLOSEST = 40;
 
 /** Share of what is free of the screen that a map fills at first. */
 const FILLED = 0.96;
@@ -70,6 +75,7 @@ export class Camera {
     this.largest = 8000;
     this.eased = null;
     this.aside = { x: 0, y: 0 };
+    this.sight = new Sight([]);
     /** Where one looked at whom one follows. */
     this.last = null;
     this.followed = { distance: FOLLOW.distance, pitch: FOLLOW.pitch, turn: 0 };
@@ -79,10 +85,11 @@ export class Camera {
    * Looks at all of a map.
    *
    * @param {{min: number[], max: number[]}} bounds
-   * @param {number[][]} [points] of it; the corners of the bounds by default
+   * @param {number[][][]} [polygons] of it
    */
-  frame({ min, max }, points = cornersOf({ min, max })) {
-    this.outline = outermost(points);
+  frame({ min, max }, polygons = []) {
+    this.sight = new Sight(polygons);
+    this.outline = outermost(polygons.length > 0 ? polygons.flat() : cornersOf({ min, max }));
     const size = max.map((value, axis) => value - min[axis]);
     this.target = [0, 1, 2].map((axis) => (min[axis] + max[axis]) / 2);
     this.extent = Math.hypot(size[0], size[1]);
@@ -202,7 +209,9 @@ export class Camera {
       const target = add(followed.position, [0, 0, 26]);
       // Where one goes on from when one stops following.
       [this.target, this.yaw] = [followed.position, heading + Math.PI];
-      this.last = { target, eye: add(target, scale(back, distance)) };
+      const free = this.sight.reach(target, add(target, scale(back, distance + OFF_WALLS)));
+      const away = Math.max(free * (distance + OFF_WALLS) - OFF_WALLS, Math.min(CLOSEST, distance));
+      this.last = { target, eye: add(target, scale(back, away)) };
       return this.last;
     }
     // Whoever died is waited for where they were.

@@ -12,8 +12,8 @@ const ABOVE = 44;
 const BEYOND = 60;
 
 /** Distance at which names begin to fade, and what is left of the farthest. */
-const NEAR = 2200;
-const FAINTEST = 0.55;
+const NEAR = 3000;
+const FAINTEST = 0.8;
 
 /** Pixels that a line of names is high, and that a name keeps from another. */
 const LINE = 15;

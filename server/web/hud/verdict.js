@@ -3,6 +3,9 @@
 /** Share of ticks that may be late and are caught up: as the alert has it. */
 const HARMLESS = 0.05;
 
+/** Share of ticks left out from which on the match is slower than the clock to the eye. */
+const SEEN = 0.01;
+
 /**
  * What the server's own figures come to.
  *
@@ -25,7 +28,8 @@ export function verdict(interval) {
     `${cores.toFixed(1)} cores`,
     `${memory.toFixed(0)} MB`,
   ];
-  const [state, word] = dropped > 0 ? ["bad", "Slow"] : late > HARMLESS ? ["warn", "Late"] : ["good", "On time"];
+  const isSlow = dropped > SEEN * interval.growth("game_ticks_total");
+  const [state, word] = isSlow ? ["bad", "Slow"] : late > HARMLESS || dropped > 0 ? ["warn", "Late"] : ["good", "On time"];
   return { state, word, detail: detail.filter(Boolean).join(" · ") };
 }
 

@@ -1,0 +1,42 @@
+/** How far one sees through the map along a line, so that no wall hides whom one follows. */
+
+import { normalOf } from "../draw/mesh.js";
+import { cross, dot, subtract } from "../draw/algebra.js";
+
+/** What looks along lines through one map. */
+export class Sight {
+  /** @param {number[][][]} polygons of the map: convex, counter-clockwise from the front */
+  constructor(polygons) {
+    this.faces = polygons.map((corners) => {
+      const normal = normalOf(corners);
+      const edges = corners.map((a, i) => {
+        // Inward, along the face.
+        const inward = cross(normal, subtract(corners[(i + 1) % corners.length], a));
+        return { inward, least: dot(inward, a) };
+      });
+      return { normal, distance: dot(normal, corners[0]), edges };
+    });
+  }
+
+  /**
+   * The share of the way from one place to another until a face is in the way.
+   *
+   * @param {number[]} from in the open
+   * @param {number[]} to
+   * @returns {number} 0 to 1, which is all of it
+   */
+  reach(from, to) {
+    let reached = 1;
+    for (const { normal, distance, edges } of this.faces) {
+      const begin = dot(normal, from) - distance;
+      const end = dot(normal, to) - distance;
+      // Only who comes through the front meets it.
+      if (begin <= 0 || end >= 0) continue;
+      const share = begin / (begin - end);
+      if (share >= reached) continue;
+      const at = [0, 1, 2].map((i) => from[i] + (to[i] - from[i]) * share);
+      if (edges.every(({ inward, least }) => dot(inward, at) >= least)) reached = share;
+    }
+    return reached;
+  }
+}
