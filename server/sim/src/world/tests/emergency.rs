@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::audit::{Audit, Interpenetration};
+use crate::random::Random;
 
 /// A closed room about the origin: `width` units square, `height` high, floor
 /// at zero.
@@ -34,9 +35,19 @@ impl Trial {
 
     /// Puts a body where another world found it free, whatever is there.
     fn force(&mut self, elsewhere: &World, model: &str, position: DVec3) -> EntityId {
+        self.force_turned(elsewhere, model, position, DQuat::IDENTITY)
+    }
+
+    fn force_turned(
+        &mut self,
+        elsewhere: &World,
+        model: &str,
+        position: DVec3,
+        orientation: DQuat,
+    ) -> EntityId {
         let model = self.world.model(model);
         let shape = self.world.arena.shapes.of_model(model).expect("a shipped model");
-        let placement = elsewhere.free(shape, position, DQuat::IDENTITY);
+        let placement = elsewhere.free(shape, position, orientation);
         let id = self.world.entities.insert(Role::Prop(model), shape).expect("a free slot");
         self.world.entities.commit(id.slot, placement);
         id
@@ -141,6 +152,48 @@ fn bodies_spawned_inside_walls_and_sleepers_are_out_after_one_tick() {
     let within =
         |slot| trial.world.position(slot).abs().cmplt(DVec3::new(256.0, 256.0, 256.0)).all();
     assert!((0..8).all(within), "put back beyond a wall");
+}
+
+/// Bodies of all models and players, turned anyhow, at a few points of a room and
+/// of its walls: whatever overlaps, it is over within a tick, and nobody is lost.
+#[test]
+fn whatever_is_forced_into_the_world_is_clean_after_one_tick() {
+    let elsewhere = nowhere();
+    for seed in 0..4 {
+        let mut random = Random::new(seed);
+        let mut trial = Trial::new(chamber(400, 200));
+        let mut point = |reach: f64| {
+            let mut across = || random.between(-reach, reach);
+            DVec3::new(across(), across(), 100.0 + across() * 0.5)
+        };
+        // In the room, and some of them in its walls.
+        let points = [point(180.0), point(180.0), point(204.0), point(204.0)];
+        let (bodies, players) = (20 + random.below(80) as usize, 1 + random.below(20) as usize);
+        for _ in 0..bodies {
+            let models = shipped();
+            let name = models[random.below(models.len() as u64) as usize].name();
+            let mut part = || random.between(-1.0, 1.0);
+            let turn = DQuat::from_xyzw(part(), part(), part(), part()).normalize();
+            let aside = DVec3::new(part(), part(), part()) * 8.0;
+            let at = points[random.below(4) as usize] + aside;
+            trial.force_turned(&elsewhere, name, at, turn);
+        }
+        let standing = trial.world.arena.shapes.of_posture(Posture::Standing);
+        for _ in 0..players {
+            let id = trial.world.join().expect("there is a place");
+            let at = points[random.below(2) as usize].as_vec3().as_dvec3();
+            let placement = elsewhere.free(standing, at, DQuat::IDENTITY);
+            trial.world.entities.commit(id.slot, placement);
+        }
+        assert!(trial.overlaps().len() > bodies, "seed {seed}: nothing was forced");
+        for tick in 0..8 {
+            trial.step_clean(bodies + players);
+            let state = trial.world.state();
+            let outside = |entity: &&EntityState| entity.position.abs().max_element() > 201.0;
+            let lost = state.entities.iter().find(outside);
+            assert!(lost.is_none(), "seed {seed}, tick {tick}: out of the room: {lost:?}");
+        }
+    }
 }
 
 #[test]
