@@ -194,6 +194,29 @@ fn a_crate_is_shoved_along_and_two_players_block_each_other() {
 }
 
 #[test]
+fn who_comes_in_stands_at_the_free_spawn_point_farthest_from_everyone_else() {
+    let point =
+        |origin: &'static str| [("classname", "info_player_deathmatch"), ("origin", origin)];
+    let drawing = Drawing::floor()
+        .spawn([-800, 0, 1])
+        .entity(&point("-700 0 25"))
+        .entity(&point("700 0 25"))
+        .entity(&point("800 500 25"));
+    let arrivals = |drawing: &Drawing| {
+        let mut world = start(drawing);
+        [(); 3].map(|()| {
+            let id = world.join().expect("there is room");
+            find(&world, id).position.truncate().as_ivec2().to_array()
+        })
+    };
+    assert_eq!(arrivals(&drawing), [[-800, 0], [800, 500], [700, 0]]);
+    // A stack so high that nobody is lifted onto it.
+    let stack = [17.0, 50.0, 83.0, 116.0].into_iter();
+    let taken = stack.fold(drawing, |d, z| d.prop("crate", [700.0, 0.0, z], 0.0));
+    assert_eq!(arrivals(&taken), [[-800, 0], [800, 500], [-700, 0]]);
+}
+
+#[test]
 fn a_jump_pad_throws_up_to_its_target() {
     let drawing = Drawing::floor()
         .spawn([-300, 0, 1])
