@@ -33,9 +33,19 @@ pub(crate) fn exported() -> Vec<String> {
 
 /// The series that our rules record.
 pub(crate) fn recorded() -> Vec<String> {
+    rules("record")
+}
+
+/// The alerts that our rules raise.
+pub(crate) fn alerts() -> Vec<String> {
+    rules("alert")
+}
+
+fn rules(kind: &str) -> Vec<String> {
+    let beginning = format!("- {kind}: ");
     let rules = read("prometheus/rules.yml");
-    let record = |line: &str| line.trim().strip_prefix("- record: ").map(str::to_owned);
-    rules.lines().filter_map(record).collect()
+    let name = |line: &str| line.trim().strip_prefix(&beginning).map(str::to_owned);
+    rules.lines().filter_map(name).collect()
 }
 
 /// The names of our metrics in a text, recorded ones included.

@@ -16,7 +16,7 @@ use std::time::Duration;
 use client_bot::client::Trust;
 use client_bot::minds::Minds;
 use client_bot::swarm::Swarm;
-use files::{dashboard_queries, exported, folder, names, read, recorded};
+use files::{alerts, dashboard_queries, exported, folder, names, read, recorded};
 use prometheus::{Prometheus, installed};
 use server::{Options, Server};
 use tests::harness;
@@ -36,6 +36,11 @@ fn rules_and_dashboard_name_metrics_that_exist() {
         let unknown: Vec<_> =
             names(&text).into_iter().filter(|name| !known.contains(name)).collect();
         assert!(unknown.is_empty(), "{file} names what there is not: {unknown:?}");
+    }
+    // Every rule is tried, whatever was added last.
+    let tried = read("prometheus/rules_test.yml");
+    for rule in alerts().into_iter().chain(recorded()) {
+        assert!(tried.contains(&rule), "rules_test.yml does not try {rule}");
     }
     // And the other way: what an operator must never miss is watched.
     for watched in ["game_digest_mismatches_total", "game_emergency_replacements_total"] {
