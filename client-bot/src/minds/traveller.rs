@@ -7,6 +7,17 @@ use super::ways::{Waypoint, Ways};
 /// Nearer than this, in units on the ground, a place has been reached.
 const REACHED: f64 = 28.0;
 
+/// The same for where one is thrown or taken away: near the edge of a pad one is
+/// not on it yet.
+const ENTERED: f64 = 8.0;
+
+/// Places farther apart than this, in units, are not walked between: a pad or a
+/// teleporter is in the first.
+const LEAP: f64 = 144.0;
+
+/// Who is this far above a pad, in units, has been thrown by it.
+const THROWN: f64 = 60.0;
+
 /// Ticks within which each next place must be reached: two seconds at 60 Hz,
 /// ten times what a free way takes.
 const PATIENCE: u32 = 120;
@@ -52,7 +63,20 @@ impl Traveller {
     pub(super) fn go_on(&mut self, position: DVec3, jumped: bool) -> Option<Command> {
         self.ticks += 1;
         let flat = |waypoint: &Waypoint| (waypoint.position - position).truncate().length();
-        while self.route.get(self.next).is_some_and(|waypoint| flat(waypoint) < REACHED) {
+        while let Some(waypoint) = self.route.get(self.next) {
+            let after = self.route.get(self.next + 1);
+            let leap = after.filter(|after| waypoint.position.distance(after.position) > LEAP);
+            let is_reached = match leap {
+                None => flat(waypoint) < REACHED,
+                Some(lands) => {
+                    flat(waypoint) < ENTERED
+                        || flat(lands) < REACHED
+                        || position.z - waypoint.position.z > THROWN
+                }
+            };
+            if !is_reached {
+                break;
+            }
             self.next += 1;
             self.ticks = 0;
         }
@@ -77,6 +101,20 @@ impl Traveller {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pad_is_entered_before_its_flight_begins() {
+        let place = |x, z| Waypoint { position: DVec3::new(x, 0.0, z), low: false };
+        let route = vec![place(0.0, 0.0), place(500.0, 200.0)];
+        let mut traveller = Traveller { route, next: 0, ticks: 0 };
+        let mut next = |x, z| {
+            traveller.go_on(DVec3::new(x, 0.0, z), true);
+            traveller.next
+        };
+        assert_eq!(next(-20.0, 10.0), 0, "on its edge");
+        assert_eq!(next(-12.0, 90.0), 1, "in the air");
+        assert_eq!(next(490.0, 210.0), 2, "landed");
+    }
 
     #[test]
     fn a_way_that_is_blocked_is_given_up() {
