@@ -56,6 +56,9 @@ fn next_second(browser: &mut Chromium) {
     browser.wait_for(&format!("arena.frames.since > {before}"));
 }
 
+/// All pixels are drawn from now on, however long that takes.
+const DRAW_ALL: &str = "Object.assign(arena.detail, { note() {}, share: 1 })";
+
 /// Says that a graphics processor draws: then edges are smoothed.
 const CLAIM_GRAPHICS: &str = "const get = WebGL2RenderingContext.prototype.getParameter;
     const renderer = 0x9246;
@@ -72,6 +75,7 @@ fn edges_are_smooth_where_a_graphics_processor_draws() {
         let mut browser = Chromium::start(&program, "edges", (640, 480));
         browser.open(&page_of(&running), before);
         browser.wait_for(&format!("globalThis.arena?.shown.length > {}", crate::OBJECTS));
+        browser.evaluate(DRAW_ALL);
         once_still(&mut browser);
         assert_eq!(browser.evaluate("arena.renderer.ground.samples > 0"), smooth);
         assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0);
@@ -97,7 +101,7 @@ fn a_picture_costs_little_script_and_few_calls() {
     browser.wait_for(&there);
 
     // While nobody moves the camera, the map is not drawn again.
-    browser.evaluate("Object.assign(arena.detail, { note() {}, share: 1 })");
+    browser.evaluate(DRAW_ALL);
     browser.wait_for("arena.paint.rate > 0 && arena.renderer.detail === 1");
     browser.wait_for("!document.querySelector('#verdict').hidden");
     let mut best = [f64::INFINITY, 0.0];
