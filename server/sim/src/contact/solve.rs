@@ -33,9 +33,8 @@ use spring::Spring;
 const SUB_STEPS: u32 = 8;
 
 /// The same for a body that touches nothing else that moves: there is no stack
-/// to carry. With three, what a player shoves slides otherwise than clients
-/// foresee.
-const SUB_STEPS_ALONE: u32 = 4;
+/// to carry.
+const SUB_STEPS_ALONE: u32 = 3;
 
 /// Who would move less than this within a tick, in units, stands: nobody can
 /// see it, and no way need be looked at. Most who wait for sleep are so still.
