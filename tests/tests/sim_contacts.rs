@@ -20,18 +20,51 @@ const SAMPLE: usize = 3_000;
 const TICK: f64 = 1.0 / 60.0;
 
 /// What positions and gaps in units, and normals, may differ by where a scene is
-/// shifted or its bodies are swapped. A shift rounds every coordinate anew, to
-/// 2⁻⁴¹ of a unit where these scenes lie; that tilts the plane between two that
-/// are the guard's margin of 1/128 apart by 1e-10, and puts a corner that is a
-/// hundred units off elsewhere by 1e-8. Swapped, the search for the least
-/// distance comes from the other side and ends within 1e-10 of it, squared and
-/// relatively: again some 1e-8. With other filters nothing may differ at all.
-const ROUNDING: f64 = 1e-6;
+/// shifted or its bodies are swapped: a ten-thousandth of the rest gap. A shift
+/// rounds every coordinate anew, to 2⁻⁴¹ of a unit where these scenes lie. The
+/// search for the least distance divides that by gaps down to the guard's margin of
+/// 1/128 and by faces up to 512 units wide: normals tilt by up to 1e-8, and a gap is
+/// measured along them over all the width, to 5e-6. (The most that was seen in
+/// 100,000 scenes of two bodies was 6e-9; beside wide brushes, 1.3e-6.) With other
+/// filters nothing may differ at all.
+const ROUNDING: f64 = 1e-5;
 
 /// Sets of filters, of which the first is the usual one.
 fn filters() -> impl Iterator<Item = Stages> {
     let sets = [Stages::default(), Stages::ALL, Stages::EXACT, Stages::EXACT.with(Stage::BspHard)];
     sets.into_iter().chain(Stage::ALL.map(|stage| Stages::ALL.without(stage)))
+}
+
+/// Where two edges run along each other, every point of them is a closest one, and
+/// which comes out is left to rounding; and where the search for the least distance
+/// is ended by rounding, it has the plane, but not always the points. A manifold of
+/// a single point may then have it elsewhere, the plane and the gap being the same.
+/// Of a thousand scenes this may be so in one; it was in 2 of 60,000.
+const ELSEWHERE: usize = 1_000;
+
+/// Whether two manifolds are such single points.
+fn is_elsewhere(a: &Manifold, b: &Manifold) -> bool {
+    let ([(at, gap)], [(other, left)]) = (a.points.as_slice(), b.points.as_slice()) else {
+        return false;
+    };
+    other.distance(*at) > ROUNDING
+        && (gap - left).abs() < ROUNDING
+        && a.normal.distance(b.normal) < ROUNDING
+}
+
+/// The first list with the single points of the second that are elsewhere, and
+/// whether there are any.
+fn aligned(ours: &[Manifold], theirs: &[Manifold]) -> (Vec<Manifold>, bool) {
+    let mut any = false;
+    let pick = |(a, b): (&Manifold, &Manifold)| {
+        let elsewhere = a.between == b.between && is_elsewhere(a, b);
+        any |= elsewhere;
+        if elsewhere { Manifold { points: b.points.clone(), ..a.clone() } } else { a.clone() }
+    };
+    if ours.len() != theirs.len() {
+        return (ours.to_vec(), false);
+    }
+    (ours.iter().zip(theirs).map(pick).collect(), any)
 }
 
 /// In what two lists of manifolds differ, if they do.
@@ -112,17 +145,29 @@ struct Tally {
     seed: u64,
     scenes: usize,
     touching: usize,
+    elsewhere: usize,
 }
 
 impl Tally {
     fn begin() -> (Self, Random) {
         let seed = setting("SIM_PAIRS_SEED", 7) as u64;
-        (Self { seed, scenes: 0, touching: 0 }, Random::new(seed))
+        (Self { seed, scenes: 0, touching: 0, elsewhere: 0 }, Random::new(seed))
+    }
+
+    /// In what the manifolds of the same scene differ, if they do.
+    fn compare(&mut self, ours: &[Manifold], theirs: &[Manifold]) -> Option<String> {
+        let (ours, elsewhere) = aligned(ours, theirs);
+        self.elsewhere += usize::from(elsewhere);
+        difference(&ours, theirs)
     }
 
     fn end(self) {
-        let Self { seed, scenes, touching } = self;
-        eprintln!("seed {seed}: {touching} of {scenes} scenes have contacts");
+        let Self { seed, scenes, touching, elsewhere } = self;
+        eprintln!(
+            "seed {seed}: {touching} of {scenes} scenes have contacts, {elsewhere} of them \
+             with a single point that is elsewhere"
+        );
+        assert!(elsewhere <= 1 + scenes / ELSEWHERE, "{elsewhere} of {scenes} are elsewhere");
         assert!(touching > scenes / 4, "not near contact: {touching} of {scenes}");
     }
 }
@@ -142,8 +187,8 @@ fn two_bodies_have_the_same_contacts_whatever_the_filters_their_order_and_the_pl
         let distance = touching_distance((a, at_a), (b, turn_b), way) + gap(&mut random);
         let at_b = (at_a.0 + way * distance, turn_b);
         let things = [moving(chosen[0], at_a, &mut random), moving(chosen[1], at_b, &mut random)];
+        let Tally { seed, scenes, .. } = tally;
         let told = |how: &str| {
-            let Tally { seed, scenes, .. } = tally;
             format!("seed {seed}, scene {scenes}, {how}: {} and {}: {things:?}", a.name, b.name)
         };
         // Hollows can hold a body where they were entered sideways: no pose of a match.
@@ -152,12 +197,12 @@ fn two_bodies_have_the_same_contacts_whatever_the_filters_their_order_and_the_pl
         let other = with_any_filters(&search, &[second, first]).expect("both are still free");
         let mut other: Vec<Manifold> = other.iter().map(swapped).collect();
         other.sort_by_key(|manifold| manifold.between);
-        assert_eq!(difference(&usual, &other), None, "{}", told("swapped"));
+        assert_eq!(tally.compare(&usual, &other), None, "{}", told("swapped"));
         let by = whole(&mut random).as_dvec3();
         let away = things.map(|thing| Thing { at: (thing.at.0 + by, thing.at.1), ..thing });
         let other = with_any_filters(&search, &away).unwrap_or_else(|| panic!("{}", told("gone")));
         let other: Vec<Manifold> = other.iter().map(|m| shifted(m, |_| -by)).collect();
-        assert_eq!(difference(&usual, &other), None, "{}", told(&format!("shifted by {by}")));
+        assert_eq!(tally.compare(&usual, &other), None, "{}", told(&format!("shifted by {by}")));
         tally.touching += usize::from(!usual.is_empty());
     }
     tally.end();
@@ -216,7 +261,7 @@ fn a_body_has_the_same_contacts_with_the_world_whatever_the_filters_and_the_plac
             format!("seed {seed}, scene {scenes}: {} by {by}: {thing:?}", models[model].name);
         let other = with_any_filters(elsewhere, &[moved]).unwrap_or_else(|| panic!("{told}"));
         let other: Vec<Manifold> = other.iter().map(|m| shifted(m, |_| -by)).collect();
-        assert_eq!(difference(&usual, &other), None, "{told}");
+        assert_eq!(tally.compare(&usual, &other), None, "{told}");
         tally.touching += usize::from(!usual.is_empty());
         met.extend(usual.iter().map(|manifold| manifold.between.other));
     }
