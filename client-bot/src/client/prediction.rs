@@ -15,6 +15,11 @@ use shoved::{News, Shoved};
 /// hears nothing for longer has other troubles than the place of their feet.
 const UNANSWERED: usize = 128;
 
+/// Commands that wait for an answer, from which on what the player shoves is not
+/// foreseen any more: it would be wrong by then, and who is late for want of
+/// processor time must not spend more of it the later they are.
+const FORESEEN: usize = 24;
+
 /// Errors below this many units are corrected too, but nobody could see it.
 const VISIBLE: f64 = 0.1;
 
@@ -200,12 +205,20 @@ impl Prediction {
 
     fn replay(&mut self, mut motion: PlayerMotion, news: &News) {
         let code = (self.seconds, &self.map.predictor);
-        self.shoved.begin_anew(news, &motion, code);
+        if self.is_far_ahead() {
+            self.shoved.clear();
+        } else {
+            self.shoved.begin_anew(news, &motion, code);
+        }
         for index in 0..self.unanswered.len() {
             let mut played = self.unanswered[index];
             motion = self.step(motion, &mut played, news.told);
             self.unanswered[index] = played;
         }
+    }
+
+    fn is_far_ahead(&self) -> bool {
+        self.unanswered.len() > FORESEEN
     }
 
     /// One tick: the player moves past the others, and what they shove gives way.
@@ -217,7 +230,10 @@ impl Prediction {
         let own = self.shoved.ids();
         let Predicted { motion, shoved, pushed } =
             predictor.step(from, played.command, seconds, &mut around, &own);
-        self.shoved.advance((played.tick, &motion), &shoved, &around, (seconds, predictor));
+        if !self.is_far_ahead() {
+            let code = (seconds, predictor);
+            self.shoved.advance((played.tick, &motion), &shoved, &around, code);
+        }
         (played.after, played.pushed) = (Some(motion), pushed);
         motion
     }

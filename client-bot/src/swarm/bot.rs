@@ -1,11 +1,12 @@
 use std::collections::HashSet;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use proto::Tick;
 use proto::client::SnapshotReceived;
 use proto::control::{MapHash, MatchEvent, PlayerName};
-use sim::{Buttons, EntityId, EntityState, Kind};
+use sim::{Buttons, Command, EntityId, EntityState, Kind};
 use tokio::sync::{OnceCell, watch};
 use tracing::{debug, info, warn};
 
@@ -13,7 +14,7 @@ use super::deeds::Deeds;
 use super::distribution::Distribution;
 use super::tally::Tally;
 use crate::client::{
-    Client, Connector, JoinError, Lost, Occasion, Prediction, PredictionStats, Traffic,
+    Client, Connector, JoinError, LoadedMap, Lost, Occasion, Prediction, PredictionStats, Traffic,
 };
 use crate::minds::{Drive, Minds, Sight, Ways};
 
@@ -153,8 +154,11 @@ impl Bot {
         let Some(map) = client.prediction().map(|prediction| Arc::clone(prediction.map())) else {
             unreachable!("a connector gives a client its map");
         };
-        let ways = self.ways.get_or_init(async || Ways::explore(&map.world)).await;
         record.deeds = Deeds::new(&map.world);
+        let ways = match self.learn_ways(&map, client, record).await {
+            Ok(ways) => ways,
+            Err(lost) => return lost,
+        };
         let mut driver = Drive::new(self.seed ^ u64::from(self.number));
         let (mut others, mut looks) = (Vec::new(), 0_u64);
         loop {
@@ -207,6 +211,34 @@ impl Bot {
                     client.command(command);
                 }
                 Err(lost) => return lost,
+            }
+        }
+    }
+
+    /// Finds out where one can get to, or waits for whoever is about it; and stands
+    /// still in the match meanwhile.
+    async fn learn_ways(
+        &self,
+        map: &Arc<LoadedMap>,
+        client: &mut Client,
+        record: &mut Record,
+    ) -> Result<&Ways, Lost> {
+        let map = Arc::clone(map);
+        // On a thread of its own: this one has other bots to play.
+        let explored = self.ways.get_or_init(async || {
+            let explored = tokio::task::spawn_blocking(move || Ways::explore(&map.world)).await;
+            explored.unwrap_or_else(|crash| std::panic::resume_unwind(crash.into_panic()))
+        });
+        let mut explored = pin!(explored);
+        loop {
+            tokio::select! {
+                ways = &mut explored => return Ok(ways),
+                occasion = client.next() => match occasion? {
+                    Occasion::Snapshot { snapshot, .. } => self.note(snapshot, client, record),
+                    Occasion::CommandDue => {
+                        client.command(Command::default());
+                    }
+                },
             }
         }
     }

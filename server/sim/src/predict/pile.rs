@@ -16,11 +16,11 @@ use crate::state::{EntityId, EntityState, Kind};
 
 /// Bodies whose surfaces are farther than this, in units, from all that the
 /// player shoves have no part in it until the server's next answer.
-const REACH: f64 = 24.0;
+const REACH: f64 = 16.0;
 
 /// Most bodies that are moved along, the nearest: a player in a heap of
 /// hundreds is not told exactly enough to foresee it anyway.
-const MOST: usize = 16;
+const MOST: usize = 8;
 
 /// A pose that was rounded to cross the wire may be nearer to the ground than
 /// bodies can be: it is tried again this much higher, in units.
