@@ -21,8 +21,9 @@ const TREMBLING: f64 = 1.0;
 const WAKING_SPEED: f64 = 2.0;
 
 /// How long an island must have been still, in seconds. Friction stops what
-/// slides so slowly in a tenth of that, and what rocks is as slow for a fifth of
-/// it where it turns round.
+/// slides so slowly in a tenth of that; what rocks is as slow for a fifth of it
+/// where it turns round, and what was thrown up trembles for four fifths of it
+/// about the top of its way.
 pub(crate) const STILL_SECONDS: f64 = 0.15;
 
 /// The same for bodies that are held, by the solver or by the guard: only a push
@@ -31,7 +32,7 @@ const HELD_SECONDS: f64 = 0.03;
 
 /// But for as many ticks at the least: what rocks stands for one where it turns
 /// round.
-const LEAST_TICKS: u16 = 2;
+const HELD_TICKS: u16 = 2;
 
 /// Bodies this near touch: the rest gap and what easing leaves of it.
 pub(crate) const TOUCH: f64 = 2.0 * REST_GAP;
@@ -109,8 +110,9 @@ fn trembles(entity: &Entity, shapes: &Shapes) -> bool {
 /// Counts still ticks and lets islands fall asleep that have been still for
 /// long enough.
 pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) {
-    let [enough, held] = [STILL_SECONDS, HELD_SECONDS]
-        .map(|least| ((least / seconds).ceil() as u16).max(LEAST_TICKS));
+    let ticks = |least: f64| (least / seconds).ceil() as u16;
+    let enough = ticks(STILL_SECONDS);
+    let held = ticks(HELD_SECONDS).max(HELD_TICKS);
     let mut islands = Islands::default();
     for entity in entities.iter_mut().filter(|entity| entity.is_awake_body()) {
         if surface_speed(entity, shapes) < STILL_SPEED || trembles(entity, shapes) {

@@ -92,6 +92,26 @@ fn a_spinning_plank_does_not_sweep_through_what_is_in_its_way() {
     }
 }
 
+/// It trembles there for an eighth of a second: whoever sleeps sooner hangs in the
+/// air.
+#[test]
+fn what_is_thrown_up_does_not_fall_asleep_at_the_top_of_its_way() {
+    for tick_rate in [10, 20, 30, 60, 128] {
+        for speed in 0..40 {
+            let config = Config { tick_rate, ..CONFIG };
+            let mut world =
+                World::new(chamber(1_000, 500), shipped().into(), config).expect("a match");
+            let up = DVec3::Z * (200.0 + 2.5 * f64::from(speed));
+            let slot = world.throw("crate", DVec3::Z * 250.0, up, DVec3::ZERO);
+            for tick in 0..tick_rate / 2 {
+                world.step(&[]);
+                let asleep = world.entities.get(slot).expect("the crate").rest.asleep;
+                assert!(!asleep, "{tick_rate} Hz, thrown with {up}: asleep at tick {tick}");
+            }
+        }
+    }
+}
+
 impl World {
     /// Kinetic energy and that of height, in kilogram units² per second².
     fn energy(&self) -> f64 {
