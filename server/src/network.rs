@@ -138,7 +138,8 @@ type Events = broadcast::Receiver<(Tick, MatchEvent)>;
 
 /// Takes connections until asked to stop, then sees the players off.
 pub(crate) async fn serve(endpoint: quinn::Endpoint, lobby: Arc<Lobby>) {
-    let limit = connection_limit(lobby.terms.player_limit + lobby.spectators.limit);
+    let (players, spectators) = (lobby.terms.player_limit, lobby.spectators.limit);
+    let limit = connection_limit(usize::from(players) + usize::from(spectators));
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {

@@ -17,6 +17,9 @@ const DEFAULT_TICK_RATE: u32 = 60;
 const DEFAULT_MAX_PLAYERS: u16 = 32;
 /// Spectators of a match unless asked otherwise.
 const DEFAULT_MAX_SPECTATORS: u16 = 16;
+/// Most spectators that can be asked for: each costs the network thread about
+/// what a player does.
+const MAX_SPECTATORS: i64 = 1024;
 /// Snapshots a second and spectator unless asked otherwise: what lies between
 /// is interpolated.
 const DEFAULT_SPECTATOR_RATE: u32 = 20;
@@ -127,7 +130,8 @@ pub struct Options {
 
     /// Spectators that may look on beside the players, in browsers
     #[arg(long, value_name = "N", env = "ARENA_MAX_SPECTATORS",
-          default_value_t = DEFAULT_MAX_SPECTATORS)]
+          default_value_t = DEFAULT_MAX_SPECTATORS,
+          value_parser = clap::value_parser!(u16).range(..=MAX_SPECTATORS))]
     pub max_spectators: u16,
 
     /// Snapshots per second and spectator, at most one a tick
@@ -292,6 +296,8 @@ mod tests {
             ["--tick-rate", "129"],
             ["--snapshot-rate", "0"],
             ["--max-players", "0"],
+            ["--max-spectators", "1025"],
+            ["--max-spectators", "65535"],
             ["--client-budget", "10"],
             ["--listen", "4433"],
             ["--duration", "soon"],

@@ -66,7 +66,7 @@ impl Server {
         let setup = Setup::new(Arc::clone(&map), options)?;
         let epoch = Instant::now();
         let stop = Stop::new();
-        let (joins, requests) = sync_channel(network::connection_limit(options.max_players));
+        let (joins, requests) = sync_channel(network::connection_limit(options.max_players.into()));
         let recording = match &options.record {
             Some(path) => Some(LiveRecorder::start(path, &setup.world, setup.config)?),
             None => None,

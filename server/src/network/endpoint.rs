@@ -55,9 +55,9 @@ const KERNEL_COST_OF_A_DATAGRAM: usize = 2304;
 /// network thread is busy: four ticks.
 const SOCKET_TICKS: usize = 4;
 
-/// How many connections may be open at once for so many players.
-pub(crate) fn connection_limit(max_players: u16) -> usize {
-    usize::from(max_players) + PENDING_CONNECTIONS
+/// How many connections may be open at once for so many players and spectators.
+pub(crate) fn connection_limit(clients: usize) -> usize {
+    clients + PENDING_CONNECTIONS
 }
 
 /// The UDP socket of a server for so many players, with buffers to match.
@@ -120,7 +120,7 @@ pub(super) fn server_config(
     let crypto = QuicServerConfig::try_from(tls)?;
 
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
-    let limit = connection_limit(max_players);
+    let limit = connection_limit(max_players.into());
     config
         .max_incoming(limit)
         .incoming_buffer_size(INCOMING_BUFFER)
