@@ -1,4 +1,3 @@
-use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,6 +14,7 @@ use crate::network::Lobby;
 pub(crate) use effects::Effects;
 pub(crate) use layers::Layers;
 
+mod connections;
 mod effects;
 mod info;
 mod layers;
@@ -34,12 +34,9 @@ pub(crate) fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
     bind().map_err(|source| StartError::Http { address, source })
 }
 
-/// Serves the operator's pages until `stopped`.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    lobby: Arc<Lobby>,
-    stopped: impl Future<Output = ()> + Send + 'static,
-) -> Result<(), RunError> {
+/// Serves the operator's pages until asked to stop.
+pub(crate) async fn serve(listener: TcpListener, lobby: Arc<Lobby>) -> Result<(), RunError> {
+    let stop = lobby.stop.clone();
     let pages = Router::new()
         .route("/", get(page::index))
         .route("/web/{*path}", get(page::file))
@@ -55,7 +52,8 @@ pub(crate) async fn serve(
         .route("/info", get(async |State(lobby): Pages| Json(info::of(&lobby))))
         .with_state(lobby);
     let listener = tokio::net::TcpListener::from_std(listener).map_err(RunError::Http)?;
-    axum::serve(listener, pages).with_graceful_shutdown(stopped).await.map_err(RunError::Http)
+    connections::serve(listener, pages, connections::Limits::SERVED, stop).await;
+    Ok(())
 }
 
 /// What the match is played in, for whoever draws it.

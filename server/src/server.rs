@@ -356,12 +356,8 @@ impl Io {
     fn run(self, runtime: &Runtime, stop: &Stop) -> Result<(), RunError> {
         let _stops_the_others = stop.when_dropped();
         runtime.block_on(async {
-            let stopped = {
-                let stop = stop.clone();
-                async move { stop.requested().await }
-            };
             let telemetry = Arc::clone(&self.lobby.telemetry);
-            let pages = http::serve(self.pages, Arc::clone(&self.lobby), stopped);
+            let pages = http::serve(self.pages, Arc::clone(&self.lobby));
             let quantiser = Quantiser::new(self.lobby.terms.bounds);
             let introduction = introduction(&self.lobby);
             let until_stopped = async {

@@ -15,6 +15,7 @@ use serde::Serialize;
 use sim::query::Heat;
 use sim::{SetupError, Stage};
 use tokio::sync::Mutex;
+use tokio::task::JoinError;
 
 use super::Pages;
 use crate::tick_thread::Curiosity;
@@ -32,7 +33,7 @@ pub(crate) struct Layers {
     heat: Arc<Heat>,
     curiosity: Arc<Curiosity>,
     /// Whoever works something out holds it.
-    turn: Mutex<()>,
+    turn: Arc<Mutex<()>>,
 }
 
 impl Layers {
@@ -43,7 +44,7 @@ impl Layers {
         curiosity: Arc<Curiosity>,
     ) -> Result<Self, SetupError> {
         let heat = Arc::new(Heat::new(Arc::clone(map), models)?);
-        Ok(Self { map: Arc::clone(map), heat, curiosity, turn: Mutex::new(()) })
+        Ok(Self { map: Arc::clone(map), heat, curiosity, turn: Arc::default() })
     }
 
     /// The answer that `work` gives, as JSON.
@@ -51,12 +52,25 @@ impl Layers {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Response {
-        let _turn = self.turn.lock().await;
-        match tokio::task::spawn_blocking(work).await {
+        match in_turn(&self.turn, work).await {
             Ok(answer) => Json(answer).into_response(),
             Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         }
     }
+}
+
+/// Does the work on a thread of its own, once no other work holds `turn`.
+async fn in_turn<T: Send + 'static>(
+    turn: &Arc<Mutex<()>>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, JoinError> {
+    let turn = Arc::clone(turn).lock_owned().await;
+    // The work goes on when nobody waits for it any longer, and so does its turn.
+    let work = move || {
+        let _turn = turn;
+        work()
+    };
+    tokio::task::spawn_blocking(work).await
 }
 
 /// Points at which props touch something.
@@ -158,7 +172,28 @@ fn cut(map: &World, height: f64) -> Cut {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
     use super::*;
+
+    #[tokio::test]
+    async fn work_that_nobody_waits_for_keeps_its_turn() {
+        let turn = Arc::default();
+        let ((go, wait), (begun, begins)) = (channel::<()>(), channel::<()>());
+        let asked = in_turn(&turn, move || {
+            begun.send(()).unwrap();
+            wait.recv()
+        });
+        // Whoever asked goes away while it is worked out.
+        assert!(timeout(Duration::from_millis(50), asked).await.is_err());
+        begins.recv().unwrap();
+        assert!(turn.try_lock().is_err(), "another could begin beside it");
+        go.send(()).unwrap();
+        assert_eq!(in_turn(&turn, || 7).await.unwrap(), 7);
+    }
 
     #[test]
     fn a_cut_shows_rings_about_walls() {
