@@ -1,10 +1,10 @@
 use std::num::NonZeroU16;
 
 use crate::Tick;
-use crate::snapshot::{Answer, Lead};
+use crate::snapshot::{Answer, Lead, Touched};
 
-/// How many times a second a moving player's own motion is told, while all
-/// goes as its client must have predicted.
+/// How many times a second its own motion is told to a player who moves, while
+/// all goes as its client must have predicted.
 const RATE: u32 = 10;
 
 /// How many times a second while it is pushed, which its client cannot predict,
@@ -42,7 +42,11 @@ impl OwnMotion {
     ) -> Option<Answer> {
         let answer = own.answer?;
         if let Some((sent, last)) = self.sent {
-            let known = last.motion == answer.motion && self.arrived == Some(sent);
+            // That something is touched no longer is no news; where it is, is.
+            let is_told = |body: &Touched| last.touched.contains(&Some(*body));
+            let known = self.arrived == Some(sent)
+                && last.motion == answer.motion
+                && answer.touched.iter().flatten().all(is_told);
             let since = tick.distance(sent);
             let was_pushed = i64::from(answer.since_pushed) < since;
             let touches = was_pushed || answer.touched[0].is_some();
@@ -65,8 +69,45 @@ impl OwnMotion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::Vec3;
+    use glam::{Quat, Vec3};
     use sim::{PlayerMotion, Walker};
+
+    /// Who stands still hears where the crate goes that they gave a shove, until
+    /// they know where it came to rest.
+    #[test]
+    fn what_was_touched_is_told_of_for_as_long_as_it_moves() {
+        let rate = NonZeroU16::new(60).unwrap();
+        let touched = |x: f32| Touched {
+            slot: 9,
+            asleep: false,
+            position: Vec3::new(x, 0.0, 0.0),
+            orientation: Quat::IDENTITY,
+            velocity: Vec3::ZERO,
+            spin: Vec3::ZERO,
+        };
+        let at = |crate_at: Option<f32>| {
+            let motion = PlayerMotion {
+                position: Vec3::ZERO,
+                velocity: Vec3::ZERO,
+                walker: Walker::default(),
+            };
+            let mut answer = Answer::new(motion, Tick(0), None);
+            answer.touched[0] = crate_at.map(touched);
+            OwnPlayer { lead: None, answer: Some(answer), surprised: false }
+        };
+        let mut own = OwnMotion::default();
+        let mut told = |tick: u32, crate_at| {
+            let told = own.take_due(Tick(tick), &at(crate_at), rate).is_some();
+            own.arrived(if told { Tick(tick) } else { Tick(0) });
+            told
+        };
+        let slides = (0..60).filter(|&tick| told(tick, Some(tick as f32))).count();
+        assert_eq!(slides, 30);
+        assert!(told(60, Some(59.0)), "where it came to rest");
+        assert!((61..100).all(|tick| !told(tick, Some(59.0))), "known");
+        assert!((100..140).all(|tick| !told(tick, None)), "touched no longer");
+        assert!(told(140, Some(60.0)), "and once more");
+    }
 
     #[test]
     fn it_is_told_at_once_when_surprising_seldom_when_not_and_never_again_at_rest() {
