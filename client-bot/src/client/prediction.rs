@@ -15,10 +15,10 @@ use shoved::{News, Shoved};
 /// hears nothing for longer has other troubles than the place of their feet.
 const UNANSWERED: usize = 128;
 
-/// Commands that wait for an answer, from which on what the player shoves is not
+/// Seconds ahead of the last answer, from which on what the player shoves is not
 /// foreseen any more: it would be wrong by then, and who is late for want of
 /// processor time must not spend more of it the later they are.
-const FORESEEN: usize = 24;
+const FORESEEN: f64 = 0.4;
 
 /// Errors below this many units are corrected too, but nobody could see it.
 const VISIBLE: f64 = 0.1;
@@ -218,19 +218,24 @@ impl Prediction {
     }
 
     fn is_far_ahead(&self) -> bool {
-        self.unanswered.len() > FORESEEN
+        self.unanswered.len() as f64 * self.seconds > FORESEEN
     }
 
     /// One tick: the player moves past the others, and what they shove gives way.
     fn step(&mut self, from: PlayerMotion, played: &mut Played, others: &[Told]) -> PlayerMotion {
         let begins = before(played.tick);
+        let is_far_ahead = self.is_far_ahead();
+        if is_far_ahead {
+            // What is not moved on any more must not stay in the way either.
+            self.shoved.clear();
+        }
         let (seconds, predictor) = (self.seconds, &self.map.predictor);
         let at = |told| self.shoved.at(told, begins, seconds);
         let mut around: Vec<EntityState> = others.iter().map(at).collect();
         let own = self.shoved.ids();
         let Predicted { motion, shoved, pushed } =
             predictor.step(from, played.command, seconds, &mut around, &own);
-        if !self.is_far_ahead() {
+        if !is_far_ahead {
             let code = (seconds, predictor);
             self.shoved.advance((played.tick, &motion), &shoved, &around, code);
         }

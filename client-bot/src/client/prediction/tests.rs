@@ -126,4 +126,36 @@ fn what_is_never_answered_is_bounded() {
     assert_eq!((prediction.unanswered.len(), prediction.motion()), (UNANSWERED, None));
 }
 
+/// Without an answer for long, what was shoved is where the server's news have
+/// it, instead of where it was when it was last moved on.
+#[test]
+fn far_ahead_nothing_shoved_stands_still_in_the_way() {
+    let map = arena();
+    let (world, player) = alone(&map);
+    let start = world.player_motion(player).unwrap();
+    let mut prediction = Prediction::new(map, SECONDS);
+    let body = EntityState {
+        id: EntityId { slot: 5, generation: 0 },
+        kind: sim::Kind::Prop { model: sim::ModelId(0) },
+        position: start.position.as_dvec3() + glam::DVec3::X * 60.0,
+        orientation: glam::DQuat::IDENTITY,
+        velocity: glam::DVec3::ZERO,
+        asleep: true,
+    };
+    let told = [(Tick(0), body)];
+    prediction.reconcile(Tick(0), answer(start), &told);
+    let forward = Command { forward: 127, ..Command::default() };
+    let far = (FORESEEN / SECONDS).round() as u32;
+    for tick in 1..=far {
+        prediction.play(&sent(tick, forward), &told);
+    }
+    assert!(prediction.is_shoving(), "never got there");
+    assert_ne!(prediction.shoved.at(&told[0], Tick(far), SECONDS), body);
+    for tick in far + 1..=far + 2 {
+        prediction.play(&sent(tick, forward), &told);
+    }
+    assert!(!prediction.is_shoving());
+    assert_eq!(prediction.shoved.at(&told[0], Tick(far + 2), SECONDS), body);
+}
+
 mod among_others;
