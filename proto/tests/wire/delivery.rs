@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proto::control::{ChatLine, ClientMessage, MatchEvent, encode_client_message};
 use proto::server::Event;
-use proto::snapshot::MIN_SNAPSHOT;
+use proto::snapshot::{Answer, MIN_SNAPSHOT};
 use proto::{Tick, Time};
 use sim::{EntityId, Kind};
 
@@ -16,6 +16,9 @@ use crate::staged_match::{Match, acknowledging, exchange};
 /// Bytes of a header at most, on a line that is not too bad.
 const LONGEST_HEADER: usize = 7;
 
+/// Bytes of a motion with two bodies touched: 226 bits and 429 for each body.
+const LONGEST_MOTION: usize = 136;
+
 /// Seeds beside those of a normal run: `PROTO_SEEDS=1000 cargo test -p proto`.
 pub(crate) fn seeds(few: u64) -> std::ops::Range<u64> {
     let asked = std::env::var("PROTO_SEEDS").ok().and_then(|seeds| seeds.parse().ok());
@@ -25,6 +28,7 @@ pub(crate) fn seeds(few: u64) -> std::ops::Range<u64> {
 #[test]
 fn what_arrives_is_right_and_all_arrives_in_the_end() {
     let (mut digests, mut stale, mut duplicates, mut answers) = (0, 0, 0, 0);
+    let mut touched = [0; 3];
     for seed in seeds(150) {
         let mut random = Random::new(seed);
         let scene = Scene::new(seed, 1 + random.below(32), random.below(200));
@@ -47,12 +51,14 @@ fn what_arrives_is_right_and_all_arrives_in_the_end() {
         assert_eq!(stats.digest_mismatches, 0, "seed {seed}");
         digests += stats.digests;
         answers += game.answers;
+        touched.iter_mut().zip(game.touched).for_each(|(all, some)| *all += some);
         stale += stats.stale;
         duplicates += stats.duplicates;
     }
     // The lines did misbehave and the digests were checked.
     assert!(digests > 1000 && stale > 10 && duplicates > 100, "{digests} {stale} {duplicates}");
     assert!(answers > 1000, "{answers}");
+    assert!(touched.iter().all(|&answers| answers > 300), "{touched:?}");
 }
 
 #[test]
@@ -115,22 +121,33 @@ fn a_joining_client_sees_everything_within_twenty_ticks() {
 /// The bound that `PROTOCOL.md` states: while more changes than fits, an
 /// entity waits for at most 2 (N + W / w) / M snapshots, where N entities of
 /// total weight W change, its own weight is w, and at least M records fit. A
-/// weight is one over an interval of 1 to 6 ticks.
+/// weight is one over an interval of 1 to 6 ticks. The player touches two bodies
+/// all the time, which is the longest that a motion can be; and each snapshot for
+/// which something waits brings at least one entity on, with a digest or without.
 #[test]
 fn nothing_starves() {
     const LONGEST_RECORD: usize = 40;
-    for limit in [260, 400, 1200] {
+    for limit in [MIN_SNAPSHOT, 400, 1200] {
         let mut scene = Scene::new(3, 32, 368);
         scene.restless = true;
         scene.turnover = 0.0;
         let mut game = Match::new(3, scene, Habits::GOOD);
         game.limit = limit;
-        let least_records = (limit - LONGEST_HEADER - 10 - LONGEST_RECORD) / LONGEST_RECORD;
+        game.least_touched = Answer::TOUCHED;
+        let least_records =
+            (limit - LONGEST_HEADER - LONGEST_MOTION - 10 - LONGEST_RECORD) / LONGEST_RECORD;
         let bound = 2 * (400 + 400 * 6) / least_records;
-        game.run(bound as u32 + 20);
+        let mut told = (0, 0);
         let mut worst = [0; 2];
-        for _ in 0..300 {
+        for tick in 0..bound + 320 {
             game.run(1);
+            let (records, postponed) = (game.server.stats().records, game.server.stats().postponed);
+            let is_idle = (records, postponed) == told;
+            assert!(records > told.0 || is_idle, "{limit} bytes: a snapshot brought nothing on");
+            told = (records, postponed);
+            if tick < bound + 20 {
+                continue;
+            }
             let latest = game.client.latest_tick().unwrap();
             for entity in game.client.entities() {
                 let (tick, _) = game.client.history(entity.id).last().unwrap();
@@ -147,6 +164,8 @@ fn nothing_starves() {
             worst[0], worst[1]
         );
         assert!(stats.postponed > 0, "all fits: nothing is tested");
+        let answers = game.touched[Answer::TOUCHED];
+        assert!(answers > 200 && game.client.stats().digests > 20, "{answers} answers");
         assert!(worst.iter().all(|&worst| worst <= bound), "{worst:?}");
         assert!(game.client.entity(game.client.player().unwrap()).is_some());
     }

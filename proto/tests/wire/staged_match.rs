@@ -4,16 +4,17 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::time::Duration;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{MapHash, MapName, PlayerName};
 use proto::quantise::{Quantised, Quantiser};
 use proto::server::{CommandSource, JitterBuffer, OwnPlayer, Terms};
 use proto::snapshot::Answer;
 use proto::{Tick, Time, client, server};
-use sim::{Command, EntityId, PlayerMotion, Walker};
+use sim::{Command, EntityId, Kind, Moving, PlayerMotion, Walker};
 
 use crate::line::{Habits, Line};
+use crate::random::Random;
 use crate::scene::Scene;
 
 pub(crate) const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
@@ -32,14 +33,26 @@ pub(crate) fn terms() -> Arc<Terms> {
     })
 }
 
-/// An answer about the player of a state that nobody could mistake for another.
-fn answer_to(state: &Quantised) -> Option<Answer> {
+/// An answer about the player of a state that nobody could mistake for another,
+/// with props that move as touched: at least so many if there are, at most
+/// two, for a while each.
+fn answer_to(state: &Quantised, least_touched: usize) -> Option<Answer> {
     let player = state.entity(0)?;
     let vector = |axes: [i32; 3]| Vec3::from_array(axes.map(|axis| axis as f32 / 3.0));
     let walker = Walker { grounded: player.asleep, ..Walker::default() };
     let velocity = vector(player.velocity.map(i32::from));
     let motion = PlayerMotion { position: vector(player.position), velocity, walker };
-    Some(Answer::new(motion, Tick(0), None))
+    let mut random = Random::new(u64::from(state.tick().0 / 20));
+    let count = least_touched + random.below(Answer::TOUCHED + 1 - least_touched);
+    let first = random.below(state.slots());
+    let bounds = Scene::bounds();
+    let moving = (first..state.slots()).chain(0..first).filter_map(|slot| {
+        let state = state.entity(slot)?.dequantise(slot as u16, &bounds);
+        let is_prop = matches!(state.kind, Kind::Prop { .. });
+        let moves = is_prop && !state.asleep && state.velocity != DVec3::ZERO;
+        moves.then(|| Moving { spin: state.velocity / 7.0, state })
+    });
+    Some(Answer::new(motion, Tick(0), None).with_touched(moving.take(count)))
 }
 
 /// A command datagram that acknowledges these snapshots.
@@ -78,6 +91,10 @@ pub(crate) struct Match {
     pub(crate) in_time: (u32, u32),
     /// How often the client's prediction was answered.
     pub(crate) answers: u32,
+    /// The same with so many bodies touched.
+    pub(crate) touched: [u32; Answer::TOUCHED + 1],
+    /// Bodies that the player touches at any time, if so many move.
+    pub(crate) least_touched: usize,
     quantiser: Quantiser,
     now: Time,
 }
@@ -109,6 +126,8 @@ impl Match {
             states,
             in_time: (0, 0),
             answers: 0,
+            touched: [0; Answer::TOUCHED + 1],
+            least_touched: 0,
             quantiser,
             now: Time::ZERO,
         }
@@ -150,10 +169,12 @@ impl Match {
             let received = received.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             if let Some(received) = received {
                 assert_ne!(received.digest_agrees, Some(false), "seed {seed}");
-                if received.answer.is_some() {
-                    let truth = answer_to(&self.states[received.tick.0 as usize]);
+                if let Some(answer) = received.answer {
+                    let state = &self.states[received.tick.0 as usize];
+                    let truth = answer_to(state, self.least_touched);
                     assert_eq!(received.answer, truth, "seed {seed}");
                     self.answers += 1;
+                    self.touched[answer.touched.iter().flatten().count()] += 1;
                 }
                 self.check_view();
             }
@@ -177,7 +198,7 @@ impl Match {
         self.in_time.1 += 1;
         let own = OwnPlayer {
             lead: self.jitter_buffer.lead(),
-            answer: answer_to(&state),
+            answer: answer_to(&state, self.least_touched),
             surprised: source != CommandSource::Client,
         };
         let datagram = self.server.encode_snapshot(&state, &own, self.limit).unwrap();
