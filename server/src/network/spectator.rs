@@ -2,9 +2,9 @@ use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
 
-use proto::HANDSHAKE_TIMEOUT;
 use proto::control::{ClosingReason, RefusalReason};
 use proto::server::{Event, OwnPlayer, Session};
+use proto::{HANDSHAKE_TIMEOUT, ProtocolError};
 use quinn::VarInt;
 use quinn::crypto::rustls::HandshakeData;
 use tokio::time::timeout;
@@ -71,7 +71,7 @@ enum End {
     /// It was not let in.
     Refused(Refusal),
     /// It broke the protocol.
-    Broke(String),
+    Broke(ProtocolError),
 }
 
 /// The conversation with one spectator.
@@ -94,12 +94,13 @@ impl Show<'_> {
         match &end {
             End::Over => {}
             End::Refused(reason) => lobby.telemetry.network.refused(*reason),
-            End::Broke(why) => {
+            End::Broke(error) => {
                 lobby.telemetry.network.refused(Refusal::Malformed);
-                info!("the spectator at {} broke the protocol: {why}", web.remote_address());
+                info!("the spectator at {} broke the protocol: {error}", web.remote_address());
+                return web.close(error.code(), error.to_string().as_bytes());
             }
         }
-        if !matches!(end, End::Broke(_)) && self.feed.flush(&mut self.send).await {
+        if self.feed.flush(&mut self.send).await {
             let _ = self.send.finish();
             let _ = timeout(PATIENCE, web.closed()).await;
         }
@@ -131,7 +132,7 @@ impl Show<'_> {
                 },
                 datagram = web.read_datagram() => {
                     let datagram = datagram.map_err(|_| End::Over)?;
-                    self.feed.take(&datagram).map_err(|error| End::Broke(error.to_string()))?;
+                    self.feed.take(&datagram).map_err(End::Broke)?;
                 }
                 changed = news.changed(), if joined => {
                     changed.map_err(|_| End::Over)?;
@@ -152,7 +153,7 @@ impl Show<'_> {
 
     fn hear(&mut self, bytes: &[u8], connected: &mut Connected) -> Result<(), End> {
         let events = self.feed.session.receive_stream(self.feed.lobby.now(), bytes);
-        for event in events.map_err(|error| End::Broke(error.to_string()))? {
+        for event in events.map_err(End::Broke)? {
             match event {
                 Event::Hello { .. } => self.let_in(connected)?,
                 Event::Refused(reason) => return Err(End::Refused(Refusal::from(&reason))),

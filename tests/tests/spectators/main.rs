@@ -1,5 +1,6 @@
 //! Spectators as a browser comes: over WebTransport, on the players' own port.
 
+mod hostile;
 mod spectator;
 
 use std::net::SocketAddr;

@@ -15,23 +15,28 @@ pub(crate) const HANG: Duration = Duration::from_secs(20);
 
 /// A spectator with the sessions of `proto`, over WebTransport.
 pub(crate) struct Spectator {
-    web: WebSession,
-    send: SendStream,
+    pub(crate) web: WebSession,
+    pub(crate) send: SendStream,
     receive: RecvStream,
     pub(crate) session: Session,
     epoch: Instant,
 }
 
 impl Spectator {
-    /// Comes to see the match, and hears whether it may.
-    pub(crate) async fn come(running: &Running) -> Result<Self, RefusalReason> {
+    /// A session in which nothing has been said yet.
+    pub(crate) async fn connect(running: &Running) -> WebSession {
         let hash = running.certificate_sha256().to_string();
         let byte = |i: usize| u8::from_str_radix(&hash[2 * i..2 * i + 2], 16).unwrap();
         let client =
             ClientBuilder::new().with_server_certificate_hashes(vec![(0..32).map(byte).collect()]);
         let url = format!("https://127.0.0.1:{}/", running.local_addr().port());
         let url: url::Url = url.parse().unwrap();
-        let web = timeout(HANG, client.unwrap().connect(url)).await.unwrap().unwrap();
+        timeout(HANG, client.unwrap().connect(url)).await.unwrap().unwrap()
+    }
+
+    /// Comes to see the match, and hears whether it may.
+    pub(crate) async fn come(running: &Running) -> Result<Self, RefusalReason> {
+        let web = Self::connect(running).await;
         let (send, receive) = web.open_bi().await.unwrap();
         let name = PlayerName::new("spectator").unwrap();
         let session = Session::new(&name, MapHash::ANY, Time::ZERO);
