@@ -2,9 +2,9 @@
 //! and the report of how the server treated them.
 //!
 //! Groups of bots share a UDP socket, as players behind one router would, and
-//! many groups a thread; large swarms have as many threads as there are
-//! processors. The clock of `--duration` starts when every bot
-//! has joined or failed to.
+//! many groups a thread; there is one for every 64 bots, but no more of them
+//! than processors. The clock of `--duration` starts when every bot has joined
+//! or failed to.
 
 mod bot;
 mod deeds;
