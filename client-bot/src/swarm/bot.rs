@@ -287,7 +287,8 @@ fn vehicle(client: &Client) -> Option<EntityState> {
 }
 
 impl Record {
-    fn new(name: PlayerName) -> Self {
+    /// Nothing to tell yet.
+    pub(super) fn new(name: PlayerName) -> Self {
         Self {
             name,
             outcome: Outcome::Played,

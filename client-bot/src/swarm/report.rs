@@ -356,3 +356,63 @@ impl fmt::Display for Report {
         self.failures.iter().try_for_each(|failure| write!(out, "\n{failure}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use proto::Tick;
+    use proto::control::PlayerName;
+
+    use super::*;
+
+    /// Ten seconds of a bot that saw so many snapshots and ticks a second of the
+    /// sixty that there should be of each.
+    fn record(snapshots: u64, ticks: u32) -> Record {
+        let mut record = Record::new(PlayerName::new("tester").unwrap());
+        let (seconds, began) = (10, Instant::now());
+        record.played = Duration::from_secs(seconds);
+        record.snapshots = snapshots * seconds;
+        let ended = (Tick(ticks * seconds as u32), began + record.played);
+        record.heard = Some([(Tick(0), began), ended]);
+        (record.tick_rate, record.snapshot_rate) = (60.0, 60.0);
+        record
+    }
+
+    fn gave_out(records: Vec<Record>, late: Duration) -> Option<GaveOut> {
+        let mut lateness = Distribution::new();
+        (0..100).for_each(|_| lateness.record(late));
+        Report::new(records.len() as u32, records, &lateness).gave_out
+    }
+
+    #[test]
+    fn what_gives_out_first_is_named() {
+        const IN_TIME: Duration = Duration::from_millis(1);
+        const LATE: Duration = Duration::from_millis(20);
+        for (snapshots, ticks, late, expected) in [
+            (60, 60, IN_TIME, None),
+            (59, 59, IN_TIME, None),
+            // Who is late and yet sees everything has no cause to complain.
+            (60, 60, LATE, None),
+            (40, 60, LATE, Some(GaveOut::Swarm)),
+            // A swarm that is late itself cannot tell how the server is.
+            (40, 40, LATE, Some(GaveOut::Swarm)),
+            (40, 40, IN_TIME, Some(GaveOut::Server)),
+            (40, 60, IN_TIME, Some(GaveOut::Path)),
+        ] {
+            let case = format!("{snapshots} snapshots, {ticks} ticks, {late:?} late");
+            assert_eq!(gave_out(vec![record(snapshots, ticks)], late), expected, "{case}");
+        }
+        assert_eq!(gave_out(Vec::new(), LATE), None, "nobody played");
+        let two = vec![record(60, 60), record(40, 60)];
+        assert_eq!(gave_out(two, IN_TIME), Some(GaveOut::Path), "one of two");
+    }
+
+    #[test]
+    fn who_could_not_join_says_nothing_of_snapshots() {
+        let server = "127.0.0.1:1".parse().unwrap();
+        let mut failed = record(0, 0);
+        failed.outcome = Outcome::Failed(JoinError::NoAnswer { server });
+        assert_eq!(gave_out(vec![failed], Duration::from_millis(20)), None);
+    }
+}
