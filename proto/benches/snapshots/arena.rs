@@ -32,6 +32,7 @@ pub(crate) fn play(fights: bool, ticks: usize) -> Vec<Moment> {
     let mut turns = vec![0; players.len()];
     let mut commands: Vec<_> = players.iter().map(|&id| (id, Command::default())).collect();
     let mut quantiser = Quantiser::new(crate::bounds());
+    let mut pushed: Vec<Option<Tick>> = vec![None; players.len()];
     let mut moments = Vec::with_capacity(ticks);
     for tick in 0..SETTLING + ticks {
         if fights {
@@ -40,14 +41,21 @@ pub(crate) fn play(fights: bool, ticks: usize) -> Vec<Moment> {
             }
         }
         world.step(&commands);
+        let now = Tick::from_simulation(world.state().tick).unwrap();
+        for (&id, pushed) in players.iter().zip(&mut pushed) {
+            if world.was_pushed(id) {
+                *pushed = Some(now);
+            }
+        }
         if tick >= SETTLING {
             let state = Arc::new(quantiser.quantise(&world.state()).unwrap());
-            let own = |id| {
-                let answer = |motion| Answer::new(motion, Tick(0), None);
+            let own = |(&id, &pushed)| {
+                let answer =
+                    |motion| Answer::new(motion, now, pushed).with_touched(world.touched_by(id));
                 let answer = world.player_motion(id).map(answer);
-                OwnPlayer { answer, ..OwnPlayer::default() }
+                (id, OwnPlayer { answer, ..OwnPlayer::default() })
             };
-            let players = players.iter().map(|&id| (id, own(id))).collect();
+            let players = players.iter().zip(&pushed).map(own).collect();
             moments.push(Moment { state, players });
         }
     }

@@ -2,106 +2,11 @@
 //! order: time, ticks, datagrams that pass, are lost, damaged or made up.
 #![no_main]
 
-use std::num::NonZeroU16;
-use std::sync::Arc;
-use std::time::Duration;
+#[path = "sessions/play.rs"]
+mod play;
 
-use glam::{DQuat, DVec3};
 use libfuzzer_sys::fuzz_target;
-use proto::control::{ClosingReason, MapHash, MapName, MatchEvent, PlayerName};
-use proto::quantise::{Quantiser, WorldBounds};
-use proto::server::{OwnPlayer, Terms};
-use proto::{Tick, Time, client, server};
-use sim::{Command, EntityId, EntityState, Kind, ModelId, Posture, State};
-
-fn entity(slot: u16, tick: u64) -> EntityState {
-    let kind = match slot {
-        0 => Kind::Player { posture: Posture::Standing },
-        _ => Kind::Prop { model: ModelId(0) },
-    };
-    let along = (tick * u64::from(slot + 1) % 1000) as f64;
-    EntityState {
-        id: EntityId { slot, generation: (tick / 200) as u16 },
-        kind,
-        position: DVec3::new(along, 10.0 * f64::from(slot), 0.0),
-        orientation: DQuat::from_rotation_z(along),
-        velocity: DVec3::X * 60.0,
-        asleep: slot > 4,
-    }
-}
 
 fuzz_target!(|bytes: &[u8]| {
-    let rate = NonZeroU16::new(60).unwrap();
-    let bounds = WorldBounds::new([-512; 3], [16; 3]).unwrap();
-    let terms = Terms {
-        tick_rate: rate,
-        snapshot_rate: rate,
-        map: MapHash([1; 32]),
-        map_name: MapName::new("fuzz"),
-        bounds,
-        player_limit: 4,
-    };
-    let player = EntityId { slot: 0, generation: 0 };
-    let mut now = Time::ZERO;
-    let mut server = server::Session::new(Arc::new(terms), now);
-    let mut client = client::Session::new(&PlayerName::new("fuzz").unwrap(), MapHash::ANY, now);
-    let mut quantiser = Quantiser::new(bounds);
-    let mut tick = 0_u64;
-    let mut damaged = false;
-    let mut rest = bytes;
-    while let [operation, argument, tail @ ..] = rest {
-        rest = tail;
-        match operation % 10 {
-            0 => drop(server.receive_stream(now, &client.stream_output())),
-            1 => drop(client.receive_stream(now, &server.stream_output())),
-            2 => server.accept(player, Tick(tick as u32)),
-            3..6 => {
-                tick += 1 + u64::from(argument % 3);
-                let entities = (0..u16::from(argument % 8) + 1).map(|slot| entity(slot, tick));
-                let state = State { tick, entities: entities.collect() };
-                let state = Arc::new(quantiser.quantise(&state).unwrap());
-                let limit = 60 + usize::from(*argument) * 4;
-                let snapshot = server.encode_snapshot(&state, &OwnPlayer::default(), limit);
-                if let Some(mut snapshot) = snapshot.filter(|_| operation % 10 < 5) {
-                    assert!(snapshot.len() <= limit);
-                    if *argument == 255 {
-                        damaged = true;
-                        let index = snapshot.len() / 2;
-                        snapshot[index] ^= 16;
-                    }
-                    let received = client.receive_datagram(now, &snapshot);
-                    // What nobody damaged is always decoded, and rightly.
-                    if let Ok(Some(received)) = &received {
-                        assert!(damaged || received.digest_agrees != Some(false));
-                    }
-                    assert!(damaged || received.is_ok(), "{received:?}");
-                }
-            }
-            6 => {
-                let length = Duration::from_millis(u64::from(*argument) * 4);
-                now = now + length;
-                server.advance(now);
-                client.advance(now);
-            }
-            7 => {
-                let command = Command { forward: *argument as i8, ..Command::default() };
-                if let Some(sent) = client.command(now, command, None) {
-                    let heard = server.receive_datagram(now, &sent.datagram);
-                    assert!(damaged || heard.is_ok(), "{heard:?}");
-                }
-            }
-            8 => {
-                damaged = true;
-                let length = usize::from(*argument).min(rest.len());
-                let (made_up, tail) = rest.split_at(length);
-                rest = tail;
-                drop(server.receive_datagram(now, made_up));
-                drop(client.receive_datagram(now, made_up));
-            }
-            _ if *argument == 0 => server.close(ClosingReason::Removed),
-            _ => server.tell(Tick(u32::from(*argument)), &MatchEvent::Left { player }),
-        }
-        while client.next_event(Tick(tick as u32)).is_some() {}
-        let _ = client.entities().count();
-    }
+    play::play(bytes);
 });

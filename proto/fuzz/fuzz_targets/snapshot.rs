@@ -1,37 +1,11 @@
 //! Snapshots against a reader that has a baseline for every slot and tick.
 #![no_main]
 
-use std::num::NonZeroU16;
+#[path = "snapshot/read.rs"]
+mod read;
 
 use libfuzzer_sys::fuzz_target;
-use proto::Tick;
-use proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, WorldBounds};
-use proto::snapshot::{SnapshotCodec, Sought};
-use sim::{ModelId, Posture};
 
 fuzz_target!(|bytes: &[u8]| {
-    let bounds = WorldBounds::new([-512, -512, -256], [15, 15, 14]).unwrap();
-    let codec = SnapshotCodec { bounds, tick_rate: NonZeroU16::new(60).unwrap() };
-    let entity = |body| QuantisedEntity {
-        generation: 3,
-        position: [16_000, 100, 9_000],
-        velocity: [500, -3, 0],
-        asleep: false,
-        body,
-    };
-    let orientation = QuantisedOrientation::new(2, [1000, -1023, 5]).unwrap();
-    let prop = entity(QuantisedBody::Prop { model: ModelId(2), driven: false, orientation });
-    let player = entity(QuantisedBody::Player { posture: Posture::Crouching, yaw: 4095 });
-    let baseline = |slot, sought| {
-        let (Sought::At(tick) | Sought::Until(tick)) = sought;
-        Some((tick, if slot % 2 == 0 { &player } else { &prop }))
-    };
-    if let Ok(snapshot) = codec.decode(bytes, Tick(100_000), baseline) {
-        for record in &snapshot.records {
-            if let Some(entity) = &record.entity {
-                let seen = entity.dequantise(record.slot, &bounds);
-                assert!(seen.position.is_finite() && seen.orientation.is_normalized());
-            }
-        }
-    }
+    read::read(bytes);
 });

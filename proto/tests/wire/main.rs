@@ -9,5 +9,6 @@ mod hostile;
 mod line;
 mod random;
 mod scene;
+mod seeds;
 mod staged_match;
 mod vectors;
