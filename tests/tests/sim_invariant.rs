@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use maps::model::shipped;
-use sim::{Config, Kind, World};
+use sim::{Buttons, Config, Kind, World};
 use tests::harness::{Random, Wanderer, compile, crowd_shapes, foreign_map, own_map, placed};
 use tests::oracle::bodies::{Audit, Overlap, Placed};
 use tests::oracle::map_text;
@@ -16,9 +16,13 @@ const TICKS: u64 = 6_000;
 /// Ticks of each of the many short ones.
 const SHORT: u64 = 1_200;
 const PLAYERS: u16 = 32;
+const WEAPONS: [Buttons; 3] = [Buttons::FIRE, Buttons::ROCKET, Buttons::GRENADE];
 const OBJECTS: u32 = 300;
 
-fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64) {
+/// Mean ticks between two shots of a player; `None` where nobody shoots.
+type Shots = Option<usize>;
+
+fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots) {
     let models = shipped();
     let text = std::fs::read(map).expect("the map's source");
     let entities = map_text::parse(&String::from_utf8_lossy(&text));
@@ -34,6 +38,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64) {
         })
         .collect();
 
+    let mut random = Random::new(seed);
     let start = world.state();
     let props = |state: &sim::State| {
         state.entities.iter().filter(|e| matches!(e.kind, Kind::Prop { .. })).count()
@@ -66,7 +71,12 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64) {
             }
         }
         before = state;
-        let commands: Vec<_> = crowd.iter_mut().map(Wanderer::next_command).collect();
+        let mut commands: Vec<_> = crowd.iter_mut().map(Wanderer::next_command).collect();
+        for (_, command) in &mut commands {
+            if shots.is_some_and(|shots| random.one_in(shots)) {
+                command.buttons = command.buttons | WEAPONS[random.below(3)];
+            }
+        }
         world.step(&commands);
     }
     let shoved = start
@@ -89,13 +99,17 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64) {
     );
     assert!(mean_speed > 50.0, "the players hardly moved: {mean_speed} units/s");
     assert!(shoved > 20, "nothing was shoved: {shoved}");
+    if shots.is_some() {
+        assert!(counters.emergency_replacements == 0, "{counters:?}");
+        return;
+    }
     // Who found no free spawn point at first has found one since.
     assert_eq!(before.entities.len(), props(&start) + usize::from(PLAYERS), "someone got lost");
 }
 
 #[test]
 fn in_the_arena() {
-    nothing_ever_interpenetrates(&own_map("arena.map"), 41, TICKS);
+    nothing_ever_interpenetrates(&own_map("arena.map"), 41, TICKS, None);
 }
 
 /// Seeds that once ended with a player a hair inside a slanted wall, because
@@ -104,13 +118,18 @@ fn in_the_arena() {
 #[test]
 fn beside_slanted_walls() {
     for seed in [100, 101, 103, 104, 105] {
-        nothing_ever_interpenetrates(&own_map("arena.map"), seed, SHORT);
+        nothing_ever_interpenetrates(&own_map("arena.map"), seed, SHORT, None);
     }
+}
+
+#[test]
+fn in_a_fight_with_rockets_and_grenades() {
+    nothing_ever_interpenetrates(&own_map("arena.map"), 43, SHORT, Some(30));
 }
 
 #[test]
 fn in_dm4() {
     if let Some(path) = foreign_map("id-gpl/dm4.map") {
-        nothing_ever_interpenetrates(&path, 42, TICKS);
+        nothing_ever_interpenetrates(&path, 42, TICKS, None);
     }
 }

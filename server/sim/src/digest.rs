@@ -23,6 +23,7 @@ pub(crate) fn digest(tick: u64, entities: &Entities, pairs: &[Pair], past: &Past
         hash.update(&pair.key.body.to_le_bytes());
         hash.update(&[kind]);
         hash.update(&index.to_le_bytes());
+        hash.update(&[pair.key.parts.0, pair.key.parts.1].map(u16::to_le_bytes).concat());
         numbers(&mut hash, &pair.axis.to_array());
         pair.features.iter().flatten().for_each(|index| hash.update(&index.to_le_bytes()));
         for point in &pair.points {
@@ -72,7 +73,11 @@ pub(crate) fn digest(tick: u64, entities: &Entities, pairs: &[Pair], past: &Past
         let unchanged = entity.seen.is_some() && entity.seen == entity.seen_now();
         let flags = [entity.rest.asleep, entity.placement().is_some(), unchanged];
         hash.update(&flags.map(u8::from));
-        hash.update(&[entity.rest.still, entity.rest.held_for].map(u16::to_le_bytes).concat());
+        hash.update(
+            &[entity.rest.still, entity.rest.trembling, entity.rest.held_for]
+                .map(u16::to_le_bytes)
+                .concat(),
+        );
         if let Some(since) = entity.rest.since {
             numbers(&mut hash, &since.position.to_array());
             numbers(&mut hash, &since.orientation.to_array());

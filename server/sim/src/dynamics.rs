@@ -192,7 +192,9 @@ impl Mover<'_> {
             if let Some(entity) = self.entities.get_mut(*slot)
                 && entity.velocity.z < 0.0
             {
-                entity.velocity.z = (entity.velocity.z + GRAVITY * left).min(0.0);
+                // An engine has taken its share back already.
+                let falls = (GRAVITY - entity.drive().linear.z).max(0.0);
+                entity.velocity.z = (entity.velocity.z + falls * left).min(0.0);
             }
         }
     }

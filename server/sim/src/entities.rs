@@ -79,11 +79,13 @@ pub(crate) struct Rest {
     pub(crate) asleep: bool,
     /// Ticks in a row without motion to speak of.
     pub(crate) still: u16,
+    /// For how many ticks in a row it has kept to one place, if it moves.
+    pub(crate) trembling: u16,
     /// Whether nothing that it tried this tick has got it anywhere.
     pub(crate) held: bool,
     /// For how many ticks in a row.
     pub(crate) held_for: u16,
-    /// Where it was when it was last not still.
+    /// Where it was when it last came away from a place.
     pub(crate) since: Option<Pose>,
     /// Bodies that fell asleep together share this and wake together.
     pub(crate) island: u16,
@@ -93,6 +95,7 @@ impl Rest {
     /// Counts its still time anew.
     pub(crate) fn begin_anew(&mut self) {
         self.still = 0;
+        self.trembling = 0;
         self.held_for = 0;
     }
 }

@@ -37,7 +37,7 @@ const SLOW: f64 = 0.5;
 /// Upward speed of a jump: 45 units high.
 const JUMP_SPEED: f64 = 270.0;
 /// Steepest ground that carries: the cosine of about 45.6 degrees.
-const WALKABLE: f64 = 0.7;
+pub(crate) const WALKABLE: f64 = 0.7;
 /// Ground this near carries.
 const GROUND_REACH: f32 = 0.25;
 /// Speed with which a teleporter lets a player out, as in Quake.

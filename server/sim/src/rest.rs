@@ -8,12 +8,11 @@ use crate::guard::Blocker;
 use crate::shape::Shapes;
 
 /// Slower than this at every point of its surface, in units per second, a
-/// body is still: half of what gravity adds in a tick of 1/60 s.
-pub(crate) const STILL_SPEED: f64 = 6.0;
+/// body is still: a sixth of what gravity adds in a tick of 1/60 s.
+pub(crate) const STILL_SPEED: f64 = 2.0;
 
-/// A body is still, too, whose surface keeps within this many units of where it
-/// was, however fast: what is wedged in a heap may tremble for ever. Thrice as
-/// far comes a body that is just slow enough.
+/// A body trembles whose surface keeps within this many units of where it was,
+/// however fast: what is wedged in a heap may do so for ever.
 const TREMBLING: f64 = 1.0;
 
 /// A body whose surface is faster than this, in units per second, wakes what
@@ -21,10 +20,14 @@ const TREMBLING: f64 = 1.0;
 const WAKING_SPEED: f64 = 2.0;
 
 /// How long an island must have been still, in seconds. Friction stops what
-/// slides so slowly in a tenth of that; what rocks is as slow for a fifth of it
-/// where it turns round, and what was thrown up trembles for four fifths of it
-/// about the top of its way.
+/// slides so slowly within a tick, what rocks is as slow for a tenth of it where it
+/// turns round, and what starts from rest on ground a degree too steep is faster
+/// by then.
 pub(crate) const STILL_SECONDS: f64 = 0.15;
+
+/// How long a body must tremble that leans on no other: longer, or it would not
+/// begin to slide. In a heap trembling is as good as being still.
+const TREMBLING_SECONDS: f64 = 0.5;
 
 /// The same for bodies that are held, by the solver or by the guard: only a push
 /// from outside moves them again.
@@ -107,23 +110,40 @@ fn trembles(entity: &Entity, shapes: &Shapes) -> bool {
     pose.position.distance(since.position) + turned < TREMBLING
 }
 
+/// Whether the body in a slot touches another.
+fn in_heap(pairs: &[Pair]) -> impl Fn(u16) -> bool + use<> {
+    let mut slots: Vec<u16> = pairs
+        .iter()
+        .filter(|pair| !pair.points.is_empty())
+        .filter_map(|pair| Some([pair.key.body, pair.key.other.entity()?]))
+        .flatten()
+        .collect();
+    slots.sort_unstable();
+    move |slot| slots.binary_search(&slot).is_ok()
+}
+
 /// Counts still ticks and lets islands fall asleep that have been still for
 /// long enough.
 pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) {
     let ticks = |least: f64| (least / seconds).ceil() as u16;
-    let enough = ticks(STILL_SECONDS);
+    let (enough, trembling) = (ticks(STILL_SECONDS), ticks(TREMBLING_SECONDS));
     let held = ticks(HELD_SECONDS).max(HELD_TICKS);
     let mut islands = Islands::default();
+    let in_heap = in_heap(pairs);
     for entity in entities.iter_mut().filter(|entity| entity.is_awake_body()) {
-        if surface_speed(entity, shapes) < STILL_SPEED || trembles(entity, shapes) {
-            entity.rest.still = entity.rest.still.saturating_add(1);
-        } else {
-            entity.rest.still = 0;
+        let trembles = trembles(entity, shapes);
+        if !trembles {
             entity.rest.since = entity.placement().map(|placement| *placement.pose());
         }
-        entity.rest.held_for =
-            if entity.rest.held { entity.rest.held_for.saturating_add(1) } else { 0 };
-        let restless = entity.rest.still < enough && entity.rest.held_for < held;
+        let is_still = surface_speed(entity, shapes) < STILL_SPEED;
+        let slot = entity.id.slot;
+        let rest = &mut entity.rest;
+        let count = |so_far: u16, goes_on| if goes_on { so_far.saturating_add(1) } else { 0 };
+        rest.still = count(rest.still, is_still);
+        rest.trembling = count(rest.trembling, trembles);
+        rest.held_for = count(rest.held_for, rest.held);
+        let trembling = if in_heap(slot) { enough } else { trembling };
+        let restless = rest.still < enough && rest.trembling < trembling && rest.held_for < held;
         islands.add(entity.id.slot, restless);
     }
     for pair in pairs {
@@ -132,11 +152,10 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
             continue;
         }
         islands.join(pair.key.body, other);
-        // Players walk off without a word, and what is thrown bursts: what leans on
-        // one stays awake.
+        // Players walk off without a word: what leans on one stays awake. What is
+        // thrown wakes all around when it bursts.
         let leans = pair.points.iter().any(|point| point.impulse[0] > 0.0);
-        let leaves = |entity: &Entity| entity.walker().is_some() || entity.is_ball();
-        if leans && entities.get(other).is_some_and(leaves) {
+        if leans && entities.get(other).is_some_and(|entity| entity.walker().is_some()) {
             islands.stir(pair.key.body);
         }
     }

@@ -33,7 +33,10 @@ fn fly(combat: &mut Combat, slot: u16) -> bool {
     let (arena, entities) = (combat.arena, &*combat.entities);
     let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
     let Some(flight) = space.fly(slot, target, combat.counters) else { return false };
-    let Some(placement) = flight.placement else { return false };
+    let Some(placement) = flight.placement else {
+        combat.counters.emergency_replacements += 1;
+        return false;
+    };
     combat.entities.commit(slot, placement);
     flight.stop.is_none()
 }

@@ -64,7 +64,7 @@ pub(crate) fn find(
 ) -> Vec<Pair> {
     let awake = || space.entities.iter().filter(|entity| entity.is_awake_body());
     let reach_of = |entity: &Entity| reach_of(entity, space.shape(entity.shape).radius, seconds);
-    let farthest = awake().map(reach_of).fold(0.0, f64::max);
+    let farthest = space.entities.iter().map(reach_of).fold(0.0, f64::max);
     let everyone = space.entities.iter().count() as u64;
     let pairs = Vec::with_capacity(before.len() + 16);
     let mut finder = Finder { space, before, seconds, again, counters, pairs };

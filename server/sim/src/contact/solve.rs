@@ -42,8 +42,8 @@ const SLIGHT: f64 = 1.0 / 4096.0;
 
 /// Whom something touches and the solver leaves slower than this, in units per
 /// second, it holds: all forces on the body add up to nothing. A falling body
-/// gains as much in a thirteenth of a tick.
-const POISED: f64 = 1.0;
+/// gains as much in a 27th part of a tick.
+const POISED: f64 = 0.5;
 
 /// And so far, in units, it may still be eased within a tick.
 const EASED: f64 = 1.0 / 64.0;

@@ -43,9 +43,10 @@ impl Space<'_> {
         let placement = self.entities.get(slot)?.placement()?;
         let (id, start) = (placement.shape(), *placement.pose());
         let shape = self.shape(id);
-        let (mut end, mut time, mut stop) = self.fly_as_ball(shape, start, target, counters);
+        let way = self.fly_as_ball(shape, start, target, counters);
+        let mut overlapping = way.is_none();
+        let (mut end, mut time, mut stop) = way.unwrap_or((start, 0.0, None));
         let body = Body::moving(shape, start, end);
-        let mut overlapping = false;
         let (mut share, mut met) = (1.0, None);
         self.visit_entities(
             &body.speedbox().inflated(MARGIN),
@@ -73,25 +74,25 @@ impl Space<'_> {
     }
 
     /// As far as the world lets it: where it ends, at which share of its way, and
-    /// what stops it.
+    /// what stops it; `None` if it is in solid.
     fn fly_as_ball(
         &self,
         shape: &Shape,
         start: Pose,
         target: Pose,
         counters: &mut Counters,
-    ) -> (Pose, f64, Option<Stop>) {
+    ) -> Option<(Pose, f64, Option<Stop>)> {
         let way = [start.position.as_vec3(), target.position.as_vec3()];
         let ball = Sphere::new((shape.radius + MARGIN) as f32);
         match ball.map_or(Trace::StartSolid, |ball| self.map.cast(&ball, way[0], way[1])) {
-            Trace::Clear => (target, 1.0, None),
+            Trace::Clear => Some((target, 1.0, None)),
             Trace::Hit(hit) => {
                 let end = hit.end.as_dvec3();
                 let normal = hit.normal.as_dvec3();
                 let point = end - normal * shape.radius;
                 let time = f64::from(hit.time);
                 let stop = Stop { entity: None, normal, point };
-                (Pose { position: end, ..target }, time, Some(stop))
+                Some((Pose { position: end, ..target }, time, Some(stop)))
             }
             // Too near to an edge for the shifted planes to tell: it goes on as
             // what it is, without turning.
@@ -105,13 +106,13 @@ impl Space<'_> {
         start: Pose,
         target: Pose,
         counters: &mut Counters,
-    ) -> (Pose, f64, Option<Stop>) {
+    ) -> Option<(Pose, f64, Option<Stop>)> {
         let body = Body::moving(shape, start, Pose { position: target.position, ..start });
-        let (mut time, mut stop) = (1.0, None);
+        let (mut time, mut stop, mut overlapping) = (1.0, None, false);
         self.visit_solids(&body.speedbox().inflated(MARGIN), |_, solid| {
             match pass(&body, &solid, (0.0, 1.0), MARGIN, None, counters) {
                 Passage::Free => {}
-                Passage::Overlapping => (time, stop) = (0.0, None),
+                Passage::Overlapping => overlapping = true,
                 Passage::Blocked(impact) if impact.time < time => {
                     time = impact.time;
                     stop = Some(Stop { entity: None, normal: -impact.axis, point: impact.point });
@@ -119,6 +120,6 @@ impl Space<'_> {
                 Passage::Blocked(_) => {}
             }
         });
-        (body.motion.at(time), time, stop)
+        (!overlapping).then(|| (body.motion.at(time), time, stop))
     }
 }

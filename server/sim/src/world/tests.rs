@@ -5,6 +5,7 @@ use glam::DQuat;
 use maps::model::shipped;
 
 mod emergency;
+mod grenades;
 mod physics;
 
 use super::*;

@@ -112,6 +112,30 @@ fn what_is_thrown_up_does_not_fall_asleep_at_the_top_of_its_way() {
     }
 }
 
+/// The angle of friction is 31 degrees. Whoever lets sleep what is merely slow
+/// holds what starts from rest on ground hardly steeper.
+#[test]
+fn what_is_put_down_at_rest_slides_where_it_is_too_steep_and_stays_where_it_is_not() {
+    for (rise, stays) in [(140, true), (228, true), (250, false), (280, false)] {
+        let slopes = funnel([0, 0, 0], 8, 408, rise);
+        let map = compiled(&slopes, [0, 0, rise + 60], "");
+        let mut world = World::new(map, shipped().into(), CONFIG).expect("a match");
+        let slope = f64::from(rise) / 400.0;
+        let model = world.model("crate");
+        let shape = world.arena.shapes.of_model(model).expect("a shipped model");
+        let half = world.arena.shapes[shape].bounds.half_extents().z;
+        let normal = DVec3::new(-slope, 0.0, 1.0).normalize();
+        let position = DVec3::new(208.0, 0.0, 200.0 * slope) + normal * (half + 0.1);
+        let tilt = DQuat::from_rotation_arc(DVec3::Z, normal);
+        let placement = world.free(shape, position, tilt);
+        let id = world.entities.insert(Role::Prop(model), shape).expect("a free slot");
+        world.entities.commit(id.slot, placement);
+        world.run(2.0, &[]);
+        let slid = position.distance(world.position(id.slot));
+        assert_eq!(slid < 1.0, stays, "on {slope}: slid {slid}");
+    }
+}
+
 impl World {
     /// Kinetic energy and that of height, in kilogram units² per second².
     fn energy(&self) -> f64 {

@@ -1,0 +1,116 @@
+//! Grenades: balls that bounce by themselves, come to rest, and are gone when
+//! they are found inside anything.
+
+use super::emergency::chamber;
+use super::*;
+use crate::audit::Audit;
+use crate::combat::Weapon;
+use crate::random::Random;
+
+impl World {
+    /// Puts something thrown where `elsewhere` has room for it.
+    fn lob(&mut self, elsewhere: &World, weapon: Weapon, position: DVec3, velocity: DVec3) -> u16 {
+        let model = self.model(weapon.model_name());
+        let shape = self.arena.shapes.of_model(model).expect("a shipped model");
+        let placement = elsewhere.free(shape, position, DQuat::IDENTITY);
+        let owner = EntityId { slot: u16::MAX, generation: 0 };
+        let projectile = Projectile { weapon, model, owner, fuse: 10_000 };
+        let id = self.entities.insert(Role::Projectile(projectile), shape).expect("a free slot");
+        self.entities.commit(id.slot, placement);
+        self.entities.get_mut(id.slot).expect("just inserted").velocity = velocity;
+        id.slot
+    }
+}
+
+#[test]
+fn a_grenade_comes_to_rest_on_the_floor_at_any_tick_rate() {
+    let map = chamber(1_000, 500);
+    for tick_rate in [10, 20, 30, 60, 128] {
+        let config = Config { tick_rate, ..CONFIG };
+        let mut world = World::new(Arc::clone(&map), shipped().into(), config).expect("a match");
+        let empty = World::new(Arc::clone(&map), shipped().into(), config).expect("a match");
+        let velocity = DVec3::new(200.0, 130.0, 100.0);
+        let slot = world.lob(&empty, Weapon::Grenade, DVec3::Z * 100.0, velocity);
+        for _ in 0..8 * tick_rate {
+            world.step(&[]);
+        }
+        let (at, entity) = (world.position(slot), world.entities.get(slot).expect("there"));
+        assert!(entity.rest.asleep, "{tick_rate} Hz: awake at {at}, {}", entity.velocity);
+        assert!((3.0..4.5).contains(&at.z), "{tick_rate} Hz: it hangs at {at}");
+    }
+}
+
+#[test]
+fn grenades_among_crates_are_never_in_anything() {
+    let map = chamber(256, 200);
+    let mut audit = Audit::new(&map, &shipped()).expect("the map has all sizes");
+    for seed in 0..6 {
+        let mut random = Random::new(seed);
+        let mut world = World::new(Arc::clone(&map), shipped().into(), CONFIG).expect("a match");
+        let empty = World::new(Arc::clone(&map), shipped().into(), CONFIG).expect("a match");
+        for [x, y] in [[-60.0, -60.0], [60.0, -60.0], [-60.0, 60.0], [60.0, 60.0]] {
+            world.throw("small_crate", DVec3::new(x, y, 20.0), DVec3::ZERO, DVec3::ZERO);
+        }
+        world.run(1.0, &[]);
+        for i in 0..24 {
+            let [x, y] = [i % 5, i / 5].map(|step| f64::from(step) * 24.0 - 48.0);
+            let mut speed = || random.between(-600.0, 600.0);
+            let velocity = DVec3::new(speed(), speed(), speed());
+            world.lob(&empty, Weapon::Grenade, DVec3::new(x, y, 100.0), velocity);
+        }
+        for tick in 0..300 {
+            world.step(&[]);
+            assert_eq!(audit.check(&world.state()), [], "seed {seed}, tick {tick}");
+        }
+        let thrown = |e: &&Entity| matches!(e.role, Role::Projectile(_));
+        let quick = |e: &Entity| e.velocity.length() > 50.0;
+        assert!(!world.entities.iter().filter(thrown).any(quick), "seed {seed}: still on its way");
+        assert_eq!(world.entities.iter().filter(thrown).count(), 24, "seed {seed}");
+        assert_eq!(world.counters.emergency_replacements, 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_grenade_pushes_the_crate_that_it_hits_and_comes_back() {
+    let map = chamber(512, 200);
+    let mut world = World::new(Arc::clone(&map), shipped().into(), CONFIG).expect("a match");
+    let empty = World::new(map, shipped().into(), CONFIG).expect("a match");
+    let hit = world.throw("small_crate", DVec3::Z * 12.2, DVec3::ZERO, DVec3::ZERO);
+    world.run(1.0, &[]);
+    let from = DVec3::new(-60.0, 0.0, 20.0);
+    let grenade = world.lob(&empty, Weapon::Grenade, from, DVec3::X * 600.0);
+    let speeds =
+        |world: &World| [hit, grenade].map(|slot| world.entities.get(slot).map(|e| e.velocity.x));
+    let met = (0..10).find_map(|_| {
+        world.step(&[]);
+        Some(speeds(&world)).filter(|[_, grenade]| grenade.is_some_and(|speed| speed < 0.0))
+    });
+    let [Some(crate_speed), Some(grenade_speed)] = met.expect("it comes back") else {
+        panic!("one is gone")
+    };
+    assert!(crate_speed > 2.0 && grenade_speed < -200.0, "{crate_speed}, {grenade_speed}");
+}
+
+#[test]
+fn what_is_thrown_into_a_wall_or_a_crate_is_taken_out_and_counted() {
+    let elsewhere = World::new(chamber(2_000, 500), shipped().into(), CONFIG).expect("a match");
+    let small = chamber(400, 200);
+    for weapon in Weapon::ALL {
+        for inside in ["wall", "crate"] {
+            let mut world =
+                World::new(Arc::clone(&small), shipped().into(), CONFIG).expect("a match");
+            let wall = DVec3::new(208.0, 0.0, 100.0);
+            let spot = if inside == "wall" { wall } else { DVec3::new(0.0, 0.0, 16.5) };
+            if inside == "crate" {
+                world.throw("crate", spot, DVec3::ZERO, DVec3::ZERO);
+            }
+            let slot = world.lob(&elsewhere, weapon, spot, DVec3::ZERO);
+            world.step(&[]);
+            assert!(world.is_clean(), "{weapon:?} in a {inside}");
+            // Of two that overlap, either may have been moved.
+            let is_there = world.entities.get(slot).is_some();
+            assert!(!is_there || inside == "crate", "{weapon:?} stays in a {inside}");
+            assert!(world.counters.emergency_replacements > 0, "{weapon:?} in a {inside}");
+        }
+    }
+}
