@@ -59,7 +59,7 @@ fn own(tick: u64, byte: u8) -> OwnPlayer {
 ///
 /// # Panics
 /// Something that nobody damaged is refused or does not come out as it was told.
-pub fn play(bytes: &[u8]) -> [u32; Answer::TOUCHED + 1] {
+pub(crate) fn play(bytes: &[u8]) -> [u32; Answer::TOUCHED + 1] {
     let rate = NonZeroU16::new(60).unwrap();
     let bounds = WorldBounds::new([-512; 3], [16; 3]).unwrap();
     let terms = Terms {

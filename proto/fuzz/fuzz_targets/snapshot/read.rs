@@ -9,7 +9,7 @@ use sim::{ModelId, Posture};
 ///
 /// # Panics
 /// It holds what no entity can be.
-pub fn read(bytes: &[u8]) -> Option<Snapshot> {
+pub(crate) fn read(bytes: &[u8]) -> Option<Snapshot> {
     let bounds = WorldBounds::new([-512, -512, -256], [15, 15, 14]).unwrap();
     let codec = SnapshotCodec { bounds, tick_rate: NonZeroU16::new(60).unwrap() };
     let entity = |body| QuantisedEntity {
