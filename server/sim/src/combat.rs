@@ -22,7 +22,8 @@ use crate::arena::Arena;
 use crate::counters::Counters;
 use crate::entities::Entities;
 use crate::event::Event;
-use crate::guard::Space;
+use crate::guard::{Flight, Space};
+use crate::pose::Pose;
 use crate::rest;
 use crate::state::{EntityId, ModelId};
 
@@ -95,6 +96,20 @@ pub(crate) struct Combat<'a> {
 impl Combat<'_> {
     fn space(&self) -> Space<'_> {
         Space { map: &self.arena.map, shapes: &self.arena.shapes, entities: self.entities }
+    }
+
+    /// Lets something thrown fly towards `target` as far as the guard lets it;
+    /// `None` if it is not there, or inside something, which is counted.
+    fn send(&mut self, slot: u16, target: Pose) -> Option<Flight> {
+        let (map, shapes) = (&self.arena.map, &self.arena.shapes);
+        let space = Space { map, shapes, entities: self.entities };
+        let flight = space.fly(slot, target, self.counters)?;
+        let Some(placement) = flight.placement else {
+            self.counters.emergency_replacements += 1;
+            return None;
+        };
+        self.entities.commit(slot, placement);
+        Some(flight)
     }
 
     fn ticks(&self, seconds: f64) -> u16 {

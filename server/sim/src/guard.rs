@@ -67,7 +67,7 @@ impl Blocker {
     }
 }
 
-pub(crate) use flight::Stop;
+pub(crate) use flight::{Flight, Stop};
 pub(crate) use sweep::{Agent, Crowd, LEAST_CLEARANCE, Memory, Others, Sweep, SweepHit};
 pub(crate) use together::{Advance, CREPT, Proposal};
 

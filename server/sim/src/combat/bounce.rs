@@ -3,7 +3,7 @@ use glam::DVec3;
 use super::Combat;
 use crate::contact::{BOUNCE_SPEED, FRICTION, max_spin};
 use crate::entities::Entity;
-use crate::guard::{Space, Stop};
+use crate::guard::Stop;
 use crate::impulse::Struck;
 use crate::movement::{GRAVITY, WALKABLE};
 use crate::rest::{self, STILL_SECONDS, STILL_SPEED};
@@ -30,14 +30,7 @@ pub(super) fn bounce(combat: &mut Combat, slot: u16) -> bool {
         // What it has met leaves no room to turn in.
         let spin = if bounce == 0 { entity.angular } else { DVec3::ZERO };
         let target = placement.pose().advanced(entity.velocity, spin, left);
-        let (arena, entities) = (combat.arena, &*combat.entities);
-        let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
-        let Some(flight) = space.fly(slot, target, combat.counters) else { return false };
-        let Some(placement) = flight.placement else {
-            combat.counters.emergency_replacements += 1;
-            return false;
-        };
-        combat.entities.commit(slot, placement);
+        let Some(flight) = combat.send(slot, target) else { return false };
         let Some(stop) = flight.stop else {
             left = 0.0;
             break;

@@ -1,5 +1,4 @@
 use crate::entities::Role;
-use crate::guard::Space;
 use crate::pose::Pose;
 
 use super::blast::burst;
@@ -30,13 +29,5 @@ fn fly(combat: &mut Combat, slot: u16) -> bool {
     let Some(start) = entity.placement().map(|placement| *placement.pose()) else { return false };
     let position = start.position + entity.velocity * combat.seconds;
     let target = Pose { position, ..start };
-    let (arena, entities) = (combat.arena, &*combat.entities);
-    let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
-    let Some(flight) = space.fly(slot, target, combat.counters) else { return false };
-    let Some(placement) = flight.placement else {
-        combat.counters.emergency_replacements += 1;
-        return false;
-    };
-    combat.entities.commit(slot, placement);
-    flight.stop.is_none()
+    combat.send(slot, target).is_some_and(|flight| flight.stop.is_none())
 }
