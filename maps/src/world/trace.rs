@@ -85,20 +85,25 @@ impl OnionTree {
         let normal = met.flatten().unwrap_or_else(|| query.normal(entry.node));
         let approach = normal.dot(end - start).abs();
         let stop = (found.time - SURFACE_DISTANCE / approach).max(0.0);
-        let end = self.free_end(size, &segment, stop);
-        Trace::Hit(Hit { time: found.time, point, normal, end })
+        match self.free_end(size, &segment, stop) {
+            Some(end) => Trace::Hit(Hit { time: found.time, point, normal, end }),
+            None => Trace::StartSolid,
+        }
     }
 
     /// The position at time `stop`, or an earlier one if that is in solid by
-    /// rounding; the start is known to be empty.
-    fn free_end(&self, size: SizeId, segment: &Segment, mut stop: f32) -> Vec3 {
+    /// rounding; `None` if even the start is, as in no tree that was compiled.
+    fn free_end(&self, size: SizeId, segment: &Segment, mut stop: f32) -> Option<Vec3> {
         for _ in 0..MAX_RETREATS {
             let end = segment.at(stop);
-            if stop == 0.0 || !self.is_solid(size, end) {
-                return end;
+            if !self.is_solid(size, end) {
+                return Some(end);
+            }
+            if stop == 0.0 {
+                return None;
             }
             stop *= 0.5;
         }
-        segment.start
+        (!self.is_solid(size, segment.start)).then_some(segment.start)
     }
 }
