@@ -49,11 +49,11 @@ use hull::Hull;
 use planes::PlaneTable;
 
 pub use bevel::BevelAngle;
-pub use brush::{DegenerateBrush, MAX_COORDINATE};
+pub use brush::{DegenerateBrush, MAX_COORDINATE, RedundantFace};
 pub use build::BuildError;
 pub use expansion::Expansion;
 pub use fill::{Leak, Sealing};
-pub use source::Source;
+pub use source::{CURVE_BOUND, Curves, Source};
 
 /// Distances below this, in units, are no distance to the compiler: it neither
 /// cuts off thinner slices nor tells nearer planes apart on one face. Half the
@@ -69,6 +69,8 @@ const MARGIN: f64 = 64.0;
 pub struct Options {
     /// A degenerate brush is an error instead of a warning.
     pub strict: bool,
+    /// What becomes of Quake 3's curves.
+    pub curves: Curves,
     /// How sharp the cells of the shift tree may stay.
     pub bevel_angle: BevelAngle,
     /// Leave the outside empty even where the map is sealed, to look at the
@@ -91,9 +93,9 @@ pub struct Compiled {
 /// What a compilation did.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Brushes that were left out.
+    /// Brushes that were left out, or a face of theirs.
     pub warnings: Vec<BrushWarning>,
-    /// Brushes in the source.
+    /// Brushes in the source, and solids that stand for curves.
     pub brushes: usize,
     /// Brushes that are part of the static world.
     pub solids: usize,
@@ -105,16 +107,49 @@ pub struct Report {
     pub sealings: Vec<Sealing>,
 }
 
-/// A brush that was left out.
+/// What is wrong with a brush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum BrushFault {
+    /// It is left out.
+    #[error("brush left out: {0}")]
+    LeftOut(DegenerateBrush),
+    /// It is the same without one of its faces, which is left out.
+    #[error("redundant face left out of the brush: {0}")]
+    Redundant(RedundantFace),
+    /// So many curves, the first of them here, are left out, as it was asked for.
+    #[error("{0} curves (patchDef2) left out: they are solid only if that is asked for")]
+    Curves(usize),
+    /// So many curves, the first of them here, could not be made solid.
+    #[error("{0} curves (patchDef2) left out: they are no grids of control points, or too large")]
+    UnreadableCurves(usize),
+}
+
+/// A brush that is not quite as written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{path}:{line}: brush left out: {reason}", path = path.display())]
+#[error("{path}:{line}: {fault}", path = path.display())]
 pub struct BrushWarning {
     /// The source.
     pub path: PathBuf,
     /// Line of the brush's opening brace.
     pub line: u64,
     /// What is wrong with it.
-    pub reason: DegenerateBrush,
+    pub fault: BrushFault,
+}
+
+impl BrushWarning {
+    /// What is wrong with the brush, whatever becomes of it.
+    pub fn reason(&self) -> String {
+        match self.fault {
+            BrushFault::LeftOut(reason) => reason.to_string(),
+            BrushFault::Redundant(reason) => reason.to_string(),
+            BrushFault::Curves(count) => {
+                format!("{count} curves (patchDef2), which were not asked to be solid")
+            }
+            BrushFault::UnreadableCurves(count) => {
+                format!("{count} curves (patchDef2) that cannot be made solid")
+            }
+        }
+    }
 }
 
 fn first(left_out: &Option<BrushWarning>) -> String {
@@ -143,7 +178,7 @@ pub enum CompileError {
         reason: String,
     },
     /// A degenerate brush, where those are errors.
-    #[error("{}:{}: degenerate brush: {}", .0.path.display(), .0.line, .0.reason)]
+    #[error("{}:{}: degenerate brush: {}", .0.path.display(), .0.line, .0.reason())]
     Brush(BrushWarning),
     /// Not one brush is solid.
     #[error("{path}: no brush is solid; nothing could be stood on{}", first(.left_out))]

@@ -9,6 +9,7 @@ mod convex_solid;
 mod plane;
 mod polygon;
 mod polygon_bsp;
+mod polyhedron;
 mod winding;
 
 pub use aabb::Aabb;

@@ -15,8 +15,9 @@ mod spaces;
 mod world;
 
 pub use compile::{
-    BevelAngle, BrushWarning, BuildError, CompileError, Compiled, DegenerateBrush, Expansion, Leak,
-    MAX_COORDINATE, Options, Report, Sealing, Source, Stage, Tick, compile,
+    BevelAngle, BrushFault, BrushWarning, BuildError, CURVE_BOUND, CompileError, Compiled, Curves,
+    DegenerateBrush, Expansion, Leak, MAX_COORDINATE, Options, RedundantFace, Report, Sealing,
+    Source, Stage, Tick, compile,
 };
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};
 pub use world::{

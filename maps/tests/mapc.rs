@@ -251,6 +251,33 @@ fn a_bad_brush_is_named_and_left_out_or_refused() {
 }
 
 #[test]
+fn curves_are_left_out_with_one_warning_or_solid() {
+    let folder = Folder::new("curves");
+    // Its front looks down.
+    let column = |x: i32| format!("( ( {x} -64 64 0 0 ) ( {x} 0 64 0 0 ) ( {x} 64 64 0 0 ) )");
+    let columns = [-64, 0, 64].map(column).join(" ");
+    let curve = format!("{{\npatchDef2\n{{\nx\n( 3 3 0 0 0 )\n( {columns} )\n}}\n}}\n");
+    let source = folder.file("sheets.map", &map(&format!("{CUBE}{curve}{curve}")));
+    let world = folder.path("sheets.obsp");
+    let compile = |more: &[&str]| {
+        let output = mapc(&[&["compile", source.as_str()], more].concat(), "");
+        assert_eq!(output.status.code(), Some(0));
+        String::from_utf8(output.stderr).expect("messages are text")
+    };
+    let point = ["points", world.as_str(), "--space", "point"];
+    let warning = compile(&[]);
+    assert!(warning.contains("sheets.map:11: 2 curves (patchDef2) left out"), "{warning}");
+    assert_eq!(done(&point, "0 0 66"), "empty\n");
+    let warning = compile(&["--curves", "solid"]);
+    assert!(!warning.contains("patchDef2"), "{warning}");
+    assert_eq!(done(&point, "0 0 66\n0 0 69"), "solid\nempty\n");
+    let verify = ["verify", world.as_str(), "--source", &source, "--curves", "solid"];
+    done(&[&verify[..], &["--points", "500", "--traces", "200"]].concat(), "");
+    refused(&["compile", &source, "--strict"], "", 1);
+    refused(&["compile", &source, "--curves", "round"], "", 2);
+}
+
+#[test]
 fn what_is_read_is_not_overwritten() {
     let folder = Folder::new("overwritten");
     let source = folder.file("cube.map", &map(CUBE));

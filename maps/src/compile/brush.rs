@@ -14,12 +14,6 @@ pub const MAX_COORDINATE: f64 = 32_768.0;
 /// Why a brush is none. Such a brush is left out with a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DegenerateBrush {
-    /// Three points of a face do not span a plane.
-    #[error("the points of face {0} lie in one line")]
-    InLine(usize),
-    /// Two faces lie in one plane.
-    #[error("faces {0} and {1} have the same plane")]
-    Repeated(usize, usize),
     /// A coordinate is no number or too far out.
     #[error("it reaches beyond ±{MAX_COORDINATE} units")]
     TooFar,
@@ -37,24 +31,45 @@ pub enum DegenerateBrush {
     Solid(#[from] DegenerateSolid),
 }
 
-/// The solid that a brush encloses.
-pub(super) fn solid(brush: &SourceBrush) -> Result<ConvexSolid, DegenerateBrush> {
+/// A face that a brush is the same without. It is left out with a warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum RedundantFace {
+    /// Three points of a face do not span a plane.
+    #[error("the points of face {0} lie in one line")]
+    InLine(usize),
+    /// Two faces lie in one plane.
+    #[error("faces {0} and {1} have the same plane")]
+    Repeated(usize, usize),
+}
+
+/// The solid that a brush encloses, and the first face that says nothing about
+/// it, if one does.
+pub(super) fn solid(
+    brush: &SourceBrush,
+) -> Result<(ConvexSolid, Option<RedundantFace>), DegenerateBrush> {
     if brush.faces.len() < 4 {
         return Err(DegenerateBrush::TooFewFaces(brush.faces.len()));
     }
-    if brush.faces.len() > MAX_FACES {
-        return Err(DegenerateBrush::TooManyFaces);
-    }
-    let planes = brush.faces.iter().enumerate().map(|(i, face)| plane(i, face));
-    let planes: Vec<Plane> = planes.collect::<Result<_, _>>()?;
-    for (i, a) in planes.iter().enumerate() {
-        let same = |b: &Plane| {
-            a.normal.dot(b.normal) > 1.0 - 1e-12 && (a.distance - b.distance).abs() < 1e-6
+    let mut redundant = None;
+    // With the number of the face.
+    let mut planes: Vec<(usize, Plane)> = Vec::with_capacity(brush.faces.len());
+    for (index, face) in brush.faces.iter().enumerate() {
+        let number = index + 1;
+        let Some(plane) = plane(face)? else {
+            redundant = redundant.or(Some(RedundantFace::InLine(number)));
+            continue;
         };
-        if let Some(other) = planes[..i].iter().position(same) {
-            return Err(DegenerateBrush::Repeated(other + 1, i + 1));
+        let same = |(_, known): &&(usize, Plane)| {
+            known.normal.dot(plane.normal) > 1.0 - 1e-12
+                && (known.distance - plane.distance).abs() < 1e-6
+        };
+        if let Some((other, _)) = planes.iter().find(same) {
+            // Only the same but for rounding, so it is for the solid to find out.
+            redundant = redundant.or(Some(RedundantFace::Repeated(*other, number)));
         }
+        planes.push((number, plane));
     }
+    let planes: Vec<Plane> = planes.into_iter().map(|(_, plane)| plane).collect();
     let solid = ConvexSolid::from_planes(&planes).map_err(|reason| {
         let flipped: Vec<Plane> = planes.iter().map(Plane::flipped).collect();
         let inverted = ConvexSolid::from_planes(&flipped).is_ok();
@@ -64,10 +79,18 @@ pub(super) fn solid(brush: &SourceBrush) -> Result<ConvexSolid, DegenerateBrush>
     if bounds.min.abs().max(bounds.max.abs()).max_element() > MAX_COORDINATE {
         return Err(DegenerateBrush::TooFar);
     }
-    Ok(solid)
+    if solid.faces().len() > MAX_FACES {
+        return Err(DegenerateBrush::TooManyFaces);
+    }
+    Ok((solid, redundant))
 }
 
-fn plane(index: usize, face: &SourceFace) -> Result<Plane, DegenerateBrush> {
+/// A triangle lower than this, in units, has no plane: it would be decided by the
+/// last digit written.
+const LOWEST: f64 = 1e-5;
+
+/// The plane of a face; `None` if its points lie in one line.
+fn plane(face: &SourceFace) -> Result<Option<Plane>, DegenerateBrush> {
     let [a, b, c] = face.points;
     // Points may lie outside the solid, but not where their products would
     // lose the digits that tell planes apart.
@@ -77,12 +100,11 @@ fn plane(index: usize, face: &SourceFace) -> Result<Plane, DegenerateBrush> {
     }
     let normal = (a - b).cross(c - b);
     let length = normal.length();
-    // Points are at least an eighth apart in any map that is drawn; what is
-    // far below an eighth squared is rounding.
-    if length < 1e-6 {
-        return Err(DegenerateBrush::InLine(index + 1));
+    let longest = (a - b).length().max((c - b).length()).max((a - c).length());
+    if length <= LOWEST * longest {
+        return Ok(None);
     }
-    Ok(Plane { normal: normal / length, distance: normal.dot(b) / length })
+    Ok(Some(Plane { normal: normal / length, distance: normal.dot(b) / length }))
 }
 
 #[cfg(test)]
@@ -107,7 +129,8 @@ mod tests {
 
     #[test]
     fn points_run_clockwise_seen_from_outside() {
-        let solid = solid(&brush(&WEDGE)).expect("a tetrahedron");
+        let (solid, redundant) = solid(&brush(&WEDGE)).expect("a tetrahedron");
+        assert_eq!(redundant, None);
         assert!((solid.volume() - 1.0 / 6.0).abs() < 1e-9);
     }
 
@@ -125,10 +148,7 @@ mod tests {
         flat.push([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]);
         assert_eq!(refused(&flat), DegenerateBrush::Solid(DegenerateSolid::Flat));
         let mut with = WEDGE.to_vec();
-        with.push([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 3.0, 0.0]]);
-        assert_eq!(refused(&with), DegenerateBrush::Repeated(1, 5));
-        with[4] = [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [2.0, 2.0, 2.0]];
-        assert_eq!(refused(&with), DegenerateBrush::InLine(5));
+        with.push(WEDGE[0]);
         for far in [f64::NAN, f64::INFINITY, 1e9] {
             with[4] = [[0.0, 0.0, 0.0], [far, 1.0, 1.0], [2.0, 2.0, 2.0]];
             assert_eq!(refused(&with), DegenerateBrush::TooFar);
@@ -136,6 +156,40 @@ mod tests {
         let huge = WEDGE.map(|points| points.map(|p| p.map(|c| c * 40_000.0)));
         assert_eq!(refused(&huge), DegenerateBrush::TooFar);
         assert_eq!(refused(&[]), DegenerateBrush::TooFewFaces(0));
-        assert_eq!(refused(&vec![WEDGE[0]; MAX_FACES + 1]), DegenerateBrush::TooManyFaces);
+    }
+
+    #[test]
+    fn a_redundant_face_is_dropped_and_never_its_brush() {
+        let whole = solid(&brush(&WEDGE)).expect("a tetrahedron").0;
+        let mut with = WEDGE.to_vec();
+        with.push([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 3.0, 0.0]]);
+        let repeated = solid(&brush(&with)).expect("the same tetrahedron");
+        assert_eq!(repeated.1, Some(RedundantFace::Repeated(1, 5)));
+        with[4] = [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [2.0, 2.0, 2.0]];
+        let in_line = solid(&brush(&with)).expect("the same tetrahedron");
+        assert_eq!(in_line.1, Some(RedundantFace::InLine(5)));
+        for other in [repeated.0, in_line.0] {
+            assert_eq!((other.faces().len(), other.bounds()), (4, whole.bounds()));
+            assert!((other.volume() - whole.volume()).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn only_faces_that_are_left_count_as_too_many() {
+        let mut many = WEDGE.to_vec();
+        many.extend(vec![WEDGE[0]; MAX_FACES + 1]);
+        assert!(solid(&brush(&many)).is_ok());
+        // A cone about the z axis, each of its sides a face.
+        let cone = |sides: u32| {
+            let mut faces = vec![[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]];
+            let at = |i: u32| {
+                let (s, c) = (std::f64::consts::TAU * f64::from(i) / f64::from(sides)).sin_cos();
+                [c * 1024.0, s * 1024.0, 0.0]
+            };
+            faces.extend((0..sides).map(|i| [at(i + 1), at(i), [0.0, 0.0, 1024.0]]));
+            solid(&brush(&faces))
+        };
+        assert_eq!(cone(300).expect("a cone").0.faces().len(), 301);
+        assert_eq!(cone(MAX_FACES as u32).err(), Some(DegenerateBrush::TooManyFaces));
     }
 }

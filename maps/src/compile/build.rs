@@ -94,12 +94,13 @@ impl Builder<'_> {
         let part = polygons.len() / PARTS;
         let budget = AtomicUsize::new(0);
         let first = Task { cell, polygons, known: Known::default(), depth: 0, parent: None };
-        let (mut draft, parts) = self.grow(medium, first, part, &budget)?;
+        let (mut draft, parts) = self.grow(medium, first, part, self.threads, &budget)?;
         let parents: Vec<_> = parts.iter().map(|part| part.parent).collect();
         let mut done = 0;
         let work = |part: Task| {
             let polygons = part.polygons.len();
-            self.grow(medium, part, 0, &budget).map(|(draft, _)| (draft, polygons))
+            self.grow(medium, part, 0, NonZeroUsize::MIN, &budget)
+                .map(|(draft, _)| (draft, polygons))
         };
         let grown = in_order(self.threads, parts, work, |grown| {
             done += grown.as_ref().map_or(0, |&(_, polygons)| polygons);
@@ -119,6 +120,7 @@ impl Builder<'_> {
         medium: &M,
         task: Task,
         enough: usize,
+        threads: NonZeroUsize,
         budget: &AtomicUsize,
     ) -> Result<(Draft, Vec<Task>), BuildError> {
         let mut draft = Draft { root: Grown::Leaf(Solidity::EMPTY), branches: Vec::new() };
@@ -130,7 +132,7 @@ impl Builder<'_> {
                 continue;
             }
             let (parent, depth) = (task.parent, task.depth);
-            let grown = match self.divide(medium, task) {
+            let grown = match self.divide(medium, task, threads) {
                 Divided::Leaf(solidity) => Grown::Leaf(solidity),
                 Divided::Branch(plane, sides) => {
                     if budget.fetch_add(1, Ordering::Relaxed) >= MAX_BRANCHES {
@@ -152,7 +154,7 @@ impl Builder<'_> {
         Ok((draft, parts))
     }
 
-    fn divide<M: Medium>(&self, medium: &M, mut task: Task) -> Divided {
+    fn divide<M: Medium>(&self, medium: &M, mut task: Task, threads: NonZeroUsize) -> Divided {
         loop {
             let mut mixed = None;
             for &size in self.sizes {
@@ -165,7 +167,8 @@ impl Builder<'_> {
                     State::Solid => task.known = task.known.with(size, true),
                 }
             }
-            let Some(plane) = choose_splitter(&task.polygons, self.planes).or(mixed) else {
+            let Some(plane) = choose_splitter(&task.polygons, self.planes, threads).or(mixed)
+            else {
                 return Divided::Leaf(task.known.solid);
             };
             // Planes of the tree face one way, so that a plane is one plane.

@@ -8,6 +8,10 @@ use super::planes::PlaneId;
 use super::polygon::{Side, side, split};
 use crate::geometry::{Aabb, ConvexSolid, Face, Plane, Winding};
 
+/// How far a splinter reaches at most, in units: less than half of what answers
+/// are judged by.
+const SPLINTER: f64 = 4.0 * TOLERANCE;
+
 /// A bounded convex polyhedron that is cut again and again.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
@@ -61,12 +65,21 @@ impl Cell {
         centres.sum::<DVec3>() / self.faces.len() as f64
     }
 
-    /// Whether there is a face that no corner lies farther behind than the
-    /// tolerance.
-    pub(super) fn is_thin(&self) -> bool {
-        self.faces.iter().any(|face| {
+    /// Whether the cell is thinner than the tolerance, and reaches only a few
+    /// times as far from `plane`.
+    pub(super) fn is_splinter(&self, plane: &Plane) -> bool {
+        let near = |vertex: DVec3| plane.signed_distance(vertex).abs() < SPLINTER;
+        let thin = |face: &CellFace| {
             self.vertices().all(|vertex| face.plane.signed_distance(vertex) > -TOLERANCE)
-        })
+        };
+        self.vertices().all(near) && self.faces.iter().any(thin)
+    }
+
+    /// Whether the cell reaches farther to the front of `plane` than behind it.
+    pub(super) fn is_rather_in_front(&self, plane: &Plane) -> bool {
+        let heights = self.vertices().map(|vertex| plane.signed_distance(vertex));
+        let (least, most) = heights.fold((0.0_f64, 0.0_f64), |(l, m), h| (l.min(h), m.max(h)));
+        most > -least
     }
 
     pub(super) fn bounds(&self) -> Aabb {

@@ -132,39 +132,38 @@ impl Draft {
         }
     }
 
-    /// What a cell of another tree is by this one; `None` of what is too thin to count.
-    fn state_below(
-        &self,
-        child: Grown,
-        cell: &Cell,
-        size: SizeId,
-        planes: &PlaneTable,
-    ) -> Option<State> {
+    /// What a cell of another tree is by this one, apart from what reaches less
+    /// than the tolerance beyond a plane, or is a splinter. However thin a cell
+    /// is, it is what it is in: what is passed over is always near the plane
+    /// that divides it from the rest, so that no crack is left along a thin cell.
+    fn state_below(&self, child: Grown, cell: &Cell, size: SizeId, planes: &PlaneTable) -> State {
         if let Some(solid) = self.uniform(child, size) {
-            let state = if solid { State::Solid } else { State::Empty };
-            return (!cell.is_thin()).then_some(state);
+            return if solid { State::Solid } else { State::Empty };
         }
-        let Grown::Branch(index) = child else { return None };
+        // A leaf is uniform.
+        let Grown::Branch(index) = child else { return State::Empty };
         let branch = &self.branches[index];
         let cut = planes.get(branch.plane);
         let [front, back] = branch.children;
         match cell.side(&cut) {
             Side::Front => self.state_below(front, cell, size, planes),
             Side::Back => self.state_below(back, cell, size, planes),
-            Side::On => None,
+            Side::On => {
+                let side = if cell.is_rather_in_front(&cut) { front } else { back };
+                self.state_below(side, cell, size, planes)
+            }
             Side::Both => {
                 let (front_cell, back_cell) = cell.split(branch.plane, &cut);
                 let front = self.state_below(front, &front_cell, size, planes);
-                if let Some(State::Mixed(_)) = front {
+                if let State::Mixed(_) = front {
                     return front;
                 }
-                let back = self.state_below(back, &back_cell, size, planes);
-                match (front, back) {
-                    (Some(front), Some(back)) if front != back => match back {
-                        State::Mixed(_) => Some(back),
-                        _ => Some(State::Mixed(branch.plane)),
-                    },
-                    (front, back) => front.or(back),
+                match self.state_below(back, &back_cell, size, planes) {
+                    back if back == front => front,
+                    State::Mixed(plane) => State::Mixed(plane),
+                    _ if back_cell.is_splinter(&cut) => front,
+                    back if front_cell.is_splinter(&cut) => back,
+                    _ => State::Mixed(branch.plane),
                 }
             }
         }
@@ -202,6 +201,6 @@ impl Draft {
 
 impl Medium for Draft {
     fn state(&self, cell: &Cell, size: SizeId, planes: &PlaneTable) -> State {
-        self.state_below(self.root, cell, size, planes).unwrap_or(State::Empty)
+        self.state_below(self.root, cell, size, planes)
     }
 }

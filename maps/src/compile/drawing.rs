@@ -3,7 +3,7 @@
 use super::brush;
 use super::contents::{Contents, contents};
 use super::fill::Occupant;
-use super::{BrushWarning, CompileError, Options, Source};
+use super::{BrushFault, BrushWarning, CompileError, Options, Source};
 use crate::geometry::ConvexSolid;
 use crate::world::MapEntity;
 
@@ -14,7 +14,7 @@ pub(super) struct Drawing {
     pub(super) entities: Vec<MapEntity>,
     pub(super) occupants: Vec<Occupant>,
     pub(super) warnings: Vec<BrushWarning>,
-    /// Brushes in the source, of whatever kind.
+    /// Brushes in the source, of whatever kind, and what stands for curves.
     pub(super) brushes: usize,
 }
 
@@ -29,19 +29,30 @@ pub(super) struct StaticBrush {
 impl Drawing {
     pub(super) fn read(source: &Source, options: &Options) -> Result<Self, CompileError> {
         let mut drawing = Self::default();
-        for entity in source.parse()? {
+        let map = source.parse(options.curves)?;
+        let counted = |lines: &[u64], fault: fn(usize) -> BrushFault| {
+            lines.first().map(|&line| (line, fault(lines.len())))
+        };
+        let left_out = counted(&map.left_out, BrushFault::Curves);
+        let unreadable = counted(&map.unreadable, BrushFault::UnreadableCurves);
+        for (line, fault) in left_out.into_iter().chain(unreadable) {
+            drawing.warn(source, options, line, fault)?;
+        }
+        for entity in map.entities {
             let mut own = Vec::new();
             for brush in &entity.brushes {
                 drawing.brushes += 1;
                 let solid = match brush::solid(brush) {
-                    Ok(solid) => solid,
-                    Err(reason) => {
-                        let path = source.path().to_owned();
-                        let warning = BrushWarning { path, line: brush.line, reason };
-                        if options.strict {
-                            return Err(CompileError::Brush(warning));
+                    Ok((solid, redundant)) => {
+                        if let Some(face) = redundant {
+                            let fault = BrushFault::Redundant(face);
+                            drawing.warn(source, options, brush.line, fault)?;
                         }
-                        drawing.warnings.push(warning);
+                        solid
+                    }
+                    Err(reason) => {
+                        let fault = BrushFault::LeftOut(reason);
+                        drawing.warn(source, options, brush.line, fault)?;
                         continue;
                     }
                 };
@@ -72,5 +83,21 @@ impl Drawing {
             return Err(CompileError::NothingSolid { path: source.path().to_owned(), left_out });
         }
         Ok(drawing)
+    }
+
+    /// Remembers what is wrong with a brush; an error where it is to be refused.
+    fn warn(
+        &mut self,
+        source: &Source,
+        options: &Options,
+        line: u64,
+        fault: BrushFault,
+    ) -> Result<(), CompileError> {
+        let warning = BrushWarning { path: source.path().to_owned(), line, fault };
+        if options.strict {
+            return Err(CompileError::Brush(warning));
+        }
+        self.warnings.push(warning);
+        Ok(())
     }
 }

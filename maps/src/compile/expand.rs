@@ -27,8 +27,8 @@ pub(super) fn expanded(
         add(&mut planes, solid, half_extents, axis);
         add(&mut planes, solid, half_extents, -axis);
     }
-    for [first, second] in edge_normals(solid) {
-        let along = first.cross(second);
+    for [first, second] in edge_normals(solid)? {
+        let Some(along) = first.cross(second).try_normalize() else { continue };
         for axis in DVec3::AXES {
             let bevel = along.cross(axis);
             let length = bevel.length();
@@ -63,7 +63,7 @@ fn add(planes: &mut Vec<Plane>, solid: &ConvexSolid, half_extents: DVec3, normal
 }
 
 /// Normals of the two faces at each edge.
-fn edge_normals(solid: &ConvexSolid) -> Vec<[DVec3; 2]> {
+fn edge_normals(solid: &ConvexSolid) -> Result<Vec<[DVec3; 2]>, DegenerateSolid> {
     let mut sides: Vec<(u16, u16, DVec3)> = Vec::new();
     for face in solid.faces() {
         for i in 0..face.vertices.len() {
@@ -74,11 +74,10 @@ fn edge_normals(solid: &ConvexSolid) -> Vec<[DVec3; 2]> {
     sides.sort_by_key(|&(a, b, _)| (a, b));
     let mut edges = Vec::with_capacity(sides.len() / 2);
     for edge in sides.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1)) {
-        if let [(_, _, first), (_, _, second)] = *edge {
-            edges.push([first, second]);
-        }
+        let [(_, _, first), (_, _, second)] = *edge else { return Err(DegenerateSolid::Open) };
+        edges.push([first, second]);
     }
-    edges
+    Ok(edges)
 }
 
 #[cfg(test)]

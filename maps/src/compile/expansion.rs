@@ -23,7 +23,9 @@ const REACH: f64 = 64.0;
 pub struct Expansion {
     /// The expanded brushes, in the order of the source.
     pub solids: Vec<ConvexSolid>,
-    /// Brushes that were left out.
+    /// For each of them, the line of its brush's opening brace.
+    pub lines: Vec<u64>,
+    /// Brushes that were left out, or a face of theirs.
     pub warnings: Vec<BrushWarning>,
     /// The keys of every entity that has an origin.
     entities: Vec<Vec<(String, String)>>,
@@ -37,8 +39,9 @@ impl Expansion {
     pub fn new(source: &Source, size: &Size, options: &Options) -> Result<Self, CompileError> {
         let drawing = Drawing::read(source, options)?;
         let half_extents = size.half_extents.as_dvec3();
-        let solid = drawing.statics.iter().filter(|brush| !(brush.clip && size.is_point()));
-        let solids = solid.map(|brush| {
+        let solid = || drawing.statics.iter().filter(|brush| !(brush.clip && size.is_point()));
+        let lines = solid().map(|brush| brush.line).collect();
+        let solids = solid().map(|brush| {
             expanded(&brush.solid, half_extents).map_err(|reason| CompileError::Expansion {
                 path: source.path().to_owned(),
                 line: brush.line,
@@ -49,6 +52,7 @@ impl Expansion {
         let placed = drawing.entities.into_iter().filter(|entity| entity.origin().is_some());
         Ok(Self {
             solids: solids.collect::<Result<_, _>>()?,
+            lines,
             warnings: drawing.warnings,
             entities: placed.map(|entity| entity.pairs).collect(),
         })

@@ -6,9 +6,15 @@
 //! never the void around the map, the map is sealed for that size: what can be
 //! reached from the void becomes solid instead, and the surfaces that face it
 //! go (`trim`). Else the way out is told (`leak`), and the size stays as it
-//! is. A pocket that neither entities nor the void reach stays empty, unless a
-//! smaller box reaches it from the void: whoever brings the larger one there
-//! takes the smaller one along.
+//! is. An entity that only touches a surface, or is in solid, may be on either
+//! side: it keeps what is around it, but is never where a map leaks.
+//!
+//! Wherever a box gets to, the boxes within it get to as well. So a size is
+//! looked for only where the smaller ones about the same centre get to, and a
+//! map that is sealed for one of them is sealed for it. A pocket that neither
+//! entities nor the void reach stays empty, unless a smaller box reaches it
+//! from the void: whoever brings the larger one there takes the smaller one
+//! along.
 
 mod leak;
 mod portals;
@@ -25,7 +31,7 @@ use crate::world::onion::Solidity;
 pub use leak::{Leak, Sealing};
 pub(super) use portals::LeafId;
 use portals::Portals;
-use seeds::Seed;
+use seeds::{Seed, Seeds};
 pub(super) use trim::trimmed;
 
 /// A point entity: somebody may be where it is.
@@ -44,6 +50,16 @@ struct Plan<'a> {
     planes: &'a PlaneTable,
     /// The sizes that each leaf is outside for.
     outside: Vec<Solidity>,
+    /// The sizes that get to each leaf from an entity.
+    inside: Vec<Solidity>,
+}
+
+/// The sizes that fit into one, about the same centre.
+#[derive(Clone, Copy)]
+struct Smaller {
+    all: Solidity,
+    /// Those that the map is sealed for.
+    sealed: Solidity,
 }
 
 /// What is to be filled, and why the rest is not.
@@ -83,46 +99,64 @@ pub(super) fn fill(
         return Filling { sealings, outside: Vec::new() };
     }
     let portals = Portals::new(draft, cell, spaces, planes);
-    let outside = vec![Solidity::EMPTY; draft.leaf_ids()];
-    let mut plan = Plan { draft, portals, occupants, planes, outside };
+    let none = vec![Solidity::EMPTY; draft.leaf_ids()];
+    let (outside, inside) = (none.clone(), none);
+    let mut plan = Plan { draft, portals, occupants, planes, outside, inside };
     // A size comes after those that fit into it.
     let mut order: Vec<(SizeId, Vec3)> =
         spaces.iter().map(|(id, size)| (id, size.half_extents)).collect();
     order.sort_by(|(_, a), (_, b)| a.element_sum().total_cmp(&b.element_sum()));
     for (at, &(size, half_extents)) in order.iter().enumerate() {
-        let fits = |(smaller, half): &&(SizeId, Vec3)| {
-            half.cmple(half_extents).all() && sealings[smaller.index()] == Sealing::Sealed
-        };
-        let sealed = order[..at].iter().filter(fits);
-        let smaller = sealed.fold(Solidity::EMPTY, |all, &(smaller, _)| all.with(smaller));
-        sealings[size.index()] = plan.seal(size, half_extents, smaller);
+        let fit = order[..at].iter().filter(|(_, half)| half.cmple(half_extents).all());
+        let mut smaller = Smaller { all: Solidity::EMPTY, sealed: Solidity::EMPTY };
+        for &(fits, _) in fit {
+            smaller.all = smaller.all.with(fits);
+            if sealings[fits.index()] == Sealing::Sealed {
+                smaller.sealed = smaller.sealed.with(fits);
+            }
+        }
+        let sealing = plan.seal(size, half_extents, smaller);
+        let contradiction =
+            matches!(sealing, Sealing::Leaks(_)) && smaller.sealed != Solidity::EMPTY;
+        assert!(!contradiction, "what is sealed for a size is sealed for every larger one");
+        sealings[size.index()] = sealing;
     }
     Filling { sealings, outside: plan.outside }
 }
 
 impl Plan<'_> {
     /// Whether the map is sealed for `size`; if so, adds its outside, to which
-    /// belongs what is outside for a `smaller` size that fits into it.
-    fn seal(&mut self, size: SizeId, half_extents: Vec3, smaller: Solidity) -> Sealing {
+    /// belongs what is outside for a `smaller` size that it is sealed for.
+    fn seal(&mut self, size: SizeId, half_extents: Vec3, smaller: Smaller) -> Sealing {
         let draft = self.draft;
-        let open = |leaf: LeafId| draft.leaf(leaf).is_some_and(|s| !s.contains(size));
-        let mut seeds: Vec<Seed> = Vec::new();
-        for (index, occupant) in self.occupants.iter().enumerate() {
-            let places = seeds::places(draft, size, half_extents, occupant.origin, self.planes);
-            seeds.extend(places.into_iter().map(|(leaf, at)| Seed { occupant: index, leaf, at }));
-        }
+        let empty = |leaf: LeafId| draft.leaf(leaf).is_some_and(|s| !s.contains(size));
+        let inside = &self.inside;
+        let open =
+            |leaf: LeafId| empty(leaf) && inside[leaf.index()].and(smaller.all) == smaller.all;
+        let beyond = self.portals.flood(self.portals.void(), empty);
+        let places = Seeds { draft, planes: self.planes, size, half_extents };
+        let occupants = self.occupants.iter().enumerate();
+        let seeds: Vec<Seed> = occupants
+            .flat_map(|(index, occupant)| places.of(index, occupant.origin))
+            .filter(|seed| open(seed.leaf) && (seed.certain || !beyond.reaches(seed.leaf)))
+            .collect();
         let reached = self.portals.flood(seeds.iter().map(|seed| seed.leaf), open);
-        if let Some(leak) = Leak::find(&reached, &self.portals, &seeds, self.occupants) {
+        let leak = Leak::find(&reached, &self.portals, &seeds, self.occupants);
+        for (index, sizes) in self.inside.iter_mut().enumerate() {
+            if reached.reaches(LeafId::from_index(index)) {
+                *sizes = sizes.with(size);
+            }
+        }
+        if let Some(leak) = leak {
             return Sealing::Leaks(leak);
         }
-        if seeds.is_empty() && smaller == Solidity::EMPTY {
+        if seeds.is_empty() && smaller.sealed == Solidity::EMPTY {
             return Sealing::Unoccupied;
         }
-        let beyond = self.portals.flood(self.portals.void(), open);
         for (index, outside) in self.outside.iter_mut().enumerate() {
             let leaf = LeafId::from_index(index);
-            let out = beyond.reaches(leaf) || outside.and(smaller) != Solidity::EMPTY;
-            if out && open(leaf) && !reached.reaches(leaf) {
+            let out = beyond.reaches(leaf) || outside.and(smaller.sealed) != Solidity::EMPTY;
+            if out && empty(leaf) && !reached.reaches(leaf) {
                 *outside = outside.with(size);
             }
         }

@@ -1,9 +1,13 @@
+mod curves;
+mod forms;
+
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use quake_map::TextParseError;
 
 use super::CompileError;
+pub use curves::CURVE_BOUND;
 
 /// Largest source that is read; the largest map known to us is a tenth of it.
 const MAX_BYTES: u64 = 64 << 20;
@@ -52,9 +56,15 @@ impl Source {
         String::from_utf8_lossy(&self.text).into_owned()
     }
 
-    /// Entities and brushes as written, with the line each brush begins on.
-    pub(super) fn parse(&self) -> Result<Vec<SourceEntity>, CompileError> {
-        let map = quake_map::parse(&mut self.text.as_slice()).map_err(|error| {
+    /// Entities and brushes as written, with the line each brush begins on, and with
+    /// what stands for curves if they are to be solid.
+    pub(super) fn parse(&self, curves: Curves) -> Result<SourceMap, CompileError> {
+        let plain = forms::plain(&self.text).map_err(|error| CompileError::Syntax {
+            path: self.path.clone(),
+            line: error.line,
+            reason: error.to_string(),
+        })?;
+        let map = quake_map::parse(&mut plain.text.as_slice()).map_err(|error| {
             let (line, reason) = match error {
                 TextParseError::Lexer(l) | TextParseError::Parser(l) => (l.line_number, l.message),
                 TextParseError::Io(error) => (None, error.to_string()),
@@ -62,7 +72,7 @@ impl Source {
             let line = line.map_or_else(|| self.last_line(), |line| line.get());
             CompileError::Syntax { path: self.path.clone(), line, reason }
         })?;
-        let (entity_lines, brush_lines) = opening_lines(&self.text);
+        let (entity_lines, brush_lines) = opening_lines(&plain.text);
         let (mut entity_lines, mut brush_lines) =
             (entity_lines.into_iter(), brush_lines.into_iter());
         let entities = map.entities.into_iter().map(|entity| {
@@ -83,12 +93,46 @@ impl Source {
                 pairs: entity.edict.into_iter().map(|(k, v)| (text(k), text(v))).collect(),
             }
         });
-        Ok(entities.collect())
+        let mut map = SourceMap { entities: entities.collect(), ..SourceMap::default() };
+        for text in plain.curves {
+            if curves == Curves::LeftOut {
+                map.left_out.push(text.line);
+                continue;
+            }
+            let entity = map.entities.get_mut(text.entity);
+            match (entity, text.curve.and_then(|curve| curve.brushes())) {
+                (Some(entity), Some(brushes)) => entity.brushes.extend(brushes),
+                _ => map.unreadable.push(text.line),
+            }
+        }
+        Ok(map)
     }
 
     fn last_line(&self) -> u64 {
         1 + self.text.iter().filter(|&&b| b == b'\n').count() as u64
     }
+}
+
+/// What becomes of Quake 3's curves (`patchDef2`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Curves {
+    /// They are left out, with one warning that counts them.
+    #[default]
+    LeftOut,
+    /// Solids 4 units thick stand for them, whose fronts are nowhere farther than
+    /// [`CURVE_BOUND`] from the surface.
+    Solid,
+}
+
+/// A map as written.
+#[derive(Default)]
+pub(super) struct SourceMap {
+    pub(super) entities: Vec<SourceEntity>,
+    /// Lines on which curves begin that are left out.
+    pub(super) left_out: Vec<u64>,
+    /// Lines on which curves begin that should have been read, and are none or
+    /// would need too many solids.
+    pub(super) unreadable: Vec<u64>,
 }
 
 /// An entity as written.
@@ -114,37 +158,23 @@ pub(super) struct SourceFace {
 }
 
 /// Lines of the opening braces of entities, and of those of brushes, in order:
-/// the parser keeps none. Tokens are told apart as it does, for a brace may
-/// also be part of a texture's name.
+/// the parser keeps none.
 fn opening_lines(text: &[u8]) -> (Vec<u64>, Vec<u64>) {
     let (mut entities, mut brushes) = (Vec::new(), Vec::new());
-    let (mut line, mut depth) = (1, 0_u32);
-    let mut at = 0;
-    while let Some(&byte) = text.get(at) {
-        let rest = &text[at..];
-        let length = match byte {
-            b if b.is_ascii_whitespace() => 1,
-            b'"' => rest[1..].iter().position(|&b| b == b'"').map_or(rest.len(), |p| p + 2),
-            b'/' if rest.get(1) == Some(&b'/') => {
-                rest.iter().position(|&b| b == b'\r' || b == b'\n').unwrap_or(rest.len())
-            }
-            _ => rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len()),
-        };
-        let token = &rest[..length];
-        match token {
+    let mut depth = 0_u32;
+    for token in forms::tokens(text) {
+        match token.text {
             b"{" => {
                 depth += 1;
                 match depth {
-                    1 => entities.push(line),
-                    2 => brushes.push(line),
+                    1 => entities.push(token.line),
+                    2 => brushes.push(token.line),
                     _ => (),
                 }
             }
             b"}" => depth = depth.saturating_sub(1),
             _ => (),
         }
-        line += token.iter().filter(|&&b| b == b'\n').count() as u64;
-        at += length;
     }
     (entities, brushes)
 }
@@ -160,8 +190,8 @@ mod tests {
         let text = format!(
             "// {{ no brush\r\n{{\n\"classname\" \"world {{ spawn\"\n{{\n{FACE}{FACE}}}\n{{ \n{FACE}}}\n}}\n{{\n{{\n}}}}"
         );
-        let entities = Source::from_text("x", text.replace("}}", "}\n}")).parse();
-        let entities = entities.unwrap_or_else(|e| panic!("{e}"));
+        let entities = Source::from_text("x", text.replace("}}", "}\n}")).parse(Curves::LeftOut);
+        let entities = entities.unwrap_or_else(|e| panic!("{e}")).entities;
         let lines: Vec<u64> =
             entities.iter().flat_map(|e| e.brushes.iter().map(|b| b.line)).collect();
         assert_eq!(lines, [4, 8, 13]);
@@ -177,7 +207,7 @@ mod tests {
             ("{\n\"classname", 2),
             ("}", 1),
         ] {
-            match Source::from_text("bad.map", text).parse() {
+            match Source::from_text("bad.map", text).parse(Curves::Solid) {
                 Err(CompileError::Syntax { line, path, .. }) => {
                     assert_eq!(
                         (line, path.as_path()),

@@ -1,7 +1,9 @@
 //! Which plane divides a cell.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
+use super::parallel::in_order;
 use super::planes::{PlaneId, PlaneTable};
 use super::polygon::{Polygon, Side};
 
@@ -20,8 +22,16 @@ const SETTLED: f64 = 2.0;
 const CUT: f64 = 5.0;
 const UNBALANCED: f64 = 1.0;
 
-/// The plane of one of the polygons, or `None` if there are none.
-pub(super) fn choose_splitter(polygons: &[Polygon], planes: &PlaneTable) -> Option<PlaneId> {
+/// Fewer polygons than these are weighed against sooner than threads are started.
+const MANY: usize = 4096;
+
+/// The plane of one of the polygons, or `None` if there are none. The threads
+/// decide nothing about which.
+pub(super) fn choose_splitter(
+    polygons: &[Polygon],
+    planes: &PlaneTable,
+    threads: NonZeroUsize,
+) -> Option<PlaneId> {
     let mut areas: BTreeMap<usize, f64> = BTreeMap::new();
     for polygon in polygons {
         *areas.entry(polygon.plane.index()).or_default() += polygon.winding().area();
@@ -29,10 +39,13 @@ pub(super) fn choose_splitter(polygons: &[Polygon], planes: &PlaneTable) -> Opti
     let mut candidates: Vec<(usize, f64)> = areas.into_iter().collect();
     candidates.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     candidates.truncate(CANDIDATES);
-    let mut best: Option<(f64, PlaneId)> = None;
-    for (index, _) in candidates {
+    let threads = if polygons.len() < MANY { NonZeroUsize::MIN } else { threads };
+    let weigh = |(index, _)| {
         let id = PlaneId::from_index(index);
-        let value = value(id, polygons, planes);
+        (value(id, polygons, planes), id)
+    };
+    let mut best: Option<(f64, PlaneId)> = None;
+    for (value, id) in in_order(threads, candidates, weigh, |_| ()) {
         if best.is_none_or(|(known, _)| value > known) {
             best = Some((value, id));
         }

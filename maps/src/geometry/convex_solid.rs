@@ -1,15 +1,20 @@
 use glam::DVec3;
 use thiserror::Error;
 
+use super::polyhedron::Polyhedron;
 use super::{Aabb, Plane, Winding};
 
 /// Half the side of the cube that is the universe: Quake's ±65,536 and room
 /// for expansion.
-const UNIVERSE: f64 = 131_072.0;
+pub(super) const UNIVERSE: f64 = 131_072.0;
 
-/// Vertices of neighbouring faces nearer than this are one vertex. Two brush
-/// planes meet within 1e-8 of each other; designers draw nothing this small.
+/// Corners of clipped faces nearer than this are one vertex, or in doubt:
+/// designers draw nothing this small.
 const WELD: f64 = 1e-3;
+
+/// Corners of clipped faces are one vertex for certain only if they are nearer
+/// than this, some times what the faces are clipped to.
+const CERTAIN: f64 = 1e-5;
 
 /// A given vertex may lie this far in front of a given face: what welding
 /// leaves, with room.
@@ -45,27 +50,42 @@ pub enum DegenerateSolid {
     /// More vertices than an index can name.
     #[error("too complex: more than 65,535 vertices")]
     TooComplex,
+    /// Edges that do not have a face on both sides.
+    #[error("its edges do not close")]
+    Open,
     /// Faces and vertices that do not belong together.
     #[error("its faces and vertices do not make a convex body")]
     Inconsistent,
 }
 
 impl ConvexSolid {
-    /// The solid behind all `planes` (outward, unit normals). Planes that
-    /// only touch it, or that repeat another, carry no face.
+    /// The solid behind all `planes` (outward, unit normals). A plane that cuts
+    /// nothing off, since it only touches the solid or repeats another, carries
+    /// no face.
+    ///
+    /// Each face is clipped by itself, which is exact but for rounding where
+    /// planes meet at angles and corners lie apart. Whether they do is checked,
+    /// and if not the solid is cut out as a whole (`Polyhedron`), where
+    /// rounding cannot make faces disagree about their corners.
     ///
     /// # Errors
     /// [`DegenerateSolid`] if the planes do not bound a volume.
     pub fn from_planes(planes: &[Plane]) -> Result<Self, DegenerateSolid> {
+        if let Ok(solid) = Self::clipped(planes)
+            && solid.is_closed()
+            && planes.iter().all(|plane| solid.is_behind(plane))
+        {
+            return Ok(solid);
+        }
+        let (vertices, faces) = Polyhedron::behind(planes)?;
+        Ok(Self::finished(vertices, faces))
+    }
+
+    /// Each plane's face, clipped by all others; an error if it is in doubt what
+    /// a corner is.
+    fn clipped(planes: &[Plane]) -> Result<Self, DegenerateSolid> {
         let mut windings = Vec::with_capacity(planes.len());
         for (i, plane) in planes.iter().enumerate() {
-            let repeats = planes[..i].iter().any(|p| {
-                p.normal.dot(plane.normal) > 1.0 - 1e-12
-                    && (p.distance - plane.distance).abs() < 1e-6
-            });
-            if repeats {
-                continue;
-            }
             let mut winding = Some(Winding::on_plane(plane, UNIVERSE));
             for (j, other) in planes.iter().enumerate() {
                 if i != j && !(other == plane) {
@@ -77,6 +97,26 @@ impl ConvexSolid {
             }
         }
         Self::from_windings(windings)
+    }
+
+    /// Whether each edge has a face on both sides and all is one surface
+    /// (Euler's formula).
+    pub fn is_closed(&self) -> bool {
+        let mut sides: Vec<[u16; 2]> = Vec::with_capacity(self.edges.len() * 2);
+        for face in &self.faces {
+            let next = face.vertices.iter().cycle().skip(1);
+            sides.extend(face.vertices.iter().zip(next).map(|(&a, &b)| [a, b]));
+        }
+        sides.sort_unstable();
+        let twin = |&[a, b]: &[u16; 2]| sides.binary_search(&[b, a]).is_ok();
+        let once = sides.windows(2).all(|pair| pair[0] != pair[1]);
+        let euler = self.vertices.len() + self.faces.len() == self.edges.len() + 2;
+        once && euler && sides.iter().all(twin)
+    }
+
+    /// Whether no vertex is in front of a plane but for rounding.
+    fn is_behind(&self, plane: &Plane) -> bool {
+        self.vertices.iter().all(|&v| plane.signed_distance(v) <= CERTAIN)
     }
 
     /// The axis-aligned box `min..max`.
@@ -106,6 +146,9 @@ impl ConvexSolid {
                     return Err(DegenerateSolid::Unbounded);
                 }
                 let known = vertices.iter().position(|k| k.distance_squared(v) < WELD * WELD);
+                if known.is_some_and(|k| vertices[k].distance_squared(v) > CERTAIN * CERTAIN) {
+                    return Err(DegenerateSolid::Open);
+                }
                 let index = known.unwrap_or_else(|| {
                     vertices.push(v);
                     vertices.len() - 1

@@ -168,6 +168,29 @@ impl Node {
     }
 }
 
+/// A node above a place in the tree whose plane a point is on, and the side of it
+/// that the place is on.
+#[derive(Clone, Copy)]
+pub(crate) struct Held {
+    pub(crate) index: u32,
+    pub(crate) front: bool,
+}
+
+/// What a question about a point keeps in mind of planes that it is on.
+#[derive(Default)]
+struct OnPlanes {
+    /// Whether there was one, or one that it is near to.
+    any: bool,
+    /// Above the place in the tree that is looked at.
+    held: ArrayVec<Held, MAX_DEPTH>,
+    /// Nodes whose back is still to be looked at, and how many are held above each.
+    waiting: ArrayVec<(u32, u16), MAX_DEPTH>,
+}
+
+/// Planes whose normals agree so far nearly coincide: they do not cross within some
+/// hundred times what rounding leaves open.
+pub(crate) const PARALLEL: f32 = 0.9999;
+
 /// The share of [`rounding`] that is left for a plane across an axis: half a
 /// unit in its distance's last place, and as much again.
 const AXIAL: f32 = 0.25;
@@ -286,15 +309,21 @@ impl OnionTree {
             Target::Leaf(solidity) => Ok(solidity),
             Target::Node(index) => Err(index),
         };
-        self.around(point, known, |solidity| solidity == Solidity::EMPTY)
+        self.around(point, known, |solidity| solidity == Solidity::EMPTY, 0.0).0
     }
 
     /// As [`Self::solidity`], for one size: no farther down than the tree is
     /// divided for it.
     #[inline]
     pub(crate) fn is_solid(&self, size: SizeId, point: Vec3) -> bool {
+        self.is_solid_near(size, point, 0.0).0
+    }
+
+    /// As [`Self::is_solid`]; and whether a plane that was asked is nearer than `near`.
+    #[inline]
+    pub(crate) fn is_solid_near(&self, size: SizeId, point: Vec3, near: f32) -> (bool, bool) {
         if !inside_universe(point) {
-            return true;
+            return (true, false);
         }
         let known = |child: Child| match child.target() {
             Target::Leaf(solidity) => Ok(solidity),
@@ -304,52 +333,111 @@ impl OnionTree {
                 None => Err(index),
             },
         };
-        self.around(point, known, |solidity| !solidity.contains(size)).contains(size)
+        let enough = |solidity: Solidity| !solidity.contains(size);
+        let (solidity, beside) = self.around(point, known, enough, near);
+        (solidity.contains(size), beside)
     }
 
     /// What is solid on all sides of a point. `known` tells what is so of all
     /// below a child, or else the node to go on at; nothing is looked for once
-    /// there is `enough`.
+    /// there is `enough`. Also whether a plane was nearer than `near`, or than can be
+    /// told.
     #[inline]
     fn around(
         &self,
         point: Vec3,
         known: impl Fn(Child) -> Result<Solidity, u32>,
         enough: impl Fn(Solidity) -> bool,
-    ) -> Solidity {
-        let rounding = rounding(point);
+        near: f32,
+    ) -> (Solidity, bool) {
+        let near = rounding(point).max(near);
         let mut solidity = Solidity::SOLID;
-        // Backs of nodes whose plane the point is on.
-        let mut waiting: ArrayVec<Child, MAX_DEPTH> = ArrayVec::new();
+        let mut on = OnPlanes::default();
         let mut child = self.root;
         loop {
-            let node = match known(child) {
-                Err(index) => &self.nodes[index as usize],
+            let index = match known(child) {
+                Err(index) => index,
                 Ok(here) => {
                     solidity = solidity.and(here);
-                    match waiting.pop() {
-                        Some(next) if !enough(solidity) => child = next,
-                        _ => return solidity,
+                    match on.waiting.pop() {
+                        Some((index, above)) if !enough(solidity) => {
+                            on.held.truncate(usize::from(above));
+                            on.held.push(Held { index, front: false });
+                            child = self.nodes[index as usize].back;
+                        }
+                        _ => return (solidity, on.any),
                     }
                     continue;
                 }
             };
+            let node = &self.nodes[index as usize];
             let distance = node.signed_distance(point);
-            child = if distance > rounding {
+            child = if distance > near {
                 node.front
-            } else if distance < -rounding {
+            } else if distance < -near {
                 node.back
             } else {
-                match node.rounded(distance, rounding) {
-                    front if front > 0.0 => node.front,
-                    back if back < 0.0 => node.back,
-                    _ => {
-                        waiting.push(node.back);
-                        node.front
-                    }
-                }
+                self.on_plane(&mut on, index, point, distance)
             };
         }
+    }
+
+    /// Where to go on from a node whose plane a point is near to.
+    // Seldom asked, and out of the way of those who do not.
+    #[cold]
+    #[inline(never)]
+    fn on_plane(&self, on: &mut OnPlanes, index: u32, point: Vec3, distance: f32) -> Child {
+        let node = &self.nodes[index as usize];
+        on.any = true;
+        match node.rounded(distance, rounding(point)) {
+            front if front > 0.0 => node.front,
+            back if back < 0.0 => node.back,
+            _ => match self.implied(on.held.iter().copied(), index, &[point]) {
+                Some(true) => node.front,
+                Some(false) => node.back,
+                None => {
+                    on.waiting.push((index, on.held.len() as u16));
+                    on.held.push(Held { index, front: true });
+                    node.front
+                }
+            },
+        }
+    }
+
+    /// The side of a node's plane that points are on, which are on the plane but for
+    /// rounding, if that follows from the sides of other such planes that are
+    /// `held`: whether it is the front.
+    ///
+    /// Of two planes that nearly coincide one is in front of the other about the
+    /// points. What is behind the one and in front of the other is far away, where
+    /// they cross; what is solid there says nothing about the points.
+    #[cold]
+    pub(crate) fn implied(
+        &self,
+        mut held: impl Iterator<Item = Held>,
+        index: u32,
+        points: &[Vec3],
+    ) -> Option<bool> {
+        let node = &self.nodes[index as usize];
+        let exact = |node: &Node, point: Vec3| {
+            node.normal.as_dvec3().dot(point.as_dvec3()) - f64::from(node.distance)
+        };
+        held.find_map(|Held { index, front }| {
+            let other = &self.nodes[index as usize];
+            let same_way = node.normal.dot(other.normal);
+            if same_way.abs() < PARALLEL {
+                return None;
+            }
+            let sign = f64::from(same_way.signum());
+            let front = front == (sign > 0.0);
+            let apart = (node.normal - other.normal * same_way.signum()).length();
+            let beyond = |&point: &Vec3| {
+                let by = sign * exact(other, point) - exact(node, point);
+                let turned = f64::from(apart * rounding(point));
+                if front { -by > turned } else { by > turned }
+            };
+            points.iter().all(beyond).then_some(front)
+        })
     }
 }
 
@@ -373,6 +461,7 @@ pub(crate) fn inside_universe(point: Vec3) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Trace;
 
     fn node(front: Child, back: Child) -> Node {
         Node::new(Vec3::X, 1.0, front, back)
@@ -420,5 +509,26 @@ mod tests {
         for far in [Vec3::splat(f32::NAN), Vec3::splat(1e30), Vec3::NEG_INFINITY] {
             assert_eq!(wall.solidity(far), Solidity::SOLID);
         }
+    }
+
+    /// A point in solid, by a plane that divides it, was called empty: behind that
+    /// plane the tree is divided by another that nearly coincides with it, and what
+    /// is empty between them is a hundred units away.
+    #[test]
+    fn what_is_empty_between_planes_that_nearly_coincide_is_not_here() {
+        let size = SizeId::from_index(0);
+        let (empty, solid) = (Child::leaf(LEAF), Child::leaf(LEAF.with(size)));
+        let normal = Vec3::new(0.8, 0.6, 0.0);
+        let (on_first, ulp) = (2048.0, 2048.0 * f32::EPSILON);
+        let divides = Node::new(normal, on_first, solid, link(1));
+        let nearly = Node::new(normal + Vec3::Z * 8e-6, on_first + 2.0 * ulp, empty, solid);
+        let tree = OnionTree::new(link(0), vec![divides, nearly]).expect("a tree");
+        let point = |z: f32| Vec3::new(1638.4003, 1228.8, z);
+        assert!(tree.solidity(point(0.0)).contains(size));
+        assert!(tree.is_solid(size, point(0.0)));
+        // Where they cross, what is between them is.
+        assert!(!tree.is_solid(size, point(120.0)));
+        let into = |z: f32| tree.trace(size, point(z), point(z + 8.0));
+        assert_eq!(into(0.0), Trace::StartSolid);
     }
 }

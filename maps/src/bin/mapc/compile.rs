@@ -10,12 +10,12 @@ use maps::{BevelAngle, Options, Report, Sealing, Source, Spaces, Stage, compile}
 use serde::Serialize;
 
 use crate::info::Summary;
-use crate::{Usage, keep_apart};
+use crate::{CurvesArgument, Usage, keep_apart};
 
 /// Compiles a .map into an .obsp
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The map, in Standard or Valve 220 form
+    /// The map, in Standard or Valve 220 form, or with Quake 3's brushDef
     source: PathBuf,
     /// Where to write the world; beside the map if not given
     #[arg(short, long, value_name = "OUT.obsp")]
@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     /// Refuse degenerate brushes instead of leaving them out
     #[arg(long)]
     strict: bool,
+    /// Whether Quake 3's curves (patchDef2) are solid
+    #[arg(long, value_enum, default_value_t)]
+    curves: CurvesArgument,
     /// Bevel solid cells where neighbouring planes differ by more than this,
     /// from 30 to 180 degrees; 180 never does
     #[arg(long, value_name = "DEG", default_value_t, value_parser = bevel_angle)]
@@ -97,6 +100,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let options = Options {
         strict: arguments.strict,
+        curves: arguments.curves.into(),
         bevel_angle: arguments.bevel_angle,
         keep_outside: arguments.keep_outside,
         threads: arguments.threads,
@@ -153,9 +157,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         brushes: report.brushes,
         surface_polygons: report.polygons,
         shift_bevels: report.shift_bevels,
-        warnings: warnings
-            .map(|w| Warning { line: w.line, reason: w.reason.to_string() })
-            .collect(),
+        warnings: warnings.map(|w| Warning { line: w.line, reason: w.fault.to_string() }).collect(),
         spawns,
         leaks,
         pointfile,

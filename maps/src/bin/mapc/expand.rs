@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use maps::{Expansion, Options, Source, Spaces};
 
-use crate::keep_apart;
 use crate::queries::unknown_space;
+use crate::{CurvesArgument, keep_apart};
 
 /// Writes the brushes as a box of one size meets them, as a .map for an editor
 #[derive(clap::Args)]
@@ -24,6 +24,9 @@ pub(crate) struct Arguments {
     /// Refuse degenerate brushes instead of leaving them out
     #[arg(long)]
     strict: bool,
+    /// Whether Quake 3's curves (patchDef2) are solid
+    #[arg(long, value_enum, default_value_t)]
+    curves: CurvesArgument,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -35,7 +38,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let size = spaces.sizes().iter().find(|size| size.name == arguments.space);
     let size = size.ok_or_else(|| unknown_space(&arguments.space, "the list", spaces.sizes()))?;
-    let options = Options { strict: arguments.strict, ..Options::default() };
+    let options =
+        Options { strict: arguments.strict, curves: arguments.curves.into(), ..Options::default() };
     let expansion = Expansion::new(&Source::read(from)?, size, &options)?;
     for warning in &expansion.warnings {
         eprintln!("warning: {warning}");

@@ -45,6 +45,25 @@ enum Command {
     Verify(verify::Arguments),
 }
 
+/// What becomes of Quake 3's curves (`patchDef2`).
+#[derive(Clone, Copy, Default, clap::ValueEnum)]
+enum CurvesArgument {
+    /// They are left out, with one warning that counts them
+    #[default]
+    LeftOut,
+    /// Solids 4 units thick stand for them, within 2 units of the surface
+    Solid,
+}
+
+impl From<CurvesArgument> for maps::Curves {
+    fn from(argument: CurvesArgument) -> Self {
+        match argument {
+            CurvesArgument::LeftOut => Self::LeftOut,
+            CurvesArgument::Solid => Self::Solid,
+        }
+    }
+}
+
 /// An argument that can be seen to be wrong only once a file is read.
 #[derive(Debug, Error)]
 #[error("{0}")]

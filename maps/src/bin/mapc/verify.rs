@@ -4,18 +4,22 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use maps::{SURFACE_DISTANCE, SizeId, Trace, World};
+use maps::{Curves, Expansion, Options, SURFACE_DISTANCE, Size, SizeId, Source, Trace, World};
 use oracle::Random;
 use oracle::brushes::Solids;
 use oracle::map_text;
-use oracle::verify::{Answer, Judge, Points, Subject, Traces};
+use oracle::verify::{Answer, Judge, Points, Subject, Sum, Traces, judge_sums};
 use serde::Serialize;
+
+use crate::CurvesArgument;
 
 /// Judges a compiled world by the exact brushes of its source
 ///
 /// Points and segments are drawn at random in and around the map, near its
 /// entities and near corners of brushes. Answers are judged outside a shell of
-/// 0.01 unit about surfaces. Exits with 1 if any is wrong.
+/// 0.01 unit about surfaces. Each brush, as it is expanded for each size, is held
+/// against the hull of its corners and the box's, and its middle must be solid.
+/// Exits with 1 if any is wrong.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The compiled world
@@ -32,6 +36,9 @@ pub(crate) struct Arguments {
     /// What the points and segments are drawn by
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
+    /// Whether Quake 3's curves (patchDef2) are solid, as the world was compiled
+    #[arg(long, value_enum, default_value_t)]
+    curves: CurvesArgument,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -47,6 +54,9 @@ struct Report {
     traces: usize,
     /// Of all sizes.
     trace_mismatches: usize,
+    /// Brushes with volume that are left out, expanded wrongly, or not solid in
+    /// the middle, of all sizes.
+    brush_mismatches: usize,
     seed: u64,
     sizes: Vec<Verdict>,
 }
@@ -68,6 +78,7 @@ struct Verdict {
     /// Share of the answers that are right only within the shell.
     trace_shell: f64,
     hits: usize,
+    brush_mismatches: usize,
     /// The first wrong answers.
     mismatches: Vec<String>,
 }
@@ -101,14 +112,50 @@ impl Subject for Asked<'_> {
     }
 }
 
+/// Wrong brushes that are shown; all are counted.
+const SHOWN: usize = 10;
+
+/// What is wrong with single brushes, in words.
+fn wrong_brushes(
+    solids: &Solids,
+    asked: &Asked<'_>,
+    source: &Source,
+    options: &Options,
+    size: &Size,
+) -> Result<Vec<String>> {
+    let expansion = Expansion::new(source, size, options)?;
+    let sums = expansion.solids.iter().zip(&expansion.lines).map(|(solid, &line)| Sum {
+        line: line as usize,
+        planes: solid.faces().iter().map(|f| (f.plane.normal.into(), f.plane.distance)).collect(),
+        corners: solid.vertices().iter().map(|&v| v.into()).collect(),
+    });
+    let half_extents = size.half_extents.to_array().map(f64::from);
+    let mut wrong = judge_sums(solids, half_extents, &sums.collect::<Vec<_>>());
+    for solid in solids.iter().filter(|solid| !(solid.clip && size.is_point())) {
+        let middle = solid.polyhedron.middle();
+        // Brushes thinner than the shell about surfaces have none.
+        let inside = solid.polyhedron.depth(middle) > oracle::verify::SHELL;
+        if inside && !asked.is_solid(middle.map(|x| x as f32)) {
+            wrong.push(format!("the middle of the brush of line {} is empty", solid.line));
+        }
+    }
+    Ok(wrong)
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let world = World::load(&arguments.world)?;
     let source = &arguments.source;
     let text =
         std::fs::read(source).with_context(|| format!("cannot read {}", source.display()))?;
-    let entities = map_text::parse(&String::from_utf8_lossy(&text))
-        .with_context(|| source.display().to_string())?;
+    let options = Options { curves: arguments.curves.into(), ..Options::default() };
+    let read = match options.curves {
+        Curves::LeftOut => map_text::parse,
+        Curves::Solid => map_text::parse_with_curves,
+    };
+    let entities =
+        read(&String::from_utf8_lossy(&text)).with_context(|| source.display().to_string())?;
     let solids = Solids::new(&entities);
+    let map = Source::read(source)?;
     let bar = ProgressBar::new(world.sizes().len() as u64)
         .with_style(ProgressStyle::with_template("{msg:18} {wide_bar} {percent:>3} %  {elapsed}")?);
     let mut sizes = Vec::new();
@@ -121,7 +168,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let mut random = Random::new(arguments.seed.wrapping_add((id.index() as u64) << 32));
         let points = judge.points(&asked, arguments.points, &mut random);
         let traces = judge.traces(&asked, arguments.traces, &mut random);
-        sizes.push(Verdict::new(size.name.clone(), points, traces));
+        let brushes = wrong_brushes(&solids, &asked, &map, &options, size)?;
+        sizes.push(Verdict::new(size.name.clone(), points, traces, brushes));
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -130,6 +178,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         point_mismatches: sizes.iter().map(|size| size.point_mismatches).sum(),
         traces: sizes.iter().map(|size| size.traces).min().unwrap_or_default(),
         trace_mismatches: sizes.iter().map(|size| size.trace_mismatches).sum(),
+        brush_mismatches: sizes.iter().map(|size| size.brush_mismatches).sum(),
         seed: arguments.seed,
         sizes,
     };
@@ -138,7 +187,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         write!(io::stdout(), "{report}")?;
     }
-    let wrong = report.point_mismatches + report.trace_mismatches;
+    let wrong = report.point_mismatches + report.trace_mismatches + report.brush_mismatches;
     if wrong > 0 {
         let world = arguments.world.display();
         bail!("{world} is not what {} says: {wrong} wrong answers", source.display());
@@ -147,7 +196,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 impl Verdict {
-    fn new(size: String, points: Points, traces: Traces) -> Self {
+    fn new(size: String, points: Points, traces: Traces, brushes: Vec<String>) -> Self {
         let share = |part: usize, of: usize| part as f64 / of.max(1) as f64;
         Self {
             size,
@@ -160,7 +209,14 @@ impl Verdict {
             trace_mismatches: traces.wrong.count + traces.stray.count,
             trace_shell: share(traces.shell, traces.asked),
             hits: traces.hits,
-            mismatches: [points.wrong.shown, traces.wrong.shown, traces.stray.shown].concat(),
+            brush_mismatches: brushes.len(),
+            mismatches: [
+                points.wrong.shown,
+                traces.wrong.shown,
+                traces.stray.shown,
+                brushes.into_iter().take(SHOWN).collect(),
+            ]
+            .concat(),
         }
     }
 }
@@ -188,6 +244,9 @@ impl fmt::Display for Report {
                 size.trace_shell * 100.0,
                 size.hits,
             )?;
+            if size.brush_mismatches > 0 {
+                writeln!(f, "{:12} {} brushes wrong", "", size.brush_mismatches)?;
+            }
             for mismatch in &size.mismatches {
                 writeln!(f, "    {mismatch}")?;
             }

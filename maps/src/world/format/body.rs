@@ -14,8 +14,8 @@ use crate::world::{MapEntity, WorldParts};
 
 /// Most faces of one stored solid; it takes faces × vertices steps to check.
 /// The compiler accepts no brush with more.
-pub(crate) const MAX_FACES: usize = 256;
-/// Euler: a solid of 256 faces has at most 508 vertices.
+pub(crate) const MAX_FACES: usize = 1024;
+/// Euler: a solid of so many faces has less than twice as many vertices.
 const MAX_VERTICES: usize = 2 * MAX_FACES;
 
 const CONFIG: bincode::config::Configuration<

@@ -6,7 +6,7 @@ use arrayvec::ArrayVec;
 use glam::Vec3;
 
 use crate::spaces::SizeId;
-use crate::world::onion::{Child, MAX_DEPTH, Node, OnionTree, Target, rounding};
+use crate::world::onion::{Child, Held, MAX_DEPTH, Node, OnionTree, PARALLEL, Target, rounding};
 
 /// How often a segment that lies in a plane may change between the solids on
 /// both sides before it is called blocked. Real maps need a handful; the bound
@@ -30,6 +30,9 @@ pub(super) trait Line {
     /// The child of a node in which the line lies between two places, if that
     /// is easily seen.
     fn side(node: &Node, first: Self::Place, last: Self::Place) -> Option<Child>;
+
+    /// Its two ends, if it is a line between points that are known exactly.
+    fn ends(&self) -> Option<[Vec3; 2]>;
 
     /// Its two ends' signed distances from a node's plane; zero for an end that
     /// is on the plane but for rounding.
@@ -83,6 +86,10 @@ impl Line for Segment {
         }
     }
 
+    fn ends(&self) -> Option<[Vec3; 2]> {
+        Some([self.start, self.end])
+    }
+
     #[inline]
     fn distances(&self, node: &Node) -> [f32; 2] {
         let rounded = |end, rounding| node.rounded(node.signed_distance(end), rounding);
@@ -132,11 +139,14 @@ enum Waiting {
     BothOf { node: u32, to: f32, front: Found },
 }
 
+/// The line lies in planes that nearly coincide.
+struct Coincide;
+
 /// The search for the first solid leaf along a line.
 pub(super) struct Query<'a, L> {
     tree: &'a OnionTree,
     size: SizeId,
-    line: L,
+    pub(super) line: L,
     /// Times nearer to each other than this are nearly the same.
     edge: f32,
     /// What is shorter than this is not looked at.
@@ -155,20 +165,40 @@ impl<'a, L: Line> Query<'a, L> {
         if from < to { -node.normal } else { node.normal }
     }
 
-    /// The first solid leaf of the whole line, in what lies below `child`.
-    // Into its two callers, so that the line stays in registers: a tenth of a
-    // step's time.
+    /// The first solid leaf of the line from a time on, in what lies below
+    /// `child`.
+    // Into its callers, so that the line stays in registers: a tenth of a step's
+    // time. For the same reason nothing is called in the loop.
     #[inline(always)]
-    pub(super) fn run(&self, child: Child) -> Option<Found> {
+    pub(super) fn run(&self, child: Child, from: f32) -> Option<Found> {
+        self.search::<false>(child, from).unwrap_or_else(|Coincide| self.carefully(child, from))
+    }
+
+    /// As [`Self::run`], where the line lies in planes that nearly coincide.
+    #[cold]
+    #[inline(never)]
+    fn carefully(&self, child: Child, from: f32) -> Option<Found> {
+        // If it is careful, nothing coincides unseen.
+        self.search::<true>(child, from).unwrap_or(None)
+    }
+
+    /// The search, given up where the line lies in planes that nearly coincide unless
+    /// it is `CAREFUL`.
+    #[inline(always)]
+    fn search<const CAREFUL: bool>(
+        &self,
+        child: Child,
+        from: f32,
+    ) -> Result<Option<Found>, Coincide> {
         // One at most for each node on the way to a leaf.
         let mut waiting: ArrayVec<Waiting, MAX_DEPTH> = ArrayVec::new();
-        let mut stretch = Stretch { child, from: 0.0, to: 1.0, entry: None, tied_at_end: false };
+        let mut stretch = Stretch { child, from, to: 1.0, entry: None, tied_at_end: false };
         let mut coplanar_steps = 0;
         loop {
             let mut outcome = self.descend(stretch, &mut waiting);
             stretch = loop {
                 match (waiting.pop(), outcome) {
-                    (None, outcome) => return outcome.break_value(),
+                    (None, outcome) => return Ok(outcome.break_value()),
                     (Some(Waiting::Beyond(mut beyond)), ControlFlow::Continue(tied)) => {
                         if let Some(entry) = &mut beyond.entry {
                             entry.tied |= tied;
@@ -178,14 +208,28 @@ impl<'a, L: Line> Query<'a, L> {
                     (Some(Waiting::Beyond(_)), ControlFlow::Break(_)) => (),
                     // A line that lies in a plane is in solid only while both
                     // sides are: it goes on past whichever frees it last.
-                    (Some(_), ControlFlow::Continue(_)) => outcome = ControlFlow::Continue(true),
-                    (
-                        Some(Waiting::BackOf { node, from, to, entry }),
-                        ControlFlow::Break(front),
-                    ) => {
-                        waiting.push(Waiting::BothOf { node, to, front });
+                    (Some(Waiting::BackOf { node, from, to, entry }), front) => {
                         let child = self.tree.nodes()[node as usize].back;
-                        break Stretch { child, from, to, entry, tied_at_end: false };
+                        let back = Stretch { child, from, to, entry, tied_at_end: false };
+                        let implied = if CAREFUL {
+                            self.implied(&waiting, node)
+                        } else if self.line.ends().is_some() && self.coincides(&waiting, node) {
+                            return Err(Coincide);
+                        } else {
+                            None
+                        };
+                        match (implied, front) {
+                            (Some(false), _) => break back,
+                            (None, ControlFlow::Break(front)) => {
+                                waiting.push(Waiting::BothOf { node, to, front });
+                                break back;
+                            }
+                            (Some(true), ControlFlow::Break(_)) => (),
+                            (_, ControlFlow::Continue(_)) => outcome = ControlFlow::Continue(true),
+                        }
+                    }
+                    (Some(Waiting::BothOf { .. }), ControlFlow::Continue(_)) => {
+                        outcome = ControlFlow::Continue(true);
                     }
                     (Some(Waiting::BothOf { node, to, front }), ControlFlow::Break(back)) => {
                         // Without an entry it is the start's own leaf, so not
@@ -208,8 +252,36 @@ impl<'a, L: Line> Query<'a, L> {
         }
     }
 
+    /// Whether a node's plane nearly coincides with one above that the line lies in.
+    #[inline(always)]
+    fn coincides(&self, waiting: &[Waiting], index: u32) -> bool {
+        let nodes = self.tree.nodes();
+        let normal = nodes[index as usize].normal;
+        waiting.iter().any(|waiting| match *waiting {
+            Waiting::Beyond(_) => false,
+            Waiting::BackOf { node, .. } | Waiting::BothOf { node, .. } => {
+                nodes[node as usize].normal.dot(normal).abs() >= PARALLEL
+            }
+        })
+    }
+
+    /// The side of a node's plane, in which the line lies but for rounding, if that
+    /// follows from the sides of planes above that it lies in. What the other side
+    /// holds says nothing about the line.
+    #[cold]
+    #[inline(never)]
+    fn implied(&self, waiting: &[Waiting], index: u32) -> Option<bool> {
+        let held = waiting.iter().filter_map(|waiting| match *waiting {
+            Waiting::Beyond(_) => None,
+            Waiting::BackOf { node, .. } => Some(Held { index: node, front: true }),
+            Waiting::BothOf { node, .. } => Some(Held { index: node, front: false }),
+        });
+        self.tree.implied(held, index, &self.line.ends()?)
+    }
+
     /// The leaf in which a stretch begins, and what has to be done after it.
-    #[inline]
+    // Into its caller, as that is.
+    #[inline(always)]
     fn descend(&self, stretch: Stretch, waiting: &mut ArrayVec<Waiting, MAX_DEPTH>) -> Outcome {
         let Stretch { mut child, mut from, mut to, mut entry, mut tied_at_end } = stretch;
         let (mut first, mut last) = (self.line.place(from), self.line.place(to));

@@ -1,6 +1,7 @@
 use std::fmt::Write;
 
 use super::*;
+use crate::world::onion::{Child, Node, Solidity};
 use crate::{Options, Source, Spaces, World, compile};
 
 /// A world of boxes, each given by its corners.
@@ -168,4 +169,56 @@ fn the_deepest_tree_fits_a_small_stack() {
     };
     let small = std::thread::Builder::new().stack_size(512 << 10).spawn(search);
     small.expect("a thread").join().expect("it has room");
+}
+
+/// A ceiling on a slope that ends at it, and a plane through their edge that divides
+/// the tree for another size: no face is in it, though to lines that begin beside the
+/// start all is solid behind it.
+#[test]
+fn a_plane_without_a_face_beside_the_start_is_not_named() {
+    let size = SizeId::from_index(0);
+    let empty = Child::leaf(Solidity::EMPTY);
+    let solid = Child::leaf(Solidity::EMPTY.with(size));
+    let link = |index| Child::node(index).expect("a small index");
+    let slope = Vec3::new(72.0, 0.0, 8.0).normalize();
+    let at_edge = slope.dot(Vec3::new(-128.0, 0.0, 212.0));
+    let nodes = vec![
+        Node::new(Vec3::Z, 212.0, solid, link(1)),
+        Node::new(-Vec3::X, 128.0, solid, link(2)),
+        Node::new(slope, at_edge, empty, solid),
+    ];
+    let tree = OnionTree::new(link(0), nodes).expect("a tree");
+    let start = Vec3::new(-127.99654, -173.5209, 211.96875);
+    for end in [Vec3::new(-128.997, -170.95616, 219.60062), Vec3::new(-237.6, 384.9, 555.7)] {
+        let Trace::Hit(hit) = tree.trace(size, start, end) else { panic!("it meets nothing") };
+        assert!(hit.normal == slope || hit.normal == Vec3::NEG_Z, "{}", hit.normal);
+    }
+}
+
+/// Where faces nearly coincide the surface of a tree has steps lower than what it is
+/// compiled to. Who ran along it below such a height met the step's riser, in which no
+/// brush has a face.
+#[test]
+fn a_step_lower_than_the_tolerance_is_no_wall() {
+    let size = SizeId::from_index(0);
+    let empty = Child::leaf(Solidity::EMPTY);
+    let solid = Child::leaf(Solidity::EMPTY.with(size));
+    let link = |index| Child::node(index).expect("a small index");
+    // A floor, 0.0007 units higher on the near side of x = 0, and a wall at x = -8.
+    let nodes = vec![
+        Node::new(Vec3::X, 0.0, link(1), link(2)),
+        Node::new(Vec3::Z, 0.0, empty, solid),
+        Node::new(Vec3::Z, 0.0007, link(3), solid),
+        Node::new(Vec3::X, -8.0, empty, solid),
+    ];
+    let tree = OnionTree::new(link(0), nodes).expect("a tree");
+    let trace =
+        |x: f32, z: f32| tree.trace(size, Vec3::new(5.0, 0.0, 0.0003), Vec3::new(x, 0.0, z));
+    assert_eq!(trace(-5.0, 0.0009), Trace::Clear);
+    let normal = |trace| match trace {
+        Trace::Hit(hit) => (hit.normal, hit.point.x.round()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(normal(trace(-20.0, 0.002)), (Vec3::X, -8.0));
+    assert_eq!(normal(trace(-5.0, 0.0003)), (Vec3::Z, 0.0));
 }

@@ -1,0 +1,321 @@
+//! Quake 3's curves (`patchDef2`): biquadratic Bézier surfaces, cut into solids.
+//!
+//! A curve is a grid of control points, odd in both directions; each three by three
+//! of them, neighbours sharing a row, make one piece. All pieces of a curve are
+//! divided alike, so that they meet without a crack: into 2^a by 2^b cells, the
+//! fewest for which no point of the surface is farther than [`CHORD`] from the point
+//! of its triangle with the same parameters. The corners of cells are rounded to a
+//! grid of [`GRID`], two triangles make a cell, or one quadrangle where it is flat,
+//! and each of them is the front of a prism that reaches [`DEPTH`] units back along
+//! the axis that it is turned to most. Triangles side by side that are turned to the
+//! same axis share the plane between their prisms.
+
+use glam::DVec3;
+
+use super::forms::Token;
+use super::{SourceBrush, SourceFace};
+
+/// No point of a curve is farther from its solids than this, in units.
+pub const CURVE_BOUND: f64 = 2.0;
+
+/// Rounding to the grid moves a corner by less than this, in units.
+const ROUNDED: f64 = 0.109;
+
+/// The part of the bound that is left for the triangles.
+const CHORD: f64 = CURVE_BOUND - ROUNDED;
+
+/// Corners of triangles lie on a grid of this many units, which is exact in any
+/// arithmetic.
+const GRID: f64 = 0.125;
+
+/// How thick the solids are, in units, along their axis.
+const DEPTH: f64 = 4.0;
+
+/// A piece is divided at most this often in two, each way: an arc of some 20,000
+/// units needs it.
+const MOST_HALVINGS: u32 = 6;
+
+/// A curve has at most this many control points each way; Quake 3 has 31.
+const MOST_POINTS: usize = 129;
+
+/// A curve as written.
+#[derive(Debug, PartialEq)]
+pub(super) struct Curve {
+    /// Line of its opening brace.
+    line: u64,
+    texture: String,
+    columns: usize,
+    rows: usize,
+    /// Column by column.
+    control: Vec<DVec3>,
+}
+
+impl Curve {
+    /// Reads the words between the braces of a brush that is a curve; `None` if they
+    /// are none.
+    pub(super) fn read(line: u64, words: &[Token<'_>]) -> Option<Self> {
+        let mut words = words.iter().skip(1).map(|word| word.text);
+        if words.next()? != b"{" {
+            return None;
+        }
+        let texture = String::from_utf8_lossy(words.next()?).into_owned();
+        let head = list(&mut words)?;
+        let [columns, rows] = [*head.first()?, *head.get(1)?].map(|n| n as usize);
+        let fits = |n: usize| n >= 3 && n % 2 == 1 && n <= MOST_POINTS;
+        if !fits(columns) || !fits(rows) || words.next()? != b"(" {
+            return None;
+        }
+        let mut control = Vec::with_capacity(columns * rows);
+        for _ in 0..columns {
+            if words.next()? != b"(" {
+                return None;
+            }
+            for _ in 0..rows {
+                let numbers = list(&mut words)?;
+                let [x, y, z, ..] = numbers[..] else { return None };
+                control.push(DVec3::new(x, y, z));
+            }
+            if words.next()? != b")" {
+                return None;
+            }
+        }
+        let finite = control.iter().all(|p| p.is_finite() && p.abs().max_element() < 1e6);
+        finite.then_some(Self { line, texture, columns, rows, control })
+    }
+
+    fn control(&self, column: usize, row: usize) -> DVec3 {
+        self.control[column * self.rows + row]
+    }
+
+    /// How often every piece is divided in two along columns and rows; `None` if
+    /// [`MOST_HALVINGS`] are too few.
+    fn halvings(&self) -> Option<[u32; 2]> {
+        let bend = |a: DVec3, b: DVec3, c: DVec3| 2.0 * (a - 2.0 * b + c).length();
+        let (mut along, mut across, mut twist) = (0.0_f64, 0.0_f64, 0.0_f64);
+        for column in 0..self.columns {
+            for row in 0..self.rows {
+                let at = |i, j| self.control(column + i, row + j);
+                let (c, r) = (column + 1 < self.columns, row + 1 < self.rows);
+                if c && column % 2 == 0 {
+                    along = along.max(bend(at(0, 0), at(1, 0), at(2, 0)));
+                }
+                if r && row % 2 == 0 {
+                    across = across.max(bend(at(0, 0), at(0, 1), at(0, 2)));
+                }
+                if c && r {
+                    let by = at(0, 0) - at(1, 0) - at(0, 1) + at(1, 1);
+                    twist = twist.max(4.0 * by.length());
+                }
+            }
+        }
+        // What a surface of these second derivatives is off its triangles.
+        let (mut a, mut b) = (0_u32, 0_u32);
+        loop {
+            let (u, v) = (0.5_f64.powi(a as i32), 0.5_f64.powi(b as i32));
+            let (along, across) = (along * u * u, across * v * v);
+            if (along + 2.0 * twist * u * v + across) / 8.0 <= CHORD {
+                return Some([a, b]);
+            }
+            let first = along > across || (along == across && a <= b);
+            *if first { &mut a } else { &mut b } += 1;
+            if a.max(b) > MOST_HALVINGS {
+                return None;
+            }
+        }
+    }
+
+    /// A corner of cells, on the grid.
+    fn corner(&self, [a, b]: [u32; 2], i: usize, j: usize) -> DVec3 {
+        let piece = |at: usize, halvings: u32, points: usize| {
+            let piece = (at >> halvings).min((points - 1) / 2 - 1);
+            let t = (at - (piece << halvings)) as f64 / f64::from(1_u32 << halvings);
+            (2 * piece, [(1.0 - t) * (1.0 - t), 2.0 * t * (1.0 - t), t * t])
+        };
+        let (column, us) = piece(i, a, self.columns);
+        let (row, vs) = piece(j, b, self.rows);
+        let mut point = DVec3::ZERO;
+        for (i, u) in us.into_iter().enumerate() {
+            for (j, v) in vs.into_iter().enumerate() {
+                point += self.control(column + i, row + j) * (u * v);
+            }
+        }
+        (point / GRID).round() * GRID
+    }
+
+    /// The solids behind the surface; `None` if the bound cannot be kept.
+    pub(super) fn brushes(&self) -> Option<Vec<SourceBrush>> {
+        let halvings = self.halvings()?;
+        let cells = |points: usize, halvings: u32| ((points - 1) / 2) << halvings;
+        let mut brushes = Vec::new();
+        for i in 0..cells(self.columns, halvings[0]) {
+            for j in 0..cells(self.rows, halvings[1]) {
+                let corner = |by: [usize; 2]| self.corner(halvings, i + by[0], j + by[1]);
+                // Counter-clockwise seen from the front.
+                let cell = [[0, 0], [0, 1], [1, 1], [1, 0]].map(corner);
+                brushes.extend(fronts(cell).iter().filter_map(|front| self.prism(front)));
+            }
+        }
+        Some(brushes)
+    }
+
+    /// The prism behind a flat convex front; `None` if it has no area.
+    fn prism(&self, front: &[DVec3]) -> Option<SourceBrush> {
+        let normal = area(front);
+        let axis = DVec3::AXES[normal.abs().max_position()];
+        let height = normal.dot(axis);
+        if height == 0.0 {
+            return None;
+        }
+        let back = axis * (-height.signum() * DEPTH);
+        let texture = &self.texture;
+        // Clockwise seen from outside.
+        let face = |points: [DVec3; 3]| SourceFace { points, texture: texture.clone() };
+        let [a, b, c, ..] = front[..] else { return None };
+        let mut faces = vec![face([c, b, a]), face([a + back, b + back, c + back])];
+        for (at, &from) in front.iter().enumerate() {
+            let to = front[(at + 1) % front.len()];
+            faces.push(face([from, to, to + back]));
+        }
+        Some(SourceBrush { line: self.line, faces })
+    }
+}
+
+/// Twice the area of a polygon, along its normal.
+fn area(polygon: &[DVec3]) -> DVec3 {
+    let first = polygon[0];
+    polygon[1..].windows(2).map(|pair| (pair[0] - first).cross(pair[1] - first)).sum()
+}
+
+/// The cell itself where it is flat and convex, else the two triangles along its
+/// diagonal. Everything here is exact, for corners are on a grid.
+fn fronts(cell: [DVec3; 4]) -> Vec<Vec<DVec3>> {
+    let normal = area(&cell);
+    let turns = |i: usize| {
+        let [a, b, c] = [0, 1, 2].map(|by| cell[(i + by) % 4]);
+        (b - a).cross(c - b)
+    };
+    let flat = (cell[3] - cell[0]).dot(turns(0)) == 0.0;
+    let convex = (0..4).all(|i| turns(i).dot(normal) > 0.0);
+    if flat && convex {
+        return vec![cell.to_vec()];
+    }
+    let [a, b, c, d] = cell;
+    vec![vec![a, b, c], vec![a, c, d]]
+}
+
+/// Numbers in parentheses.
+fn list<'a>(words: &mut impl Iterator<Item = &'a [u8]>) -> Option<Vec<f64>> {
+    if words.next()? != b"(" {
+        return None;
+    }
+    let mut numbers = Vec::new();
+    loop {
+        match words.next()? {
+            b")" => return Some(numbers),
+            word => numbers.push(std::str::from_utf8(word).ok()?.parse().ok()?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::forms::tokens;
+    use super::*;
+    use crate::compile::brush;
+
+    /// The words of a curve with these columns.
+    fn text(columns: &[Vec<DVec3>]) -> String {
+        let mut text =
+            format!("patchDef2 {{ wall ( {} {} 0 0 0 ) (", columns.len(), columns[0].len());
+        for column in columns {
+            text += " (";
+            for DVec3 { x, y, z } in column {
+                text += &format!(" ( {x} {y} {z} 0 0 )");
+            }
+            text += " )";
+        }
+        text + " ) }"
+    }
+
+    fn read(text: &str) -> Option<Curve> {
+        let words: Vec<Token<'_>> = tokens(text.as_bytes()).collect();
+        Curve::read(7, &words)
+    }
+
+    /// A quarter of a pipe along y, with a bulge in its middle.
+    fn pipe(radius: f64, bulge: f64) -> Curve {
+        let column = |x: f64, z: f64, by: f64| {
+            [0.0, 128.0, 256.0].map(|y| DVec3::new(x, y, z + if y == 128.0 { by } else { 0.0 }))
+        };
+        let columns =
+            [column(-radius, radius, 0.0), column(-radius, 0.0, bulge), column(0.0, 0.0, 0.0)];
+        read(&text(&columns.map(Vec::from))).expect("a curve")
+    }
+
+    #[test]
+    fn no_point_of_a_curve_is_far_from_its_solids() {
+        for (radius, bulge) in [(64.0, 0.0), (300.0, 40.0), (17.3, -30.0)] {
+            let curve = pipe(radius, bulge);
+            let brushes = curve.brushes().expect("few solids");
+            let solids: Vec<_> = brushes
+                .iter()
+                .map(|brush| {
+                    let (solid, redundant) = brush::solid(brush).expect("a solid");
+                    assert_eq!((brush.line, redundant), (7, None));
+                    solid
+                })
+                .collect();
+            let near = |point: DVec3| {
+                let out = |solid: &crate::geometry::ConvexSolid| {
+                    let most = solid.faces().iter().map(|f| f.plane.signed_distance(point));
+                    most.fold(f64::NEG_INFINITY, f64::max)
+                };
+                let least = solids.iter().map(out).fold(f64::INFINITY, f64::min);
+                least.abs() <= CURVE_BOUND
+            };
+            let [us, vs] = [0, 1].map(|_| (0..=40).map(|i| f64::from(i) / 40.0));
+            for (u, v) in us.flat_map(|u| vs.clone().map(move |v| (u, v))) {
+                let bezier = |t: f64| [(1.0 - t) * (1.0 - t), 2.0 * t * (1.0 - t), t * t];
+                let mut point = DVec3::ZERO;
+                for (i, a) in bezier(u).into_iter().enumerate() {
+                    for (j, b) in bezier(v).into_iter().enumerate() {
+                        point += curve.control(i, j) * (a * b);
+                    }
+                }
+                assert!(near(point), "{point} of radius {radius}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_flat_is_one_solid_and_what_is_bent_is_few() {
+        let flat = |y: f64| [0.0, 32.0, 64.0].map(|x| DVec3::new(x, y, 8.0)).to_vec();
+        let sheet = read(&text(&[flat(0.0), flat(64.0), flat(128.0)])).expect("a curve");
+        assert_eq!(sheet.brushes().expect("one").len(), 1);
+        assert_eq!(pipe(64.0, 0.0).brushes().expect("few").len(), 4);
+        // Its rows run along x and its columns along y, so its front looks up.
+        let brush = &sheet.brushes().expect("one")[0];
+        let (solid, _) = brush::solid(brush).expect("a solid");
+        assert_eq!((solid.bounds().min.z, solid.bounds().max.z), (4.0, 8.0));
+    }
+
+    #[test]
+    fn what_is_no_curve_or_too_large_is_none() {
+        let good = text(&[vec![DVec3::ZERO; 3], vec![DVec3::X; 3], vec![DVec3::Y; 3]]);
+        assert!(read(&good).is_some());
+        for (from, to) in [
+            ("( 3 3", "( 3 4"),
+            ("( 3 3", "( 1 3"),
+            ("( 3 3", "( 5 3"),
+            ("0 0 0 )", "0 x 0 )"),
+            ("{", ""),
+        ] {
+            assert_eq!(read(&good.replacen(from, to, 1)), None, "{from} as {to}");
+        }
+        for end in 0..good.len() {
+            let _ = read(&good[..end]);
+        }
+        let huge = pipe(100_000.0, 0.0);
+        assert!(huge.brushes().is_none());
+    }
+}
