@@ -1,21 +1,26 @@
+//! What never changes during a match: the map, the shapes, the spawn points and the
+//! triggers, shared by the server's world and the predicting clients.
+
+pub(crate) mod spawn;
+pub(crate) mod triggers;
+
 use std::sync::{Arc, OnceLock};
 
 use glam::DVec3;
 use maps::SizeId;
 use maps::model::Model;
 
+use crate::arena::spawn::{Places, SpawnPoint};
+use crate::arena::triggers::Triggers;
+use crate::collision::shape::Shapes;
 use crate::setup::{SetupError, SetupWarning};
-use crate::shape::Shapes;
-use crate::spawn::{self, Places, SpawnPoint};
 use crate::state::{ModelId, Posture};
-use crate::trigger::Triggers;
 
-/// Below the lowest solid by this many units, a body has fallen out of a map
-/// that is not sealed.
+/// A body this far below the lowest solid, in units, has fallen out of a map that is
+/// not sealed.
 const FALLEN: f64 = 1024.0;
 
-/// Everything about a match that never changes, shared by the world that
-/// decides and the clients that predict.
+/// Everything about a match that never changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Arena {
     pub(crate) map: Arc<maps::World>,
@@ -25,18 +30,18 @@ pub(crate) struct Arena {
     pub(crate) model_names: Vec<String>,
     /// The map's spawn points, of which a match has at least one.
     pub(crate) spawn_points: Vec<SpawnPoint>,
-    /// What is wrong with its spawn points.
+    /// Problems with its spawn points.
     pub(crate) warnings: Vec<SetupWarning>,
-    /// The size for which "in plain sight" is decided.
+    /// The size by which lines of sight are traced.
     pub(crate) sight: SizeId,
-    /// Whoever is below this height has fallen out of the map.
+    /// A body below this height has fallen out of the map.
     pub(crate) floor: f64,
-    /// Flooded when they are first asked for: who only predicts never does.
+    /// Computed when first needed: a predicting client never needs them.
     places: OnceLock<Places>,
 }
 
 impl Arena {
-    /// What a match on `map` with bodies of `models` is played with.
+    /// The arena of a match on `map` with bodies of `models`.
     ///
     /// # Errors
     /// [`SetupError`] if the map lacks a size that players need, or there are
@@ -58,7 +63,7 @@ impl Arena {
         })
     }
 
-    /// Where players can get to from the spawn points.
+    /// The places that players can reach from the spawn points.
     pub(crate) fn places(&self) -> &Places {
         let (_, standing) = self.shapes.boxes.of(Posture::Standing);
         let points = || self.spawn_points.iter().map(|point| point.centre).collect::<Vec<DVec3>>();

@@ -1,12 +1,11 @@
-//! The audit: whether the promise was kept, found out by brute force.
+//! The audit: whether the promise was kept, tested by brute force.
 //!
-//! [`Audit`] asks of every pair of bodies, and of every body and every solid
-//! of the map, whether they share a point; [`Passages`] asks whether a body
-//! went from one tick to the next without coming through something. Both
-//! look at nothing but a [`State`](crate::State), as any client could, and
-//! decide by the exact signs of determinants over all triangles. They share
-//! no line with the cascade, the searches for separation or the guard, so
-//! none of their mistakes can hide here.
+//! [`Audit`] tests every pair of bodies, and every body with every solid of the
+//! map, for a common point; [`Passages`] tests whether a body came through
+//! something from one tick to the next. Both use nothing but a
+//! [`State`](crate::State), as any client could, and decide by the exact signs of
+//! determinants over all triangles. They share no code with the cascade, the
+//! searches for separation or the guard, so mistakes there cannot hide here.
 
 mod bodies;
 mod depth;

@@ -1,12 +1,12 @@
 use serde::{Deserialize, Serialize};
 
-/// What a player asks of one tick, already quantised: client and server
-/// simulate the same integers, so there is nothing left to round differently.
+/// A player's input for one tick, already quantised: client and server simulate the
+/// same integers, so that rounding cannot differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Command {
-    /// Wish to move along the view, -127 back to 127 forward.
+    /// Motion along the view, -127 back to 127 forward.
     pub forward: i8,
-    /// Wish to move across the view, -127 left to 127 right.
+    /// Motion across the view, -127 left to 127 right.
     pub right: i8,
     /// Heading about +Z, counter-clockwise from +X; 65,536 steps a turn.
     pub yaw: u16,
@@ -14,14 +14,14 @@ pub struct Command {
     pub pitch: i16,
     /// Keys held down.
     pub buttons: Buttons,
-    /// How long before the end of this tick, in sixteenths of a tick, was what
-    /// the player saw of the others: a ray meets them where they stood then.
-    /// Zero is where they stand.
+    /// Age of the other players as this player saw them, in sixteenths of a tick
+    /// before the end of this tick: a ray meets them where they were then. Zero is
+    /// where they are.
     #[serde(default)]
     pub view_age: u16,
 }
 
-/// A set of keys held down. Unknown bits are kept out by [`Buttons::from_bits`].
+/// A set of keys held down. [`Buttons::from_bits`] refuses what a client may not send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Buttons(u8);
 
@@ -40,15 +40,26 @@ impl Buttons {
     /// Throw a grenade.
     pub const GRENADE: Self = Self(32);
 
-    /// Every key there is.
-    const KNOWN: u8 = 0b11_1111;
+    /// No key, but a mark of the server that the player's connection is lost: the player
+    /// takes no damage in this tick. It is part of the command so that recordings
+    /// contain it.
+    pub const PROTECTED: Self = Self(64);
 
-    /// The set with these bits, or `None` if one of them names no key.
+    /// Every key there is.
+    const KEYS: u8 = 0b11_1111;
+
+    /// The set of keys with these bits, or `None` if one of them names no key.
     pub fn from_bits(bits: u8) -> Option<Self> {
-        (bits & !Self::KNOWN == 0).then_some(Self(bits))
+        (bits & !Self::KEYS == 0).then_some(Self(bits))
     }
 
-    /// The bits, as [`Buttons::from_bits`] takes them.
+    /// The set with these bits, [`Buttons::PROTECTED`] included, as a server has
+    /// recorded it; `None` if one of them has no meaning.
+    pub fn from_recorded_bits(bits: u8) -> Option<Self> {
+        (bits & !(Self::KEYS | Self::PROTECTED.0) == 0).then_some(Self(bits))
+    }
+
+    /// The bits, as [`Buttons::from_recorded_bits`] takes them.
     pub fn bits(self) -> u8 {
         self.0
     }

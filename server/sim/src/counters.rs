@@ -1,17 +1,14 @@
-//! What the simulation counts, and how its filter cascade is run: the two
-//! travel together, because whoever asks the cascade counts what it answers.
+//! What the simulation counts, and the stages of its filter cascade.
 
 mod stages;
 
 pub use stages::{Clock, Stage, Stages};
 
-use crate::impact::Resolution;
-
-/// What the simulation has done since it began: every field only grows,
-/// but for the last three, which say how things stand now.
+/// What the simulation has done since it began. Every field only grows, except
+/// the last three, which describe the state after the last tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// The filter cascade, cheapest stage first.
+    /// The filter cascade, in the order of [`Stage::ALL`].
     pub cascade: [StageCounter; Stage::COUNT],
     /// Time-of-impact queries between a moving body and one obstacle.
     pub impact_queries: u64,
@@ -29,12 +26,6 @@ pub struct Counters {
     pub entities: u64,
     /// Entities waiting for a free place after the last tick.
     pub limbo: u64,
-    /// The stages that are switched on.
-    pub(crate) stages: Stages,
-    /// How finely the last of them tells times apart.
-    pub(crate) resolution: Resolution,
-    /// What the stages are timed by, if they are.
-    pub(crate) clock: Option<Clock>,
 }
 
 /// How often a stage was asked, how often its answer ended the matter, and
@@ -63,48 +54,19 @@ impl StageCounter {
 }
 
 impl Counters {
-    /// Notes that `stage` looked at a pair, whether it decided it, and the
-    /// time since the watch was last read.
-    #[inline]
-    pub(crate) fn note(&mut self, stage: Stage, definitive: bool, watch: &mut Watch) {
-        self.note_many(stage, 1, u64::from(definitive), watch);
-    }
-
-    /// The same for many pairs at once.
-    #[inline]
-    pub(crate) fn note_many(
-        &mut self,
-        stage: Stage,
-        tests: u64,
-        definitive: u64,
-        watch: &mut Watch,
-    ) {
-        let counter = &mut self.cascade[stage as usize];
-        counter.tests += tests;
-        counter.definitive += definitive;
-        counter.nanoseconds += watch.lap();
-    }
-
-    /// A watch that starts now, or never runs if nothing is timed.
-    #[inline]
-    pub(crate) fn watch(&self) -> Watch {
-        Watch { clock: self.clock, last: self.clock.map_or(0, Clock::now) }
-    }
-}
-
-/// Reads the clock once between any two stages.
-pub(crate) struct Watch {
-    clock: Option<Clock>,
-    last: u64,
-}
-
-impl Watch {
-    #[inline]
-    fn lap(&mut self) -> u64 {
-        let Some(clock) = self.clock else { return 0 };
-        let now = clock.now();
-        let passed = now.saturating_sub(self.last);
-        self.last = now;
-        passed
+    /// Adds what was counted elsewhere: in an earlier world of the same match, or
+    /// in a thread's share of the work. The fields that describe the state after
+    /// the last tick stay as they are.
+    pub fn add_earlier(&mut self, earlier: &Self) {
+        for (stage, before) in self.cascade.iter_mut().zip(&earlier.cascade) {
+            stage.tests += before.tests;
+            stage.definitive += before.definitive;
+            stage.nanoseconds += before.nanoseconds;
+        }
+        self.impact_queries += earlier.impact_queries;
+        self.impact_iterations += earlier.impact_iterations;
+        self.blocked_moves += earlier.blocked_moves;
+        self.emergency_replacements += earlier.emergency_replacements;
+        self.fallen += earlier.fallen;
     }
 }

@@ -2,60 +2,60 @@ use glam::DVec3;
 
 use crate::state::EntityId;
 
-/// Something that happened within a tick and that a position cannot tell.
+/// Something that happened within a tick and that positions do not show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
-    /// A player came into the world, or back into it.
+    /// A player spawned, or spawned again.
     Spawned {
-        /// Who.
+        /// The player.
         player: EntityId,
     },
     /// A player went through a teleporter.
     Teleported {
-        /// Who.
+        /// The player.
         player: EntityId,
     },
     /// A ray was shot.
     Ray {
-        /// By whom.
+        /// The shooter.
         player: EntityId,
-        /// From where.
+        /// Start.
         from: DVec3,
-        /// To where.
+        /// End.
         to: DVec3,
     },
-    /// Something burst.
+    /// Something exploded.
     Blast {
-        /// Where.
+        /// Position.
         at: DVec3,
-        /// How far it reaches, in units.
+        /// Radius in units.
         radius: f64,
     },
     /// A player lost health.
     Hurt {
-        /// Who.
+        /// The player.
         player: EntityId,
-        /// Through whom, if they are still there.
+        /// The attacker, who may have left.
         by: EntityId,
-        /// How much.
+        /// Health lost.
         damage: u16,
     },
     /// A player died and waits to come back.
     Died {
-        /// Who.
+        /// The player.
         player: EntityId,
-        /// Through whom; oneself counts against oneself.
+        /// The attacker; may be the player.
         by: EntityId,
     },
-    /// A box of cargo touched the ground and a repair pad is there instead.
+    /// A cargo box touched the ground and was replaced by a repair pad.
     Deployed {
         /// The pad.
         pad: EntityId,
     },
-    /// The emergency routine took a body out of an overlap and put it back
-    /// elsewhere, or into limbo.
+    /// The emergency routine took a body out of an overlap and put it elsewhere, or into
+    /// limbo.
     Replaced {
-        /// Which.
+        /// The body.
         entity: EntityId,
     },
 }

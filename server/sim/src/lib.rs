@@ -11,49 +11,45 @@
 //! props by the contact solver; both go through Blow's filter cascade and a
 //! bisection over time, and only what comes out as a placement can be
 //! committed.
+//!
+//! The rooms, each depending only on the ones before it:
+//! - `collision`: poses, shapes, distances, the grid, the filter cascade and
+//!   the time of impact, all without entities;
+//! - `bodies`: the entities, the guard, contacts, the solver, sleep;
+//! - `arena`: what never changes during a match: map, shapes, spawn points,
+//!   triggers;
+//! - `players`: walking, hovertanks, weapons, and the prediction of all that
+//!   on a client;
+//! - `world`: the match itself, tick by tick;
+//! - [`query`] and [`audit`]: questions about states, for tools and tests.
 
-mod agent;
 mod arena;
 pub mod audit;
-mod cascade;
-mod combat;
+mod bodies;
+mod collision;
 mod command;
-mod contact;
+mod context;
+mod conventions;
 mod counters;
-mod digest;
-#[cfg(test)]
-mod drawing;
-mod dynamics;
-mod entities;
 mod event;
-mod grid;
-mod guard;
-mod hovertank;
-mod impact;
-mod impulse;
-mod movement;
-mod near_solids;
-mod pose;
-mod predict;
+mod players;
 pub mod query;
 mod random;
-mod ray;
-mod rest;
-mod separation;
 mod setup;
-mod shape;
-mod spawn;
 mod state;
-mod trigger;
+#[cfg(test)]
+mod test_maps;
+mod threads;
 mod world;
 
+pub use bodies::entities::MAX_ENTITIES;
+pub use bodies::roles::Walker;
+pub use collision::time_of_impact::Resolution;
 pub use command::{Buttons, Command};
 pub use counters::{Clock, Counters, Stage, StageCounter, Stages};
-pub use entities::MAX_ENTITIES;
 pub use event::Event;
-pub use impact::Resolution;
-pub use movement::{PlayerMotion, Walker};
-pub use predict::{Moving, Pile, Predicted, Predictor};
+pub use players::movement::PlayerMotion;
+pub use players::prediction::{Moving, Pile, Predicted, Predictor};
 pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};

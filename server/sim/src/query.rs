@@ -1,5 +1,4 @@
-//! Questions about bodies that no match need be set up for: what the
-//! simulation's own geometry says, for tests to judge and tools to use.
+//! Questions to the simulation's geometry that need no match, for tests and tools.
 
 mod contacts;
 mod heat;
@@ -9,24 +8,25 @@ use glam::{DQuat, DVec3};
 use maps::geometry::Aabb;
 use maps::model::Model;
 
-use crate::cascade::{Body, Candidates, are_apart, least_gap};
-use crate::counters::{Counters, Stages};
-use crate::grid::Grid;
-use crate::pose::Pose;
-use crate::shape::Shape;
+use crate::collision::cascade::{Body, Candidates, are_apart, least_gap};
+use crate::collision::grid::Grid;
+use crate::collision::pose::Pose;
+use crate::collision::shape::Shape;
+use crate::context::StepContext;
+use crate::counters::Stages;
 
 pub use contacts::{ContactSearch, Contacts, Manifold, Thing, Touched, Touching};
 pub use heat::{Heat, Met};
 pub use passage::{Passing, Way, passing};
 
 /// The distance in units that committed poses keep between any two bodies.
-pub const MARGIN: f64 = crate::guard::MARGIN;
+pub const MARGIN: f64 = crate::collision::distances::MARGIN;
 
 /// A model as the simulation moves it.
 #[derive(Clone, Debug)]
 pub struct Solid(Shape);
 
-/// Where a solid stands: its centre of mass, and its turn.
+/// Pose of a solid: centre of mass and orientation.
 pub type At = (DVec3, DQuat);
 
 impl Solid {
@@ -40,10 +40,10 @@ impl Solid {
     }
 }
 
-/// Least distance of two solids by the exact test alone, every part against
-/// every part; `None` if they overlap. Nearer than a ten-thousandth of a unit,
-/// where rounding decides on which simplex the search ends, it may be `None`
-/// too.
+/// Least distance of two solids by the exact test alone, every part against every
+/// part; `None` if they overlap. It may also be `None` if they are nearer than a
+/// ten-thousandth of a unit, where rounding decides on which simplex the search
+/// ends.
 pub fn separation(a: &Solid, at_a: At, b: &Solid, at_b: At) -> Option<f64> {
     least_gap(&a.at(at_a), &b.at(at_b), Candidates::ALL)
 }
@@ -51,13 +51,12 @@ pub fn separation(a: &Solid, at_a: At, b: &Solid, at_b: At) -> Option<f64> {
 /// Whether the cascade, with these stages on, finds two solids more than
 /// [`MARGIN`] apart.
 pub fn are_clear(a: &Solid, at_a: At, b: &Solid, at_b: At, stages: Stages) -> bool {
-    let mut counters = Counters { stages, ..Counters::default() };
-    are_apart(&a.at(at_a), &b.at(at_b), MARGIN, &mut counters)
+    let mut context = StepContext { stages, ..StepContext::default() };
+    are_apart(&a.at(at_a), &b.at(at_b), MARGIN, &mut context)
 }
 
-/// How the simulation divides a map with these bounds to know who is near whom
-/// (Blow 1997): the least corner of the cells and their side, in units, and how
-/// many there are along x and y.
+/// The grid (Blow 1997) over a map with these bounds: the lower corner of the cells
+/// and their side, in units, and their number along x and y.
 pub fn grid(bounds: &Aabb) -> ([f64; 2], f64, [u16; 2]) {
     Grid::new(bounds).layout()
 }

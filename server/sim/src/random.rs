@@ -1,5 +1,5 @@
-/// A seeded stream of numbers (SplitMix64, Steele et al. 2014): the only
-/// randomness the simulation has, and the same on every machine.
+/// A seeded random number generator (SplitMix64, Steele et al. 2014): the only
+/// randomness of the simulation, and the same on every machine.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

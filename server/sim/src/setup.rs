@@ -1,3 +1,5 @@
+//! Configuration of a match, and what can be wrong with it.
+
 use glam::DVec3;
 use thiserror::Error;
 
@@ -8,11 +10,11 @@ use crate::state::MAX_MODELS;
 pub struct Config {
     /// Ticks per second.
     pub tick_rate: u32,
-    /// What all randomness grows from.
+    /// Seed of the random number generator.
     pub seed: u64,
-    /// Props scattered beyond the map's own.
+    /// Props scattered in addition to the map's own.
     pub objects: u32,
-    /// Players at a time.
+    /// Most players at a time.
     pub max_players: u16,
 }
 
@@ -22,32 +24,33 @@ pub enum SetupError {
     /// The map was compiled without a size that players need.
     #[error("the map has no size named '{0}': compile it with one in its spaces file")]
     MissingSize(&'static str),
-    /// Nobody could ever join.
+    /// No player could join.
     #[error(
         "the map has no spawn point: add an info_player_deathmatch or info_player_start entity"
     )]
     NoSpawnPoint,
-    /// Nobody could ever join.
+    /// No player could join.
     #[error("no spawn point of the map can be used: {0}")]
     NoUsableSpawnPoint(SetupWarning),
-    /// The rate lies outside what the motion bounds are proven for.
+    /// The rate is outside the range for which the motion bounds are proven.
     #[error("a tick rate of {0} Hz is outside 10 to 1000")]
     TickRate(u32),
-    /// Too many models for an index.
+    /// There are more models than indices.
     #[error("{0} models are more than {MAX_MODELS}")]
     TooManyModels(usize),
 }
 
-/// Something drawn in a map, or asked for, that a match goes on without.
+/// Something that the map or the configuration asks for and that a match goes on
+/// without.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SetupWarning {
-    /// An entity that has to be somewhere is nowhere.
+    /// An entity that needs a position has none.
     #[error("{classname}: it has no origin of three numbers; it is left out")]
     NoOrigin {
         /// Its class.
         classname: String,
     },
-    /// A spawn point is of no use.
+    /// A spawn point cannot be used.
     #[error(
         "{classname} at {origin}: a standing player does not fit there, nor up to 64 units higher; \
          it is left out"
@@ -58,7 +61,7 @@ pub enum SetupWarning {
         /// Where it is.
         origin: DVec3,
     },
-    /// Whoever spawns here falls out of the map.
+    /// A player who spawns here falls out of the map.
     #[error("{classname} at {origin}: there is no floor below it")]
     SpawnOverVoid {
         /// Its class.
@@ -66,22 +69,22 @@ pub enum SetupWarning {
         /// Where it is.
         origin: DVec3,
     },
-    /// A prop is of no known model.
+    /// A prop has an unknown model.
     #[error("prop at {origin}: there is no model '{model}'; it is left out. There are: {known}")]
     UnknownModel {
         /// Where it is.
         origin: DVec3,
-        /// What its key `model` says.
+        /// The value of its key `model`.
         model: String,
-        /// Names of the models, with commas.
+        /// Names of the models, separated by commas.
         known: String,
     },
-    /// A prop is drawn where it does not fit.
+    /// A prop is where it does not fit.
     #[error("prop at {origin}: there is no room for a {model} within 256 units; it is left out")]
     NoRoom {
         /// Where it is.
         origin: DVec3,
-        /// What its key `model` says.
+        /// The value of its key `model`.
         model: String,
     },
     /// The map has holes.

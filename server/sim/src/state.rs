@@ -1,34 +1,36 @@
+//! What others see of a match: entities and their states.
+
 use glam::{DQuat, DVec3};
 
-/// A stable name for an entity: the slot may be used again, the pair never is
-/// while anything could remember it.
+/// A stable name for an entity: a slot is used again, but the pair is not as long as
+/// anything could refer to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntityId {
-    /// Place in the dense storage.
+    /// Index in the dense storage.
     pub slot: u16,
-    /// How often the slot has been handed out before, modulo 2^16.
+    /// How often the slot has been given out before, modulo 2^16.
     pub generation: u16,
 }
 
-/// Most models of a match, and so the number of indices that whoever encodes
-/// them has to provide for.
+/// Most models of a match: the number of indices that an encoding of them has to
+/// provide for.
 pub const MAX_MODELS: usize = 128;
 
 /// Which polyhedron a body is: an index into the match's model list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModelId(pub u8);
 
-/// How a player holds themself, and so which size of `spaces.toml` they have.
+/// The posture of a player, which selects a size of `spaces.toml`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Posture {
     /// Upright: the size `standing`.
     #[default]
     Standing,
-    /// Ducked: the size `crouching`.
+    /// Crouching: the size `crouching`.
     Crouching,
 }
 
-/// As what a player joins.
+/// The kind of body with which a player joins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PlayerKind {
     /// On foot, as a box agent.
@@ -43,7 +45,7 @@ pub enum PlayerKind {
 pub enum Kind {
     /// A box agent steered by commands.
     Player {
-        /// Which of the two boxes it is at the moment.
+        /// Its current box.
         posture: Posture,
     },
     /// A rigid polyhedron steered by commands.
@@ -65,7 +67,7 @@ impl Kind {
     }
 }
 
-/// One entity as others may see it after a tick.
+/// The visible state of one entity after a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EntityState {
     /// Its stable name.
@@ -74,16 +76,16 @@ pub struct EntityState {
     pub kind: Kind,
     /// Centre of a player's box, or centre of mass of a polyhedron, in units.
     pub position: DVec3,
-    /// Attitude of a polyhedron; for a player on foot the heading about +Z.
+    /// Orientation of a polyhedron; for a player on foot the heading about +Z.
     pub orientation: DQuat,
     /// Units per second.
     pub velocity: DVec3,
-    /// Whether it rests and is left out of the simulation until touched.
+    /// Whether it sleeps: it is left out of the simulation until something wakes it.
     pub asleep: bool,
 }
 
-/// Everything that can be seen after a tick: immutable, shared with the
-/// threads that encode it.
+/// The visible state of a match after a tick: immutable, shared with the threads that
+/// encode it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// How many ticks have been simulated.

@@ -1,6 +1,9 @@
-mod measure;
-mod placing;
+//! The match itself: set-up, ticks, and what can be asked of it in between.
+
+mod digest;
+mod props;
 mod rescue;
+mod settings;
 
 use std::sync::Arc;
 
@@ -8,42 +11,44 @@ use glam::DVec3;
 use maps::model::Model;
 use thiserror::Error;
 
-use crate::agent;
 use crate::arena::Arena;
-use crate::combat::{self, Combat, Fighter, Past, Projectile};
-use crate::command::Command;
-use crate::contact::Pair;
+use crate::bodies::blocker::Blocker;
+use crate::bodies::contact::Pair;
+use crate::bodies::dynamics;
+use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::roles::{
+    Cargo, Fighter, Hovertank, Player, PlayerBody, Projectile, Role, Walker,
+};
+use crate::command::{Buttons, Command};
+use crate::context::StepContext;
+use crate::conventions::turn;
 use crate::counters::Counters;
-use crate::digest::digest;
-use crate::dynamics;
-use crate::entities::{Entities, Entity, Player, PlayerBody, Role};
 use crate::event::Event;
-use crate::guard::{Blocker, Space};
-use crate::hovertank::{self, Cargo, Hovertank};
-use crate::movement::{PlayerMotion, Walker};
-use crate::predict::Moving;
+use crate::players::combat::{Combat, PositionHistory};
+use crate::players::movement::PlayerMotion;
+use crate::players::prediction::Moving;
+use crate::players::{combat, hovertank, walk};
 use crate::setup::{Config, SetupError, SetupWarning};
-use crate::spawn;
 use crate::state::{EntityId, EntityState, Kind, PlayerKind, Posture, State};
 
-/// How a player stands in the match.
+/// Health and score of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vitals {
-    /// What is left to lose; zero while dead.
+    /// Health left; zero while dead.
     pub health: u16,
-    /// Others killed, less oneself.
+    /// Other players killed, less own deaths by the own hand.
     pub score: i16,
 }
 
-/// A point at which a prop that is awake touches something, or is about to.
+/// A point at which an awake prop touches something, or is about to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
-    /// Where, in units.
+    /// Position in units.
     pub at: DVec3,
-    /// What is left between the two there, in units.
+    /// Gap between the two there, in units.
     pub gap: f64,
-    /// What the solver pushed with in the last tick, in kilogram units per
-    /// second; zero if they only come near.
+    /// Normal impulse of the solver in the last tick, in kilogram units per second;
+    /// zero if they only come near.
     pub impulse: f64,
 }
 
@@ -58,8 +63,8 @@ pub enum JoinError {
     Full(u16),
 }
 
-/// A player ran into a body. No tick depends on it: it only tells what clients
-/// want to know exactly.
+/// A player ran into a body. The simulation does not depend on it: it selects the
+/// bodies whose exact state a client needs.
 #[derive(Clone, Copy, Debug)]
 struct Touch {
     player: EntityId,
@@ -67,8 +72,8 @@ struct Touch {
     tick: u64,
 }
 
-/// Seconds for which it is remembered what a player has run into: who shoves
-/// something touches it every other tick.
+/// Seconds for which touches are kept: a player who shoves a body touches it every
+/// other tick.
 const TOUCH_SECONDS: f64 = 0.25;
 
 /// A match: everything that moves, in one map.
@@ -78,25 +83,40 @@ pub struct World {
     config: Config,
     entities: Entities,
     pairs: Vec<Pair>,
-    past: Past,
-    counters: Counters,
+    history: PositionHistory,
+    context: StepContext,
     events: Vec<Event>,
     warnings: Vec<SetupWarning>,
     /// The players on foot who were pushed in the last tick.
     pushed: Vec<EntityId>,
-    /// What players on foot have run into lately.
+    /// What players on foot have run into recently.
     touches: Vec<Touch>,
     tick: u64,
 }
 
 impl World {
     /// Sets up a match on `map` with rigid bodies of `models`. Entities of
-    /// class `prop` are placed as drawn; [`Config::objects`] more are
-    /// scattered where players can get to, as many as find room.
+    /// class `prop` are placed where the map has them; up to [`Config::objects`] more
+    /// are scattered where players can get to, as far as there is room.
     ///
     /// # Errors
     /// [`SetupError`] if the map or the configuration cannot carry a match.
     pub fn new(
+        map: Arc<maps::World>,
+        models: Arc<[Model]>,
+        config: Config,
+    ) -> Result<Self, SetupError> {
+        let mut world = Self::unsettled(map, models, config)?;
+        world.settle_props();
+        world.count();
+        Ok(world)
+    }
+
+    /// The same with the props where they were placed, before they fall.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the map or the configuration cannot carry a match.
+    pub fn unsettled(
         map: Arc<maps::World>,
         models: Arc<[Model]>,
         config: Config,
@@ -115,8 +135,11 @@ impl World {
             arena,
             config,
             pairs: Vec::new(),
-            past: Past::default(),
-            counters: Counters::default(),
+            history: PositionHistory::default(),
+            context: StepContext {
+                seconds: 1.0 / f64::from(config.tick_rate),
+                ..StepContext::default()
+            },
             events: Vec::new(),
             pushed: Vec::new(),
             touches: Vec::new(),
@@ -124,12 +147,11 @@ impl World {
         };
         world.place_drawn_props();
         world.scatter_props();
-        world.settle_props();
         world.count();
         Ok(world)
     }
 
-    /// Lets a player in on foot: [`World::join_as`] a [`PlayerKind::Box`].
+    /// Adds a player on foot: [`World::join_as`] with [`PlayerKind::Box`].
     ///
     /// # Errors
     /// [`JoinError::Full`] when all places are taken.
@@ -137,11 +159,11 @@ impl World {
         self.join_as(PlayerKind::Box)
     }
 
-    /// Lets a player in, at the free spawn point farthest from everyone else;
-    /// if none is free they wait in limbo until one is.
+    /// Adds a player, at the free spawn point farthest from all others. If none is
+    /// free, the player waits in limbo until one is.
     ///
     /// # Errors
-    /// [`JoinError`] when all places are taken, or nothing is there to drive.
+    /// [`JoinError`] when all places are taken, or there is no hovertank to drive.
     pub fn join_as(&mut self, kind: PlayerKind) -> Result<EntityId, JoinError> {
         let full = JoinError::Full(self.config.max_players);
         let players = self.entities.iter().filter(|entity| entity.player().is_some()).count();
@@ -166,8 +188,7 @@ impl World {
         Ok(id)
     }
 
-    /// Takes a player out, and what cargo of theirs lies about; an id that is
-    /// no longer there is ignored.
+    /// Removes a player and their cargo; an id that is no longer there is ignored.
     pub fn leave(&mut self, id: EntityId) {
         let tank = self.entities.find(id).and_then(Entity::hovertank);
         let cargo = tank.and_then(|tank| tank.cargo);
@@ -177,7 +198,7 @@ impl World {
         self.count();
     }
 
-    /// As what a player has joined; `None` if there is no such player.
+    /// The kind of a player; `None` if there is no such player.
     pub fn player_kind(&self, id: EntityId) -> Option<PlayerKind> {
         Some(match self.entities.find(id)?.player()?.body {
             PlayerBody::Box(_) => PlayerKind::Box,
@@ -185,46 +206,46 @@ impl World {
         })
     }
 
-    /// Advances by one tick. Players without a command stand idle; of several
-    /// commands for one player the first counts; commands for others are
-    /// ignored.
+    /// Advances by one tick. A player without a command stands idle; of several
+    /// commands for one player the first counts; commands for other ids are ignored.
     pub fn step(&mut self, commands: &[(EntityId, Command)]) {
-        let seconds = 1.0 / f64::from(self.config.tick_rate);
         self.tick += 1;
         self.events.clear();
         self.pushed.clear();
-        let remembered = (TOUCH_SECONDS / seconds) as u64;
+        let remembered = (TOUCH_SECONDS / self.context.seconds) as u64;
         self.touches.retain(|touch| touch.tick + remembered >= self.tick);
-        let overlapping = self.advance_players(commands, seconds);
+        self.protect(commands);
+        let overlapping = self.advance_players(commands);
         let moved = self.motions();
-        self.advance_props(seconds, overlapping);
+        self.advance_props(overlapping);
         hovertank::deploy(
             &self.arena,
             &mut self.entities,
             &self.pairs,
-            (seconds, &mut self.events),
-            &mut self.counters,
+            &mut self.events,
+            &mut self.context,
         );
-        combat::advance_projectiles(&mut self.combat(seconds));
+        combat::advance_projectiles(&mut self.combat());
         self.bring_back();
-        // Whatever a player's own move did not do, something else did.
+        // A player whose motion differs from their own move was moved by something
+        // else.
         let displaced = moved.iter().filter(|(id, own)| self.player_motion(*id) != Some(*own));
         let displaced: Vec<_> = displaced.map(|(id, _)| *id).collect();
         self.pushed.extend(displaced);
-        self.past.remember(&self.entities);
+        self.history.remember(&self.entities);
         self.count();
     }
 
-    /// Everything that can be seen, in ascending order of slot.
+    /// The state of all entities in the world, in ascending order of slot.
     pub fn state(&self) -> State {
         let entities = self.entities.iter().filter_map(|entity| self.view(entity)).collect();
         State { tick: self.tick, entities }
     }
 
-    /// A fingerprint of everything that ticks change and the next one depends
-    /// on. Equal worlds have equal digests on every machine.
+    /// A hash of everything that ticks change and that the next one depends on. Equal
+    /// worlds have equal digests on every machine.
     pub fn digest(&self) -> u64 {
-        digest(self.tick, &self.entities, &self.pairs, &self.past)
+        digest::digest(self.tick, &self.entities, &self.pairs, &self.history)
     }
 
     /// The whole motion state of a player on foot, for a client to predict
@@ -232,24 +253,24 @@ impl World {
     pub fn player_motion(&self, id: EntityId) -> Option<PlayerMotion> {
         let entity = self.entities.find(id)?;
         Some(PlayerMotion {
-            // Exact: a player's place and speed are always ones that `f32` holds.
+            // Exact: a player's position and velocity are always values of `f32`.
             position: entity.placement()?.pose().position.as_vec3(),
             velocity: entity.velocity.as_vec3(),
             walker: *entity.walker()?,
         })
     }
 
-    /// Whether something else had a say in how a player on foot moved in the
-    /// last tick, which a client can therefore not have predicted: a body that
-    /// moved was in the way or carried them, unless their own shove had set it
-    /// going; a burst threw them; or they were put elsewhere.
+    /// Whether something else influenced the motion of a player on foot in the last
+    /// tick, so that a client cannot have predicted it: a moving body was in the way
+    /// or carried the player, unless the player's own shove moved it; an explosion
+    /// threw the player; or the player was put elsewhere.
     pub fn was_pushed(&self, id: EntityId) -> bool {
         self.pushed.contains(&id)
     }
 
-    /// The rigid bodies that a player on foot has run into or stood on lately,
-    /// the last one first, as they are now: what a client has to know exactly to
-    /// foresee how they give way.
+    /// The rigid bodies that a player on foot has run into or stood on recently, the
+    /// last one first, as they are now: a client needs their exact state to predict
+    /// how they give way.
     pub fn touched_by(&self, id: EntityId) -> impl Iterator<Item = Moving> {
         let own = self.touches.iter().rev().filter(move |touch| touch.player == id);
         own.filter_map(|touch| {
@@ -263,28 +284,27 @@ impl World {
         &self.events
     }
 
-    /// Where props that are awake touched something in the last tick, or came
-    /// near.
+    /// Where awake props touched something in the last tick, or came near.
     pub fn contacts(&self) -> impl Iterator<Item = Contact> {
         let points = self.pairs.iter().flat_map(|pair| &pair.points);
         points.map(|point| Contact { at: point.on_body, gap: point.gap, impulse: point.impulse[0] })
     }
 
-    /// A player's standing, also while they are dead; `None` if there is no
-    /// such player.
+    /// Health and score of a player, also while dead; `None` if there is no such
+    /// player.
     pub fn vitals(&self, id: EntityId) -> Option<Vitals> {
         let fighter = self.entities.find(id)?.fighter()?;
         Some(Vitals { health: fighter.health.max(0) as u16, score: fighter.score })
     }
 
-    /// What was drawn or asked for and the match goes on without.
+    /// What the map or the configuration asked for and the match goes on without.
     pub fn warnings(&self) -> &[SetupWarning] {
         &self.warnings
     }
 
-    /// What has been done so far.
+    /// What the simulation has done so far.
     pub fn counters(&self) -> &Counters {
-        &self.counters
+        &self.context.counters
     }
 
     /// The map that the match is played on.
@@ -302,7 +322,7 @@ impl World {
         self.arena.shapes[self.arena.shapes.of_posture(posture)].bounds.half_extents()
     }
 
-    /// The motions of all players on foot who are there.
+    /// The motions of all players on foot in the world.
     fn motions(&self) -> Vec<(EntityId, PlayerMotion)> {
         let ids = self.entities.iter().map(|entity| entity.id);
         ids.filter_map(|id| Some((id, self.player_motion(id)?))).collect()
@@ -313,7 +333,7 @@ impl World {
         let (kind, orientation) = match &entity.role {
             Role::Player(Player { body: PlayerBody::Box(walker), .. }) => {
                 let angle = f64::from(walker.yaw) * (std::f64::consts::TAU / 65536.0);
-                (Kind::Player { posture: walker.posture }, spawn::turn(angle))
+                (Kind::Player { posture: walker.posture }, turn(angle))
             }
             Role::Player(Player { body: PlayerBody::Hovertank(tank), .. }) => {
                 (Kind::Vehicle { model: tank.model }, placement.pose().orientation)
@@ -330,49 +350,56 @@ impl World {
             position: placement.pose().position,
             orientation,
             velocity: entity.velocity,
-            asleep: entity.rest.asleep,
+            asleep: entity.sleep.asleep,
         })
     }
 
-    fn space(&self) -> Space<'_> {
-        Space { map: &self.arena.map, shapes: &self.arena.shapes, entities: &self.entities }
-    }
-
-    fn combat(&mut self, seconds: f64) -> Combat<'_> {
+    fn combat(&mut self) -> Combat<'_> {
         Combat {
             arena: &self.arena,
             entities: &mut self.entities,
-            past: &self.past,
+            history: &self.history,
             events: &mut self.events,
-            counters: &mut self.counters,
-            seconds,
+            context: &mut self.context,
         }
     }
 
-    /// Moves the players on foot, steers the others, and lets them shoot, in
-    /// ascending order of slot. Returns who was found inside something.
-    fn advance_players(&mut self, commands: &[(EntityId, Command)], seconds: f64) -> Vec<u16> {
+    /// Sets which players take no damage in this tick, before any of them fires.
+    fn protect(&mut self, commands: &[(EntityId, Command)]) {
+        for slot in self.entities.slots_where(|entity| entity.fighter().is_some()) {
+            let Some(entity) = self.entities.get_mut(slot) else { continue };
+            let own = commands.iter().find(|(id, _)| *id == entity.id);
+            let protected = own.is_some_and(|(_, own)| own.buttons.contains(Buttons::PROTECTED));
+            if let Some(fighter) = entity.fighter_mut() {
+                fighter.protected = protected;
+            }
+        }
+    }
+
+    /// Moves the players on foot, steers the vehicles and fires, in ascending order of
+    /// slot. Returns the players that were found overlapping something.
+    fn advance_players(&mut self, commands: &[(EntityId, Command)]) -> Vec<u16> {
         let mut overlapping = Vec::new();
         for slot in self.entities.slots_where(|entity| entity.player().is_some()) {
             let Some(player) = self.entities.get(slot).map(|entity| entity.id) else { continue };
             let own = commands.iter().find(|(id, _)| *id == player);
             let command = own.map(|(_, command)| *command).unwrap_or_default();
             let (arena, entities) = (&self.arena, &mut self.entities);
-            hovertank::steer(arena, entities, slot, command, seconds);
-            let counters = &mut self.counters;
-            let outcome = agent::step(arena, entities, slot, command, seconds, counters);
+            let context = &mut self.context;
+            hovertank::steer(arena, entities, slot, command, context.seconds);
+            let outcome = walk::step(arena, entities, slot, command, context);
             if outcome.teleported {
                 self.events.push(Event::Teleported { player });
             }
             overlapping.extend(outcome.overlaps.then_some(slot));
             self.pushed.extend(outcome.pushed.then_some(player));
             self.note_touches(player, &outcome.touched);
-            combat::fire(&mut self.combat(seconds), slot, command);
+            combat::fire(&mut self.combat(), slot, command);
         }
         overlapping
     }
 
-    /// Notes what a player has run into, the latest last and each once.
+    /// Adds the bodies that a player has run into, the latest last and each once.
     fn note_touches(&mut self, player: EntityId, touched: &[u16]) {
         for body in touched.iter().filter_map(|&slot| Some(self.entities.get(slot)?.id)) {
             self.touches.retain(|touch| touch.player != player || touch.body != body);
@@ -380,22 +407,21 @@ impl World {
         }
     }
 
-    /// Moves the props and puts right whoever was found `overlapping`, before
-    /// or now, and whoever fell out of the map.
-    fn advance_props(&mut self, seconds: f64, mut overlapping: Vec<u16>) {
+    /// Moves the props, and puts back the bodies that were found `overlapping`, before
+    /// or now, and those that fell out of the map.
+    fn advance_props(&mut self, mut overlapping: Vec<u16>) {
         overlapping.extend(dynamics::step(
             &self.arena.map,
             &self.arena.shapes,
             &mut self.entities,
             &mut self.pairs,
-            seconds,
-            &mut self.counters,
+            &mut self.context,
         ));
         for slot in overlapping {
             self.rescue(slot);
         }
         self.catch_fallen();
-        // What leans on other bodies no longer goes as its shover alone has it.
+        // A shoved body that touches others no longer moves by the shove alone.
         for pair in self.pairs.iter().filter(|pair| !pair.points.is_empty()) {
             let Blocker::Entity(other) = pair.key.other else { continue };
             let is_rigid = |slot| self.entities.get(slot).is_some_and(Entity::is_rigid);
@@ -414,9 +440,9 @@ impl World {
         let dead = |entity: &Entity| entity.fighter().is_some_and(|fighter| fighter.dead > 0);
         let placed = entities().filter(|entity| entity.placement().is_some()).count();
         let waiting = entities().filter(|entity| entity.placement().is_none() && !dead(entity));
-        self.counters.limbo = waiting.count() as u64;
-        self.counters.entities = placed as u64;
-        self.counters.awake = entities().filter(|entity| entity.yields()).count() as u64;
+        self.context.counters.limbo = waiting.count() as u64;
+        self.context.counters.entities = placed as u64;
+        self.context.counters.awake = entities().filter(|entity| entity.yields()).count() as u64;
     }
 }
 

@@ -6,7 +6,7 @@ use super::surface::{Figure, Surface};
 use crate::setup::SetupError;
 use crate::state::{EntityState, Kind, Posture};
 
-/// The surfaces of everything that an entity can be.
+/// The surfaces of all kinds of entities.
 #[derive(Debug)]
 pub(super) struct Surfaces {
     standing: Surface,
@@ -14,9 +14,9 @@ pub(super) struct Surfaces {
     models: Vec<Surface>,
 }
 
-/// An entity as it was last seen.
+/// An entity with its surface in the world, at the last state.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
+pub(super) struct AuditedBody {
     pub(super) entity: EntityState,
     pub(super) figure: Figure,
 }
@@ -37,7 +37,7 @@ impl Surfaces {
         })
     }
 
-    /// The surface of an entity; `None` for what has none.
+    /// The surface of an entity; `None` if it has none.
     pub(super) fn of(&self, entity: &EntityState) -> Option<&Surface> {
         match entity.kind {
             Kind::Player { posture: Posture::Standing } => Some(&self.standing),
@@ -47,9 +47,9 @@ impl Surfaces {
     }
 
     /// An entity and its surface in the world.
-    pub(super) fn see(&self, entity: &EntityState) -> Option<Seen> {
+    pub(super) fn see(&self, entity: &EntityState) -> Option<AuditedBody> {
         let figure = self.of(entity)?.placed(attitude(entity), entity.position);
-        Some(Seen { entity: *entity, figure })
+        Some(AuditedBody { entity: *entity, figure })
     }
 
     /// A point well inside an entity, in the world.
@@ -58,7 +58,7 @@ impl Surfaces {
     }
 }
 
-/// How an entity's surface is turned: boxes of players never are.
+/// Orientation of an entity's surface: boxes of players never turn.
 pub(super) fn attitude(entity: &EntityState) -> DQuat {
     match entity.kind {
         Kind::Player { .. } => DQuat::IDENTITY,
@@ -66,8 +66,8 @@ pub(super) fn attitude(entity: &EntityState) -> DQuat {
     }
 }
 
-impl Seen {
-    /// Whether `entity` is still as it was seen.
+impl AuditedBody {
+    /// Whether `entity` has not changed.
     pub(super) fn is_as(&self, entity: &EntityState) -> bool {
         self.entity.kind == entity.kind
             && self.entity.position == entity.position

@@ -1,4 +1,4 @@
-//! How deep two overlapping bodies are in each other.
+//! The depth of an overlap.
 
 use glam::{DMat3, DQuat, DVec3};
 use maps::geometry::ConvexSolid;
@@ -32,16 +32,17 @@ impl Part {
         along.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
     }
 
-    /// The shortest way along `axis`, either way, that parts the two.
+    /// The shortest displacement along `axis`, in either direction, that separates the
+    /// two.
     fn overlap_along(&self, other: &Self, axis: DVec3) -> f64 {
         let ((a, b), (c, d)) = (self.reach(axis), other.reach(axis));
         (b - c).min(d - a)
     }
 }
 
-/// The way, in units, by which one of two convex parts, one of each body,
-/// would have to move to part them; of all pairs of parts the longest. By
-/// separating axes, which are complete for convex bodies.
+/// The displacement in units that separates two convex parts, one of each body; of
+/// all pairs of parts the longest. By separating axes, which are complete for convex
+/// bodies.
 pub(super) fn depth(a: (&[ConvexSolid], DQuat, DVec3), b: (&[ConvexSolid], DQuat, DVec3)) -> f64 {
     let placed = |(parts, orientation, position): (&[ConvexSolid], DQuat, DVec3)| -> Vec<Part> {
         parts.iter().map(|part| Part::placed(part, orientation, position)).collect()

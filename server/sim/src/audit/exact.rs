@@ -1,5 +1,5 @@
-//! Questions about triangles, answered by exact signs of determinants
-//! (Shewchuk's adaptive predicates).
+//! Tests of triangles by the exact signs of determinants (Shewchuk's adaptive
+//! predicates).
 
 use glam::DVec3;
 use robust::{Coord3D, orient3d};
@@ -14,8 +14,8 @@ fn side([a, b, c]: Triangle, point: DVec3) -> i8 {
     i8::from(volume > 0.0) - i8::from(volume < 0.0)
 }
 
-/// How the line from `p` to `q` passes the triangle's three sides. It goes
-/// through the triangle, its rim included, unless two of the signs disagree.
+/// On which side of the triangle's three edges the line from `p` to `q` passes. It
+/// goes through the triangle, its rim included, unless two of the signs differ.
 fn turns(p: DVec3, q: DVec3, [a, b, c]: Triangle) -> [i8; 3] {
     [side([p, q, a], b), side([p, q, b], c), side([p, q, c], a)]
 }
@@ -32,8 +32,7 @@ pub(super) fn meets(p: DVec3, q: DVec3, triangle: Triangle) -> bool {
     start * end <= 0 && (start, end) != (0, 0) && !disagree(turns(p, q, triangle))
 }
 
-/// Ends of rays that leave every map, in directions that line up with nothing
-/// drawn.
+/// Ends of rays outside every map, in directions that no drawn edge has.
 const OUTSIDE: [DVec3; 5] = [
     DVec3::new(1_203_411.7, 702_113.9, 911_777.3),
     DVec3::new(-1_107_093.1, 511_237.7, 1_301_027.9),
@@ -42,9 +41,9 @@ const OUTSIDE: [DVec3; 5] = [
     DVec3::new(1_009_117.3, -350_731.1, -1_101_101.9),
 ];
 
-/// Whether `point` is inside the closed surface: a ray from inside leaves it
-/// an odd number of times. A ray that grazes an edge tells nothing and the
-/// next is asked; a point on the surface counts as inside, for all rays fail.
+/// Whether `point` is inside the closed surface: a ray from inside crosses it an odd
+/// number of times. A ray that grazes an edge is replaced by the next one; for a
+/// point on the surface all rays fail, and it counts as inside.
 pub(super) fn holds(surface: impl Iterator<Item = Triangle> + Clone, point: DVec3) -> bool {
     let parity = |&far: &DVec3| {
         let mut inside = false;

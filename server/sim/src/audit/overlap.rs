@@ -1,37 +1,39 @@
+//! The audit of a state: which bodies overlap.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use glam::{DQuat, DVec3};
 use maps::geometry::ConvexSolid;
 use maps::model::Model;
 
-use super::bodies::{Seen, Surfaces, attitude};
+use super::bodies::{AuditedBody, Surfaces, attitude};
 use super::depth::depth;
 use super::surface::{Figure, Surface};
 use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, State};
 
-/// Judges a match, as often as it is asked: every body against every other
-/// and against every solid of the map.
+/// Tests states of a match: every body against every other and against every solid of
+/// the map.
 #[derive(Debug)]
 pub struct Audit {
     surfaces: Surfaces,
     solids: Vec<(Surface, Figure)>,
-    seen: BTreeMap<EntityId, Seen>,
+    seen: BTreeMap<EntityId, AuditedBody>,
 }
 
-/// Two things that share a point: the promise is broken.
+/// Two bodies, or a body and the world, that share a point: the promise is broken.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interpenetration {
     /// A body.
     pub body: EntityId,
-    /// What it reaches into.
+    /// The other.
     pub obstacle: Obstacle,
-    /// How far, in units: the way by which the two would have to be moved
-    /// apart, measured between convex parts.
+    /// Depth in units: the displacement that would separate the two, measured between
+    /// convex parts.
     pub depth: f64,
 }
 
-/// What a body can reach into, or come through.
+/// What a body can overlap, or come through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// Another body.
@@ -58,8 +60,8 @@ impl Audit {
         })
     }
 
-    /// All overlaps of which at least one side was not there, or elsewhere,
-    /// when this was last asked: what neither moved keeps its verdict.
+    /// All overlaps of which at least one side is new or has moved since the last call:
+    /// pairs that did not move are not tested again.
     pub fn check(&mut self, state: &State) -> Vec<Interpenetration> {
         let mut before = std::mem::take(&mut self.seen);
         let mut moved = BTreeSet::new();
@@ -72,7 +74,7 @@ impl Audit {
         let mut found = Vec::new();
         for id in &moved {
             let Some(seen) = self.seen.get(id) else { continue };
-            // Of two that moved, the earlier one asks.
+            // Of two that moved, the lower id tests.
             let others =
                 self.seen.iter().filter(|(other, _)| *other > id || !moved.contains(other));
             found.extend(others.filter_map(|(_, other)| self.between(seen, other)));
@@ -81,7 +83,7 @@ impl Audit {
         found
     }
 
-    fn between(&self, a: &Seen, b: &Seen) -> Option<Interpenetration> {
+    fn between(&self, a: &AuditedBody, b: &AuditedBody) -> Option<Interpenetration> {
         if !a.figure.bounds().overlaps(b.figure.bounds()) {
             return None;
         }
@@ -93,7 +95,10 @@ impl Audit {
         })
     }
 
-    fn with_solids<'a>(&'a self, seen: &'a Seen) -> impl Iterator<Item = Interpenetration> + 'a {
+    fn with_solids<'a>(
+        &'a self,
+        seen: &'a AuditedBody,
+    ) -> impl Iterator<Item = Interpenetration> + 'a {
         let own = self.surfaces.of(&seen.entity);
         self.solids.iter().enumerate().filter_map(move |(index, (solid, figure))| {
             let surface = own?;

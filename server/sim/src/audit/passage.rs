@@ -1,3 +1,5 @@
+//! The audit from state to state: which bodies came through something.
+
 use std::collections::BTreeMap;
 
 use glam::DVec3;
@@ -5,14 +7,14 @@ use maps::MapEntity;
 use maps::geometry::{Aabb, ConvexSolid};
 use maps::model::Model;
 
-use super::bodies::{Seen, Surfaces, attitude};
+use super::bodies::{AuditedBody, Surfaces, attitude};
 use super::overlap::Obstacle;
 use super::surface::{Figure, Surface};
 use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, State};
 
-/// Who comes out of a spawn point or a teleporter stands within this many
-/// units of it, lifted a little if it was taken.
+/// A body that appears at a spawn point or teleporter is within this distance of it,
+/// in units: lifted a little if the place was taken.
 const ARRIVAL: f64 = 96.0;
 
 /// Classes of point entities at which bodies appear.
@@ -25,39 +27,38 @@ const ARRIVALS: [&str; 6] = [
     "misc_teleporter_dest",
 ];
 
-/// Units that a body may be eased or stepped in a tick beyond its speed: the
-/// height of a step, with room.
+/// Units that a body may move in a tick beyond its speed: the height of a step, with
+/// a reserve.
 const EASED: f64 = 24.0;
 
-/// How far to the side of the straight way ways around are looked for, as
-/// shares of its length.
+/// Distances of detours from the straight line, as shares of its length.
 const DETOURS: [f64; 4] = [0.0625, 0.125, 0.25, 0.375];
 
-/// No way around leads farther aside than this, in units: about as far as
-/// the fastest body gets in a tick.
+/// Greatest distance of a detour, in units: about as far as the fastest body moves in
+/// a tick.
 const ASIDE: f64 = 32.0;
 
-/// Directions in which they are looked for.
+/// Number of directions in which detours are tried.
 const BEARINGS: u32 = 8;
 
-/// Judges the way from each tick to the next. Every tick must be shown.
+/// Tests the motion from each state to the next. Every tick must be passed in.
 ///
-/// A body has come through a solid if the straight line between where a point
-/// well inside it was and where it is now meets the solid, and no way round
-/// by one corner, a little longer at most, leads there either. It has come
-/// through another body if, in that body's own frame, the line meets the
-/// other's core, the middle half of its largest part. Who appeared at a spawn point or a teleporter's end, farther
-/// away than they could have moved, did not come by any way.
+/// A body has come through a solid if the straight line from the last to the current
+/// position of a point well inside it meets the solid, and no slightly longer detour
+/// by one corner leads there either. It has come through another body if, in that
+/// body's frame, the line meets the other's core, the middle half of its largest
+/// part. A body that appeared at a spawn point or teleporter, farther away than it
+/// could have moved, is not tested.
 #[derive(Debug)]
 pub struct Passages {
     surfaces: Surfaces,
     solids: Vec<(Surface, Figure)>,
     arrivals: Vec<DVec3>,
     seconds: f64,
-    before: BTreeMap<EntityId, (Seen, DVec3)>,
+    before: BTreeMap<EntityId, (AuditedBody, DVec3)>,
 }
 
-/// A body that is on the other side of something without a way there.
+/// A body that is on the other side of something it cannot have gone around.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tunnelled {
     /// The body.
@@ -71,8 +72,8 @@ pub struct Tunnelled {
 }
 
 impl Passages {
-    /// A judge of matches on `map` with rigid bodies of `models`, at this
-    /// many ticks per second.
+    /// For matches on `map` with rigid bodies of `models`, at this many ticks per
+    /// second.
     ///
     /// # Errors
     /// [`SetupError::MissingSize`] if the map lacks a size that players have.
@@ -93,7 +94,7 @@ impl Passages {
         })
     }
 
-    /// Who came through something since the state that was shown last.
+    /// The bodies that came through something since the last state.
     pub fn check(&mut self, state: &State) -> Vec<Tunnelled> {
         let mut now = BTreeMap::new();
         let mut movers = Vec::new();
@@ -124,7 +125,7 @@ impl Passages {
         found
     }
 
-    /// Whether an entity that went `distance` units was put where it is.
+    /// Whether an entity that moved by `distance` units was put where it is.
     fn has_arrived(&self, entity: &EntityState, distance: f64, speed: f64) -> bool {
         let near = |point: &DVec3| point.distance(entity.position) < ARRIVAL;
         distance > speed * self.seconds + EASED && self.arrivals.iter().any(near)
@@ -147,13 +148,13 @@ impl Passages {
         (!detours(from, to).any(free)).then_some(through)
     }
 
-    /// A body whose core the straight way leads through.
+    /// A body whose core the straight line meets.
     fn body_between(
         &self,
         body: EntityId,
         from: DVec3,
         to: DVec3,
-        now: &BTreeMap<EntityId, (Seen, DVec3)>,
+        now: &BTreeMap<EntityId, (AuditedBody, DVec3)>,
         movers: &[(EntityId, DVec3, DVec3)],
     ) -> Option<EntityId> {
         let near = around(from, to);
@@ -164,13 +165,13 @@ impl Passages {
             if !near.overlaps(&reach) {
                 return false;
             }
-            // Who was put elsewhere swept nothing on the way.
+            // A body that was put elsewhere did not sweep through the space between.
             let moved = || movers.iter().any(|(mover, ..)| mover == *id);
             if !before.is_as(&seen.entity) && !moved() {
                 return false;
             }
             let Some(surface) = self.surfaces.of(&seen.entity) else { return false };
-            // The other's own frame, in which it stands still.
+            // The other body's frame, in which it is at rest.
             let local = |point: DVec3, other: &EntityState| {
                 attitude(other).inverse() * (point - other.position)
             };
@@ -180,12 +181,12 @@ impl Passages {
     }
 }
 
-/// Everything that a straight way and its detours can meet.
+/// A box around the straight line and its detours.
 fn around(from: DVec3, to: DVec3) -> Aabb {
     Aabb::around([from, to]).inflated(from.distance(to))
 }
 
-/// Corners of ways around, beside the middle of the straight one.
+/// Corners of the detours, beside the middle of the straight line.
 fn detours(from: DVec3, to: DVec3) -> impl Iterator<Item = DVec3> {
     let way = to - from;
     let middle = from + way * 0.5;

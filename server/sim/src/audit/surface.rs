@@ -1,3 +1,5 @@
+//! Closed surfaces of triangles, and whether two of them share a point.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use glam::{DQuat, DVec3};
@@ -6,28 +8,28 @@ use maps::model::Model;
 
 use super::exact::{Triangle, holds, meets};
 
-/// How far a body's surface is drawn in before it is judged, in units: an
-/// agent may touch the world to the bit, and touching is no overlap.
+/// How far a body's surface is moved inward before it is tested, in units: an agent
+/// may touch the world exactly, and touching is no overlap.
 const DRAWN_IN: f64 = 1e-6;
 
-/// Normals nearer than this belong to one plane.
+/// Normals whose cosine differs from one by less than this belong to one plane.
 const SAME_PLANE: f64 = 1e-9;
 
-/// A closed surface of triangles in its own axes, and what is inside.
+/// A closed surface of triangles in its own axes, with its convex parts.
 #[derive(Clone, Debug)]
 pub(super) struct Surface {
     corners: Vec<DVec3>,
     triangles: Vec<[u32; 3]>,
     edges: Vec<[u32; 2]>,
-    /// The convex parts, for measuring how deep.
+    /// The convex parts, for measuring depth.
     pub(super) parts: Vec<ConvexSolid>,
     /// A point well inside.
     pub(super) anchor: DVec3,
-    /// The middle of the largest part: half as large, about the anchor.
+    /// The largest part at half its size, about the anchor.
     core: Vec<Triangle>,
 }
 
-/// A surface somewhere in the world.
+/// A surface at a pose in the world.
 #[derive(Clone, Debug)]
 pub(super) struct Figure {
     corners: Vec<DVec3>,
@@ -35,18 +37,18 @@ pub(super) struct Figure {
 }
 
 impl Surface {
-    /// A solid of the map, exactly as it is.
+    /// A solid of the map.
     pub(super) fn of_solid(solid: &ConvexSolid) -> Self {
         let polygons = solid.faces().iter().map(|face| solid.winding(face).vertices).collect();
         Self::new(polygons, vec![solid.clone()])
     }
 
-    /// A body that is one convex solid, drawn in.
+    /// A body of one convex solid, moved inward.
     pub(super) fn of_convex_body(solid: &ConvexSolid) -> Self {
         Self::of_solid(solid).drawn_in()
     }
 
-    /// A rigid body, drawn in.
+    /// A rigid body, moved inward.
     pub(super) fn of_model(model: &Model) -> Self {
         let polygons = model.polygons().iter().map(|p| p.winding.vertices.clone()).collect();
         Self::new(polygons, model.parts().to_vec()).drawn_in()
@@ -78,7 +80,7 @@ impl Surface {
         Self { corners, triangles, edges: edges.into_iter().collect(), parts, anchor, core }
     }
 
-    /// Every corner moved inward off all planes that meet there.
+    /// The same with every corner moved inward from all planes that meet there.
     fn drawn_in(mut self) -> Self {
         let mut normals: Vec<Vec<DVec3>> = vec![Vec::new(); self.corners.len()];
         for triangle in &self.triangles {
@@ -97,7 +99,7 @@ impl Surface {
         self
     }
 
-    /// This surface turned, then moved.
+    /// This surface rotated, then translated.
     pub(super) fn placed(&self, orientation: DQuat, position: DVec3) -> Figure {
         let place = |&corner: &DVec3| orientation * corner + position;
         let corners: Vec<DVec3> = self.corners.iter().map(place).collect();
@@ -116,7 +118,7 @@ impl Surface {
             && self.triangles_at(figure).any(|triangle| meets(from, to, triangle))
     }
 
-    /// Whether the segment, in this surface's own axes, meets its core.
+    /// Whether the segment, in this surface's axes, meets its core.
     pub(super) fn core_stops(&self, from: DVec3, to: DVec3) -> bool {
         self.core.iter().any(|&triangle| meets(from, to, triangle))
     }
@@ -142,8 +144,8 @@ impl Surface {
         })
     }
 
-    /// Whether the two share a point: an edge of one meets the surface of the
-    /// other, or one is inside the other as a whole.
+    /// Whether the two share a point: an edge of one meets the surface of the other, or
+    /// one is inside the other.
     pub(super) fn overlaps(&self, at: &Figure, other: &Self, there: &Figure) -> bool {
         at.bounds.overlaps(&there.bounds)
             && (self.pierces(at, other, there)
@@ -164,7 +166,7 @@ fn core(part: &ConvexSolid, anchor: DVec3) -> Vec<Triangle> {
 }
 
 impl Figure {
-    /// The box around it.
+    /// The box around the surface.
     pub(super) fn bounds(&self) -> &Aabb {
         &self.bounds
     }

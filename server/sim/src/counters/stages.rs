@@ -1,7 +1,11 @@
-/// The stages of Blow's filter cascade, cheapest first.
+//! The stages of the filter cascade, and the clock that times them.
+
+/// The stages of Blow's filter cascade, by their cost without previous knowledge of
+/// the pair. Where a pair's last dividing plane is known, [`Stage::Plane`] is asked
+/// before [`Stage::Boxes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The uniform 2D grid: who is near at all.
+    /// The uniform 2D grid: which bodies are near each other.
     Grid,
     /// Bounding spheres.
     Spheres,
@@ -21,7 +25,7 @@ impl Stage {
     /// How many stages there are.
     pub const COUNT: usize = 7;
 
-    /// All stages, cheapest first.
+    /// All stages, in the order in which they are reported.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Grid,
         Self::Spheres,
@@ -48,9 +52,9 @@ impl Stage {
 
 /// Which stages are switched on.
 ///
-/// A stage that is off costs nothing until the exact test would stop a body:
-/// then it is heard after all. So results never depend on what is on, only
-/// their cost does. [`Stage::Exact`] has the last word and is always on.
+/// A stage that is off costs nothing until the exact test would stop a body: then it is
+/// asked after all. So results never depend on the stages that are on, only their cost
+/// does. [`Stage::Exact`] is the last stage and always on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stages(u8);
 
@@ -86,19 +90,18 @@ impl Stages {
 }
 
 impl Default for Stages {
-    /// What pays for itself. The hard case does not: measured on the arena
-    /// with 32 players and 500 objects it decides a quarter of what it is
-    /// asked, but each of its answers costs more than the exact tests it
-    /// spares, about 1 % of a tick.
+    /// All but the hard case, which is deferred: it is asked only before a body is
+    /// stopped. Measured on the arena with 32 players and 500 objects it decides a
+    /// quarter of the pairs, but costs more than the exact tests that it saves, about
+    /// 1 % of a tick.
     fn default() -> Self {
         Self::ALL.without(Stage::BspHard)
     }
 }
 
-/// Where the time comes from, in nanoseconds from any beginning. The
-/// simulation has no clock of its own; whoever wants its stages timed lends
-/// it one. It is read some twenty times for each pair that comes near, and
-/// what a reading costs is part of what it shows.
+/// A clock in nanoseconds from any origin. The simulation has no clock of its own: a
+/// caller who wants its stages timed provides one. It is read some twenty times for
+/// each pair that comes near, and the cost of reading it is part of the result.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(fn() -> u64);
 

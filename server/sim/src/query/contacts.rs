@@ -1,27 +1,31 @@
+//! The search for contacts, for bodies without a match.
+
 use std::sync::Arc;
 
 use glam::DVec3;
 use maps::model::Model;
 
 use super::At;
-use crate::contact::{Pair, find};
-use crate::counters::{Counters, Stages};
-use crate::entities::{Entities, Role};
-use crate::guard::{Blocker, Space};
-use crate::pose::Pose;
+use crate::bodies::blocker::Blocker;
+use crate::bodies::contact::{Pair, find};
+use crate::bodies::entities::Entities;
+use crate::bodies::guard::Space;
+use crate::bodies::roles::Role;
+use crate::collision::pose::Pose;
+use crate::collision::shape::Shapes;
+use crate::context::StepContext;
+use crate::counters::Stages;
 use crate::setup::SetupError;
-use crate::shape::Shapes;
 use crate::state::ModelId;
 
-/// The search for contacts of a match, asked of bodies that no match need be
-/// set up for.
+/// The search for contacts of a match, for bodies without a match.
 #[derive(Debug)]
 pub struct ContactSearch {
     map: Arc<maps::World>,
     shapes: Shapes,
 }
 
-/// A rigid body that is awake.
+/// An awake rigid body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thing {
     /// What it is.
@@ -37,7 +41,7 @@ pub struct Thing {
 /// Which two convex parts touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Touching {
-    /// The body, by its place among those that were asked about.
+    /// The body, by its index among those of the query.
     pub body: usize,
     /// What it touches.
     pub other: Touched,
@@ -48,7 +52,7 @@ pub struct Touching {
 /// What a body touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Touched {
-    /// Another of the bodies that were asked about, a later one.
+    /// A later one of the bodies of the query.
     Thing(usize),
     /// A solid of the map, by its index in [`maps::World::solids`].
     Solid(u32),
@@ -57,16 +61,16 @@ pub enum Touched {
 /// Where two convex parts touch, or will within the tick.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifold {
-    /// Which.
+    /// The two parts.
     pub between: Touching,
     /// The plane between them, as a unit direction from the body.
     pub normal: DVec3,
-    /// Points on the body, and what is left there along the normal, in units.
+    /// Points on the body, each with its gap along the normal, in units.
     pub points: Vec<(DVec3, f64)>,
 }
 
-/// What a search has found: manifolds to look at, and what the next search of
-/// the same bodies begins with, as the next tick does.
+/// The result of a search: manifolds, and the state from which the next search of the
+/// same bodies starts, as the next tick does.
 #[derive(Clone, Debug, Default)]
 pub struct Contacts(Vec<Pair>);
 
@@ -79,10 +83,10 @@ impl ContactSearch {
         Ok(Self { shapes: Shapes::new(&map, models)?, map })
     }
 
-    /// What a tick of `seconds` with these stages on finds that begins with
-    /// `things`, after one that has found `before`. `None` if they cannot all be
-    /// where they are meant to: no two bodies of a match, nor a body and the
-    /// map, are ever as near as [`super::MARGIN`].
+    /// The contacts that a tick of `seconds` with these stages on finds for `things`,
+    /// after a tick that found `before`. `None` if there is no room for all of them:
+    /// in a match no two bodies, nor a body and the map, are as near as
+    /// [`super::MARGIN`].
     pub fn find(
         &self,
         things: &[Thing],
@@ -92,7 +96,7 @@ impl ContactSearch {
     ) -> Option<Contacts> {
         let mut entities = Entities::new(&self.map.bounds(), 0);
         entities.use_grid(stages.contains(crate::Stage::Grid));
-        let mut counters = Counters { stages, ..Counters::default() };
+        let mut context = StepContext { stages, seconds, ..StepContext::default() };
         for thing in things {
             let (position, orientation) = thing.at;
             let shape = self.shapes.of_model(thing.model)?;
@@ -100,14 +104,14 @@ impl ContactSearch {
                 shape,
                 Pose { position, orientation },
                 None,
-                &mut counters,
+                &mut context,
             )?;
             let id = entities.insert(Role::Prop(thing.model), shape)?;
             entities.commit(id.slot, placement);
             let entity = entities.find_mut(id)?;
             (entity.velocity, entity.angular) = (thing.velocity, thing.angular);
         }
-        Some(Contacts(find(&self.space(&entities), &before.0, seconds, false, &mut counters)))
+        Some(Contacts(find(&self.space(&entities), &before.0, false, &mut context).pairs))
     }
 
     fn space<'a>(&'a self, entities: &'a Entities) -> Space<'a> {
@@ -116,7 +120,7 @@ impl ContactSearch {
 }
 
 impl Contacts {
-    /// All that touches, in the order in which it is solved.
+    /// All manifolds, in the order in which they are solved.
     pub fn manifolds(&self) -> impl Iterator<Item = Manifold> {
         self.0.iter().filter(|pair| !pair.points.is_empty()).map(|pair| Manifold {
             between: Touching {

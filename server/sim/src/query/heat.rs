@@ -1,32 +1,33 @@
+//! Which stage of the cascade decides each pair of a state.
+
 use std::sync::Arc;
 
 use maps::model::Model;
 
-use crate::cascade::{Body, are_apart};
-use crate::counters::{Counters, Stage};
-use crate::grid::Grid;
-use crate::pose::Pose;
+use crate::collision::cascade::{Body, are_apart};
+use crate::collision::grid::{Grid, HeightRange};
+use crate::collision::pose::Pose;
+use crate::collision::shape::Shapes;
+use crate::context::StepContext;
+use crate::counters::Stage;
 use crate::setup::SetupError;
-use crate::shape::Shapes;
 use crate::state::{EntityState, Kind, State};
 
-/// What the filter cascade is busy with, asked again of a published state: the
-/// match itself keeps no account of single pairs, which would cost it more than
-/// telling them apart.
+/// The work of the filter cascade, computed from a published state: the match keeps no
+/// record of single pairs, which would cost more than the cascade itself.
 #[derive(Debug)]
 pub struct Heat {
     map: Arc<maps::World>,
     shapes: Shapes,
 }
 
-/// Two bodies that the grid did not tell apart.
+/// Two bodies that share a cell of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Met {
     /// Slots of both, the lower one first.
     pub slots: [u16; 2],
-    /// The stage that decided. As if the two met for the first time: in a
-    /// match, the plane that divided them last tick often spares the stages
-    /// after it.
+    /// The stage that decides the pair when it meets for the first time: in a match,
+    /// last tick's dividing plane often saves the later stages.
     pub stage: Stage,
 }
 
@@ -39,14 +40,15 @@ impl Heat {
         Ok(Self { shapes: Shapes::new(&map, models)?, map })
     }
 
-    /// All pairs that share a cell of the grid, of which one at least is awake,
-    /// in ascending order.
+    /// All pairs that share a cell of the grid and of which at least one is awake, in
+    /// ascending order.
     pub fn of(&self, state: &State) -> Vec<Met> {
         let mut grid = Grid::new(&self.map.bounds());
         let bodies: Vec<_> = state.entities.iter().map(|entity| self.standing(entity)).collect();
         for (index, body) in bodies.iter().enumerate() {
             if let Some(body) = body {
-                grid.insert(index as u16, grid.range(&body.speedbox()));
+                let bounds = body.speedbox();
+                grid.insert(index as u16, grid.range(&bounds), HeightRange::of(&bounds));
             }
         }
         let mut met = Vec::new();
@@ -79,10 +81,10 @@ impl Heat {
 }
 
 fn deciding(a: &Body, b: &Body) -> Stage {
-    let mut counters = Counters::default();
-    are_apart(a, b, super::MARGIN, &mut counters);
-    let decided = |stage: &Stage| counters.cascade[*stage as usize].definitive > 0;
-    // The exact test has the last word.
+    let mut context = StepContext::default();
+    are_apart(a, b, super::MARGIN, &mut context);
+    let decided = |stage: &Stage| context.counters.cascade[*stage as usize].definitive > 0;
+    // The exact test is the last stage.
     Stage::ALL.into_iter().find(decided).unwrap_or(Stage::Exact)
 }
 
@@ -94,7 +96,7 @@ mod tests {
     use crate::state::{EntityId, ModelId};
 
     #[test]
-    fn the_nearer_two_are_the_later_they_are_told_apart_and_sleepers_are_left_out() {
+    fn nearer_pairs_are_decided_by_later_stages_and_sleeping_pairs_are_left_out() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
         let map = Arc::new(maps::World::load(path.as_ref()).unwrap());
         let heat = Heat::new(map, &maps::model::shipped()).unwrap();

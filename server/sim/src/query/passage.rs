@@ -1,23 +1,24 @@
 use super::{At, MARGIN, Solid};
-use crate::cascade::{Body, pass};
-use crate::counters::{Counters, Stages};
-use crate::impact::{Passage, Resolution};
-use crate::pose::{Motion, Pose};
+use crate::collision::cascade::{Body, pass};
+use crate::collision::pose::{Motion, Pose};
+use crate::collision::time_of_impact::{Passage, Resolution};
+use crate::context::StepContext;
+use crate::counters::Stages;
 
-/// How a solid moves within a tick: in a straight line, turning about one axis
-/// the shorter way round.
+/// The motion of a solid within a tick: in a straight line, turning about one axis the
+/// shorter way round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Way {
-    /// Where it begins.
+    /// First pose.
     pub from: At,
-    /// Where it ends.
+    /// Last pose.
     pub to: At,
 }
 
-/// Whether two ways are free, as the guard judges it.
+/// How far two motions are free, by the guard's rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Passing {
-    /// From end to end.
+    /// The whole tick.
     Free,
     /// Up to this share of the tick.
     Until(f64),
@@ -26,7 +27,7 @@ pub enum Passing {
 }
 
 impl Way {
-    /// Where the solid is at this share of the tick.
+    /// The pose at this share of the tick.
     pub fn at(&self, time: f64) -> At {
         let pose = Motion::new(pose(self.from), pose(self.to)).at(time);
         (pose.position, pose.orientation)
@@ -37,9 +38,8 @@ fn pose((position, orientation): At) -> Pose {
     Pose { position, orientation }
 }
 
-/// How far two solids can go at once and keep more than [`MARGIN`] apart, by the
-/// cascade with these stages on. Two that begin nearer to each other keep no
-/// less than they have.
+/// How far two solids can move at once while they keep more than [`MARGIN`] apart, by
+/// the cascade with these stages on. Two that begin nearer may not come nearer.
 pub fn passing(
     (a, way_a): (&Solid, &Way),
     (b, way_b): (&Solid, &Way),
@@ -48,8 +48,8 @@ pub fn passing(
 ) -> Passing {
     let [body, other] =
         [(a, way_a), (b, way_b)].map(|(s, way)| Body::moving(&s.0, pose(way.from), pose(way.to)));
-    let mut counters = Counters { stages, resolution, ..Counters::default() };
-    match pass(&body, &other, (0.0, 1.0), MARGIN, None, &mut counters) {
+    let mut context = StepContext { stages, resolution, ..StepContext::default() };
+    match pass(&body, &other, (0.0, 1.0), MARGIN, None, &mut context) {
         Passage::Free => Passing::Free,
         Passage::Blocked(impact) => Passing::Until(impact.time),
         Passage::Overlapping => Passing::Overlapping,

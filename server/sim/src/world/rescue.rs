@@ -1,20 +1,20 @@
-//! Coming back into the world: out of an overlap, out of the depths, out of
-//! limbo.
+//! Putting bodies back into the world: after an overlap, after a fall out of the map,
+//! and from limbo.
 
 use glam::DVec3;
 
 use super::World;
-use crate::combat::Fighter;
-use crate::entities::{Entity, PlayerBody, Rest, Role};
+use crate::arena::spawn::{self, SpawnCandidates};
+use crate::bodies::entities::{Entity, SleepState};
+use crate::bodies::guard::{Placement, Space};
+use crate::bodies::roles::{Fighter, PlayerBody, Role};
+use crate::bodies::sleep;
 use crate::event::Event;
-use crate::guard::Placement;
-use crate::rest;
-use crate::spawn;
 use crate::state::Posture;
 
 impl World {
-    /// Brings back who waits in limbo: the dead when their time is up, and
-    /// whoever found no place before.
+    /// Brings back bodies from limbo: dead players when their time is up, and all that
+    /// found no place before.
     pub(super) fn bring_back(&mut self) {
         for slot in self.entities.slots_where(|entity| entity.placement().is_none()) {
             let fighter = self.entities.get_mut(slot).and_then(Entity::fighter_mut);
@@ -29,22 +29,17 @@ impl World {
         }
     }
 
-    /// The emergency routine: out of the world, and back at the nearest free
-    /// place, else at a spawn point, else into limbo. Who is free again, now
-    /// that others were taken out, stays.
+    /// The emergency routine: takes a body out of the world and puts it back at the
+    /// nearest free place, else at a spawn point, else into limbo. A body that is free
+    /// again, because others were taken out before it, stays.
     pub(super) fn rescue(&mut self, slot: u16) {
         let Some(entity) = self.entities.get(slot) else { return };
         let Some(placement) = entity.placement().copied() else { return };
         self.entities.withdraw(slot);
-        let mut counters = self.counters;
-        let nearest = spawn::nearest_free(
-            &self.space(),
-            placement.shape(),
-            *placement.pose(),
-            self.arena.sight,
-            &mut counters,
-        );
-        self.counters = counters;
+        let Self { arena, entities, context, .. } = self;
+        let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+        let (shape, pose) = (placement.shape(), *placement.pose());
+        let nearest = spawn::nearest_free(&space, shape, pose, arena.sight, context);
         match nearest {
             Some(nearest) if nearest.pose() == placement.pose() => {
                 self.entities.commit(slot, nearest);
@@ -53,34 +48,34 @@ impl World {
             Some(nearest) => self.settle_in(slot, nearest),
             None => self.return_from_limbo(slot),
         }
-        self.counters.emergency_replacements += 1;
+        self.context.counters.emergency_replacements += 1;
         if let Some(entity) = self.entities.get(slot) {
             self.events.push(Event::Replaced { entity: entity.id });
         }
-        rest::wake_around(&mut self.entities, placement.bounds());
+        sleep::wake_around(&mut self.entities, placement.bounds());
     }
 
-    /// Puts an entity that is nowhere at a spawn point, if one is free.
+    /// Puts an entity from limbo to a spawn point, if one is free.
     pub(super) fn return_from_limbo(&mut self, slot: u16) {
-        let Some(entity) = self.entities.get(slot) else { return };
-        let mut counters = self.counters;
-        let (space, points) = (self.space(), &self.arena.spawn_points);
-        let places = (self.arena.places(), self.tick);
+        let Self { arena, entities, context, .. } = self;
+        let Some(entity) = entities.get(slot) else { return };
+        let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+        let (points, places) = (&arena.spawn_points, arena.places());
+        let candidates = SpawnCandidates { points, places, attempt: self.tick };
         let placement = match &entity.role {
             Role::Player(player) => {
                 let shape = match player.body {
-                    PlayerBody::Box(_) => self.arena.shapes.of_posture(Posture::Standing),
+                    PlayerBody::Box(_) => arena.shapes.of_posture(Posture::Standing),
                     PlayerBody::Hovertank(_) => entity.shape,
                 };
-                spawn::player_place(&space, points, places, shape, &mut counters)
+                spawn::player_place(&space, &candidates, shape, context)
             }
             Role::Projectile(_) => None,
             Role::Prop(_) | Role::Cargo(_) => {
-                let found = spawn::any_free(&space, points, places, entity.shape, &mut counters);
+                let found = spawn::any_free(&space, &candidates, entity.shape, context);
                 found.map(|placement| (placement, 0))
             }
         };
-        self.counters = counters;
         let Some((placement, yaw)) = placement else { return };
         self.settle_in(slot, placement);
         let Some(entity) = self.entities.get_mut(slot) else { return };
@@ -97,7 +92,7 @@ impl World {
         if let Some(entity) = self.entities.get_mut(slot) {
             entity.velocity = DVec3::ZERO;
             entity.angular = DVec3::ZERO;
-            entity.rest = Rest::default();
+            entity.sleep = SleepState::default();
             if let Some(walker) = entity.walker_mut() {
                 walker.posture = if standing { Posture::Standing } else { Posture::Crouching };
             }
@@ -111,7 +106,7 @@ impl World {
             entity.placement().is_some_and(|placement| placement.pose().position.z < floor)
         };
         for slot in self.entities.slots_where(fallen) {
-            self.counters.fallen += 1;
+            self.context.counters.fallen += 1;
             self.entities.withdraw(slot);
             self.return_from_limbo(slot);
         }

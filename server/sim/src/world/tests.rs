@@ -1,5 +1,5 @@
-//! What can only be tested from inside: bodies faster than anything can push
-//! them, and worlds that are broken on purpose.
+//! Tests that need access to the inside: bodies faster than any force makes them, and
+//! worlds that are broken on purpose.
 
 use glam::DQuat;
 use maps::model::shipped;
@@ -9,11 +9,13 @@ mod grenades;
 mod physics;
 
 use super::*;
-use crate::drawing::{block, compiled, funnel};
-use crate::pose::Pose;
-use crate::rest;
-use crate::shape::ShapeId;
+use crate::bodies::contact::PairIndex;
+use crate::bodies::guard::{Placement, Space};
+use crate::bodies::sleep;
+use crate::collision::pose::Pose;
+use crate::collision::shape::ShapeId;
 use crate::state::ModelId;
+use crate::test_maps::{block, compiled, funnel};
 
 /// A room of 1,024 units with a wall of one unit across its middle.
 fn room() -> Arc<maps::World> {
@@ -45,11 +47,15 @@ impl World {
         self.arena.model(name).expect("a shipped model")
     }
 
+    fn space(&self) -> Space<'_> {
+        Space { map: &self.arena.map, shapes: &self.arena.shapes, entities: &self.entities }
+    }
+
     /// A placement that is free now: later it may be committed on purpose
     /// where it no longer is.
-    fn free(&self, shape: ShapeId, position: DVec3, orientation: DQuat) -> crate::guard::Placement {
+    fn free(&self, shape: ShapeId, position: DVec3, orientation: DQuat) -> Placement {
         let pose = Pose { position, orientation };
-        let found = self.space().place(shape, pose, None, &mut Counters::default());
+        let found = self.space().place(shape, pose, None, &mut StepContext::default());
         found.expect("the place is free")
     }
 
@@ -70,7 +76,7 @@ impl World {
         placement.expect("in the world").pose().position
     }
 
-    /// Whether nobody is inside anything.
+    /// Whether no two bodies overlap.
     fn is_clean(&self) -> bool {
         !self.entities.iter().any(|entity| self.space().overlaps(entity))
     }
@@ -131,10 +137,10 @@ fn bodies_that_meet_within_one_tick_do_not_pass_through_each_other() {
     }
 }
 
-/// Two ways that cross at right angles, so that the bodies are at the crossing
-/// at the same time and apart at both ends of the tick.
+/// Two paths that cross at right angles, so that the bodies are at the crossing at the
+/// same time and apart at both ends of the tick.
 #[test]
-fn bodies_whose_ways_cross_within_one_tick_meet() {
+fn bodies_whose_paths_cross_within_one_tick_meet() {
     let mut world = empty_room();
     let speed = 3_900.0;
     let reach = speed / 60.0 / 2.0;
@@ -161,8 +167,8 @@ fn a_crowd_in_one_place_is_clean_again_after_one_tick() {
     assert!(!world.is_clean());
     world.step(&[]);
     assert!(world.is_clean());
-    assert!(world.counters.emergency_replacements >= 19, "{:?}", world.counters);
-    assert_eq!(world.counters.entities + world.counters.limbo, 20);
+    assert!(world.context.counters.emergency_replacements >= 19, "{:?}", world.context);
+    assert_eq!(world.context.counters.entities + world.context.counters.limbo, 20);
     for slot in 0..20 {
         assert!(world.position(slot).x < 0.0, "put back behind the wall");
     }
@@ -185,13 +191,13 @@ fn a_crowd_of_players_and_bodies_in_one_place_is_clean_again_after_one_tick() {
     }
     world.step(&[]);
     assert!(world.is_clean());
-    assert_eq!(world.counters.entities + world.counters.limbo, 16);
+    assert_eq!(world.context.counters.entities + world.context.counters.limbo, 16);
 }
 
-/// Symptom: a player on whose head a crate had come to rest could not walk any
-/// more. Cause: it lay aslant by a hundred-thousandth, so that all ways led nearer
-/// to it than players keep, and its underside and the floor left none between
-/// them. Cure: who passes along a body may come nearer to it.
+/// Symptom: a player with a crate at rest on the head could not walk. Cause: the crate
+/// was tilted by a hundred-thousandth, so that every motion led nearer to it than a
+/// player's gap, and there was none between its underside and the floor. Cure: a player
+/// who passes along a body may come nearer to it.
 #[test]
 fn a_crate_on_a_players_head_falls_when_the_player_walks_away() {
     for case in 0..24_u16 {
@@ -240,7 +246,7 @@ fn holding(buttons: crate::command::Buttons) -> Command {
 }
 
 #[test]
-fn four_rays_kill_and_the_dead_come_back_whole() {
+fn four_rays_kill_and_the_player_respawns_with_full_health() {
     use crate::command::Buttons;
     let mut world = empty_room();
     let shooter = world.join_at(DVec3::new(-400.0, 0.0, 30.0));
@@ -255,7 +261,29 @@ fn four_rays_kill_and_the_dead_come_back_whole() {
 }
 
 #[test]
-fn a_rocket_flies_straight_bursts_at_the_wall_and_throws_what_stands_there() {
+fn a_protected_player_takes_no_damage_in_any_order_of_slots() {
+    use crate::command::Buttons;
+    let mut world = empty_room();
+    // One shooter in a slot before the victim's, one behind.
+    let first = world.join_at(DVec3::new(-400.0, 0.0, 30.0));
+    let victim = world.join_at(DVec3::new(-200.0, 0.0, 30.0));
+    let last = world.join_at(DVec3::new(-200.0, -200.0, 30.0));
+    let north = Command { yaw: 16384, ..holding(Buttons::FIRE) };
+    let shooting = [(first, holding(Buttons::FIRE)), (last, north)];
+    let protected = [shooting[0], (victim, holding(Buttons::PROTECTED)), shooting[1]];
+    let events = world.run(1.0, &protected);
+    let hit = |event: &&Event| matches!(event, Event::Hurt { player, .. } if *player == victim);
+    assert!(!events.iter().any(|event| hit(&event)), "{events:?}");
+    assert_eq!(world.vitals(victim), Some(Vitals { health: 100, score: 0 }));
+    let events = world.run(2.0 / 60.0 + 1.0, &shooting);
+    for by in [first, last] {
+        let hurts = |event: &Event| matches!(*event, Event::Hurt { player, by: own, .. } if (player, own) == (victim, by));
+        assert!(events.iter().any(hurts), "{by:?} did not hit: {events:?}");
+    }
+}
+
+#[test]
+fn a_rocket_flies_straight_explodes_at_the_wall_and_throws_bodies_there() {
     use crate::command::Buttons;
     let mut world = empty_room();
     let shooter = world.join_at(DVec3::new(-400.0, 0.0, 30.0));
@@ -268,14 +296,14 @@ fn a_rocket_flies_straight_bursts_at_the_wall_and_throws_what_stands_there() {
         Event::Blast { at, .. } => Some(*at),
         _ => None,
     });
-    let at = blast.expect("the rocket burst");
-    assert!((-6.0..0.0).contains(&at.x) && at.y.abs() < 1.0, "it burst at {at}");
+    let at = blast.expect("the rocket explode");
+    assert!((-6.0..0.0).contains(&at.x) && at.y.abs() < 1.0, "it explode at {at}");
     assert!(world.position(slot).distance(before) > 10.0, "the crate was not thrown");
     assert!(!world.entities.iter().any(|entity| matches!(entity.role, Role::Projectile(_))));
 }
 
 #[test]
-fn a_grenade_bounces_off_the_wall_and_bursts_when_its_time_is_up() {
+fn a_grenade_bounces_off_the_wall_and_explodes_when_its_fuse_ends() {
     use crate::command::Buttons;
     let mut world = empty_room();
     let thrower = world.join_at(DVec3::new(-200.0, 0.0, 30.0));
@@ -290,7 +318,7 @@ fn a_grenade_bounces_off_the_wall_and_bursts_when_its_time_is_up() {
 }
 
 #[test]
-fn whoever_stands_on_a_moving_crate_is_carried_along() {
+fn a_player_on_a_moving_crate_is_carried_along() {
     let mut world = empty_room();
     let slot = world.throw("crate", DVec3::new(-300.0, 0.0, 17.0), DVec3::ZERO, DVec3::ZERO);
     world.run(1.0, &[]);
@@ -300,7 +328,7 @@ fn whoever_stands_on_a_moving_crate_is_carried_along() {
     for _ in 0..60 {
         let entity = world.entities.get_mut(slot).expect("the crate");
         entity.velocity.x = 100.0;
-        rest::wake(&mut world.entities, slot);
+        sleep::wake(&mut world.entities, slot);
         world.step(&[]);
         assert!(world.is_clean());
     }
@@ -309,8 +337,27 @@ fn whoever_stands_on_a_moving_crate_is_carried_along() {
     assert!((now - offset).length() < 8.0, "left behind: {now} instead of {offset}");
 }
 
+/// Symptom: a crate slept in the air. Cause: its support moved away more slowly than
+/// the speed that wakes bodies. Cure: a sleeping body that loses a contact wakes.
 #[test]
-fn props_stand_as_they_are_drawn() {
+fn a_sleeping_body_wakes_when_its_slow_support_leaves() {
+    let mut world = empty_room();
+    let at = |z| DVec3::new(-200.0, 0.0, z);
+    let below = world.throw("crate", at(16.1), DVec3::ZERO, DVec3::ZERO);
+    let above = world.throw("crate", at(48.2), DVec3::ZERO, DVec3::ZERO);
+    world.step(&[]);
+    let before = world.pairs.clone();
+    world.entities.get_mut(above).expect("the upper one").sleep.asleep = true;
+    let slots = world.entities.slot_count();
+    let touching = PairIndex::new(&before, slots);
+    assert!(!sleep::wake_parted(&mut world.entities, &before, &touching), "they touch");
+    assert!(sleep::wake_parted(&mut world.entities, &before, &PairIndex::new(&[], slots)));
+    assert!(!world.entities.get(above).expect("the upper one").sleep.asleep);
+    assert!(!world.entities.get(below).expect("the lower one").sleep.asleep);
+}
+
+#[test]
+fn props_stand_where_the_map_has_them() {
     let text =
         "{ \"classname\" \"prop\" \"model\" \"plank\" \"origin\" \"-200 0 100\" \"angle\" \"90\" }";
     let mut world = World::new(room_with(text), shipped().into(), CONFIG).expect("a match");
@@ -321,7 +368,7 @@ fn props_stand_as_they_are_drawn() {
 }
 
 #[test]
-fn whatever_is_thrown_slots_are_left_for_players() {
+fn projectiles_leave_slots_free_for_players() {
     let config = Config { max_players: 8, ..CONFIG };
     let mut world = World::new(room(), shipped().into(), config).expect("a match");
     let model = world.model("crate");
@@ -335,7 +382,7 @@ fn whatever_is_thrown_slots_are_left_for_players() {
 }
 
 #[test]
-fn the_digest_knows_what_the_solver_remembers() {
+fn the_digest_covers_accumulated_impulses() {
     let mut world = empty_room();
     world.throw("crate", DVec3::new(-200.0, 0.0, 17.0), DVec3::ZERO, DVec3::ZERO);
     // Long enough to land, too short to fall asleep.
@@ -349,9 +396,9 @@ fn the_digest_knows_what_the_solver_remembers() {
 }
 
 #[test]
-fn a_ray_hits_what_the_shooter_saw_and_no_older() {
+fn a_ray_hits_players_where_the_shooter_saw_them() {
     use crate::command::Buttons;
-    // A tick's way sideways is more than a player is wide.
+    // The sideways motion of a tick is more than the width of a player.
     let shot = |view_age: u16| {
         let mut world = empty_room();
         let shooter = world.join_at(DVec3::new(-400.0, 0.0, 30.0));
@@ -368,7 +415,7 @@ fn a_ray_hits_what_the_shooter_saw_and_no_older() {
         world.step(&[(shooter, fire)]);
         world.vitals(victim).expect("a player").health < 100
     };
-    // The way began at y = -10; the shot is fired along y = 0, in tick 13.
+    // The motion began at y = -10; the shot is fired along y = 0, in tick 13.
     let tick = |tick: u16| (13 - tick) * 16;
     assert!(shot(tick(1)), "where it stood after the first tick");
     assert!(!shot(tick(3)) && !shot(tick(12)) && !shot(0), "nobody was there");
@@ -378,7 +425,7 @@ fn a_ray_hits_what_the_shooter_saw_and_no_older() {
 }
 
 #[test]
-fn nobody_is_met_between_two_sides_of_a_teleporter() {
+fn a_ray_meets_no_player_between_two_ends_of_a_teleporter() {
     let mut world = empty_room();
     let id = world.join_at(DVec3::new(-400.0, 0.0, 30.0));
     world.step(&[]);
@@ -386,7 +433,7 @@ fn nobody_is_met_between_two_sides_of_a_teleporter() {
     let there = world.free(shape, DVec3::new(-100.0, 0.0, 30.0), DQuat::IDENTITY);
     world.entities.commit(id.slot, there);
     world.step(&[]);
-    let x = |age| world.past.stance(id, age).expect("known").pose.position.x;
+    let x = |age| world.history.pose_at(id, age).expect("known").pose.position.x;
     assert_eq!((x(16), x(24), x(32)), (-100.0, -400.0, -400.0));
 }
 

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use maps::model::shipped;
 
 use super::*;
-use crate::drawing::{block, compiled};
 use crate::state::{Kind, ModelId, Posture};
+use crate::test_maps::{block, compiled};
 
 /// A floor at height zero, a wall of one unit across half of it, and a spawn
 /// point.
@@ -47,7 +47,7 @@ fn touching_is_free_and_a_thousandth_is_not() {
 }
 
 #[test]
-fn two_bodies_are_told_with_their_depth() {
+fn two_overlapping_bodies_are_reported_with_their_depth() {
     let two = |gap: f64| {
         let first = DVec3::new(-200.0, 0.0, 100.0);
         vec![crate_at(3, first), crate_at(7, first + DVec3::new(32.0 + gap, 0.0, 0.0))]

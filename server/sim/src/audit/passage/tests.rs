@@ -3,7 +3,7 @@ use maps::model::shipped;
 use super::*;
 use crate::audit::overlap::tests::{crate_at, room};
 
-/// What is found when one body goes from `from` to `to` beside another.
+/// The result when one body moves from `from` to `to` beside another.
 fn way(from: DVec3, to: DVec3, beside: Option<DVec3>) -> Vec<Tunnelled> {
     let mut passages = Passages::new(&room(), &shipped(), 60).expect("the room has both sizes");
     let mut state = State::default();
@@ -15,7 +15,7 @@ fn way(from: DVec3, to: DVec3, beside: Option<DVec3>) -> Vec<Tunnelled> {
 }
 
 #[test]
-fn a_way_through_a_thin_wall_is_found_and_a_free_one_is_not() {
+fn a_motion_through_a_thin_wall_is_found_and_a_free_one_is_not() {
     let (left, right) = (DVec3::new(-20.0, 0.0, 100.0), DVec3::new(21.0, 0.0, 100.0));
     let found = way(left, right, None);
     assert!(matches!(found[..], [Tunnelled { through: Obstacle::Solid(_), .. }]), "{found:?}");
@@ -23,14 +23,14 @@ fn a_way_through_a_thin_wall_is_found_and_a_free_one_is_not() {
 }
 
 #[test]
-fn a_way_round_the_end_of_a_wall_is_a_way() {
-    // The wall ends at y = 256: two corners of a way around it.
+fn a_motion_around_the_end_of_a_wall_is_free() {
+    // The wall ends at y = 256: two corners of a detour.
     let (left, right) = (DVec3::new(-20.0, 250.0, 100.0), DVec3::new(21.0, 250.0, 100.0));
     assert_eq!(way(left, right, None), []);
 }
 
 #[test]
-fn a_way_through_another_body_is_found() {
+fn a_motion_through_another_body_is_found() {
     let (left, right) = (DVec3::new(-250.0, 0.0, 100.0), DVec3::new(-150.0, 0.0, 100.0));
     let middle = DVec3::new(-200.0, 3.0, 100.0);
     let found = way(left, right, Some(middle));
@@ -40,7 +40,7 @@ fn a_way_through_another_body_is_found() {
 }
 
 #[test]
-fn who_appears_at_a_spawn_point_went_no_way() {
+fn a_body_that_appears_at_a_spawn_point_is_not_tested() {
     let spawn = DVec3::new(-400.0, -400.0, 29.0);
     assert_eq!(way(DVec3::new(300.0, 300.0, 100.0), spawn, None), []);
     let beyond = spawn + DVec3::new(0.0, 300.0, 0.0);

@@ -4,11 +4,11 @@
 use super::emergency::chamber;
 use super::*;
 use crate::audit::Audit;
-use crate::combat::Weapon;
+use crate::bodies::roles::Weapon;
 use crate::random::Random;
 
 impl World {
-    /// Puts something thrown where `elsewhere` has room for it.
+    /// Puts a projectile where `elsewhere` has room for it.
     fn lob(&mut self, elsewhere: &World, weapon: Weapon, position: DVec3, velocity: DVec3) -> u16 {
         let model = self.model(weapon.model_name());
         let shape = self.arena.shapes.of_model(model).expect("a shipped model");
@@ -35,13 +35,13 @@ fn a_grenade_comes_to_rest_on_the_floor_at_any_tick_rate() {
             world.step(&[]);
         }
         let (at, entity) = (world.position(slot), world.entities.get(slot).expect("there"));
-        assert!(entity.rest.asleep, "{tick_rate} Hz: awake at {at}, {}", entity.velocity);
+        assert!(entity.sleep.asleep, "{tick_rate} Hz: awake at {at}, {}", entity.velocity);
         assert!((3.0..4.5).contains(&at.z), "{tick_rate} Hz: it hangs at {at}");
     }
 }
 
 #[test]
-fn grenades_among_crates_are_never_in_anything() {
+fn grenades_among_crates_never_overlap() {
     let map = chamber(256, 200);
     let mut audit = Audit::new(&map, &shipped()).expect("the map has all sizes");
     for seed in 0..6 {
@@ -66,7 +66,7 @@ fn grenades_among_crates_are_never_in_anything() {
         let quick = |e: &Entity| e.velocity.length() > 50.0;
         assert!(!world.entities.iter().filter(thrown).any(quick), "seed {seed}: still on its way");
         assert_eq!(world.entities.iter().filter(thrown).count(), 24, "seed {seed}");
-        assert_eq!(world.counters.emergency_replacements, 0, "seed {seed}");
+        assert_eq!(world.context.counters.emergency_replacements, 0, "seed {seed}");
     }
 }
 
@@ -92,7 +92,7 @@ fn a_grenade_pushes_the_crate_that_it_hits_and_comes_back() {
 }
 
 #[test]
-fn what_is_thrown_into_a_wall_or_a_crate_is_taken_out_and_counted() {
+fn a_projectile_inside_a_wall_or_a_crate_is_removed_and_counted() {
     let elsewhere = World::new(chamber(2_000, 500), shipped().into(), CONFIG).expect("a match");
     let small = chamber(400, 200);
     for weapon in Weapon::ALL {
@@ -110,7 +110,7 @@ fn what_is_thrown_into_a_wall_or_a_crate_is_taken_out_and_counted() {
             // Of two that overlap, either may have been moved.
             let is_there = world.entities.get(slot).is_some();
             assert!(!is_there || inside == "crate", "{weapon:?} stays in a {inside}");
-            assert!(world.counters.emergency_replacements > 0, "{weapon:?} in a {inside}");
+            assert!(world.context.counters.emergency_replacements > 0, "{weapon:?} in a {inside}");
         }
     }
 }

@@ -67,7 +67,7 @@ fn a_tank_lands_sleeps_and_takes_off() {
     let (mut world, tank) = tank_room();
     world.run(4.0, &[(tank, holding(Buttons::CROUCH))]);
     assert!(world.lowest(tank.slot) < 0.5, "it hangs at {}", world.lowest(tank.slot));
-    assert!(world.entities.get(tank.slot).is_some_and(|entity| entity.rest.asleep));
+    assert!(world.entities.get(tank.slot).is_some_and(|entity| entity.sleep.asleep));
     world.run(1.0, &[(tank, holding(Buttons::JUMP))]);
     assert!(world.lowest(tank.slot) > 80.0, "it is at {}", world.lowest(tank.slot));
 }
@@ -105,7 +105,7 @@ fn cargo_becomes_a_pad_on_the_ground() {
     let entity = world.entities.find(pad).expect("the pad is there");
     assert_eq!(entity.role, Role::Prop(world.model("repair_pad")));
     assert!(world.lowest(pad.slot) < 0.5, "it hangs at {}", world.lowest(pad.slot));
-    assert!(entity.rest.asleep, "it does not come to rest");
+    assert!(entity.sleep.asleep, "it does not come to rest");
     assert!(!world.entities.iter().any(|entity| matches!(entity.role, Role::Cargo(_))));
 }
 
@@ -134,13 +134,13 @@ fn a_tank_has_one_piece_of_cargo_and_takes_it_along_when_it_leaves() {
     };
     assert_eq!(boxes(&world), 1);
     world.leave(tank);
-    assert_eq!((boxes(&world), world.counters.entities), (0, 0));
+    assert_eq!((boxes(&world), world.context.counters.entities), (0, 0));
 }
 
 /// At the bottom of a shaft of 100 by 100 units a box fits and a pad of 160 by
 /// 128 does not.
 #[test]
-fn a_box_without_room_for_a_pad_waits_for_some() {
+fn a_box_without_room_for_a_pad_waits() {
     let walls = [
         ([-316, -66, 0], [-300, 66, 512]),
         ([-200, -66, 0], [-184, 66, 512]),

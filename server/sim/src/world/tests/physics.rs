@@ -35,8 +35,8 @@ fn no_bullet_passes_a_wall_of_one_unit_from_any_side() {
     }
 }
 
-/// Two that fly at each other are never exchanged, however thin and fast:
-/// along the line between them the one stays on its side of the other.
+/// Two bodies that fly at each other never exchange places, however thin and fast:
+/// along the line between them each stays on its side of the other.
 #[test]
 fn no_bullet_passes_another_body() {
     let map = chamber(1_000, 500);
@@ -70,7 +70,7 @@ fn no_bullet_passes_another_body() {
 /// A plank that turns by a radian within one tick is clear of the grenade before
 /// and after, and would have swept through it.
 #[test]
-fn a_spinning_plank_does_not_sweep_through_what_is_in_its_way() {
+fn a_spinning_plank_does_not_sweep_through_a_body() {
     for (seed, angle) in (0..).zip([0.45, 0.5, 0.55]) {
         let config = Config { tick_rate: 20, ..CONFIG };
         let mut world = World::new(chamber(1_000, 500), shipped().into(), config).expect("a match");
@@ -79,7 +79,7 @@ fn a_spinning_plank_does_not_sweep_through_what_is_in_its_way() {
         let bounds = world.arena.shapes[world.entities.get(plank).expect("there").shape].bounds;
         let long = if bounds.max.x > bounds.max.y { 0.0 } else { std::f64::consts::FRAC_PI_2 };
         let reach = bounds.max.x.max(bounds.max.y) + 4.0;
-        let at = spawn::turn(long + angle) * DVec3::X * reach;
+        let at = turn(long + angle) * DVec3::X * reach;
         let obstacle = world.throw("grenade", centre + at, DVec3::ZERO, DVec3::ZERO);
         let before = world.position(obstacle);
         world.step(&[]);
@@ -92,10 +92,10 @@ fn a_spinning_plank_does_not_sweep_through_what_is_in_its_way() {
     }
 }
 
-/// It trembles there for an eighth of a second: whoever sleeps sooner hangs in the
-/// air.
+/// The body is slow there for an eighth of a second: a body that sleeps sooner hangs in
+/// the air.
 #[test]
-fn what_is_thrown_up_does_not_fall_asleep_at_the_top_of_its_way() {
+fn a_body_thrown_up_does_not_sleep_at_the_highest_point() {
     for tick_rate in [10, 20, 30, 60, 128] {
         for speed in 0..40 {
             let config = Config { tick_rate, ..CONFIG };
@@ -105,17 +105,17 @@ fn what_is_thrown_up_does_not_fall_asleep_at_the_top_of_its_way() {
             let slot = world.throw("crate", DVec3::Z * 250.0, up, DVec3::ZERO);
             for tick in 0..tick_rate / 2 {
                 world.step(&[]);
-                let asleep = world.entities.get(slot).expect("the crate").rest.asleep;
+                let asleep = world.entities.get(slot).expect("the crate").sleep.asleep;
                 assert!(!asleep, "{tick_rate} Hz, thrown with {up}: asleep at tick {tick}");
             }
         }
     }
 }
 
-/// The angle of friction is 31 degrees. Whoever lets sleep what is merely slow
-/// holds what starts from rest on ground hardly steeper.
+/// The angle of friction is 31 degrees. A rule that lets slow bodies sleep would hold a
+/// body that starts from rest on slightly steeper ground.
 #[test]
-fn what_is_put_down_at_rest_slides_where_it_is_too_steep_and_stays_where_it_is_not() {
+fn a_body_put_on_a_slope_slides_where_it_is_too_steep() {
     for (rise, stays) in [(140, true), (228, true), (250, false), (280, false)] {
         let slopes = funnel([0, 0, 0], 8, 408, rise);
         let map = compiled(&slopes, [0, 0, rise + 60], "");
@@ -145,7 +145,7 @@ impl World {
             let mass = 1.0 / shape.inverse_mass;
             let spin = pose.orientation.conjugate() * entity.angular;
             let turning = spin.dot(shape.inverse_inertia.inverse() * spin);
-            let height = crate::movement::GRAVITY * pose.position.z;
+            let height = crate::conventions::GRAVITY * pose.position.z;
             Some(0.5 * (mass * entity.velocity.length_squared() + turning) + mass * height)
         };
         self.entities.iter().filter_map(of).sum()
@@ -154,8 +154,8 @@ impl World {
 
 #[test]
 fn energy_never_rises() {
-    // The last two rose by most of forty: bodies that hindered each other in the
-    // fall kept the speed of a way that they had not gone.
+    // Of forty seeds the last two rose most: bodies that stopped each other in the
+    // fall kept the speed of a motion that they had not made.
     for seed in (0..6).chain([25, 26]) {
         let mut random = Random::new(seed);
         let mut world = World::new(chamber(256, 500), shipped().into(), CONFIG).expect("a match");
@@ -178,13 +178,13 @@ fn energy_never_rises() {
             least = least.min(now);
         }
         assert!(least < 0.7 * first, "seed {seed}: nothing came down: {least} of {first}");
-        assert_eq!(world.counters.emergency_replacements, 0);
+        assert_eq!(world.context.counters.emergency_replacements, 0);
     }
 }
 
 /// Share of the energy at the beginning that may come back within the fall. Of
-/// forty seeds most stay below 1e-4: bodies are eased apart by hundredths of a
-/// unit, and a tumbling body keeps its spin, not its angular momentum, so that what
-/// is in its turning wavers. The worst reach 2e-3, where one body falls on another
-/// that lies: the impulse of the impact is the first guess of the next tick, too.
+/// forty seeds most stay below 1e-4: bodies are pushed apart by hundredths of a unit,
+/// and a tumbling body keeps its angular velocity, not its angular momentum, so that
+/// its rotational energy varies. The worst reach 2e-3, where one body falls on another
+/// at rest: the impulse of the impact is also the next tick's warm start.
 const RISE: f64 = 3e-3;

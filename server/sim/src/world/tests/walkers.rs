@@ -6,7 +6,7 @@ fn heading(yaw: u16) -> Command {
 }
 
 #[test]
-fn the_feet_stay_where_they_are_when_the_posture_changes() {
+fn the_feet_stay_in_place_when_the_posture_changes() {
     let mut world = empty_room();
     let id = world.join_at(DVec3::new(-250.0, 0.0, 30.0));
     world.run(1.0, &[]);
@@ -29,7 +29,7 @@ fn the_feet_stay_where_they_are_when_the_posture_changes() {
 /// A corner of the room, and the end of a corridor hardly wider than a player:
 /// with the floor, three planes and four.
 #[test]
-fn who_runs_into_a_corner_or_a_dead_end_stands_still_and_gets_out_again() {
+fn a_player_in_a_corner_or_a_dead_end_stands_still_and_gets_out() {
     let sides = block([-512, 17, 0], [-400, 60, 200]) + &block([-512, -60, 0], [-400, -17, 200]);
     let corridor = room_with(&format!("{{\n\"classname\" \"func_wall\"\n{sides}}}\n"));
     let west = 32_768;
@@ -47,7 +47,7 @@ fn who_runs_into_a_corner_or_a_dead_end_stands_still_and_gets_out_again() {
         for tick in 0..60 {
             world.step(&[(id, heading(yaw))]);
             let off = world.position(id.slot).distance(stopped);
-            assert!(off < 0.01, "heading {yaw}: trembles by {off} at tick {tick}, {stopped}");
+            assert!(off < 0.01, "heading {yaw}: jitters by {off} at tick {tick}, {stopped}");
         }
         world.run(1.0, &[(id, heading(yaw ^ west))]);
         let away = world.position(id.slot).distance(stopped);
@@ -55,10 +55,10 @@ fn who_runs_into_a_corner_or_a_dead_end_stands_still_and_gets_out_again() {
     }
 }
 
-/// Whoever falls against one of four slopes too steep to stand on slides along
-/// it, along the crease with the next, and comes to stand between all four.
+/// A player who falls against one of four slopes too steep to stand on slides along it,
+/// along the crease with the next, and comes to rest between all four.
 #[test]
-fn who_falls_into_a_funnel_of_four_slopes_slides_to_its_bottom_and_stands_still() {
+fn a_player_in_a_funnel_of_four_slopes_slides_to_its_bottom_and_stands_still() {
     // Two up for one across: the box, 16 to a side, hangs 16 above the end.
     let slopes = funnel([-256, 0, 0], 8, 108, 200);
     let map = room_with(&format!("{{\n\"classname\" \"func_wall\"\n{slopes}}}\n"));
@@ -73,13 +73,13 @@ fn who_falls_into_a_funnel_of_four_slopes_slides_to_its_bottom_and_stands_still(
         for (tick, yaw) in (0..240).zip((0..u16::MAX).step_by(1_000).cycle()) {
             world.step(&[(id, heading(yaw))]);
             let by = world.position(id.slot).distance(end);
-            assert!(by < 0.25, "from {from}: trembles by {by} at tick {tick}");
+            assert!(by < 0.25, "from {from}: jitters by {by} at tick {tick}");
         }
     }
 }
 
 #[test]
-fn in_the_air_one_steers_a_little_and_keeps_ones_speed() {
+fn in_the_air_a_player_steers_a_little_and_keeps_speed() {
     let mut world = empty_room();
     let id = world.join_at(DVec3::new(-490.0, -200.0, 30.0));
     world.run(0.7, &[(id, heading(0))]);

@@ -1,0 +1,64 @@
+//! Bodies of requests to the admin interface: whatever comes is read or refused, what is
+//! read can be written and read again, and a ban of whatever subject is about whom it
+//! names.
+#![no_main]
+
+#[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
+#[path = "../../src/bans.rs"]
+mod bans;
+#[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
+#[path = "../../src/admin/bodies.rs"]
+mod bodies;
+
+use std::fmt::Debug;
+
+use bans::{Ban, Bans, Subject};
+use bodies::{ChangeMap, Drain, Kick, LogFilter, Mute, NewBan, Say, Settings, Unban};
+use libfuzzer_sys::fuzz_target;
+use serde::{Deserialize, Serialize};
+
+fn read_again<T: for<'a> Deserialize<'a> + Serialize + PartialEq + Debug>(bytes: &[u8]) {
+    if let Ok(body) = bodies::read::<T>(bytes) {
+        let written = serde_json::to_vec(&body).expect("plain structures can be written");
+        assert_eq!(bodies::read::<T>(&written), Ok(body));
+    }
+}
+
+fn ban(body: NewBan) {
+    let NewBan { subject, reason, seconds } = body;
+    let Ok(subject) = subject.parse::<Subject>() else { return };
+    assert_eq!(subject.to_string().parse(), Ok(subject.clone()), "it is written as it is read");
+    let bans = Bans::read(Vec::new(), None).expect("no file is read");
+    let expires = seconds.map(|seconds| seconds.saturating_add(1));
+    let ban = Ban { subject: subject.clone(), reason, by: "ops".to_owned(), since: 0, expires };
+    bans.add(ban, 0).expect("there is room");
+    match subject {
+        Subject::Prefix(address, _) => assert!(bans.is_banned(address, None, 0)),
+        Subject::Player(player) => {
+            let anywhere = [127, 0, 0, 1].into();
+            assert!(bans.is_banned(anywhere, Some(player), 0));
+            assert!(!bans.is_banned(anywhere, None, 0));
+        }
+    }
+    assert_eq!(bans.list(0).len(), 1);
+    assert!(bans.lift(&subject, 0).is_ok_and(|lifted| lifted));
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    read_again::<Kick>(bytes);
+    read_again::<Mute>(bytes);
+    read_again::<NewBan>(bytes);
+    read_again::<Unban>(bytes);
+    read_again::<Say>(bytes);
+    read_again::<ChangeMap>(bytes);
+    read_again::<Drain>(bytes);
+    read_again::<LogFilter>(bytes);
+    read_again::<Settings>(bytes);
+    if let Ok(body) = bodies::read::<NewBan>(bytes) {
+        ban(body);
+    }
+    if let Ok(subject) = str::from_utf8(bytes) {
+        let (subject, reason) = (subject.to_owned(), String::new());
+        ban(NewBan { subject, reason, seconds: None });
+    }
+});

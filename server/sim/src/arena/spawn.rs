@@ -1,0 +1,312 @@
+//! Free places: for players at spawn points, for props, and for bodies that the
+//! emergency routine puts back.
+//!
+//! Blow's invariant needs a last resort: a body that rounding has put into another
+//! is taken out and put back at the nearest free place ([`nearest_free`]), else at
+//! a spawn point or at a place that can be reached from one ([`Places`]), else it
+//! waits in limbo.
+
+mod places;
+
+use glam::{DQuat, DVec3, Vec3};
+use maps::geometry::Aabb;
+use maps::{Clearance, MapEntity, SizeId, Trace};
+
+use crate::bodies::guard::{Placement, Space};
+use crate::collision::distances::LEAST_CLEARANCE;
+use crate::collision::pose::Pose;
+use crate::collision::shape::ShapeId;
+use crate::context::StepContext;
+use crate::conventions::{turn, yaw_of};
+use crate::random::Random;
+use crate::setup::SetupWarning;
+
+pub(crate) use places::Places;
+use places::walk;
+
+/// A Quake spawn point is the origin of a box from 24 units below to 32 above it, so
+/// the box's centre is four units higher.
+const ORIGIN_TO_CENTRE: f64 = 4.0;
+
+/// Heights tried at a spawn point, in units: some maps put it into the floor, and a
+/// player may be standing there.
+const LIFTS: [f64; 6] = [0.0, 1.0, 4.0, 12.0, 32.0, 64.0];
+
+/// Distances at which places around a taken one are searched, in units.
+const RINGS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+
+/// Precision in units with which the nearest free place in a direction is found.
+const NEAR_ENOUGH: f64 = 0.5;
+
+/// Distances in units at which a point outside is searched from a point inside
+/// something.
+const EYES: [f64; 6] = [1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 1.0, 2.0];
+
+/// Places tried in one tick for a body that finds no spawn point free. If none is
+/// free, the next ones are tried next tick.
+const PLACES_SEARCHED: usize = 256;
+
+/// Greatest height above the floor, and greatest distance beside the middle of a
+/// place, at which props are scattered, in units.
+const SCATTER_HEIGHT: f64 = 300.0;
+const SCATTER_ASIDE: f64 = 64.0;
+
+/// Distance in units of scattered props from the boxes of players at spawn points:
+/// a match should not begin with its players in limbo.
+const SPAWN_ROOM: f64 = 16.0;
+
+/// Attempts to find a place for a prop. After so many the map is full.
+const SCATTER_TRIES: u32 = 256;
+
+/// Where players come into a match.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SpawnPoint {
+    /// Centre of a standing player; like every position of a player, values of `f32`.
+    pub(crate) centre: DVec3,
+    /// Heading that the player begins with.
+    pub(crate) yaw: u16,
+}
+
+/// Where bodies may come into the world.
+#[derive(Clone, Copy)]
+pub(crate) struct SpawnCandidates<'a> {
+    pub(crate) points: &'a [SpawnPoint],
+    pub(crate) places: &'a Places,
+    /// Selects the places that are tried: another number with every attempt.
+    pub(crate) attempt: u64,
+}
+
+/// The map's spawn points, in its order, lifted out of the floor where they were
+/// drawn into it. A point that no lift frees is left out. Problems are added to
+/// `warnings`.
+pub(crate) fn spawn_points(
+    map: &maps::World,
+    standing: SizeId,
+    warnings: &mut Vec<SetupWarning>,
+) -> Vec<SpawnPoint> {
+    let is_spawn = |entity: &&MapEntity| {
+        matches!(
+            entity.classname(),
+            "info_player_deathmatch"
+                | "info_player_start"
+                | "info_player_start2"
+                | "info_player_coop"
+        )
+    };
+    let lowest = map.bounds().min.z as f32 - 1.0;
+    let mut points = Vec::new();
+    for entity in map.entities().iter().filter(is_spawn) {
+        let classname = entity.classname().to_owned();
+        let Some(origin) = entity.origin() else {
+            warnings.push(SetupWarning::NoOrigin { classname });
+            continue;
+        };
+        let clear = |centre: &DVec3| {
+            let radius = LEAST_CLEARANCE;
+            map.clearance(standing, centre.as_vec3(), radius) == Clearance::Clear
+        };
+        let lifted = |lift: &f64| standing_centre(origin + DVec3::Z * lift);
+        let Some(centre) = LIFTS.iter().map(lifted).find(clear) else {
+            warnings.push(SetupWarning::SpawnInSolid { classname, origin });
+            continue;
+        };
+        let from = centre.as_vec3();
+        if map.find_first_transition(standing, from, from.with_z(lowest)) == Trace::Clear {
+            warnings.push(SetupWarning::SpawnOverVoid { classname, origin });
+        }
+        points.push(SpawnPoint { centre, yaw: yaw_of(entity.angle().unwrap_or(0.0)) });
+    }
+    points
+}
+
+/// Centre of a standing player whose origin a map gives; like every position of a
+/// player, values of `f32`.
+pub(crate) fn standing_centre(origin: DVec3) -> DVec3 {
+    (origin + DVec3::Z * ORIGIN_TO_CENTRE).as_vec3().as_dvec3()
+}
+
+/// A free place for a player at the spawn point farthest from all others, and the
+/// heading there; if all are taken, a place that can be reached from one.
+pub(crate) fn player_place(
+    space: &Space,
+    candidates: &SpawnCandidates,
+    shape: ShapeId,
+    context: &mut StepContext,
+) -> Option<(Placement, u16)> {
+    let mut others = Vec::new();
+    for entity in space.entities.iter().filter(|entity| entity.player().is_some()) {
+        others.extend(entity.placement().map(|placement| placement.pose().position));
+    }
+    let room = |point: &SpawnPoint| {
+        let distances = others.iter().map(|other| other.distance_squared(point.centre));
+        distances.fold(f64::INFINITY, f64::min)
+    };
+    let mut order: Vec<&SpawnPoint> = candidates.points.iter().collect();
+    order.sort_by(|a, b| room(b).total_cmp(&room(a)));
+    let at_point = |point: &&SpawnPoint| {
+        let placement = lifted(space, point.centre, DQuat::IDENTITY, shape, context)?;
+        Some((placement, point.yaw))
+    };
+    let found = order.iter().find_map(at_point);
+    found.or_else(|| Some((reachable(space, candidates, shape, context)?, 0)))
+}
+
+/// A free place among the reachable ones: the first ones, and others with every
+/// attempt.
+fn reachable(
+    space: &Space,
+    candidates: &SpawnCandidates,
+    shape: ShapeId,
+    context: &mut StepContext,
+) -> Option<Placement> {
+    let centres = candidates.places.centres();
+    let rounds = centres.len().div_ceil(PLACES_SEARCHED).max(1) as u64;
+    let first = (candidates.attempt % rounds) as usize * PLACES_SEARCHED;
+    centres
+        .iter()
+        .skip(first)
+        .take(PLACES_SEARCHED)
+        .find_map(|centre| lifted(space, centre.as_dvec3(), DQuat::IDENTITY, shape, context))
+}
+
+fn lifted(
+    space: &Space,
+    point: DVec3,
+    orientation: DQuat,
+    shape: ShapeId,
+    context: &mut StepContext,
+) -> Option<Placement> {
+    LIFTS.iter().find_map(|&lift| {
+        let position = point + DVec3::Z * lift;
+        space.place(shape, Pose { position, orientation }, None, context)
+    })
+}
+
+/// The free pose nearest to `pose`: searched outward ring by ring in a fixed order,
+/// then inward by bisection. Only places in sight of the old one count: the far side
+/// of a wall is near, but it is not where the body was.
+pub(crate) fn nearest_free(
+    space: &Space,
+    shape: ShapeId,
+    pose: Pose,
+    sight: SizeId,
+    context: &mut StepContext,
+) -> Option<Placement> {
+    if let Some(placement) = space.place(shape, pose, None, context) {
+        return Some(placement);
+    }
+    let eye = eye(space.map, sight, pose.position);
+    let mut place = |direction: DVec3, distance: f64| {
+        // Rounded because a player's position must be; harmless for other bodies.
+        let to = (eye.as_dvec3() + direction * distance).as_vec3();
+        if !in_sight(space.map, sight, eye, to) {
+            return None;
+        }
+        space.place(shape, Pose { position: to.as_dvec3(), ..pose }, None, context)
+    };
+    let mut nearer = 0.0;
+    for ring in RINGS {
+        let mut nearest: Option<(f64, Placement)> = None;
+        for direction in directions() {
+            // Only a place nearer than the best so far is of interest.
+            let mut high = nearest.map_or(ring, |(distance, _)| distance - NEAR_ENOUGH);
+            let Some(mut found) = (high > nearer).then(|| place(direction, high)).flatten() else {
+                continue;
+            };
+            let mut low = nearer;
+            while high - low > NEAR_ENOUGH {
+                let middle = 0.5 * (low + high);
+                match place(direction, middle) {
+                    Some(placement) => (high, found) = (middle, placement),
+                    None => low = middle,
+                }
+            }
+            nearest = Some((high, found));
+        }
+        if let Some((_, placement)) = nearest {
+            return Some(placement);
+        }
+        nearer = ring;
+    }
+    None
+}
+
+/// The point from which places around `position` are searched: `position` itself or,
+/// if it is inside of something, the nearest point that is not. A line of sight from
+/// inside a wall would see nothing.
+fn eye(map: &maps::World, sight: SizeId, position: DVec3) -> Vec3 {
+    let around = EYES.iter().flat_map(|&ring| directions().map(move |way| position + way * ring));
+    let mut places = std::iter::once(position).chain(around).map(|place| place.as_vec3());
+    places.find(|&place| !map.is_solid(sight, place)).unwrap_or(position.as_vec3())
+}
+
+/// Any free place: the spawn points in order, then the reachable places.
+pub(crate) fn any_free(
+    space: &Space,
+    candidates: &SpawnCandidates,
+    shape: ShapeId,
+    context: &mut StepContext,
+) -> Option<Placement> {
+    let found = candidates
+        .points
+        .iter()
+        .find_map(|point| lifted(space, point.centre, DQuat::IDENTITY, shape, context));
+    found.or_else(|| reachable(space, candidates, shape, context))
+}
+
+/// The 26 directions to the neighbours of a cell, upward first: there is most often
+/// room above.
+fn directions() -> impl Iterator<Item = DVec3> {
+    [1.0, 0.0, -1.0].into_iter().flat_map(|z| {
+        [0.0, 1.0, -1.0].into_iter().flat_map(move |y| {
+            [0.0, 1.0, -1.0]
+                .into_iter()
+                .map(move |x| DVec3::new(x, y, z))
+                .filter(|direction| *direction != DVec3::ZERO)
+                .map(DVec3::normalize)
+        })
+    })
+}
+
+fn in_sight(map: &maps::World, sight: SizeId, from: Vec3, to: Vec3) -> bool {
+    matches!(map.find_first_transition(sight, from, to), Trace::Clear)
+}
+
+/// A free place for a prop in the air above a reachable place. The way there is swept
+/// with a player's box (`standing`), which cannot leave the map through a crack.
+pub(crate) fn scattered(
+    space: &Space,
+    candidates: &SpawnCandidates,
+    shape: ShapeId,
+    standing: (ShapeId, SizeId),
+    random: &mut Random,
+    context: &mut StepContext,
+) -> Option<Placement> {
+    let centres = candidates.places.centres();
+    if centres.is_empty() {
+        return None;
+    }
+    let player = space.shape(standing.0).bounds.inflated(SPAWN_ROOM);
+    let keeps_off = |bounds: &Aabb| {
+        let taken =
+            |p: &SpawnPoint| Aabb { min: player.min + p.centre, max: player.max + p.centre };
+        !candidates.points.iter().any(|point| taken(point).overlaps(bounds))
+    };
+    for _ in 0..SCATTER_TRIES {
+        let floor = centres[random.below(centres.len() as u64) as usize];
+        let height = random.between(0.0, SCATTER_HEIGHT) as f32;
+        let mut aside = || random.between(-SCATTER_ASIDE, SCATTER_ASIDE) as f32;
+        let (x, y) = (aside(), aside());
+        let above = walk(space.map, standing.1, floor, floor + Vec3::Z * height);
+        let position = walk(space.map, standing.1, above, above + Vec3::new(x, y, 0.0));
+        let pose = Pose {
+            position: position.as_dvec3(),
+            orientation: turn(random.unit() * std::f64::consts::TAU),
+        };
+        let placement = space.place(shape, pose, None, context);
+        if let Some(placement) = placement.filter(|placement| keeps_off(placement.bounds())) {
+            return Some(placement);
+        }
+    }
+    None
+}

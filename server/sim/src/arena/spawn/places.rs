@@ -1,0 +1,96 @@
+//! The places of a map that players can reach from its spawn points.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use glam::{DVec3, Vec3};
+use maps::{SizeId, Trace};
+
+/// Distance of places, in units: a little more than the width of a player, so that
+/// many players find room.
+const STRIDE: f32 = 36.0;
+
+/// Height in units of the cells that distinguish floors.
+const STOREY: f32 = 48.0;
+
+/// Highest ledge that is walked up, in units.
+const STEP: f32 = 18.0;
+
+/// A walk shorter than this, in units, has met a wall.
+const SHORT: f32 = 0.25 * STRIDE;
+
+/// Most places of a map: a floor of 4,600 units square.
+const MOST: usize = 16_384;
+
+/// Places of a map where a player can stand, in the order in which a flood fill from
+/// all spawn points reaches them: the nearest ones first. The fill walks, climbs
+/// steps and falls like a player, by sweeps of a player's box, so it leaves the map
+/// only where a player could.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places(Vec<Vec3>);
+
+impl Places {
+    /// The places of `map` that are reachable from `points` with the box of `size`.
+    pub(crate) fn new(map: &maps::World, size: SizeId, points: &[DVec3]) -> Self {
+        let mut flood =
+            Flood { map, size, lowest: map.bounds().min.z as f32 - 1.0, known: BTreeSet::new() };
+        let mut places = Vec::new();
+        let mut open: VecDeque<Vec3> =
+            points.iter().filter_map(|point| flood.land(point.as_vec3())).collect();
+        while let Some(place) = open.pop_front() {
+            places.push(place);
+            if places.len() + open.len() < MOST {
+                open.extend(flood.beside(place));
+            }
+        }
+        Self(places)
+    }
+
+    /// Centres of the box, nearest to spawn points first.
+    pub(crate) fn centres(&self) -> &[Vec3] {
+        &self.0
+    }
+}
+
+struct Flood<'a> {
+    map: &'a maps::World,
+    size: SizeId,
+    /// Below this height there is nothing to land on.
+    lowest: f32,
+    known: BTreeSet<[i32; 3]>,
+}
+
+impl Flood<'_> {
+    /// New places a stride away.
+    fn beside(&mut self, place: Vec3) -> Vec<Vec3> {
+        let up = self.go(place, place + Vec3::Z * STEP);
+        [Vec3::X, Vec3::Y, -Vec3::X, -Vec3::Y]
+            .into_iter()
+            .filter_map(|direction| {
+                let over = self.go(up, up + direction * STRIDE);
+                (over.distance(up) >= SHORT).then(|| self.land(over))?
+            })
+            .collect()
+    }
+
+    /// The place below `from`, if it is a new one.
+    fn land(&mut self, from: Vec3) -> Option<Vec3> {
+        let trace = self.map.find_first_transition(self.size, from, from.with_z(self.lowest));
+        let Trace::Hit(hit) = trace else { return None };
+        let cell = hit.end / Vec3::new(STRIDE, STRIDE, STOREY);
+        let new = self.known.insert(cell.floor().to_array().map(|c| c as i32));
+        new.then_some(hit.end)
+    }
+
+    fn go(&self, from: Vec3, to: Vec3) -> Vec3 {
+        walk(self.map, self.size, from, to)
+    }
+}
+
+/// How far a box gets from `from` towards `to`.
+pub(super) fn walk(map: &maps::World, size: SizeId, from: Vec3, to: Vec3) -> Vec3 {
+    match map.find_first_transition(size, from, to) {
+        Trace::Clear => to,
+        Trace::Hit(hit) => hit.end,
+        Trace::StartSolid => from,
+    }
+}

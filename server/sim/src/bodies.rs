@@ -1,0 +1,18 @@
+//! Everything that has a place in the world, and how it moves.
+//!
+//! [`entities`] stores the bodies, [`roles`] says what each one does. A tick
+//! of the rigid bodies is [`dynamics`]: [`contact`] finds where they touch,
+//! [`solver`] turns that into velocities, [`guard`] decides how far each may
+//! go, and [`sleep`] leaves out those that rest.
+
+pub(crate) mod blocker;
+pub(crate) mod contact;
+pub(crate) mod dynamics;
+pub(crate) mod entities;
+pub(crate) mod guard;
+pub(crate) mod impulse;
+pub(crate) mod near_solids;
+pub(crate) mod ray;
+pub(crate) mod roles;
+pub(crate) mod sleep;
+pub(crate) mod solver;

@@ -1,0 +1,18 @@
+/// What a body meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Blocker {
+    /// A solid of the world, by index.
+    Solid(u32),
+    /// The entity in this slot.
+    Entity(u16),
+}
+
+impl Blocker {
+    /// The slot of the entity, unless it is a solid of the world.
+    pub(crate) fn entity(self) -> Option<u16> {
+        match self {
+            Self::Solid(_) => None,
+            Self::Entity(slot) => Some(slot),
+        }
+    }
+}

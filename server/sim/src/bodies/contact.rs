@@ -1,0 +1,17 @@
+//! Contacts: where bodies touch, or are about to.
+//!
+//! [`find`] tests every awake prop through the cascade and keeps a *manifold* of
+//! contact points for each pair of convex parts that will come within reach this
+//! tick; the solver turns them into velocities. The solver aims for
+//! [`REST_GAP`](crate::collision::distances::REST_GAP) between surfaces, well
+//! outside the guard's margin, so that the guard never refuses a body at rest.
+
+mod find;
+mod manifold;
+mod pair;
+mod pair_index;
+mod seam;
+
+pub(crate) use find::{find, look_around};
+pub(crate) use pair::{ContactPoint, Pair, PairKey, Points};
+pub(crate) use pair_index::PairIndex;

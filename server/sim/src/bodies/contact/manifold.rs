@@ -1,0 +1,250 @@
+//! The contact points of two convex parts: face clipped against face.
+
+use arrayvec::ArrayVec;
+use glam::DVec3;
+use maps::geometry::Face;
+
+use super::pair::{ContactPoint, MAX_POINTS, Points};
+use crate::collision::separation::{Features, Part, Separation};
+
+/// A face this well aligned with the contact normal (within 8 degrees)
+/// carries the contact as an area; otherwise it is a point.
+const FACE_ALIGNMENT: f64 = 0.99;
+
+/// Where the plane of a face divides two parts, their points are at least as far
+/// apart as the gap along its normal. If the nearest point is no farther than that
+/// gap and this tolerance (a tenth of the rest gap), the parts are closest at the
+/// face.
+const SAME_GAP: f64 = 0.01;
+
+/// Most corners of a clipped face. Two faces that have more corners together touch
+/// at the closest points only.
+const MAX_CORNERS: usize = 32;
+
+/// Corners nearer to each other than this, in units, are one: rounding may split a
+/// corner that lies on an edge.
+const SAME_CORNER: f64 = 1e-3;
+
+/// Faces whose alignment differs by no more than this tie: it is many times the
+/// rounding of the axis between parts that are only the guard's margin apart.
+const AS_ALIGNED: f64 = 1e-9;
+
+/// Corners whose scores differ by no more than this tie: it is many times the
+/// rounding of a squared length on any map.
+const TIE: f64 = 1e-6;
+
+/// Ties of corners and faces are decided by the farthest along this direction, so
+/// that neither rounding nor the order of the two bodies decides. No drawn face is
+/// perpendicular to it.
+const SKEW: DVec3 = DVec3::new(0.516_397_8, 0.690_065_6, 0.507_093_3);
+
+type Polygon = ArrayVec<DVec3, MAX_CORNERS>;
+
+/// A corner of the area in which two faces meet: the point on the first part, its
+/// distance to the second, and the middle between the two.
+#[derive(Clone, Copy)]
+struct Corner {
+    at: DVec3,
+    gap: f64,
+    middle: DVec3,
+}
+
+impl Corner {
+    /// Whether it is the same corner but for rounding.
+    fn is(&self, other: &Self) -> bool {
+        other.middle.distance_squared(self.middle) < SAME_CORNER * SAME_CORNER
+    }
+}
+
+/// The points at which `a` and `b` meet along the separation's axis, no farther
+/// apart than `reach`: face clipped against face where one part lies flat on the
+/// other, the closest points otherwise.
+pub(super) fn manifold(a: &Part, b: &Part, separation: &Separation, reach: f64) -> Points {
+    let mut points = Points::default();
+    if let Some(faces) = Faces::along(a, b, separation.axis) {
+        points = faces.points(separation.axis, reach);
+    }
+    if points.is_empty() {
+        points.push(point(a, separation.on_a, separation.gap));
+    }
+    points
+}
+
+/// The separation of two parts of which one lies flat on the other, and their
+/// points, if they are still closest at the face that is best aligned with last
+/// time's `axis`. Saves the search.
+pub(super) fn flat(a: &Part, b: &Part, axis: DVec3, reach: f64) -> Option<(Separation, Points)> {
+    let faces = Faces::along(a, b, axis)?;
+    let &Faces { normal, anchor, a_is_reference, incident, .. } = &faces;
+    let gap = -incident.extent(-normal) - normal.dot(anchor);
+    if gap <= 0.0 || gap > reach {
+        return None;
+    }
+    let axis = if a_is_reference { normal } else { -normal };
+    let points = faces.points(axis, reach);
+    let nearest = points.iter().min_by(|p, q| p.gap.total_cmp(&q.gap))?;
+    if nearest.gap > gap + SAME_GAP {
+        return None;
+    }
+    let (on_a, on_b) = (nearest.on_body, nearest.on_body + axis * nearest.gap);
+    Some((Separation { axis, gap, on_a, on_b, features: Features::new() }, points))
+}
+
+/// Two faces opposite each other, one of them nearly perpendicular to the axis.
+struct Faces<'a, 'p> {
+    a: &'p Part<'a>,
+    reference: &'p Part<'a>,
+    reference_face: &'a Face,
+    incident: &'p Part<'a>,
+    incident_face: &'a Face,
+    a_is_reference: bool,
+    /// Outward normal of the reference face and a point on it.
+    normal: DVec3,
+    anchor: DVec3,
+}
+
+impl<'a, 'p> Faces<'a, 'p> {
+    fn along(a: &'p Part<'a>, b: &'p Part<'a>, axis: DVec3) -> Option<Self> {
+        let (face_a, aligned_a) = most_aligned(a, axis);
+        let (face_b, aligned_b) = most_aligned(b, -axis);
+        if aligned_a.max(aligned_b) < FACE_ALIGNMENT {
+            return None;
+        }
+        let a_is_reference = if (aligned_a - aligned_b).abs() > AS_ALIGNED {
+            aligned_a > aligned_b
+        } else {
+            let [skew_a, skew_b] = [(a, face_a), (b, face_b)]
+                .map(|(part, face)| part.direction_to_world(face.plane.normal).dot(SKEW));
+            skew_a > skew_b
+        };
+        let (reference, reference_face, incident, incident_face) =
+            if a_is_reference { (a, face_a, b, face_b) } else { (b, face_b, a, face_a) };
+        let normal = reference.direction_to_world(reference_face.plane.normal);
+        let anchor = reference.to_world(vertex(reference, reference_face, 0));
+        Some(Self {
+            a,
+            reference,
+            reference_face,
+            incident,
+            incident_face,
+            a_is_reference,
+            normal,
+            anchor,
+        })
+    }
+
+    /// The incident face's polygon inside the prism over the reference face,
+    /// with distances measured along `axis`.
+    fn points(&self, axis: DVec3, reach: f64) -> Points {
+        let toward = if self.a_is_reference { axis } else { -axis };
+        let scale = 1.0 / self.normal.dot(toward);
+        let mut corners = ArrayVec::<Corner, MAX_CORNERS>::new();
+        for &corner in self.clipped(&mut [Polygon::new(), Polygon::new()]) {
+            let gap = (corner - self.anchor).dot(self.normal) * scale;
+            if gap <= reach {
+                let at = if self.a_is_reference { corner - axis * gap } else { corner };
+                let corner = Corner { at, gap, middle: at + axis * (0.5 * gap) };
+                if !corners.iter().any(|other| corner.is(other)) {
+                    corners.push(corner);
+                }
+            }
+        }
+        let point = |&Corner { at, gap, .. }: &Corner| point(self.a, at, gap);
+        if corners.len() <= MAX_POINTS {
+            return corners.iter().map(point).collect();
+        }
+        reduced(&mut corners, axis).iter().map(point).collect()
+    }
+
+    /// The clipped polygon, in one of two `buffers`.
+    fn clipped<'b>(&self, buffers: &'b mut [Polygon; 2]) -> &'b Polygon {
+        let corner =
+            |part: &Part, face: &Face, index: usize| part.to_world(vertex(part, face, index));
+        let count = self.incident_face.vertices.len();
+        let sides = self.reference_face.vertices.len();
+        let [first, second] = buffers;
+        let (mut polygon, mut rest) = (first, second);
+        if count + sides > MAX_CORNERS {
+            return polygon;
+        }
+        polygon.extend((0..count).map(|i| corner(self.incident, self.incident_face, i)));
+        let mut from = corner(self.reference, self.reference_face, sides - 1);
+        for i in 0..sides {
+            let to = corner(self.reference, self.reference_face, i);
+            let outward = (to - from).cross(self.normal);
+            if clip(polygon, outward, outward.dot(from), rest) {
+                std::mem::swap(&mut polygon, &mut rest);
+            }
+            from = to;
+        }
+        polygon
+    }
+}
+
+fn point(a: &Part, on_body: DVec3, gap: f64) -> ContactPoint {
+    ContactPoint { on_body, local: a.point_to_local(on_body), gap, impulse: [0.0; 3] }
+}
+
+fn vertex(part: &Part, face: &Face, index: usize) -> DVec3 {
+    part.solid.vertices()[usize::from(face.vertices[index])]
+}
+
+fn most_aligned<'a>(part: &Part<'a>, direction: DVec3) -> (&'a Face, f64) {
+    let local = part.direction_to_local(direction);
+    let faces = part.solid.faces();
+    let mut best = (&faces[0], f64::NEG_INFINITY);
+    for face in faces {
+        let along = face.plane.normal.dot(local);
+        // Of faces that tie the first.
+        if along > best.1 + AS_ALIGNED {
+            best = (face, along);
+        }
+    }
+    best
+}
+
+/// Writes the part of a convex polygon behind a plane to `kept`, unless that is all
+/// of it. Returns whether it did. Each plane adds one corner at most.
+fn clip(polygon: &Polygon, normal: DVec3, distance: f64, kept: &mut Polygon) -> bool {
+    let height = |corner: DVec3| normal.dot(corner) - distance;
+    let (Some(&last), true) = (polygon.last(), polygon.iter().any(|&corner| height(corner) > 0.0))
+    else {
+        return false;
+    };
+    kept.clear();
+    let (mut from, mut before) = (last, height(last));
+    for &to in polygon {
+        let after = height(to);
+        if (before > 0.0) != (after > 0.0) && !kept.is_full() {
+            kept.push(from + (to - from) * (before / (before - after)));
+        }
+        if after <= 0.0 && !kept.is_full() {
+            kept.push(to);
+        }
+        (from, before) = (to, after);
+    }
+    true
+}
+
+/// Keeps four points: the nearest, the one farthest from it, and the two that are
+/// farthest to either side.
+fn reduced(open: &mut ArrayVec<Corner, MAX_CORNERS>, axis: DVec3) -> [Corner; MAX_POINTS] {
+    let mut pick = |score: &dyn Fn(&Corner) -> f64| {
+        let best = open.iter().map(score).fold(f64::NEG_INFINITY, f64::max);
+        let (mut picked, mut along) = (0, f64::NEG_INFINITY);
+        for (i, corner) in open.iter().enumerate() {
+            let farther = corner.middle.dot(SKEW);
+            if score(corner) >= best - TIE && farther > along {
+                (picked, along) = (i, farther);
+            }
+        }
+        open.swap_remove(picked)
+    };
+    let nearest = pick(&|corner| -corner.gap);
+    let farthest = pick(&|corner| corner.middle.distance_squared(nearest.middle));
+    let across = (farthest.middle - nearest.middle).cross(axis);
+    let side = |corner: &Corner| (corner.middle - nearest.middle).dot(across);
+    let left = pick(&side);
+    let right = pick(&|corner| -side(corner));
+    [nearest, farthest, left, right]
+}

@@ -1,0 +1,54 @@
+//! A pair of convex parts that are near each other, and the points at which
+//! they touch: what a search for contacts finds and the solver works on.
+
+use arrayvec::ArrayVec;
+use glam::DVec3;
+
+use crate::bodies::blocker::Blocker;
+use crate::collision::separation::Features;
+
+/// Most points of one pair of parts: four carry any load that a plane can carry.
+pub(crate) const MAX_POINTS: usize = 4;
+
+/// The points of a manifold.
+pub(crate) type Points = ArrayVec<ContactPoint, MAX_POINTS>;
+
+/// One point of a manifold.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ContactPoint {
+    /// On the awake body, world axes.
+    pub(crate) on_body: DVec3,
+    /// The same in the body's own axes, by which a point is matched with last
+    /// tick's.
+    pub(crate) local: DVec3,
+    /// Distance along the normal, in units.
+    pub(crate) gap: f64,
+    /// Last impulse of the solver in kilogram units per second, along the normal and
+    /// two tangents.
+    pub(crate) impulse: [f64; 3],
+}
+
+/// The two parts of a pair. Contacts are solved in the order of their keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PairKey {
+    /// Slot of the awake body.
+    pub(crate) body: u16,
+    /// The other body.
+    pub(crate) other: Blocker,
+    /// Indices of the parts of the one and of the other.
+    pub(crate) parts: (u16, u16),
+}
+
+/// Two convex parts that are near each other.
+#[derive(Clone, Debug)]
+pub(crate) struct Pair {
+    pub(crate) key: PairKey,
+    /// Normal of the plane between them, a unit direction from the body.
+    pub(crate) axis: DVec3,
+    /// The vertices between which they are closest, if a search found them.
+    pub(crate) features: Features,
+    /// A lower bound of their distance when they were searched, in units.
+    pub(crate) gap: f64,
+    /// Where they touch or will touch this tick; empty if they will not.
+    pub(crate) points: Points,
+}

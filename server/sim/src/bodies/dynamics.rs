@@ -1,0 +1,273 @@
+//! A tick of the rigid bodies: contacts, velocities, guarded motion, sleep.
+//!
+//! The solver proposes a target for every body; all bodies then move together
+//! under guard. A body that is stopped takes the impact into its velocity and
+//! spends the rest of its tick once its neighbours have moved: with its whole
+//! motion, else with the translation alone, else with the rotation alone.
+
+use glam::DVec3;
+
+use crate::bodies::blocker::Blocker;
+use crate::bodies::contact::{Pair, PairIndex, find, look_around};
+use crate::bodies::entities::Entities;
+use crate::bodies::guard::{Advance, NEGLIGIBLE_SHARE, Proposal, Space};
+use crate::bodies::impulse::ImpulseBody;
+use crate::bodies::sleep;
+use crate::bodies::solver::solve;
+use crate::collision::pose::Pose;
+use crate::collision::shape::Shapes;
+use crate::collision::time_of_impact::Impact;
+use crate::context::StepContext;
+use crate::conventions::GRAVITY;
+
+/// Rounds of waking in one tick: an impact propagates that far through a heap of
+/// sleeping bodies before the next tick.
+const MAX_WAKE_ROUNDS: usize = 3;
+
+/// Further attempts for bodies that were stopped, once their neighbours have
+/// moved: each lets a queue of bodies close up by one.
+const RETRY_ROUNDS: usize = 2;
+
+/// A body whose remaining motion is shorter than this, in units, gets no further
+/// attempt: heaps that settle are full of such jitter.
+const MIN_RETRY_DISTANCE: f64 = 1.0 / 64.0;
+
+/// The rest of the motion of a body that was stopped.
+struct Remainder {
+    slot: u16,
+    /// The part of the tick that the body has not spent.
+    seconds: f64,
+    /// Whether it hardly moved.
+    stuck: bool,
+    /// What stopped it.
+    blocker: Option<Blocker>,
+}
+
+/// Moves all awake props by a tick. Returns the slots of bodies that were found
+/// overlapping something before they moved.
+pub(crate) fn step(
+    map: &maps::World,
+    shapes: &Shapes,
+    entities: &mut Entities,
+    pairs: &mut Vec<Pair>,
+    context: &mut StepContext,
+) -> Vec<u16> {
+    let seconds = context.seconds;
+    find_and_wake(map, shapes, entities, pairs, context);
+    let proposals = solve(entities, shapes, pairs, seconds);
+    let pairs_known = PairIndex::new(pairs, entities.slot_count());
+    let mut step = BodyStep {
+        map,
+        shapes,
+        entities,
+        neighbours: pairs_known.neighbours().collect(),
+        pairs: pairs_known,
+        context,
+        overlapping: Vec::new(),
+        changed: Vec::new(),
+    };
+    let mut stopped = step.advance(&proposals);
+    for _ in 0..RETRY_ROUNDS {
+        let (retried, stuck) = step.split_by_retry(stopped);
+        stopped = step.advance_remainders(&retried, |_, target| target);
+        stopped.extend(stuck);
+        stopped.sort_unstable_by_key(|remainder| remainder.slot);
+    }
+    step.advance_in_part(stopped, seconds);
+    let overlapping = step.overlapping;
+    sleep::settle(entities, shapes, pairs, seconds);
+    overlapping
+}
+
+/// Replaces `pairs` by the pairs of this tick, and wakes sleeping bodies that
+/// something touches or has left.
+fn find_and_wake(
+    map: &maps::World,
+    shapes: &Shapes,
+    entities: &mut Entities,
+    pairs: &mut Vec<Pair>,
+    context: &mut StepContext,
+) {
+    for round in 0..=MAX_WAKE_ROUNDS {
+        look_around(map, shapes, entities, context.seconds);
+        let space = Space { map, shapes, entities };
+        let found = find(&space, pairs, round > 0, context);
+        let before = std::mem::replace(pairs, found.pairs);
+        for (slot, free_distance) in found.free_distances {
+            if let Some(entity) = entities.get_mut(slot) {
+                entity.free_distance = free_distance;
+            }
+        }
+        for entity in entities.iter_mut() {
+            (entity.searched_as, entity.moved) = (entity.search_state(), 0.0);
+        }
+        // No body wakes after the last search: a body that moves without a search
+        // could leave a sleeping one in the air, with no pair to tell of it.
+        if round == MAX_WAKE_ROUNDS {
+            break;
+        }
+        let parted = round == 0 && {
+            let index = PairIndex::new(pairs, entities.slot_count());
+            sleep::wake_parted(entities, &before, &index)
+        };
+        let touched = sleep::wake_touched(entities, shapes, pairs, context.seconds);
+        if !parted && !touched {
+            break;
+        }
+    }
+}
+
+struct BodyStep<'a> {
+    map: &'a maps::World,
+    shapes: &'a Shapes,
+    entities: &'a mut Entities,
+    pairs: PairIndex<'a>,
+    /// All pairs of bodies that the search for contacts found.
+    neighbours: Vec<(u16, Blocker)>,
+    context: &'a mut StepContext,
+    overlapping: Vec<u16>,
+    /// Slots of the bodies that moved in the last round, or took an impulse;
+    /// ascending.
+    changed: Vec<u16>,
+}
+
+impl BodyStep<'_> {
+    /// Moves bodies towards the proposals of the solver, or of their own velocity,
+    /// and applies the impacts that stop them. Returns the bodies that were
+    /// stopped.
+    fn advance(&mut self, proposals: &[Proposal]) -> Vec<Remainder> {
+        let space = Space { map: self.map, shapes: self.shapes, entities: self.entities };
+        let planes = |slot, other| self.pairs.known(slot, other);
+        let mut stopped = Vec::new();
+        self.changed.clear();
+        for advance in space.advance(proposals, &self.neighbours, planes, self.context) {
+            let Some(placement) = advance.placement else {
+                self.overlapping.push(advance.slot);
+                continue;
+            };
+            self.entities.commit(advance.slot, placement);
+            if let Some(entity) = self.entities.get_mut(advance.slot) {
+                entity.moved += advance.travel;
+            }
+            if !advance.stuck {
+                self.changed.push(advance.slot);
+            }
+            if let Some((blocker, impact)) = &advance.stop {
+                self.apply_impact(advance.slot, *blocker, impact);
+            }
+            if advance.seconds_left > 0.0 {
+                let Advance { slot, seconds_left: seconds, stuck, stop, .. } = advance;
+                let blocker = stop.map(|(blocker, _)| blocker);
+                stopped.push(Remainder { slot, seconds, stuck, blocker });
+            }
+        }
+        self.changed.sort_unstable();
+        stopped
+    }
+
+    /// Splits the bodies that were stopped: first those that would now move
+    /// otherwise, or whose blocker has changed, then those for which nothing has
+    /// changed.
+    fn split_by_retry(&self, stopped: Vec<Remainder>) -> (Vec<Remainder>, Vec<Remainder>) {
+        let changed = |slot: u16| self.changed.binary_search(&slot).is_ok();
+        stopped.into_iter().partition(|remainder| {
+            changed(remainder.slot)
+                || matches!(remainder.blocker, Some(Blocker::Entity(other)) if changed(other))
+        })
+    }
+
+    /// Moves bodies that were stopped by their velocity for the rest of their tick.
+    /// `part` selects the part of the motion that is tried, from the start and the
+    /// target.
+    fn advance_remainders(
+        &mut self,
+        stopped: &[Remainder],
+        part: impl Fn(Pose, Pose) -> Pose,
+    ) -> Vec<Remainder> {
+        let proposal = |remainder: &Remainder| {
+            let Remainder { slot, seconds, .. } = *remainder;
+            let entity = self.entities.get(slot)?;
+            if sleep::surface_speed(entity, self.shapes) * seconds < MIN_RETRY_DISTANCE {
+                return None;
+            }
+            let start = *entity.placement()?.pose();
+            let target = start.advanced(entity.velocity, entity.angular, seconds);
+            Some(Proposal { slot, target: part(start, target), seconds })
+        };
+        let proposals: Vec<Proposal> = stopped.iter().filter_map(proposal).collect();
+        self.advance(&proposals)
+    }
+
+    /// Tries the translation alone, else the rotation alone, for bodies that hardly
+    /// moved. Motion that is impossible is removed from their velocity: otherwise a
+    /// wedged body would accumulate gravity until it breaks loose, and never sleep.
+    fn advance_in_part(&mut self, mut stuck: Vec<Remainder>, seconds: f64) {
+        self.take_back_gravity(&stuck);
+        let is_stuck = |remainder: &Remainder| {
+            remainder.stuck || remainder.seconds > (1.0 - NEGLIGIBLE_SHARE) * seconds
+        };
+        stuck.retain(is_stuck);
+        let translated = |start, target: Pose| Pose { position: target.position, ..start };
+        let mut still_stuck = self.advance_remainders(&stuck, translated);
+        still_stuck.retain(is_stuck);
+        for Remainder { slot, seconds: left, .. } in &stuck {
+            let kept = 1.0 - left / seconds;
+            let Some(entity) = self.entities.get_mut(*slot) else { continue };
+            if still_stuck.iter().any(|remainder| remainder.slot == *slot) {
+                entity.velocity *= kept;
+            } else {
+                entity.angular *= kept;
+            }
+        }
+        let turned = |start, target: Pose| Pose { orientation: target.orientation, ..start };
+        for remainder in self.advance_remainders(&still_stuck, turned) {
+            let Some(entity) = self.entities.get_mut(remainder.slot) else { continue };
+            entity.angular *= 1.0 - remainder.seconds / seconds;
+            entity.sleep.held |= is_stuck(&remainder);
+        }
+    }
+
+    /// Removes the gravity of the unspent part of the tick from the velocity of
+    /// falling bodies: bodies that stop each other in the fall would otherwise land
+    /// faster than they fell.
+    fn take_back_gravity(&mut self, stopped: &[Remainder]) {
+        for Remainder { slot, seconds: left, .. } in stopped {
+            if let Some(entity) = self.entities.get_mut(*slot)
+                && entity.velocity.z < 0.0
+            {
+                // An engine has removed its share already.
+                let falls = (GRAVITY - entity.drive().linear.z).max(0.0);
+                entity.velocity.z = (entity.velocity.z + falls * left).min(0.0);
+            }
+        }
+    }
+
+    /// Removes the approach speed of an impact that the solver did not foresee. A
+    /// body that is blocked but does not approach takes no impulse.
+    fn apply_impact(&mut self, slot: u16, blocker: Blocker, impact: &Impact) {
+        let other = blocker.entity();
+        let impulse_body = |slot| {
+            let entity = self.entities.get(slot).filter(|entity| entity.yields())?;
+            ImpulseBody::new(entity, self.shapes, impact.point)
+        };
+        let (Some(mut body), partner) = (impulse_body(slot), other.and_then(impulse_body)) else {
+            return;
+        };
+        let partner_velocity = partner.as_ref().map_or(DVec3::ZERO, ImpulseBody::velocity);
+        let approach = (body.velocity() - partner_velocity).dot(impact.axis);
+        let response = body.response(impact.axis)
+            + partner.as_ref().map_or(0.0, |partner| partner.response(impact.axis));
+        if approach <= 0.0 || response <= 0.0 {
+            return;
+        }
+        let impulse = impact.axis * (approach / response);
+        body.apply(-impulse);
+        body.store(self.entities, slot);
+        self.changed.push(slot);
+        if let (Some(mut partner), Some(other)) = (partner, other) {
+            self.changed.push(other);
+            partner.apply(impulse);
+            partner.store(self.entities, other);
+        }
+    }
+}

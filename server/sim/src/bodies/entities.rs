@@ -1,0 +1,337 @@
+//! All bodies of a match, by slot, and the grid that tells which are near each
+//! other.
+
+use glam::DVec3;
+use maps::geometry::Aabb;
+
+use crate::bodies::guard::Placement;
+use crate::bodies::near_solids::NearSolids;
+use crate::bodies::roles::{Drive, Fighter, Hovertank, Player, PlayerBody, Role, Walker, Weapon};
+use crate::collision::grid::{CellRange, Grid, HeightRange};
+use crate::collision::pose::Pose;
+use crate::collision::shape::ShapeId;
+use crate::state::EntityId;
+
+/// Most entities of a match: the number of slots that an encoding of them has to
+/// provide for.
+pub const MAX_ENTITIES: usize = 4096;
+
+/// One body. Its placement is private: it changes only by [`Entities::commit`],
+/// which takes a checked [`Placement`].
+#[derive(Clone, Debug)]
+pub(crate) struct Entity {
+    pub(crate) id: EntityId,
+    pub(crate) role: Role,
+    /// Its shape, or in limbo the shape that it will have when it comes back.
+    pub(crate) shape: ShapeId,
+    pub(crate) velocity: DVec3,
+    /// Radians per second, world axes.
+    pub(crate) angular: DVec3,
+    pub(crate) sleep: SleepState,
+    /// Its state at the last search for contacts.
+    pub(crate) searched_as: Option<SearchState>,
+    /// How far its surface may move, in units, without meeting anything that the
+    /// last search for contacts did not find.
+    pub(crate) free_distance: f64,
+    /// Upper bound of how far its surface has moved since that search, in units.
+    pub(crate) moved: f64,
+    /// The slot of the player whose shove moves it, if nothing else has moved it
+    /// since. The simulation does not depend on it: it only tells which players
+    /// were pushed by others.
+    pub(crate) shoved_by: Option<u16>,
+    /// The solids around it: a cache.
+    pub(crate) near_solids: NearSolids,
+    placed: Option<(Placement, CellRange)>,
+}
+
+/// All that a search for contacts depends on, for one body that hardly moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SearchState {
+    pose: Pose,
+    awake: bool,
+}
+
+/// Whether a prop sleeps, and how long it has rested.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct SleepState {
+    pub(crate) asleep: bool,
+    /// Ticks in a row in which it was still.
+    pub(crate) still_ticks: u16,
+    /// Ticks in a row in which it stayed near its anchor.
+    pub(crate) jitter_ticks: u16,
+    /// Whether the solver or the guard held it this tick.
+    pub(crate) held: bool,
+    /// Whether the solver did: its contacts cancel all other forces.
+    pub(crate) held_by_solver: bool,
+    /// Ticks in a row in which it was held.
+    pub(crate) held_ticks: u16,
+    /// Its pose when it last left an anchor.
+    pub(crate) anchor: Option<Pose>,
+    /// Bodies that fell asleep together share this and wake together.
+    pub(crate) island: u16,
+}
+
+impl SleepState {
+    /// Sets the counts of ticks to zero.
+    pub(crate) fn reset_timers(&mut self) {
+        self.still_ticks = 0;
+        self.jitter_ticks = 0;
+        self.held_ticks = 0;
+    }
+}
+
+impl Entity {
+    /// Its place in the world; `None` in limbo.
+    pub(crate) fn placement(&self) -> Option<&Placement> {
+        self.placed.as_ref().map(|(placement, _)| placement)
+    }
+
+    /// Its state for a search for contacts now; `None` in limbo.
+    pub(crate) fn search_state(&self) -> Option<SearchState> {
+        let pose = *self.placement()?.pose();
+        Some(SearchState { pose, awake: self.is_awake_body() })
+    }
+
+    /// Whether impulses move it.
+    pub(crate) fn is_rigid(&self) -> bool {
+        match self.role {
+            Role::Prop(_) | Role::Cargo(_) => true,
+            Role::Projectile(_) => self.is_ball(),
+            Role::Player(Player { body, .. }) => matches!(body, PlayerBody::Hovertank(_)),
+        }
+    }
+
+    /// Whether it is a grenade: a ball that is moved by its own rules, and of which
+    /// the solver changes only the velocity.
+    pub(crate) fn is_ball(&self) -> bool {
+        matches!(&self.role, Role::Projectile(projectile) if projectile.weapon == Weapon::Grenade)
+    }
+
+    /// Whether an impulse moves it this tick.
+    pub(crate) fn yields(&self) -> bool {
+        self.is_rigid() && !self.sleep.asleep && self.placed.is_some()
+    }
+
+    /// Whether solver and guard move it this tick.
+    pub(crate) fn is_awake_body(&self) -> bool {
+        self.yields() && !self.is_ball()
+    }
+
+    pub(crate) fn player(&self) -> Option<&Player> {
+        match &self.role {
+            Role::Player(player) => Some(player),
+            Role::Prop(_) | Role::Projectile(_) | Role::Cargo(_) => None,
+        }
+    }
+
+    fn player_mut(&mut self) -> Option<&mut Player> {
+        match &mut self.role {
+            Role::Player(player) => Some(player),
+            Role::Prop(_) | Role::Projectile(_) | Role::Cargo(_) => None,
+        }
+    }
+
+    /// The box agent that it is, if it is one.
+    pub(crate) fn walker(&self) -> Option<&Walker> {
+        match &self.player()?.body {
+            PlayerBody::Box(walker) => Some(walker),
+            PlayerBody::Hovertank(_) => None,
+        }
+    }
+
+    pub(crate) fn walker_mut(&mut self) -> Option<&mut Walker> {
+        match &mut self.player_mut()?.body {
+            PlayerBody::Box(walker) => Some(walker),
+            PlayerBody::Hovertank(_) => None,
+        }
+    }
+
+    /// The hovertank that it is, if it is one.
+    pub(crate) fn hovertank(&self) -> Option<&Hovertank> {
+        match &self.player()?.body {
+            PlayerBody::Box(_) => None,
+            PlayerBody::Hovertank(tank) => Some(tank),
+        }
+    }
+
+    pub(crate) fn hovertank_mut(&mut self) -> Option<&mut Hovertank> {
+        match &mut self.player_mut()?.body {
+            PlayerBody::Box(_) => None,
+            PlayerBody::Hovertank(tank) => Some(tank),
+        }
+    }
+
+    pub(crate) fn fighter(&self) -> Option<&Fighter> {
+        self.player().map(|player| &player.fighter)
+    }
+
+    pub(crate) fn fighter_mut(&mut self) -> Option<&mut Fighter> {
+        self.player_mut().map(|player| &mut player.fighter)
+    }
+
+    /// The acceleration by its own engine.
+    pub(crate) fn drive(&self) -> Drive {
+        self.hovertank().map_or_else(Drive::default, |tank| tank.drive)
+    }
+}
+
+/// All bodies, by slot, and the grid.
+#[derive(Clone, Debug)]
+pub(crate) struct Entities {
+    slots: Vec<Option<Entity>>,
+    generations: Vec<u16>,
+    grid: Grid,
+    /// Slots that are kept free for players.
+    players: usize,
+    /// Entities that are no players.
+    others: usize,
+    /// No slot before this one is free.
+    first_free: usize,
+}
+
+impl Entities {
+    pub(crate) fn new(bounds: &Aabb, max_players: u16) -> Self {
+        let players = usize::from(max_players);
+        let (slots, generations) = (Vec::new(), Vec::new());
+        Self { slots, generations, grid: Grid::new(bounds), players, others: 0, first_free: 0 }
+    }
+
+    /// How often each slot has been given out.
+    pub(crate) fn generations(&self) -> &[u16] {
+        &self.generations
+    }
+
+    /// Adds an entity in the lowest free slot. It is in limbo until a placement is
+    /// committed. `None` if no slot is free: of [`MAX_ENTITIES`], one is kept for
+    /// every player that may join.
+    pub(crate) fn insert(&mut self, role: Role, shape: ShapeId) -> Option<EntityId> {
+        let is_player = matches!(role, Role::Player(_));
+        if !is_player && self.others + self.players >= MAX_ENTITIES {
+            return None;
+        }
+        let free = self.slots[self.first_free..].iter().position(Option::is_none);
+        let slot = match free {
+            Some(offset) => self.first_free + offset,
+            None if self.slots.len() < MAX_ENTITIES => {
+                self.slots.push(None);
+                self.generations.push(0);
+                self.slots.len() - 1
+            }
+            None => return None,
+        };
+        self.first_free = slot + 1;
+        self.others += usize::from(!is_player);
+        let id = EntityId { slot: slot as u16, generation: self.generations[slot] };
+        self.slots[slot] = Some(Entity {
+            id,
+            role,
+            shape,
+            velocity: DVec3::ZERO,
+            angular: DVec3::ZERO,
+            sleep: SleepState::default(),
+            searched_as: None,
+            free_distance: 0.0,
+            moved: 0.0,
+            shoved_by: None,
+            near_solids: NearSolids::none(),
+            placed: None,
+        });
+        Some(id)
+    }
+
+    /// Removes an entity; an id that is no longer there is ignored.
+    pub(crate) fn remove(&mut self, id: EntityId) -> Option<Entity> {
+        self.find(id)?;
+        self.withdraw(id.slot);
+        let slot = usize::from(id.slot);
+        self.generations[slot] = self.generations[slot].wrapping_add(1);
+        self.first_free = self.first_free.min(slot);
+        let gone = self.slots[slot].take();
+        self.others -= usize::from(gone.as_ref().is_some_and(|entity| entity.player().is_none()));
+        gone
+    }
+
+    /// The entity with this id, if it is still there.
+    pub(crate) fn find(&self, id: EntityId) -> Option<&Entity> {
+        self.get(id.slot).filter(|entity| entity.id == id)
+    }
+
+    pub(crate) fn find_mut(&mut self, id: EntityId) -> Option<&mut Entity> {
+        self.get_mut(id.slot).filter(|entity| entity.id == id)
+    }
+
+    pub(crate) fn get(&self, slot: u16) -> Option<&Entity> {
+        self.slots.get(usize::from(slot))?.as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self, slot: u16) -> Option<&mut Entity> {
+        self.slots.get_mut(usize::from(slot))?.as_mut()
+    }
+
+    /// All entities, in ascending order of slot.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Entity> {
+        self.slots.iter().flatten()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entity> {
+        self.slots.iter_mut().flatten()
+    }
+
+    /// Slots for which `choose` holds, ascending.
+    pub(crate) fn slots_where(&self, choose: impl Fn(&Entity) -> bool) -> Vec<u16> {
+        self.iter().filter(|entity| choose(entity)).map(|entity| entity.id.slot).collect()
+    }
+
+    /// Moves an entity to a place that the guard found free.
+    pub(crate) fn commit(&mut self, slot: u16, placement: Placement) {
+        let range = self.grid.range(placement.bounds());
+        let Some(entity) = self.slots.get_mut(usize::from(slot)).and_then(Option::as_mut) else {
+            return;
+        };
+        entity.shape = placement.shape();
+        let before = entity.placed.replace((placement, range)).map(|(_, range)| range);
+        if let Some(before) = before.filter(|&before| before != range) {
+            self.grid.remove(slot, before);
+        }
+        self.grid.insert(slot, range, HeightRange::of(placement.bounds()));
+    }
+
+    /// Takes an entity out of the world into limbo.
+    pub(crate) fn withdraw(&mut self, slot: u16) {
+        let placed = self.get_mut(slot).and_then(|entity| entity.placed.take());
+        if let Some((_, range)) = placed {
+            self.grid.remove(slot, range);
+        }
+    }
+
+    /// Switches the grid on or off; without it all bodies are near each other.
+    pub(crate) fn use_grid(&mut self, use_it: bool) {
+        self.grid.skips = use_it;
+    }
+
+    /// Whether the grid is on.
+    pub(crate) fn uses_grid(&self) -> bool {
+        self.grid.skips
+    }
+
+    /// Number of slots, used or free.
+    pub(crate) fn slot_count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Writes to `found` the slots of all placed entities whose grid cells `bounds`
+    /// touches, at its heights, ascending.
+    pub(crate) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
+        self.grid.near(bounds, found);
+    }
+
+    /// The same for the slots that `choose` accepts.
+    pub(crate) fn near_where(
+        &self,
+        bounds: &Aabb,
+        choose: impl Fn(u16) -> bool,
+        found: &mut Vec<u16>,
+    ) {
+        self.grid.near_where(bounds, choose, found);
+    }
+}

@@ -1,0 +1,141 @@
+//! The only place that makes a [`Placement`]: a pose becomes one here and nowhere
+//! else, after it, and the motion to it, have been proven free.
+//!
+//! [`Space::place`] checks a pose without a motion (spawning, rescue, standing
+//! up); [`Space::advance`] follows the motions of many bodies at once, as far as
+//! each is free; [`Space::fly`] follows a projectile, to which the world is its
+//! shifted planes. A player's box is swept by
+//! [`Agent::sweep`](crate::players::agent::Agent::sweep), to which the world is
+//! the onion. All keep [`MARGIN`] between any two bodies, and between bodies and
+//! the world.
+
+mod advance;
+mod flight;
+mod placement;
+
+use maps::Clearance;
+use maps::geometry::Aabb;
+
+use crate::bodies::entities::{Entities, Entity};
+use crate::collision::cascade::{Body, Candidates, are_apart, box_at, least_gap};
+use crate::collision::distances::{LEAST_CLEARANCE, MARGIN};
+use crate::collision::pose::Pose;
+use crate::collision::shape::{Shape, ShapeId, Shapes};
+use crate::context::StepContext;
+
+pub(crate) use advance::{Advance, NEGLIGIBLE_SHARE, Proposal};
+pub(crate) use flight::{Flight, Stop};
+pub(crate) use placement::Placement;
+
+/// The world at the moment: what every check is made against.
+#[derive(Clone, Copy)]
+pub(crate) struct Space<'a> {
+    pub(crate) map: &'a maps::World,
+    pub(crate) shapes: &'a Shapes,
+    pub(crate) entities: &'a Entities,
+}
+
+impl<'a> Space<'a> {
+    pub(crate) fn shape(&self, id: ShapeId) -> &'a Shape {
+        &self.shapes[id]
+    }
+
+    fn placement(&self, shape: ShapeId, pose: Pose) -> Placement {
+        Placement::checked(shape, pose, box_at(&self.shape(shape).bounds, &pose))
+    }
+
+    /// An entity at rest where it is now, unless it is in limbo.
+    pub(crate) fn standing(&self, entity: &Entity) -> Option<Body<'a>> {
+        let placement = entity.placement()?;
+        Some(Body::standing(self.shape(placement.shape()), *placement.pose()))
+    }
+
+    /// Checks a pose without a motion: `None` if anything but the entity in slot
+    /// `ignored` is within the margin.
+    pub(crate) fn place(
+        &self,
+        shape: ShapeId,
+        pose: Pose,
+        ignored: Option<u16>,
+        context: &mut StepContext,
+    ) -> Option<Placement> {
+        let size = self.shape(shape).size;
+        let near = |size| {
+            let position = pose.position.as_vec3();
+            self.map.clearance(size, position, LEAST_CLEARANCE) != Clearance::Clear
+        };
+        if size.is_some_and(near) {
+            return None;
+        }
+        let body = Body::standing(self.shape(shape), pose);
+        let bounds = body.speedbox().inflated(MARGIN);
+        let mut free = true;
+        let mut check = |other: Body| {
+            free = free && are_apart(&body, &other, MARGIN, context);
+        };
+        if size.is_none() {
+            self.visit_solids(&bounds, |_, solid| check(solid));
+        }
+        self.visit_entities(&bounds, ignored, &mut |_, other| check(other));
+        free.then(|| self.placement(shape, pose))
+    }
+
+    /// Whether an entity overlaps something where it is: no checked motion leads
+    /// there, but rounding might.
+    pub(crate) fn overlaps(&self, entity: &Entity) -> bool {
+        let (Some(placement), Some(body)) = (entity.placement(), self.standing(entity)) else {
+            return false;
+        };
+        let size = self.shape(placement.shape()).size;
+        let mut inside =
+            size.is_some_and(|size| self.map.is_solid(size, placement.pose().position.as_vec3()));
+        let mut check =
+            |other: Body| inside = inside || least_gap(&body, &other, Candidates::ALL).is_none();
+        if size.is_none() {
+            self.visit_solids(placement.bounds(), |_, solid| check(solid));
+        }
+        self.visit_entities(placement.bounds(), Some(entity.id.slot), &mut |_, other| check(other));
+        inside
+    }
+
+    /// Calls `each` with every solid of the world whose box touches `bounds`.
+    pub(crate) fn visit_solids(&self, bounds: &Aabb, mut each: impl FnMut(u32, Body<'a>)) {
+        let solids = self.map.solids();
+        self.map.solids_touching(bounds, |index| {
+            each(index, Body::fixed(&solids[index as usize]));
+        });
+    }
+
+    /// Calls `each` with every placed entity but `ignored` whose box touches
+    /// `bounds`, in ascending order of slot.
+    pub(crate) fn visit_entities(
+        &self,
+        bounds: &Aabb,
+        ignored: Option<u16>,
+        each: &mut dyn FnMut(u16, Body<'a>),
+    ) {
+        let mut near = Vec::new();
+        self.entities_touching(bounds, ignored, &mut near);
+        for entity in near.iter().filter_map(|&slot| self.entities.get(slot)) {
+            if let Some(body) = self.standing(entity) {
+                each(entity.id.slot, body);
+            }
+        }
+    }
+
+    /// Writes to `found` the slots of the placed entities but `ignored` whose box
+    /// touches `bounds`, ascending.
+    pub(crate) fn entities_touching(
+        &self,
+        bounds: &Aabb,
+        ignored: impl Into<Option<u16>>,
+        found: &mut Vec<u16>,
+    ) {
+        let ignored = ignored.into();
+        self.entities.near(bounds, found);
+        found.retain(|&slot| {
+            let placement = self.entities.get(slot).and_then(Entity::placement);
+            Some(slot) != ignored && placement.is_some_and(|p| p.bounds().overlaps(bounds))
+        });
+    }
+}

@@ -1,0 +1,421 @@
+//! Many bodies moved at once, on one time line.
+//!
+//! Each pair is followed through the tick with both bodies moving, so two that
+//! travel together do not block each other, and two whose paths cross meet. Where
+//! a pair can no longer be proven apart, both stop; a body that goes on is then
+//! followed past the one that has stopped, until nothing changes any more. At time
+//! zero all bodies are free, so this always ends.
+
+use super::{Placement, Space};
+use crate::bodies::blocker::Blocker;
+use crate::collision::broad_phase::Overlaps;
+use crate::collision::cascade::{Body, LastPlane, Reversed, pass, pass_neighbour};
+use crate::collision::distances::MARGIN;
+use crate::collision::pose::{Motion, Pose};
+use crate::collision::shape::ShapeId;
+use crate::collision::time_of_impact::{Impact, Passage};
+use crate::context::StepContext;
+use crate::threads::in_shares;
+
+/// Most rounds of following the bodies that go on past the ones that stopped. A
+/// body that still changes then stays where it was, with all that it is connected
+/// to.
+const MAX_ROUNDS: usize = 8;
+
+/// A body that gets no farther than this share of its motion, or of its tick, is
+/// stuck: it was pressed against another and moved up to it.
+pub(crate) const NEGLIGIBLE_SHARE: f64 = 1.0 / 128.0;
+
+/// The motion that a body is to make.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Proposal {
+    pub(crate) slot: u16,
+    pub(crate) target: Pose,
+    /// Duration of the motion.
+    pub(crate) seconds: f64,
+}
+
+/// The result of a guarded motion.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Advance {
+    pub(crate) slot: u16,
+    /// Where the body may go, or `None` if it overlapped something before it
+    /// moved.
+    pub(crate) placement: Option<Placement>,
+    /// Seconds of the motion that were not spent.
+    pub(crate) seconds_left: f64,
+    /// Whether it hardly moved.
+    pub(crate) stuck: bool,
+    /// Upper bound of how far its surface moved, in units.
+    pub(crate) travel: f64,
+    /// What stopped it.
+    pub(crate) stop: Option<(Blocker, Impact)>,
+}
+
+struct MovingBody<'a> {
+    slot: u16,
+    /// Whether it moves beyond the reach of the search for contacts, and may meet
+    /// bodies that are not among its neighbours.
+    leaves_search: bool,
+    /// Upper bound of how far its surface is from where the search for contacts found
+    /// it, at any time of the motion.
+    travel: f64,
+    shape: ShapeId,
+    body: Body<'a>,
+    seconds: f64,
+    /// When it stops, as a share of its motion.
+    stop_time: f64,
+    stop: Option<(Blocker, Impact)>,
+    overlapping: bool,
+}
+
+/// Two moving bodies that come near each other.
+struct MovingPair<P> {
+    movers: [usize; 2],
+    planes: P,
+    test: PairTest,
+}
+
+/// How a pair is tested.
+#[derive(Clone, Copy)]
+enum PairTest {
+    /// By the parts that the search for contacts has just found near each other.
+    NearParts,
+    /// By the whole cascade.
+    Cascade,
+}
+
+impl PairTest {
+    /// The test of two bodies that may be beyond the reach of the search: two convex
+    /// bodies that the search found near each other have no other parts.
+    fn beyond_search(bodies: [&Body; 2], planes: impl LastPlane) -> Self {
+        let convex = bodies.iter().all(|body| body.parts.len() == 1);
+        if convex && planes.whole().is_some() { Self::NearParts } else { Self::Cascade }
+    }
+
+    fn pass(
+        self,
+        bodies: [&Body; 2],
+        span: (f64, f64),
+        planes: impl LastPlane,
+        context: &mut StepContext,
+    ) -> Passage {
+        let [a, b] = bodies;
+        match self {
+            Self::NearParts => pass_neighbour(a, b, span, MARGIN, planes, context),
+            Self::Cascade => pass(a, b, span, MARGIN, planes, context),
+        }
+    }
+}
+
+impl Space<'_> {
+    /// Moves the bodies of `proposals` (ascending slots, placed props) as far as each
+    /// is free; all other bodies stand. `planes` gives the planes that divided a
+    /// body from a blocker last time. `neighbours` are the pairs that the search for
+    /// contacts found: a body that moves no farther from where it was searched than
+    /// its free distance meets nothing else.
+    pub(crate) fn advance<P: LastPlane>(
+        &self,
+        proposals: &[Proposal],
+        neighbours: &[(u16, Blocker)],
+        planes: impl Fn(u16, Blocker) -> P + Sync,
+        context: &mut StepContext,
+    ) -> Vec<Advance> {
+        let mut movers = self.movers(proposals);
+        let pairs = self.first_contacts(&mut movers, neighbours, planes, context);
+        if movers.iter().any(|mover| mover.stop_time < 1.0) {
+            follow_past_stopped(&mut movers, &pairs, context);
+        }
+        let advance = |mover: MovingBody| {
+            context.counters.blocked_moves += u64::from(mover.stop_time < 1.0);
+            let pose = mover.body.motion.at(mover.stop_time);
+            let placement = (!mover.overlapping).then(|| self.placement(mover.shape, pose));
+            Advance {
+                slot: mover.slot,
+                placement,
+                seconds_left: mover.seconds * (1.0 - mover.stop_time),
+                stuck: mover.stop_time < NEGLIGIBLE_SHARE,
+                travel: Motion::new(mover.body.motion.start, pose).travel(mover.body.radius()),
+                stop: mover.stop,
+            }
+        };
+        movers.into_iter().map(advance).collect()
+    }
+
+    fn movers(&self, proposals: &[Proposal]) -> Vec<MovingBody<'_>> {
+        let mover = |proposal: &Proposal| {
+            let entity = self.entities.get(proposal.slot)?;
+            let placement = entity.placement()?;
+            let body =
+                Body::moving(self.shape(placement.shape()), *placement.pose(), proposal.target);
+            let travel = entity.moved + body.motion.travel(body.radius());
+            Some(MovingBody {
+                leaves_search: travel > entity.free_distance,
+                travel,
+                slot: proposal.slot,
+                shape: placement.shape(),
+                body,
+                seconds: proposal.seconds,
+                stop_time: 1.0,
+                stop: None,
+                overlapping: false,
+            })
+        };
+        proposals.iter().filter_map(mover).collect()
+    }
+
+    /// Stops every moving body at its first contact, as if all others completed
+    /// their motion. Returns the pairs of moving bodies that come near each other.
+    fn first_contacts<P: LastPlane>(
+        &self,
+        movers: &mut [MovingBody],
+        neighbours: &[(u16, Blocker)],
+        planes: impl Fn(u16, Blocker) -> P + Sync,
+        context: &mut StepContext,
+    ) -> Vec<MovingPair<P>> {
+        let mut pairs = Vec::new();
+        let mut mover_of = vec![None; self.entities.slot_count()];
+        movers.iter().enumerate().for_each(|(i, m)| mover_of[usize::from(m.slot)] = Some(i));
+        let mover_of = |slot: u16| mover_of.get(usize::from(slot)).copied().flatten();
+        let moving: &[MovingBody] = movers;
+        let shares = in_shares(context.threads, neighbours.len(), |range| {
+            let mut context = context.share();
+            let test = |&(slot, other): &(u16, Blocker)| {
+                let planes = planes(slot, other);
+                self.test_neighbours(moving, mover_of, (slot, other), planes, &mut context)
+            };
+            let found: Vec<_> = neighbours[range].iter().map(test).collect();
+            (found, context)
+        });
+        let mut passages = Vec::with_capacity(neighbours.len());
+        for (found, counted) in shares {
+            passages.extend(found);
+            context.counters.add_earlier(&counted.counters);
+        }
+        for (&(slot, other), passage) in neighbours.iter().zip(passages) {
+            let Some(passage) = passage else { continue };
+            let (first, second) = (mover_of(slot), other.entity().and_then(&mover_of));
+            if let Some(i) = first {
+                movers[i].meet(other, passage);
+            }
+            if let Some(j) = second {
+                movers[j].meet(Blocker::Entity(slot), reversed(passage));
+            }
+            if let (Some(i), Some(j)) = (first, second) {
+                let planes = planes(slot, other);
+                pairs.push(MovingPair { movers: [i, j], planes, test: PairTest::NearParts });
+            }
+        }
+        if movers.iter().any(|mover| mover.leaves_search) {
+            self.test_beyond_search(movers, mover_of, planes, &mut pairs, context);
+        }
+        pairs
+    }
+
+    /// How far two neighbours get, with the axis from the first to the second; `None`
+    /// if they cannot meet, or if either leaves the reach of the search.
+    fn test_neighbours(
+        &self,
+        movers: &[MovingBody],
+        mover_of: impl Fn(u16) -> Option<usize>,
+        (slot, other): (u16, Blocker),
+        planes: impl LastPlane,
+        context: &mut StepContext,
+    ) -> Option<Passage> {
+        let find = |slot: u16| mover_of(slot).map(|index| &movers[index]);
+        let (first, second) = (find(slot), other.entity().and_then(find));
+        if first.or(second).is_none() || first.into_iter().chain(second).any(|m| m.leaves_search) {
+            return None;
+        }
+        // The distance at the search less what both have moved since.
+        let moved = |slot: u16| self.entities.get(slot).map_or(0.0, |entity| entity.moved);
+        let ours = first.map_or_else(|| moved(slot), |mover| mover.travel);
+        let theirs = second.map(|mover| mover.travel);
+        let theirs = theirs.or_else(|| other.entity().map(moved)).unwrap_or(0.0);
+        if planes.gap() - ours - theirs > MARGIN {
+            return None;
+        }
+        let stands = |slot: u16| self.standing(self.entities.get(slot)?);
+        let (a, b);
+        let own = match first {
+            Some(mover) => &mover.body,
+            None => {
+                a = stands(slot)?;
+                &a
+            }
+        };
+        let obstacle = match (second, other) {
+            (Some(mover), _) => &mover.body,
+            (None, Blocker::Entity(slot)) => {
+                b = stands(slot)?;
+                &b
+            }
+            (None, Blocker::Solid(index)) => {
+                b = Body::fixed(&self.map.solids()[index as usize]);
+                &b
+            }
+        };
+        Some(PairTest::NearParts.pass([own, obstacle], (0.0, 1.0), planes, context))
+    }
+
+    /// The same for moving bodies that leave the reach of the search, and all that
+    /// they may meet.
+    fn test_beyond_search<P: LastPlane>(
+        &self,
+        movers: &mut [MovingBody],
+        mover_of: impl Fn(u16) -> Option<usize>,
+        planes: impl Fn(u16, Blocker) -> P + Sync,
+        pairs: &mut Vec<MovingPair<P>>,
+        context: &mut StepContext,
+    ) {
+        let speedboxes: Vec<_> =
+            movers.iter().map(|mover| mover.body.speedbox().inflated(MARGIN)).collect();
+        let overlaps = Overlaps::new(&speedboxes, self.entities.uses_grid());
+        let (mut near, mut solids) = (Vec::new(), Vec::new());
+        for i in 0..movers.len() {
+            let slot = movers[i].slot;
+            for j in overlaps.after(i).iter().map(|&j| j as usize) {
+                if movers[i].leaves_search || movers[j].leaves_search {
+                    let planes = planes(slot, Blocker::Entity(movers[j].slot));
+                    pairs.push(stop_both(movers, [i, j], planes, context));
+                }
+            }
+            let Some(entity) = self.entities.get(slot).filter(|_| movers[i].leaves_search) else {
+                continue;
+            };
+            solids.clear();
+            entity.near_solids.visit(self.map, &speedboxes[i], |index| solids.push(index));
+            for solid in solids.iter().map(|&index| Blocker::Solid(index)) {
+                self.stop_at_standing(&mut movers[i], solid, planes(slot, solid), context);
+            }
+            let stands = |other| mover_of(other).is_none();
+            self.entities.near_where(&speedboxes[i], stands, &mut near);
+            for &other in &near {
+                let placement = self.entities.get(other).and_then(|entity| entity.placement());
+                if placement.is_some_and(|placement| placement.bounds().overlaps(&speedboxes[i])) {
+                    let blocker = Blocker::Entity(other);
+                    self.stop_at_standing(&mut movers[i], blocker, planes(slot, blocker), context);
+                }
+            }
+        }
+    }
+
+    /// Stops a moving body at one that does not move.
+    fn stop_at_standing(
+        &self,
+        mover: &mut MovingBody,
+        blocker: Blocker,
+        planes: impl LastPlane,
+        context: &mut StepContext,
+    ) {
+        let body = match blocker {
+            Blocker::Solid(index) => Some(Body::fixed(&self.map.solids()[index as usize])),
+            Blocker::Entity(slot) => self.entities.get(slot).and_then(|e| self.standing(e)),
+        };
+        let Some(body) = body else { return };
+        let bodies = [&mover.body, &body];
+        let test = PairTest::beyond_search(bodies, planes);
+        let passage = test.pass(bodies, (0.0, 1.0), planes, context);
+        mover.meet(blocker, passage);
+    }
+}
+
+/// Stops two moving bodies where they meet.
+fn stop_both<P: LastPlane>(
+    movers: &mut [MovingBody],
+    [i, j]: [usize; 2],
+    planes: P,
+    context: &mut StepContext,
+) -> MovingPair<P> {
+    let bodies = [&movers[i].body, &movers[j].body];
+    let test = PairTest::beyond_search(bodies, planes);
+    let passage = test.pass(bodies, (0.0, 1.0), planes, context);
+    let slots = [movers[i].slot, movers[j].slot];
+    movers[i].meet(Blocker::Entity(slots[1]), passage);
+    movers[j].meet(Blocker::Entity(slots[0]), reversed(passage));
+    MovingPair { movers: [i, j], planes, test }
+}
+
+/// Follows each body that goes on past the ones that have stopped.
+fn follow_past_stopped(
+    movers: &mut [MovingBody],
+    pairs: &[MovingPair<impl LastPlane>],
+    context: &mut StepContext,
+) {
+    // In the first round all that stopped have to be looked past.
+    let mut news = vec![true; movers.len()];
+    let mut changed = Vec::new();
+    for _ in 0..MAX_ROUNDS {
+        changed.clear();
+        for pair in pairs {
+            let [a, b] = pair.movers;
+            let (early, late) =
+                if movers[a].stop_time <= movers[b].stop_time { (a, b) } else { (b, a) };
+            let span = (movers[early].stop_time, movers[late].stop_time);
+            if span.0 == span.1 || !news[early] {
+                continue;
+            }
+            let pose = movers[early].body.motion.at(span.0);
+            let stopped = movers[early].body.stopped(pose);
+            let (body, planes) = (&movers[late].body, pair.planes);
+            let passage = if late == a {
+                pair.test.pass([body, &stopped], span, planes, context)
+            } else {
+                pair.test.pass([body, &stopped], span, Reversed(planes), context)
+            };
+            let blocker = Blocker::Entity(movers[early].slot);
+            let before = movers[late].stop_time;
+            movers[late].meet(blocker, passage);
+            if movers[late].stop_time < before {
+                changed.push(late);
+            }
+        }
+        if changed.is_empty() {
+            return;
+        }
+        news.fill(false);
+        changed.iter().for_each(|&mover| news[mover] = true);
+    }
+    // Not settled: these bodies stay where they are, which is free, and so do all
+    // that are connected to them by pairs. Other bodies are not affected.
+    let mut stays = vec![false; movers.len()];
+    changed.iter().for_each(|&mover| stays[mover] = true);
+    let mut spreads = true;
+    while spreads {
+        spreads = false;
+        for &MovingPair { movers: [a, b], .. } in pairs {
+            if stays[a] != stays[b] {
+                (stays[a], stays[b], spreads) = (true, true, true);
+            }
+        }
+    }
+    for (mover, _) in movers.iter_mut().zip(stays).filter(|(_, stays)| *stays) {
+        mover.stop_time = 0.0;
+    }
+}
+
+impl MovingBody<'_> {
+    fn meet(&mut self, blocker: Blocker, passage: Passage) {
+        match passage {
+            Passage::Free => {}
+            Passage::Overlapping => {
+                self.overlapping = true;
+                self.stop_time = 0.0;
+            }
+            Passage::Blocked(impact) => {
+                if impact.time < self.stop_time {
+                    self.stop_time = impact.time;
+                    self.stop = Some((blocker, impact));
+                }
+            }
+        }
+    }
+}
+
+/// The same passage with the two bodies exchanged.
+fn reversed(passage: Passage) -> Passage {
+    match passage {
+        Passage::Blocked(impact) => Passage::Blocked(Impact { axis: -impact.axis, ..impact }),
+        same => same,
+    }
+}

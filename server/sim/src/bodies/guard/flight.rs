@@ -1,0 +1,125 @@
+//! The motion of a projectile. Against the world it is its bounding ball, swept
+//! through the shifted planes (Melax 2000); against other bodies, which stand
+//! meanwhile, it is its own shape. A ball may turn freely.
+
+use glam::DVec3;
+use maps::Trace;
+use maps::body::Sphere;
+
+use super::{Placement, Space};
+use crate::collision::cascade::{Body, pass};
+use crate::collision::distances::MARGIN;
+use crate::collision::pose::Pose;
+use crate::collision::shape::Shape;
+use crate::collision::time_of_impact::Passage;
+use crate::context::StepContext;
+
+/// How far a projectile may move.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    /// The end of its motion, or where it is stopped; `None` if it overlapped
+    /// something before it moved.
+    pub(crate) placement: Option<Placement>,
+    /// The share of its motion that is free.
+    pub(crate) time: f64,
+    /// What stops it.
+    pub(crate) stop: Option<Stop>,
+}
+
+/// What stops a projectile.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stop {
+    /// The slot of the entity, or `None` for the world.
+    pub(crate) entity: Option<u16>,
+    /// Unit normal of the surface, towards the projectile.
+    pub(crate) normal: DVec3,
+    /// Closest point on the projectile.
+    pub(crate) point: DVec3,
+}
+
+impl Space<'_> {
+    /// Follows the projectile in `slot` towards `target`. `None` if nothing placed is
+    /// there.
+    pub(crate) fn fly(&self, slot: u16, target: Pose, context: &mut StepContext) -> Option<Flight> {
+        let placement = self.entities.get(slot)?.placement()?;
+        let (id, start) = (placement.shape(), *placement.pose());
+        let shape = self.shape(id);
+        let way = self.fly_as_ball(shape, start, target, context);
+        let mut overlapping = way.is_none();
+        let (mut end, mut time, mut stop) = way.unwrap_or((start, 0.0, None));
+        let body = Body::moving(shape, start, end);
+        let (mut share, mut met) = (1.0, None);
+        self.visit_entities(
+            &body.speedbox().inflated(MARGIN),
+            Some(slot),
+            &mut |other, obstacle| match pass(&body, &obstacle, (0.0, 1.0), MARGIN, None, context) {
+                Passage::Free => {}
+                Passage::Overlapping => overlapping = true,
+                Passage::Blocked(impact) if impact.time < share => {
+                    share = impact.time;
+                    met = Some(Stop {
+                        entity: Some(other),
+                        normal: -impact.axis,
+                        point: impact.point,
+                    });
+                }
+                Passage::Blocked(_) => {}
+            },
+        );
+        if met.is_some() {
+            (end, time, stop) = (body.motion.at(share), time * share, met);
+        }
+        let placement = (!overlapping).then(|| self.placement(id, end));
+        Some(Flight { placement, time, stop })
+    }
+
+    /// The same against the world alone: end, share of the motion, and what stops
+    /// it; `None` if it is in solid.
+    fn fly_as_ball(
+        &self,
+        shape: &Shape,
+        start: Pose,
+        target: Pose,
+        context: &mut StepContext,
+    ) -> Option<(Pose, f64, Option<Stop>)> {
+        let way = [start.position.as_vec3(), target.position.as_vec3()];
+        let ball = Sphere::new((shape.radius + MARGIN) as f32);
+        match ball.map_or(Trace::StartSolid, |ball| self.map.cast(&ball, way[0], way[1])) {
+            Trace::Clear => Some((target, 1.0, None)),
+            Trace::Hit(hit) => {
+                let end = hit.end.as_dvec3();
+                let normal = hit.normal.as_dvec3();
+                let point = end - normal * shape.radius;
+                let time = f64::from(hit.time);
+                let stop = Stop { entity: None, normal, point };
+                Some((Pose { position: end, ..target }, time, Some(stop)))
+            }
+            // Too near to an edge for the shifted planes: its own shape is swept
+            // instead, without turning.
+            Trace::StartSolid => self.fly_past_solids(shape, start, target, context),
+        }
+    }
+
+    fn fly_past_solids(
+        &self,
+        shape: &Shape,
+        start: Pose,
+        target: Pose,
+        context: &mut StepContext,
+    ) -> Option<(Pose, f64, Option<Stop>)> {
+        let body = Body::moving(shape, start, Pose { position: target.position, ..start });
+        let (mut time, mut stop, mut overlapping) = (1.0, None, false);
+        self.visit_solids(&body.speedbox().inflated(MARGIN), |_, solid| {
+            match pass(&body, &solid, (0.0, 1.0), MARGIN, None, context) {
+                Passage::Free => {}
+                Passage::Overlapping => overlapping = true,
+                Passage::Blocked(impact) if impact.time < time => {
+                    time = impact.time;
+                    stop = Some(Stop { entity: None, normal: -impact.axis, point: impact.point });
+                }
+                Passage::Blocked(_) => {}
+            }
+        });
+        (!overlapping).then(|| (body.motion.at(time), time, stop))
+    }
+}

@@ -1,0 +1,69 @@
+use glam::{DMat3, DVec3};
+
+use crate::bodies::entities::{Entities, Entity};
+use crate::collision::shape::Shapes;
+
+/// A body that takes one impulse at one point.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ImpulseBody {
+    linear: DVec3,
+    angular: DVec3,
+    /// From the centre of mass to the point.
+    arm: DVec3,
+    inverse_mass: f64,
+    inverse_inertia: DMat3,
+}
+
+impl ImpulseBody {
+    /// An entity that takes an impulse at `point`; `None` while it is in limbo. No
+    /// impulse turns a grenade.
+    pub(crate) fn new(entity: &Entity, shapes: &Shapes, point: DVec3) -> Option<Self> {
+        let placement = entity.placement()?;
+        let shape = &shapes[placement.shape()];
+        let inverse_inertia = if entity.is_ball() {
+            DMat3::ZERO
+        } else {
+            let rotation = placement.pose().rotation();
+            rotation * shape.inverse_inertia * rotation.transpose()
+        };
+        Some(Self {
+            linear: entity.velocity,
+            angular: entity.angular,
+            arm: point - placement.pose().position,
+            inverse_mass: shape.inverse_mass,
+            inverse_inertia,
+        })
+    }
+
+    /// Velocity of the body at the point, in units per second.
+    pub(crate) fn velocity(&self) -> DVec3 {
+        let turning = if self.inverse_inertia == DMat3::ZERO { DVec3::ZERO } else { self.angular };
+        self.linear + turning.cross(self.arm)
+    }
+
+    /// Speed at the point along the unit vector `direction` that a unit impulse
+    /// gives.
+    pub(crate) fn response(&self, direction: DVec3) -> f64 {
+        let turned = self.arm.cross(direction);
+        self.inverse_mass + turned.dot(self.inverse_inertia * turned)
+    }
+
+    /// Applies an impulse, in kilogram units per second.
+    pub(crate) fn apply(&mut self, impulse: DVec3) {
+        self.linear += impulse * self.inverse_mass;
+        self.angular += self.inverse_inertia * self.arm.cross(impulse);
+    }
+
+    /// Upper bound of the speed of all points within `radius` of the centre.
+    pub(crate) fn surface_speed(&self, radius: f64) -> f64 {
+        self.linear.length() + self.angular.length() * radius
+    }
+
+    /// Writes the velocities to the entity in `slot`.
+    pub(crate) fn store(&self, entities: &mut Entities, slot: u16) {
+        if let Some(entity) = entities.get_mut(slot) {
+            entity.velocity = self.linear;
+            entity.angular = self.angular;
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The solids of the world around a body, kept over ticks.
+
+use maps::World;
+use maps::geometry::Aabb;
+
+/// Distance beyond the bounds asked for, in units, so that the list serves for
+/// several ticks.
+const ROOM: f64 = 16.0;
+
+/// The solids around a body: a cache, so that the world's tree is not asked several
+/// times a tick. No result depends on its contents.
+#[derive(Clone, Debug)]
+pub(crate) struct NearSolids {
+    /// All solids that touch this box are in the list.
+    region: Aabb,
+    indices: Vec<u32>,
+}
+
+impl NearSolids {
+    /// An empty cache.
+    pub(crate) const fn none() -> Self {
+        Self { region: Aabb::EMPTY, indices: Vec::new() }
+    }
+
+    /// Makes the list contain all solids that touch `bounds`.
+    pub(crate) fn look_around(&mut self, map: &World, bounds: &Aabb) {
+        if !self.region.encloses(bounds) {
+            self.region = bounds.inflated(ROOM);
+            self.indices.clear();
+            map.solids_touching(&self.region, |index| self.indices.push(index));
+        }
+    }
+
+    /// Visits the index of every solid whose box touches `bounds`, in the order
+    /// of the world's tree.
+    pub(crate) fn visit(&self, map: &World, bounds: &Aabb, mut each: impl FnMut(u32)) {
+        if !self.region.encloses(bounds) {
+            map.solids_touching(bounds, each);
+            return;
+        }
+        let solids = map.solids();
+        let touches = |index: &&u32| solids[**index as usize].bounds().overlaps(bounds);
+        self.indices.iter().filter(touches).for_each(|&index| each(index));
+    }
+}

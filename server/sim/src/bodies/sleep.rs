@@ -1,0 +1,299 @@
+//! Sleep and waking. A prop that has hardly moved for a while, and touches no
+//! prop that has, falls asleep: it costs nothing until something that moves
+//! touches it or takes its support away. Props that touch each other and fall
+//! asleep in the same tick are an island.
+
+use glam::DVec3;
+
+use crate::bodies::blocker::Blocker;
+use crate::bodies::contact::{Pair, PairIndex};
+use crate::bodies::entities::{Entities, Entity};
+use crate::collision::distances::REST_GAP;
+use crate::collision::shape::Shapes;
+
+/// A body is still if every point of its surface is slower than this, in units
+/// per second: a sixth of what gravity adds in a tick of 1/60 s.
+pub(crate) const STILL_SPEED: f64 = 2.0;
+
+/// A body jitters if its surface stays within this many units of where it was, at
+/// any speed: a body that is wedged in a heap may do so for ever.
+const JITTER_DISTANCE: f64 = 1.0;
+
+/// A body whose surface is faster than this, in units per second, wakes the
+/// bodies it touches: more than the last jitter of a pile that settles.
+const WAKING_SPEED: f64 = 2.0;
+
+/// A body whose surface is faster than this, in units per second, wakes the whole
+/// islands of the bodies it touches.
+const WAKE_ISLAND_SPEED: f64 = 20.0;
+
+/// How long a body must have been still, in seconds. Friction stops a body that
+/// slides so slowly within a tick, a rocking body is as slow for a tenth of this
+/// time where it turns round, and a body that starts from rest on ground a degree
+/// too steep is faster by then.
+pub(crate) const STILL_SECONDS: f64 = 0.15;
+
+/// How long a body that touches no other must jitter, in seconds: longer, or it
+/// would not begin to slide. In a heap jitter counts as being still.
+const JITTER_SECONDS: f64 = 0.5;
+
+/// How long a body must have been held by the solver or the guard, in seconds: only
+/// a push from outside moves it again.
+const HELD_SECONDS: f64 = 0.03;
+
+/// Fewest ticks that a body must have been held: a rocking body stands for one tick
+/// where it turns round.
+const HELD_TICKS: u16 = 2;
+
+/// Bodies nearer than this, in units, touch: the rest gap and what the solver leaves
+/// of a push.
+pub(crate) const TOUCH: f64 = 2.0 * REST_GAP;
+
+/// A contact carries the upper body if its normal has at least this height (the sine of
+/// six degrees).
+const CARRYING: f64 = 0.1;
+
+/// Upper bound of the speed of all points of a body, in units per second.
+pub(crate) fn surface_speed(entity: &Entity, shapes: &Shapes) -> f64 {
+    let radius = shapes[entity.shape].radius;
+    entity.velocity.length() + entity.angular.length() * radius
+}
+
+/// Wakes the prop in `slot` and its island: a sleeping half would lie like a rock
+/// on the other half.
+pub(crate) fn wake(entities: &mut Entities, slot: u16) {
+    let Some(sleep) = entities.get(slot).map(|entity| entity.sleep) else { return };
+    for entity in entities.iter_mut() {
+        let together = sleep.asleep && entity.sleep.asleep && entity.sleep.island == sleep.island;
+        if together || entity.id.slot == slot {
+            entity.sleep.asleep = false;
+            entity.sleep.reset_timers();
+            entity.shoved_by = None;
+        }
+    }
+}
+
+/// Wakes every prop that may have leant on a body at `bounds`.
+pub(crate) fn wake_around(entities: &mut Entities, bounds: &maps::geometry::Aabb) {
+    let bounds = bounds.inflated(TOUCH);
+    let mut near = Vec::new();
+    entities.near(&bounds, &mut near);
+    for slot in near {
+        let touched = entities
+            .get(slot)
+            .filter(|entity| entity.sleep.asleep)
+            .and_then(Entity::placement)
+            .is_some_and(|placement| placement.bounds().overlaps(&bounds));
+        if touched {
+            wake(entities, slot);
+        }
+    }
+}
+
+/// Wakes sleeping bodies that a moving one touches. Returns whether there were any.
+pub(crate) fn wake_touched(
+    entities: &mut Entities,
+    shapes: &Shapes,
+    pairs: &[Pair],
+    seconds: f64,
+) -> bool {
+    let enough = ticks(STILL_SECONDS, seconds);
+    let moves = |entity: &Entity| {
+        // A body that jitters in its place in a heap does not count as moving.
+        surface_speed(entity, shapes) > WAKING_SPEED && entity.sleep.jitter_ticks < enough
+    };
+    let touched: Vec<(u16, u16)> = pairs
+        .iter()
+        .filter(|pair| !pair.points.is_empty())
+        .filter_map(|pair| Some((pair.key.body, pair.key.other.entity()?)))
+        .filter(|&(_, other)| entities.get(other).is_some_and(|entity| entity.sleep.asleep))
+        .filter(|&(body, _)| entities.get(body).is_some_and(moves))
+        .collect();
+    for &(body, slot) in &touched {
+        let speed = entities.get(body).map_or(0.0, |entity| surface_speed(entity, shapes));
+        // An impact wakes the whole island; a body that only leans over wakes its
+        // neighbour, which wakes the next one if it has to give way.
+        if speed > WAKE_ISLAND_SPEED {
+            wake(entities, slot);
+        } else if let Some(entity) = entities.get_mut(slot) {
+            entity.sleep.asleep = false;
+            entity.sleep.reset_timers();
+            entity.shoved_by = None;
+        }
+    }
+    !touched.is_empty()
+}
+
+/// Wakes sleeping bodies that no longer touch an awake one: it may have carried
+/// them, and moved away too slowly to wake them. Returns whether there were any.
+pub(crate) fn wake_parted(entities: &mut Entities, before: &[Pair], pairs: &PairIndex) -> bool {
+    let parted: Vec<u16> = before
+        .iter()
+        .filter(|pair| !pair.points.is_empty())
+        .filter_map(|pair| Some((pair.key.body, pair.key.other.entity()?)))
+        .filter(|&(_, other)| entities.get(other).is_some_and(|entity| entity.sleep.asleep))
+        .filter(|&(body, _)| entities.get(body).is_some_and(Entity::is_awake_body))
+        .filter(|&(body, other)| {
+            let now = pairs.known(body, Blocker::Entity(other)).pairs();
+            now.iter().all(|pair| pair.points.is_empty())
+        })
+        .map(|(_, other)| other)
+        .collect();
+    parted.iter().for_each(|&slot| wake(entities, slot));
+    !parted.is_empty()
+}
+
+fn ticks(least: f64, seconds: f64) -> u16 {
+    (least / seconds).ceil() as u16
+}
+
+/// Whether a body has stayed near its anchor.
+fn jitters(entity: &Entity, shapes: &Shapes) -> bool {
+    let (Some(anchor), Some(placement)) = (entity.sleep.anchor, entity.placement()) else {
+        return false;
+    };
+    let pose = placement.pose();
+    // The dot product is the cosine of half the angle.
+    let half_versine = (1.0 - pose.orientation.dot(anchor.orientation).abs()).max(0.0);
+    let turned = (8.0 * half_versine).sqrt() * shapes[entity.shape].radius;
+    pose.position.distance(anchor.position) + turned < JITTER_DISTANCE
+}
+
+/// Whether the body in a slot touches another.
+fn in_heap(pairs: &[Pair]) -> impl Fn(u16) -> bool + use<> {
+    let mut slots: Vec<u16> = pairs
+        .iter()
+        .filter(|pair| !pair.points.is_empty())
+        .filter_map(|pair| Some([pair.key.body, pair.key.other.entity()?]))
+        .flatten()
+        .collect();
+    slots.sort_unstable();
+    move |slot| slots.binary_search(&slot).is_ok()
+}
+
+/// Whether something touches the body in a slot from below. A body that the guard
+/// stops beside another one is not carried: it would hang in the air once it sleeps.
+fn carried(pairs: &[Pair]) -> impl Fn(u16) -> bool + use<> {
+    let touching = pairs.iter().filter(|pair| pair.points.iter().any(|point| point.gap < TOUCH));
+    let mut slots: Vec<u16> = touching
+        .filter_map(|pair| {
+            // The axis points from the body to the other.
+            match pair.axis.z {
+                down if down < -CARRYING => Some(pair.key.body),
+                up if up > CARRYING => pair.key.other.entity(),
+                _ => None,
+            }
+        })
+        .collect();
+    slots.sort_unstable();
+    move |slot| slots.binary_search(&slot).is_ok()
+}
+
+/// Counts the ticks of rest, and puts bodies to sleep that have rested for long
+/// enough and touch only such bodies. A body that touches a moving one stays awake
+/// with it; bodies farther away need not.
+pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) {
+    let ticks = |least| ticks(least, seconds);
+    let (enough, jitter_ticks) = (ticks(STILL_SECONDS), ticks(JITTER_SECONDS));
+    let held = ticks(HELD_SECONDS).max(HELD_TICKS);
+    let mut islands = Islands::new(entities.slot_count());
+    let (in_heap, carried) = (in_heap(pairs), carried(pairs));
+    for entity in entities.iter_mut().filter(|entity| entity.is_awake_body()) {
+        let jitters = jitters(entity, shapes);
+        if !jitters {
+            entity.sleep.anchor = entity.placement().map(|placement| *placement.pose());
+        }
+        let is_still = surface_speed(entity, shapes) < STILL_SPEED;
+        let slot = entity.id.slot;
+        let is_vehicle = entity.hovertank().is_some();
+        let sleep = &mut entity.sleep;
+        let in_air = !carried(slot) && !sleep.held_by_solver && !is_vehicle;
+        let count = |so_far: u16, goes_on| if goes_on { so_far.saturating_add(1) } else { 0 };
+        sleep.still_ticks = count(sleep.still_ticks, is_still);
+        sleep.jitter_ticks = count(sleep.jitter_ticks, jitters);
+        sleep.held_ticks = count(sleep.held_ticks, sleep.held);
+        let jitter_ticks = if in_heap(slot) { enough } else { jitter_ticks };
+        let moving = sleep.still_ticks < enough
+            && sleep.jitter_ticks < jitter_ticks
+            && sleep.held_ticks < held;
+        let moving = moving || in_air;
+        islands.state[usize::from(slot)] = if moving { State::Moving } else { State::MaySleep };
+    }
+    islands.keep_awake(entities, pairs);
+    for slot in entities.slots_where(Entity::is_awake_body) {
+        if islands.state[usize::from(slot)] == State::MaySleep {
+            let island = islands.root(slot);
+            let Some(entity) = entities.get_mut(slot) else { continue };
+            entity.sleep.asleep = true;
+            entity.sleep.island = island;
+            entity.velocity = DVec3::ZERO;
+            entity.angular = DVec3::ZERO;
+        }
+    }
+}
+
+/// Whether a body may sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// It is no awake body.
+    NotAwake,
+    /// It moves.
+    Moving,
+    /// It touches one that moves.
+    TouchesMoving,
+    /// It may sleep.
+    MaySleep,
+}
+
+/// The bodies that fall asleep, in disjoint sets of slots. The lowest slot of a set
+/// names the island.
+struct Islands {
+    state: Vec<State>,
+    parent: Vec<u16>,
+}
+
+impl Islands {
+    fn new(slots: usize) -> Self {
+        let parent = (0..slots).map(|slot| slot as u16).collect();
+        Self { state: vec![State::NotAwake; slots], parent }
+    }
+
+    /// Keeps bodies awake that touch a moving one, and joins the others that touch.
+    fn keep_awake(&mut self, entities: &Entities, pairs: &[Pair]) {
+        let touching = || {
+            let touching = pairs.iter().filter(|pair| !pair.points.is_empty());
+            touching.filter_map(|pair| Some((pair, pair.key.body, pair.key.other.entity()?)))
+        };
+        for (pair, body, other) in touching() {
+            let [a, b] = [body, other].map(usize::from);
+            // A player may walk away at any time: a body that leans on one stays awake.
+            // A projectile wakes all around it when it explodes.
+            let leans = pair.points.iter().any(|point| point.impulse[0] > 0.0);
+            let on_player = entities.get(other).is_some_and(|entity| entity.walker().is_some());
+            if self.state[a] == State::MaySleep
+                && (self.state[b] == State::Moving || leans && on_player)
+            {
+                self.state[a] = State::TouchesMoving;
+            }
+            if self.state[b] == State::MaySleep && self.state[a] == State::Moving {
+                self.state[b] = State::TouchesMoving;
+            }
+        }
+        for (_, body, other) in touching() {
+            if [body, other].iter().all(|&slot| self.state[usize::from(slot)] == State::MaySleep) {
+                let (a, b) = (self.root(body), self.root(other));
+                self.parent[usize::from(a.max(b))] = a.min(b);
+            }
+        }
+    }
+
+    fn root(&mut self, slot: u16) -> u16 {
+        let mut root = slot;
+        while self.parent[usize::from(root)] != root {
+            let above = self.parent[usize::from(root)];
+            self.parent[usize::from(root)] = self.parent[usize::from(above)];
+            root = above;
+        }
+        root
+    }
+}

@@ -1,0 +1,54 @@
+use crate::bodies::blocker::Blocker;
+use crate::bodies::contact::Pair;
+
+/// Bodies and contacts by island: bodies that touch nothing in common do not
+/// influence each other.
+pub(super) struct Islands {
+    /// Bodies, each after the lowest body of its island, in that order.
+    bodies: Vec<(usize, usize)>,
+    /// Pairs that touch, likewise.
+    pairs: Vec<(usize, usize)>,
+}
+
+impl Islands {
+    /// Groups `count` bodies, of which the first is the fixed one, by the pairs
+    /// that touch. `indices` names the bodies of a pair.
+    pub(super) fn new(count: usize, pairs: &[Pair], indices: impl Fn(&Pair) -> [usize; 2]) -> Self {
+        let touching = || pairs.iter().enumerate().filter(|(_, pair)| !pair.points.is_empty());
+        let mut parents: Vec<usize> = (0..count).collect();
+        let between = |pair: &Pair| matches!(pair.key.other, Blocker::Entity(_));
+        for (_, pair) in touching().filter(|(_, pair)| between(pair)) {
+            let [a, b] = indices(pair);
+            if b > 0 {
+                let (a, b) = (root(&mut parents, a), root(&mut parents, b));
+                parents[a.max(b)] = a.min(b);
+            }
+        }
+        let mut bodies: Vec<_> = (1..count).map(|body| (root(&mut parents, body), body)).collect();
+        let island = |(at, pair)| (root(&mut parents, indices(pair)[0]), at);
+        let mut pairs: Vec<_> = touching().map(island).collect();
+        bodies.sort_unstable();
+        pairs.sort_unstable();
+        Self { bodies, pairs }
+    }
+
+    /// Bodies and pairs of one island after the other.
+    pub(super) fn iter(&self) -> impl Iterator<Item = [&[(usize, usize)]; 2]> {
+        let mut rest = self.pairs.as_slice();
+        self.bodies.chunk_by(|(a, _), (b, _)| a == b).map(move |bodies| {
+            let (own, others) =
+                rest.split_at(rest.partition_point(|(root, _)| *root <= bodies[0].0));
+            rest = others;
+            [bodies, own]
+        })
+    }
+}
+
+fn root(parents: &mut [usize], body: usize) -> usize {
+    let mut root = body;
+    while parents[root] != root {
+        root = parents[root];
+    }
+    parents[body] = root;
+    root
+}

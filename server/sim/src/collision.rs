@@ -1,0 +1,14 @@
+//! Geometry of moving convex parts, without entities: where bodies are
+//! (`pose`), what they are made of (`shape`), how far two parts are apart
+//! (`separation`), who may be near whom (`grid`, `broad_phase`), which pairs
+//! can be told apart cheaply (`cascade`), and when two moving parts first come
+//! too near (`time_of_impact`).
+
+pub(crate) mod broad_phase;
+pub(crate) mod cascade;
+pub(crate) mod distances;
+pub(crate) mod grid;
+pub(crate) mod pose;
+pub(crate) mod separation;
+pub(crate) mod shape;
+pub(crate) mod time_of_impact;

@@ -1,0 +1,221 @@
+//! Blow's filter cascade for one pair: cheap tests first, and a test may end
+//! the cascade only with a proof.
+//!
+//! Both bodies may move; a body at rest has a motion of no length, and a solid of
+//! the world is one more polyhedron. Every stage answers the same question,
+//! whether the two keep more than a margin apart for the whole tick. In the order
+//! in which they are asked (after the grid, which is not asked about a pair):
+//! the bounding spheres; the plane that divided the pair last time, where one is
+//! known; the six face directions of the two oriented boxes; the BSP of each
+//! body with the other's box in its place; the polygons of the smaller body down
+//! the BSP of the larger (the hard case, deferred by default: see [`Stages`]);
+//! and at last the convex parts themselves ([`passage`]).
+//!
+//! The answer of one stage does not influence the next one's, except for the
+//! parts that it proves apart. A body is stopped only if *no* stage, switched on
+//! or off, proves it free, and the exact test alone decides where it stops: so
+//! results do not depend on which stages are on.
+
+mod body;
+mod bounds;
+mod bsp_box;
+mod bsp_hard;
+mod candidates;
+mod last_plane;
+mod mesh;
+mod relative;
+
+use glam::DVec3;
+
+pub(crate) use body::{Body, box_at};
+pub(crate) use candidates::Candidates;
+pub(crate) use last_plane::{LastPlane, Reversed};
+pub(crate) use mesh::Mesh;
+
+use crate::collision::separation::{Proximity, separate};
+use crate::collision::time_of_impact::{Passage, passage};
+use crate::context::StepContext;
+use crate::counters::{Stage, Stages};
+
+/// The result of the stages before the exact test.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Verdict {
+    /// The two keep more than the margin apart.
+    Apart,
+    /// Only these parts may come nearer.
+    Open(Candidates),
+}
+
+/// Asks the stages that are switched on whether `a` and `b` keep more than
+/// `margin` apart throughout the tick. `axis` is last time's dividing plane, as a
+/// unit direction from `a` to `b`.
+pub(crate) fn filter(
+    a: &Body,
+    b: &Body,
+    margin: f64,
+    axis: Option<DVec3>,
+    context: &mut StepContext,
+) -> Verdict {
+    ask(context.stages, a, b, margin, axis, context)
+}
+
+fn ask(
+    stages: Stages,
+    a: &Body,
+    b: &Body,
+    margin: f64,
+    axis: Option<DVec3>,
+    context: &mut StepContext,
+) -> Verdict {
+    let mut watch = context.watch();
+    let mut note = |stage, apart| {
+        context.note(stage, apart, &mut watch);
+        apart
+    };
+    let finite = a.radius.is_finite() && b.radius.is_finite();
+    if finite
+        && stages.contains(Stage::Spheres)
+        && note(Stage::Spheres, bounds::spheres_apart(a, b, margin))
+    {
+        return Verdict::Apart;
+    }
+    // For a pair that was near last time, last time's plane is the most likely to
+    // divide it: it is asked before the six directions of the boxes.
+    if let Some(axis) = axis.filter(|_| stages.contains(Stage::Plane))
+        && note(Stage::Plane, bounds::plane_divides(a, b, axis, margin))
+    {
+        return Verdict::Apart;
+    }
+    if stages.contains(Stage::Boxes) && note(Stage::Boxes, bounds::boxes_apart(a, b, margin)) {
+        return Verdict::Apart;
+    }
+    let mut candidates = Candidates::ALL;
+    if stages.contains(Stage::BspBox) && bsp_box::applies(a, b) {
+        let verdict = bsp_box::ask(a, b, margin);
+        if note(Stage::BspBox, matches!(verdict, Verdict::Apart)) {
+            return verdict;
+        }
+        if let Verdict::Open(open) = verdict {
+            candidates = open;
+        }
+    }
+    if stages.contains(Stage::BspHard)
+        && bsp_hard::applies(a, b)
+        && note(Stage::BspHard, bsp_hard::apart(a, b, margin))
+    {
+        return Verdict::Apart;
+    }
+    Verdict::Open(candidates)
+}
+
+/// The whole cascade: how far the motion within `span`, a part of the tick, is
+/// free.
+pub(crate) fn pass(
+    a: &Body,
+    b: &Body,
+    span: (f64, f64),
+    margin: f64,
+    planes: impl LastPlane,
+    context: &mut StepContext,
+) -> Passage {
+    let Verdict::Open(open) = filter(a, b, margin, planes.whole(), context) else {
+        return Passage::Free;
+    };
+    let found = exact_passage(a, b, span, margin, planes, open, context);
+    if found == Passage::Free || context.stages == Stages::ALL {
+        return found;
+    }
+    match ask(context.stages.others(), a, b, margin, planes.whole(), context) {
+        Verdict::Apart => Passage::Free,
+        Verdict::Open(rest) if open.and(rest) == open => found,
+        Verdict::Open(rest) => exact_passage(a, b, span, margin, planes, open.and(rest), context),
+    }
+}
+
+/// The same for two bodies that the search for contacts has just tested, and that
+/// move no farther than its reach: only the parts that it found near each other can
+/// meet, so no filter is asked.
+pub(crate) fn pass_neighbour(
+    a: &Body,
+    b: &Body,
+    span: (f64, f64),
+    margin: f64,
+    planes: impl LastPlane,
+    context: &mut StepContext,
+) -> Passage {
+    let mut watch = context.watch();
+    context.counters.impact_queries += 1;
+    let mut result = Passage::Free;
+    let near = (0..).map_while(|index| planes.near_parts(index));
+    for ([ours, theirs], direction) in near {
+        let (Some(ours), Some(theirs)) = (a.parts.get(ours), b.parts.get(theirs)) else {
+            continue;
+        };
+        let (ours, theirs) = (a.sweep_of(ours), b.sweep_of(theirs));
+        let (resolution, iterations) =
+            (context.resolution, &mut context.counters.impact_iterations);
+        let found = passage(&ours, &theirs, span, margin, direction, resolution, iterations);
+        result = result.earlier(found);
+    }
+    context.note(Stage::Exact, true, &mut watch);
+    result
+}
+
+fn exact_passage(
+    a: &Body,
+    b: &Body,
+    span: (f64, f64),
+    margin: f64,
+    planes: impl LastPlane,
+    open: Candidates,
+    context: &mut StepContext,
+) -> Passage {
+    let mut watch = context.watch();
+    context.counters.impact_queries += 1;
+    let mut result = Passage::Free;
+    for (j, theirs) in b.parts.iter().enumerate() {
+        for (i, ours) in a.parts.iter().enumerate().filter(|&(i, _)| open.hold(i, j)) {
+            let (ours, theirs) = (a.sweep_of(ours), b.sweep_of(theirs));
+            let known = planes.between(i, j);
+            let between = || (theirs.centre() - ours.centre()).normalize_or(DVec3::Z);
+            let direction = known.unwrap_or_else(between);
+            let (resolution, iterations) =
+                (context.resolution, &mut context.counters.impact_iterations);
+            let found = passage(&ours, &theirs, span, margin, direction, resolution, iterations);
+            result = result.earlier(found);
+        }
+    }
+    context.note(Stage::Exact, true, &mut watch);
+    result
+}
+
+/// Whether `a` and `b`, which do not move, are more than `margin` apart.
+pub(crate) fn are_apart(a: &Body, b: &Body, margin: f64, context: &mut StepContext) -> bool {
+    let Verdict::Open(open) = filter(a, b, margin, None, context) else { return true };
+    let mut watch = context.watch();
+    let apart = least_gap(a, b, open).is_some_and(|gap| gap > margin);
+    context.note(Stage::Exact, true, &mut watch);
+    apart
+        || context.stages != Stages::ALL && {
+            let others = context.stages.others();
+            matches!(ask(others, a, b, margin, None, context), Verdict::Apart)
+        }
+}
+
+/// Least gap between two bodies at the beginning of the tick, or `None` if they
+/// overlap.
+pub(crate) fn least_gap(a: &Body, b: &Body, open: Candidates) -> Option<f64> {
+    let mut least = f64::INFINITY;
+    for (j, other) in b.parts_at_start().enumerate() {
+        for (_, part) in a.parts_at_start().enumerate().filter(|&(i, _)| open.hold(i, j)) {
+            match separate(&part, &other, other.centre() - part.centre()) {
+                Proximity::Apart(found) => least = least.min(found.gap),
+                Proximity::Overlapping => return None,
+            }
+        }
+    }
+    Some(least)
+}
+
+#[cfg(test)]
+mod tests;

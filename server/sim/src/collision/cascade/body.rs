@@ -1,0 +1,161 @@
+//! A body as the cascade sees it: convex parts and a motion.
+
+use glam::{DMat3, DVec3};
+use maps::geometry::{Aabb, ConvexSolid};
+
+use super::mesh::{Mesh, is_angled};
+use crate::collision::distances::ROUNDING;
+use crate::collision::pose::{Motion, Pose, sagitta};
+use crate::collision::separation::Part;
+use crate::collision::shape::Shape;
+use crate::collision::time_of_impact::Sweep;
+
+/// A body, or a solid of the world, with its motion through the tick.
+#[derive(Clone)]
+pub(crate) struct Body<'a> {
+    /// Convex parts, in body axes.
+    pub(crate) parts: &'a [ConvexSolid],
+    /// How it moves.
+    pub(crate) motion: Motion,
+    /// Body axes in the world, at the beginning and at the end.
+    pub(super) rotations: [DMat3; 2],
+    pub(super) bounds: &'a Aabb,
+    pub(super) radius: f64,
+    pub(super) arc: f64,
+    /// How far any point can leave its chord, as `least_between` takes it; infinite
+    /// for a rotation beyond the proven range.
+    pub(super) sagitta: f64,
+    /// The whole surface; `None` for a solid of the world, which is one convex part.
+    pub(super) mesh: Option<&'a Mesh>,
+}
+
+impl<'a> Body<'a> {
+    pub(crate) fn moving(shape: &'a Shape, start: Pose, end: Pose) -> Self {
+        let motion = Motion::new(start, end);
+        let first = motion.start.rotation();
+        let last = if motion.is_still() { first } else { motion.end.rotation() };
+        Self {
+            parts: &shape.parts,
+            rotations: [first, last],
+            bounds: &shape.bounds,
+            radius: shape.radius,
+            arc: motion.arc(0.0, 1.0, shape.radius),
+            sagitta: sagitta([&motion.start, &motion.end], shape.radius).unwrap_or(f64::INFINITY),
+            mesh: Some(&shape.mesh),
+            motion,
+        }
+    }
+
+    pub(crate) fn standing(shape: &'a Shape, pose: Pose) -> Self {
+        Self::moving(shape, pose, pose)
+    }
+
+    /// A solid of the world: its axes are the world's.
+    pub(crate) fn fixed(solid: &'a ConvexSolid) -> Self {
+        let origin = Pose::at(DVec3::ZERO);
+        Self {
+            parts: std::slice::from_ref(solid),
+            motion: Motion::new(origin, origin),
+            rotations: [DMat3::IDENTITY; 2],
+            bounds: solid.bounds(),
+            radius: f64::INFINITY,
+            arc: 0.0,
+            sagitta: 0.0,
+            mesh: None,
+        }
+    }
+
+    /// The same body at rest at `pose`.
+    pub(crate) fn stopped(&self, pose: Pose) -> Self {
+        Self {
+            motion: Motion::new(pose, pose),
+            rotations: [pose.rotation(); 2],
+            arc: 0.0,
+            sagitta: 0.0,
+            ..self.clone()
+        }
+    }
+
+    /// The speedbox: contains the body throughout the tick.
+    pub(crate) fn speedbox(&self) -> Aabb {
+        let start = box_at(self.bounds, &self.motion.start);
+        if self.motion.is_still() {
+            return start;
+        }
+        start.union(box_at(self.bounds, &self.motion.end)).inflated(self.arc)
+    }
+
+    /// The parts at the beginning of the tick.
+    pub(crate) fn parts_at_start(&self) -> impl Iterator<Item = Part<'a>> + use<'a> {
+        let (rotation, position) = (self.rotations[0], self.motion.start.position);
+        self.parts.iter().map(move |solid| Part::turned(solid, rotation, position))
+    }
+
+    /// The sweep of one of the parts.
+    pub(super) fn sweep_of<'b>(&'b self, solid: &'b ConvexSolid) -> Sweep<'b> {
+        Sweep { solid, motion: &self.motion, rotations: &self.rotations, radius: self.radius }
+    }
+
+    /// Radius about the centre of mass that contains the body, in units.
+    pub(crate) fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    pub(crate) fn centre(&self) -> DVec3 {
+        self.motion.start.position + self.motion.start.orientation * self.bounds.centre()
+    }
+
+    /// Whether some face is aligned with none of the body's axes: otherwise the box
+    /// has the same planes.
+    pub(super) fn is_angled(&self) -> bool {
+        self.mesh.map_or_else(|| self.parts[0].faces().iter().any(is_angled), |s| s.is_angled)
+    }
+
+    /// Whether it is a solid of the world, whose axes are the world's.
+    fn is_fixed(&self) -> bool {
+        self.mesh.is_none()
+    }
+
+    /// Greatest `axis · x` at the beginning and at the end.
+    fn extents(&self, axis: DVec3, extent: impl Fn(&DMat3, DVec3) -> f64) -> [f64; 2] {
+        let [start, end] = &self.rotations;
+        let first = extent(start, axis) + axis.dot(self.motion.start.position);
+        if self.motion.is_still() {
+            return [first; 2];
+        }
+        [first, extent(end, axis) + axis.dot(self.motion.end.position)]
+    }
+
+    pub(super) fn box_extents(&self, axis: DVec3) -> [f64; 2] {
+        let (centre, half) = (self.bounds.centre(), self.bounds.half_extents());
+        if self.is_fixed() {
+            return [axis.dot(centre) + axis.abs().dot(half); 2];
+        }
+        self.extents(axis, |rotation, axis| {
+            let local = rotation.transpose() * axis;
+            local.dot(centre) + local.abs().dot(half)
+        })
+    }
+
+    pub(super) fn part_extents(&self, axis: DVec3) -> [f64; 2] {
+        if self.is_fixed() {
+            let vertices = self.parts[0].vertices().iter();
+            return [vertices.fold(f64::NEG_INFINITY, |reach, &v| reach.max(axis.dot(v))); 2];
+        }
+        self.extents(axis, |rotation, axis| {
+            let local = rotation.transpose() * axis;
+            let vertices = self.parts.iter().flat_map(|part| part.vertices());
+            vertices.fold(f64::NEG_INFINITY, |reach, &v| reach.max(local.dot(v)))
+        })
+    }
+}
+
+/// The axis-aligned box around `bounds`, given in body axes, at `pose`.
+pub(crate) fn box_at(bounds: &Aabb, pose: &Pose) -> Aabb {
+    let rotation = pose.rotation();
+    let half = bounds.half_extents();
+    let reach = rotation.x_axis.abs() * half.x
+        + rotation.y_axis.abs() * half.y
+        + rotation.z_axis.abs() * half.z;
+    Aabb::from_centre(pose.position + rotation * bounds.centre(), reach + ROUNDING)
+}

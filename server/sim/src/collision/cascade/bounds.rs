@@ -1,0 +1,50 @@
+//! The cheap stages: bounding spheres, bounding boxes, one plane.
+
+use glam::DVec3;
+
+use super::Body;
+use crate::collision::distances::ROUNDING;
+use crate::collision::pose::least_between;
+
+/// Whether the bounding spheres keep apart: the distance of two points that move
+/// in straight lines is least at a known time.
+pub(super) fn spheres_apart(a: &Body, b: &Body, margin: f64) -> bool {
+    let from = b.motion.start.position - a.motion.start.position;
+    let to = b.motion.end.position - a.motion.end.position;
+    let along = to - from;
+    let length_squared = along.length_squared();
+    let time = if length_squared > 0.0 {
+        (-from.dot(along) / length_squared).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    let reach = a.radius + b.radius + margin + ROUNDING;
+    (from + along * time).length_squared() > reach * reach
+}
+
+/// The six face directions of the two boxes: most of the separating-axis test for
+/// little of its cost. The nine edge pairs are left to later stages.
+pub(super) fn boxes_apart(a: &Body, b: &Body, margin: f64) -> bool {
+    let ([ours, _], [theirs, _]) = (a.rotations, b.rotations);
+    let toward = b.centre() - a.centre();
+    let axes = [ours.x_axis, ours.y_axis, ours.z_axis, theirs.x_axis, theirs.y_axis, theirs.z_axis];
+    axes.into_iter().any(|axis| {
+        let axis = if axis.dot(toward) < 0.0 { -axis } else { axis };
+        divides(a, b, a.box_extents(axis), b.box_extents(-axis), margin)
+    })
+}
+
+/// Whether the plane with this normal, from `a` to `b`, divides the pair.
+pub(super) fn plane_divides(a: &Body, b: &Body, axis: DVec3, margin: f64) -> bool {
+    divides(a, b, a.part_extents(axis), b.part_extents(-axis), margin)
+}
+
+/// Whether one plane divides the pair throughout the tick, given how far `a`
+/// extends along its normal, and `b` against it, at either end. Along a fixed
+/// direction both motions are linear up to the arcs.
+fn divides(a: &Body, b: &Body, near: [f64; 2], far: [f64; 2], margin: f64) -> bool {
+    let [first, last] = [-far[0] - near[0], -far[1] - near[1]];
+    let room = margin + ROUNDING;
+    first.min(last) - a.arc - b.arc > room
+        || least_between(first, last, a.sagitta + b.sagitta) > room
+}

@@ -1,0 +1,19 @@
+//! The few distances that all of the simulation agrees on, in units.
+
+/// No committed pose brings two bodies, or a body and the world, nearer to
+/// each other than this. Rounding may eat it (positions cross the wire and are
+/// audited in `f32`, whose steps are 1/2048 at 4,096 units), and it is far too
+/// thin to see.
+pub(crate) const MARGIN: f64 = 1.0 / 128.0;
+
+/// The gap at which the solver lets bodies come to rest: a tenth of a unit
+/// (some 2 mm) is too thin to see and a dozen guard margins thick.
+pub(crate) const REST_GAP: f64 = 0.1;
+
+/// No player ends a tick nearer to the world than this: the onion is asked in
+/// `f32`, whose rounding on the largest maps is a tenth of it.
+pub(crate) const LEAST_CLEARANCE: f32 = 1.0 / 256.0;
+
+/// Bounds grow by this. Rounding of a rotated coordinate is below 1e-11 of a
+/// unit on any map: this is far more, and far less than anything drawn.
+pub(crate) const ROUNDING: f64 = 1e-6;

@@ -1,0 +1,175 @@
+//! Blow's uniform two-dimensional grid: which bodies are near each other, seen
+//! from above. Each entry has its heights, because in a heap a cell is a tall
+//! column.
+
+use maps::geometry::Aabb;
+
+/// Side of a cell in units: a few players wide, so that most bodies lie in
+/// one to four cells and most cells hold a handful of bodies.
+const CELL: f64 = 128.0;
+
+/// No map needs more; a larger one gets larger cells.
+const MAX_CELLS_A_SIDE: f64 = 256.0;
+
+/// The cells that a box covers, as inclusive ranges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CellRange {
+    min: [u16; 2],
+    max: [u16; 2],
+}
+
+/// Bottom and top of a body in units, rounded outward.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct HeightRange {
+    bottom: f32,
+    top: f32,
+}
+
+impl HeightRange {
+    pub(crate) fn of(bounds: &Aabb) -> Self {
+        let (bottom, top) = (bounds.min.z as f32, bounds.max.z as f32);
+        Self { bottom: bottom.next_down(), top: top.next_up() }
+    }
+
+    fn overlaps(self, other: Self) -> bool {
+        self.bottom <= other.top && other.bottom <= self.top
+    }
+}
+
+/// A body registered in a cell.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    slot: u16,
+    heights: HeightRange,
+}
+
+/// The grid over a map. Bodies beyond the map's edge are registered in the cells
+/// along the edge.
+#[derive(Clone, Debug)]
+pub(crate) struct Grid {
+    origin: [f64; 2],
+    cell: f64,
+    counts: [u16; 2],
+    /// In ascending order of slot.
+    cells: Vec<Vec<Entry>>,
+    /// Whether cells out of range are skipped; otherwise every body is near.
+    pub(crate) skips: bool,
+}
+
+impl Grid {
+    pub(crate) fn new(bounds: &Aabb) -> Self {
+        let size = if bounds.is_empty() { glam::DVec3::ONE } else { bounds.max - bounds.min };
+        let cell = CELL.max(size.x.max(size.y) / MAX_CELLS_A_SIDE);
+        let count = |length: f64| (length / cell).ceil().clamp(1.0, MAX_CELLS_A_SIDE) as u16;
+        let counts = [count(size.x), count(size.y)];
+        let origin = if bounds.is_empty() { [0.0; 2] } else { [bounds.min.x, bounds.min.y] };
+        let cells = vec![Vec::new(); usize::from(counts[0]) * usize::from(counts[1])];
+        Self { origin, cell, counts, cells, skips: true }
+    }
+
+    /// Lower corner of the grid and side of its cells, in units, and the number of
+    /// cells along x and y.
+    pub(crate) fn layout(&self) -> ([f64; 2], f64, [u16; 2]) {
+        (self.origin, self.cell, self.counts)
+    }
+
+    pub(crate) fn range(&self, bounds: &Aabb) -> CellRange {
+        // A float cast saturates, so the far outside lands in the edge cells.
+        let index = |axis: usize, x: f64| {
+            (((x - self.origin[axis]) / self.cell) as u16).min(self.counts[axis] - 1)
+        };
+        CellRange {
+            min: [index(0, bounds.min.x), index(1, bounds.min.y)],
+            max: [index(0, bounds.max.x), index(1, bounds.max.y)],
+        }
+    }
+
+    /// Registers a body in the cells of `range`, or updates its heights there.
+    pub(crate) fn insert(&mut self, slot: u16, range: CellRange, heights: HeightRange) {
+        for cell in self.indices(range) {
+            let entries = &mut self.cells[cell];
+            match entries.binary_search_by_key(&slot, |entry| entry.slot) {
+                Ok(at) => entries[at].heights = heights,
+                Err(at) => entries.insert(at, Entry { slot, heights }),
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, slot: u16, range: CellRange) {
+        for cell in self.indices(range) {
+            let entries = &mut self.cells[cell];
+            if let Ok(at) = entries.binary_search_by_key(&slot, |entry| entry.slot) {
+                entries.remove(at);
+            }
+        }
+    }
+
+    /// Writes to `found` the slots of all bodies in the cells that `bounds` covers
+    /// and at its heights, ascending, each once.
+    pub(crate) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
+        self.near_where(bounds, |_| true, found);
+    }
+
+    /// The same for the slots that `choose` accepts.
+    pub(crate) fn near_where(
+        &self,
+        bounds: &Aabb,
+        choose: impl Fn(u16) -> bool,
+        found: &mut Vec<u16>,
+    ) {
+        found.clear();
+        if self.skips {
+            let (range, heights) = (self.range(bounds), HeightRange::of(bounds));
+            for cell in self.indices(range) {
+                let entries = self.cells[cell].iter();
+                let near = entries.filter(|e| e.heights.overlaps(heights) && choose(e.slot));
+                found.extend(near.map(|entry| entry.slot));
+            }
+            if range.min == range.max {
+                return;
+            }
+        } else {
+            let slots = self.cells.iter().flatten().map(|entry| entry.slot);
+            found.extend(slots.filter(|&slot| choose(slot)));
+        }
+        found.sort_unstable();
+        found.dedup();
+    }
+
+    fn indices(&self, range: CellRange) -> impl Iterator<Item = usize> + use<> {
+        let width = usize::from(self.counts[0]);
+        (range.min[1]..=range.max[1]).flat_map(move |y| {
+            (range.min[0]..=range.max[0]).map(move |x| usize::from(y) * width + usize::from(x))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+
+    fn boxed(x: f64, y: f64) -> Aabb {
+        Aabb::from_centre(DVec3::new(x, y, 0.0), DVec3::splat(10.0))
+    }
+
+    #[test]
+    fn neighbours_are_found_once_and_in_order_even_outside_the_map() {
+        let mut grid = Grid::new(&Aabb::from_centre(DVec3::ZERO, DVec3::splat(1000.0)));
+        let places = [boxed(0.0, 0.0), boxed(5.0, 5.0), boxed(1000.0, 0.0), boxed(5000.0, 0.0)];
+        for (slot, place) in places.iter().enumerate() {
+            grid.insert(slot as u16, grid.range(place), HeightRange::of(place));
+        }
+        let mut found = Vec::new();
+        grid.near(&boxed(2.0, 2.0), &mut found);
+        assert_eq!(found, [0, 1]);
+        grid.near(&boxed(4000.0, 10.0), &mut found);
+        assert_eq!(found, [2, 3]);
+        grid.near(&Aabb::from_centre(DVec3::new(2.0, 2.0, 20.5), DVec3::splat(10.0)), &mut found);
+        assert_eq!(found, [], "far above them");
+        grid.remove(0, grid.range(&places[0]));
+        grid.near(&boxed(2.0, 2.0), &mut found);
+        assert_eq!(found, [1]);
+    }
+}

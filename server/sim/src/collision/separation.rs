@@ -1,0 +1,127 @@
+//! How far two convex parts are apart, as a plane between them.
+//!
+//! The search (GJK) only *proposes* a direction; the reported gap is always
+//! measured along it from all vertices of both parts. Whatever rounding does to
+//! the search, a reported gap is a plane that does divide the pair: the proof
+//! does not depend on how the plane was found.
+
+mod gjk;
+mod simplex;
+
+use arrayvec::ArrayVec;
+use glam::{DMat3, DVec3};
+use maps::geometry::ConvexSolid;
+
+pub(crate) use gjk::{separate, separate_from};
+
+use crate::collision::pose::Pose;
+
+/// A convex part at one pose.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a> {
+    pub(crate) solid: &'a ConvexSolid,
+    rotation: DMat3,
+    translation: DVec3,
+}
+
+impl<'a> Part<'a> {
+    pub(crate) fn new(solid: &'a ConvexSolid, pose: &Pose) -> Self {
+        Self::turned(solid, pose.rotation(), pose.position)
+    }
+
+    /// The same, with the rotation matrix given.
+    pub(crate) fn turned(solid: &'a ConvexSolid, rotation: DMat3, translation: DVec3) -> Self {
+        Self { solid, rotation, translation }
+    }
+
+    /// Greatest `direction · x` over the part.
+    #[inline]
+    pub(crate) fn extent(&self, direction: DVec3) -> f64 {
+        let local = self.rotation.transpose() * direction;
+        let mut greatest = f64::NEG_INFINITY;
+        for &v in self.solid.vertices() {
+            greatest = greatest.max(local.dot(v));
+        }
+        greatest + direction.dot(self.translation)
+    }
+
+    /// The vertex farthest along `direction`, and its index.
+    #[inline]
+    pub(crate) fn support(&self, direction: DVec3) -> (u16, DVec3) {
+        let local = self.rotation.transpose() * direction;
+        let vertices = self.solid.vertices();
+        let mut best = (f64::NEG_INFINITY, 0);
+        for (index, &v) in vertices.iter().enumerate() {
+            let along = local.dot(v);
+            if along > best.0 {
+                best = (along, index);
+            }
+        }
+        (best.1 as u16, self.to_world(vertices[best.1]))
+    }
+
+    /// The vertex of this index, if there is one.
+    pub(crate) fn vertex(&self, index: usize) -> Option<DVec3> {
+        self.solid.vertices().get(index).map(|&vertex| self.to_world(vertex))
+    }
+
+    /// Radius of a sphere about [`Part::centre`] that holds the part.
+    pub(crate) fn radius(&self) -> f64 {
+        self.solid.bounds().half_extents().length()
+    }
+
+    pub(crate) fn centre(&self) -> DVec3 {
+        self.to_world(self.solid.bounds().centre())
+    }
+
+    pub(crate) fn to_world(self, point: DVec3) -> DVec3 {
+        self.rotation * point + self.translation
+    }
+
+    pub(crate) fn point_to_local(&self, point: DVec3) -> DVec3 {
+        self.rotation.transpose() * (point - self.translation)
+    }
+
+    pub(crate) fn direction_to_world(&self, direction: DVec3) -> DVec3 {
+        self.rotation * direction
+    }
+
+    pub(crate) fn direction_to_local(&self, direction: DVec3) -> DVec3 {
+        self.rotation.transpose() * direction
+    }
+}
+
+/// Width of the slab between `a` and `b` across the unit `axis` from `a`
+/// towards `b`: a lower bound of their distance; negative proves nothing.
+#[inline]
+pub(crate) fn gap_along(a: &Part, b: &Part, axis: DVec3) -> f64 {
+    -b.extent(-axis) - a.extent(axis)
+}
+
+/// Where two parts are closest, or that they overlap.
+#[derive(Clone, Debug)]
+pub(crate) enum Proximity {
+    /// A plane divides them.
+    Apart(Separation),
+    /// No dividing plane was found.
+    Overlapping,
+}
+
+/// Up to three pairs of vertices, one of either part, by index: the simplex
+/// between which the parts are closest.
+pub(crate) type Features = ArrayVec<[u16; 2], 3>;
+
+/// A proven separation.
+#[derive(Clone, Debug)]
+pub(crate) struct Separation {
+    /// Unit direction from the first part to the second.
+    pub(crate) axis: DVec3,
+    /// Verified distance along the axis, above zero.
+    pub(crate) gap: f64,
+    /// Closest point of the first part.
+    pub(crate) on_a: DVec3,
+    /// Closest point of the second part.
+    pub(crate) on_b: DVec3,
+    /// Where the next search of this pair starts.
+    pub(crate) features: Features,
+}

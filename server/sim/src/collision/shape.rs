@@ -1,0 +1,153 @@
+//! What bodies are made of: convex parts, bounds, mass and inertia.
+
+use glam::{DMat3, DVec3};
+use maps::SizeId;
+use maps::geometry::{Aabb, ConvexSolid};
+use maps::model::Model;
+
+use crate::collision::cascade::Mesh;
+use crate::collision::distances::ROUNDING;
+use crate::setup::SetupError;
+use crate::state::{MAX_MODELS, ModelId, Posture};
+
+/// Mass of a cubic unit in kilograms: a 32-unit crate (about 80 cm) then
+/// weighs 66 kg, about as much as a player.
+const DENSITY: f64 = 0.002;
+
+/// Coefficient of restitution of most bodies.
+const RESTITUTION: f64 = 0.2;
+
+/// Coefficient of restitution of a grenade.
+const GRENADE_RESTITUTION: f64 = 0.6;
+
+/// Index of a [`Shape`] in the match's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ShapeId(pub(crate) u16);
+
+/// Every shape of a match: the two boxes of a player, then the models.
+#[derive(Clone, Debug)]
+pub(crate) struct Shapes {
+    list: Vec<Shape>,
+    /// The player's boxes.
+    pub(crate) boxes: AgentBoxes,
+}
+
+/// The two boxes of a player, as shapes and as sizes of the onion.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AgentBoxes {
+    standing: (ShapeId, SizeId),
+    crouching: (ShapeId, SizeId),
+    /// Height of the standing box's centre above that of the crouching one, with
+    /// the feet in the same place.
+    pub(crate) rise: f32,
+}
+
+impl AgentBoxes {
+    pub(crate) fn of(&self, posture: Posture) -> (ShapeId, SizeId) {
+        match posture {
+            Posture::Standing => self.standing,
+            Posture::Crouching => self.crouching,
+        }
+    }
+}
+
+impl Shapes {
+    /// The shapes of a match on `map`.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the map lacks a size that players need, or there are
+    /// more models than a [`ModelId`] can name.
+    pub(crate) fn new(map: &maps::World, models: &[Model]) -> Result<Self, SetupError> {
+        if models.len() > MAX_MODELS {
+            return Err(SetupError::TooManyModels(models.len()));
+        }
+        let agent = |name: &'static str| {
+            let size = map.size(name).ok_or(SetupError::MissingSize(name))?;
+            let half = map.sizes()[size.index()].half_extents;
+            let shape = Shape::agent(size, half.as_dvec3());
+            Ok((shape.ok_or(SetupError::MissingSize(name))?, size, half.z))
+        };
+        let (standing, standing_size, tall) = agent("standing")?;
+        let (crouching, crouching_size, low) = agent("crouching")?;
+        let boxes = AgentBoxes {
+            standing: (ShapeId(0), standing_size),
+            crouching: (ShapeId(1), crouching_size),
+            rise: tall - low,
+        };
+        let list = [standing, crouching].into_iter().chain(models.iter().map(Shape::prop));
+        Ok(Self { list: list.collect(), boxes })
+    }
+
+    /// The shape of a model's bodies, if there is such a model.
+    pub(crate) fn of_model(&self, model: ModelId) -> Option<ShapeId> {
+        let index = u16::from(model.0) + 2;
+        (usize::from(index) < self.list.len()).then_some(ShapeId(index))
+    }
+
+    /// The shape of a player in `posture`.
+    pub(crate) fn of_posture(&self, posture: Posture) -> ShapeId {
+        self.boxes.of(posture).0
+    }
+}
+
+impl std::ops::Index<ShapeId> for Shapes {
+    type Output = Shape;
+
+    fn index(&self, id: ShapeId) -> &Shape {
+        &self.list[usize::from(id.0)]
+    }
+}
+
+/// A body in its own axes, about its centre of mass.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    /// Convex parts whose union is the body.
+    pub(crate) parts: Vec<ConvexSolid>,
+    /// The surface of all parts together, for the BSP stages.
+    pub(crate) mesh: Mesh,
+    /// Bounding sphere about the centre of mass.
+    pub(crate) radius: f64,
+    /// Bounding box in body axes.
+    pub(crate) bounds: Aabb,
+    /// The size of this box in the onion; only for a player's box.
+    pub(crate) size: Option<SizeId>,
+    /// Coefficient of restitution.
+    pub(crate) restitution: f64,
+    /// In 1/kg; zero for a body that no impulse moves.
+    pub(crate) inverse_mass: f64,
+    /// Inverse inertia about the centre of mass, in body axes.
+    pub(crate) inverse_inertia: DMat3,
+}
+
+impl Shape {
+    /// A rigid prop.
+    pub(crate) fn prop(model: &Model) -> Self {
+        let mass = model.volume() * DENSITY;
+        Self {
+            parts: model.parts().to_vec(),
+            mesh: Mesh::of_model(model),
+            radius: model.radius() + ROUNDING,
+            bounds: model.bounds().inflated(ROUNDING),
+            size: None,
+            restitution: if model.name() == "grenade" { GRENADE_RESTITUTION } else { RESTITUTION },
+            inverse_mass: 1.0 / mass,
+            inverse_inertia: (model.inertia() * mass).inverse(),
+        }
+    }
+
+    /// A player's box, which never turns. `None` if it has no volume.
+    pub(crate) fn agent(size: SizeId, half_extents: DVec3) -> Option<Self> {
+        let bounds = Aabb::from_centre(DVec3::ZERO, half_extents);
+        let solid = ConvexSolid::from_box(&bounds).ok()?;
+        Some(Self {
+            mesh: Mesh::of_solid(&solid),
+            parts: vec![solid],
+            radius: half_extents.length() + ROUNDING,
+            bounds,
+            size: Some(size),
+            restitution: RESTITUTION,
+            inverse_mass: 0.0,
+            inverse_inertia: DMat3::ZERO,
+        })
+    }
+}

@@ -1,0 +1,385 @@
+//! When two moving parts first come within a margin of each other: bisection
+//! over time (Blow 1997), made complete.
+//!
+//! Testing poses alone proves nothing about the motion between them, so an
+//! interval of time is passed only when one plane divides the pair *throughout*
+//! it: the plane clears both parts at either end by more than what rotation can
+//! add in between ([`sagitta`], [`relative_sagitta`]). The plane may be fixed in
+//! the world or in the frame of either part: the face of a turning body divides
+//! it from what it slides over during the whole motion. Where a plane does not
+//! clear all of the remaining interval, the interval is cut where the plane's room
+//! ends, earliest part first, down to a [`Resolution`], and another plane is
+//! searched for there.
+
+use glam::{DMat3, DVec3};
+use maps::geometry::ConvexSolid;
+
+use crate::collision::pose::{Motion, Pose, least_between, relative_sagitta, sagitta};
+use crate::collision::separation::{
+    Part, Proximity, Separation, gap_along, separate, separate_from,
+};
+
+/// How finely times of impact are distinguished, as parts of a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resolution(u32);
+
+impl Resolution {
+    /// Fewest and most parts: with fewer, bodies would stop visibly early; with
+    /// more, rounding would decide.
+    pub const PARTS: std::ops::RangeInclusive<u32> = 16..=1 << 20;
+
+    /// A resolution of this many parts to a tick; `None` outside
+    /// [`Resolution::PARTS`].
+    pub fn new(parts: u32) -> Option<Self> {
+        Self::PARTS.contains(&parts).then_some(Self(parts))
+    }
+
+    /// The shortest interval that is distinguished, as a share of the tick.
+    pub(crate) fn shortest(self) -> f64 {
+        1.0 / f64::from(self.0)
+    }
+}
+
+impl Default for Resolution {
+    /// 4096 parts: a body that crosses a room within a tick is stopped an eighth of
+    /// a unit from where it would touch.
+    fn default() -> Self {
+        Self(4096)
+    }
+}
+
+/// Most intervals examined before a motion counts as blocked where its proof
+/// ends: a grazing rotation needs some dozens, and giving up early is always safe.
+const MAX_INTERVALS: u32 = 64;
+
+/// Most steps of the shortest interval before a motion counts as blocked: a body
+/// that advances only so is pressed against something.
+const MAX_MINIMUM_STEPS: u32 = 6;
+
+/// Most times probed with one plane: testing a plane costs a tenth of a search
+/// for a better one.
+const MAX_PROBES: u32 = 8;
+
+/// Share of the interval up to the linear estimate of where a plane's room ends
+/// that is probed: at all of it rounding would decide.
+const PROBE_SHARE: f64 = 0.999;
+
+/// A plane with less than this share of its room left counts as used up.
+const EXHAUSTED_SHARE: f64 = 0.1;
+
+/// A pair that is farther apart than this many margins is not pressed together: a look
+/// at how far the proposed plane divides it is worth while.
+const UNPRESSED: f64 = 2.0;
+
+/// What stops a motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Impact {
+    /// All of the motion before this time is proven free.
+    pub(crate) time: f64,
+    /// Unit direction from the first part to the second at that time.
+    pub(crate) axis: DVec3,
+    /// The closest point of the first part at that time.
+    pub(crate) point: DVec3,
+}
+
+/// How far the motion of a pair of parts, or of bodies, is free.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Passage {
+    /// The whole motion is free.
+    Free,
+    /// It is free up to the impact.
+    Blocked(Impact),
+    /// The pair overlaps before anything moves.
+    Overlapping,
+}
+
+impl Passage {
+    /// Of two results for the same motion, the one that ends first.
+    pub(crate) fn earlier(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Overlapping, _) | (_, Self::Overlapping) => Self::Overlapping,
+            (Self::Free, other) => other,
+            (this, Self::Free) => this,
+            (Self::Blocked(a), Self::Blocked(b)) => {
+                Self::Blocked(if b.time < a.time { b } else { a })
+            }
+        }
+    }
+}
+
+/// The sweep of a convex part through a tick.
+#[derive(Clone, Copy)]
+pub(crate) struct Sweep<'a> {
+    pub(crate) solid: &'a ConvexSolid,
+    pub(crate) motion: &'a Motion,
+    /// Body axes in the world at the beginning and at the end of the tick.
+    pub(crate) rotations: &'a [DMat3; 2],
+    /// No point of the part is farther than this from the centre of rotation.
+    pub(crate) radius: f64,
+}
+
+impl<'a> Sweep<'a> {
+    /// Middle of the part at the beginning of the tick.
+    pub(crate) fn centre(&self) -> DVec3 {
+        self.motion.start.position + self.motion.start.orientation * self.solid.bounds().centre()
+    }
+
+    fn at(&self, time: f64) -> PartAt<'a> {
+        let pose = self.motion.at(time);
+        let rotation = if time <= 0.0 {
+            self.rotations[0]
+        } else if time >= 1.0 {
+            self.rotations[1]
+        } else {
+            pose.rotation()
+        };
+        let part = Part::turned(self.solid, rotation, pose.position);
+        PartAt { part, pose }
+    }
+}
+
+/// A part at one time of its sweep.
+#[derive(Clone, Copy)]
+struct PartAt<'a> {
+    part: Part<'a>,
+    pose: Pose,
+}
+
+/// Both parts at one time. Made once for each time that is examined, because
+/// turning a quaternion into a matrix costs as much as measuring a gap.
+#[derive(Clone, Copy)]
+struct Moment<'a> {
+    time: f64,
+    a: PartAt<'a>,
+    b: PartAt<'a>,
+}
+
+impl Moment<'_> {
+    fn gap_along(&self, axis: DVec3) -> f64 {
+        gap_along(&self.a.part, &self.b.part, axis)
+    }
+
+    fn separate(&self, guess: DVec3) -> Proximity {
+        separate(&self.a.part, &self.b.part, guess)
+    }
+
+    /// The same, starting from the result at a time near by.
+    fn separate_from(&self, near: &Separation) -> Proximity {
+        separate_from(&self.a.part, &self.b.part, near.axis, &near.features, f64::INFINITY)
+    }
+
+    /// The distance at a `later` moment of the two points that are closest at this
+    /// one: an upper bound of the distance of the parts then.
+    fn distance_later(&self, closest: &Separation, later: &Self) -> f64 {
+        let a = later.a.part.to_world(self.a.part.point_to_local(closest.on_a));
+        let b = later.b.part.to_world(self.b.part.point_to_local(closest.on_b));
+        a.distance(b)
+    }
+}
+
+/// The frame in which a dividing plane is fixed.
+#[derive(Clone, Copy)]
+enum PlaneFrame {
+    World,
+    First,
+    Second,
+}
+
+/// The sweeps of two parts, and how near they may come.
+struct SweepPair<'a> {
+    a: &'a Sweep<'a>,
+    b: &'a Sweep<'a>,
+    margin: f64,
+    shortest: f64,
+}
+
+impl<'a> SweepPair<'a> {
+    fn at(&self, time: f64) -> Moment<'a> {
+        Moment { time, a: self.a.at(time), b: self.b.at(time) }
+    }
+
+    /// Lower bound of the gap that a plane leaves between the parts at all times
+    /// between two moments, less the margin. `gap` is the gap along `axis` at the
+    /// first moment.
+    fn room(&self, frame: PlaneFrame, axis: DVec3, gap: f64, first: &Moment, last: &Moment) -> f64 {
+        let (a, b) = (&self.a.radius, &self.b.radius);
+        let (ours, theirs) = ([&first.a.pose, &last.a.pose], [&first.b.pose, &last.b.pose]);
+        let turned =
+            |first: &Part, last: &Part| last.direction_to_world(first.direction_to_local(axis));
+        let (axis, astray) = match frame {
+            PlaneFrame::World => {
+                (axis, sagitta(ours, *a).zip(sagitta(theirs, *b)).map(|(a, b)| a + b))
+            }
+            PlaneFrame::First => {
+                let astray = relative_sagitta((theirs, *b), (ours, *a), self.margin);
+                (turned(&first.a.part, &last.a.part), astray)
+            }
+            PlaneFrame::Second => {
+                let astray = relative_sagitta((ours, *a), (theirs, *b), self.margin);
+                (turned(&first.b.part, &last.b.part), astray)
+            }
+        };
+        let Some(astray) = astray else { return f64::NEG_INFINITY };
+        least_between(gap, last.gap_along(axis), astray) - self.margin
+    }
+
+    /// Whether the plane with normal `axis`, fixed in the world, divides the pair at
+    /// all times between two moments.
+    fn clears(&self, axis: DVec3, first: &Moment, last: &Moment) -> bool {
+        self.room(PlaneFrame::World, axis, first.gap_along(axis), first, last) > 0.0
+    }
+
+    /// The frame in which the plane with normal `axis` has the most room from one
+    /// moment to another, and that room.
+    fn best_frame(
+        &self,
+        axis: DVec3,
+        gap: f64,
+        first: &Moment,
+        last: &Moment,
+    ) -> (PlaneFrame, f64) {
+        let turns = |body: &Sweep| body.motion.start.orientation != body.motion.end.orientation;
+        let room = |frame| (frame, self.room(frame, axis, gap, first, last));
+        let mut best = room(PlaneFrame::World);
+        for (body, frame) in [(self.a, PlaneFrame::First), (self.b, PlaneFrame::Second)] {
+            if best.1 <= 0.0 && turns(body) {
+                let other = room(frame);
+                if other.1 > best.1 {
+                    best = other;
+                }
+            }
+        }
+        best
+    }
+
+    /// The last moment found up to which the plane with normal `axis` divides the
+    /// pair, given that its room at `end` is `missing`, below zero. The room
+    /// shrinks linearly until another vertex becomes the nearest, so false position
+    /// and bisection alternate.
+    fn advance_within_room(
+        &self,
+        (frame, axis): (PlaneFrame, DVec3),
+        gap: f64,
+        passed: &Moment<'a>,
+        (end, missing): (&Moment<'a>, f64),
+    ) -> Option<Moment<'a>> {
+        let all = gap - self.margin;
+        let (mut low, mut high) = ((passed.time, all), (end.time, missing));
+        let mut reached = None;
+        for step in 0..MAX_PROBES {
+            let span = high.0 - low.0;
+            if span < self.shortest || low.1 < EXHAUSTED_SHARE * all {
+                break;
+            }
+            let linear =
+                if high.1.is_finite() { PROBE_SHARE * low.1 / (low.1 - high.1) } else { 0.5 };
+            let share = if step % 2 == 0 { linear } else { 0.5 };
+            let next = self.at(low.0 + (span * share).max(self.shortest).min(span));
+            let left = self.room(frame, axis, gap, passed, &next);
+            if left > 0.0 {
+                low = (next.time, left);
+                reached = Some(next);
+            } else {
+                high = (next.time, left);
+            }
+        }
+        reached
+    }
+
+    /// The moment one shortest interval later, if the plane that divides the pair
+    /// there divides it throughout that interval.
+    fn minimum_step(
+        &self,
+        closest: &Separation,
+        passed: &Moment<'a>,
+        end: &Moment<'a>,
+    ) -> Option<(Moment<'a>, Separation)> {
+        let next = self.at(f64::min(passed.time + self.shortest, end.time));
+        match next.separate_from(closest) {
+            Proximity::Apart(found) if self.clears(found.axis, passed, &next) => {
+                Some((next, found))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How far two parts may move from one time of the tick to another while they
+/// keep more than `margin` units between them. `axis` proposes a dividing
+/// direction from `a` to `b`, of unit length; `intervals` counts the work.
+///
+/// A pair that starts closer than the margin may move as long as it comes no
+/// closer.
+pub(crate) fn passage(
+    a: &Sweep,
+    b: &Sweep,
+    (from, to): (f64, f64),
+    margin: f64,
+    axis: DVec3,
+    resolution: Resolution,
+    intervals: &mut u64,
+) -> Passage {
+    let mut pair = SweepPair { a, b, margin, shortest: resolution.shortest() };
+    let (mut passed, end) = (pair.at(from), pair.at(to));
+    *intervals += 1;
+    let gap = passed.gap_along(axis);
+    if gap > margin {
+        let (frame, room) = pair.best_frame(axis, gap, &passed, &end);
+        if room > 0.0 {
+            return Passage::Free;
+        }
+        // As far as the proposed plane divides the pair, no better one is needed.
+        if gap > UNPRESSED * margin
+            && let Some(next) = pair.advance_within_room((frame, axis), gap, &passed, (&end, room))
+        {
+            passed = next;
+        }
+    }
+    let mut closest = match passed.separate(axis) {
+        Proximity::Apart(found) => found,
+        Proximity::Overlapping if passed.time == from => return Passage::Overlapping,
+        // Only rounding can say so of parts that are proven apart.
+        Proximity::Overlapping => {
+            let point = passed.a.part.support(axis).1;
+            return Passage::Blocked(Impact { time: passed.time, axis, point });
+        }
+    };
+    pair.margin = margin.min(closest.gap * (1.0 - 1e-6));
+    let mut minimum_steps = 0;
+    for _ in 0..MAX_INTERVALS {
+        *intervals += 1;
+        let axis = closest.axis;
+        let gap = passed.gap_along(axis);
+        let (frame, room) = pair.best_frame(axis, gap, &passed, &end);
+        if room > 0.0 {
+            return Passage::Free;
+        }
+        if passed.time == from {
+            // A body that is pressed against another cannot move: the common case.
+            let soon = pair.at(f64::min(from + pair.shortest, to));
+            if passed.distance_later(&closest, &soon) < pair.margin {
+                break;
+            }
+        }
+        if let Some(next) = pair.advance_within_room((frame, axis), gap, &passed, (&end, room)) {
+            passed = next;
+            match passed.separate_from(&closest) {
+                Proximity::Apart(found) => closest = found,
+                Proximity::Overlapping => break,
+            }
+            continue;
+        }
+        // The best plane has no room left: another may still divide the pair for
+        // the shortest interval.
+        minimum_steps += 1;
+        let next = (minimum_steps <= MAX_MINIMUM_STEPS)
+            .then(|| pair.minimum_step(&closest, &passed, &end))
+            .flatten();
+        match next {
+            Some((next, _)) if next.time >= end.time => return Passage::Free,
+            Some((next, found)) => (passed, closest) = (next, found),
+            None => break,
+        }
+    }
+    Passage::Blocked(Impact { time: passed.time, axis: closest.axis, point: closest.on_a })
+}

@@ -1,0 +1,228 @@
+//! The box sweep: a player's box moved in a straight line, through the onion for
+//! the world and past [`NearbyBodies`].
+
+use glam::{DVec3, Vec3};
+use maps::geometry::Aabb;
+use maps::{Clearance, SizeId, Trace};
+
+use crate::bodies::guard::Space;
+use crate::collision::cascade::{Body, Candidates, least_gap, pass};
+use crate::collision::distances::{LEAST_CLEARANCE, MARGIN, REST_GAP};
+use crate::collision::pose::Pose;
+use crate::collision::shape::Shape;
+use crate::collision::time_of_impact::{Impact, Passage};
+use crate::context::StepContext;
+
+/// The distance in units at which an agent stops before a body: a little more than
+/// the solver's rest gap, or a crate would be pushed back and forth between an
+/// agent's feet and the floor.
+const AGENT_GAP: f64 = 1.25 * REST_GAP;
+
+/// A player who approaches a body by no more than this share of the motion passes
+/// along it and may come nearer to it: a crate that rests on a player's head is
+/// never quite level, and the player would be wedged between it and the floor.
+const GRAZING: f64 = 1.0 / 16.0;
+
+/// How near: twice the guard's margin, so that the end of the motion is free, too.
+const GRAZING_GAP: f64 = 2.0 * MARGIN;
+
+/// The bodies that a player may run into.
+pub(crate) trait NearbyBodies<'a> {
+    /// Calls `each` with all bodies whose box touches `bounds`, by ascending slot.
+    fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, &Body<'a>));
+    /// Velocity of the body in this slot, in units per second.
+    fn velocity(&self, slot: u16) -> DVec3;
+    /// Whether the player is the one who set the body in this slot going.
+    fn is_own_doing(&self, slot: u16) -> bool;
+}
+
+/// Sweeps of one tick hardly reach farther than this, in units: a step up and down,
+/// and three times the running speed.
+const IN_REACH: f64 = 36.0;
+
+/// All bodies but the player in a slot, where they are now.
+pub(crate) struct LiveBodies<'a> {
+    space: Space<'a>,
+    slot: u16,
+    /// All bodies that touch this box are in `near`: a player sweeps some ten times a
+    /// tick.
+    reach: Aabb,
+    near: Vec<(u16, Aabb, Body<'a>)>,
+}
+
+impl<'a> LiveBodies<'a> {
+    /// The bodies near the player in `slot`, whose box is `bounds`.
+    pub(crate) fn new(space: Space<'a>, slot: u16, bounds: &Aabb) -> Self {
+        let reach = bounds.inflated(IN_REACH);
+        let mut near = Vec::new();
+        space.visit_entities(&reach, Some(slot), &mut |other, body| {
+            near.push((other, body.speedbox(), body));
+        });
+        Self { space, slot, reach, near }
+    }
+}
+
+impl<'a> NearbyBodies<'a> for LiveBodies<'a> {
+    fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, &Body<'a>)) {
+        if self.reach.encloses(bounds) {
+            let touched = self.near.iter().filter(|(_, around, _)| around.overlaps(bounds));
+            touched.for_each(|(slot, _, body)| each(*slot, body));
+        } else {
+            self.space.visit_entities(bounds, Some(self.slot), &mut |slot, body| each(slot, &body));
+        }
+    }
+
+    fn velocity(&self, slot: u16) -> DVec3 {
+        self.space.entities.get(slot).map_or(DVec3::ZERO, |entity| entity.velocity)
+    }
+
+    fn is_own_doing(&self, slot: u16) -> bool {
+        let entity = self.space.entities.get(slot);
+        entity.is_some_and(|entity| entity.shoved_by == Some(self.slot))
+    }
+}
+
+/// The result of a sweep.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SweepResult {
+    /// The last free position.
+    pub(crate) end: Vec3,
+    /// Share of the motion, `1` if nothing was hit.
+    pub(crate) time: f64,
+    /// What stopped it, if anything did.
+    pub(crate) hit: Option<SweepHit>,
+}
+
+/// What a sweep hit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SweepHit {
+    /// Unit normal of the surface, towards the player.
+    pub(crate) normal: DVec3,
+    /// The slot of the entity that was hit, or `None` for the world.
+    pub(crate) entity: Option<u16>,
+}
+
+/// The planes that divided a player's box from its neighbours in the earlier sweeps
+/// of a tick, with the tick's context.
+#[derive(Debug)]
+pub(crate) struct PlaneCache<'a> {
+    pub(crate) context: &'a mut StepContext,
+    planes: Vec<(u16, DVec3)>,
+}
+
+impl<'a> PlaneCache<'a> {
+    pub(crate) fn new(context: &'a mut StepContext) -> Self {
+        Self { context, planes: Vec::new() }
+    }
+
+    /// How far the motion past the body in `slot` is free; the plane that divided the
+    /// pair last is tried first.
+    fn pass(&mut self, slot: u16, body: &Body, obstacle: &Body) -> Passage {
+        let known = self.planes.iter().position(|(other, _)| *other == slot);
+        let axis = known.map(|index| self.planes[index].1);
+        let way = body.motion.end.position - body.motion.start.position;
+        let mut passage = pass(body, obstacle, (0.0, 1.0), AGENT_GAP, axis, self.context);
+        if let Passage::Blocked(impact) = passage
+            && way.dot(impact.axis) < GRAZING * way.length()
+        {
+            passage = pass(body, obstacle, (0.0, 1.0), GRAZING_GAP, axis, self.context);
+        }
+        // Only where they meet: it must not matter which stage proved a motion free.
+        if let Passage::Blocked(impact) = passage {
+            match known {
+                Some(index) => self.planes[index].1 = impact.axis,
+                None => self.planes.push((slot, impact.axis)),
+            }
+        }
+        passage
+    }
+}
+
+/// A player's box in its map.
+#[derive(Clone, Copy)]
+pub(crate) struct Agent<'a> {
+    pub(crate) map: &'a maps::World,
+    pub(crate) shape: &'a Shape,
+    pub(crate) size: SizeId,
+}
+
+impl Agent<'_> {
+    /// The world within `radius` of the box at `position`.
+    pub(crate) fn clearance(&self, position: Vec3, radius: f32) -> Clearance {
+        self.map.clearance(self.size, position, radius)
+    }
+
+    /// Whether the box may stand at `position`.
+    pub(crate) fn is_free<'b>(&self, position: Vec3, crowd: &impl NearbyBodies<'b>) -> bool {
+        if self.clearance(position, LEAST_CLEARANCE) != Clearance::Clear {
+            return false;
+        }
+        let body = Body::standing(self.shape, Pose::at(position.as_dvec3()));
+        let mut free = true;
+        crowd.visit(&body.speedbox().inflated(MARGIN), &mut |_, other| {
+            free = free && least_gap(&body, other, Candidates::ALL).is_some_and(|gap| gap > MARGIN);
+        });
+        free
+    }
+
+    /// Sweeps the box from `start` towards `end` until it meets something.
+    pub(crate) fn sweep<'b>(
+        &self,
+        start: Vec3,
+        end: Vec3,
+        crowd: &impl NearbyBodies<'b>,
+        memory: &mut PlaneCache,
+    ) -> SweepResult {
+        let trace = self.map.find_first_transition(self.size, start, end);
+        let (mut reach, mut time, mut hit) = match trace {
+            Trace::Clear => (end, 1.0, None),
+            // The start is empty by invariant: the box is wedged in a crack thinner
+            // than the trace's resolution. It stays.
+            Trace::StartSolid => return SweepResult { end: start, time: 0.0, hit: None },
+            Trace::Hit(hit) => {
+                let found = SweepHit { normal: hit.normal.as_dvec3(), entity: None };
+                (hit.end, f64::from(hit.time), Some(found))
+            }
+        };
+        // The end is rounded to `f32`, which changes the direction: the rounded motion
+        // is checked again, a few times at most, each time shorter.
+        for shorter in [1.0, 0.99, 0.9, 0.5] {
+            let Some((impact, other)) = self.first_impact(start, reach, crowd, memory) else {
+                return SweepResult { end: reach, time, hit };
+            };
+            time *= impact.time * shorter;
+            hit = Some(SweepHit { normal: -impact.axis, entity: Some(other) });
+            reach = start + (reach - start) * (impact.time * shorter) as f32;
+            let bent = self.map.find_first_transition(self.size, start, reach);
+            if reach == start || !matches!(bent, Trace::Clear) {
+                break;
+            }
+        }
+        SweepResult { end: start, time: 0.0, hit }
+    }
+
+    fn first_impact<'b>(
+        &self,
+        start: Vec3,
+        end: Vec3,
+        crowd: &impl NearbyBodies<'b>,
+        memory: &mut PlaneCache,
+    ) -> Option<(Impact, u16)> {
+        let from = Pose::at(start.as_dvec3());
+        let body = Body::moving(self.shape, from, Pose::at(end.as_dvec3()));
+        let mut first: Option<(Impact, u16)> = None;
+        crowd.visit(&body.speedbox().inflated(AGENT_GAP), &mut |other, obstacle| {
+            let impact = match memory.pass(other, &body, obstacle) {
+                Passage::Free => return,
+                Passage::Blocked(impact) => impact,
+                Passage::Overlapping => {
+                    Impact { time: 0.0, axis: DVec3::ZERO, point: from.position }
+                }
+            };
+            if first.is_none_or(|(earliest, _)| impact.time < earliest.time) {
+                first = Some((impact, other));
+            }
+        });
+        first
+    }
+}

@@ -1,0 +1,89 @@
+//! Lag compensation: where the players were in the latest ticks.
+
+use std::collections::VecDeque;
+
+use crate::bodies::entities::Entities;
+use crate::bodies::roles::Role;
+use crate::collision::pose::{Motion, Pose};
+use crate::collision::shape::ShapeId;
+use crate::state::EntityId;
+
+/// Ticks that are kept: half a second at a server's highest tick rate, well above
+/// the longest compensation that it allows.
+const KEPT: usize = 64;
+
+/// Units of [`Command::view_age`](crate::Command::view_age) in a tick.
+const PARTS: u64 = 16;
+
+/// A player who moved farther than this in a tick, in units, was put elsewhere: no
+/// position in between is used.
+const RELOCATED: f64 = 128.0;
+
+/// Where the players were at the end of the latest ticks, so that a ray can be judged
+/// by what the shooter saw: a client shows a moving opponent where it was a round
+/// trip and an interpolation delay ago.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PositionHistory {
+    /// The latest tick first; each in ascending order of slot.
+    ticks: VecDeque<Vec<PastPose>>,
+}
+
+/// Shape and pose of a player at the end of a tick.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PastPose {
+    pub(crate) player: EntityId,
+    pub(crate) shape: ShapeId,
+    pub(crate) pose: Pose,
+}
+
+impl PositionHistory {
+    /// Adds the tick that has just ended, and forgets the oldest.
+    pub(crate) fn remember(&mut self, entities: &Entities) {
+        let mut poses = if self.ticks.len() < KEPT {
+            Vec::new()
+        } else {
+            self.ticks.pop_back().unwrap_or_default()
+        };
+        poses.clear();
+        let players = entities.iter().filter(|entity| matches!(entity.role, Role::Player(_)));
+        poses.extend(players.filter_map(|entity| {
+            let placement = entity.placement()?;
+            Some(PastPose { player: entity.id, shape: placement.shape(), pose: *placement.pose() })
+        }));
+        self.ticks.push_front(poses);
+    }
+
+    /// Where `player` was `age` sixteenths of a tick before the end of the tick that
+    /// is being simulated; `None` if they were not there. An age beyond the oldest
+    /// tick that is kept counts as that one.
+    pub(crate) fn pose_at(&self, player: EntityId, age: u16) -> Option<PastPose> {
+        // The latest tick that is kept is the one before the one being simulated.
+        let age = u64::from(age).saturating_sub(PARTS);
+        let (ticks, parts) = ((age / PARTS) as usize, age % PARTS);
+        let last = self.ticks.len().checked_sub(1)?;
+        let later = self.at(ticks.min(last), player);
+        if parts == 0 || ticks >= last {
+            return later;
+        }
+        let earlier = self.at(ticks + 1, player)?;
+        let Some(later) = later else { return Some(earlier) };
+        let way = later.pose.position - earlier.pose.position;
+        if way.length() > RELOCATED {
+            return Some(earlier);
+        }
+        let share = 1.0 - parts as f64 / PARTS as f64;
+        let pose = Motion::new(earlier.pose, later.pose).at(share);
+        Some(PastPose { pose, ..earlier })
+    }
+
+    fn at(&self, ticks: usize, player: EntityId) -> Option<PastPose> {
+        let poses = self.ticks.get(ticks)?;
+        let index = poses.binary_search_by_key(&player.slot, |pose_at| pose_at.player.slot).ok()?;
+        Some(poses[index]).filter(|pose_at| pose_at.player == player)
+    }
+
+    /// Everything that is remembered, the latest tick first.
+    pub(crate) fn poses(&self) -> impl Iterator<Item = &PastPose> {
+        self.ticks.iter().flatten()
+    }
+}

@@ -1,0 +1,178 @@
+//! Cargo of a hovertank: dropping it, and turning it into a repair pad.
+
+use glam::{DQuat, DVec3};
+
+use crate::arena::{Arena, spawn};
+use crate::bodies::blocker::Blocker;
+use crate::bodies::contact::Pair;
+use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::guard::{Placement, Space};
+use crate::bodies::roles::{Cargo, Role};
+use crate::bodies::sleep;
+use crate::bodies::sleep::TOUCH;
+use crate::collision::pose::Pose;
+use crate::collision::shape::ShapeId;
+use crate::context::StepContext;
+use crate::conventions::turn;
+use crate::event::Event;
+use crate::players::combat::Combat;
+use crate::state::{EntityId, ModelId};
+
+/// Gap between the hull and the box under it, in units.
+const DROP_GAP: f64 = 1.0;
+
+/// Least height of the normal of ground for a pad: cosine of 60 degrees. A box that
+/// touches a wall is still falling.
+const GROUND: f64 = 0.5;
+
+/// Heights above the ground at which a pad is tried, in units: a slope is higher
+/// under the pad's rim than under its middle.
+const LIFTS: [f64; 4] = [1.0, 8.0, 20.0, 40.0];
+
+/// Seconds until a box that found no room for a pad tries again.
+const PATIENCE: f64 = 0.5;
+
+/// Drops a box from under the tank in `slot`, if there is room for it. A tank has
+/// one piece of cargo: the one that it dropped before is removed.
+pub(crate) fn drop_cargo(combat: &mut Combat, slot: u16) {
+    let Some((model, shape)) = model_of(combat.arena, "cargo_box") else { return };
+    let Some(tank) = combat.entities.get(slot) else { return };
+    let (owner, velocity) = (tank.id, tank.velocity);
+    let (Some(vehicle), Some(hull)) = (tank.hovertank(), tank.placement()) else { return };
+    let before = vehicle.cargo;
+    let position = hull
+        .pose()
+        .position
+        .with_z(hull.bounds().min.z - DROP_GAP - combat.arena.shapes[shape].bounds.max.z);
+    let pose = Pose { position, orientation: upright(hull.pose().orientation) };
+    let space =
+        Space { map: &combat.arena.map, shapes: &combat.arena.shapes, entities: combat.entities };
+    let Some(placement) = space.place(shape, pose, None, combat.context) else { return };
+    if let Some(before) = before {
+        remove(combat.entities, before);
+    }
+    let role = Role::Cargo(Cargo { model, owner, wait: 0 });
+    let Some(id) = combat.entities.insert(role, shape) else { return };
+    combat.entities.commit(id.slot, placement);
+    if let Some(cargo) = combat.entities.get_mut(id.slot) {
+        cargo.velocity = velocity;
+    }
+    own(combat.entities, owner, id);
+}
+
+/// Turns boxes that touch the ground into repair pads, each at the nearest free
+/// place for one. A box without such a place stays a box for the time being.
+pub(crate) fn deploy(
+    arena: &Arena,
+    entities: &mut Entities,
+    pairs: &[Pair],
+    events: &mut Vec<Event>,
+    context: &mut StepContext,
+) {
+    for slot in entities.slots_where(|entity| matches!(entity.role, Role::Cargo(_))) {
+        let Some(entity) = entities.get_mut(slot) else { continue };
+        let Role::Cargo(cargo) = &mut entity.role else { continue };
+        let owner = cargo.owner;
+        cargo.wait = cargo.wait.saturating_sub(1);
+        let waits = cargo.wait > 0;
+        // A sleeping box has no contacts and would wait for ever.
+        entity.sleep.reset_timers();
+        let (Some(ground), false) = (ground(slot, pairs), waits) else { continue };
+        let Some(pad) = room_for_pad(arena, entities, slot, ground, context) else {
+            if let Some(Role::Cargo(cargo)) = entities.get_mut(slot).map(|e| &mut e.role) {
+                cargo.wait = (PATIENCE / context.seconds).ceil() as u16;
+            }
+            continue;
+        };
+        if let Some(pad) = replace(arena, entities, slot, pad) {
+            own(entities, owner, pad);
+            events.push(Event::Deployed { pad });
+        }
+    }
+}
+
+/// Removes an entity and wakes the bodies that leant on it; an id that is no longer
+/// there is ignored.
+pub(crate) fn remove(entities: &mut Entities, id: EntityId) {
+    let left = entities.remove(id);
+    if let Some(placement) = left.as_ref().and_then(Entity::placement) {
+        sleep::wake_around(entities, placement.bounds());
+    }
+}
+
+/// Height of the ground that the box in `slot` touches, if it touches any.
+fn ground(slot: u16, pairs: &[Pair]) -> Option<f64> {
+    let first = pairs.partition_point(|pair| pair.key.body < slot);
+    let own = pairs[first..].iter().take_while(|pair| pair.key.body == slot);
+    let carries =
+        |pair: &&Pair| matches!(pair.key.other, Blocker::Solid(_)) && pair.axis.z < -GROUND;
+    let points = own.filter(carries).flat_map(|pair| &pair.points);
+    points.filter(|point| point.gap < TOUCH).map(|point| point.on_body.z).reduce(f64::max)
+}
+
+/// A place for a pad where the box in `slot` is, as if the box were gone: on the
+/// ground, a little higher, or the nearest one in sight.
+fn room_for_pad(
+    arena: &Arena,
+    entities: &mut Entities,
+    slot: u16,
+    ground: f64,
+    context: &mut StepContext,
+) -> Option<Placement> {
+    let (_, shape) = model_of(arena, "repair_pad")?;
+    let standing = *entities.get(slot)?.placement()?;
+    let orientation = upright(standing.pose().orientation);
+    let below = arena.shapes[shape].bounds.min.z;
+    let at = |lift: f64| {
+        let position = standing.pose().position.with_z(ground - below + lift);
+        Pose { position, orientation }
+    };
+    entities.withdraw(slot);
+    let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+    let mut on_ground = LIFTS.iter().map(|&lift| at(lift));
+    let found = on_ground
+        .find_map(|pose| space.place(shape, pose, None, context))
+        .or_else(|| spawn::nearest_free(&space, shape, at(LIFTS[1]), arena.sight, context));
+    // Nothing has moved meanwhile: the box's place is still free.
+    entities.commit(slot, standing);
+    found
+}
+
+/// Replaces the box in `slot` by a pad.
+fn replace(
+    arena: &Arena,
+    entities: &mut Entities,
+    slot: u16,
+    place: Placement,
+) -> Option<EntityId> {
+    let (model, shape) = model_of(arena, "repair_pad")?;
+    let cargo = entities.get(slot)?.id;
+    let left = entities.remove(cargo)?;
+    // At least the slot of the box is free.
+    let pad = entities.insert(Role::Prop(model), shape)?;
+    entities.commit(pad.slot, place);
+    let entity = entities.get_mut(pad.slot)?;
+    entity.velocity = left.velocity;
+    if let Some(left) = left.placement() {
+        sleep::wake_around(entities, left.bounds());
+    }
+    Some(pad)
+}
+
+/// Notes the cargo with its owner, if the owner is still there.
+fn own(entities: &mut Entities, owner: EntityId, cargo: EntityId) {
+    if let Some(tank) = entities.find_mut(owner).and_then(Entity::hovertank_mut) {
+        tank.cargo = Some(cargo);
+    }
+}
+
+fn model_of(arena: &Arena, name: &str) -> Option<(ModelId, ShapeId)> {
+    let model = arena.model(name)?;
+    Some((model, arena.shapes.of_model(model)?))
+}
+
+/// The same heading without any tilt.
+fn upright(orientation: DQuat) -> DQuat {
+    let ahead = orientation * DVec3::X;
+    turn(libm::atan2(ahead.y, ahead.x))
+}

@@ -1,0 +1,267 @@
+//! How a player moves: walking, jumping, crouching, stepping up, sliding.
+//!
+//! [`step`] is a pure function of a player's state, one [`Command`] and the
+//! answers to its sweeps ([`Surroundings`]): the server passes the whole moving
+//! world, a predicting client the part that it knows. The rules are Quake's:
+//! friction and acceleration on the ground, a little control in the air, steps of
+//! 18 units.
+
+mod slide;
+
+use glam::{DVec3, Vec3};
+use maps::{Clearance, SURFACE_DISTANCE};
+
+use crate::arena::triggers::Effect;
+use crate::bodies::roles::Walker;
+use crate::collision::distances::LEAST_CLEARANCE;
+use crate::command::{Buttons, Command};
+use crate::conventions::{GRAVITY, heading};
+use crate::players::agent::{SweepHit, SweepResult};
+use crate::state::Posture;
+
+use slide::{slide, slide_and_step};
+
+/// Ground friction assumes at least this speed, in units per second, so that a slow
+/// player stops within a short time.
+const STOP_SPEED: f64 = 100.0;
+/// Share of the speed that friction removes per second.
+const FRICTION: f64 = 6.0;
+/// Share of the wished speed that is gained per second on the ground.
+const GROUND_ACCELERATION: f64 = 10.0;
+/// The same in the air.
+const AIR_ACCELERATION: f64 = 1.0;
+/// Running speed in units per second.
+const RUN_SPEED: f64 = 320.0;
+/// Share of the running speed when walking or crouching.
+const SLOW: f64 = 0.5;
+/// Upward speed of a jump: 45 units high.
+const JUMP_SPEED: f64 = 270.0;
+/// Least height of the normal of ground that carries: the cosine of about 45.6
+/// degrees.
+pub(crate) const WALKABLE: f64 = 0.7;
+/// Ground nearer than this, in units, carries.
+const GROUND_REACH: f32 = 0.25;
+/// Speed of a player who leaves a teleporter, as in Quake.
+const TELEPORT_SPEED: f64 = 300.0;
+/// Most surfaces to move away from within one tick: more than meet in any corner.
+const MAX_SURFACES: usize = 6;
+/// Highest speed of a player, in units per second.
+const MAX_SPEED: f64 = 2000.0;
+
+/// The whole motion state of a player on foot: with the same surroundings and
+/// commands it leads to the same states, bit for bit, wherever it is computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlayerMotion {
+    /// Centre of the player's box, in units.
+    pub position: Vec3,
+    /// Units per second.
+    pub velocity: Vec3,
+    /// The rest of the state.
+    pub walker: Walker,
+}
+
+/// The same while a tick is computed, with the velocity in `f64`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Motion {
+    pub(crate) position: Vec3,
+    pub(crate) velocity: DVec3,
+    pub(crate) walker: Walker,
+}
+
+/// What a player moves through.
+pub(crate) trait Surroundings {
+    /// Sweeps the box of `posture` in a straight line until it meets something.
+    fn sweep(&mut self, posture: Posture, start: Vec3, end: Vec3) -> SweepResult;
+    /// Whether the box of `posture` may stand at `position`.
+    fn is_free(&mut self, posture: Posture, position: Vec3) -> bool;
+    /// The world within `radius` of the box of `posture`.
+    fn clearance(&self, posture: Posture, position: Vec3, radius: f32) -> Clearance;
+    /// How much higher the centre is when standing than when crouching, the
+    /// feet staying where they are.
+    fn rise(&self) -> f32;
+    /// Velocity of the entity in this slot, on which the player may stand.
+    fn drift(&self, entity: u16) -> DVec3;
+    /// The effect of the trigger at a position, if there is one.
+    fn trigger(&self, posture: Posture, position: Vec3) -> Option<Effect>;
+}
+
+/// What a player met during a tick.
+#[derive(Debug, Default)]
+pub(crate) struct Encounters {
+    /// The hits of the player's sweeps, with the speed into each surface.
+    pub(crate) touched: Vec<(SweepHit, f64)>,
+    /// Whether the player went through a teleporter.
+    pub(crate) teleported: bool,
+}
+
+/// Ground that carries.
+#[derive(Clone, Copy, Debug)]
+struct Ground {
+    normal: DVec3,
+    /// The horizontal part of its own velocity.
+    drift: DVec3,
+}
+
+/// Computes one tick of `seconds`.
+pub(crate) fn step(
+    start: PlayerMotion,
+    command: Command,
+    seconds: f64,
+    surroundings: &mut impl Surroundings,
+    encounters: &mut Encounters,
+) -> PlayerMotion {
+    let PlayerMotion { position, velocity, walker } = start;
+    let mut motion = Motion { position, velocity: velocity.as_dvec3(), walker };
+    motion.walker.yaw = command.yaw;
+    change_posture(&mut motion, command, surroundings);
+    let checked = motion.position;
+    let ground = find_ground(&mut motion, surroundings);
+    jump(&mut motion, command);
+    let drift = ground.map_or(DVec3::ZERO, |ground| ground.drift);
+    // On moving ground the player walks relative to the ground.
+    motion.velocity -= drift;
+    if motion.walker.grounded {
+        apply_friction(&mut motion, seconds);
+    }
+    accelerate(&mut motion, command, ground, seconds);
+    motion.velocity = (motion.velocity + drift).clamp_length_max(MAX_SPEED);
+    let touched = &mut encounters.touched;
+    if motion.walker.grounded {
+        let normal = ground.map(|ground| ground.normal);
+        slide_and_step(&mut motion, normal, seconds, surroundings, touched);
+    } else {
+        // Half of gravity before and half after give the exact parabola.
+        motion.velocity.z -= GRAVITY * seconds * 0.5;
+        slide(&mut motion, None, seconds, surroundings, touched);
+        motion.velocity.z -= GRAVITY * seconds * 0.5;
+    }
+    keep_off(&mut motion, checked, surroundings);
+    encounters.teleported = pull_trigger(&mut motion, surroundings);
+    find_ground(&mut motion, surroundings);
+    let Motion { position, velocity, walker } = motion;
+    PlayerMotion { position, velocity: velocity.as_vec3(), walker }
+}
+
+/// Moves the player away from surfaces that are nearer than a trace would have
+/// stopped. A sweep that meets nothing may end at any distance from a wall beside
+/// it, where a test in `f32` is not reliable. A player who cannot get clear stays at
+/// `checked`, the position before.
+fn keep_off(motion: &mut Motion, checked: Vec3, surroundings: &mut impl Surroundings) {
+    let posture = motion.walker.posture;
+    for _ in 0..MAX_SURFACES {
+        let near = surroundings.clearance(posture, motion.position, SURFACE_DISTANCE * 0.5);
+        let Clearance::Near(near) = near else { break };
+        let off = motion.position + near.normal * (SURFACE_DISTANCE - near.distance);
+        motion.position = surroundings.sweep(posture, motion.position, off).end;
+    }
+    if surroundings.clearance(posture, motion.position, LEAST_CLEARANCE) != Clearance::Clear {
+        motion.position = checked;
+    }
+}
+
+/// Applies the trigger at the player's position. Returns whether it was a
+/// teleporter; a teleporter whose destination is taken has no effect.
+fn pull_trigger(motion: &mut Motion, surroundings: &mut impl Surroundings) -> bool {
+    let posture = motion.walker.posture;
+    match surroundings.trigger(posture, motion.position) {
+        None => false,
+        Some(Effect::Push(velocity)) => {
+            motion.velocity = velocity.clamp_length_max(MAX_SPEED);
+            false
+        }
+        Some(Effect::Teleport { to, yaw }) => {
+            let sunk = match posture {
+                Posture::Standing => 0.0,
+                Posture::Crouching => surroundings.rise(),
+            };
+            let to = to - Vec3::Z * sunk;
+            if !surroundings.is_free(posture, to) {
+                return false;
+            }
+            motion.position = to;
+            motion.velocity = (heading(yaw) * TELEPORT_SPEED).extend(0.0);
+            true
+        }
+    }
+}
+
+fn change_posture(motion: &mut Motion, command: Command, surroundings: &mut impl Surroundings) {
+    let rise = Vec3::Z * surroundings.rise();
+    let wanted = if command.buttons.contains(Buttons::CROUCH) {
+        Posture::Crouching
+    } else {
+        Posture::Standing
+    };
+    let moved = match (motion.walker.posture, wanted) {
+        (Posture::Standing, Posture::Crouching) => motion.position - rise,
+        (Posture::Crouching, Posture::Standing) => motion.position + rise,
+        _ => return,
+    };
+    if surroundings.is_free(wanted, moved) {
+        motion.position = moved;
+        motion.walker.posture = wanted;
+    }
+}
+
+/// The ground below the player, if it carries.
+fn find_ground(motion: &mut Motion, surroundings: &mut impl Surroundings) -> Option<Ground> {
+    motion.walker.grounded = false;
+    // A player who moves up so fast has left the ground, however near it is.
+    if motion.velocity.z > JUMP_SPEED * 0.5 {
+        return None;
+    }
+    let below = motion.position - Vec3::Z * GROUND_REACH;
+    let hit = surroundings.sweep(motion.walker.posture, motion.position, below).hit?;
+    motion.walker.grounded = hit.normal.z >= WALKABLE;
+    let drift = hit.entity.map_or(DVec3::ZERO, |entity| surroundings.drift(entity));
+    let drift = drift.with_z(0.0);
+    motion.walker.grounded.then_some(Ground { normal: hit.normal, drift })
+}
+
+fn jump(motion: &mut Motion, command: Command) {
+    let pressed = command.buttons.contains(Buttons::JUMP);
+    if !pressed {
+        motion.walker.jump_held = false;
+    } else if motion.walker.grounded && !motion.walker.jump_held {
+        motion.velocity.z = JUMP_SPEED;
+        motion.walker.grounded = false;
+        motion.walker.jump_held = true;
+    }
+}
+
+fn apply_friction(motion: &mut Motion, seconds: f64) {
+    let speed = motion.velocity.length();
+    if speed < 1.0 {
+        motion.velocity = DVec3::ZERO;
+        return;
+    }
+    let lost = speed.max(STOP_SPEED) * FRICTION * seconds;
+    motion.velocity *= (speed - lost).max(0.0) / speed;
+}
+
+/// Accelerates along the wished direction only, up to the wished speed.
+fn accelerate(motion: &mut Motion, command: Command, ground: Option<Ground>, seconds: f64) {
+    let wish = wished(command, motion.walker.posture);
+    let Some(mut direction) = wish.try_normalize() else { return };
+    let mut rate = AIR_ACCELERATION;
+    if let Some(Ground { normal, .. }) = ground.filter(|_| motion.walker.grounded) {
+        rate = GROUND_ACCELERATION;
+        // Along the slope, not into it.
+        direction = (direction - normal * direction.dot(normal)).normalize_or_zero();
+    }
+    let speed = wish.length();
+    let missing = speed - motion.velocity.dot(direction);
+    if missing > 0.0 {
+        motion.velocity += direction * (rate * speed * seconds).min(missing);
+    }
+}
+
+fn wished(command: Command, posture: Posture) -> DVec3 {
+    let heading = heading(command.yaw);
+    let forward = DVec3::new(heading.x, heading.y, 0.0);
+    let right = DVec3::new(heading.y, -heading.x, 0.0);
+    let wish = (forward * f64::from(command.forward) + right * f64::from(command.right)) / 127.0;
+    let slow = posture == Posture::Crouching || command.buttons.contains(Buttons::WALK);
+    let speed = if slow { RUN_SPEED * SLOW } else { RUN_SPEED };
+    wish.clamp_length_max(1.0) * speed
+}

@@ -1,0 +1,147 @@
+//! Sliding along surfaces, and stepping up ledges.
+
+use glam::{DVec3, Vec3};
+
+use super::{Motion, Surroundings, WALKABLE};
+use crate::players::agent::SweepHit;
+
+/// Most straight pieces of one tick's motion.
+const MAX_BENDS: usize = 4;
+
+/// Most surfaces met within a tick; with more the player is in a pocket and stops.
+const MAX_PLANES: usize = 5;
+
+/// A velocity that leaves a surface slower than this, in units per second, counts as
+/// going into it.
+const LEAVING: f64 = 0.1;
+
+/// Two hits belong to the same plane if the cosine between their normals is greater
+/// than this.
+const SAME_PLANE: f64 = 0.99;
+
+/// Factor on the removed part of a clipped velocity: slightly above one, so that
+/// rounding does not leave a velocity into the surface.
+const OVERCLIP: f64 = 1.001;
+
+/// Highest ledge that a player walks up without a jump, in units.
+const STEP_HEIGHT: f32 = 18.0;
+
+/// Moves for `seconds` at the motion's velocity and slides along the surfaces that
+/// are met. Returns whether there were any.
+pub(super) fn slide(
+    motion: &mut Motion,
+    ground: Option<DVec3>,
+    seconds: f64,
+    surroundings: &mut impl Surroundings,
+    touched: &mut Vec<(SweepHit, f64)>,
+) -> bool {
+    let mut planes: Vec<DVec3> = ground.into_iter().collect();
+    let wanted = motion.velocity;
+    let mut left = seconds;
+    if let Some(normal) = ground {
+        motion.velocity = clip(motion.velocity, normal);
+    }
+    for relative_sagitta in 0..MAX_BENDS {
+        let end = motion.position + (motion.velocity * left).as_vec3();
+        if end == motion.position {
+            return relative_sagitta > 0;
+        }
+        let sweep = surroundings.sweep(motion.walker.posture, motion.position, end);
+        motion.position = sweep.end;
+        let Some(hit) = sweep.hit else {
+            if sweep.time < 1.0 {
+                // Wedged: there is nothing to slide along.
+                motion.velocity = DVec3::ZERO;
+            }
+            return relative_sagitta > 0 || sweep.time < 1.0;
+        };
+        let into = -motion.velocity.dot(hit.normal);
+        touched.push((hit, into));
+        left *= 1.0 - sweep.time;
+        if planes.iter().any(|plane| plane.dot(hit.normal) > SAME_PLANE) {
+            // The same surface again, by rounding: move away from it a little.
+            motion.velocity += hit.normal;
+            continue;
+        }
+        planes.push(hit.normal);
+        if planes.len() > MAX_PLANES {
+            motion.velocity = DVec3::ZERO;
+            return true;
+        }
+        motion.velocity = along_all(motion.velocity, &planes);
+        // Turning back would jitter in corners; standing does not.
+        if motion.velocity.dot(wanted) <= 0.0 {
+            motion.velocity = DVec3::ZERO;
+            return true;
+        }
+    }
+    true
+}
+
+/// Slides; where a surface is met on the ground, also tries the motion a step higher
+/// and keeps the one that leads farther.
+pub(super) fn slide_and_step(
+    motion: &mut Motion,
+    ground: Option<DVec3>,
+    seconds: f64,
+    surroundings: &mut impl Surroundings,
+    touched: &mut Vec<(SweepHit, f64)>,
+) {
+    let start = *motion;
+    let mut met = Vec::new();
+    if !slide(motion, ground, seconds, surroundings, &mut met) {
+        descend(motion, ground, surroundings);
+        return;
+    }
+    let posture = start.walker.posture;
+    let up = surroundings.sweep(posture, start.position, start.position + Vec3::Z * STEP_HEIGHT);
+    let mut high = Motion { position: up.end, ..start };
+    let mut met_above = Vec::new();
+    slide(&mut high, None, seconds, surroundings, &mut met_above);
+    let rise = Vec3::Z * (up.end.z - start.position.z);
+    let down = surroundings.sweep(posture, high.position, high.position - rise);
+    high.position = down.end;
+    let lands = down.hit.is_none_or(|hit| hit.normal.z >= WALKABLE);
+    let gained = |to: Vec3| (to - start.position).truncate().length_squared();
+    if lands && gained(high.position) > gained(motion.position) + 1e-3 {
+        *motion = high;
+        met = met_above;
+    }
+    touched.append(&mut met);
+}
+
+/// Keeps the player on ground that falls away: down a stair, or over the crest of a
+/// ramp.
+fn descend(motion: &mut Motion, ground: Option<DVec3>, surroundings: &mut impl Surroundings) {
+    let Some(normal) = ground else { return };
+    // Relative to the ground, not to the horizon: a player who walks up over an edge
+    // continues down, and the rounding of a level floor's normal does not decide.
+    if motion.velocity.dot(normal) > LEAVING {
+        return;
+    }
+    let below = motion.position - Vec3::Z * STEP_HEIGHT;
+    let down = surroundings.sweep(motion.walker.posture, motion.position, below);
+    if down.hit.is_some_and(|hit| hit.normal.z >= WALKABLE) {
+        motion.position = down.end;
+    }
+}
+
+/// `velocity` without the part that goes into the surface.
+fn clip(velocity: DVec3, normal: DVec3) -> DVec3 {
+    let into = velocity.dot(normal);
+    if into < 0.0 { velocity - normal * (into * OVERCLIP) } else { velocity }
+}
+
+/// The velocity clipped so that it enters none of `planes`: along one of them, else
+/// along the crease of two, else zero.
+fn along_all(velocity: DVec3, planes: &[DVec3]) -> DVec3 {
+    let enters = |v: DVec3| planes.iter().any(|plane| v.dot(*plane) < -LEAVING);
+    let single = planes.iter().map(|&plane| clip(velocity, plane));
+    let creases = planes.iter().enumerate().flat_map(|(i, first)| {
+        planes[i + 1..].iter().filter_map(move |second| {
+            let along = first.cross(*second).try_normalize()?;
+            Some(along * along.dot(velocity))
+        })
+    });
+    single.chain(creases).find(|&v| !enters(v)).unwrap_or(DVec3::ZERO)
+}

@@ -1,0 +1,208 @@
+//! The client's share: the server's own movement code, for a client that shows the
+//! player's motion before the server confirms it.
+
+mod pile;
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+use maps::geometry::Aabb;
+use maps::model::Model;
+
+use crate::arena::Arena;
+use crate::bodies::roles::Weapon;
+use crate::collision::cascade::{Body, Candidates, least_gap};
+use crate::collision::pose::Pose;
+use crate::collision::shape::ShapeId;
+use crate::command::Command;
+use crate::context::StepContext;
+use crate::players::agent::{NearbyBodies, PlaneCache};
+use crate::players::movement;
+use crate::players::movement::{Encounters, PlayerMotion};
+use crate::players::walk::{PlayerSurroundings, shove_speed};
+use crate::setup::SetupError;
+use crate::state::{EntityId, EntityState, Kind, ModelId};
+pub use pile::{Moving, Pile};
+
+/// Predicts a player's motion from their commands: the player moves past the other
+/// bodies as the client knows them, and shoves props in the way.
+#[derive(Clone, Debug)]
+pub struct Predictor {
+    arena: Arena,
+}
+
+/// Distance beyond the motion of a tick, in units, within which a player can meet a
+/// body: a step up and down, and the gaps that are kept.
+const BEYOND: f64 = 40.0;
+
+/// Greatest gain of speed within a tick, in units per second: from standing to
+/// running, and a jump.
+const FASTER: f64 = 600.0;
+
+/// The result of a predicted tick.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predicted {
+    /// The player's motion after it.
+    pub motion: PlayerMotion,
+    /// Indices of the props that the player ran into. They have the velocity of the
+    /// shove.
+    pub shoved: Vec<usize>,
+    /// Whether a body that something else than the player moves was in the way or
+    /// carried the player: only the server knows its motion.
+    pub pushed: bool,
+}
+
+impl Predictor {
+    /// A predictor for a match on `map` with bodies of `models`.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the map lacks a size that players need, or there are
+    /// too many models.
+    pub fn new(map: Arc<maps::World>, models: &[Model]) -> Result<Self, SetupError> {
+        Ok(Self { arena: Arena::new(map, models)? })
+    }
+
+    /// The motion of a player after a tick of `seconds` with `command`, past `others`
+    /// (without the player) as they are when the tick begins. `own` are those of them
+    /// that the player has set moving.
+    pub fn step(
+        &self,
+        motion: PlayerMotion,
+        command: Command,
+        seconds: f64,
+        others: &mut [EntityState],
+        own: &[EntityId],
+    ) -> Predicted {
+        let mut context = StepContext::default();
+        let mut encounters = Encounters::default();
+        let crowd = KnownBodies::new(self, others, own, &motion, seconds);
+        let memory = PlaneCache::new(&mut context);
+        let mut around = PlayerSurroundings::new(&self.arena, crowd, memory);
+        let motion = movement::step(motion, command, seconds, &mut around, &mut encounters);
+        let pushed = around.pushed;
+        let mut shoved = Vec::new();
+        for (hit, speed) in &encounters.touched {
+            let Some(index) = others.iter().position(|other| Some(other.id.slot) == hit.entity)
+            else {
+                continue;
+            };
+            let Some(shape) = self.rigid(&others[index]) else { continue };
+            let inverse_mass = self.arena.shapes[shape].inverse_mass;
+            let other = &mut others[index];
+            if let Some(gained) = shove_speed(hit, *speed, other.velocity, inverse_mass) {
+                other.velocity += gained;
+                other.asleep = false;
+                shoved.push(index);
+            }
+        }
+        Predicted { motion, shoved, pushed }
+    }
+
+    /// The bodies that the player shoves (`own`) and those of `bodies` that are near
+    /// them, to be moved by [`Predictor::advance`].
+    pub fn pile(&self, own: &[EntityId], bodies: &[Moving], motion: &PlayerMotion) -> Pile {
+        Pile::new(self, own, bodies, motion)
+    }
+
+    /// Moves a pile by a tick of `seconds` with the server's own solver and guard.
+    /// `motion` is the player's motion after the tick, `others` are the other bodies
+    /// when it began.
+    pub fn advance(
+        &self,
+        pile: &mut Pile,
+        others: &[EntityState],
+        motion: &PlayerMotion,
+        seconds: f64,
+    ) {
+        pile.advance(self, others, motion, seconds);
+    }
+
+    /// Whether bodies of this model explode: a rocket, or a grenade.
+    fn bursts(&self, model: ModelId) -> bool {
+        Weapon::ALL.iter().any(|weapon| self.arena.model(weapon.model_name()) == Some(model))
+    }
+
+    fn player(&self, motion: &PlayerMotion) -> Body<'_> {
+        let shape = self.arena.shapes.of_posture(motion.walker.posture);
+        Body::standing(&self.arena.shapes[shape], Pose::at(motion.position.as_dvec3()))
+    }
+
+    /// The shape of a body that gives way to a shove; `None` for others.
+    fn rigid(&self, other: &EntityState) -> Option<ShapeId> {
+        match other.kind {
+            Kind::Player { .. } => None,
+            Kind::Prop { model } if self.bursts(model) => None,
+            Kind::Vehicle { model } | Kind::Prop { model } => self.arena.shapes.of_model(model),
+        }
+    }
+
+    fn shape(&self, other: &EntityState) -> Option<ShapeId> {
+        match other.kind {
+            Kind::Player { posture } => Some(self.arena.shapes.of_posture(posture)),
+            Kind::Vehicle { model } | Kind::Prop { model } => self.arena.shapes.of_model(model),
+        }
+    }
+
+    fn body(&self, other: &EntityState) -> Option<Body<'_>> {
+        let orientation = match other.kind {
+            Kind::Player { .. } => DQuat::IDENTITY,
+            Kind::Vehicle { .. } | Kind::Prop { .. } => other.orientation,
+        };
+        let pose = Pose { position: other.position, orientation };
+        Some(Body::standing(&self.arena.shapes[self.shape(other)?], pose))
+    }
+}
+
+/// The bodies that a client knows and that the player can meet within a tick.
+struct KnownBodies<'a> {
+    others: &'a [EntityState],
+    own: &'a [EntityId],
+    /// Slot, body, and the box around it.
+    bodies: Vec<(u16, Body<'a>, Aabb)>,
+}
+
+impl<'a> KnownBodies<'a> {
+    fn new(
+        predictor: &'a Predictor,
+        others: &'a [EntityState],
+        own: &'a [EntityId],
+        motion: &PlayerMotion,
+        seconds: f64,
+    ) -> Self {
+        let player = predictor.player(motion);
+        let here = player.speedbox();
+        let speed = f64::from(motion.velocity.length()) + FASTER;
+        let reach = here.inflated(speed * seconds + BEYOND);
+        let body = |other: &EntityState| {
+            let radius = predictor.arena.shapes[predictor.shape(other)?].radius;
+            let around = Aabb::from_centre(other.position, DVec3::splat(radius));
+            if !around.overlaps(&reach) {
+                return None;
+            }
+            let body = predictor.body(other)?;
+            let around = body.speedbox();
+            // A body that seems to overlap the player must be elsewhere.
+            let inside =
+                around.overlaps(&here) && least_gap(&player, &body, Candidates::ALL).is_none();
+            (!inside).then_some((other.id.slot, body, around))
+        };
+        let bodies = others.iter().filter_map(body).collect();
+        Self { others, own, bodies }
+    }
+}
+
+impl<'a> NearbyBodies<'a> for KnownBodies<'a> {
+    fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, &Body<'a>)) {
+        let near = self.bodies.iter().filter(|(.., around)| around.overlaps(bounds));
+        near.for_each(|(slot, body, _)| each(*slot, body));
+    }
+
+    fn velocity(&self, slot: u16) -> DVec3 {
+        let stood_on = self.others.iter().find(|other| other.id.slot == slot);
+        stood_on.map_or(DVec3::ZERO, |other| other.velocity)
+    }
+
+    fn is_own_doing(&self, slot: u16) -> bool {
+        self.own.iter().any(|own| own.slot == slot)
+    }
+}

@@ -1,0 +1,216 @@
+//! What a client predicts of the props that its player shoves.
+
+use glam::DVec3;
+use maps::geometry::Aabb;
+
+use super::Predictor;
+use crate::bodies::contact::Pair;
+use crate::bodies::entities::{Entities, SleepState};
+use crate::bodies::guard::Space;
+use crate::bodies::roles::{Fighter, Player, PlayerBody, Role};
+use crate::bodies::{dynamics, sleep};
+use crate::collision::pose::Pose;
+use crate::collision::shape::ShapeId;
+use crate::context::StepContext;
+use crate::players::movement::PlayerMotion;
+use crate::state::{EntityId, EntityState, Kind};
+
+/// Bodies farther than this, in units, from all that the player shoves are left out
+/// until the server's next snapshot.
+const REACH: f64 = 16.0;
+
+/// Most bodies of a pile, the nearest ones: snapshots of a heap of hundreds are not
+/// exact enough to predict it anyway.
+const MOST: usize = 8;
+
+/// A pose that was rounded for the wire may be nearer to the ground than the guard
+/// allows: it is tried again this much higher, in units.
+const RAISED: [f64; 3] = [0.0, 1.0 / 64.0, 1.0 / 16.0];
+
+/// A body and its angular velocity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moving {
+    /// Its state as in a snapshot.
+    pub state: EntityState,
+    /// Radians per second, world axes.
+    pub spin: DVec3,
+}
+
+/// The bodies that a player shoves and those near them: a small match of their own,
+/// moved by the server's own solver and guard.
+#[derive(Clone, Debug)]
+pub struct Pile {
+    entities: Entities,
+    pairs: Vec<Pair>,
+    /// The slot of the player.
+    player: u16,
+    /// Id and kind of the other bodies in the match, and their slot in the pile.
+    members: Vec<(EntityId, Kind, u16)>,
+}
+
+impl Pile {
+    pub(super) fn new(
+        predictor: &Predictor,
+        own: &[EntityId],
+        bodies: &[Moving],
+        motion: &PlayerMotion,
+    ) -> Self {
+        let near = near(predictor, own, bodies);
+        let places = near.iter().map(|(_, body)| body.state.position);
+        let bounds = Aabb::around(places.chain([motion.position.as_dvec3()]));
+        let mut entities = Entities::new(&bounds, 1);
+        // Contacts are solved in the server's order: players come first.
+        let walker = Role::Player(Player {
+            body: PlayerBody::Box(motion.walker),
+            fighter: Fighter::default(),
+        });
+        let shape = predictor.arena.shapes.of_posture(motion.walker.posture);
+        let player = entities.insert(walker, shape).map_or(0, |id| id.slot);
+        let mut pile = Self { entities, pairs: Vec::new(), player, members: Vec::new() };
+        pile.put(predictor, player, shape, Pose::at(motion.position.as_dvec3()));
+        for (shape, body) in near {
+            pile.add(predictor, shape, body);
+        }
+        pile
+    }
+
+    /// The current state of a body of the pile.
+    pub fn find(&self, id: EntityId) -> Option<Moving> {
+        let (.., kind, slot) = self.members.iter().find(|(member, ..)| *member == id)?;
+        self.seen(id, *kind, *slot)
+    }
+
+    /// The current states of all bodies of the pile but the players.
+    pub fn bodies(&self) -> impl Iterator<Item = Moving> {
+        self.members.iter().filter_map(|(id, kind, slot)| self.seen(*id, *kind, *slot))
+    }
+
+    /// Gives a body the velocity of a shove, in units per second; a body that is not in
+    /// the pile is ignored.
+    pub fn shove(&mut self, id: EntityId, velocity: DVec3) {
+        let Some((.., slot)) = self.members.iter().find(|(member, ..)| *member == id) else {
+            return;
+        };
+        sleep::wake(&mut self.entities, *slot);
+        if let Some(entity) = self.entities.get_mut(*slot) {
+            entity.velocity = velocity;
+        }
+    }
+
+    /// Moves all bodies by a tick of `seconds`, past the player, whose motion is now
+    /// `motion`, and the players among `others`.
+    pub(super) fn advance(
+        &mut self,
+        predictor: &Predictor,
+        others: &[EntityState],
+        motion: &PlayerMotion,
+        seconds: f64,
+    ) {
+        let shapes = &predictor.arena.shapes;
+        for index in 0..self.members.len() {
+            let (id, kind, slot) = self.members[index];
+            let other = others.iter().find(|other| other.id == id);
+            if let (Kind::Player { posture }, Some(other)) = (kind, other) {
+                let goes_to = other.position + other.velocity * seconds;
+                self.put(predictor, slot, shapes.of_posture(posture), Pose::at(goes_to));
+            }
+        }
+        let shape = shapes.of_posture(motion.walker.posture);
+        self.put(predictor, self.player, shape, Pose::at(motion.position.as_dvec3()));
+        if let Some(player) = self.entities.get_mut(self.player) {
+            player.velocity = motion.velocity.as_dvec3();
+        }
+        let mut context = StepContext { seconds, ..StepContext::default() };
+        let map = &predictor.arena.map;
+        let (entities, pairs) = (&mut self.entities, &mut self.pairs);
+        // Bodies that overlap are known inexactly: they stay until the next snapshot.
+        dynamics::step(map, shapes, entities, pairs, &mut context);
+    }
+
+    fn add(&mut self, predictor: &Predictor, shape: ShapeId, Moving { state, spin }: Moving) {
+        let (role, pose) = match state.kind {
+            Kind::Player { .. } => {
+                let body = PlayerBody::Box(crate::bodies::roles::Walker::default());
+                let fighter = Fighter::default();
+                (Role::Player(Player { body, fighter }), Pose::at(state.position))
+            }
+            // A vehicle stays where it is: its driver's commands are not known.
+            Kind::Vehicle { model } | Kind::Prop { model } => {
+                let pose = Pose { orientation: state.orientation, ..Pose::at(state.position) };
+                (Role::Prop(model), pose)
+            }
+        };
+        let Some(slot) = self.entities.insert(role, shape).map(|id| id.slot) else { return };
+        if let Some(entity) = self.entities.get_mut(slot) {
+            (entity.velocity, entity.angular) = (state.velocity, spin);
+            let asleep = state.asleep || matches!(state.kind, Kind::Vehicle { .. });
+            entity.sleep = SleepState { asleep, island: slot, ..SleepState::default() };
+        }
+        let raised = |by: &f64| Pose { position: pose.position + DVec3::Z * *by, ..pose };
+        if RAISED.iter().any(|by| self.put(predictor, slot, shape, raised(by))) {
+            self.members.push((state.id, state.kind, slot));
+        }
+    }
+
+    /// Puts a body at a pose, if there is room for it, else takes it out.
+    fn put(&mut self, predictor: &Predictor, slot: u16, shape: ShapeId, pose: Pose) -> bool {
+        let (map, shapes) = (&predictor.arena.map, &predictor.arena.shapes);
+        let space = Space { map, shapes, entities: &self.entities };
+        match space.place(shape, pose, Some(slot), &mut StepContext::default()) {
+            Some(placement) => {
+                self.entities.commit(slot, placement);
+                true
+            }
+            None => {
+                self.entities.withdraw(slot);
+                false
+            }
+        }
+    }
+
+    fn seen(&self, id: EntityId, kind: Kind, slot: u16) -> Option<Moving> {
+        let entity = self.entities.get(slot).filter(|entity| entity.is_rigid())?;
+        let pose = entity.placement()?.pose();
+        let state = EntityState {
+            id,
+            kind,
+            position: pose.position,
+            orientation: pose.orientation,
+            velocity: entity.velocity,
+            asleep: entity.sleep.asleep,
+        };
+        Some(Moving { state, spin: entity.angular })
+    }
+}
+
+/// The bodies that the player shoves and those near them, in the order of their
+/// slots.
+fn near(predictor: &Predictor, own: &[EntityId], bodies: &[Moving]) -> Vec<(ShapeId, Moving)> {
+    let radius = |shape: ShapeId| predictor.arena.shapes[shape].radius;
+    let shaped: Vec<(ShapeId, &Moving)> = bodies
+        .iter()
+        .filter_map(|body| {
+            let shape = match body.state.kind {
+                Kind::Player { posture } => predictor.arena.shapes.of_posture(posture),
+                _ => predictor.rigid(&body.state)?,
+            };
+            Some((shape, body))
+        })
+        .collect();
+    let is_own = |body: &Moving| own.contains(&body.state.id);
+    let gap = |(shape, body): &(ShapeId, &Moving)| {
+        let shoved = shaped.iter().filter(|(_, other)| is_own(other));
+        let gap = |(other_shape, other): &(ShapeId, &Moving)| {
+            let apart = other.state.position.distance(body.state.position);
+            apart - radius(*shape) - radius(*other_shape)
+        };
+        if is_own(body) { f64::NEG_INFINITY } else { shoved.map(gap).fold(f64::MAX, f64::min) }
+    };
+    let mut near: Vec<(f64, ShapeId, Moving)> =
+        shaped.iter().map(|found| (gap(found), found.0, *found.1)).collect();
+    near.retain(|(gap, ..)| *gap < REACH);
+    near.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
+    near.truncate(MOST);
+    near.sort_by_key(|(.., body)| body.state.id.slot);
+    near.into_iter().map(|(_, shape, body)| (shape, body)).collect()
+}

@@ -1,0 +1,122 @@
+//! The digest: a hash of everything that ticks change and that the next tick
+//! depends on.
+
+use xxhash_rust::xxh3::Xxh3Default;
+
+use crate::bodies::blocker::Blocker;
+use crate::bodies::contact::Pair;
+use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::roles::{Player, PlayerBody, Role};
+use crate::players::combat::PositionHistory;
+use crate::state::EntityId;
+
+/// XXH3 over the exact bits of the bodies, of what the solver remembers of their
+/// contacts, and of the recent positions of the players.
+pub(super) fn digest(
+    tick: u64,
+    entities: &Entities,
+    pairs: &[Pair],
+    history: &PositionHistory,
+) -> u64 {
+    let mut hash = Xxh3Default::new();
+    hash.update(&tick.to_le_bytes());
+    for generation in entities.generations() {
+        hash.update(&generation.to_le_bytes());
+    }
+    pairs.iter().for_each(|pair| add_pair(&mut hash, pair));
+    for entity in entities.iter() {
+        add_id(&mut hash, entity.id);
+        add_role(&mut hash, &entity.role);
+        add_body(&mut hash, entity);
+    }
+    for past in history.poses() {
+        add_id(&mut hash, past.player);
+        hash.update(&past.shape.0.to_le_bytes());
+        add_numbers(&mut hash, &past.pose.position.to_array());
+        add_numbers(&mut hash, &past.pose.orientation.to_array());
+    }
+    hash.digest()
+}
+
+fn add_pair(hash: &mut Xxh3Default, pair: &Pair) {
+    let (kind, index) = match pair.key.other {
+        Blocker::Solid(index) => (0, index),
+        Blocker::Entity(slot) => (1, u32::from(slot)),
+    };
+    hash.update(&pair.key.body.to_le_bytes());
+    hash.update(&[kind]);
+    hash.update(&index.to_le_bytes());
+    hash.update(&[pair.key.parts.0, pair.key.parts.1].map(u16::to_le_bytes).concat());
+    add_numbers(hash, &pair.axis.to_array());
+    pair.features.iter().flatten().for_each(|index| hash.update(&index.to_le_bytes()));
+    for point in &pair.points {
+        add_numbers(hash, &point.local.to_array());
+        add_numbers(hash, &point.impulse);
+    }
+}
+
+fn add_role(hash: &mut Xxh3Default, role: &Role) {
+    match role {
+        Role::Player(Player { body, fighter }) => {
+            let counts =
+                [fighter.health as u16, fighter.score as u16, fighter.reload, fighter.dead];
+            hash.update(&counts.map(u16::to_le_bytes).concat());
+            match body {
+                PlayerBody::Box(walker) => {
+                    let flags = u8::from(walker.grounded) | u8::from(walker.jump_held) << 1;
+                    hash.update(&[1, walker.posture as u8, flags]);
+                    hash.update(&walker.yaw.to_le_bytes());
+                }
+                // Its drive is computed anew each tick.
+                PlayerBody::Hovertank(tank) => {
+                    hash.update(&[4, tank.model.0, u8::from(tank.cargo.is_some())]);
+                    tank.cargo.into_iter().for_each(|cargo| add_id(hash, cargo));
+                }
+            }
+        }
+        Role::Prop(model) => hash.update(&[2, model.0]),
+        Role::Projectile(projectile) => {
+            hash.update(&[3, projectile.weapon as u8, projectile.model.0]);
+            add_id(hash, projectile.owner);
+            hash.update(&projectile.fuse.to_le_bytes());
+        }
+        Role::Cargo(cargo) => {
+            hash.update(&[5, cargo.model.0]);
+            add_id(hash, cargo.owner);
+            hash.update(&cargo.wait.to_le_bytes());
+        }
+    }
+}
+
+/// Pose, velocities and sleep.
+fn add_body(hash: &mut Xxh3Default, entity: &Entity) {
+    if let Some(placement) = entity.placement() {
+        let pose = placement.pose();
+        add_numbers(hash, &pose.position.to_array());
+        add_numbers(hash, &pose.orientation.to_array());
+    }
+    add_numbers(hash, &entity.velocity.to_array());
+    add_numbers(hash, &entity.angular.to_array());
+    let sleep = &entity.sleep;
+    let unchanged = entity.searched_as.is_some() && entity.searched_as == entity.search_state();
+    let flags = [sleep.asleep, entity.placement().is_some(), unchanged];
+    hash.update(&flags.map(u8::from));
+    let ticks = [sleep.still_ticks, sleep.jitter_ticks, sleep.held_ticks];
+    hash.update(&ticks.map(u16::to_le_bytes).concat());
+    if let Some(anchor) = sleep.anchor {
+        add_numbers(hash, &anchor.position.to_array());
+        add_numbers(hash, &anchor.orientation.to_array());
+    }
+    hash.update(&sleep.island.to_le_bytes());
+}
+
+fn add_id(hash: &mut Xxh3Default, id: EntityId) {
+    hash.update(&id.slot.to_le_bytes());
+    hash.update(&id.generation.to_le_bytes());
+}
+
+fn add_numbers(hash: &mut Xxh3Default, numbers: &[f64]) {
+    for number in numbers {
+        hash.update(&number.to_bits().to_le_bytes());
+    }
+}

@@ -1,0 +1,105 @@
+//! The props with which a match begins.
+
+use std::sync::Arc;
+
+use maps::model::EVERYDAY;
+
+use super::World;
+use crate::arena::spawn::{self, SpawnCandidates};
+use crate::bodies::entities::Entity;
+use crate::bodies::guard::{Placement, Space};
+use crate::bodies::roles::Role;
+use crate::collision::pose::Pose;
+use crate::collision::shape::ShapeId;
+use crate::context::StepContext;
+use crate::conventions::turn;
+use crate::random::Random;
+use crate::setup::SetupWarning;
+use crate::state::{ModelId, Posture};
+
+/// Most seconds of game time in which placed props come to rest.
+const SETTLING_SECONDS: u32 = 10;
+
+impl World {
+    pub(super) fn place_drawn_props(&mut self) {
+        let map = Arc::clone(&self.arena.map);
+        for drawn in map.entities().iter().filter(|entity| entity.classname() == "prop") {
+            let Some(position) = drawn.origin() else {
+                self.warnings.push(SetupWarning::NoOrigin { classname: "prop".into() });
+                continue;
+            };
+            let name = drawn.get("model").unwrap_or_default();
+            let Some(model) = self.arena.model(name) else {
+                self.warnings.push(SetupWarning::UnknownModel {
+                    origin: position,
+                    model: name.to_owned(),
+                    known: self.arena.model_names.join(", "),
+                });
+                continue;
+            };
+            let orientation = turn(drawn.angle().unwrap_or(0.0));
+            let pose = Pose { position, orientation };
+            let sight = self.arena.sight;
+            let found = self.insert_prop(model, |space, shape, context| {
+                spawn::nearest_free(space, shape, pose, sight, context)
+            });
+            if !found {
+                let model = name.to_owned();
+                self.warnings.push(SetupWarning::NoRoom { origin: position, model });
+            }
+        }
+    }
+
+    pub(super) fn scatter_props(&mut self) {
+        let mut random = Random::new(self.config.seed);
+        let models: Vec<ModelId> =
+            EVERYDAY.iter().filter_map(|name| self.arena.model(name)).collect();
+        let asked = self.config.objects;
+        if asked == 0 || models.is_empty() {
+            return;
+        }
+        let standing = self.arena.shapes.boxes.of(Posture::Standing);
+        let (points, places) = (self.arena.spawn_points.clone(), self.arena.places().clone());
+        let mut placed = 0;
+        for _ in 0..asked {
+            let model = models[random.below(models.len() as u64) as usize];
+            placed += u32::from(self.insert_prop(model, |space, shape, context| {
+                let candidates = SpawnCandidates { points: &points, places: &places, attempt: 0 };
+                spawn::scattered(space, &candidates, shape, standing, &mut random, context)
+            }));
+        }
+        if placed < asked {
+            self.warnings.push(SetupWarning::FewerObjects { asked, placed });
+        }
+    }
+
+    /// Adds a prop if `place` finds room for it. Returns whether it has.
+    fn insert_prop(
+        &mut self,
+        model: ModelId,
+        place: impl FnOnce(&Space, ShapeId, &mut StepContext) -> Option<Placement>,
+    ) -> bool {
+        let Some(shape) = self.arena.shapes.of_model(model) else { return false };
+        let Self { arena, entities, context, .. } = self;
+        let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+        let Some(placement) = place(&space, shape, context) else { return false };
+        let Some(id) = self.entities.insert(Role::Prop(model), shape) else { return false };
+        self.entities.commit(id.slot, placement);
+        true
+    }
+
+    /// Lets the props fall and come to rest before the match begins, so that the first
+    /// players do not join an avalanche.
+    pub(super) fn settle_props(&mut self) {
+        let longest = SETTLING_SECONDS * self.config.tick_rate;
+        for _ in 0..longest {
+            if self.entities.slots_where(Entity::is_awake_body).is_empty() {
+                break;
+            }
+            self.advance_props(Vec::new());
+        }
+        if self.context.counters.fallen > 0 {
+            self.warnings.push(SetupWarning::Fell { count: self.context.counters.fallen });
+        }
+    }
+}
