@@ -1,9 +1,9 @@
-//! What snapshots cost: bytes, time and staleness for 32 clients, in a staged
-//! scene of 400 entities against the same told whole, and in a real match of
-//! 32 players and 500 bodies on the arena, at rest and in a fight.
+//! What snapshots cost: bytes, time and staleness for 32 clients. In a staged scene of 400
+//! entities, compared with sending every entity whole; and in a real match of 32 players
+//! and 500 bodies on the arena, at rest and in a fight.
 //!
-//! `cargo bench -p proto`; with `-- priors` it prints the table of chances that
-//! the fight asks for, in 256ths.
+//! `cargo bench -p proto`; with `-- priors` it prints the table of initial probabilities
+//! that fits the fight, in 256ths.
 
 #[path = "snapshots/arena.rs"]
 mod arena;
@@ -30,7 +30,7 @@ use sim::{Command, EntityId};
 
 const CLIENTS: usize = 32;
 const TICKS: usize = 600;
-/// Ticks until an acknowledgement is back: 50 ms.
+/// Ticks until an acknowledgement arrives: 50 ms.
 const ROUND_TRIP: usize = 3;
 const LIMIT: usize = 1200;
 const RATE: f64 = 60.0;
@@ -57,7 +57,7 @@ fn main() {
     }
 }
 
-/// Moments of a scene of 400 entities; nobody is told of their own motion.
+/// Moments of a scene of 400 entities; no client is sent its own motion.
 fn staged(kicks: f64, restless: bool) -> Vec<Moment> {
     let mut scene = Scene::new(1, 32, 368);
     scene.turnover = 0.0;
@@ -89,7 +89,7 @@ struct Cost {
     postponed: f64,
     /// Per tick, for all clients.
     time: Duration,
-    /// Longest that the first client held something that was no longer so.
+    /// Greatest age, in ticks, of a state at the first client that was no longer true.
     stalest: usize,
 }
 
@@ -107,7 +107,7 @@ impl std::fmt::Display for Cost {
     }
 }
 
-/// Costs of the later half of these moments: what joining costs is left out.
+/// The cost of the later half of these moments, without the cost of joining.
 fn measure(moments: &[Moment], acknowledge: bool) -> Cost {
     let players: Vec<EntityId> = moments[0].players.iter().map(|(id, _)| *id).collect();
     let mut pairs: Vec<_> =
@@ -157,14 +157,13 @@ fn measure(moments: &[Moment], acknowledge: bool) -> Cost {
     }
 }
 
-/// How many ticks old the oldest thing is that a client holds and that is no
-/// longer so.
+/// Age, in ticks, of the oldest state at a client that is no longer true.
 fn staleness(client: &client::Session, state: &Quantised) -> usize {
     let age = |entity: sim::EntityState| {
         let slot = entity.id.slot;
-        let (told, _) = client.history(entity.id).last()?;
+        let (observed, _) = client.history(entity.id).last()?;
         let differs = client.quantised(slot) != state.entity(slot.into());
-        differs.then(|| state.tick().distance(told) as usize)
+        differs.then(|| state.tick().distance(observed) as usize)
     };
     client.entities().filter_map(age).max().unwrap_or(0)
 }
@@ -195,7 +194,7 @@ fn join(player: EntityId, tick: Tick) -> (Session, client::Session) {
     (session, client)
 }
 
-/// One lattice for the scene and the arena.
+/// The lattice of both the scene and the arena.
 fn bounds() -> WorldBounds {
     Scene::bounds()
 }

@@ -1,5 +1,5 @@
-//! Bits in and out of datagrams: the lowest bit of a value goes first, into
-//! the lowest free bit of a byte. The reader trusts nothing.
+//! Bit streams of datagrams: the lowest bit of a value goes first, into the lowest free
+//! bit of a byte. The reader accepts any bytes and never panics.
 
 mod reader;
 mod writer;
@@ -13,7 +13,7 @@ mod tests {
     use crate::DatagramError;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_bits_are_read_back() {
         let mut writer = BitWriter::new();
         let values: Vec<u32> =
             (0..32).flat_map(|bit| [1 << bit, (1 << bit) - 1, u32::MAX >> bit]).collect();

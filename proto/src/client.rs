@@ -1,6 +1,6 @@
-//! The client's end: a [`Session`] that says hello, decodes snapshots into a
-//! view of the world, and sends commands by a clock that it steers so that
-//! they reach the server just in time.
+//! The client's end: a [`Session`] that says hello, decodes snapshots into a view of the
+//! world, and sends commands by a clock that it steers so that they reach the server
+//! just before their tick. [`Session`] says in which order to call it.
 
 mod clock;
 mod event_queue;
@@ -10,4 +10,4 @@ mod session;
 mod view;
 
 pub use joined::{CommandSent, SessionStats, SnapshotReceived};
-pub use session::{Event, Session, Told};
+pub use session::{Event, Observed, Session};

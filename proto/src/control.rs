@@ -1,8 +1,6 @@
-//! What travels reliably, on the one bidirectional stream a client opens:
-//! hello, welcome or refusal, what happens in the match and what players say in
-//! it, and goodbyes. A message is bincode in a frame
-//! with a hard limit, so a peer can make the other hold no more than
-//! [`MAX_FRAME`] bytes.
+//! Messages sent reliably, on the one bidirectional stream that a client opens: hello,
+//! welcome or refusal, match events, chat, and goodbyes. A message is bincode in a frame
+//! with a hard limit, so that a peer can make the other hold at most [`MAX_FRAME`] bytes.
 
 mod chat_line;
 mod event;
@@ -10,14 +8,18 @@ mod frame;
 mod map_name;
 mod message;
 mod player_name;
+mod reason;
+mod ticket;
 
 pub use chat_line::{ChatError, ChatLine, MAX_CHAT_CHARS};
-pub use event::MatchEvent;
+pub use event::{MatchEvent, RoundPhase};
 pub use frame::{FrameError, Framer, MAX_FRAME, frame};
 pub use map_name::{MAX_MAP_NAME, MapName};
 pub use message::{
-    ClientHello, ClientMessage, ClosingReason, MapHash, MessageError, RefusalReason, ServerHello,
-    ServerMessage, decode_client_message, decode_server_message, encode_client_message,
-    encode_server_message, hello_version,
+    ClientHello, ClientMessage, ClosingReason, MAX_TOKEN, MapHash, MessageError, RefusalReason,
+    ServerHello, ServerMessage, decode_client_message, decode_server_message,
+    encode_client_message, encode_server_message, hello_version,
 };
 pub use player_name::{MAX_NAME_CHARS, NameError, PlayerName};
+pub use reason::Reason;
+pub use ticket::Ticket;

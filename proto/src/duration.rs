@@ -1,10 +1,12 @@
+//! Durations on command lines.
+
 use std::time::Duration;
 
-/// A length of time as people write it on a command line: `30s`, `1m 30s` or
-/// plain seconds.
+/// Parses a duration as people write it on a command line: `30s`, `1m 30s` or plain
+/// seconds.
 ///
 /// # Errors
-/// What is wrong with it, fit to be shown.
+/// The text is no duration; the message says how to write one.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let duration = match text.parse::<f64>() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
@@ -18,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_come_in_words_and_in_seconds() {
+    fn durations_have_units_or_are_seconds() {
         let cases = [("30s", 30_000), ("2m", 120_000), ("1m 30s", 90_000), ("0.5", 500)];
         for (text, milliseconds) in cases {
             assert_eq!(parse_duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");

@@ -1,41 +1,43 @@
+//! Why a peer's bytes are rejected, and the code to close the connection with.
+
 use crate::control::{FrameError, MessageError};
 
-/// Why a datagram cannot be what a well-behaved peer sent.
+/// Why a datagram is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DatagramError {
     /// It ends before its last field.
-    #[error("the datagram ends before its last field")]
+    #[error("truncated datagram")]
     Truncated,
-    /// It goes on after its last field, or its padding is not zero.
-    #[error("the datagram goes on after its last field")]
+    /// Bytes follow its last field, or its padding is not zero.
+    #[error("trailing bytes in datagram")]
     Trailing,
-    /// It is of no known kind.
-    #[error("a datagram of unknown kind {kind}")]
+    /// Its kind is unknown.
+    #[error("unknown datagram kind {kind}")]
     UnknownKind {
         /// The kind it claims.
         kind: u32,
     },
-    /// A field has a value that it cannot have.
+    /// A field has a value outside of its range.
     #[error("{field} is out of range")]
     OutOfRange {
         /// Which field.
         field: &'static str,
     },
-    /// An entity is carried twice.
-    #[error("slot {slot} is carried twice")]
+    /// An entity occurs twice.
+    #[error("slot {slot} occurs twice")]
     RepeatedSlot {
-        /// Whose slot.
+        /// The slot.
         slot: u16,
     },
-    /// A record leans on a value that the reader never had or need not keep.
-    #[error("slot {slot} leans on a baseline of tick {tick} that is not there")]
+    /// A record references a value that the reader does not have.
+    #[error("slot {slot} references a missing baseline of tick {tick}")]
     UnknownBaseline {
-        /// Whose slot.
+        /// The slot.
         slot: u16,
-        /// The tick the baseline would be of.
+        /// The tick of the baseline.
         tick: u32,
     },
-    /// A snapshot is acknowledged that was never sent.
+    /// It acknowledges a snapshot that was never sent.
     #[error("tick {tick} is acknowledged, but no snapshot of it was sent")]
     UnsentAcknowledged {
         /// The tick in question.
@@ -43,22 +45,22 @@ pub enum DatagramError {
     },
 }
 
-/// The peer broke the protocol: the session is over, and the caller closes
-/// the connection with [`ProtocolError::code`].
+/// Why a peer broke the protocol: the session is over, and the caller closes the
+/// connection with [`ProtocolError::code`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
     /// The control stream cannot be cut into frames.
     #[error("control stream: {0}")]
     Frame(#[from] FrameError),
-    /// A control frame holds no message.
+    /// A frame holds no valid message.
     #[error("control message: {0}")]
     Message(#[from] MessageError),
-    /// A message came at a time at which it makes no sense.
-    #[error("control message {message} while {state}")]
+    /// A message arrived in a state in which it is not allowed.
+    #[error("unexpected control message {message} while {state}")]
     Unexpected {
-        /// Which message.
+        /// The message.
         message: &'static str,
-        /// What the session was doing.
+        /// The state of the session.
         state: &'static str,
     },
     /// A datagram is malformed.

@@ -1,11 +1,13 @@
+//! Certificate fingerprints.
+
 use std::fmt;
 use std::str::FromStr;
 
-/// SHA-256 of a certificate: what a server prints and a client pins.
+/// SHA-256 of a certificate, which a server prints and a client pins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 
-/// A text is no SHA-256.
+/// The text is no SHA-256.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a SHA-256 is written as 64 hexadecimal digits")]
 pub struct FingerprintSyntax;

@@ -1,40 +1,41 @@
-//! The map for a client that lacks it, on a stream that the client opens for
-//! it: the length, then the bytes of the compiled map.
+//! The map for a client that lacks it, on a stream that the client opens: the length,
+//! then the bytes of the compiled map.
 //!
-//! The stream's receiver holds no more than has arrived, and gives up as soon
-//! as the length is one that no map has. Whether the bytes are the map that
-//! the server's hello named is for the caller to check: the hash is in them.
+//! The server writes [`announce`]'s bytes and the map; the client passes every piece to
+//! [`MapReceiver::receive`] and calls [`MapReceiver::finish`] at the end of the stream.
+//! The receiver holds no more than has arrived, and fails at once if the length is
+//! invalid. The caller compares the map's hash with the server's hello.
 
-/// Most bytes that a compiled map may have to be fetched: far more than the
-/// largest known, few enough for a client to hold.
+/// Most bytes of a compiled map that can be fetched: far more than the largest known,
+/// few enough for a client to hold.
 pub const MAX_MAP_BYTES: u32 = 64 << 20;
 
-/// What a client writes, in whole, on the stream that it opens.
+/// What a client writes on the stream that it opens for the map.
 pub const REQUEST: &[u8] = b"map";
 
-/// Bytes of the length.
+/// Bytes of the length that precedes the map.
 const LENGTH_BYTES: usize = 4;
 
-/// Why a stream carries no map.
+/// Why a stream carries no valid map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TransferError {
-    /// The length is none that a map has.
-    #[error("a map of {length} bytes, which is not 1 to {MAX_MAP_BYTES}")]
+    /// The length is out of range.
+    #[error("a map of {length} bytes, not of 1 to {MAX_MAP_BYTES}")]
     Length {
-        /// What it claims.
+        /// The announced length.
         length: u32,
     },
-    /// The stream ended before the map, or went on after it.
-    #[error("{received} bytes of a map came, {length} were announced")]
+    /// The stream ended before the map, or continued after it.
+    #[error("received {received} bytes of a map of {length}")]
     Incomplete {
-        /// What came.
+        /// Bytes that arrived.
         received: usize,
-        /// What was to come.
+        /// Bytes that were announced.
         length: u32,
     },
 }
 
-/// What precedes the bytes of a map; `None` if they are too many.
+/// The bytes that precede a map; `None` if it is empty or too long.
 pub fn announce(map: &[u8]) -> Option<[u8; LENGTH_BYTES]> {
     let length = u32::try_from(map.len()).ok()?;
     (1..=MAX_MAP_BYTES).contains(&length).then(|| length.to_le_bytes())
@@ -47,15 +48,15 @@ pub struct MapReceiver {
 }
 
 impl MapReceiver {
-    /// Nothing has arrived yet.
+    /// A receiver at the beginning of the stream.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes in the next piece.
+    /// Adds the next piece.
     ///
     /// # Errors
-    /// It cannot become a map any more.
+    /// The length is out of range, or more bytes arrived than it says.
     pub fn receive(&mut self, piece: &[u8]) -> Result<(), TransferError> {
         let room = MAX_MAP_BYTES as usize + LENGTH_BYTES;
         let wanted = self.length()?.map_or(room, |length| length as usize + LENGTH_BYTES);
@@ -80,7 +81,7 @@ impl MapReceiver {
     /// The map, once the stream has ended.
     ///
     /// # Errors
-    /// It ended too early.
+    /// It ended before the announced length.
     pub fn finish(mut self) -> Result<Vec<u8>, TransferError> {
         let length = self.length()?.ok_or(TransferError::Incomplete { received: 0, length: 0 })?;
         let received = self.bytes.len() - LENGTH_BYTES;
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_map_is_given_up_at_once() {
+    fn invalid_streams_are_rejected_at_once() {
         for length in [0, MAX_MAP_BYTES + 1, u32::MAX] {
             let mut receiver = MapReceiver::new();
             let error = receiver.receive(&length.to_le_bytes()).unwrap_err();

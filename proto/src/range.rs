@@ -1,12 +1,12 @@
-//! An adaptive binary range coder: bits that are likely cost little.
+//! An adaptive binary range coder: likely bits cost little.
 //!
-//! [`Coder`] is one face for both directions, so that the layout of what is
-//! coded is written once: a writer passes each value through it, and so does a
-//! reader, which gets the value that was written whatever it passes. All
-//! arithmetic is in integers of 32 bits (`PROTOCOL.md`, "Range coding").
+//! [`Coder`] is one interface for both directions, so that a layout is written once: a
+//! writer passes each value through it, and so does a reader, which gets the value that
+//! was written whatever it passes. All arithmetic is in 32-bit integers (`PROTOCOL.md`,
+//! "Range coding").
 //!
-//! The coder is Martin's (1979) in the binary form of Pavlov's LZMA: a carry
-//! runs back into the bytes already written, and the reader needs no division.
+//! The coder is Martin's (1979) in the binary form of Pavlov's LZMA: a carry propagates
+//! into the bytes already written, and the reader needs no division for a bit.
 
 mod decoder;
 mod encoder;
@@ -14,28 +14,27 @@ mod encoder;
 pub use decoder::Decoder;
 pub use encoder::Encoder;
 
-/// How likely a bit is to be 1, in 65,536ths, by what was coded with it so far.
+/// The adaptive probability that a bit is 1, in 65,536ths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Chance(u16);
+struct Probability(u16);
 
-/// How slowly a chance follows what is coded: each time by 1/32 of what is
-/// missing.
+/// How slowly a probability follows the coded bits: by 1/32 of the difference each time.
 const ADAPTATION: u32 = 5;
 
-/// The range is kept above this by moving bytes out.
-const LEAST_RANGE: u32 = 1 << 24;
+/// The range is kept above this by shifting bytes out.
+const MIN_RANGE: u32 = 1 << 24;
 
-/// Bits that are coded at once without a chance.
+/// Most bits that are coded at once without a probability.
 const RAW_STEP: u32 = 16;
 
-impl Chance {
-    /// The chance that a table gives in 256ths, 1 to 255.
+impl Probability {
+    /// The initial probability from a table, in 256ths, 1 to 255.
     fn new(prior: u8) -> Self {
         debug_assert!(prior > 0);
         Self(u16::from(prior) << 8)
     }
 
-    /// How much of the range a 1 takes: more than nothing, less than all.
+    /// The part of the range that a 1 takes: more than nothing, less than all.
     fn share(self, range: u32) -> u32 {
         (range >> 16) * u32::from(self.0)
     }
@@ -49,25 +48,25 @@ impl Chance {
     }
 }
 
-/// Chances that code a number of any size up to a limit: by how many bits it
-/// has, one chance for each bit more, then by those bits.
+/// The probabilities of a number of any size up to a limit: first its width in bits, in
+/// unary with a probability for each step, then its bits below the highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
-    /// Where in the table its chances begin.
+    /// Index in the table of its first probability.
     pub at: usize,
-    /// Most bits that it has, and so how many chances; at most 16.
+    /// Most bits of the number, and so its number of probabilities; at most 16.
     pub width: usize,
 }
 
-/// Passes bits through a range coder; see the module.
+/// Codes bits in either direction; see the module.
 pub trait Coder {
-    /// Codes a bit by a chance of the table.
-    fn bit(&mut self, chance: usize, bit: bool) -> bool;
+    /// Codes a bit with a probability of the table.
+    fn bit(&mut self, probability: usize, bit: bool) -> bool;
 
-    /// Codes `width` bits, at most 32, of which all values are equally likely.
+    /// Codes `width` bits, at most 32, all of whose values are equally likely.
     fn raw(&mut self, value: u32, width: u32) -> u32;
 
-    /// Codes a number of at most as many bits as `number` has.
+    /// Codes a number with at most `number.width` bits.
     #[inline]
     fn number(&mut self, number: Number, value: u32) -> u32 {
         let wanted = (u32::BITS - value.leading_zeros()) as usize;
@@ -82,7 +81,7 @@ pub trait Coder {
         1 << rest | self.raw(value & ((1 << rest) - 1), rest)
     }
 
-    /// Codes a number with a sign, its magnitude as [`Coder::number`].
+    /// Codes a signed number: its magnitude as [`Coder::number`], then the sign.
     #[inline]
     fn signed(&mut self, number: Number, value: i32) -> i32 {
         let magnitude = self.number(number, value.unsigned_abs()) as i32;
@@ -101,7 +100,7 @@ mod tests {
     const TABLE: [u8; 20] = [128; 20];
     const NUMBER: Number = Number { at: 3, width: 16 };
 
-    /// Passes a mixture of everything through a coder.
+    /// Codes a mixture of everything.
     fn mixture(coder: &mut impl Coder, count: u32, value: impl Fn(u32) -> u32) -> Vec<u32> {
         let mut coded = Vec::new();
         for step in 0..count {
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_and_nothing_else() {
+    fn written_values_are_read_back_and_other_bytes_are_rejected() {
         for count in 0..60 {
             let mut encoder = Encoder::new(&TABLE, vec![7, 7]);
             let written = mixture(&mut encoder, count, hashed);
@@ -140,10 +139,10 @@ mod tests {
         }
     }
 
-    /// Found by fuzzing: numbers above all that can be written were taken for the
-    /// greatest, and what was above them got lost on the way to the end.
+    /// Found by fuzzing. Symptom: numbers above everything that can be written were taken
+    /// for the greatest, and the excess was lost before the check at the end.
     #[test]
-    fn numbers_that_nobody_writes_are_refused() {
+    fn numbers_that_no_writer_produces_are_rejected() {
         let bytes = [0xff, 0xff, 0xff, 0xff, 0xe3, 0x00, 0x0f];
         let mut decoder = Decoder::new(&TABLE, &bytes);
         for width in [22, 22, 22, 22] {
@@ -153,9 +152,9 @@ mod tests {
     }
 
     #[test]
-    fn a_carry_runs_through_bytes_already_written() {
-        // The least likely bit over and over, then the likeliest: low is near
-        // the end of the range again and again.
+    fn a_carry_propagates_through_bytes_already_written() {
+        // The least likely bit over and over, then the likeliest: low is near the end of
+        // the range again and again.
         for zeros in 0..200 {
             let mut encoder = Encoder::new(&TABLE, Vec::new());
             let bits: Vec<bool> = (0..400).map(|step| step % 200 >= zeros).collect();
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_likely_costs_little() {
+    fn likely_bits_cost_little() {
         let mut encoder = Encoder::new(&[250; 1], Vec::new());
         (0..1000).for_each(|_| {
             encoder.bit(0, true);

@@ -1,41 +1,40 @@
-//! What the server sends each tick, as a datagram: entities as differences
-//! from what this client has acknowledged of each, the most urgent first, as
-//! many as fit, and now and then an answer to what it predicted of its own motion. Each
-//! datagram is decodable alone: the chances of its range coder begin anew.
+//! What the server sends each tick, as a datagram: entities as differences from what
+//! this client has acknowledged of each, the most urgent first, as many as fit, and now
+//! and then the authoritative motion of the client's own player. Each datagram is
+//! decodable alone: the probabilities of its range coder start from a fixed table.
 //!
-//! The bits live here for both directions, so that writer and reader cannot
-//! drift apart; what the server remembers about a client lives in
-//! [`crate::server`], what a client remembers in [`crate::client`].
+//! The layout is written here once for both directions, so that writer and reader cannot
+//! diverge; what the server remembers about a client is in [`crate::server`], what a
+//! client remembers in [`crate::client`].
 
-mod answer;
+mod authoritative_motion;
 mod codec;
 mod digest;
 mod header;
 mod lead;
-mod models;
+mod probabilities;
 mod record;
 
-pub use answer::{Answer, Touched};
-pub use codec::{DigestSample, Record, Snapshot, SnapshotCodec, Sought, Written};
+pub use authoritative_motion::{AuthoritativeMotion, TouchedBody};
+pub use codec::{BaselineQuery, DigestSample, Record, RecordToWrite, Snapshot, SnapshotCodec};
 pub use digest::Digest;
 pub use header::{DatagramKind, Header, PLAIN_BYTES};
 pub use lead::Lead;
-pub use models::{CHANCES, PRIORS};
+pub use probabilities::{PRIORS, PROBABILITY_COUNT};
 pub use record::Baseline;
 
-/// How many values of an entity a client keeps: all that the server may use
-/// as a baseline. The server counts what it sent of an entity after its
-/// baseline and does without one when the client may have dropped it.
+/// Values of an entity that a client keeps: all that the server may use as a baseline.
+/// The server counts what it sent of an entity after its baseline, and sends it whole
+/// when the client may have dropped the baseline.
 pub const BASELINES_KEPT: usize = 32;
 
-/// Every which snapshot carries a digest: at 60 a second, some four checks a
-/// second at a cost of five bits per snapshot.
+/// Interval of snapshots with a digest: at 60 a second, some four checks a second at a
+/// cost of five bits per snapshot.
 pub const DIGEST_INTERVAL: u32 = 16;
 
-/// Consecutive slots that a digest samples besides what its snapshot carries.
+/// Consecutive slots that a digest samples besides those in its snapshot.
 pub const DIGEST_SLOTS: usize = 32;
 
-/// Least bytes that a snapshot is given: a header, a motion, a digest and the
-/// least likely record there can be, so that each snapshot brings at least one
-/// entity on.
+/// Least size limit of a snapshot, in bytes: a header, a motion, a digest and the least
+/// likely record, so that each snapshot carries at least one entity.
 pub const MIN_SNAPSHOT: usize = 256;

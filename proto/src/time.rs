@@ -1,31 +1,33 @@
+//! Moments and ticks.
+
 use std::fmt;
 use std::ops::{Add, Sub};
 use std::time::Duration;
 
 use bincode::{Decode, Encode};
 
-/// A moment: how long after a beginning of the caller's choice. Only moments
-/// of one session are compared, so every caller may choose its own beginning,
-/// and tests choose it without a clock.
+/// A moment: the time since an origin of the caller's choice. Only moments of one
+/// session are compared, so every caller may choose its own origin, and tests choose it
+/// without a clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(Duration);
 
 impl Time {
-    /// The beginning itself.
+    /// The origin itself.
     pub const ZERO: Self = Self(Duration::ZERO);
 
-    /// The moment this long after the beginning, such as
+    /// The moment this long after the origin, such as
     /// `Time::since_start(start.elapsed())`.
     pub const fn since_start(elapsed: Duration) -> Self {
         Self(elapsed)
     }
 
-    /// How long after the beginning this is.
+    /// The time since the origin.
     pub const fn elapsed(self) -> Duration {
         self.0
     }
 
-    /// How long this is after `earlier`; nothing if it is not after it.
+    /// The time since `earlier`; zero if this is not after it.
     pub fn since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
@@ -48,19 +50,19 @@ impl Sub for Time {
     }
 }
 
-/// The number of a simulation tick. At 60 ticks a second 32 bits last two
-/// years of one match.
+/// The number of a simulation tick. At 60 ticks a second 32 bits last two years of one
+/// match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Tick(pub u32);
 
 impl Tick {
-    /// The tick with the number the simulation gives it ([`sim::State::tick`]);
-    /// `None` once a match has outlived 32 bits.
+    /// The tick with this number of the simulation ([`sim::State::tick`]); `None` beyond
+    /// 32 bits.
     pub fn from_simulation(tick: u64) -> Option<Self> {
         u32::try_from(tick).ok().map(Self)
     }
 
-    /// The tick `count` later, or the last there is.
+    /// The tick `count` later, or the last one.
     pub fn after(self, count: u32) -> Self {
         Self(self.0.saturating_add(count))
     }
@@ -75,15 +77,14 @@ impl Tick {
         i64::from(self.0) - i64::from(other.0)
     }
 
-    /// What is sent of a tick.
+    /// The part of a tick that is sent.
     pub fn low_bits(self) -> u16 {
         self.0 as u16
     }
 
-    /// The tick nearest to `near` whose lowest 16 bits are these; `None` if
-    /// that would be before tick 0 or after the last. Right as long as both
-    /// ends' ideas of now are less than 2^15 ticks apart (four minutes at 128
-    /// a second), which the idle timeout sees to.
+    /// The tick nearest to `near` whose lowest 16 bits are these; `None` if that would be
+    /// before tick 0 or after the last. Right as long as both ends' current ticks differ
+    /// by less than 2^15 (four minutes at 128 a second), which the idle time-out ensures.
     pub fn from_low_bits(low: u16, near: Self) -> Option<Self> {
         let offset = low.wrapping_sub(near.low_bits()) as i16;
         near.0.checked_add_signed(i32::from(offset)).map(Self)

@@ -6,22 +6,22 @@ use std::sync::Arc;
 use proto::Tick;
 use proto::quantise::{Quantised, Quantiser};
 use proto::server::OwnPlayer;
-use proto::snapshot::Answer;
+use proto::snapshot::AuthoritativeMotion;
 use sim::{Buttons, Command, Config, EntityId, World};
 
 use crate::random::Random;
 
-/// A tick of a match, and what each client is told of itself.
+/// A tick of a match, and what each client is sent about its own player.
 pub(crate) struct Moment {
     pub(crate) state: Arc<Quantised>,
     pub(crate) players: Vec<(EntityId, OwnPlayer)>,
 }
 
-/// Ticks that are played before: whatever was scattered has come to rest.
+/// Ticks before the measurement, in which scattered bodies come to rest.
 const SETTLING: usize = 1200;
 
-/// So many ticks of a match in which nobody moves, or all run about and shoot
-/// all the time.
+/// Plays this many ticks of a match in which all players either stand still or run about
+/// and shoot all the time.
 pub(crate) fn play(fights: bool, ticks: usize) -> Vec<Moment> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
     let map = Arc::new(maps::World::load(Path::new(path)).unwrap());
@@ -50,10 +50,11 @@ pub(crate) fn play(fights: bool, ticks: usize) -> Vec<Moment> {
         if tick >= SETTLING {
             let state = Arc::new(quantiser.quantise(&world.state()).unwrap());
             let own = |(&id, &pushed)| {
-                let answer =
-                    |motion| Answer::new(motion, now, pushed).with_touched(world.touched_by(id));
-                let answer = world.player_motion(id).map(answer);
-                (id, OwnPlayer { answer, ..OwnPlayer::default() })
+                let motion = |motion| {
+                    AuthoritativeMotion::new(motion, now, pushed).with_touched(world.touched_by(id))
+                };
+                let motion = world.player_motion(id).map(motion);
+                (id, OwnPlayer { motion, ..OwnPlayer::default() })
             };
             let players = players.iter().zip(&pushed).map(own).collect();
             moments.push(Moment { state, players });
@@ -62,8 +63,8 @@ pub(crate) fn play(fights: bool, ticks: usize) -> Vec<Moment> {
     moments
 }
 
-/// What somebody does who runs, looks about and shoots without a pause.
-/// `turn` is how fast, in steps a tick.
+/// The commands of a player who runs, looks about and shoots without a pause. `turn` is the
+/// change of heading, in steps a tick.
 fn decide(random: &mut Random, command: &mut Command, turn: &mut i16) {
     if random.chance(0.03) {
         command.forward = [127, 127, 127, -127, 0][random.below(5)];
@@ -75,10 +76,10 @@ fn decide(random: &mut Random, command: &mut Command, turn: &mut i16) {
     }
     command.yaw = command.yaw.wrapping_add_signed(*turn);
     let keys = [Buttons::JUMP, Buttons::CROUCH, Buttons::FIRE, Buttons::ROCKET, Buttons::GRENADE];
-    let chances = [0.02, 0.05, 0.05, 0.005, 0.003];
+    let probabilities = [0.02, 0.05, 0.05, 0.005, 0.003];
     command.buttons = Buttons::default();
-    for (key, chance) in keys.into_iter().zip(chances) {
-        if random.chance(chance) {
+    for (key, probability) in keys.into_iter().zip(probabilities) {
+        if random.chance(probability) {
             command.buttons = command.buttons | key;
         }
     }

@@ -1,5 +1,5 @@
-//! What the chances of a snapshot should begin with: how often each bit was a 1
-//! in the snapshots of a match.
+//! The initial probabilities of a snapshot: how often each bit was a 1 in the snapshots of
+//! a match.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
@@ -9,23 +9,25 @@ use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::quantise::QuantisedEntity;
 use proto::range::{Coder, Decoder};
 use proto::server::OwnPlayer;
-use proto::snapshot::{CHANCES, Header, Lead, PLAIN_BYTES, PRIORS, SnapshotCodec, Sought};
+use proto::snapshot::{
+    BaselineQuery, Header, Lead, PLAIN_BYTES, PRIORS, PROBABILITY_COUNT, SnapshotCodec,
+};
 use sim::Command;
 
 use crate::arena::Moment;
 use crate::{LIMIT, bounds, join};
 
-/// A decoder that counts what it reads.
+/// A decoder that counts the bits it reads.
 struct Counting<'a, 'b> {
-    decoder: Decoder<'a, CHANCES>,
-    /// Zeros and ones by chance.
-    counts: &'b mut [[u64; 2]; CHANCES],
+    decoder: Decoder<'a, PROBABILITY_COUNT>,
+    /// Zeros and ones, by probability.
+    counts: &'b mut [[u64; 2]; PROBABILITY_COUNT],
 }
 
 impl Coder for Counting<'_, '_> {
-    fn bit(&mut self, chance: usize, bit: bool) -> bool {
-        let bit = self.decoder.bit(chance, bit);
-        self.counts[chance][usize::from(bit)] += 1;
+    fn bit(&mut self, probability: usize, bit: bool) -> bool {
+        let bit = self.decoder.bit(probability, bit);
+        self.counts[probability][usize::from(bit)] += 1;
         bit
     }
 
@@ -34,17 +36,17 @@ impl Coder for Counting<'_, '_> {
     }
 }
 
-/// Prints the table that the clients of these moments would like best.
+/// Prints the table that would have coded these moments best.
 pub(crate) fn print(moments: &[Moment]) {
-    let mut counts = [[0; 2]; CHANCES];
+    let mut counts = [[0; 2]; PROBABILITY_COUNT];
     let clients = moments[0].players.len();
     for index in (0..clients).step_by(4) {
-        // Round trips of 1 to 12 ticks, and now and then a loss.
+        // Round trips of 1 to 12 ticks, and an occasional loss.
         count(moments, index, 1 + index * 11 / clients, &mut counts);
     }
     for row in counts.chunks(16) {
         let prior = |[zeros, ones]: &[u64; 2]| {
-            // As if each had been seen a little of both.
+            // As if a little of both had been counted.
             let share = (*ones as f64 + 0.4) / ((zeros + ones) as f64 + 0.8);
             format!("{:3},", (share * 256.0).round().clamp(1.0, 255.0))
         };
@@ -52,7 +54,12 @@ pub(crate) fn print(moments: &[Moment]) {
     }
 }
 
-fn count(moments: &[Moment], index: usize, round_trip: usize, counts: &mut [[u64; 2]; CHANCES]) {
+fn count(
+    moments: &[Moment],
+    index: usize,
+    round_trip: usize,
+    counts: &mut [[u64; 2]; PROBABILITY_COUNT],
+) {
     let player = moments[0].players[index].0;
     let (mut session, _) = join(player, moments[0].state.tick());
     let codec = SnapshotCodec { bounds: bounds(), tick_rate: NonZeroU16::new(60).unwrap() };
@@ -70,11 +77,11 @@ fn count(moments: &[Moment], index: usize, round_trip: usize, counts: &mut [[u64
             let header = Header::of_plain(&datagram, near).unwrap();
             let mut counting =
                 Counting { decoder: Decoder::new(&PRIORS, &datagram[PLAIN_BYTES..]), counts };
-            let find = |slot: u16, sought: Sought| {
+            let find = |slot: u16, query: BaselineQuery| {
                 let values = known.get(&slot)?;
-                let of = match sought {
-                    Sought::At(tick) => values.iter().find(|(at, _)| *at == tick)?,
-                    Sought::Until(tick) => values.iter().rfind(|(at, _)| *at <= tick)?,
+                let of = match query {
+                    BaselineQuery::At(tick) => values.iter().find(|(at, _)| *at == tick)?,
+                    BaselineQuery::Until(tick) => values.iter().rfind(|(at, _)| *at <= tick)?,
                 };
                 Some((of.0, of.1.as_ref()?))
             };

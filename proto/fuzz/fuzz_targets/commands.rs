@@ -1,4 +1,4 @@
-//! Command datagrams: whatever decodes is written again as what it was.
+//! Command datagrams: whatever decodes is encoded to the same again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

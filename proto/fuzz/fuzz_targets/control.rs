@@ -1,4 +1,4 @@
-//! Control streams in either direction, cut anywhere.
+//! Control streams in both directions, in pieces of any length.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

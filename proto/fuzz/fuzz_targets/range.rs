@@ -1,14 +1,14 @@
-//! The range coder alone: whatever a decoder accepts is just what an encoder
-//! writes of the values that came out.
+//! The range coder alone: a decoder accepts exactly the bytes that an encoder writes for
+//! the decoded values.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use proto::range::{Coder, Decoder, Encoder, Number};
 
-const CHANCES: usize = 24;
+const PROBABILITIES: usize = 24;
 const NUMBER: Number = Number { at: 8, width: 16 };
 
-/// Passes values through a coder, of the kinds that `script` lists.
+/// Codes values of the kinds that `script` lists.
 fn pass(coder: &mut impl Coder, script: &[u8], values: &mut Vec<u32>) {
     for (index, kind) in script.iter().enumerate() {
         if index == values.len() {
@@ -27,8 +27,8 @@ fn pass(coder: &mut impl Coder, script: &[u8], values: &mut Vec<u32>) {
 fuzz_target!(|bytes: &[u8]| {
     let Some((&length, rest)) = bytes.split_first() else { return };
     let (script, coded) = rest.split_at(usize::from(length).min(rest.len()));
-    let priors = [128, 200, 10, 250, 1, 255, 60, 128].repeat(CHANCES / 8);
-    let priors: [u8; CHANCES] = priors.try_into().unwrap();
+    let priors = [128, 200, 10, 250, 1, 255, 60, 128].repeat(PROBABILITIES / 8);
+    let priors: [u8; PROBABILITIES] = priors.try_into().unwrap();
     let mut values = Vec::new();
     let mut decoder = Decoder::new(&priors, coded);
     pass(&mut decoder, script, &mut values);

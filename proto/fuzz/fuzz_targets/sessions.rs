@@ -1,5 +1,5 @@
-//! A server's and a client's session, and whatever may befall them in any
-//! order: time, ticks, datagrams that pass, are lost, damaged or made up.
+//! A server session and a client session, and whatever may happen to them in any order:
+//! time, ticks, datagrams that arrive, are lost, damaged or made up.
 #![no_main]
 
 #[path = "sessions/play.rs"]

@@ -1,9 +1,12 @@
+//! Reads bit streams.
+
 use crate::DatagramError;
 
-/// Reads bits from bytes that anybody may have sent.
+/// Reads bits from untrusted bytes.
 #[derive(Clone, Debug)]
 pub struct BitReader<'a> {
     bytes: &'a [u8],
+    /// In bits.
     position: usize,
 }
 
@@ -16,13 +19,13 @@ impl<'a> BitReader<'a> {
     /// Reads `width` bits, at most 32.
     ///
     /// # Errors
-    /// Fewer are left.
+    /// Fewer bits are left.
     pub fn read(&mut self, width: u32) -> Result<u32, DatagramError> {
         let end = self.position + width as usize;
         if end > self.bytes.len() * 8 {
             return Err(DatagramError::Truncated);
         }
-        // 32 bits that begin anywhere in a byte touch five bytes at most.
+        // 32 bits that start anywhere in a byte touch five bytes at most.
         let first = self.position / 8;
         let mut window = [0; 8];
         let touched = (self.bytes.len() - first).min(5);
@@ -40,7 +43,7 @@ impl<'a> BitReader<'a> {
         Ok(self.read(1)? == 1)
     }
 
-    /// Ends the reading.
+    /// Checks that everything has been read.
     ///
     /// # Errors
     /// More than the padding of the last byte is left, or it is not zero.

@@ -1,20 +1,22 @@
+//! Writes bit streams.
+
 /// Writes bits into bytes.
 #[derive(Clone, Debug, Default)]
 pub struct BitWriter {
     bytes: Vec<u8>,
-    /// Bits that fill no byte yet, the first lowest.
+    /// Bits of an unfinished byte, the first lowest.
     pending: u64,
-    /// How many; less than 8 between calls.
+    /// Their number; less than 8 between calls.
     pending_bits: u32,
 }
 
 impl BitWriter {
-    /// A writer of nothing yet.
+    /// An empty writer.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A writer of nothing yet that can hold this many bytes without growing.
+    /// An empty writer with room for this many bytes.
     pub fn with_capacity(bytes: usize) -> Self {
         Self { bytes: Vec::with_capacity(bytes), ..Self::default() }
     }

@@ -1,164 +1,252 @@
+//! The client's clock: for which tick a command is due.
+//!
+//! [`Clock::take_due`] at [`Clock::next_at`], and [`Clock::steer`] with every report of
+//! the server on how early commands arrive.
+
 use std::num::NonZeroU16;
 use std::time::Duration;
 
 use crate::snapshot::Lead;
 use crate::{Tick, Time};
 
-/// How many ticks early the latest of the latest commands should arrive: one,
-/// so that a command may be a whole tick later than usual, and the quarter
-/// that the server rounds away.
+/// Target of the least lead of recent commands, in ticks: one, so that a command may be
+/// a whole tick later than usual, and the quarter that the server rounds away.
 const TARGET: f64 = 1.25;
 
-/// Error, in ticks, that is left alone: the measure is no finer.
+/// Error, in ticks, that is tolerated: the measure is no finer.
 const TOLERANCE: f64 = 0.5;
 
-/// Error, in ticks, beyond which the clock jumps instead of turning its speed.
+/// Error, in ticks, beyond which the clock jumps instead of changing its speed.
 const JUMP: f64 = 4.0;
 
-/// How much of its speed the clock changes per tick of error. At 60 ticks a
-/// second it mends six tenths of an error each second: slower than the news
-/// of its effect, which take a round trip and the server's window of half a
-/// second, so it does not swing.
+/// Change of the clock's speed per tick of error. At 60 ticks a second it corrects six
+/// tenths of an error each second: slower than the feedback, which takes a round trip
+/// and the server's window of half a second, so it does not oscillate.
 const GAIN: f64 = 0.01;
 
 /// Most that the clock's speed is changed.
-const MAX_TURN: f64 = 0.05;
+const MAX_SPEED_CHANGE: f64 = 0.05;
 
-/// How long after a jump the server's reports still tell of the time before.
-const DEAF: Duration = Duration::from_secs(1);
+/// How long after a jump the server's reports still describe the time before it.
+const FEEDBACK_DELAY: Duration = Duration::from_secs(1);
 
-/// How long commands must have been late for it to be the line, and not one bad
-/// moment that the server's window remembers.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long commands must be late before the clock jumps for it: not one bad moment that
+/// the server's window remembers.
+const LATE_CONFIRMATION: Duration = Duration::from_secs(1);
 
-/// How long the worst report is remembered, at least and at most twice as long:
-/// a line that was bad a moment ago is given the room that it needed.
+/// How long the worst report is remembered, at least and at most twice as long: a
+/// connection that was bad a moment ago keeps the margin that it needed.
 const MEMORY: Duration = Duration::from_secs(4);
 
-/// Most room, in ticks, that is given to what was bad for a moment only.
-const MOST_ROOM: f64 = 3.0;
+/// Greatest margin, in ticks, that is kept for what was late for a moment only.
+const MAX_MARGIN: f64 = 3.0;
 
-/// Ticks ahead of the server to begin with; the first report corrects it.
-const FIRST_LEAD: f64 = 3.0;
+/// Error, in ticks, beyond which commands are so early that the server must have skipped
+/// time: half the server's window, in which not one command came later. The client then
+/// sets its clock back at once and sends commands for the ticks in between again,
+/// instead of acting a quarter of a second late for long.
+const SET_BACK: f64 = 16.0;
 
-/// Tells for which tick a command is due, steered so that commands reach the
-/// server a little before they are needed.
+/// How long after the clock was set back the server's reports may still describe
+/// commands sent before, beyond a round trip: a few ticks and their jitter.
+const SET_BACK_MARGIN: Duration = Duration::from_millis(150);
+
+/// How long reports below the limit do not update the round trip after the clock got
+/// ahead of the snapshots by [`SET_BACK`] ticks at once: the server stood still, and its
+/// first reports are measurements from before the stall.
+const STALL_MEMORY: Duration = Duration::from_secs(1);
+
+/// Initial ticks ahead of what the round trip requires; the first reports correct it.
+const INITIAL_LEAD: f64 = 2.0;
+
+/// Decides for which tick a command is due, steered so that commands reach the server a
+/// little before they are needed.
 ///
-/// Who is late loses a command, who is early only some freshness: so the clock
-/// goes by the worst of the last seconds, follows it at once when it gets worse
-/// and slowly when it gets better.
+/// A late command is lost, an early one is only less fresh. So the clock follows the
+/// worst report of the last seconds: at once when it gets worse, slowly when it gets
+/// better.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     tick_rate: f64,
-    /// The clock showed `shown` ticks at `since` and has gone `speed` times as
-    /// fast as the server's from then on.
+    /// The clock was at `tick` at the time `since` and has run `speed` times as fast as
+    /// the server's from then on.
     since: Time,
-    shown: f64,
+    tick: f64,
     speed: f64,
-    deaf_until: Time,
-    /// Since when commands have been far too late.
+    /// Reports before this time describe the time before a jump.
+    ignore_until: Time,
+    /// Reports before this time describe the time before the clock was set back.
+    outdated_until: Time,
+    /// Whether the clock was set back by an estimate that no report has confirmed yet.
+    is_estimate: bool,
+    /// Ticks from sending a command to receiving the report about it, as measured by the
+    /// latest report.
+    round_trip: f64,
+    /// Ticks by which the clock was ahead of the snapshot of the latest report; `None`
+    /// after a jump.
+    ahead: Option<f64>,
+    /// Reports before this time may be from before a stall of the server.
+    stalled_until: Time,
+    /// Since when commands have arrived far too late.
     late_since: Option<Time>,
-    /// The worst and the best lead of this stretch of time, which began then, and
-    /// of the one before.
+    /// The worst and the best lead since `window_start`, and in the window before.
     worst: [f64; 2],
     best: [f64; 2],
-    stretch: Time,
-    /// The next tick that wants a command.
+    window_start: Time,
+    /// The next tick that needs a command.
     next: Tick,
 }
 
 impl Clock {
-    /// The clock of a client that learns at `now` that the server is at `tick`.
-    pub(super) fn new(tick_rate: NonZeroU16, tick: Tick, now: Time) -> Self {
-        let shown = f64::from(tick.0) + FIRST_LEAD;
+    /// The clock of a client that learns at `now` that the server is at `tick`; the
+    /// answer took `elapsed` since the hello.
+    pub(super) fn new(tick_rate: NonZeroU16, tick: Tick, elapsed: Duration, now: Time) -> Self {
+        let tick_rate = f64::from(tick_rate.get());
+        // The answer may have waited a tick or two; too early is better than too late.
+        let round_trip = elapsed.as_secs_f64() * tick_rate;
+        let tick = f64::from(tick.0) + round_trip + INITIAL_LEAD;
         Self {
-            tick_rate: f64::from(tick_rate.get()),
+            tick_rate,
             since: now,
-            shown,
+            tick,
             speed: 1.0,
-            deaf_until: now,
+            ignore_until: now,
+            outdated_until: now,
+            is_estimate: false,
+            round_trip,
+            ahead: None,
+            stalled_until: now,
             late_since: None,
             worst: [f64::INFINITY; 2],
             best: [f64::NEG_INFINITY; 2],
-            stretch: now,
-            next: Tick(shown as u32),
+            window_start: now,
+            next: Tick(tick as u32),
         }
     }
 
     /// When the next command is due.
     pub(super) fn next_at(&self) -> Time {
-        let ticks = f64::from(self.next.0) - self.shown;
+        let ticks = f64::from(self.next.0) - self.tick;
         let seconds = (ticks / (self.tick_rate * self.speed)).max(0.0);
         // Rounded up, so that the command is due at the moment returned.
         let length = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         self.since + length + Duration::from_nanos(if seconds > 0.0 { 1_000 } else { 0 })
     }
 
-    /// The tick that is due now; none is due twice.
+    /// Takes the tick that is due at `now`, if any; each is due once.
     pub(super) fn take_due(&mut self, now: Time) -> Option<Tick> {
-        let due = Tick(self.shows(now) as u32);
+        let due = Tick(self.tick_at(now) as u32);
         if due < self.next {
             return None;
         }
         if due > self.next.after(1) {
-            // This end was busy: the lateness of these says nothing of the line.
-            self.deaf_until = self.deaf_until.max(now + DEAF);
+            // The client was busy: the lateness of these says nothing about the network.
+            self.ignore_until = self.ignore_until.max(now + FEEDBACK_DELAY);
         }
         self.next = due.after(1);
         Some(due)
     }
 
-    /// Takes in the server's report of how early commands arrive.
-    pub(super) fn steer(&mut self, now: Time, lead: Lead) {
-        let lead = lead.ticks();
+    /// Steers by the report, in the latest snapshot, of how early commands arrive;
+    /// `tick` is that snapshot's.
+    pub(super) fn steer(&mut self, now: Time, tick: Tick, lead: Lead) {
+        let ahead = self.tick_at(now) - f64::from(tick.0);
+        if self.ahead.replace(ahead).is_some_and(|before| ahead - before > SET_BACK) {
+            self.stalled_until = now + STALL_MEMORY;
+        }
+        let lead = if lead.is_at_limit() {
+            // The report only says "at least"; how far off the clock is follows from the
+            // snapshot's own tick.
+            let (least, known) = (lead.ticks(), ahead - self.round_trip);
+            if least > 0.0 { known.max(least) } else { least }
+        } else {
+            if now >= self.ignore_until.max(self.outdated_until).max(self.stalled_until) {
+                self.round_trip = (ahead - lead.ticks()).max(0.0);
+            }
+            lead.ticks()
+        };
+        if lead - TARGET > SET_BACK {
+            if now >= self.outdated_until {
+                self.set_back(now, lead - TARGET);
+            }
+            return;
+        }
+        if self.is_estimate && now >= self.outdated_until {
+            self.is_estimate = false;
+            self.rebase(now);
+            self.jump(now, lead - TARGET);
+            return;
+        }
         let is_late = lead - TARGET < -JUMP;
         let late_since = *self.late_since.get_or_insert(now);
         if !is_late {
             self.late_since = None;
         }
-        let is_moment = now.since(late_since) < PATIENCE;
-        if now < self.deaf_until && (!is_late || is_moment) {
+        let is_brief = now.since(late_since) < LATE_CONFIRMATION;
+        if now < self.ignore_until && (!is_late || is_brief) {
             return;
         }
-        self.shown = self.shows(now);
-        self.since = self.since.max(now);
-        self.remember(now, lead);
+        self.rebase(now);
+        self.record_lead(now, lead);
         let error = self.worst[0].min(self.worst[1]) - TARGET;
-        // What is early enough at its best is not made earlier.
-        let room = (TARGET + MOST_ROOM - self.best[0].max(self.best[1])).max(0.0);
-        let error = error.max(-room);
+        // Commands whose best lead is sufficient are not sent earlier.
+        let margin = (TARGET + MAX_MARGIN - self.best[0].max(self.best[1])).max(0.0);
+        let error = error.max(-margin);
         self.speed = 1.0;
-        if is_late && !is_moment {
+        if is_late && !is_brief {
             self.jump(now, lead - TARGET);
         } else if !(-TOLERANCE..=JUMP).contains(&error) {
             self.jump(now, error);
         } else if error > TOLERANCE {
-            self.speed -= (error * GAIN).clamp(-MAX_TURN, MAX_TURN);
+            self.speed -= (error * GAIN).clamp(-MAX_SPEED_CHANGE, MAX_SPEED_CHANGE);
         }
     }
 
-    /// Shows a time from now on at which the error would not have been.
-    fn jump(&mut self, now: Time, error: f64) {
-        self.shown = (self.shown - error).max(0.0);
-        self.worst = self.worst.map(|worst| worst - error);
-        self.best = self.best.map(|best| best - error);
-        self.deaf_until = now + DEAF;
+    /// Sets the clock back by this many ticks, all of which become due once more.
+    fn set_back(&mut self, now: Time, error: f64) {
+        self.rebase(now);
+        self.speed = 1.0;
+        self.tick = (self.tick - error).max(0.0);
+        self.next = self.next.min(Tick(self.tick.ceil() as u32));
+        self.ahead = None;
+        self.worst = [f64::INFINITY; 2];
+        self.best = [f64::NEG_INFINITY; 2];
+        self.window_start = now;
         self.late_since = None;
+        let round_trip = Duration::try_from_secs_f64(self.round_trip / self.tick_rate);
+        self.outdated_until = now + round_trip.unwrap_or_default() + SET_BACK_MARGIN;
+        self.is_estimate = true;
     }
 
-    /// Notes a report, as far as the clock goes by it.
-    fn remember(&mut self, now: Time, lead: f64) {
-        if now.since(self.stretch) > MEMORY {
+    /// Corrects the clock by the error at once.
+    fn jump(&mut self, now: Time, error: f64) {
+        self.tick = (self.tick - error).max(0.0);
+        self.worst = self.worst.map(|worst| worst - error);
+        self.best = self.best.map(|best| best - error);
+        self.ignore_until = now + FEEDBACK_DELAY;
+        self.late_since = None;
+        self.ahead = None;
+    }
+
+    /// Records the lead of a report in the worst and best of the window.
+    fn record_lead(&mut self, now: Time, lead: f64) {
+        if now.since(self.window_start) > MEMORY {
             self.worst = [f64::INFINITY, self.worst[0]];
             self.best = [f64::NEG_INFINITY, self.best[0]];
-            self.stretch = now;
+            self.window_start = now;
         }
         self.worst[0] = self.worst[0].min(lead);
         self.best[0] = self.best[0].max(lead);
     }
 
-    fn shows(&self, now: Time) -> f64 {
-        self.shown + now.since(self.since).as_secs_f64() * self.tick_rate * self.speed
+    /// Makes `now` the time from which the clock counts.
+    fn rebase(&mut self, now: Time) {
+        self.tick = self.tick_at(now);
+        self.since = self.since.max(now);
+    }
+
+    fn tick_at(&self, now: Time) -> f64 {
+        self.tick + now.since(self.since).as_secs_f64() * self.tick_rate * self.speed
     }
 }
 
@@ -166,12 +254,12 @@ impl Clock {
 mod tests {
     use super::*;
 
-    /// A line of this delay, in ticks, between a clock and a server that
-    /// reports the least lead of its last 32 ticks; the lead once settled.
+    /// The least and the greatest lead once settled, over a connection with this delay in
+    /// ticks to a server that reports the least lead of its last 32 ticks.
     fn settled_lead(delay: f64, drift: f64) -> (f64, f64) {
         let rate = NonZeroU16::new(60).unwrap();
         let at = |ticks: f64| Time::since_start(Duration::from_secs_f64(ticks / 60.0));
-        let mut clock = Clock::new(rate, Tick(1000), at(0.0));
+        let mut clock = Clock::new(rate, Tick(1000), Duration::ZERO, at(0.0));
         let mut leads: Vec<f64> = Vec::new();
         let (mut least, mut most) = (f64::MAX, f64::MIN);
         // Time in tenths of a tick; the server is at tick 1000 - delay at 0.
@@ -185,10 +273,10 @@ mod tests {
                     most = most.max(leads[leads.len() - 1]);
                 }
             }
-            let heard = leads.len().saturating_sub(delay as usize);
-            let window = &leads[heard.saturating_sub(32)..heard];
+            let reported = leads.len().saturating_sub(delay as usize);
+            let window = &leads[reported.saturating_sub(32)..reported];
             if let Some(lead) = window.iter().copied().reduce(f64::min) {
-                clock.steer(at(now), Lead::from_ticks(lead));
+                clock.steer(at(now), Tick(server as u32), Lead::from_ticks(lead));
             }
         }
         (least, most)
@@ -202,11 +290,12 @@ mod tests {
         }
     }
 
-    /// A line on which one command in fifty is late by as much as `late` ticks;
-    /// how many of the later half come too late.
+    /// How many commands come too late in the later half of a run, over a connection that
+    /// delays one command in fifty by `late` ticks.
     fn missed(late: f64) -> u32 {
         let at = |ticks: f64| Time::since_start(Duration::from_secs_f64(ticks / 60.0));
-        let mut clock = Clock::new(NonZeroU16::new(60).unwrap(), Tick(1000), at(0.0));
+        let mut clock =
+            Clock::new(NonZeroU16::new(60).unwrap(), Tick(1000), Duration::ZERO, at(0.0));
         let (mut leads, mut missed) = (Vec::new(), 0);
         for step in 0..60_000_u32 {
             let now = f64::from(step) / 10.0;
@@ -218,30 +307,83 @@ mod tests {
             }
             let window = &leads[leads.len().saturating_sub(24)..];
             if let Some(lead) = window.iter().copied().reduce(f64::min) {
-                clock.steer(at(now), Lead::from_ticks(lead));
+                clock.steer(at(now), Tick(1000 + now as u32), Lead::from_ticks(lead));
             }
         }
         missed
     }
 
     #[test]
-    fn commands_are_given_the_room_that_a_restless_line_needs() {
+    fn a_jittery_connection_gets_the_margin_that_it_needs() {
         assert_eq!([1.0, 2.0, 3.0].map(missed), [0; 3]);
-        // One in fifty of three thousand: not chased, so as not to act late.
+        // One in fifty of three thousand: not followed, so as not to act late.
         assert!(missed(12.0) > 50);
     }
 
     #[test]
     fn each_tick_is_due_once_and_when_announced() {
-        let mut clock = Clock::new(NonZeroU16::new(60).unwrap(), Tick(50), Time::ZERO);
-        assert_eq!(clock.take_due(Time::ZERO), Some(Tick(53)));
-        for tick in 54..500 {
+        let mut clock =
+            Clock::new(NonZeroU16::new(60).unwrap(), Tick(50), Duration::ZERO, Time::ZERO);
+        assert_eq!(clock.take_due(Time::ZERO), Some(Tick(52)));
+        for tick in 53..500 {
             let now = clock.next_at();
             assert_eq!(clock.take_due(now), Some(Tick(tick)));
             assert_eq!(clock.take_due(now), None);
         }
-        clock.steer(clock.next_at(), Lead::from_ticks(20.0));
+        clock.steer(clock.next_at(), Tick(480), Lead::from_ticks(10.0));
         let wait = clock.next_at() - clock.since;
-        assert!(wait > Duration::from_millis(300), "{wait:?}");
+        assert!(wait > Duration::from_millis(130), "{wait:?}");
+    }
+
+    /// The time after this many ticks of 60 Hz.
+    fn at(ticks: f64) -> Time {
+        Time::since_start(Duration::from_secs_f64(ticks / 60.0))
+    }
+
+    /// A clock after a second of 60 Hz over a round trip of 6 ticks.
+    fn settled() -> Clock {
+        let rate = NonZeroU16::new(60).unwrap();
+        let mut clock = Clock::new(rate, Tick(0), Duration::from_millis(100), at(0.0));
+        for tick in 0..60 {
+            clock.steer(at(f64::from(tick)), Tick(tick), Lead::from_ticks(1.5));
+            while clock.take_due(at(f64::from(tick))).is_some() {}
+        }
+        clock
+    }
+
+    #[test]
+    fn a_clock_that_is_far_ahead_is_set_back_at_once_and_only_once() {
+        // The server then stands still for 200 ticks.
+        let mut clock = settled();
+        let ahead = |clock: &Clock, now: f64, tick: f64| clock.tick_at(at(now)) - tick;
+        let before = ahead(&clock, 59.0, 59.0);
+        clock.take_due(at(260.0));
+        clock.steer(at(260.0), Tick(60), Lead::from_ticks(201.5));
+        assert!((ahead(&clock, 260.0, 60.0) - before).abs() < 1.0);
+        assert_eq!(clock.take_due(at(261.0)), Some(Tick(68)), "due once more");
+        // The server has not received any of the new commands yet.
+        clock.steer(at(262.0), Tick(62), Lead::from_ticks(201.5));
+        assert!((ahead(&clock, 262.0, 62.0) - before).abs() < 1.0);
+    }
+
+    /// Symptom: after a stall of ten seconds the clock was set back by half a second only.
+    /// Cause: the first snapshots after the stall still reported what the server had
+    /// measured before it, so the stall was taken for the round trip.
+    #[test]
+    fn a_stall_is_not_taken_for_a_long_round_trip() {
+        let mut clock = settled();
+        for now in 60..660 {
+            while clock.take_due(at(f64::from(now))).is_some() {}
+        }
+        for tick in 60..70 {
+            clock.steer(at(660.0), Tick(tick), Lead::from_ticks(1.5));
+        }
+        clock.steer(at(661.0), Tick(70), Lead::from_ticks(600.0));
+        let ahead = clock.tick_at(at(661.0)) - 70.0;
+        assert!((4.0..13.0).contains(&ahead), "{ahead} ticks ahead");
+        // A report of the present state corrects the rest within half a second.
+        clock.steer(at(690.0), Tick(99), Lead::from_ticks(ahead - 6.0));
+        let ahead = clock.tick_at(at(690.0)) - 99.0;
+        assert!((6.0..8.5).contains(&ahead), "{ahead} ticks ahead");
     }
 }

@@ -1,18 +1,20 @@
+//! The latest values of one slot that a client has received.
+
 use crate::Tick;
 use crate::quantise::QuantisedEntity;
 use crate::snapshot::BASELINES_KEPT;
 
-/// What a client has been told of one slot: the latest values, by tick.
+/// The latest values of one slot, by tick.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// Ascending; `None` where the slot was empty. The last of them count; those
-    /// before wait until it is worth the while to move all the others.
+    /// Ascending; `None` where the slot was empty. Only the last [`BASELINES_KEPT`] count;
+    /// older ones remain until enough have collected to be removed at once.
     values: Vec<(Tick, Option<QuantisedEntity>)>,
 }
 
 impl History {
-    /// Adds what the slot held at a tick not told of before. If there are too
-    /// many, the oldest goes.
+    /// Adds the value of a tick that is not in the history yet. If there are too many,
+    /// the oldest is dropped.
     pub(super) fn insert(&mut self, tick: Tick, value: Option<QuantisedEntity>) {
         let place = self.values.len() - self.values().len() + self.until_index(tick);
         self.values.insert(place, (tick, value));
@@ -21,26 +23,26 @@ impl History {
         }
     }
 
-    /// How many of the values are of `tick` or before. What is asked for is
-    /// among the latest, and the rest is not in the processor's cache.
+    /// How many of the values are of `tick` or before. Searched from the end, because
+    /// queries are about recent ticks, and the rest is not in the processor's cache.
     pub(super) fn until_index(&self, tick: Tick) -> usize {
         let later = self.values().iter().rev().take_while(|&&(at, _)| at > tick);
         self.values().len() - later.count()
     }
 
-    /// What the slot was told to hold at exactly this tick.
+    /// The value received for exactly this tick.
     pub(super) fn at(&self, tick: Tick) -> Option<&QuantisedEntity> {
         let (at, value) = &self.values()[self.until_index(tick).checked_sub(1)?];
         value.as_ref().filter(|_| *at == tick)
     }
 
-    /// What the slot was last told to hold until this tick, and when.
+    /// The latest value of `tick` or before, with its tick.
     pub(super) fn until(&self, tick: Tick) -> Option<(Tick, &QuantisedEntity)> {
         let (at, value) = &self.values()[self.until_index(tick).checked_sub(1)?];
         Some((*at, value.as_ref()?))
     }
 
-    /// What the slot holds as far as is known.
+    /// The latest value.
     pub(super) fn latest(&self) -> Option<&QuantisedEntity> {
         self.values.last()?.1.as_ref()
     }
@@ -57,7 +59,7 @@ mod tests {
     use crate::quantise::QuantisedBody;
 
     #[test]
-    fn the_latest_values_stay_in_order_whatever_comes_late() {
+    fn the_latest_values_stay_in_order_however_late_they_arrive() {
         let body = QuantisedBody::Player { posture: sim::Posture::Standing, yaw: 0 };
         let value = |generation| {
             let (position, velocity) = ([0; 3], [0; 3]);
@@ -69,7 +71,7 @@ mod tests {
         }
         assert_eq!(history.latest(), value(41).as_ref());
         assert_eq!(history.at(Tick(10)), value(10).as_ref());
-        // Full, and older than all: it goes at once.
+        // Full, and older than all others: it is dropped at once.
         history.insert(Tick(5), value(5));
         assert_eq!((history.at(Tick(5)), history.at(Tick(10))), (None, value(10).as_ref()));
         history.insert(Tick(50), None);

@@ -1,3 +1,5 @@
+//! The state of a client session that has joined: the view, the clock and the commands.
+
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -10,50 +12,50 @@ use crate::commands::{
     Acknowledgement, CommandBatch, CommandDatagram, MAX_COMMANDS, MAX_VIEW_AGE, QUARTER_TURN,
 };
 use crate::control::ServerHello;
-use crate::snapshot::{Answer, Header, SnapshotCodec};
+use crate::snapshot::{AuthoritativeMotion, Header, SnapshotCodec};
 use crate::{DatagramError, Tick, Time};
 
-/// A snapshot that was new and has been taken in.
+/// A snapshot that was new and has been applied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SnapshotReceived {
-    /// The tick it is of.
+    /// Its tick.
     pub tick: Tick,
-    /// How long after the one received before it came; `None` for the first.
+    /// Time since the previous snapshot arrived; `None` for the first.
     pub gap: Option<Duration>,
-    /// Whether its digest agreed; `None` if it had none that could be checked.
+    /// Whether its digest matched; `None` if it had none that could be checked.
     pub digest_agrees: Option<bool>,
-    /// How the client's own player moved after this tick, if that was told.
-    pub answer: Option<Answer>,
+    /// The authoritative motion of the client's own player after this tick, if carried.
+    pub own_motion: Option<AuthoritativeMotion>,
 }
 
 /// A datagram of commands to be sent now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandSent {
-    /// The tick the command is for.
+    /// The tick that the command is for.
     pub tick: Tick,
-    /// The command as it was sent.
+    /// The command as it was sent, with its fields clamped.
     pub command: Command,
-    /// The command of the ticks, if any, that were skipped since the last one:
-    /// the same once more, as the server has it too.
+    /// The command of the ticks, if any, that were skipped since the last one: the
+    /// previous command once more, as the server fills them too.
     pub held: Command,
     /// The datagram.
     pub datagram: Vec<u8>,
 }
 
-/// What a session has counted.
+/// Counters of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionStats {
-    /// Snapshots taken in.
+    /// Snapshots applied.
     pub snapshots: u64,
     /// Their bytes.
     pub snapshot_bytes: u64,
-    /// Snapshots that came twice.
+    /// Snapshots that arrived twice.
     pub duplicates: u64,
-    /// Snapshots that came too late to be of use.
+    /// Snapshots that arrived too late to be of use.
     pub stale: u64,
     /// Digests checked.
     pub digests: u64,
-    /// Digests that did not agree: a defect in either end's codec.
+    /// Digests that did not match: a defect in either end's codec.
     pub digest_mismatches: u64,
     /// Entity records decoded.
     pub records: u64,
@@ -63,7 +65,7 @@ pub struct SessionStats {
     pub command_bytes: u64,
 }
 
-/// What there is once the server has let the client in.
+/// The state once the server has accepted the client.
 #[derive(Debug)]
 pub(super) struct Joined {
     pub(super) hello: ServerHello,
@@ -72,18 +74,20 @@ pub(super) struct Joined {
     pub(super) clock: Clock,
     pub(super) received: Option<Acknowledgement>,
     last_arrival: Time,
-    /// The latest commands, for consecutive ticks; the last is for `newest`.
+    /// The latest commands, for consecutive ticks; the last is for the tick `newest`.
     commands: VecDeque<Command>,
     newest: Tick,
     pub(super) events: EventQueue,
 }
 
 impl Joined {
-    pub(super) fn new(hello: ServerHello, now: Time) -> Self {
+    /// The state when the server's hello arrives at `now`; the client's was sent at
+    /// `hello_sent`.
+    pub(super) fn new(hello: ServerHello, hello_sent: Time, now: Time) -> Self {
         Self {
             codec: SnapshotCodec { bounds: hello.bounds, tick_rate: hello.tick_rate },
             view: View::default(),
-            clock: Clock::new(hello.tick_rate, hello.tick, now),
+            clock: Clock::new(hello.tick_rate, hello.tick, now - hello_sent, now),
             received: None,
             last_arrival: now,
             commands: VecDeque::new(),
@@ -93,7 +97,7 @@ impl Joined {
         }
     }
 
-    /// Takes in a datagram; `None` if it was a duplicate or stale.
+    /// Decodes and applies a datagram; `None` if it was a duplicate or stale.
     pub(super) fn receive(
         &mut self,
         now: Time,
@@ -102,6 +106,11 @@ impl Joined {
     ) -> Result<Option<SnapshotReceived>, DatagramError> {
         let near = self.received.map_or(self.hello.tick, |received| received.latest);
         let tick = Header::of_plain(bytes, near)?.tick;
+        // Of the world before this one, delayed until after the hello.
+        if tick <= self.hello.tick {
+            stats.stale += 1;
+            return Ok(None);
+        }
         let in_order = self.received.is_none_or(|received| tick > received.latest);
         if let Some(received) = self.received {
             if received.contains(tick) {
@@ -113,17 +122,16 @@ impl Joined {
                 return Ok(None);
             }
         }
-        let decoded =
-            self.codec.decode(bytes, near, |slot, sought| self.view.baseline(slot, sought));
+        let decoded = self.codec.decode(bytes, near, |slot, query| self.view.baseline(slot, query));
         let snapshot = match decoded {
-            // What came since may have pushed out what this one leans on.
+            // Later snapshots may have displaced the baseline that it references.
             Err(DatagramError::UnknownBaseline { .. }) if !in_order => {
                 stats.stale += 1;
                 return Ok(None);
             }
             decoded => decoded?,
         };
-        // Only the latest snapshot can be compared with all that is held.
+        // Only the latest snapshot can be compared with the whole view.
         let sample = snapshot.digest.filter(|_| in_order);
         let digest_agrees = sample.map(|sample| self.view.agrees(&snapshot, &sample));
         self.view.apply(&snapshot);
@@ -136,21 +144,21 @@ impl Joined {
             None => self.received = Some(Acknowledgement::of(tick)),
         }
         if let Some(lead) = snapshot.lead.filter(|_| in_order) {
-            self.clock.steer(now, lead);
+            self.clock.steer(now, tick, lead);
         }
-        Ok(Some(SnapshotReceived { tick, gap, digest_agrees, answer: snapshot.answer }))
+        Ok(Some(SnapshotReceived { tick, gap, digest_agrees, own_motion: snapshot.own_motion }))
     }
 
-    /// Gives the command for the tick that is due, if one is.
+    /// Sends the command for the tick that is due, if one is.
     pub(super) fn command(
         &mut self,
         now: Time,
         command: Command,
-        shown: Option<f64>,
+        render_tick: Option<f64>,
     ) -> Option<CommandSent> {
         let tick = self.clock.take_due(now)?;
         let fires = command.buttons.contains(Buttons::FIRE);
-        let view_age = shown.filter(|_| fires).map_or(0, |shown| view_age(tick, shown));
+        let view_age = render_tick.filter(|_| fires).map_or(0, |shown| view_age(tick, shown));
         let command = Command {
             forward: command.forward.max(-i8::MAX),
             right: command.right.max(-i8::MAX),
@@ -158,25 +166,40 @@ impl Joined {
             view_age,
             ..command
         };
+        self.discard_from(tick);
         let count = tick.distance(self.newest).clamp(1, MAX_COMMANDS as i64) as u32;
-        // What the server does too where it hears of no command in time.
+        // As the server does for ticks without a command.
         let held = self.commands.back().copied().unwrap_or_default();
         self.commands.extend(std::iter::repeat_n(held, count as usize - 1));
         self.commands.push_back(command);
-        let surplus = self.commands.len().saturating_sub(MAX_COMMANDS);
-        self.commands.drain(..surplus);
+        let excess = self.commands.len().saturating_sub(MAX_COMMANDS);
+        self.commands.drain(..excess);
         self.newest = tick;
         let oldest = tick.before(self.commands.len() as u32 - 1)?;
         let batch = CommandBatch::new(oldest, self.commands.iter().copied().collect())?;
         let datagram = CommandDatagram { acknowledgement: self.received, batch }.encode();
         Some(CommandSent { tick, command, held, datagram })
     }
+
+    /// Discards the commands sent for `tick` and later: the clock was set back, and others
+    /// are sent for these ticks.
+    fn discard_from(&mut self, tick: Tick) {
+        let (Some(before), outdated) = (tick.before(1), self.newest.distance(tick) + 1) else {
+            return;
+        };
+        if outdated > 0 {
+            let left = self.commands.len().saturating_sub(outdated as usize);
+            self.commands.truncate(left);
+            self.newest = before;
+        }
+    }
 }
 
-/// How long before the end of `tick` the moment `shown` is, as a command says.
-fn view_age(tick: Tick, shown: f64) -> u16 {
-    // `as` makes 0 of a NaN.
-    let sixteenths = ((f64::from(tick.0) - shown) * 16.0).round();
+/// How long before the end of `tick` the render tick is, in the steps of
+/// [`Command::view_age`].
+fn view_age(tick: Tick, render_tick: f64) -> u16 {
+    // `as` turns NaN into 0.
+    let sixteenths = ((f64::from(tick.0) - render_tick) * 16.0).round();
     sixteenths.clamp(0.0, f64::from(MAX_VIEW_AGE)) as u16
 }
 
@@ -203,16 +226,16 @@ mod tests {
     use crate::server::{OwnPlayer, Terms};
     use crate::{Tick, Time, client, server};
 
-    /// A server session, a client session that joined it, and forty ticks of
-    /// forty bodies of which all but the first rest.
-    struct Played {
+    /// A server session and a client session that joined it, after forty ticks with forty
+    /// props of which all but the first rest.
+    struct TestMatch {
         server: server::Session,
         client: client::Session,
         quantiser: Quantiser,
         state: State,
     }
 
-    impl Played {
+    impl TestMatch {
         fn new() -> Self {
             let bounds = WorldBounds::new([0; 3], [12; 3]).unwrap();
             let rate = NonZeroU16::new(60).unwrap();
@@ -239,20 +262,20 @@ mod tests {
                 asleep: slot > 0,
             };
             let state = State { tick: 0, entities: (0..40).map(entity).collect() };
-            let mut played = Self { server, client, quantiser: Quantiser::new(bounds), state };
-            (0..40).for_each(|_| assert_ne!(played.tick(|_| ()), Some(false)));
-            played
+            let mut game = Self { server, client, quantiser: Quantiser::new(bounds), state };
+            (0..40).for_each(|_| assert_ne!(game.tick(|_| ()), Some(false)));
+            game
         }
 
-        /// Plays a tick on a perfect line, after `meddle` had its way with
-        /// what the client was about to read its snapshot against.
-        fn tick(&mut self, meddle: impl Fn(&mut client::Session)) -> Option<bool> {
+        /// Plays a tick on a perfect connection, after `tamper` has changed the client's
+        /// state; returns whether the digest agreed.
+        fn tick(&mut self, tamper: impl Fn(&mut client::Session)) -> Option<bool> {
             self.state.tick += 1;
             self.state.entities[0].position.x = (self.state.tick % 100) as f64;
             let state = Arc::new(self.quantiser.quantise(&self.state).unwrap());
             let datagram =
                 self.server.encode_snapshot(&state, &OwnPlayer::default(), 1200).unwrap();
-            meddle(&mut self.client);
+            tamper(&mut self.client);
             let received = self.client.receive_datagram(Time::ZERO, &datagram).unwrap().unwrap();
             let now = self.client.next_command_at().unwrap();
             if let Some(sent) = self.client.command(now, sim::Command::default(), None) {
@@ -261,9 +284,9 @@ mod tests {
             received.digest_agrees
         }
 
-        /// The first disagreement within a whole round of samples, if any.
-        fn disagrees(&mut self, meddle: impl Fn(&mut client::Session)) -> bool {
-            (0..48).any(|_| self.tick(&meddle) == Some(false))
+        /// Whether any digest disagrees within a whole cycle of samples.
+        fn disagrees(&mut self, tamper: impl Fn(&mut client::Session)) -> bool {
+            (0..48).any(|_| self.tick(&tamper) == Some(false))
         }
     }
 
@@ -272,25 +295,25 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_shows_a_wrong_value_of_what_moves() {
-        let mut played = Played::new();
-        assert!(played.disagrees(|client| corrupt(client, 0)));
-        assert!(played.client.stats().digest_mismatches > 0);
+    fn the_digest_detects_a_wrong_value_of_a_moving_entity() {
+        let mut game = TestMatch::new();
+        assert!(game.disagrees(|client| corrupt(client, 0)));
+        assert!(game.client.stats().digest_mismatches > 0);
     }
 
     #[test]
-    fn the_digest_shows_a_wrong_value_of_what_rests() {
+    fn the_digest_detects_a_wrong_value_of_a_resting_entity() {
         for slot in [1, 17, 39] {
-            let mut played = Played::new();
-            corrupt(&mut played.client, slot);
-            assert!(played.disagrees(|_| ()), "slot {slot}");
+            let mut game = TestMatch::new();
+            corrupt(&mut game.client, slot);
+            assert!(game.disagrees(|_| ()), "slot {slot}");
         }
     }
 
     #[test]
     fn the_digest_agrees_if_nothing_is_wrong() {
-        let mut played = Played::new();
-        assert!(!played.disagrees(|_| ()));
-        assert!(played.client.stats().digests > 3);
+        let mut game = TestMatch::new();
+        assert!(!game.disagrees(|_| ()));
+        assert!(game.client.stats().digests > 3);
     }
 }

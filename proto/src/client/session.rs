@@ -1,37 +1,56 @@
+//! A client's end of one connection.
+
 use glam::DVec3;
 use sim::{Command, EntityId, EntityState};
 
 use super::joined::{CommandSent, Joined, SessionStats, SnapshotReceived};
 use crate::control::{
-    ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MatchEvent, PlayerName,
-    RefusalReason, ServerHello, ServerMessage, decode_server_message, encode_client_message,
+    ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MapName, MatchEvent,
+    PlayerName, RefusalReason, ServerHello, ServerMessage, Ticket, decode_server_message,
+    encode_client_message,
 };
 use crate::quantise::QuantisedEntity;
 use crate::{IDLE_TIMEOUT, ProtocolError, Tick, Time};
 
-/// What a session tells its caller.
+/// What a session reports to its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The server let the client in.
+    /// The server accepted the client.
     Joined(ServerHello),
-    /// The server did not: close the connection.
+    /// The server refused the client: close the connection.
     Refused(RefusalReason),
     /// The server ended the session: close the connection.
     Closed(ClosingReason),
+    /// The match continues in another world: everything known so far is void, the session
+    /// has said hello again, and [`Event::Joined`] follows.
+    NewWorld {
+        /// The map of that world, which may be the same.
+        map: MapHash,
+        /// The name of that map.
+        name: MapName,
+    },
     /// The server was silent too long: close the connection.
     TimedOut,
 }
 
-/// What an entity was said to be at a tick.
-pub type Told = (Tick, EntityState);
+/// A state of an entity that the client received, with its tick.
+pub type Observed = (Tick, EntityState);
 
 /// A client's end of one connection: bytes and a time in, bytes and events out.
+///
+/// Pass on what arrives by [`Session::receive_stream`] and
+/// [`Session::receive_datagram`], send a [`Session::command`] at
+/// [`Session::next_command_at`], let time pass by [`Session::advance`], and write
+/// [`Session::stream_output`] after any of these. [`Session::leave`] ends it.
 #[derive(Debug)]
 pub struct Session {
     phase: Phase,
     framer: Framer,
     output: Vec<u8>,
-    last_heard: Time,
+    started: Time,
+    last_received: Time,
+    /// The name, for the hello to the next world.
+    name: PlayerName,
     stats: SessionStats,
 }
 
@@ -41,7 +60,7 @@ enum Phase {
     Joining,
     /// In the match.
     Joined(Box<Joined>),
-    /// Ended, one way or another.
+    /// Ended, for whatever reason.
     Over,
 }
 
@@ -49,16 +68,31 @@ impl Session {
     /// A session that asks to join as `name` with the map it has, or
     /// [`MapHash::ANY`].
     pub fn new(name: &PlayerName, map: MapHash, now: Time) -> Self {
+        Self::with_credentials(name, map, &[], Ticket::NONE, now)
+    }
+
+    /// A session with a connect token, or none if it is empty, and the ticket of an
+    /// earlier connection or [`Ticket::NONE`].
+    pub fn with_credentials(
+        name: &PlayerName,
+        map: MapHash,
+        token: &[u8],
+        ticket: Ticket,
+        now: Time,
+    ) -> Self {
+        let hello = ClientHello::new(map, name).with_token(token).with_ticket(ticket);
         Self {
             phase: Phase::Joining,
             framer: Framer::new(),
-            output: encode_client_message(&ClientMessage::Hello(ClientHello::new(map, name))),
-            last_heard: now,
+            output: encode_client_message(&ClientMessage::Hello(hello)),
+            started: now,
+            last_received: now,
+            name: name.clone(),
             stats: SessionStats::default(),
         }
     }
 
-    /// Takes in what came on the control stream.
+    /// Handles bytes that arrived on the control stream.
     ///
     /// # Errors
     /// The server broke the protocol: the session is over, and the caller
@@ -68,7 +102,7 @@ impl Session {
         now: Time,
         mut bytes: &[u8],
     ) -> Result<Vec<Event>, ProtocolError> {
-        self.last_heard = now;
+        self.last_received = now;
         let mut events = Vec::new();
         while !self.is_over() {
             match self.receive_frame(now, &mut bytes) {
@@ -83,7 +117,8 @@ impl Session {
         Ok(events)
     }
 
-    /// The next frame's event, if it makes one; `None` if there is no frame.
+    /// Handles the next frame; the inner `None` is a frame without an event, the outer one
+    /// no whole frame.
     fn receive_frame(
         &mut self,
         now: Time,
@@ -97,7 +132,7 @@ impl Session {
             }
             (ServerMessage::Event { .. }, _) => return Err(unexpected("event")),
             (ServerMessage::Hello(hello), Phase::Joining) => {
-                self.phase = Phase::Joined(Box::new(Joined::new(hello.clone(), now)));
+                self.phase = Phase::Joined(Box::new(Joined::new(hello.clone(), self.started, now)));
                 Event::Joined(hello)
             }
             (ServerMessage::Refused(reason), Phase::Joining) => {
@@ -108,14 +143,23 @@ impl Session {
                 self.phase = Phase::Over;
                 Event::Closed(reason)
             }
+            (ServerMessage::NewWorld { map, name }, Phase::Joined(_)) => {
+                self.phase = Phase::Joining;
+                self.started = now;
+                // Any map: that world may be over too when the hello arrives.
+                let hello = ClientHello::new(MapHash::ANY, &self.name);
+                self.output.extend(encode_client_message(&ClientMessage::Hello(hello)));
+                Event::NewWorld { map, name }
+            }
+            (ServerMessage::NewWorld { .. }, _) => return Err(unexpected("new world")),
             (ServerMessage::Hello(_), _) => return Err(unexpected("hello")),
             (ServerMessage::Refused(_), _) => return Err(unexpected("refusal")),
         };
         Ok(Some(Some(event)))
     }
 
-    /// Takes in a datagram; `None` if it was a duplicate, stale, or came
-    /// before the hello.
+    /// Handles a datagram; `None` if it was a duplicate, stale, or arrived before the
+    /// hello.
     ///
     /// # Errors
     /// As [`Session::receive_stream`].
@@ -124,12 +168,12 @@ impl Session {
         now: Time,
         bytes: &[u8],
     ) -> Result<Option<SnapshotReceived>, ProtocolError> {
-        // Datagrams may overtake the hello; unacknowledged, they are sent anew.
+        // A datagram may overtake the hello; its content is sent again.
         let Phase::Joined(joined) = &mut self.phase else { return Ok(None) };
         let received = joined.receive(now, bytes, &mut self.stats);
         match &received {
             Ok(received) => {
-                self.last_heard = now;
+                self.last_received = now;
                 if let Some(SnapshotReceived { tick, digest_agrees: Some(false), .. }) = received {
                     let mismatch = ClientMessage::Mismatch { tick: tick.0 };
                     self.output.extend(encode_client_message(&mismatch));
@@ -140,32 +184,31 @@ impl Session {
         received.map_err(ProtocolError::from)
     }
 
-    /// Takes the next thing that happened in the match, if it shows at the tick
-    /// `shown` (the one that the caller presents, or [`Session::latest_tick`])
-    /// or showed before.
-    pub fn next_event(&mut self, shown: Tick) -> Option<(Tick, MatchEvent)> {
+    /// Takes the next match event of a tick up to `render_tick`: the one that the caller
+    /// renders, or [`Session::latest_tick`].
+    pub fn next_event(&mut self, render_tick: Tick) -> Option<(Tick, MatchEvent)> {
         match &mut self.phase {
-            Phase::Joined(joined) => joined.events.pop(shown),
+            Phase::Joined(joined) => joined.events.pop(render_tick),
             _ => None,
         }
     }
 
-    /// Lets time pass; call it as often as convenient.
+    /// Checks for time-outs at `now`; call it as often as convenient.
     pub fn advance(&mut self, now: Time) -> Option<Event> {
-        if self.is_over() || now.since(self.last_heard) < IDLE_TIMEOUT {
+        if self.is_over() || now.since(self.last_received) < IDLE_TIMEOUT {
             return None;
         }
         self.phase = Phase::Over;
         Some(Event::TimedOut)
     }
 
-    /// Bytes to be written to the control stream; ask after each other call.
+    /// Takes the bytes to be written to the control stream; call it after any other method.
     pub fn stream_output(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.output)
     }
 
-    /// Says goodbye: write [`Session::stream_output`], finish the stream, and
-    /// let the server close the connection.
+    /// Says goodbye: write [`Session::stream_output`], finish the stream, and let the
+    /// server close the connection.
     pub fn leave(&mut self) {
         if !self.is_over() {
             self.output.extend(encode_client_message(&ClientMessage::Leave));
@@ -173,8 +216,8 @@ impl Session {
         }
     }
 
-    /// Says something to everybody; ask for [`Session::stream_output`] next. The
-    /// server lets through five lines in a row, then one a second.
+    /// Sends a chat line to everybody; write [`Session::stream_output`] next. The server
+    /// accepts five lines in a row, then one a second.
     pub fn say(&mut self, line: ChatLine) {
         if self.joined().is_some() {
             self.output.extend(encode_client_message(&ClientMessage::Say(line)));
@@ -186,36 +229,35 @@ impl Session {
         self.joined().map(|joined| joined.clock.next_at())
     }
 
-    /// Gives the command for the tick that is due; `None` if none is due yet.
-    /// What a command cannot say (a movement of -128, a view beyond the
-    /// vertical) is drawn to the nearest that it can. `shown` is the moment of
-    /// the match, in ticks, that the player saw of the others when deciding: a
-    /// shot is judged by that. Without it, and without a shot, nothing is said
-    /// of it, whatever [`Command::view_age`] holds.
+    /// Sends the command for the tick that is due; `None` if none is due yet. Fields are
+    /// clamped to what can be encoded (a movement of -128, a view beyond the vertical).
+    /// `render_tick` is the moment of the match, in ticks, at which the player saw the
+    /// others when deciding: the server judges a shot by it. Without it, or without a
+    /// shot, the command's [`Command::view_age`] is 0.
     pub fn command(
         &mut self,
         now: Time,
         command: Command,
-        shown: Option<f64>,
+        render_tick: Option<f64>,
     ) -> Option<CommandSent> {
         let Phase::Joined(joined) = &mut self.phase else { return None };
-        let sent = joined.command(now, command, shown)?;
+        let sent = joined.command(now, command, render_tick)?;
         self.stats.command_datagrams += 1;
         self.stats.command_bytes += sent.datagram.len() as u64;
         Some(sent)
     }
 
-    /// The terms of the match, while joined.
+    /// The server's hello, while joined.
     pub fn hello(&self) -> Option<&ServerHello> {
         self.joined().map(|joined| &joined.hello)
     }
 
-    /// The entity this client steers, while joined; a spectator steers none.
+    /// The entity that this client controls, while joined; a spectator controls none.
     pub fn player(&self) -> Option<EntityId> {
         self.hello().and_then(|hello| hello.player)
     }
 
-    /// Whether the session has ended, one way or another.
+    /// Whether the session has ended, for whatever reason.
     pub fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over)
     }
@@ -225,55 +267,51 @@ impl Session {
         self.joined()?.received.map(|received| received.latest)
     }
 
-    /// All entities as last heard of, in ascending order of slot.
+    /// The latest states of all entities, in ascending order of slot.
     pub fn entities(&self) -> impl Iterator<Item = EntityState> {
         self.joined().into_iter().flat_map(|joined| joined.view.entities(&joined.hello.bounds))
     }
 
-    /// All entities as last heard of, each with the tick of that, in ascending
-    /// order of slot.
-    pub fn told(&self) -> impl Iterator<Item = Told> {
-        self.joined().into_iter().flat_map(|joined| joined.view.told(&joined.hello.bounds))
+    /// The latest states of all entities with their ticks, in ascending order of slot.
+    pub fn observed_entities(&self) -> impl Iterator<Item = Observed> {
+        self.joined().into_iter().flat_map(|joined| joined.view.observed(&joined.hello.bounds))
     }
 
-    /// One entity as last heard of.
+    /// The latest state of one entity.
     pub fn entity(&self, id: EntityId) -> Option<EntityState> {
         let joined = self.joined()?;
         let entity = joined.view.latest(id.slot).filter(|e| e.generation == id.generation)?;
         Some(entity.dequantise(id.slot, &joined.hello.bounds))
     }
 
-    /// All entities whose last known place is within `reach` units of
-    /// `position` on each axis, each with the tick of that, in ascending order
-    /// of slot.
-    pub fn told_near(&self, position: DVec3, reach: f64) -> impl Iterator<Item = Told> {
+    /// The latest states, with their ticks, of all entities within `reach` units of
+    /// `position` on each axis, in ascending order of slot.
+    pub fn entities_near(&self, position: DVec3, reach: f64) -> impl Iterator<Item = Observed> {
         let joined = self.joined().into_iter();
         joined.flat_map(move |joined| joined.view.near(position, reach, &joined.hello.bounds))
     }
 
-    /// What a slot holds, in the integers of the wire.
+    /// The latest content of a slot, in the integers of the wire.
     pub fn quantised(&self, slot: u16) -> Option<&QuantisedEntity> {
         self.joined()?.view.latest(slot)
     }
 
-    /// What was heard of one entity lately, the oldest first, for those who
-    /// interpolate. It did not change between the ticks that are left out, or
-    /// the news were lost.
+    /// The latest states of one entity, the oldest first. Between two of them it did not
+    /// change, or the states in between were lost.
     pub fn history(&self, id: EntityId) -> impl Iterator<Item = (Tick, EntityState)> {
         let joined = self.joined().into_iter();
         joined.flat_map(move |joined| joined.view.history(id, &joined.hello.bounds))
     }
 
-    /// What was last told of an entity until `tick`, and what was told first
-    /// after that, for those who interpolate: the former in front, if nothing
-    /// that old is known the first that is. `None` if the entity is not there
-    /// at that time.
-    pub fn around(&self, id: EntityId, tick: Tick) -> Option<(Told, Option<Told>)> {
+    /// The state of an entity at `tick` or before, and the first one after it, for
+    /// interpolation. If no state that old is kept, the first one that is. `None` if the
+    /// entity does not exist at that tick.
+    pub fn states_around(&self, id: EntityId, tick: Tick) -> Option<(Observed, Option<Observed>)> {
         let joined = self.joined()?;
-        joined.view.around(id, tick, &joined.hello.bounds)
+        joined.view.states_around(id, tick, &joined.hello.bounds)
     }
 
-    /// What has been counted.
+    /// The session's counters.
     pub fn stats(&self) -> &SessionStats {
         &self.stats
     }
@@ -295,5 +333,5 @@ impl Session {
 }
 
 fn unexpected(message: &'static str) -> ProtocolError {
-    ProtocolError::Unexpected { message, state: "not expecting one" }
+    ProtocolError::Unexpected { message, state: "it is not expected" }
 }

@@ -1,42 +1,48 @@
+//! The world as a client knows it, slot by slot.
+
 use glam::DVec3;
 use sim::EntityState;
 
 use super::history::History;
-use super::session::Told;
+use super::session::Observed;
 use crate::quantise::{QuantisedEntity, WorldBounds};
-use crate::snapshot::{Digest, DigestSample, Snapshot, Sought};
-use crate::{MAX_SLOTS, Tick};
+use crate::snapshot::{BaselineQuery, Digest, DigestSample, Snapshot};
+use crate::{MAX_ENTITIES, Tick};
 
-/// The world as far as a client has been told of it.
+/// The world as far as a client has received it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct View {
     slots: Vec<History>,
 }
 
 impl View {
-    /// What a slot was told to hold, to read its next value against.
-    pub(super) fn baseline(&self, slot: u16, sought: Sought) -> Option<(Tick, &QuantisedEntity)> {
+    /// The baseline of a record.
+    pub(super) fn baseline(
+        &self,
+        slot: u16,
+        query: BaselineQuery,
+    ) -> Option<(Tick, &QuantisedEntity)> {
         let history = self.slots.get(usize::from(slot))?;
-        match sought {
-            Sought::At(tick) => Some((tick, history.at(tick)?)),
-            Sought::Until(tick) => history.until(tick),
+        match query {
+            BaselineQuery::At(tick) => Some((tick, history.at(tick)?)),
+            BaselineQuery::Until(tick) => history.until(tick),
         }
     }
 
-    /// Takes in all records of a snapshot.
+    /// Applies all records of a snapshot.
     pub(super) fn apply(&mut self, snapshot: &Snapshot) {
         for record in &snapshot.records {
             let index = usize::from(record.slot);
             if index >= self.slots.len() {
-                // The decoder has checked that a slot is below MAX_SLOTS.
+                // The decoder has checked that a slot is below MAX_ENTITIES.
                 self.slots.resize_with(index + 1, History::default);
             }
             self.slots[index].insert(snapshot.tick, record.entity);
         }
     }
 
-    /// Whether the server's digest of a snapshot later than all before agrees
-    /// with what was decoded of it and with what is held besides.
+    /// Whether the server's digest in a snapshot, which is later than all before, matches
+    /// its decoded records and the sampled slots.
     pub(super) fn agrees(&self, snapshot: &Snapshot, sample: &DigestSample) -> bool {
         let mut digest = Digest::new(snapshot.tick);
         for record in &snapshot.records {
@@ -48,20 +54,20 @@ impl View {
         digest.finish() == sample.digest
     }
 
-    /// What a slot holds.
+    /// The latest content of a slot.
     pub(super) fn latest(&self, slot: u16) -> Option<&QuantisedEntity> {
-        debug_assert!(self.slots.len() <= MAX_SLOTS);
+        debug_assert!(self.slots.len() <= MAX_ENTITIES);
         self.slots.get(usize::from(slot))?.latest()
     }
 
-    /// All there is, in ascending order of slot.
+    /// The latest states of all entities, in ascending order of slot.
     pub(super) fn entities(&self, bounds: &WorldBounds) -> impl Iterator<Item = EntityState> {
         let latest = (0_u16..).zip(&self.slots);
         latest.filter_map(|(slot, history)| Some(history.latest()?.dequantise(slot, bounds)))
     }
 
-    /// The same, each with the tick at which it was told of.
-    pub(super) fn told(&self, bounds: &WorldBounds) -> impl Iterator<Item = Told> {
+    /// The latest states with their ticks.
+    pub(super) fn observed(&self, bounds: &WorldBounds) -> impl Iterator<Item = Observed> {
         let slots = (0_u16..).zip(&self.slots);
         slots.filter_map(|(slot, history)| {
             let (tick, value) = history.values().last()?;
@@ -69,14 +75,14 @@ impl View {
         })
     }
 
-    /// All there is within `reach` units of `position` on each axis, each with
-    /// the tick at which it was told of.
+    /// The latest states, with their ticks, of all entities within `reach` units of
+    /// `position` on each axis.
     pub(super) fn near(
         &self,
         position: DVec3,
         reach: f64,
         bounds: &WorldBounds,
-    ) -> impl Iterator<Item = Told> {
+    ) -> impl Iterator<Item = Observed> {
         let (least, most) = (bounds.quantise(position - reach), bounds.quantise(position + reach));
         let latest = (0_u16..).zip(&self.slots);
         latest.filter_map(move |(slot, history)| {
@@ -87,7 +93,7 @@ impl View {
         })
     }
 
-    /// What was told of a slot while it held this generation, the oldest first.
+    /// The values of a slot while it had this generation, the oldest first.
     pub(super) fn history(
         &self,
         id: sim::EntityId,
@@ -100,16 +106,16 @@ impl View {
         })
     }
 
-    /// What was last told of an entity until `tick`, and first after it.
-    pub(super) fn around(
+    /// The state of an entity at `tick` or before, and the first one after it.
+    pub(super) fn states_around(
         &self,
         id: sim::EntityId,
         tick: Tick,
         bounds: &WorldBounds,
-    ) -> Option<(Told, Option<Told>)> {
+    ) -> Option<(Observed, Option<Observed>)> {
         let history = self.slots.get(usize::from(id.slot))?;
         let values = history.values();
-        let told = |&(tick, ref value): &(Tick, Option<QuantisedEntity>)| {
+        let observed = |&(tick, ref value): &(Tick, Option<QuantisedEntity>)| {
             let entity = value.as_ref().filter(|entity| entity.generation == id.generation)?;
             Some((tick, entity.dequantise(id.slot, bounds)))
         };
@@ -117,11 +123,11 @@ impl View {
         let before = later.checked_sub(1).and_then(|index| values.get(index));
         match before {
             Some((_, Some(entity))) if entity.generation == id.generation => {
-                Some((told(before?)?, values.get(later).and_then(told)))
+                Some((observed(before?)?, values.get(later).and_then(observed)))
             }
-            // Gone by then, or not told of so long ago.
+            // It no longer exists at that tick, or no state that old is kept.
             Some((_, None)) => None,
-            _ => Some((values[later..].iter().find_map(told)?, None)),
+            _ => Some((values[later..].iter().find_map(observed)?, None)),
         }
     }
 

@@ -1,13 +1,15 @@
+//! Acknowledgements of snapshots.
+
 use crate::Tick;
 
-/// How many ticks before the latest an acknowledgement tells of.
+/// Ticks before the latest that an acknowledgement covers.
 pub const WINDOW: u32 = u32::BITS;
 
-/// Which snapshots a client has decoded. It is repeated with every command, so
-/// a snapshot stays unacknowledged only if half a second of commands is lost.
+/// Which snapshots a client has decoded. It is repeated with every command, so a snapshot
+/// stays unacknowledged only if half a second of commands is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledgement {
-    /// The latest.
+    /// The latest acknowledged tick.
     pub latest: Tick,
     /// Bit `n` stands for the tick `n + 1` before the latest.
     pub before: u32,
@@ -19,7 +21,7 @@ impl Acknowledgement {
         Self { latest: tick, before: 0 }
     }
 
-    /// Adds a snapshot; one too old to be told of is left out.
+    /// Adds a snapshot; one too old to be covered is ignored.
     pub fn add(&mut self, tick: Tick) {
         let newer = tick.distance(self.latest);
         if newer > 0 {
@@ -36,7 +38,7 @@ impl Acknowledgement {
         tick == self.latest || self.bit(tick).is_some_and(|bit| self.before & bit != 0)
     }
 
-    /// Whether a snapshot is so old that no acknowledgement can tell of it.
+    /// Whether a snapshot is too old to be covered.
     pub fn is_beyond(&self, tick: Tick) -> bool {
         self.latest.distance(tick) > i64::from(WINDOW)
     }

@@ -1,9 +1,10 @@
+//! Commands for consecutive ticks.
+
 use sim::Command;
 
 use crate::Tick;
 
-/// Most commands a datagram carries: seven datagrams in a row may be lost
-/// before a command is.
+/// Most commands of a datagram: seven datagrams in a row may be lost before a command is.
 pub const MAX_COMMANDS: usize = 8;
 
 /// Commands for consecutive ticks, 1 to [`MAX_COMMANDS`].
@@ -14,8 +15,8 @@ pub struct CommandBatch {
 }
 
 impl CommandBatch {
-    /// These commands for `oldest` and the ticks that follow; `None` if there
-    /// are none, too many, or no such ticks.
+    /// Commands for `oldest` and the ticks after it; `None` if there are none, too many,
+    /// or no such ticks.
     pub fn new(oldest: Tick, commands: Vec<Command>) -> Option<Self> {
         let count = u32::try_from(commands.len()).ok()?;
         let possible = (1..=MAX_COMMANDS).contains(&commands.len())

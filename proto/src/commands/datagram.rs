@@ -1,3 +1,5 @@
+//! The datagram that a client sends each tick.
+
 use sim::{Buttons, Command};
 
 use super::{Acknowledgement, CommandBatch, MAX_COMMANDS};
@@ -5,29 +7,29 @@ use crate::bits::{BitReader, BitWriter};
 use crate::snapshot::DatagramKind;
 use crate::{DatagramError, Tick};
 
-/// No command datagram is longer, in bytes.
+/// Greatest length of a command datagram, in bytes.
 pub const MAX_COMMAND_DATAGRAM: usize = 83;
 
 /// Bits of [`Command::view_age`]: two seconds of it at the highest rate.
 const VIEW_AGE_BITS: u32 = 12;
 
-/// The greatest [`Command::view_age`] that a datagram can say.
+/// Greatest [`Command::view_age`] that can be encoded.
 pub const MAX_VIEW_AGE: u16 = (1 << VIEW_AGE_BITS) - 1;
 
-/// As far as a view can be raised or lowered, in steps of [`Command::pitch`].
+/// Steepest view up or down, in steps of [`Command::pitch`].
 pub const QUARTER_TURN: i16 = 1 << 14;
 
 /// What a client sends each tick.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandDatagram {
-    /// The snapshots it has decoded; `None` before the first.
+    /// The snapshots that it has decoded; `None` before the first.
     pub acknowledgement: Option<Acknowledgement>,
     /// Its last commands.
     pub batch: CommandBatch,
 }
 
 impl CommandDatagram {
-    /// The bytes to be sent.
+    /// Encodes the datagram.
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = BitWriter::with_capacity(MAX_COMMAND_DATAGRAM);
         writer.write(DatagramKind::Commands as u32, 2);
@@ -47,11 +49,10 @@ impl CommandDatagram {
         writer.finish()
     }
 
-    /// The datagram in these bytes; `near` is a tick that the sender cannot be
-    /// far from.
+    /// Decodes a datagram; `near` is a tick not far from its own.
     ///
     /// # Errors
-    /// No client that keeps to the protocol sends these bytes.
+    /// The bytes violate the protocol.
     pub fn decode(bytes: &[u8], near: Tick) -> Result<Self, DatagramError> {
         let mut reader = BitReader::new(bytes);
         DatagramKind::Commands.expect(reader.read(2)?)?;
@@ -87,8 +88,8 @@ fn read_tick(reader: &mut BitReader<'_>, near: Tick) -> Result<Tick, DatagramErr
     Tick::from_low_bits(low, near).ok_or(DatagramError::OutOfRange { field: "tick" })
 }
 
-/// Writes a command as its difference from the one a tick later; the newest
-/// as its difference from none.
+/// Writes a command as its difference from the one of the next tick; the newest as its
+/// difference from the default.
 fn write_command(writer: &mut BitWriter, command: &Command, newer: Option<&Command>) {
     if let Some(newer) = newer {
         writer.write_bit(command != newer);

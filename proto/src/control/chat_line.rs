@@ -1,3 +1,5 @@
+//! Chat lines.
+
 use std::fmt;
 
 use bincode::de::Decoder;
@@ -6,29 +8,29 @@ use bincode::{Decode, Encode};
 
 use super::player_name::unprintable;
 
-/// Most characters of a line that one player says to all: two rows of a screen.
+/// Most characters of a chat line: two rows of a screen.
 pub const MAX_CHAT_CHARS: usize = 160;
 
-/// A line that a player says to everybody, fit to be shown.
+/// A chat line, checked to be printable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode)]
 pub struct ChatLine(String);
 
 /// Why a text is no [`ChatLine`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
-    /// Nothing, or nothing but blanks.
+    /// It is empty or blank.
     #[error("a line needs at least one visible character")]
     Empty,
-    /// More than [`MAX_CHAT_CHARS`] characters.
+    /// It has more than [`MAX_CHAT_CHARS`] characters.
     #[error("a line has at most {MAX_CHAT_CHARS} characters")]
     TooLong,
-    /// A character that could forge another line.
+    /// It has a character that could forge another line.
     #[error("a line has no control or direction characters")]
     Unprintable,
 }
 
 impl ChatLine {
-    /// The line, if it is fit to be shown.
+    /// Checks a line.
     pub fn new(line: &str) -> Result<Self, ChatError> {
         if line.trim().is_empty() {
             return Err(ChatError::Empty);
@@ -42,7 +44,7 @@ impl ChatLine {
         Ok(Self(line.to_owned()))
     }
 
-    /// The line itself.
+    /// The text of the line.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -57,7 +59,7 @@ impl fmt::Display for ChatLine {
 impl<Context> Decode<Context> for ChatLine {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
         let line = String::decode(decoder)?;
-        Self::new(&line).map_err(|_| DecodeError::Other("the line is not fit to be shown"))
+        Self::new(&line).map_err(|_| DecodeError::Other("the chat line is not printable"))
     }
 }
 
@@ -68,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fit_lines_pass_and_others_say_why() {
+    fn printable_lines_are_accepted_and_others_rejected_with_a_reason() {
         for fit in ["gg", " well played ", &"\u{10ffff}".repeat(MAX_CHAT_CHARS)] {
             assert_eq!(ChatLine::new(fit).unwrap().as_str(), fit);
         }

@@ -1,3 +1,5 @@
+//! Events of a match, which are sent reliably and in order.
+
 use bincode::de::Decoder;
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
@@ -5,69 +7,100 @@ use bincode::{Decode, Encode};
 use sim::{EntityId, Vitals};
 
 use super::{ChatLine, PlayerName};
-use crate::MAX_SLOTS;
+use crate::{MAX_ENTITIES, Tick};
 
-/// What happens in a match and must not be missed by anybody.
+/// Something that happened in a match, and that no client may miss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MatchEvent {
-    /// A player came in, or was there when the hearer did.
+    /// A player joined, or was in the match when the receiver joined.
     Joined {
-        /// The entity that the player steers.
+        /// The entity that the player controls.
         player: EntityId,
-        /// What the player wants to be called.
+        /// The player's name.
         name: PlayerName,
     },
-    /// A player is gone.
+    /// A player left.
     Left {
-        /// The entity that the player steered.
+        /// The entity that the player controlled.
         player: EntityId,
     },
     /// A player died.
     Died {
-        /// The entity that the player steers.
+        /// The entity that the player controls.
         player: EntityId,
-        /// The player whose doing it was, possibly their own.
+        /// The player who killed them, possibly themselves.
         by: EntityId,
     },
-    /// A player's health or score is another now.
-    Standing {
-        /// The entity that the player steers.
+    /// A player's health or score changed.
+    Vitals {
+        /// The entity that the player controls.
         player: EntityId,
-        /// How they stand.
+        /// The new values.
         vitals: Vitals,
     },
-    /// A player said something to everybody.
+    /// A player sent a chat line to everybody.
     Said {
-        /// The entity that the player steers.
+        /// The entity that the player controls.
         player: EntityId,
-        /// What was said.
+        /// The line.
         line: ChatLine,
+    },
+    /// The server sends a line to everybody, such as when it will shut down.
+    Announced {
+        /// The line.
+        line: ChatLine,
+    },
+    /// The match changed its phase; also the first event that a client receives of it.
+    Round {
+        /// The phase.
+        phase: RoundPhase,
+        /// The tick in which the phase ends by time; `None` if it does not, or only when
+        /// something happens.
+        ends: Option<Tick>,
     },
 }
 
-/// An entity's name as it is written.
+/// The phase of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum RoundPhase {
+    /// Waiting for players; the score is reset when the round begins.
+    WarmUp,
+    /// The round is played.
+    Playing,
+    /// The round is over: nobody moves, and the next round is about to begin.
+    Intermission,
+}
+
+/// An entity's id on the wire: slot and generation.
 type IdFields = (u16, u16);
 
-/// Each event as it is written.
+/// The encoding of each event; the order of the variants is part of the protocol.
 #[derive(Encode, Decode)]
-enum Written {
+enum EventFields {
     Joined(IdFields, PlayerName),
     Left(IdFields),
     Died(IdFields, IdFields),
     Said(IdFields, ChatLine),
-    Standing(IdFields, u16, i16),
+    Vitals(IdFields, u16, i16),
+    Announced(ChatLine),
+    Round(RoundPhase, u32),
 }
 
 impl Encode for MatchEvent {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
         let fields = |id: &EntityId| (id.slot, id.generation);
         match self {
-            Self::Joined { player, name } => Written::Joined(fields(player), name.clone()),
-            Self::Left { player } => Written::Left(fields(player)),
-            Self::Died { player, by } => Written::Died(fields(player), fields(by)),
-            Self::Said { player, line } => Written::Said(fields(player), line.clone()),
-            Self::Standing { player, vitals } => {
-                Written::Standing(fields(player), vitals.health, vitals.score)
+            Self::Joined { player, name } => EventFields::Joined(fields(player), name.clone()),
+            Self::Left { player } => EventFields::Left(fields(player)),
+            Self::Died { player, by } => EventFields::Died(fields(player), fields(by)),
+            Self::Said { player, line } => EventFields::Said(fields(player), line.clone()),
+            Self::Vitals { player, vitals } => {
+                EventFields::Vitals(fields(player), vitals.health, vitals.score)
+            }
+            Self::Announced { line } => EventFields::Announced(line.clone()),
+            // The match begins after tick 0, so no phase ends in it.
+            Self::Round { phase, ends } => {
+                EventFields::Round(*phase, ends.map_or(0, |tick| tick.0))
             }
         }
         .encode(encoder)
@@ -77,18 +110,24 @@ impl Encode for MatchEvent {
 impl<Context> Decode<Context> for MatchEvent {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
         let entity = |(slot, generation): IdFields| {
-            let possible = usize::from(slot) < MAX_SLOTS;
+            let possible = usize::from(slot) < MAX_ENTITIES;
             let id = possible.then_some(EntityId { slot, generation });
             id.ok_or(DecodeError::Other("an entity's slot is out of range"))
         };
-        Ok(match Written::decode(decoder)? {
-            Written::Joined(player, name) => Self::Joined { player: entity(player)?, name },
-            Written::Left(player) => Self::Left { player: entity(player)? },
-            Written::Said(player, line) => Self::Said { player: entity(player)?, line },
-            Written::Standing(player, health, score) => {
-                Self::Standing { player: entity(player)?, vitals: Vitals { health, score } }
+        Ok(match EventFields::decode(decoder)? {
+            EventFields::Joined(player, name) => Self::Joined { player: entity(player)?, name },
+            EventFields::Left(player) => Self::Left { player: entity(player)? },
+            EventFields::Said(player, line) => Self::Said { player: entity(player)?, line },
+            EventFields::Vitals(player, health, score) => {
+                Self::Vitals { player: entity(player)?, vitals: Vitals { health, score } }
             }
-            Written::Died(player, by) => Self::Died { player: entity(player)?, by: entity(by)? },
+            EventFields::Announced(line) => Self::Announced { line },
+            EventFields::Round(phase, ends) => {
+                Self::Round { phase, ends: (ends > 0).then_some(Tick(ends)) }
+            }
+            EventFields::Died(player, by) => {
+                Self::Died { player: entity(player)?, by: entity(by)? }
+            }
         })
     }
 }

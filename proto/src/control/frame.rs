@@ -1,29 +1,32 @@
-/// Most bytes a control message may have. The largest, a server's hello, has
-/// under 200.
+//! Framing of the control stream: a length, then that many bytes.
+//!
+//! [`frame`] for a writer; [`Framer::next_frame`] for a reader, until it returns `None`.
+
+/// Most bytes of a control message. The largest, a server's hello, has fewer than 200.
 pub const MAX_FRAME: usize = 1024;
 
-/// Bytes of the length that begins a frame.
+/// Bytes of the length at the beginning of a frame.
 const LENGTH_BYTES: usize = 2;
 
-/// Why a byte stream cannot be cut into frames.
+/// Why a byte stream cannot be split into frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// A frame longer than any message.
-    #[error("a frame of {length} bytes, above the limit of {MAX_FRAME}")]
+    /// A frame is longer than any message.
+    #[error("frame of {length} bytes, above the limit of {MAX_FRAME}")]
     TooLong {
-        /// The length it claims.
+        /// The claimed length.
         length: usize,
     },
-    /// A frame that cannot hold a message.
-    #[error("an empty frame")]
+    /// A frame has no content.
+    #[error("empty frame")]
     Empty,
 }
 
-/// Cuts a byte stream that arrives in any pieces into frames, holding at most
-/// one unfinished frame.
+/// Splits a byte stream that arrives in arbitrary pieces into frames, holding at most one
+/// unfinished frame.
 #[derive(Debug, Default)]
 pub struct Framer {
-    /// The unfinished frame: its length, then as much as there is of it.
+    /// The unfinished frame: its length, then the content received so far.
     partial: Vec<u8>,
 }
 
@@ -33,11 +36,11 @@ impl Framer {
         Self::default()
     }
 
-    /// Takes bytes off the front of `bytes` up to the end of the next frame
-    /// and returns the frame's content, or `None` once `bytes` is used up.
+    /// Takes bytes off the front of `bytes` up to the end of the next frame and returns
+    /// its content, or `None` once `bytes` is used up.
     ///
     /// # Errors
-    /// The stream is beyond repair: the connection must be closed.
+    /// The stream cannot be continued: the connection must be closed.
     pub fn next_frame(&mut self, bytes: &mut &[u8]) -> Result<Option<Vec<u8>>, FrameError> {
         self.take_until(LENGTH_BYTES, bytes);
         let &[low, high, ..] = self.partial.as_slice() else {
@@ -59,7 +62,12 @@ impl Framer {
         Ok(Some(content))
     }
 
-    /// Moves bytes over until `partial` has `wanted` of them or none is left.
+    /// Whether a frame has begun and not ended.
+    pub fn is_unfinished(&self) -> bool {
+        !self.partial.is_empty()
+    }
+
+    /// Moves bytes until `partial` has `wanted` of them or none is left.
     fn take_until(&mut self, wanted: usize, bytes: &mut &[u8]) {
         let missing = wanted.saturating_sub(self.partial.len()).min(bytes.len());
         let (taken, rest) = bytes.split_at(missing);
@@ -68,10 +76,10 @@ impl Framer {
     }
 }
 
-/// The frame that holds `content`.
+/// Wraps `content` into a frame.
 ///
 /// # Errors
-/// The content is empty or above [`MAX_FRAME`].
+/// The content is empty or longer than [`MAX_FRAME`].
 pub fn frame(content: &[u8]) -> Result<Vec<u8>, FrameError> {
     if content.is_empty() {
         return Err(FrameError::Empty);
@@ -109,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_lengths_end_the_stream() {
+    fn invalid_lengths_end_the_stream() {
         let mut oversized: &[u8] = &[0x01, 0x04, 0];
         assert_eq!(
             Framer::new().next_frame(&mut oversized),

@@ -1,13 +1,15 @@
+//! Map names.
+
 use std::fmt;
 
 use bincode::de::Decoder;
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
-/// Most bytes a map's name may have.
+/// Most bytes of a map's name.
 pub const MAX_MAP_NAME: usize = 64;
 
-/// What a map is called: a hint for people, which a [`super::MapHash`] decides.
+/// A map's name, for people; the [`super::MapHash`] decides which map it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode)]
 pub struct MapName(String);
 
@@ -21,7 +23,7 @@ impl MapName {
         Self(cut)
     }
 
-    /// The name itself.
+    /// The text of the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }

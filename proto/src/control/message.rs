@@ -1,3 +1,5 @@
+//! The messages of the control stream, and their encoding.
+
 use std::fmt;
 use std::num::NonZeroU16;
 
@@ -7,7 +9,7 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 use sim::EntityId;
 
-use super::{ChatLine, MAX_FRAME, MapName, MatchEvent, PlayerName, frame};
+use super::{ChatLine, MAX_FRAME, MapName, MatchEvent, PlayerName, Ticket, frame};
 use crate::quantise::WorldBounds;
 use crate::{PROTOCOL_VERSION, Tick};
 
@@ -16,7 +18,7 @@ use crate::{PROTOCOL_VERSION, Tick};
 pub struct MapHash(pub [u8; 32]);
 
 impl MapHash {
-    /// What a client says that takes whatever map the server has.
+    /// In a client's hello: any map that the server plays.
     pub const ANY: Self = Self([0; 32]);
 }
 
@@ -26,151 +28,205 @@ impl fmt::Display for MapHash {
     }
 }
 
+/// Most bytes of the connect token in a hello.
+pub const MAX_TOKEN: usize = 512;
+
 /// The first message of a client.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode)]
 pub struct ClientHello {
     version: u32,
     map: MapHash,
     name: String,
+    token: Vec<u8>,
+    ticket: Ticket,
 }
 
 impl ClientHello {
-    /// A hello in this version of the protocol, with the map the client has,
-    /// or [`MapHash::ANY`].
+    /// A hello in this version of the protocol, with the map that the client has, or
+    /// [`MapHash::ANY`].
     pub fn new(map: MapHash, name: &PlayerName) -> Self {
-        Self { version: PROTOCOL_VERSION, map, name: name.as_str().to_owned() }
+        let (name, token, ticket) = (name.as_str().to_owned(), Vec::new(), Ticket::NONE);
+        Self { version: PROTOCOL_VERSION, map, name, token, ticket }
     }
 
-    /// The version the client speaks.
+    /// Adds a connect token. One of more than [`MAX_TOKEN`] bytes is left out: no server
+    /// would accept it.
+    pub fn with_token(mut self, token: &[u8]) -> Self {
+        if token.len() <= MAX_TOKEN {
+            self.token = token.to_owned();
+        }
+        self
+    }
+
+    /// Adds the ticket of an earlier connection.
+    pub fn with_ticket(self, ticket: Ticket) -> Self {
+        Self { ticket, ..self }
+    }
+
+    /// The client's version of the protocol.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// The map it has, or [`MapHash::ANY`].
+    /// The client's map, or [`MapHash::ANY`].
     pub fn map(&self) -> MapHash {
         self.map
     }
 
-    /// What it wants to be called; unchecked if it came from a client.
+    /// The name that the client asks for; unchecked if it was received.
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// The connect token; empty if there is none, unchecked in any case.
+    pub fn token(&self) -> &[u8] {
+        &self.token
+    }
+
+    /// The ticket of an earlier connection, or [`Ticket::NONE`].
+    pub fn ticket(&self) -> Ticket {
+        self.ticket
+    }
 }
 
-/// What a client says on the control stream.
+/// A message from a client.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum ClientMessage {
-    /// The wish to join; always and only the first message.
+    /// The request to join; always and only the first message.
     Hello(ClientHello),
-    /// A clean goodbye.
+    /// A regular goodbye.
     Leave,
-    /// A digest did not agree with what was decoded: somebody has a defect.
+    /// A digest did not match what was decoded: one of the two ends has a defect.
     Mismatch {
         /// The tick of the snapshot, its lowest 32 bits.
         tick: u32,
     },
-    /// Something for everybody to hear.
+    /// A chat line to everybody.
     Say(ChatLine),
 }
 
-/// The answer to a hello that is welcome.
+/// The answer to a hello that is accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerHello {
-    /// The entity that the client steers; `None` for a spectator.
+    /// The entity that the client controls; `None` for a spectator.
     pub player: Option<EntityId>,
-    /// Ticks a second.
+    /// Ticks per second.
     pub tick_rate: NonZeroU16,
-    /// Snapshots a second the client may expect.
+    /// Snapshots per second that the client may expect.
     pub snapshot_rate: NonZeroU16,
-    /// The last tick simulated when this was written.
+    /// The last tick simulated when this was encoded.
     pub tick: Tick,
-    /// Which map is played.
+    /// The map that is played.
     pub map: MapHash,
-    /// What that map is called.
+    /// The name of that map.
     pub map_name: MapName,
     /// The lattice that positions are rounded to.
     pub bounds: WorldBounds,
-    /// How many players the server takes.
+    /// Most players that the server accepts.
     pub player_limit: u16,
+    /// The ticket to rejoin with after a lost connection; [`Ticket::NONE`] for a
+    /// spectator.
+    pub ticket: Ticket,
+    /// Seconds after the loss for which the ticket is valid.
+    pub rejoin_seconds: u16,
 }
 
-/// Why a client may not join.
+/// Why a server refuses a client.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, thiserror::Error)]
 pub enum RefusalReason {
-    /// The two speak different protocols.
+    /// The client speaks another version of the protocol.
     #[error("the server speaks protocol version {server}")]
     WrongVersion {
-        /// What the server speaks.
+        /// The server's version.
         server: u32,
     },
-    /// No place is left.
+    /// All player places are taken.
     #[error("the server is full: {limit} players")]
     Full {
-        /// How many players it takes.
+        /// The number of places.
         limit: u16,
     },
     /// The client has another map.
     #[error("the server plays {name} ({server})")]
     WrongMap {
-        /// The map the server has.
+        /// The map that is played.
         server: MapHash,
-        /// What that map is called.
+        /// The name of that map.
         name: MapName,
     },
-    /// The name is not fit to be shown.
-    #[error("the name is not fit to be shown")]
+    /// The name is not printable.
+    #[error("the name is not printable")]
     BadName,
     /// The server is starting or stopping.
     #[error("the server is not ready to take players")]
     NotReady,
-    /// The operator does not want this client.
-    #[error("the server's operator has banned this address")]
+    /// The operator has banned this client.
+    #[error("the server's operator has banned this client")]
     Banned,
+    /// The server requires a connect token.
+    #[error("the server requires a connect token")]
+    TokenRequired,
+    /// The server does not accept the connect token.
+    #[error("the connect token is not valid here, has expired or was used before")]
+    BadToken,
+    /// The client's address has reached its limit of players, or of joins a minute.
+    #[error("too many players, or joins a minute, come from this address")]
+    AddressLimit,
 }
 
-/// Why the server ends a session that had begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, thiserror::Error)]
+/// Why a server ends a session that had begun.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, thiserror::Error)]
 pub enum ClosingReason {
     /// The server is shutting down.
     #[error("the server is shutting down")]
     ShuttingDown,
     /// The client was silent too long.
-    #[error("nothing was heard for too long")]
+    #[error("nothing was received for too long")]
     TimedOut,
     /// An operator or a rule removed the player.
-    #[error("removed from the match")]
-    Removed,
+    #[error("removed from the match: {0}")]
+    Removed(ChatLine),
+    /// The same player has connected again.
+    #[error("the same player has connected again")]
+    Replaced,
 }
 
-/// What a server says on the control stream.
+/// A message from a server.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum ServerMessage {
-    /// Welcome; always and only the first message to a client that may join.
+    /// The client is accepted; always and only the first message to it.
     Hello(ServerHello),
-    /// The first and last message to a client that may not.
+    /// The client is refused; the first and last message to it.
     Refused(RefusalReason),
     /// The last message to a client that had joined.
     Closing(ClosingReason),
-    /// Something happened in the match that everybody must learn, in the
-    /// order in which it happened.
+    /// A match event, in the order in which they happened.
     Event {
-        /// The tick in whose state it shows first.
+        /// The first tick whose state shows it.
         tick: Tick,
-        /// What happened.
+        /// The event.
         event: MatchEvent,
+    },
+    /// The match continues in another world: the client says hello again, and everything
+    /// it knows of the old world is void.
+    NewWorld {
+        /// The map of that world, which may be the same.
+        map: MapHash,
+        /// The name of that map.
+        name: MapName,
     },
 }
 
-/// Why a frame holds no message.
+/// Why a frame holds no valid message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// It is not the encoding of any message.
+    /// It cannot be decoded as any message.
     #[error("undecodable: {reason}")]
     Undecodable {
-        /// What the decoder says.
+        /// The reason as the decoder gives it.
         reason: String,
     },
-    /// Bytes are left after the message.
+    /// Bytes follow the message.
     #[error("{count} bytes after the message")]
     Trailing {
         /// How many.
@@ -178,34 +234,34 @@ pub enum MessageError {
     },
 }
 
-/// The encoding of every control message: bincode 2, little endian,
-/// variable-length integers, and no more memory than a frame has earned.
+/// The encoding of every control message: bincode 2, little endian, variable-length
+/// integers, and no more memory than a frame has bytes.
 fn configuration() -> impl bincode::config::Config {
     bincode::config::standard().with_limit::<MAX_FRAME>()
 }
 
-/// The message as a frame, ready to be written to the stream.
+/// Encodes a message as a frame, ready to be written to the stream.
 pub fn encode_client_message(message: &ClientMessage) -> Vec<u8> {
     encode(message)
 }
 
-/// The message as a frame, ready to be written to the stream.
+/// Encodes a message as a frame, ready to be written to the stream.
 pub fn encode_server_message(message: &ServerMessage) -> Vec<u8> {
     encode(message)
 }
 
-/// The message in a frame's content.
+/// Decodes the content of a frame.
 pub fn decode_client_message(content: &[u8]) -> Result<ClientMessage, MessageError> {
     decode(content)
 }
 
-/// The message in a frame's content.
+/// Decodes the content of a frame.
 pub fn decode_server_message(content: &[u8]) -> Result<ServerMessage, MessageError> {
     decode(content)
 }
 
-/// The version in what may be the hello of any version: its first two fields
-/// never change place. `None` if it is no hello at all.
+/// The version in a hello of any version, whose first two fields never change place.
+/// `None` if the content is no hello.
 pub fn hello_version(content: &[u8]) -> Option<u32> {
     let ((tag, version), _) =
         bincode::decode_from_slice::<(u32, u32), _>(content, configuration()).ok()?;
@@ -213,10 +269,10 @@ pub fn hello_version(content: &[u8]) -> Option<u32> {
 }
 
 fn encode<M: Encode>(message: &M) -> Vec<u8> {
-    // Neither can fail: every text in a message has a type that bounds it, or
-    // came out of a frame, and memory takes whatever is written to it.
-    let content = bincode::encode_to_vec(message, configuration()).expect("memory takes it");
-    frame(&content).expect("a message's types keep it below the limit of a frame")
+    // Neither can fail: every text in a message has a type that bounds its length, or
+    // came out of a frame, and writing to memory has no errors.
+    let content = bincode::encode_to_vec(message, configuration()).expect("memory has no errors");
+    frame(&content).expect("the types of a message keep it below the limit of a frame")
 }
 
 fn decode<M: Decode<()>>(content: &[u8]) -> Result<M, MessageError> {
@@ -228,18 +284,20 @@ fn decode<M: Decode<()>>(content: &[u8]) -> Result<M, MessageError> {
     }
 }
 
-/// The slot, after the last there is, and the generation of a player that a
-/// spectator does not have.
-const NOBODY: (u16, u16) = (crate::MAX_SLOTS as u16, 0);
+/// Slot and generation in a hello to a spectator, who has no player: a slot after the
+/// last one.
+const NO_PLAYER: (u16, u16) = (crate::MAX_ENTITIES as u16, 0);
 
-/// The fields of a [`ServerHello`] as they are written.
-type HelloFields =
-    ((u16, u16), NonZeroU16, NonZeroU16, u32, MapHash, MapName, ([i32; 3], [u8; 3]), u16);
+/// The fields of a [`ServerHello`] in their encoding.
+type HelloFields = (
+    ((u16, u16), NonZeroU16, NonZeroU16, u32, MapHash, MapName, ([i32; 3], [u8; 3]), u16),
+    (Ticket, u16),
+);
 
 impl Encode for ServerHello {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        let fields: HelloFields = (
-            self.player.map_or(NOBODY, |player| (player.slot, player.generation)),
+        let terms = (
+            self.player.map_or(NO_PLAYER, |player| (player.slot, player.generation)),
             self.tick_rate,
             self.snapshot_rate,
             self.tick.0,
@@ -248,17 +306,18 @@ impl Encode for ServerHello {
             (self.bounds.origin(), self.bounds.bits()),
             self.player_limit,
         );
+        let fields: HelloFields = (terms, (self.ticket, self.rejoin_seconds));
         fields.encode(encoder)
     }
 }
 
 impl<Context> Decode<Context> for ServerHello {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let (player, tick_rate, snapshot_rate, tick, map, map_name, bounds, player_limit) =
-            HelloFields::decode(decoder)?;
+        let (terms, (ticket, rejoin_seconds)) = HelloFields::decode(decoder)?;
+        let (player, tick_rate, snapshot_rate, tick, map, map_name, bounds, player_limit) = terms;
         let player = match player {
-            NOBODY => None,
-            (slot, generation) if usize::from(slot) < crate::MAX_SLOTS => {
+            NO_PLAYER => None,
+            (slot, generation) if usize::from(slot) < crate::MAX_ENTITIES => {
                 Some(EntityId { slot, generation })
             }
             _ => return Err(DecodeError::Other("the player's slot is out of range")),
@@ -267,14 +326,39 @@ impl<Context> Decode<Context> for ServerHello {
         let bounds = WorldBounds::new(origin, bits)
             .map_err(|_| DecodeError::Other("the world's bounds are out of range"))?;
         let tick = Tick(tick);
-        Ok(Self { player, tick_rate, snapshot_rate, tick, map, map_name, bounds, player_limit })
+        Ok(Self {
+            player,
+            tick_rate,
+            snapshot_rate,
+            tick,
+            map,
+            map_name,
+            bounds,
+            player_limit,
+            ticket,
+            rejoin_seconds,
+        })
     }
 }
 
 bincode::impl_borrow_decode!(ServerHello);
 
+impl<Context> Decode<Context> for ClientHello {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        let (version, map, name, token, ticket) =
+            <(u32, MapHash, String, Vec<u8>, Ticket)>::decode(decoder)?;
+        if token.len() > MAX_TOKEN {
+            return Err(DecodeError::Other("the token is too long"));
+        }
+        Ok(Self { version, map, name, token, ticket })
+    }
+}
+
+bincode::impl_borrow_decode!(ClientHello);
+
 #[cfg(test)]
 mod tests {
+    use super::super::RoundPhase;
     use super::*;
 
     const PLAYER: EntityId = EntityId { slot: 4095, generation: 65_535 };
@@ -289,11 +373,13 @@ mod tests {
             map_name: MapName::new(&"ä".repeat(100)),
             bounds: WorldBounds::new([-(1 << 20); 3], [24; 3]).unwrap(),
             player_limit: u16::MAX,
+            ticket: Ticket([255; 16]),
+            rejoin_seconds: u16::MAX,
         }
     }
 
     #[test]
-    fn messages_come_back_and_nothing_may_follow_them() {
+    fn messages_survive_encoding_and_trailing_bytes_are_rejected() {
         let name = PlayerName::new(&"\u{10ffff}".repeat(24)).unwrap();
         let wrong_map =
             RefusalReason::WrongMap { server: MapHash([255; 32]), name: MapName::new("dm4") };
@@ -304,7 +390,25 @@ mod tests {
             ServerMessage::Refused(RefusalReason::Full { limit: 32 }),
             ServerMessage::Refused(RefusalReason::BadName),
             ServerMessage::Refused(RefusalReason::Banned),
-            ServerMessage::Closing(ClosingReason::Removed),
+            ServerMessage::Refused(RefusalReason::AddressLimit),
+            ServerMessage::Refused(RefusalReason::TokenRequired),
+            ServerMessage::Refused(RefusalReason::BadToken),
+            ServerMessage::Closing(ClosingReason::Removed(
+                ChatLine::new(&"\u{10ffff}".repeat(160)).unwrap(),
+            )),
+            ServerMessage::Closing(ClosingReason::Replaced),
+            ServerMessage::NewWorld {
+                map: MapHash([255; 32]),
+                name: MapName::new(&"ä".repeat(100)),
+            },
+            ServerMessage::Event {
+                tick: Tick(9),
+                event: MatchEvent::Round { phase: RoundPhase::Playing, ends: Some(Tick(u32::MAX)) },
+            },
+            ServerMessage::Event {
+                tick: Tick(9),
+                event: MatchEvent::Round { phase: RoundPhase::WarmUp, ends: None },
+            },
             ServerMessage::Event {
                 tick: Tick(u32::MAX),
                 event: MatchEvent::Joined { player: PLAYER, name: name.clone() },
@@ -317,6 +421,10 @@ mod tests {
                 },
             },
             ServerMessage::Event { tick: Tick(0), event: MatchEvent::Left { player: PLAYER } },
+            ServerMessage::Event {
+                tick: Tick(1),
+                event: MatchEvent::Announced { line: ChatLine::new("bye").unwrap() },
+            },
         ];
         for message in server {
             let mut content = encode_server_message(&message).split_off(2);
@@ -326,6 +434,11 @@ mod tests {
         }
         for message in [
             ClientMessage::Hello(ClientHello::new(MapHash::ANY, &name)),
+            ClientMessage::Hello(
+                ClientHello::new(MapHash::ANY, &name)
+                    .with_token(&[255; MAX_TOKEN])
+                    .with_ticket(Ticket([255; 16])),
+            ),
             ClientMessage::Leave,
             ClientMessage::Mismatch { tick: 70_000 },
             ClientMessage::Say(ChatLine::new(&"\u{10ffff}".repeat(160)).unwrap()),
@@ -333,6 +446,16 @@ mod tests {
             let content = encode_client_message(&message).split_off(2);
             assert_eq!(decode_client_message(&content), Ok(message));
         }
+    }
+
+    #[test]
+    fn a_hello_with_too_long_a_token_is_rejected() {
+        let name = PlayerName::new("a").unwrap();
+        let hello = ClientHello::new(MapHash::ANY, &name);
+        assert_eq!(hello.clone().with_token(&[1; MAX_TOKEN + 1]), hello);
+        let long = ClientMessage::Hello(ClientHello { token: vec![1; MAX_TOKEN + 1], ..hello });
+        let content = encode_client_message(&long).split_off(2);
+        assert!(matches!(decode_client_message(&content), Err(MessageError::Undecodable { .. })));
     }
 
     #[test]
@@ -344,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_with_impossible_fields_is_no_hello() {
+    fn a_hello_with_impossible_fields_is_rejected() {
         let mut slot = hello();
         slot.player = Some(EntityId { slot: 4096, generation: 1 });
         let content = encode_server_message(&ServerMessage::Hello(slot)).split_off(2);
@@ -352,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claimed_length_is_not_believed() {
+    fn a_claimed_length_allocates_nothing() {
         // A hello whose name claims 2^63 bytes.
         let mut content = vec![0, 1];
         content.extend([0; 32]);

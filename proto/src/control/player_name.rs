@@ -1,35 +1,37 @@
+//! Player names.
+
 use std::fmt;
 
 use bincode::de::Decoder;
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
-/// Most characters a player's name may have: what a score board can show.
+/// Most characters of a player's name: what a score board can show.
 pub const MAX_NAME_CHARS: usize = 24;
 
-/// A name fit to be shown to others.
+/// A player's name, checked to be printable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode)]
 pub struct PlayerName(String);
 
-/// Why a string is no [`PlayerName`].
+/// Why a text is no [`PlayerName`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Nothing, or nothing but blanks.
+    /// It is empty or blank.
     #[error("a name needs at least one visible character")]
     Empty,
-    /// More than [`MAX_NAME_CHARS`] characters.
+    /// It has more than [`MAX_NAME_CHARS`] characters.
     #[error("a name has at most {MAX_NAME_CHARS} characters")]
     TooLong,
-    /// Blanks at either end, which nobody could tell apart.
+    /// It has blanks at either end, which cannot be seen.
     #[error("a name neither begins nor ends with a blank")]
     Padded,
-    /// A character that could forge a log line or a score board.
+    /// It has a character that could forge a log line or a score board.
     #[error("a name has no control or direction characters")]
     Unprintable,
 }
 
 impl PlayerName {
-    /// The name, if it is fit to be shown.
+    /// Checks a name.
     pub fn new(name: &str) -> Result<Self, NameError> {
         let trimmed = name.trim();
         if trimmed.is_empty() {
@@ -47,18 +49,34 @@ impl PlayerName {
         Ok(Self(name.to_owned()))
     }
 
-    /// The name itself.
+    /// The text of the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Controls, and the marks that turn the writing direction or are not seen.
+/// Control characters, marks that change the writing direction, and invisible characters:
+/// format characters, fillers, variation selectors and tags.
 pub(super) fn unprintable(character: char) -> bool {
     character.is_control()
         || matches!(
             character,
-            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{2800}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{13430}'..='\u{1345f}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d159}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
         )
 }
 
@@ -71,7 +89,7 @@ impl fmt::Display for PlayerName {
 impl<Context> Decode<Context> for PlayerName {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
         let name = String::decode(decoder)?;
-        Self::new(&name).map_err(|_| DecodeError::Other("the name is not fit to be shown"))
+        Self::new(&name).map_err(|_| DecodeError::Other("the name is not printable"))
     }
 }
 
@@ -82,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fit_names_pass_and_others_say_why() {
+    fn printable_names_are_accepted_and_others_rejected_with_a_reason() {
         for fit in ["a", "Bot 31", "Jürgen", "名前"] {
             assert_eq!(PlayerName::new(fit).unwrap().as_str(), fit);
         }
@@ -91,6 +109,17 @@ mod tests {
         assert!(PlayerName::new(&"é".repeat(24)).is_ok());
         assert_eq!(PlayerName::new("a "), Err(NameError::Padded));
         assert_eq!(PlayerName::new("a\nb"), Err(NameError::Unprintable));
-        assert_eq!(PlayerName::new("a\u{202e}b"), Err(NameError::Unprintable));
+        for unseen in [
+            '\u{202e}',
+            '\u{ad}',
+            '\u{61c}',
+            '\u{3164}',
+            '\u{fe0f}',
+            '\u{1bca0}',
+            '\u{1d159}',
+            '\u{e0041}',
+        ] {
+            assert_eq!(PlayerName::new(&format!("a{unseen}b")), Err(NameError::Unprintable));
+        }
     }
 }

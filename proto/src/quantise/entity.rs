@@ -1,63 +1,65 @@
+//! One entity in integers.
+
 use glam::{DQuat, DVec3};
 use sim::{EntityId, EntityState, Kind, ModelId, Posture};
 
 use super::{QuantisedOrientation, WorldBounds};
 
-/// Units per second in one step of a quantised velocity: coarse, since it only
-/// helps to guess where a body is between two snapshots.
+/// Units per second in one step of a quantised velocity: coarse, since it only helps to
+/// extrapolate a position between two snapshots.
 pub const VELOCITY_STEP: f64 = 4.0;
 
-/// The greatest magnitude of a quantised velocity on one axis, in steps: 2044
-/// units per second, more than a fall from any roof gives.
+/// Greatest magnitude of a quantised velocity on one axis, in steps: 2044 units per
+/// second, more than a fall from any roof.
 pub const VELOCITY_LIMIT: i16 = 511;
 
-/// Bits of a quantised heading: 4096 steps a turn, finer than a bystander sees.
+/// Bits of a quantised heading: 4096 steps a turn, finer than other players can see.
 pub const YAW_BITS: u32 = 12;
 
 /// One entity in integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct QuantisedEntity {
-    /// The generation of its slot.
+    /// The generation of the slot.
     pub generation: u16,
-    /// The lattice point of its position.
+    /// The lattice point of the position.
     pub position: [i32; 3],
     /// Multiples of [`VELOCITY_STEP`], within ±[`VELOCITY_LIMIT`].
     pub velocity: [i16; 3],
-    /// Whether it rests.
+    /// Whether the body sleeps.
     pub asleep: bool,
-    /// What is peculiar to its kind.
+    /// What depends on the kind of entity.
     pub body: QuantisedBody,
 }
 
-/// What only players on foot or only polyhedra have.
+/// The fields that only players on foot, or only polyhedra, have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QuantisedBody {
     /// A player on foot, who stays upright.
     Player {
-        /// Which of the two boxes it has.
+        /// Which of the two boxes the player has.
         posture: Posture,
         /// Heading about +Z, 2^[`YAW_BITS`] steps a turn.
         yaw: u16,
     },
     /// A rigid polyhedron.
     Prop {
-        /// Its shape.
+        /// The model of its shape.
         model: ModelId,
         /// Whether a player drives it.
         driven: bool,
-        /// Its attitude.
+        /// Its orientation.
         orientation: QuantisedOrientation,
     },
 }
 
 impl QuantisedEntity {
-    /// How fast it is, in units a second.
+    /// The speed, in units per second.
     pub(super) fn speed(&self) -> f32 {
         let squared: i32 = self.velocity.iter().map(|&part| i32::from(part).pow(2)).sum();
         (squared as f32).sqrt() * VELOCITY_STEP as f32
     }
 
-    /// The entity rounded.
+    /// Rounds an entity.
     pub fn quantise(entity: &EntityState, bounds: &WorldBounds) -> Self {
         let body = match entity.kind {
             Kind::Player { posture } => {
@@ -70,7 +72,7 @@ impl QuantisedEntity {
             },
         };
         let velocity = entity.velocity.to_array().map(|speed| {
-            // `as` saturates and makes 0 of a NaN.
+            // `as` saturates and turns NaN into 0.
             ((speed / VELOCITY_STEP).round() as i16).clamp(-VELOCITY_LIMIT, VELOCITY_LIMIT)
         });
         Self {
@@ -82,7 +84,7 @@ impl QuantisedEntity {
         }
     }
 
-    /// The entity as others may see it; `slot` is where it was found.
+    /// The entity in `slot`, as clients see it.
     pub fn dequantise(&self, slot: u16, bounds: &WorldBounds) -> EntityState {
         let (kind, orientation) = match self.body {
             QuantisedBody::Player { posture, yaw } => {
@@ -106,7 +108,7 @@ impl QuantisedEntity {
     }
 }
 
-/// The heading about +Z of an upright attitude, in radians from +X.
+/// The heading about +Z of an upright orientation, in radians from +X.
 pub fn heading(orientation: DQuat) -> f64 {
     let DQuat { x, y, z, w } = orientation;
     f64::atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
@@ -122,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounding_what_was_rounded_changes_nothing() {
+    fn quantising_twice_changes_nothing() {
         let bounds = WorldBounds::new([-512; 3], [15; 3]).unwrap();
         let player = QuantisedBody::Player { posture: Posture::Crouching, yaw: 4095 };
         let orientation = QuantisedOrientation::new(2, [100, -700, 33]).unwrap();

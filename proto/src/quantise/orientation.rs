@@ -1,16 +1,18 @@
+//! Orientations in 35 bits.
+
 use glam::DQuat;
 
-/// Bits of a component of a quantised attitude.
+/// Bits of a component of a quantised orientation.
 pub const COMPONENT_BITS: u32 = 11;
 
-/// The greatest magnitude of a quantised component, which stands for √½: no
-/// component but the largest can exceed it.
+/// Greatest magnitude of a quantised component, which stands for √½: no component but the
+/// largest can exceed it.
 pub const COMPONENT_LIMIT: i16 = (1 << (COMPONENT_BITS - 1)) - 1;
 
-/// An attitude as the three smallest components of its unit quaternion; the
-/// largest follows from them, and is positive since q and -q turn alike. The
-/// error is greatest where all four are equal, under 0.0025 radians: 0.07
-/// units at the corner of a crate of 32.
+/// An orientation as the three smallest components of its unit quaternion; the largest
+/// follows from them, and is positive since q and -q are the same rotation. The error is
+/// greatest where all four are equal, under 0.0025 radians: 0.07 units at the corner of a
+/// crate of 32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct QuantisedOrientation {
     largest: u8,
@@ -18,16 +20,15 @@ pub struct QuantisedOrientation {
 }
 
 impl QuantisedOrientation {
-    /// The attitude whose component number `largest` (0 to 3 for x, y, z, w)
-    /// is left out and whose others are these, in that order. `None` if a
-    /// number is out of range.
+    /// The orientation whose component number `largest` (0 to 3 for x, y, z, w) is left
+    /// out and whose others are these, in that order. `None` if a number is out of range.
     pub fn new(largest: u8, components: [i16; 3]) -> Option<Self> {
         let possible = largest < 4
             && components.iter().all(|c| (-COMPONENT_LIMIT..=COMPONENT_LIMIT).contains(c));
         possible.then_some(Self { largest, components })
     }
 
-    /// The nearest attitude that can be written.
+    /// The nearest orientation that can be encoded.
     pub fn quantise(orientation: DQuat) -> Self {
         let all = orientation.to_array();
         let mut largest = 0;
@@ -39,13 +40,13 @@ impl QuantisedOrientation {
         let sign = if all[largest] < 0.0 { -1.0 } else { 1.0 };
         let scale = sign * std::f64::consts::SQRT_2 * f64::from(COMPONENT_LIMIT);
         let components = others(largest).map(|index| {
-            // `as` saturates and makes 0 of a NaN.
+            // `as` saturates and turns NaN into 0.
             ((all[index] * scale).round() as i16).clamp(-COMPONENT_LIMIT, COMPONENT_LIMIT)
         });
         Self { largest: largest as u8, components }
     }
 
-    /// The attitude as a unit quaternion.
+    /// The orientation as a unit quaternion.
     pub fn orientation(&self) -> DQuat {
         let scale = std::f64::consts::SQRT_2 * f64::from(COMPONENT_LIMIT);
         let mut all = [0.0; 4];
@@ -59,7 +60,7 @@ impl QuantisedOrientation {
         DQuat::from_array(all).normalize()
     }
 
-    /// Which component is left out: 0 to 3 for x, y, z, w.
+    /// The component that is left out: 0 to 3 for x, y, z, w.
     pub fn largest(&self) -> u8 {
         self.largest
     }
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attitudes_round_by_little() {
+    fn orientations_round_by_little() {
         let mut worst: f64 = 0.0;
         for step in 0..20_000 {
             let angle = f64::from(step) * 0.37;
@@ -91,16 +92,16 @@ mod tests {
             );
             let orientation = DQuat::from_axis_angle(axis.normalize(), angle);
             let back = QuantisedOrientation::quantise(orientation).orientation();
-            // Not `angle_between`, whose arc cosine is blind near zero.
+            // Not `angle_between`, whose arc cosine is imprecise near zero.
             let turn = (orientation.inverse() * back).xyz().length();
             worst = worst.max(2.0 * turn.asin());
         }
         assert!(worst < 0.0025, "{worst}");
-        assert!(worst > 0.001, "a test that measures nothing: {worst}");
+        assert!(worst > 0.001, "the test measures nothing: {worst}");
     }
 
     #[test]
-    fn both_signs_of_a_quaternion_are_one_attitude() {
+    fn both_signs_of_a_quaternion_are_one_orientation() {
         let orientation = DQuat::from_euler(glam::EulerRot::XYZ, 0.3, -1.0, 2.0);
         assert_eq!(
             QuantisedOrientation::quantise(orientation),
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_attitudes_are_refused_or_normalised() {
+    fn impossible_orientations_are_rejected_or_normalised() {
         assert_eq!(QuantisedOrientation::new(4, [0; 3]), None);
         assert_eq!(QuantisedOrientation::new(0, [COMPONENT_LIMIT + 1, 0, 0]), None);
         let overlong = QuantisedOrientation::new(3, [COMPONENT_LIMIT; 3]).unwrap();

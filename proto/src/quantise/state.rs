@@ -1,9 +1,11 @@
+//! Rounds the states of a match, and records which entities changed.
+
 use sim::State;
 
 use super::{QuantisedEntity, WorldBounds};
-use crate::{MAX_SLOTS, Tick};
+use crate::{MAX_ENTITIES, Tick};
 
-/// A whole state in integers, shared by all clients' snapshots of its tick.
+/// A whole state in integers, shared by the snapshots of its tick to all clients.
 #[derive(Clone, Debug)]
 pub struct Quantised {
     tick: Tick,
@@ -13,24 +15,24 @@ pub struct Quantised {
     speeds: Vec<f32>,
 }
 
-/// Why a state cannot be put on the wire.
+/// Why a state cannot be quantised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuantiseError {
-    /// An entity lives in a slot beyond [`MAX_SLOTS`].
-    #[error("an entity in slot {slot}, but the wire has {MAX_SLOTS} slots: run fewer entities")]
+    /// An entity's slot is beyond [`MAX_ENTITIES`].
+    #[error("an entity in slot {slot}, but the wire has {MAX_ENTITIES} slots: run fewer entities")]
     SlotOutOfRange {
-        /// The slot in question.
+        /// The slot.
         slot: u16,
     },
-    /// The match has outlived the wire's tick numbers.
+    /// The tick is beyond 32 bits.
     #[error("tick {tick} is beyond 32 bits: restart the match")]
     TickOutOfRange {
-        /// The tick in question.
+        /// The tick.
         tick: u64,
     },
 }
 
-/// Rounds the states of one match, in order, and notes which entities changed.
+/// Rounds the states of one match, in order, and records which entities changed.
 #[derive(Clone, Debug)]
 pub struct Quantiser {
     bounds: WorldBounds,
@@ -51,10 +53,10 @@ impl Quantiser {
         &self.bounds
     }
 
-    /// Rounds the next state. Ticks may be left out.
+    /// Rounds the next state. Ticks may be skipped.
     ///
     /// # Errors
-    /// A slot or tick that has no place on the wire; nothing has changed then.
+    /// A slot or the tick cannot be encoded; the quantiser is unchanged then.
     pub fn quantise(&mut self, state: &State) -> Result<Quantised, QuantiseError> {
         let tick = Tick::from_simulation(state.tick)
             .ok_or(QuantiseError::TickOutOfRange { tick: state.tick })?;
@@ -62,12 +64,12 @@ impl Quantiser {
             .entities
             .iter()
             .map(|entity| entity.id.slot)
-            .find(|&slot| usize::from(slot) >= MAX_SLOTS);
+            .find(|&slot| usize::from(slot) >= MAX_ENTITIES);
         if let Some(slot) = beyond {
             return Err(QuantiseError::SlotOutOfRange { slot });
         }
         let highest = state.entities.iter().map(|entity| usize::from(entity.id.slot) + 1).max();
-        // Slots once used stay: clients must be told that they are empty now.
+        // Slots once used stay: clients must be sent that they are empty now.
         let count = highest.unwrap_or(0).max(self.entities.len());
         self.revision += 1;
         self.changed.resize(count, 0);
@@ -96,23 +98,23 @@ impl Quantiser {
 }
 
 impl Quantised {
-    /// The tick it is of.
+    /// The tick of the state.
     pub fn tick(&self) -> Tick {
         self.tick
     }
 
-    /// How many states the quantiser had rounded, this one included: a clock
-    /// that changes can be dated by even if ticks are left out. Never 0.
+    /// How many states the quantiser has rounded, this one included: dates changes even
+    /// if ticks are skipped. Never 0.
     pub(crate) fn revision(&self) -> u32 {
         self.revision
     }
 
-    /// How many slots were ever in use.
+    /// Number of slots that were ever in use.
     pub fn slots(&self) -> usize {
         self.entities.len()
     }
 
-    /// What is in a slot.
+    /// The content of a slot.
     pub fn entity(&self, slot: usize) -> Option<&QuantisedEntity> {
         self.entities.get(slot)?.as_ref()
     }
@@ -122,13 +124,13 @@ impl Quantised {
         self.changed.get(slot).copied().unwrap_or(0)
     }
 
-    /// How fast what is in a slot is, in units a second: worked out once for all
+    /// The speed of what is in a slot, in units per second: computed once for all
     /// clients.
     pub(crate) fn speed(&self, slot: usize) -> f32 {
         self.speeds.get(slot).copied().unwrap_or(0.0)
     }
 
-    /// What is in each slot.
+    /// The content of each slot.
     pub fn entities(&self) -> impl Iterator<Item = Option<&QuantisedEntity>> {
         self.entities.iter().map(Option::as_ref)
     }

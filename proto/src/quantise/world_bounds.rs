@@ -1,48 +1,53 @@
+//! The lattice of quantised positions.
+
 use glam::DVec3;
 
-/// Lattice points a unit. A thirty-second of a unit is under a third of the
-/// gap that bodies keep at rest (0.1), so rounding never shows as a jitter.
+/// Lattice points per unit. A thirty-second of a unit is under a third of the gap that
+/// bodies keep at rest (0.1), so rounding is never visible as jitter.
 pub const STEPS_PER_UNIT: i32 = 32;
 
-/// Most bits of a position on one axis: 24 bits are half a million units, far
-/// above any map.
+/// Most bits of a position on one axis: 24 bits are half a million units, far beyond any
+/// map.
 pub const MAX_POSITION_BITS: u8 = 24;
 
-/// Farthest from zero that bounds may begin, in units: what a map may span.
+/// Greatest distance of the least corner from zero, in units: what a map may span.
 const MAX_ORIGIN: i32 = 1 << 20;
 
-/// The box within which positions are rounded to lattice points. A position
-/// outside is drawn to its nearest face.
+/// The box within which positions are rounded to lattice points. A position outside is
+/// clamped to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WorldBounds {
     origin: [i32; 3],
     bits: [u8; 3],
 }
 
-/// Why there are no such bounds.
+/// Why bounds are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BoundsError {
-    /// A corner is not a number, not ordered, or too far out.
+    /// A corner is not a number, not in order, or too far from zero.
     #[error("world bounds on axis {axis} are empty or beyond {MAX_ORIGIN} units")]
     Corner {
         /// 0, 1, 2 for x, y, z.
         axis: usize,
     },
-    /// An axis of no or too many bits.
+    /// An axis has no bits or too many.
     #[error(
         "a position on axis {axis} would take {bits} bits; 1 to {MAX_POSITION_BITS} are possible"
     )]
     Bits {
         /// 0, 1, 2 for x, y, z.
         axis: usize,
-        /// How many bits.
+        /// Number of bits.
         bits: u8,
     },
 }
 
 impl WorldBounds {
-    /// Bounds whose least corner is `origin`, in whole units, and whose axes
-    /// have 2^`bits` lattice points.
+    /// Bounds whose least corner is `origin`, in whole units, and whose axes have 2^`bits`
+    /// lattice points.
+    ///
+    /// # Errors
+    /// The corner or a number of bits is out of range.
     pub fn new(origin: [i32; 3], bits: [u8; 3]) -> Result<Self, BoundsError> {
         for axis in 0..3 {
             if !(-MAX_ORIGIN..=MAX_ORIGIN).contains(&origin[axis]) {
@@ -55,15 +60,17 @@ impl WorldBounds {
         Ok(Self { origin, bits })
     }
 
-    /// The smallest bounds that cover the box from `least` to `greatest`, in
-    /// units.
+    /// The smallest bounds that cover the box from `least` to `greatest`, in units.
+    ///
+    /// # Errors
+    /// A corner is not a number, not in order, or too far from zero.
     pub fn covering(least: DVec3, greatest: DVec3) -> Result<Self, BoundsError> {
         let (least, greatest) = (least.to_array(), greatest.to_array());
         let limit = f64::from(MAX_ORIGIN);
         let (mut origin, mut bits) = ([0; 3], [0; 3]);
         for axis in 0..3 {
             let extent = greatest[axis] - least[axis].floor();
-            // Written so that a NaN fails too.
+            // RecordToWrite so that a NaN fails too.
             if !(extent >= 0.0 && least[axis].abs() <= limit && greatest[axis].abs() <= limit) {
                 return Err(BoundsError::Corner { axis });
             }
@@ -89,13 +96,12 @@ impl WorldBounds {
         (1 << self.bits[axis]) - 1
     }
 
-    /// The lattice point nearest to `position`, or nearest to where it leaves
-    /// the bounds.
+    /// The lattice point nearest to `position`, which is clamped to the bounds.
     pub fn quantise(&self, position: DVec3) -> [i32; 3] {
         let position = position.to_array();
         std::array::from_fn(|axis| {
             let steps = (position[axis] - f64::from(self.origin[axis])) * f64::from(STEPS_PER_UNIT);
-            // `as` saturates and makes 0 of a NaN.
+            // `as` saturates and turns NaN into 0.
             (steps.round() as i32).clamp(0, self.last(axis))
         })
     }
@@ -113,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_inside_round_by_half_a_step_at_most() {
+    fn positions_inside_round_by_at_most_half_a_step() {
         let bounds =
             WorldBounds::covering(DVec3::new(-10.5, 0.0, -4096.0), DVec3::new(100.0, 0.5, 4095.0))
                 .unwrap();
@@ -129,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn positions_outside_are_drawn_to_the_bounds() {
+    fn positions_outside_are_clamped_to_the_bounds() {
         let bounds = WorldBounds::new([0; 3], [5; 3]).unwrap();
         let wild = DVec3::new(f64::NEG_INFINITY, f64::NAN, 1e300);
         assert_eq!(bounds.quantise(wild), [0, 0, 31]);
     }
 
     #[test]
-    fn impossible_bounds_are_refused() {
+    fn impossible_bounds_are_rejected() {
         assert!(WorldBounds::new([0; 3], [5, 0, 5]).is_err());
         assert!(WorldBounds::new([0; 3], [5, 25, 5]).is_err());
         assert!(WorldBounds::new([i32::MIN, 0, 0], [5; 3]).is_err());

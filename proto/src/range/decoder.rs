@@ -1,31 +1,34 @@
+//! The reading direction of the range coder.
+
 use super::encoder::shortest;
-use super::{Chance, Coder, LEAST_RANGE, RAW_STEP};
+use super::{Coder, MIN_RANGE, Probability, RAW_STEP};
 use crate::DatagramError;
 
-/// Reads what an [`Encoder`](super::Encoder) wrote by the same table. Whatever
-/// the bytes are, every value that comes out is one that could be written;
-/// what follows the last byte is taken for zeros.
+/// Reads what an [`Encoder`](super::Encoder) wrote with the same table. Whatever the bytes
+/// are, every value that comes out is one that could be written; bytes beyond the last one
+/// are taken as zeros.
 #[derive(Clone, Debug)]
 pub struct Decoder<'a, const N: usize> {
-    chances: [Chance; N],
+    probabilities: [Probability; N],
     bytes: &'a [u8],
     /// The next byte to be read.
     next: usize,
-    /// As the encoder has it.
+    /// As in the encoder.
     low: u32,
     range: u32,
-    /// How far above `low` the number is that the bytes say.
+    /// How far the number that the bytes encode is above `low`.
     above: u32,
-    /// Whether it has been above all that could be written.
+    /// Whether it was ever above everything that could be written.
     is_beyond: bool,
 }
 
 impl<'a, const N: usize> Decoder<'a, N> {
-    /// A decoder of these bytes, with chances as `priors` gives them.
+    /// A decoder of these bytes, with initial probabilities `priors`.
     pub fn new(priors: &[u8; N], bytes: &'a [u8]) -> Self {
-        let chances = priors.map(Chance::new);
+        let probabilities = priors.map(Probability::new);
         let (low, range, above) = (0, u32::MAX, 0);
-        let mut decoder = Self { chances, bytes, next: 0, low, range, above, is_beyond: false };
+        let mut decoder =
+            Self { probabilities, bytes, next: 0, low, range, above, is_beyond: false };
         for _ in 0..4 {
             decoder.above = decoder.above << 8 | decoder.next_byte();
         }
@@ -33,11 +36,10 @@ impl<'a, const N: usize> Decoder<'a, N> {
         decoder
     }
 
-    /// Checks that the bytes are just those that the encoder would have
-    /// written.
+    /// Checks that the bytes are exactly those that the encoder would have written.
     ///
     /// # Errors
-    /// They go on, or end too early.
+    /// They are too many or too few.
     pub fn finish(self) -> Result<(), DatagramError> {
         let ends_in_zero = self.bytes.last() == Some(&0);
         let goes_on = self.next < self.bytes.len();
@@ -59,7 +61,7 @@ impl<'a, const N: usize> Decoder<'a, N> {
 
     #[inline]
     fn normalise(&mut self) {
-        while self.range < LEAST_RANGE {
+        while self.range < MIN_RANGE {
             self.above = self.above << 8 | self.next_byte();
             self.low <<= 8;
             self.range <<= 8;
@@ -69,11 +71,11 @@ impl<'a, const N: usize> Decoder<'a, N> {
 
 impl<const N: usize> Coder for Decoder<'_, N> {
     #[inline]
-    fn bit(&mut self, chance: usize, _: bool) -> bool {
-        let chance = &mut self.chances[chance];
-        let share = chance.share(self.range);
+    fn bit(&mut self, probability: usize, _: bool) -> bool {
+        let probability = &mut self.probabilities[probability];
+        let share = probability.share(self.range);
         let bit = self.above < share;
-        chance.adapt(bit);
+        probability.adapt(bit);
         if bit {
             self.range = share;
         } else {
@@ -91,7 +93,7 @@ impl<const N: usize> Coder for Decoder<'_, N> {
         while width > 0 {
             let step = width.min(RAW_STEP);
             self.range >>= step;
-            // What is above all that could be written is taken for the last.
+            // A number above everything that could be written is taken as the last symbol.
             let part = (self.above / self.range).min((1 << step) - 1);
             self.low = self.low.wrapping_add(part * self.range);
             self.above -= part * self.range;

@@ -1,32 +1,33 @@
-use super::{Chance, Coder, LEAST_RANGE, RAW_STEP};
+//! The writing direction of the range coder.
 
-/// Writes by a table of chances that begins anew with each encoder.
+use super::{Coder, MIN_RANGE, Probability, RAW_STEP};
+
+/// Writes with a table of probabilities that starts anew for each encoder.
 #[derive(Clone, Debug)]
 pub struct Encoder<const N: usize> {
-    chances: [Chance; N],
+    probabilities: [Probability; N],
     bytes: Vec<u8>,
-    /// Where in `bytes` coding began: no carry goes beyond.
+    /// Index in `bytes` where coding began: no carry propagates beyond.
     start: usize,
-    /// The least number that stands for what was coded, but for the bytes.
+    /// The least number that encodes the values, without the part in `bytes`.
     low: u32,
-    /// How many numbers from there do.
+    /// How many numbers from there on do.
     range: u32,
 }
 
 impl<const N: usize> Encoder<N> {
-    /// An encoder that adds to `bytes`, with chances as `priors` gives them.
+    /// An encoder that appends to `bytes`, with initial probabilities `priors`.
     pub fn new(priors: &[u8; N], bytes: Vec<u8>) -> Self {
-        let chances = priors.map(Chance::new);
-        Self { chances, start: bytes.len(), bytes, low: 0, range: u32::MAX }
+        let probabilities = priors.map(Probability::new);
+        Self { probabilities, start: bytes.len(), bytes, low: 0, range: u32::MAX }
     }
 
-    /// Bytes that [`Encoder::finish`] would give now, at most.
+    /// Upper bound of the bytes that [`Encoder::finish`] would return now.
     pub fn length(&self) -> usize {
         self.bytes.len() + 4
     }
 
-    /// The fewest bytes that say what was coded: a reader takes what is missing
-    /// for zeros.
+    /// The fewest bytes that encode the values: a reader takes missing bytes as zeros.
     pub fn finish(mut self) -> Vec<u8> {
         let last = shortest(self.low, self.range);
         self.add(last.wrapping_sub(self.low));
@@ -53,7 +54,7 @@ impl<const N: usize> Encoder<N> {
 
     #[inline]
     fn normalise(&mut self) {
-        while self.range < LEAST_RANGE {
+        while self.range < MIN_RANGE {
             self.bytes.push((self.low >> 24) as u8);
             self.low <<= 8;
             self.range <<= 8;
@@ -61,8 +62,8 @@ impl<const N: usize> Encoder<N> {
     }
 }
 
-/// Of the `range` numbers from `low`, modulo 2^32, the one with the most zero
-/// bytes at its end; of several the least.
+/// Of the `range` numbers from `low`, modulo 2^32, the one with the most zero bytes at its
+/// end; of several the least.
 pub(super) fn shortest(low: u32, range: u32) -> u32 {
     [32, 24, 16, 8]
         .into_iter()
@@ -71,7 +72,7 @@ pub(super) fn shortest(low: u32, range: u32) -> u32 {
         .unwrap_or(low)
 }
 
-/// How far the next number is, from `low` on, that ends with so many zero bits.
+/// The distance from `low` to the next number that ends with `zeros` zero bits.
 fn distance(low: u32, zeros: u32) -> u32 {
     let mask = u32::MAX >> (32 - zeros);
     low.wrapping_neg() & mask
@@ -79,10 +80,10 @@ fn distance(low: u32, zeros: u32) -> u32 {
 
 impl<const N: usize> Coder for Encoder<N> {
     #[inline]
-    fn bit(&mut self, chance: usize, bit: bool) -> bool {
-        let chance = &mut self.chances[chance];
-        let share = chance.share(self.range);
-        chance.adapt(bit);
+    fn bit(&mut self, probability: usize, bit: bool) -> bool {
+        let probability = &mut self.probabilities[probability];
+        let share = probability.share(self.range);
+        probability.adapt(bit);
         if bit {
             self.range = share;
         } else {

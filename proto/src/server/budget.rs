@@ -1,12 +1,14 @@
+//! The byte budget of one client.
+
 use std::time::Duration;
 
 use crate::Time;
 
-/// How much of an unused budget can be saved up: a joining client is then told
-/// quickly what there is.
+/// Part of the budget that can be saved up: a client that joins gets the whole state
+/// quickly.
 const SAVED: Duration = Duration::from_millis(500);
 
-/// Bytes that one client may be sent: so many a second, with short bursts.
+/// Bytes that one client may be sent: a rate, with short bursts.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     bytes_per_second: f64,
@@ -15,14 +17,14 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of this many bytes a second, at `now`.
+    /// A budget of this many bytes per second, starting at `now`.
     pub fn new(bytes_per_second: u32, now: Time) -> Self {
         let bytes_per_second = f64::from(bytes_per_second);
         let available = bytes_per_second * SAVED.as_secs_f64();
         Self { bytes_per_second, available, last: now }
     }
 
-    /// Bytes that may be sent at `now`.
+    /// Bytes that may be sent now.
     pub fn available(&mut self, now: Time) -> usize {
         let gained = self.bytes_per_second * now.since(self.last).as_secs_f64();
         let most = self.bytes_per_second * SAVED.as_secs_f64();
@@ -31,7 +33,7 @@ impl Budget {
         self.available.max(0.0) as usize
     }
 
-    /// Takes what has been sent off.
+    /// Subtracts bytes that were sent.
     pub fn spend(&mut self, bytes: usize) {
         self.available -= bytes as f64;
     }
@@ -42,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_is_sent_than_there_is_whatever_is_wanted() {
+    fn the_budget_bounds_what_is_sent() {
         let mut budget = Budget::new(6000, Time::ZERO);
         let mut sent = 0;
         for tick in 0..600 {

@@ -1,3 +1,5 @@
+//! The jitter buffer: exactly one command for every tick, whatever the network does.
+
 use std::num::NonZeroU16;
 use std::time::Duration;
 
@@ -6,32 +8,40 @@ use sim::{Buttons, Command};
 use crate::snapshot::Lead;
 use crate::{Tick, Time};
 
-/// Ticks ahead of the present that a command is kept for: half a second at
-/// the highest rate, where an honest client is early by a few ticks.
+/// Ticks ahead of the present for which a command is kept: half a second at the highest
+/// rate, where an honest client is early by a few ticks.
 const CAPACITY: u32 = 64;
 
-/// Ticks in a row that repeat the last command when none comes: long enough
-/// to bridge a burst of losses unnoticed, short enough that nobody runs far
-/// without wanting to.
+/// Ticks in a row that repeat the last command when none arrives: long enough to bridge a
+/// burst of losses unnoticed, short enough that no player runs far unintentionally.
 const MAX_REPEATS: u32 = 8;
 
-/// Ticks after which an old measure of the lead is forgotten (at most twice
-/// as many): long enough to see the worst of a jittering line, short enough
-/// for the client to steer by.
+/// Ticks after which a measured lead is forgotten (at most twice as many): long enough to
+/// see the worst of a jittery connection, short enough for the client to steer by.
 const LEAD_WINDOW: u32 = 16;
 
-/// Holds one command per tick for one player, so that each tick finds exactly
-/// one, whatever the line does. Who sends faster, slower, twice or from the
-/// future gains nothing by it.
+/// Ticks after skipped time during which arrivals are not measured: commands that waited
+/// in a socket while the process stood still seem to arrive all at once.
+const BACKLOG: u32 = 3;
+
+/// Holds one command per tick for one player, so that each tick finds exactly one. A
+/// client gains nothing by sending faster, slower, twice or from the future.
+///
+/// [`JitterBuffer::insert`] for every command that arrives, [`JitterBuffer::take`] once
+/// per tick. Every arrival, usable or not, is measured: a client whose clock is far off
+/// must learn so, or none of its commands is ever used.
 #[derive(Clone, Debug)]
 pub struct JitterBuffer {
     tick_length: Duration,
-    /// The place of a tick is its number modulo the capacity.
-    places: [Option<Entry>; CAPACITY as usize],
+    /// The entry of a tick is at its number modulo the capacity.
+    entries: [Option<Entry>; CAPACITY as usize],
     last_tick: Tick,
-    last_time: Option<Time>,
+    /// When that tick was simulated.
+    last_time: Time,
+    /// Arrivals before this time are not measured.
+    backlog_until: Time,
     last_command: Command,
-    /// Ticks in a row that had no command of their own.
+    /// Ticks in a row without a command of their own.
     missed: u32,
     leads: LeadWindow,
     stats: JitterStats,
@@ -41,104 +51,142 @@ pub struct JitterBuffer {
 struct Entry {
     tick: Tick,
     command: Command,
-    arrival: Time,
+    /// The latest snapshot that the client had decoded when it sent the command.
+    acknowledged: Option<Tick>,
 }
 
 /// Where a tick's command came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandSource {
-    /// The client, for this very tick.
+    /// The client sent it for this tick.
     Client,
-    /// None had come: the one before, once more.
+    /// None had arrived: the previous one is repeated.
     Repeated,
-    /// None had come for so long that the player lets go of all keys.
+    /// None had arrived for so long that all buttons are released.
     Neutral,
 }
 
-/// What became of the commands that arrived, and of the ticks that wanted one.
+/// Counters of a jitter buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JitterStats {
-    /// Taken in.
+    /// Commands that were stored.
     pub accepted: u64,
-    /// The same again, as redundancy has it.
+    /// Commands that had been stored already, as redundancy has it.
     pub redundant: u64,
-    /// Another command for a tick that had one: dropped.
+    /// Different commands for a tick that had one, without a later acknowledgement:
+    /// dropped.
     pub conflicting: u64,
-    /// For a tick that had been simulated without it: dropped.
+    /// Different commands for a future tick, sent after a later snapshot because the
+    /// client set its clock back: stored instead of the first.
+    pub replaced: u64,
+    /// Commands for a tick that had been simulated already: dropped.
     pub late: u64,
-    /// For a tick too far ahead: dropped.
+    /// Commands for a tick too far ahead: dropped.
     pub early: u64,
-    /// Ticks that got the client's command.
+    /// Ticks that used the client's command.
     pub in_time: u64,
-    /// Ticks that repeated the one before.
+    /// Ticks that repeated the previous command.
     pub repeated: u64,
-    /// Ticks that got none at all.
+    /// Ticks that used a neutral command.
     pub neutral: u64,
 }
 
 impl JitterBuffer {
-    /// A buffer for a player who joined after `tick` was simulated.
-    pub fn new(tick_rate: NonZeroU16, tick: Tick) -> Self {
+    /// A buffer for a player who joined after `tick`, which was simulated at `simulated`.
+    pub fn new(tick_rate: NonZeroU16, tick: Tick, simulated: Time) -> Self {
         Self {
             tick_length: Duration::from_secs(1) / u32::from(tick_rate.get()),
-            places: [None; CAPACITY as usize],
+            entries: [None; CAPACITY as usize],
             last_tick: tick,
-            last_time: None,
+            last_time: simulated,
+            backlog_until: simulated,
             last_command: Command::default(),
-            // A player who has not said anything yet stands still.
+            // A player who has not sent anything yet stands still.
             missed: MAX_REPEATS,
             leads: LeadWindow::default(),
             stats: JitterStats::default(),
         }
     }
 
-    /// Takes in a command for `tick` that arrived at `arrival`, or counts why
-    /// not.
-    pub fn insert(&mut self, tick: Tick, command: Command, arrival: Time) {
+    /// Stores a command for `tick` that arrived at `arrival`, or counts why not.
+    /// `acknowledged` is the latest snapshot that its datagram acknowledges: of two
+    /// commands for a future tick, the one with the later acknowledgement is used, so that
+    /// a client may set its clock back.
+    pub fn insert(
+        &mut self,
+        tick: Tick,
+        command: Command,
+        acknowledged: Option<Tick>,
+        arrival: Time,
+    ) {
         let ahead = tick.distance(self.last_tick);
         if ahead > i64::from(CAPACITY) {
             self.stats.early += 1;
+            self.observe_lead(ahead, arrival);
             return;
         }
         if ahead <= -i64::from(CAPACITY) {
             self.stats.late += 1;
+            self.observe_lead(ahead, arrival);
             return;
         }
-        let place = &mut self.places[(tick.0 % CAPACITY) as usize];
-        if let Some(known) = place.filter(|entry| entry.tick == tick) {
+        let entry = &mut self.entries[(tick.0 % CAPACITY) as usize];
+        let new = Entry { tick, command, acknowledged };
+        if let Some(known) = entry.filter(|entry| entry.tick == tick) {
             if known.command == command {
                 self.stats.redundant += 1;
+            } else if ahead > 0 && known.acknowledged < acknowledged {
+                *entry = Some(new);
+                self.stats.replaced += 1;
+                self.observe_lead(ahead, arrival);
             } else {
                 self.stats.conflicting += 1;
             }
             return;
         }
-        // One that is late is kept too, so that the copies which follow it
-        // are not taken for others that were late; but not instead of one
-        // that is yet to be used.
-        if place.is_none_or(|entry| entry.tick < tick) {
-            *place = Some(Entry { tick, command, arrival });
+        // A late command is stored too, so that its redundant copies are not counted as
+        // late again; but not instead of one for a future tick.
+        if entry.is_none_or(|entry| entry.tick < tick) {
+            *entry = Some(new);
         }
         if ahead > 0 {
             self.stats.accepted += 1;
         } else {
             self.stats.late += 1;
-            if let Some(last_time) = self.last_time {
-                let simulated_for = arrival.since(last_time) + self.tick_length * -ahead as u32;
-                self.leads.observe(-self.in_ticks(simulated_for));
-            }
+        }
+        self.observe_lead(ahead, arrival);
+    }
+
+    /// Measures how early a command arrived that is for `ahead` ticks after the last one
+    /// simulated.
+    fn observe_lead(&mut self, ahead: i64, arrival: Time) {
+        if arrival < self.backlog_until {
+            return;
+        }
+        // One of the two is zero.
+        let (after, before) = (arrival - self.last_time, self.last_time - arrival);
+        self.leads.observe(ahead as f64 - self.in_ticks(after) + self.in_ticks(before));
+    }
+
+    /// Records that the match, having fallen behind, skipped this many ticks' worth of
+    /// time at `now`: leads measured before are wrong from now on.
+    pub fn skip_time(&mut self, ticks: u64, now: Time) {
+        if ticks > 0 {
+            let ticks = u32::try_from(ticks).unwrap_or(u32::MAX);
+            self.last_time = self.last_time + self.tick_length.saturating_mul(ticks);
+            self.backlog_until = now + self.tick_length * BACKLOG;
+            self.leads = LeadWindow::default();
         }
     }
 
-    /// The one command for `tick`, which is simulated at `now`. Ticks are
-    /// taken in ascending order; some may be left out.
+    /// Takes the command for `tick`, which is simulated at `now`. Ticks must ascend; some
+    /// may be skipped.
     pub fn take(&mut self, tick: Tick, now: Time) -> (Command, CommandSource) {
         self.leads.advance(tick.distance(self.last_tick).max(0) as u32);
         self.last_tick = tick;
-        self.last_time = Some(now);
-        let place = self.places[(tick.0 % CAPACITY) as usize];
-        if let Some(entry) = place.filter(|entry| entry.tick == tick) {
-            self.leads.observe(self.in_ticks(now.since(entry.arrival)));
+        self.last_time = now;
+        let entry = self.entries[(tick.0 % CAPACITY) as usize];
+        if let Some(entry) = entry.filter(|entry| entry.tick == tick) {
             self.last_command = entry.command;
             self.missed = 0;
             self.stats.in_time += 1;
@@ -155,13 +203,13 @@ impl JitterBuffer {
         (neutral, CommandSource::Neutral)
     }
 
-    /// How early the latest commands came, the least early of them, for the
-    /// client to steer by; `None` if none came lately.
+    /// The least lead of the latest commands, for the client to steer by; `None` if none
+    /// arrived lately.
     pub fn lead(&self) -> Option<Lead> {
         self.leads.least().map(Lead::from_ticks)
     }
 
-    /// What has been counted.
+    /// The buffer's counters.
     pub fn stats(&self) -> &JitterStats {
         &self.stats
     }
@@ -171,7 +219,7 @@ impl JitterBuffer {
     }
 }
 
-/// The least lead, in ticks, of the latest one to two windows.
+/// The least lead, in ticks, within the latest one to two windows.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeadWindow {
     current: Option<f64>,
@@ -216,14 +264,14 @@ mod tests {
     }
 
     fn buffer() -> JitterBuffer {
-        JitterBuffer::new(RATE, Tick(100))
+        JitterBuffer::new(RATE, Tick(100), at(100.0))
     }
 
     #[test]
-    fn each_tick_gets_its_own_command_whatever_the_order() {
+    fn each_tick_gets_its_own_command_in_any_order() {
         let mut buffer = buffer();
         for tick in [103, 101, 102, 102, 101] {
-            buffer.insert(Tick(tick), command(tick as i8), at(100.5));
+            buffer.insert(Tick(tick), command(tick as i8), None, at(100.5));
         }
         for tick in 101..104 {
             let expected = (command(tick as i8), CommandSource::Client);
@@ -234,10 +282,10 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_command_is_repeated_and_then_let_go() {
+    fn a_missing_command_is_repeated_and_then_released() {
         let mut buffer = buffer();
         assert_eq!(buffer.take(Tick(101), at(101.0)).1, CommandSource::Neutral);
-        buffer.insert(Tick(102), command(9), at(101.5));
+        buffer.insert(Tick(102), command(9), None, at(101.5));
         assert_eq!(buffer.take(Tick(102), at(102.0)), (command(9), CommandSource::Client));
         for tick in 103..103 + MAX_REPEATS {
             let expected = (command(9), CommandSource::Repeated);
@@ -249,15 +297,15 @@ mod tests {
     #[test]
     fn speed_hacks_gain_nothing() {
         let mut buffer = buffer();
-        buffer.insert(Tick(101), command(1), at(100.0));
-        buffer.insert(Tick(101), command(2), at(100.0));
-        buffer.insert(Tick(165), command(3), at(100.0));
-        buffer.insert(Tick(u32::MAX), command(3), at(100.0));
+        buffer.insert(Tick(101), command(1), None, at(100.0));
+        buffer.insert(Tick(101), command(2), None, at(100.0));
+        buffer.insert(Tick(165), command(3), None, at(100.0));
+        buffer.insert(Tick(u32::MAX), command(3), None, at(100.0));
         assert_eq!(buffer.take(Tick(101), at(101.0)).0, command(1));
         buffer.take(Tick(102), at(102.0));
-        buffer.insert(Tick(102), command(4), at(102.5));
-        buffer.insert(Tick(102), command(4), at(102.6));
-        buffer.insert(Tick(0), command(4), at(102.6));
+        buffer.insert(Tick(102), command(4), None, at(102.5));
+        buffer.insert(Tick(102), command(4), None, at(102.6));
+        buffer.insert(Tick(0), command(4), None, at(102.6));
         let stats = *buffer.stats();
         assert_eq!((stats.accepted, stats.conflicting, stats.early), (1, 1, 2));
         assert_eq!((stats.late, stats.redundant), (2, 1));
@@ -267,28 +315,85 @@ mod tests {
     #[test]
     fn a_late_command_does_not_push_out_a_future_one() {
         let mut buffer = buffer();
-        buffer.insert(Tick(100 + CAPACITY), command(1), at(100.5));
-        buffer.insert(Tick(100), command(2), at(100.5));
+        buffer.insert(Tick(100 + CAPACITY), command(1), None, at(100.5));
+        buffer.insert(Tick(100), command(2), None, at(100.5));
         let used = buffer.take(Tick(100 + CAPACITY), at(164.0));
         assert_eq!(used, (command(1), CommandSource::Client));
     }
 
     #[test]
-    fn the_lead_is_the_least_of_late_and_fades() {
+    fn the_lead_is_the_least_of_the_latest_and_expires() {
         let mut buffer = buffer();
         assert_eq!(buffer.lead(), None);
-        buffer.insert(Tick(101), command(0), at(99.0));
-        buffer.insert(Tick(102), command(0), at(101.5));
-        buffer.take(Tick(101), at(101.0));
+        buffer.insert(Tick(102), command(0), None, at(100.0));
         assert_eq!(buffer.lead(), Some(Lead::from_ticks(2.0)));
-        buffer.take(Tick(102), at(102.0));
+        buffer.take(Tick(101), at(101.0));
+        buffer.insert(Tick(103), command(0), None, at(102.5));
         assert_eq!(buffer.lead(), Some(Lead::from_ticks(0.5)));
+        buffer.take(Tick(102), at(102.0));
         buffer.take(Tick(103), at(103.0));
-        buffer.insert(Tick(103), command(0), at(103.25));
+        buffer.take(Tick(104), at(104.0));
+        buffer.insert(Tick(104), command(0), None, at(104.25));
         assert_eq!(buffer.lead(), Some(Lead::from_ticks(-0.25)));
-        for tick in 104..104 + 2 * LEAD_WINDOW {
+        for tick in 105..105 + 2 * LEAD_WINDOW {
             buffer.take(Tick(tick), at(f64::from(tick)));
         }
         assert_eq!(buffer.lead(), None);
+    }
+
+    /// Symptom: after a server had stalled for 1.3 s and skipped that time, no command was
+    /// used any more. Cause: commands arrived 78 ticks early and were dropped without
+    /// being measured, so no client learned that its clock was off.
+    #[test]
+    fn commands_out_of_range_still_report_their_lead() {
+        let mut buffer = buffer();
+        buffer.insert(Tick(180), command(1), None, at(101.0));
+        assert_eq!((buffer.stats().early, buffer.lead()), (1, Some(Lead::from_ticks(79.0))));
+        let mut buffer = self::buffer();
+        buffer.insert(Tick(30), command(1), None, at(101.0));
+        assert_eq!((buffer.stats().late, buffer.lead()), (1, Some(Lead::from_ticks(-71.0))));
+    }
+
+    #[test]
+    fn after_skipped_time_the_lead_is_measured_at_once() {
+        let mut buffer = buffer();
+        for tick in 101..140 {
+            let now = f64::from(tick);
+            buffer.insert(Tick(tick + 1), command(1), None, at(now - 0.5));
+            buffer.take(Tick(tick), at(now));
+        }
+        assert_eq!(buffer.lead(), Some(Lead::from_ticks(1.5)));
+        // The match stands still for 20 ticks and continues where it was; the client does
+        // not know, and its commands keep arriving.
+        for tick in 140..159 {
+            buffer.insert(Tick(tick + 1), command(1), None, at(f64::from(tick) - 0.5));
+        }
+        buffer.skip_time(20, at(159.0));
+        // One that had waited in the socket, and one that arrives now.
+        buffer.insert(Tick(160), command(1), None, at(159.1));
+        assert_eq!(buffer.lead(), None);
+        for tick in 140..143 {
+            buffer.take(Tick(tick), at(f64::from(tick) + 20.0));
+        }
+        buffer.insert(Tick(164), command(1), None, at(162.5));
+        assert_eq!(buffer.lead(), Some(Lead::from_ticks(21.5)));
+    }
+
+    #[test]
+    fn a_client_that_sets_its_clock_back_replaces_future_commands() {
+        let mut buffer = buffer();
+        let (before, after) = (Some(Tick(90)), Some(Tick(100)));
+        for tick in 101..110 {
+            buffer.insert(Tick(tick), command(1), before, at(100.5));
+        }
+        buffer.insert(Tick(102), command(2), after, at(100.6));
+        // The first command again, from a datagram that was delayed.
+        buffer.insert(Tick(102), command(1), before, at(100.7));
+        assert_eq!((buffer.stats().replaced, buffer.stats().conflicting), (1, 1));
+        assert_eq!(buffer.take(Tick(101), at(101.0)).0, command(1));
+        assert_eq!(buffer.take(Tick(102), at(102.0)).0, command(2));
+        // A tick that has been simulated is not changed.
+        buffer.insert(Tick(102), command(3), Some(Tick(101)), at(102.5));
+        assert_eq!((buffer.stats().replaced, buffer.stats().conflicting), (1, 2));
     }
 }

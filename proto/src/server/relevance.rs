@@ -1,49 +1,53 @@
+//! How often an entity is sent to a client: the nearer, faster and better visible it is,
+//! the more often.
+
 use std::num::NonZeroU16;
 
 use crate::quantise::{QuantisedBody, QuantisedEntity, STEPS_PER_UNIT, YAW_BITS, heading};
 
-/// Longest time, in milliseconds, between two news of an entity that moves, as
-/// long as the budget holds. With a lost datagram in between, what a client
-/// shows is still no older than 200 ms plus the line's own delay.
-const LONGEST: f32 = 100.0;
+/// Longest interval, in milliseconds, between two sends of a moving entity while the
+/// budget suffices. With one datagram lost, what a client renders is still no older than
+/// 200 ms plus the network's delay.
+const MAX_INTERVAL: f32 = 100.0;
 
-/// Milliseconds between two news, for each unit of distance: at a hundred
-/// units each tick at 60 Hz, as long as possible from 600 on. What is twice as
-/// far moves half as much on the screen.
+/// Milliseconds of interval for each unit of distance: every tick at 60 Hz at a hundred
+/// units, the longest interval from 600 on. What is twice as far moves half as much on the
+/// screen.
 const PER_UNIT: f32 = 0.16;
 
-/// How much longer news may take of what is behind the viewer's back.
+/// Factor of the interval behind the viewer's back.
 const BEHIND: f32 = 1.6;
 
-/// How much longer news may take of props: players are what a fight is about.
+/// Factor of the interval of props: players matter most in a fight.
 const PROP: f32 = 1.4;
 
-/// Speed, in units a second, from which on an entity is told of as often as
-/// its distance wants; what creeps can wait twice as long.
-const BRISK: f32 = 160.0;
+/// Speed, in units per second, from which on the interval depends on the distance alone;
+/// an entity that creeps is sent half as often.
+const FAST: f32 = 160.0;
 
-/// The interval of the client's own entity: its motion is told by itself.
+/// Interval, in milliseconds, of the client's own entity: its motion is sent separately.
 const OWN: f32 = 100.0;
 
-/// Most ticks between two news of what moves, as long as the budget holds.
+/// Longest interval, in ticks, between two sends of a moving entity while the budget
+/// suffices.
 pub(super) fn longest(tick_rate: NonZeroU16) -> u32 {
-    ticks(LONGEST, tick_rate)
+    ticks(MAX_INTERVAL, tick_rate)
 }
 
 fn ticks(milliseconds: f32, tick_rate: NonZeroU16) -> u32 {
     (milliseconds * f32::from(tick_rate.get()) / 1000.0).clamp(1.0, f32::from(u8::MAX)) as u32
 }
 
-/// Who looks, and from where.
+/// The player who looks, and from where.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Viewer {
     position: [i32; 3],
-    /// Unit vector of the view, on the ground.
+    /// Direction of the view on the ground, a unit vector.
     view: [f32; 2],
 }
 
 impl Viewer {
-    /// The eyes of a player.
+    /// The view of a player.
     pub(super) fn of(player: &QuantisedEntity) -> Self {
         let angle = match player.body {
             QuantisedBody::Player { yaw, .. } => {
@@ -55,8 +59,7 @@ impl Viewer {
     }
 }
 
-/// How many ticks there should be between two news of an entity: the fewer,
-/// the nearer, faster (in units a second) and better seen it is.
+/// The interval of an entity, in ticks; `speed` is in units per second.
 pub(super) fn interval(
     viewer: Option<&Viewer>,
     entity: &QuantisedEntity,
@@ -66,28 +69,29 @@ pub(super) fn interval(
 ) -> u32 {
     let milliseconds = match viewer {
         _ if own => OWN,
-        Some(viewer) => wanted(viewer, entity, speed),
-        // Who is nowhere sees everything equally well.
-        None => LONGEST,
+        Some(viewer) => interval_of(viewer, entity, speed),
+        // A spectator sees everything equally well.
+        None => MAX_INTERVAL,
     };
     ticks(milliseconds, tick_rate)
 }
 
-fn wanted(viewer: &Viewer, entity: &QuantisedEntity, speed: f32) -> f32 {
+/// The interval of an entity as this viewer sees it, in milliseconds.
+fn interval_of(viewer: &Viewer, entity: &QuantisedEntity, speed: f32) -> f32 {
     let away: [f32; 3] = std::array::from_fn(|axis| {
         (entity.position[axis] - viewer.position[axis]) as f32 / STEPS_PER_UNIT as f32
     });
     let distance = away.iter().map(|part| part * part).sum::<f32>().sqrt();
     let ahead = away[0] * viewer.view[0] + away[1] * viewer.view[1];
-    let mut wanted = distance * PER_UNIT;
+    let mut interval = distance * PER_UNIT;
     if ahead < 0.0 {
-        wanted *= BEHIND;
+        interval *= BEHIND;
     }
     if matches!(entity.body, QuantisedBody::Prop { driven: false, .. }) {
-        wanted *= PROP;
+        interval *= PROP;
     }
-    wanted *= 2.0 - (speed / BRISK).min(1.0);
-    wanted.min(LONGEST)
+    interval *= 2.0 - (speed / FAST).min(1.0);
+    interval.min(MAX_INTERVAL)
 }
 
 #[cfg(test)]
@@ -108,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_near_the_fast_and_the_seen_come_first() {
+    fn near_fast_and_visible_entities_come_first() {
         let viewer = Viewer::of(&player(0, 0));
         let of = |x, speed: i16| {
             interval(Some(&viewer), &player(x, speed), f32::from(speed) * 4.0, false, RATE)

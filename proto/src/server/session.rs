@@ -1,84 +1,99 @@
+//! The server's end of one connection.
+
 use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use sim::EntityId;
 
 use super::baselines::Baselines;
-use super::chat_allowance::{ChatAllowance, Said};
-use super::own_motion::OwnPlayer;
-use crate::commands::{CommandBatch, CommandDatagram};
+use super::motion_schedule::OwnPlayer;
+use super::rate_limit::{ChatLimit, MismatchLimit, Verdict};
+use crate::commands::CommandDatagram;
 use crate::control::{
     ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MapName, MatchEvent,
-    PlayerName, RefusalReason, ServerHello, ServerMessage, decode_client_message,
+    PlayerName, RefusalReason, ServerHello, ServerMessage, Ticket, decode_client_message,
     encode_server_message, hello_version,
 };
 use crate::quantise::{Quantised, WorldBounds};
 use crate::snapshot::SnapshotCodec;
 use crate::{HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, PROTOCOL_VERSION, ProtocolError, Tick, Time};
 
-/// What a server offers to all its clients.
+/// What a server offers to its clients.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// Ticks a second.
+    /// Ticks per second.
     pub tick_rate: NonZeroU16,
-    /// Snapshots a second.
+    /// Snapshots per second.
     pub snapshot_rate: NonZeroU16,
-    /// Which map is played.
+    /// The map that is played.
     pub map: MapHash,
-    /// What that map is called.
+    /// The name of that map.
     pub map_name: MapName,
     /// The lattice that positions are rounded to.
     pub bounds: WorldBounds,
-    /// How many players are taken.
+    /// Most players that the server accepts.
     pub player_limit: u16,
 }
 
-/// What a session tells its caller.
+/// What a session reports to its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A client that fits would like to join: answer with
-    /// [`Session::accept`] or [`Session::refuse`].
+    /// A client with a valid hello asks to join: call [`Session::accept`],
+    /// [`Session::accept_spectator`] or [`Session::refuse`].
     Hello {
-        /// What it wants to be called.
+        /// The name that it asks for.
         name: PlayerName,
+        /// Its connect token; empty if it has none.
+        token: Vec<u8>,
+        /// The ticket of an earlier connection, or [`Ticket::NONE`].
+        ticket: Ticket,
     },
-    /// The client did not fit and has been told why: write
-    /// [`Session::stream_output`], finish the stream and forget the session.
+    /// The client's hello was invalid, and the client has been told why: write
+    /// [`Session::stream_output`], finish the stream and drop the session.
     Refused(RefusalReason),
-    /// What the client decoded at this tick is not what the server meant: a
-    /// defect of either, to be counted.
+    /// The client's digest did not match at this tick: a defect in either codec, to be
+    /// counted.
     Mismatch(Tick),
-    /// The client says something to everybody: tell them all.
+    /// The client sends a chat line to everybody.
     Said(ChatLine),
     /// The client said goodbye: close the connection without an error.
     Left,
-    /// The client was silent too long, or its hello took too long: write [`Session::stream_output`] and
-    /// close the connection.
+    /// The client was silent too long, or its hello took too long: write
+    /// [`Session::stream_output`] and close the connection.
     TimedOut,
 }
 
-/// What a session has counted.
+/// Counters of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionStats {
     /// Snapshots encoded.
     pub snapshots: u64,
     /// Their bytes.
     pub snapshot_bytes: u64,
-    /// Snapshots the client has acknowledged.
+    /// Snapshots that the client has acknowledged.
     pub acknowledged: u64,
     /// Entity records written, removals included.
     pub records: u64,
-    /// Records that had no place in their snapshot and had to wait.
+    /// Records that did not fit into their snapshot and had to wait.
     pub postponed: u64,
     /// Command datagrams received.
     pub command_datagrams: u64,
     /// Digest mismatches that the client reported.
     pub mismatches: u64,
-    /// Lines that the client said, and that were too many to be heard.
-    pub surplus_lines: u64,
+    /// Reports beyond the limit, which were dropped.
+    pub excess_mismatches: u64,
+    /// Chat lines beyond the limit, which were dropped.
+    pub excess_lines: u64,
 }
 
-/// One client as the server sees it: bytes and a time in, bytes and events out.
+/// The server's end of one connection: bytes and a time in, bytes and events out.
+///
+/// Pass on what arrives by [`Session::receive_stream`] and
+/// [`Session::receive_datagram`]; answer [`Event::Hello`] by [`Session::accept`],
+/// [`Session::accept_spectator`] or [`Session::refuse`]; from then on send
+/// [`Session::encode_snapshot`] for every state and [`Session::send_event`] for every
+/// match event. Let time pass by [`Session::advance`], and write
+/// [`Session::stream_output`] after any of these. [`Session::close`] ends it.
 #[derive(Debug)]
 pub struct Session {
     terms: Arc<Terms>,
@@ -86,27 +101,35 @@ pub struct Session {
     framer: Framer,
     output: Vec<u8>,
     started: Time,
-    last_heard: Time,
-    /// The tick of the last event that the client was told of.
-    last_told: Tick,
-    chat: ChatAllowance,
+    /// When the frame began that is unfinished.
+    unfinished_since: Option<Time>,
+    last_received: Time,
+    /// The tick of the last event sent.
+    last_event: Tick,
+    chat_limit: ChatLimit,
+    /// The ticket for the next hello, and the seconds for which it is valid.
+    ticket: (Ticket, u16),
+    mismatch_limit: MismatchLimit,
     stats: SessionStats,
 }
 
 #[derive(Debug)]
 enum Phase {
-    /// Nothing whole has been said.
+    /// No whole hello has arrived.
     AwaitingHello,
-    /// The caller has to decide.
+    /// The match has continued in another world since then, and the client has not said
+    /// hello again yet.
+    AwaitingHelloAgain(Time),
+    /// The caller has to accept or refuse.
     AwaitingAnswer,
     /// In the match.
     Joined { player: Option<EntityId>, baselines: Box<Baselines> },
-    /// Ended, one way or another.
+    /// Ended, for whatever reason.
     Over,
 }
 
 impl Session {
-    /// A session for a connection just made.
+    /// A session for a new connection.
     pub fn new(terms: Arc<Terms>, now: Time) -> Self {
         Self {
             terms,
@@ -114,14 +137,17 @@ impl Session {
             framer: Framer::new(),
             output: Vec::new(),
             started: now,
-            last_heard: now,
-            last_told: Tick(0),
-            chat: ChatAllowance::new(now),
+            unfinished_since: None,
+            last_received: now,
+            last_event: Tick(0),
+            chat_limit: ChatLimit::new(now),
+            ticket: (Ticket::NONE, 0),
+            mismatch_limit: MismatchLimit::default(),
             stats: SessionStats::default(),
         }
     }
 
-    /// Takes in what came on the control stream.
+    /// Handles bytes that arrived on the control stream.
     ///
     /// # Errors
     /// The client broke the protocol: the session is over, and the caller
@@ -131,12 +157,21 @@ impl Session {
         now: Time,
         mut bytes: &[u8],
     ) -> Result<Vec<Event>, ProtocolError> {
-        self.last_heard = now;
         let mut events = Vec::new();
         while !self.is_over() {
             match self.receive_frame(now, &mut bytes) {
-                Ok(Some(event)) => events.extend(event),
-                Ok(None) => break,
+                Ok(Some(event)) => {
+                    // Bytes of a frame that never ends do not count.
+                    self.last_received = now;
+                    self.unfinished_since = None;
+                    events.extend(event);
+                }
+                Ok(None) => {
+                    if self.framer.is_unfinished() {
+                        self.unfinished_since.get_or_insert(now);
+                    }
+                    break;
+                }
                 Err(error) => {
                     self.phase = Phase::Over;
                     return Err(error);
@@ -146,15 +181,16 @@ impl Session {
         Ok(events)
     }
 
-    /// The next frame's event, if it makes one; `None` if there is no frame.
+    /// Handles the next frame; the inner `None` is a frame without an event, the outer one
+    /// no whole frame.
     fn receive_frame(
         &mut self,
         now: Time,
         bytes: &mut &[u8],
     ) -> Result<Option<Option<Event>>, ProtocolError> {
         let Some(content) = self.framer.next_frame(bytes)? else { return Ok(None) };
-        // A hello of another version need not be decodable to be answered.
-        if let (Phase::AwaitingHello, Some(version)) = (&self.phase, hello_version(&content))
+        // A hello of another version is answered even if it cannot be decoded.
+        if let (true, Some(version)) = (self.phase.awaits_hello(), hello_version(&content))
             && version != PROTOCOL_VERSION
         {
             let reason = RefusalReason::WrongVersion { server: PROTOCOL_VERSION };
@@ -162,34 +198,38 @@ impl Session {
         }
         let message = decode_client_message(&content)?;
         let event = match (message, &self.phase) {
-            (ClientMessage::Hello(hello), Phase::AwaitingHello) => self.judge(&hello),
-            (ClientMessage::Hello(_), phase) => {
-                return Err(ProtocolError::Unexpected { message: "hello", state: phase.name() });
-            }
-            (ClientMessage::Mismatch { tick }, Phase::Joined { .. })
-                // Nobody has seen more of them than snapshots.
-                if self.stats.mismatches < self.stats.snapshots =>
-            {
-                self.stats.mismatches += 1;
-                Event::Mismatch(Tick(tick))
+            (ClientMessage::Hello(hello), phase) if phase.awaits_hello() => self.check_hello(hello),
+            // Sent before the client learned that the world changed.
+            (
+                ClientMessage::Mismatch { .. } | ClientMessage::Say(_),
+                Phase::AwaitingHelloAgain(_),
+            ) => return Ok(Some(None)),
+            (ClientMessage::Hello(_), phase) => return Err(unexpected("hello", phase.name())),
+            (ClientMessage::Mismatch { tick }, Phase::Joined { .. }) => {
+                match self.mismatch_limit.check(self.stats.snapshots) {
+                    Verdict::Accepted => {
+                        self.stats.mismatches += 1;
+                        Event::Mismatch(Tick(tick))
+                    }
+                    Verdict::Excess => {
+                        self.stats.excess_mismatches += 1;
+                        return Ok(Some(None));
+                    }
+                    Verdict::Flooding => return Err(unexpected("mismatch", "flooding")),
+                }
             }
             (ClientMessage::Mismatch { .. }, phase) => {
-                return Err(ProtocolError::Unexpected { message: "mismatch", state: phase.name() });
+                return Err(unexpected("mismatch", phase.name()));
             }
-            (ClientMessage::Say(line), Phase::Joined { .. }) => match self.chat.take(now) {
-                Said::Heard => Event::Said(line),
-                Said::Surplus => {
-                    self.stats.surplus_lines += 1;
+            (ClientMessage::Say(line), Phase::Joined { .. }) => match self.chat_limit.check(now) {
+                Verdict::Accepted => Event::Said(line),
+                Verdict::Excess => {
+                    self.stats.excess_lines += 1;
                     return Ok(Some(None));
                 }
-                Said::Flood => {
-                    let state = "flooding";
-                    return Err(ProtocolError::Unexpected { message: "chat", state });
-                }
+                Verdict::Flooding => return Err(unexpected("chat", "flooding")),
             },
-            (ClientMessage::Say(_), phase) => {
-                return Err(ProtocolError::Unexpected { message: "chat", state: phase.name() });
-            }
+            (ClientMessage::Say(_), phase) => return Err(unexpected("chat", phase.name())),
             (ClientMessage::Leave, _) => {
                 self.phase = Phase::Over;
                 Event::Left
@@ -198,8 +238,8 @@ impl Session {
         Ok(Some(Some(event)))
     }
 
-    /// What a hello of the right version comes to.
-    fn judge(&mut self, hello: &ClientHello) -> Event {
+    /// Checks a hello of the right version.
+    fn check_hello(&mut self, hello: ClientHello) -> Event {
         let Terms { map, map_name, .. } = &*self.terms;
         if hello.map() != MapHash::ANY && hello.map() != *map {
             let reason = RefusalReason::WrongMap { server: *map, name: map_name.clone() };
@@ -209,17 +249,17 @@ impl Session {
             return self.refuse_with(RefusalReason::BadName);
         };
         self.phase = Phase::AwaitingAnswer;
-        Event::Hello { name }
+        Event::Hello { name, token: hello.token().to_owned(), ticket: hello.ticket() }
     }
 
     fn refuse_with(&mut self, reason: RefusalReason) -> Event {
-        self.say(&ServerMessage::Refused(reason.clone()));
+        self.send(&ServerMessage::Refused(reason.clone()));
         self.phase = Phase::Over;
         Event::Refused(reason)
     }
 
-    /// Takes in a datagram and gives the commands in it; `None` while the
-    /// client has not joined.
+    /// Handles a datagram and returns its commands; `None` while the client has not
+    /// joined.
     ///
     /// # Errors
     /// As [`Session::receive_stream`].
@@ -227,7 +267,7 @@ impl Session {
         &mut self,
         now: Time,
         bytes: &[u8],
-    ) -> Result<Option<CommandBatch>, ProtocolError> {
+    ) -> Result<Option<CommandDatagram>, ProtocolError> {
         let Phase::Joined { baselines, .. } = &mut self.phase else { return Ok(None) };
         let decoded =
             CommandDatagram::decode(bytes, baselines.latest_tick()).and_then(|datagram| {
@@ -235,14 +275,14 @@ impl Session {
                     Some(acknowledgement) => baselines.acknowledge(acknowledgement)?,
                     None => 0,
                 };
-                Ok((acknowledged, datagram.batch))
+                Ok((acknowledged, datagram))
             });
         match decoded {
-            Ok((acknowledged, batch)) => {
-                self.last_heard = now;
+            Ok((acknowledged, datagram)) => {
+                self.last_received = now;
                 self.stats.acknowledged += acknowledged as u64;
                 self.stats.command_datagrams += 1;
-                Ok(Some(batch))
+                Ok(Some(datagram))
             }
             Err(error) => {
                 self.phase = Phase::Over;
@@ -251,8 +291,8 @@ impl Session {
         }
     }
 
-    /// Lets time pass; call it at [`Session::next_timeout`] at the latest, or
-    /// as often as convenient.
+    /// Checks for time-outs at `now`; call it at [`Session::next_timeout`] at the latest,
+    /// or as often as convenient.
     pub fn advance(&mut self, now: Time) -> Option<Event> {
         if self.next_timeout().is_none_or(|timeout| now < timeout) {
             return None;
@@ -261,29 +301,57 @@ impl Session {
         Some(Event::TimedOut)
     }
 
-    /// When silence ends the session; `None` if it is over, or if the caller
-    /// has yet to answer a hello.
+    /// When silence, or an unfinished frame, ends the session; `None` if it is over or the
+    /// caller has to answer a hello.
     pub fn next_timeout(&self) -> Option<Time> {
         match self.phase {
-            // Not since last heard: else a byte now and then holds the place.
+            // Not since the last byte: else a byte now and then would hold the place.
             Phase::AwaitingHello => Some(self.started + HANDSHAKE_TIMEOUT),
-            Phase::Joined { .. } => Some(self.last_heard + IDLE_TIMEOUT),
+            // The network may have an outage just then.
+            Phase::AwaitingHelloAgain(since) => Some(since + IDLE_TIMEOUT),
+            Phase::Joined { .. } => {
+                let since = self.unfinished_since.unwrap_or(self.last_received);
+                Some(since.min(self.last_received) + IDLE_TIMEOUT)
+            }
             Phase::AwaitingAnswer | Phase::Over => None,
         }
     }
 
-    /// Bytes to be written to the control stream; ask after each other call.
+    /// When something valid was last received from the client.
+    pub fn last_received(&self) -> Time {
+        self.last_received
+    }
+
+    /// Takes the bytes to be written to the control stream; call it after any other method.
     pub fn stream_output(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.output)
     }
 
-    /// Lets the client in who said hello, as `player`; `tick` is the last one
-    /// simulated. Does nothing unless an [`Event::Hello`] waits for its answer.
+    /// Sets the ticket that the next accepted hello gives to the client, to rejoin with
+    /// within this many seconds after a lost connection.
+    pub fn set_ticket(&mut self, ticket: Ticket, seconds: u16) {
+        self.ticket = (ticket, seconds);
+    }
+
+    /// Continues in another world, with these terms: a client that has joined is told,
+    /// and [`Event::Hello`] follows once it answers. A client whose hello has not arrived
+    /// or not been answered yet joins that world instead.
+    pub fn change_world(&mut self, now: Time, terms: Arc<Terms>) {
+        if let Phase::Joined { .. } = self.phase {
+            let (map, name) = (terms.map, terms.map_name.clone());
+            self.send(&ServerMessage::NewWorld { map, name });
+            self.phase = Phase::AwaitingHelloAgain(now);
+        }
+        self.terms = terms;
+    }
+
+    /// Accepts the client as `player`; `tick` is the last one simulated. Does nothing
+    /// unless an [`Event::Hello`] waits for its answer.
     pub fn accept(&mut self, player: EntityId, tick: Tick) {
         self.admit(Some(player), tick);
     }
 
-    /// Lets the client in who said hello, to look on; as [`Session::accept`].
+    /// Accepts the client as a spectator; as [`Session::accept`].
     pub fn accept_spectator(&mut self, tick: Tick) {
         self.admit(None, tick);
     }
@@ -295,7 +363,8 @@ impl Session {
         let Terms { tick_rate, snapshot_rate, map, ref map_name, bounds, player_limit } =
             *self.terms;
         let map_name = map_name.clone();
-        self.say(&ServerMessage::Hello(ServerHello {
+        let (ticket, rejoin_seconds) = self.ticket;
+        self.send(&ServerMessage::Hello(ServerHello {
             player,
             tick_rate,
             snapshot_rate,
@@ -304,14 +373,16 @@ impl Session {
             map_name,
             bounds,
             player_limit,
+            ticket,
+            rejoin_seconds,
         }));
         let codec = SnapshotCodec { bounds, tick_rate };
         let baselines = Box::new(Baselines::new(codec, player, tick));
         self.phase = Phase::Joined { player, baselines };
     }
 
-    /// Turns the client away who said hello; the session is over then. Does
-    /// nothing unless an [`Event::Hello`] waits for its answer.
+    /// Refuses the client, which ends the session. Does nothing unless an
+    /// [`Event::Hello`] waits for its answer.
     pub fn refuse(&mut self, reason: RefusalReason) {
         if matches!(self.phase, Phase::AwaitingAnswer) {
             self.refuse_with(reason);
@@ -321,12 +392,12 @@ impl Session {
     /// Ends the session and tells the client why.
     pub fn close(&mut self, reason: ClosingReason) {
         if !self.is_over() {
-            self.say(&ServerMessage::Closing(reason));
+            self.send(&ServerMessage::Closing(reason));
             self.phase = Phase::Over;
         }
     }
 
-    /// The entity the client steers, while it has joined; a spectator steers
+    /// The entity that the client controls, while it has joined; a spectator controls
     /// none.
     pub fn player(&self) -> Option<EntityId> {
         match self.phase {
@@ -335,39 +406,52 @@ impl Session {
         }
     }
 
-    /// Whether the session has ended, one way or another.
+    /// The latest snapshot known to have arrived.
+    pub fn acknowledged_tick(&self) -> Option<Tick> {
+        match &self.phase {
+            Phase::Joined { baselines, .. } => baselines.acknowledged_tick(),
+            _ => None,
+        }
+    }
+
+    /// Ticks between the last two snapshots sent.
+    pub fn snapshot_interval(&self) -> Option<u32> {
+        match &self.phase {
+            Phase::Joined { baselines, .. } => baselines.interval(),
+            _ => None,
+        }
+    }
+
+    /// Whether the session has ended, for whatever reason.
     pub fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over)
     }
 
-    /// Tells the client of something that happened, reliably and in order;
-    /// `tick` is the one in whose state it shows first. Does nothing unless
-    /// the client has joined.
-    pub fn tell(&mut self, tick: Tick, event: &MatchEvent) {
+    /// Sends a match event, reliably and in order; `tick` is the first one whose state
+    /// shows it. Does nothing unless the client has joined.
+    pub fn send_event(&mut self, tick: Tick, event: &MatchEvent) {
         if matches!(self.phase, Phase::Joined { .. }) {
-            // Events of two threads may pass one another by a tick.
-            self.last_told = self.last_told.max(tick);
-            let tick = self.last_told;
-            self.say(&ServerMessage::Event { tick, event: event.clone() });
+            // Events of two threads may be out of order by a tick.
+            self.last_event = self.last_event.max(tick);
+            let tick = self.last_event;
+            self.send(&ServerMessage::Event { tick, event: event.clone() });
         }
     }
 
-    /// Works out what the snapshot of `state` is to tell this client of: the
-    /// first half of [`Session::encode_snapshot`], for callers who want to know
-    /// what each half takes. Nobody needs to call it.
-    pub fn choose_news(&mut self, state: &Quantised) {
+    /// Computes which entities the snapshot of `state` is to carry: the first half of
+    /// [`Session::encode_snapshot`], for callers that measure the two halves. Optional.
+    pub fn prioritize(&mut self, state: &Quantised) {
         if let Phase::Joined { baselines, .. } = &mut self.phase {
-            baselines.choose(state);
+            baselines.prioritize(state);
         }
     }
 
-    /// The snapshot of `state` for this client, at most `limit` bytes: the
-    /// size that the path carries now, or less to save bandwidth. `None` if
-    /// the client has not joined, the state is no later than the last one
-    /// encoded, or the limit is below [`crate::snapshot::MIN_SNAPSHOT`].
+    /// Encodes the snapshot of `state` for this client, in at most `limit` bytes: the size
+    /// that the path carries now, or less to save bandwidth. `None` if the client has not
+    /// joined, the state is no later than the last one encoded, or the limit is below
+    /// [`crate::snapshot::MIN_SNAPSHOT`].
     ///
-    /// A snapshot once encoded may be dropped instead of sent: to the session
-    /// it is one that the line lost.
+    /// An encoded snapshot may be dropped instead of sent: to the session it was lost.
     pub fn encode_snapshot(
         &mut self,
         state: &Arc<Quantised>,
@@ -383,23 +467,31 @@ impl Session {
         Some(encoded.datagram)
     }
 
-    /// What has been counted.
+    /// The session's counters.
     pub fn stats(&self) -> &SessionStats {
         &self.stats
     }
 
-    fn say(&mut self, message: &ServerMessage) {
+    fn send(&mut self, message: &ServerMessage) {
         self.output.extend(encode_server_message(message));
     }
 }
 
 impl Phase {
+    fn awaits_hello(&self) -> bool {
+        matches!(self, Self::AwaitingHello | Self::AwaitingHelloAgain(_))
+    }
+
     fn name(&self) -> &'static str {
         match self {
-            Self::AwaitingHello => "waiting for the hello",
+            Self::AwaitingHello | Self::AwaitingHelloAgain(_) => "waiting for the hello",
             Self::AwaitingAnswer => "answering the hello",
             Self::Joined { .. } => "in the match",
             Self::Over => "over",
         }
     }
+}
+
+fn unexpected(message: &'static str, state: &'static str) -> ProtocolError {
+    ProtocolError::Unexpected { message, state }
 }

@@ -1,59 +1,63 @@
+//! Encodes and decodes snapshots.
+//!
+//! [`SnapshotCodec::encode`] on the server, [`SnapshotCodec::decode`] on a client.
+
 use std::num::NonZeroU16;
 
-use super::answer::{Answer, STILL, code_answer};
-use super::models::{CHANCES, GAP, IS_AGED, IS_EMPTY, IS_SPECIAL, PRIORS};
-use super::record::NOTHING;
+use super::authoritative_motion::{AuthoritativeMotion, UNKNOWN_MOTION, code_motion};
+use super::probabilities::{GAP, IS_AGED, IS_EMPTY, IS_SPECIAL, PRIORS, PROBABILITY_COUNT};
+use super::record::UNKNOWN_ENTITY;
 use super::{Baseline, DIGEST_SLOTS, Header, Lead, PLAIN_BYTES};
 use crate::quantise::{QuantisedEntity, WorldBounds};
 use crate::range::{Coder, Decoder, Encoder};
-use crate::{DatagramError, MAX_SLOTS, Tick};
+use crate::{DatagramError, MAX_ENTITIES, SLOT_BITS, Tick};
 
-/// What both ends must know of a match to write and read its snapshots.
+/// What both ends must know of a match to encode and decode its snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotCodec {
-    /// The lattice of positions.
+    /// The lattice of quantised positions.
     pub bounds: WorldBounds,
-    /// Ticks a second.
+    /// Ticks per second.
     pub tick_rate: NonZeroU16,
 }
 
-/// A snapshot taken apart.
+/// A decoded snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    /// The tick it is of.
+    /// Its tick.
     pub tick: Tick,
     /// How early this client's commands arrive.
     pub lead: Option<Lead>,
-    /// How the client's own player moves, if that is told.
-    pub answer: Option<Answer>,
-    /// What has become of some entities, in ascending order of slot.
+    /// The authoritative motion of the client's own player, if it is carried.
+    pub own_motion: Option<AuthoritativeMotion>,
+    /// The content of some slots, in ascending order.
     pub records: Vec<Record>,
-    /// What the server says they add up to.
+    /// The server's digest, if it is carried.
     pub digest: Option<DigestSample>,
 }
 
-/// What is in a slot at the tick of a snapshot.
+/// The content of a slot at the tick of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Which slot.
+    /// The slot.
     pub slot: u16,
-    /// The entity in it; `None` if it is gone.
+    /// The entity in it; `None` if it is empty.
     pub entity: Option<QuantisedEntity>,
 }
 
-/// What is in a slot, to be written.
+/// The content of a slot to be encoded.
 #[derive(Clone, Copy, Debug)]
-pub struct Written<'a> {
-    /// Which slot.
+pub struct RecordToWrite<'a> {
+    /// The slot.
     pub slot: u16,
-    /// The entity in it; `None` if it is gone.
+    /// The entity in it; `None` if it is empty.
     pub entity: Option<&'a QuantisedEntity>,
-    /// What the reader is known to have of it; used if it serves.
+    /// The value that the reader is known to have; used if it serves the entity.
     pub baseline: Option<Baseline<'a>>,
 }
 
-/// The server's digest of a snapshot's records, and of some entities besides
-/// that the client is known to have just so.
+/// The server's digest of a snapshot's records, and of some slots besides whose present
+/// content the client is known to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DigestSample {
     /// The first slot sampled.
@@ -64,42 +68,39 @@ pub struct DigestSample {
     pub digest: u32,
 }
 
-/// Which of the values that a reader has of a slot is a baseline.
+/// Which of a reader's values of a slot is the baseline of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sought {
-    /// The one of this tick.
+pub enum BaselineQuery {
+    /// The value of this tick.
     At(Tick),
-    /// The latest until this tick, and of it.
+    /// The latest value of this tick or before.
     Until(Tick),
 }
 
-/// Bits of a slot number that stands alone.
-const SLOT_BITS: u32 = MAX_SLOTS.trailing_zeros();
-
-/// Bits of an age that is told.
+/// Bits of the age of a baseline.
 const AGE_BITS: u32 = 8;
 
 impl SnapshotCodec {
-    /// Writes a snapshot of records in ascending order of slot, as many as the
-    /// header says.
+    /// Encodes a snapshot of records in ascending order of slot, as many as the header
+    /// says.
     ///
     /// # Errors
-    /// How many records there was room for in `limit` bytes, if not for all.
+    /// The number of records that fit into `limit` bytes, if not all do.
     pub fn encode<'a>(
         &self,
         header: &Header,
-        answer: Option<&Answer>,
-        records: impl Iterator<Item = Written<'a>>,
+        motion: Option<&AuthoritativeMotion>,
+        records: impl Iterator<Item = RecordToWrite<'a>>,
         digest: Option<DigestSample>,
         limit: usize,
     ) -> Result<Vec<u8>, usize> {
         let mut bytes = Vec::with_capacity(limit.min(MAX_EARNED));
         bytes.extend(header.plain());
         let mut encoder = Encoder::new(&PRIORS, bytes);
-        // What a writer passes is possible: no coding below fails.
+        // A writer passes only possible values: no coding below fails.
         let _ = header.code(&mut encoder);
-        if let Some(answer) = answer {
-            let _ = code_answer(&mut encoder, answer);
+        if let Some(motion) = motion {
+            let _ = code_motion(&mut encoder, motion);
         }
         let reserved = if digest.is_some() { DIGEST_BYTES } else { 0 };
         let mut next = 0;
@@ -120,15 +121,15 @@ impl SnapshotCodec {
 
     fn write_record(
         &self,
-        encoder: &mut Encoder<CHANCES>,
+        encoder: &mut Encoder<PROBABILITY_COUNT>,
         header: &Header,
-        &Written { slot, entity, baseline }: &Written<'_>,
+        &RecordToWrite { slot, entity, baseline }: &RecordToWrite<'_>,
         next: u16,
     ) {
         encoder.number(GAP, (slot - next).into());
         let baseline = baseline.zip(entity).filter(|(baseline, entity)| {
-            let tellable = baseline.is_latest && header.acknowledged > 0;
-            baseline.serves(entity) && (tellable || baseline.age < 1 << AGE_BITS)
+            let can_be_latest = baseline.is_latest && header.acknowledged > 0;
+            baseline.serves(entity) && (can_be_latest || baseline.age < 1 << AGE_BITS)
         });
         let is_latest = baseline.is_some_and(|(baseline, _)| baseline.is_latest);
         let is_latest = is_latest && header.acknowledged > 0;
@@ -153,18 +154,17 @@ impl SnapshotCodec {
         }
     }
 
-    /// Takes a snapshot apart. `near` is a tick the sender cannot be far from;
-    /// `baseline` gives what the reader has of a slot.
+    /// Decodes a snapshot. `near` is a tick not far from its own; `baseline` returns the
+    /// reader's value of a slot.
     ///
     /// # Errors
-    /// No server that keeps to the protocol sends these bytes, but
-    /// [`DatagramError::UnknownBaseline`] also befalls a reader to whom
-    /// datagrams came out of order.
+    /// The bytes violate the protocol; but [`DatagramError::UnknownBaseline`] is also
+    /// returned for a valid snapshot that arrives out of order.
     pub fn decode<'b>(
         &self,
         bytes: &[u8],
         near: Tick,
-        baseline: impl Fn(u16, Sought) -> Option<(Tick, &'b QuantisedEntity)>,
+        baseline: impl Fn(u16, BaselineQuery) -> Option<(Tick, &'b QuantisedEntity)>,
     ) -> Result<Snapshot, DatagramError> {
         let header = Header::of_plain(bytes, near)?;
         let mut decoder = Decoder::new(&PRIORS, &bytes[PLAIN_BYTES..]);
@@ -173,8 +173,8 @@ impl SnapshotCodec {
         Ok(snapshot)
     }
 
-    /// Reads what follows a header's plain bytes. [`SnapshotCodec::decode`] is
-    /// what takes a datagram apart; this is for those who measure.
+    /// Decodes what follows a header's plain bytes. Public for benchmarks;
+    /// [`SnapshotCodec::decode`] decodes a datagram.
     ///
     /// # Errors
     /// As [`SnapshotCodec::decode`].
@@ -182,15 +182,16 @@ impl SnapshotCodec {
         &self,
         decoder: &mut impl Coder,
         header: Header,
-        baseline: impl Fn(u16, Sought) -> Option<(Tick, &'b QuantisedEntity)>,
+        baseline: impl Fn(u16, BaselineQuery) -> Option<(Tick, &'b QuantisedEntity)>,
     ) -> Result<Snapshot, DatagramError> {
         let header = header.code(decoder)?;
-        let answer = if header.has_answer { Some(code_answer(decoder, &STILL)?) } else { None };
+        let own_motion =
+            if header.has_motion { Some(code_motion(decoder, &UNKNOWN_MOTION)?) } else { None };
         let mut records = Vec::with_capacity(header.records.into());
         let mut next = 0;
         for _ in 0..header.records {
             let slot = next + decoder.number(GAP, 0);
-            let slot = u16::try_from(slot).ok().filter(|&slot| usize::from(slot) < MAX_SLOTS);
+            let slot = u16::try_from(slot).ok().filter(|&slot| usize::from(slot) < MAX_ENTITIES);
             let slot = slot.ok_or(DatagramError::OutOfRange { field: "slot" })?;
             let entity = self.read_record(decoder, &header, slot, &baseline)?;
             records.push(Record { slot, entity });
@@ -201,7 +202,7 @@ impl SnapshotCodec {
             slots: decoder.raw(0, 32),
             digest: decoder.raw(0, 32),
         });
-        Ok(Snapshot { tick: header.tick, lead: header.lead, answer, records, digest })
+        Ok(Snapshot { tick: header.tick, lead: header.lead, own_motion, records, digest })
     }
 
     fn read_record<'b>(
@@ -209,29 +210,29 @@ impl SnapshotCodec {
         decoder: &mut impl Coder,
         header: &Header,
         slot: u16,
-        baseline: impl Fn(u16, Sought) -> Option<(Tick, &'b QuantisedEntity)>,
+        baseline: impl Fn(u16, BaselineQuery) -> Option<(Tick, &'b QuantisedEntity)>,
     ) -> Result<Option<QuantisedEntity>, DatagramError> {
         let is_latest = !decoder.bit(IS_SPECIAL, false);
         if !is_latest && !decoder.bit(IS_AGED, false) {
             let gone = decoder.bit(IS_EMPTY, false);
-            return if gone { Ok(None) } else { self.whole(decoder, &NOTHING).map(Some) };
+            return if gone { Ok(None) } else { self.whole(decoder, &UNKNOWN_ENTITY).map(Some) };
         }
         let age = if is_latest { header.acknowledged.into() } else { decoder.raw(0, AGE_BITS) };
         let tick = header.tick.before(age).filter(|_| age > 0);
         let tick = tick.ok_or(DatagramError::OutOfRange { field: "age of a baseline" })?;
-        let sought = if is_latest { Sought::Until(tick) } else { Sought::At(tick) };
+        let query = if is_latest { BaselineQuery::Until(tick) } else { BaselineQuery::At(tick) };
         let (of, entity) =
-            baseline(slot, sought).ok_or(DatagramError::UnknownBaseline { slot, tick: tick.0 })?;
+            baseline(slot, query).ok_or(DatagramError::UnknownBaseline { slot, tick: tick.0 })?;
         let age = u32::try_from(header.tick.distance(of)).unwrap_or(0);
         let baseline = Baseline { age, entity, is_latest };
         self.change(decoder, entity, baseline).map(Some)
     }
 }
 
-/// Bytes a datagram is given at once; most need less, few need more.
+/// Bytes allocated at once for a datagram; most need less, few need more.
 const MAX_EARNED: usize = 1500;
 
-/// Bytes that a digest can add.
+/// Most bytes that a digest adds.
 const DIGEST_BYTES: usize = 10;
 
 impl DigestSample {

@@ -1,11 +1,13 @@
+//! The digest by which client and server check that they agree.
+
 use sim::Posture;
 
 use crate::Tick;
 use crate::quantise::{QuantisedBody, QuantisedEntity};
 
-/// A 32-bit FNV-1a hash of quantised entities: enough to show a defect, and
-/// short to write in any language. It is no defence against a forger, who
-/// could as well send wrong entities.
+/// A 32-bit FNV-1a hash of quantised entities: enough to detect a defect, and simple to
+/// implement in any language. It is no defence against forgery: a forger could as well
+/// send wrong entities.
 #[derive(Clone, Debug)]
 pub struct Digest(u32);
 
@@ -13,14 +15,14 @@ const OFFSET_BASIS: u32 = 0x811c_9dc5;
 const PRIME: u32 = 0x0100_0193;
 
 impl Digest {
-    /// The digest of nothing but the tick.
+    /// The digest of the tick alone.
     pub fn new(tick: Tick) -> Self {
         let mut digest = Self(OFFSET_BASIS);
         digest.bytes(&tick.0.to_le_bytes());
         digest
     }
 
-    /// Adds what is in a slot, or that it is empty.
+    /// Adds the content of a slot, which may be empty.
     pub fn add(&mut self, slot: u16, entity: Option<&QuantisedEntity>) {
         self.bytes(&slot.to_le_bytes());
         let Some(entity) = entity else { return self.bytes(&[0]) };
@@ -42,7 +44,7 @@ impl Digest {
         }
     }
 
-    /// The hash of all that was added.
+    /// The hash of everything added.
     pub fn finish(&self) -> u32 {
         self.0
     }
@@ -62,7 +64,7 @@ mod tests {
     fn it_is_fnv_1a() {
         let mut digest = Digest(OFFSET_BASIS);
         digest.bytes(b"foobar");
-        // The published test vector.
+        // The published test vector of FNV-1a.
         assert_eq!(digest.finish(), 0xbf9c_f968);
     }
 }

@@ -1,15 +1,17 @@
-/// How long before their ticks a player's commands arrive: the least of the
-/// latest ones, in quarters of a tick. Negative if they come too late.
+//! How early commands arrive.
+
+/// How long before their ticks a player's commands arrive: the least of the latest ones,
+/// in quarters of a tick. Negative if they arrive too late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lead(i8);
 
-/// Quarters of a tick farther than which nobody needs to look: 32 ticks.
+/// Greatest magnitude that is distinguished, in quarters of a tick: 32 ticks.
 const LIMIT: f64 = 127.0;
 
 impl Lead {
-    /// The lead nearest to this many ticks; 31.75 at most, early or late.
+    /// The lead nearest to this many ticks, clamped to ±31.75.
     pub fn from_ticks(ticks: f64) -> Self {
-        // `as` makes 0 of a NaN. Rounded down: better to think too late.
+        // `as` turns NaN into 0. Rounded down: too late is the safer assumption.
         Self((ticks * 4.0).floor().clamp(-LIMIT, LIMIT) as i8)
     }
 
@@ -23,7 +25,12 @@ impl Lead {
         self.0
     }
 
-    /// The lead of so many quarters of a tick; `None` if there is none.
+    /// Whether it stands for all leads of at least this magnitude.
+    pub fn is_at_limit(self) -> bool {
+        f64::from(self.0).abs() >= LIMIT
+    }
+
+    /// The lead of this many quarters of a tick; `None` if it is out of range.
     pub(super) fn from_quarters(quarters: i32) -> Option<Self> {
         i8::try_from(quarters).ok().filter(|&quarters| quarters != i8::MIN).map(Self)
     }
@@ -34,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leads_survive_being_written() {
+    fn leads_survive_encoding() {
         for ticks in [-1000.0, -31.75, -0.25, 0.0, 1.25, 31.75, 1000.0, f64::NAN] {
             let lead = Lead::from_ticks(ticks);
             assert_eq!(Lead::from_quarters(lead.quarters().into()), Some(lead));

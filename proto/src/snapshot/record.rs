@@ -1,7 +1,9 @@
+//! Codes one entity, whole or as its difference from a baseline.
+
 use sim::{ModelId, Posture};
 
 use super::SnapshotCodec;
-use super::models::{
+use super::probabilities::{
     ASLEEP, CROUCHES, FALLS, FLIPS, GENERATION, IS_PROP, MOVES, POSITION, RELOCATED, RESTS, SPEED,
     TILT, TURN, TURNS, VELOCITY, YAW,
 };
@@ -11,20 +13,20 @@ use crate::quantise::{
 };
 use crate::range::Coder;
 
-/// What a client is known to have of an entity.
+/// A value of an entity that a client is known to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Baseline<'a> {
     /// How many ticks before the snapshot it was sent.
     pub age: u32,
     /// The entity as it was then.
     pub entity: &'a QuantisedEntity,
-    /// Whether it is the latest that the client has of what was sent until the
-    /// snapshot that the header calls acknowledged, and certainly so.
+    /// Whether it is certainly the latest value that the client has of those sent until
+    /// the snapshot that the header calls acknowledged.
     pub is_latest: bool,
 }
 
-/// What a reader passes for the entity that it does not know yet.
-pub(super) const NOTHING: QuantisedEntity = QuantisedEntity {
+/// What a reader passes for an entity that it does not know yet.
+pub(super) const UNKNOWN_ENTITY: QuantisedEntity = QuantisedEntity {
     generation: 0,
     position: [0; 3],
     velocity: [0; 3],
@@ -32,15 +34,15 @@ pub(super) const NOTHING: QuantisedEntity = QuantisedEntity {
     body: QuantisedBody::Player { posture: Posture::Standing, yaw: 0 },
 };
 
-/// Bits of a model's number: [`sim::MAX_MODELS`] of them.
+/// Bits of a model's number, of which there are [`sim::MAX_MODELS`].
 const MODEL_BITS: u32 = 7;
 
-/// Ticks beyond which an old velocity says nothing about the present place.
+/// Ticks beyond which a velocity says nothing about the present position.
 const LONGEST_PREDICTION: u32 = 16;
 
 impl Baseline<'_> {
-    /// Whether an entity can be told by its difference from this one: only
-    /// what never changes in an entity's life must be equal.
+    /// Whether an entity can be coded as its difference from this one: only what never
+    /// changes during an entity's life must be equal.
     pub fn serves(&self, entity: &QuantisedEntity) -> bool {
         let alike = match (self.entity.body, entity.body) {
             (QuantisedBody::Player { .. }, QuantisedBody::Player { .. }) => true,
@@ -55,7 +57,7 @@ impl Baseline<'_> {
 }
 
 impl SnapshotCodec {
-    /// Codes an entity whole.
+    /// Codes a whole entity.
     pub(super) fn whole(
         &self,
         coder: &mut impl Coder,
@@ -121,7 +123,7 @@ impl SnapshotCodec {
             (QuantisedBody::Player { posture: old, yaw: old_yaw }, new) => {
                 let (posture, yaw) = match new {
                     QuantisedBody::Player { posture, yaw } => (posture, yaw),
-                    // `serves` has been asked.
+                    // The caller has checked `serves`.
                     QuantisedBody::Prop { .. } => (old, old_yaw),
                 };
                 let old = usize::from(is_crouching(old));
@@ -147,8 +149,8 @@ impl SnapshotCodec {
         Ok(QuantisedEntity { generation: old.generation, position, velocity, asleep, body })
     }
 
-    /// The velocity that the change is told from: none of what sleeps, else the
-    /// old one, less what a fall adds if it falls.
+    /// The velocity from which the difference is coded: none if asleep, else the
+    /// baseline's, changed by gravity if the entity falls.
     fn expected_velocity(
         &self,
         coder: &mut impl Coder,
@@ -165,8 +167,8 @@ impl SnapshotCodec {
         let fall = ((GRAVITY * age + rate / 2) / rate) as i16;
         let fallen = (z - fall).max(-VELOCITY_LIMIT);
         let falls = (entity.velocity[2] - fallen).abs() < (entity.velocity[2] - z).abs();
-        let chance = FALLS + 2 * kind + usize::from(z != 0);
-        if coder.bit(chance, falls) { [x, y, fallen] } else { [x, y, z] }
+        let probability = FALLS + 2 * kind + usize::from(z != 0);
+        if coder.bit(probability, falls) { [x, y, fallen] } else { [x, y, z] }
     }
 
     fn position(
@@ -201,15 +203,14 @@ impl SnapshotCodec {
         Ok(position)
     }
 
-    /// Where an entity would be by now, had its velocity become what it is at
-    /// a steady rate: exact for what runs, slides or falls, and computed in
-    /// integers, so that both ends come to the same.
+    /// The position that follows if the velocity changed at a steady rate: exact for what
+    /// runs, slides or falls, and computed in integers, so that both ends get the same.
     fn predict(&self, baseline: Baseline<'_>, now: [i16; 3]) -> [i32; 3] {
         let QuantisedEntity { position, velocity, .. } = *baseline.entity;
         let age = i32::try_from(baseline.age.min(LONGEST_PREDICTION)).unwrap_or(0);
         let rate = i32::from(self.tick_rate.get());
         std::array::from_fn(|axis| {
-            // Lattice steps a second times ticks: below 2^31 by far.
+            // Lattice steps per second times ticks: below 2^31 by far.
             let twice_mean = i32::from(velocity[axis]) + i32::from(now[axis]);
             let distance = twice_mean * LATTICE_VELOCITY / 2 * age;
             let moved = (distance + rate / 2).div_euclid(rate);
@@ -218,15 +219,15 @@ impl SnapshotCodec {
     }
 }
 
-/// Lattice steps a second in one step of velocity.
+/// Lattice steps per second in one step of velocity.
 const LATTICE_VELOCITY: i32 =
     crate::quantise::VELOCITY_STEP as i32 * crate::quantise::STEPS_PER_UNIT;
 
-/// Steps of velocity that a fall adds in a second: gravity, in units of
+/// Gravity: steps of velocity that a fall adds per second, in units of
 /// [`VELOCITY_STEP`](crate::quantise::VELOCITY_STEP).
 const GRAVITY: u32 = 200;
 
-/// How much a number is, as far as it tells of the next.
+/// The size class of a number, which predicts that of the next.
 fn size(magnitude: u32) -> usize {
     match magnitude {
         0 => 0,
@@ -235,7 +236,7 @@ fn size(magnitude: u32) -> usize {
     }
 }
 
-/// As [`size`], and finer, for components of an attitude.
+/// As [`size`], but finer, for the components of an orientation.
 fn turn_size(magnitude: u32) -> usize {
     match magnitude {
         0 => 0,
@@ -262,7 +263,7 @@ fn posture_of(is_crouching: bool) -> Posture {
     if is_crouching { Posture::Crouching } else { Posture::Standing }
 }
 
-/// The change of heading, the short way round.
+/// The shorter change of heading.
 fn yaw_change(new: u16, old: u16) -> i32 {
     let unused = i16::BITS - YAW_BITS;
     i32::from((new.wrapping_sub(old) << unused) as i16 >> unused)
@@ -278,7 +279,7 @@ fn whole_orientation(
         .ok_or(DatagramError::OutOfRange { field: "orientation" })
 }
 
-/// Codes an attitude that is not the old one.
+/// Codes an orientation that differs from the baseline's.
 fn turned(
     coder: &mut impl Coder,
     new: QuantisedOrientation,

@@ -1,5 +1,5 @@
-//! Lines that break for a while and paths that shrink: what arrives is right,
-//! all arrives in the end, and what is shown is not older than it must be.
+//! Networks with outages and paths that shrink: what arrives is right, everything arrives
+//! in the end, and states are no older than they must be.
 
 use std::time::Duration;
 
@@ -7,37 +7,36 @@ use proto::Time;
 use proto::snapshot::MIN_SNAPSHOT;
 
 use crate::delivery::seeds;
-use crate::line::Habits;
+use crate::link::Impairments;
 use crate::random::Random;
 use crate::scene::Scene;
 use crate::staged_match::Match;
 
-/// Fewest bytes that QUIC promises a datagram on any path, and most on a usual
-/// one.
+/// Bytes of a datagram that QUIC guarantees on any path, and that a usual path carries.
 const PATH: (usize, usize) = (MIN_SNAPSHOT, 1400);
 
 #[test]
-fn partitions_heal_and_shrinking_paths_are_followed() {
-    let (mut oversized, mut dead) = (0, 0);
+fn outages_heal_and_shrinking_paths_are_followed() {
+    let (mut oversized, mut outages) = (0, 0);
     for seed in seeds(120) {
         let mut random = Random::new(seed);
         let scene = Scene::new(seed, 1 + random.below(16), random.below(150));
-        let habits = Habits { outage: 0.0, ..Habits::random(&mut random) };
-        let mut game = Match::new(seed, scene, habits);
+        let impairments = Impairments { outage: 0.0, ..Impairments::random(&mut random) };
+        let mut game = Match::new(seed, scene, impairments);
         for _ in 0..4 {
             game.run(20 + random.below(60) as u32);
-            // Shorter than what ends a session; sometimes one way only.
+            // Shorter than what ends a session; sometimes in one direction only.
             let length = Duration::from_secs_f64(random.within(0.1, 6.0));
             let (up, down) = [(true, true), (true, false), (false, true)][random.below(3)];
             game.cut(length, up, down);
-            dead += 1;
-            // The path takes less from now on, and the server learns it late.
+            outages += 1;
+            // The path carries less from now on, and the server learns so late.
             game.down.largest = PATH.0 + random.below(PATH.1 - PATH.0);
             game.run(10 + random.below(30) as u32);
             game.limit = game.down.largest;
         }
-        let calm = Habits { loss: habits.loss.min(0.1), ..habits };
-        (game.up.habits, game.down.habits) = (calm, calm);
+        let calm = Impairments { loss: impairments.loss.min(0.1), ..impairments };
+        (game.up.impairments, game.down.impairments) = (calm, calm);
         game.scene.frozen = true;
         let mut waited = 0;
         while !game.has_converged() {
@@ -49,25 +48,26 @@ fn partitions_heal_and_shrinking_paths_are_followed() {
         assert!(!game.server.is_over() && !game.client.is_over(), "seed {seed}");
         oversized += game.down.oversized;
     }
-    assert!(oversized > 100 && dead > 100, "{oversized} {dead}: nothing was tested");
+    assert!(oversized > 100 && outages > 100, "{oversized} {outages}: nothing was tested");
 }
 
-/// On the bad line (50 ± 20 ms each way, 5 % lost each way, bursts), with a
-/// budget that holds: 99 of 100 looks at what moves find news that were no
-/// older than 200 ms when they came.
+/// On the bad network (50 ± 20 ms each way, 5 % lost each way, bursts), with a sufficient
+/// budget: of all samples of moving entities, 99 % were no older than 200 ms when their
+/// snapshot arrived.
 #[test]
-fn losses_make_little_stale() {
+fn losses_leave_little_stale() {
     let mut ages = Vec::new();
     for seed in 0..12 {
         let mut scene = Scene::new(seed, 8, 60);
         scene.restless = true;
         scene.turnover = 0.0;
-        let mut game = Match::new(seed, scene, Habits { outage: 0.0, ..Habits::BAD });
+        let mut game = Match::new(seed, scene, Impairments { outage: 0.0, ..Impairments::BAD });
         game.run(120);
         for _ in 0..300 {
             game.run(1);
             let latest = game.client.latest_tick().unwrap();
-            ages.extend(game.client.told().map(|(told, _)| latest.distance(told)));
+            let observed = game.client.observed_entities();
+            ages.extend(observed.map(|(tick, _)| latest.distance(tick)));
         }
     }
     ages.sort_unstable();
@@ -84,14 +84,15 @@ fn losses_make_little_stale() {
 }
 
 #[test]
-fn a_partition_longer_than_patience_ends_both_sessions() {
-    let mut game = Match::new(3, Scene::new(3, 2, 10), Habits::GOOD);
+fn an_outage_longer_than_the_idle_timeout_ends_both_sessions() {
+    let mut game = Match::new(3, Scene::new(3, 2, 10), Impairments::GOOD);
     game.run(60);
     game.cut(Duration::from_secs(60), true, true);
     game.run(60 * 9);
-    let now = |seconds| Time::since_start(Duration::from_secs(seconds));
-    assert_eq!((game.server.advance(now(10)), game.client.advance(now(10))), (None, None));
-    assert_eq!(game.server.advance(now(12)), Some(proto::server::Event::TimedOut));
-    assert_eq!(game.client.advance(now(12)), Some(proto::client::Event::TimedOut));
+    let early = Time::since_start(proto::IDLE_TIMEOUT);
+    let late = early + Duration::from_secs(2);
+    assert_eq!((game.server.advance(early), game.client.advance(early)), (None, None));
+    assert_eq!(game.server.advance(late), Some(proto::server::Event::TimedOut));
+    assert_eq!(game.client.advance(late), Some(proto::client::Event::TimedOut));
     assert!(game.server.is_over() && game.client.is_over());
 }

@@ -1,12 +1,18 @@
-//! Joining, being turned away, leaving.
+//! Joining, refusals, leaving, and following into another world.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use proto::control::{
-    ClosingReason, MapHash, PlayerName, RefusalReason, ServerMessage, decode_server_message, frame,
+    ChatLine, ClosingReason, MapHash, MapName, MatchEvent, PlayerName, RefusalReason,
+    ServerMessage, Ticket, decode_server_message, frame,
 };
-use proto::{HANDSHAKE_TIMEOUT, PROTOCOL_VERSION, ProtocolError, Tick, Time, client, server};
-use sim::{Command, EntityId};
+use proto::quantise::Quantiser;
+use proto::server::{OwnPlayer, Terms};
+use proto::{
+    HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, PROTOCOL_VERSION, ProtocolError, Tick, Time, client, server,
+};
+use sim::{Command, EntityId, State};
 
 use crate::staged_match::{exchange, terms};
 
@@ -17,13 +23,14 @@ fn pair(map: MapHash) -> (server::Session, client::Session) {
     (server::Session::new(terms(), Time::ZERO), client::Session::new(&name, map, Time::ZERO))
 }
 
-/// A server session that hears a hello with these fields.
-fn hear(version: u8, name: &str) -> (server::Session, Vec<server::Event>) {
+/// A server session that has received a hello with these fields.
+fn receive_hello(version: u8, name: &str) -> (server::Session, Vec<server::Event>) {
     let mut server = server::Session::new(terms(), Time::ZERO);
     let mut content = vec![0, version];
     content.extend([0; 32]);
     content.push(name.len() as u8);
     content.extend(name.as_bytes());
+    content.extend([0; 17]);
     let events = server.receive_stream(Time::ZERO, &frame(&content).unwrap()).unwrap();
     (server, events)
 }
@@ -33,12 +40,12 @@ fn answer(server: &mut server::Session) -> ServerMessage {
 }
 
 #[test]
-fn a_welcome_client_joins_plays_and_leaves() {
+fn an_accepted_client_joins_plays_and_leaves() {
     for map in [MapHash::ANY, MapHash([7; 32])] {
         let (mut server, mut client) = pair(map);
         let (events, _) = exchange(&mut server, &mut client, Time::ZERO);
         assert!(
-            matches!(&events[..], [server::Event::Hello { name }] if name.as_str() == "tester")
+            matches!(&events[..], [server::Event::Hello { name, .. }] if name.as_str() == "tester")
         );
         assert_eq!((server.player(), client.player()), (None, None));
         assert_eq!(client.command(Time::ZERO, Command::default(), None), None);
@@ -57,7 +64,7 @@ fn a_welcome_client_joins_plays_and_leaves() {
 }
 
 #[test]
-fn a_spectator_is_let_in_without_a_player() {
+fn a_spectator_is_accepted_without_a_player() {
     let (mut server, mut client) = pair(MapHash::ANY);
     exchange(&mut server, &mut client, Time::ZERO);
     server.accept_spectator(Tick(500));
@@ -86,16 +93,16 @@ fn a_full_or_unready_server_says_so() {
 #[test]
 fn a_client_with_another_map_learns_which_is_played() {
     let (mut server, mut client) = pair(MapHash([8; 32]));
-    let (heard, told) = exchange(&mut server, &mut client, Time::ZERO);
+    let (up, down) = exchange(&mut server, &mut client, Time::ZERO);
     let reason = RefusalReason::WrongMap { server: terms().map, name: terms().map_name.clone() };
-    assert_eq!(heard, [server::Event::Refused(reason.clone())]);
-    assert_eq!(told, [client::Event::Refused(reason)]);
+    assert_eq!(up, [server::Event::Refused(reason.clone())]);
+    assert_eq!(down, [client::Event::Refused(reason)]);
 }
 
 #[test]
 fn a_wrong_version_is_answered_whatever_follows_it() {
     let reason = RefusalReason::WrongVersion { server: PROTOCOL_VERSION };
-    let (mut server, events) = hear(200, "tester");
+    let (mut server, events) = receive_hello(200, "tester");
     assert_eq!(events, [server::Event::Refused(reason.clone())]);
     assert_eq!(answer(&mut server), ServerMessage::Refused(reason.clone()));
 
@@ -106,16 +113,16 @@ fn a_wrong_version_is_answered_whatever_follows_it() {
 }
 
 #[test]
-fn a_name_not_fit_to_be_shown_is_refused() {
+fn an_unprintable_name_is_refused() {
     for name in ["", "  ", " padded", "a\u{1b}[2Jb", &"x".repeat(25)] {
-        let (mut server, events) = hear(PROTOCOL_VERSION as u8, name);
+        let (mut server, events) = receive_hello(PROTOCOL_VERSION as u8, name);
         assert_eq!(events, [server::Event::Refused(RefusalReason::BadName)], "{name:?}");
         assert_eq!(answer(&mut server), ServerMessage::Refused(RefusalReason::BadName));
     }
 }
 
 #[test]
-fn a_slow_hello_is_cut_off_however_often_a_byte_comes() {
+fn a_slow_hello_times_out_however_often_a_byte_arrives() {
     let (mut server, mut client) = pair(MapHash::ANY);
     let hello = client.stream_output();
     for (seconds, byte) in hello.iter().enumerate().take(10) {
@@ -127,7 +134,7 @@ fn a_slow_hello_is_cut_off_however_often_a_byte_comes() {
         }
         server.receive_stream(now, &[*byte]).unwrap();
     }
-    panic!("never cut off");
+    panic!("never timed out");
 }
 
 #[test]
@@ -140,7 +147,7 @@ fn a_closing_server_tells_its_clients() {
     let (_, events) = exchange(&mut server, &mut client, Time::ZERO);
     assert_eq!(events, [client::Event::Closed(ClosingReason::ShuttingDown)]);
     server.close(ClosingReason::ShuttingDown);
-    assert_eq!(server.stream_output(), [], "goodbye is said once");
+    assert_eq!(server.stream_output(), [], "goodbye is sent once");
 }
 
 #[test]
@@ -152,5 +159,84 @@ fn a_second_hello_is_an_error() {
     assert!(matches!(error, ProtocolError::Unexpected { message: "hello", .. }));
     assert_eq!(error.code(), 3);
     assert!(server.is_over());
-    assert_eq!(server.receive_stream(Time::ZERO, &hello), Ok(vec![]), "the dead hear nothing");
+    assert_eq!(server.receive_stream(Time::ZERO, &hello), Ok(vec![]), "the session is over");
+}
+
+#[test]
+fn token_and_ticket_reach_the_server_and_its_ticket_the_client() {
+    let name = PlayerName::new("tester").unwrap();
+    let (old, new) = (Ticket([3; 16]), Ticket([4; 16]));
+    let mut server = server::Session::new(terms(), Time::ZERO);
+    let token = [1, 2, 3];
+    let mut client =
+        client::Session::with_credentials(&name, MapHash::ANY, &token, old, Time::ZERO);
+    let (events, _) = exchange(&mut server, &mut client, Time::ZERO);
+    assert_eq!(events, [server::Event::Hello { name, token: token.to_vec(), ticket: old }]);
+    server.set_ticket(new, 30);
+    server.accept(PLAYER, Tick(500));
+    let (_, events) = exchange(&mut server, &mut client, Time::ZERO);
+    let [client::Event::Joined(hello)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((hello.ticket, hello.rejoin_seconds), (new, 30));
+}
+
+/// Encodes the snapshot of an empty world at `tick`.
+fn snapshot(server: &mut server::Session, quantiser: &mut Quantiser, tick: u64) -> Vec<u8> {
+    let state = Arc::new(quantiser.quantise(&State { tick, entities: Vec::new() }).unwrap());
+    server.encode_snapshot(&state, &OwnPlayer::default(), 1200).unwrap()
+}
+
+#[test]
+fn a_client_follows_into_another_world_whatever_is_still_on_its_way() {
+    let (mut server, mut client) = pair(MapHash([7; 32]));
+    exchange(&mut server, &mut client, Time::ZERO);
+    server.accept(PLAYER, Tick(500));
+    exchange(&mut server, &mut client, Time::ZERO);
+    let mut quantiser = Quantiser::new(terms().bounds);
+    let first = snapshot(&mut server, &mut quantiser, 501);
+    let overtaken = snapshot(&mut server, &mut quantiser, 502);
+    client.receive_datagram(Time::ZERO, &first).unwrap().expect("a snapshot");
+    let now = client.next_command_at().unwrap();
+    let late = client.command(now, Command::default(), None).unwrap();
+
+    // The same session continues in another world; what was sent meanwhile is no error.
+    let elsewhere = Arc::new(Terms { map: MapHash([8; 32]), ..(*terms()).clone() });
+    server.change_world(now, Arc::clone(&elsewhere));
+    client.say(ChatLine::new("gg").unwrap());
+    let (events, received) = exchange(&mut server, &mut client, now);
+    assert_eq!(events, [], "not in the match");
+    let map_name = MapName::new("arena");
+    assert_eq!(received, [client::Event::NewWorld { map: MapHash([8; 32]), name: map_name }]);
+    assert_eq!((client.player(), client.next_command_at()), (None, None));
+    // Two changes in a row do no harm: the hello is answered for the last world.
+    server.change_world(now, Arc::clone(&elsewhere));
+    let (events, _) = exchange(&mut server, &mut client, now);
+    assert!(
+        matches!(&events[..], [server::Event::Hello { name, .. }] if name.as_str() == "tester")
+    );
+    server.send_event(Tick(510), &MatchEvent::Left { player: PLAYER });
+    let other = EntityId { slot: 0, generation: 0 };
+    server.accept(other, Tick(510));
+    let (_, events) = exchange(&mut server, &mut client, now);
+    let [client::Event::Joined(hello)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((hello.player, hello.tick, hello.map), (Some(other), Tick(510), MapHash([8; 32])));
+
+    // Datagrams of the old world arrive late on both sides.
+    assert_eq!(client.receive_datagram(now, &overtaken), Ok(None));
+    assert!(server.receive_datagram(now, &late.datagram).is_ok());
+    assert_eq!(client.next_event(Tick(u32::MAX)), None, "an event of the old world");
+    let mut quantiser = Quantiser::new(elsewhere.bounds);
+    let fresh = snapshot(&mut server, &mut quantiser, 511);
+    let fresh = client.receive_datagram(now, &fresh).unwrap().expect("a snapshot");
+    assert_eq!((fresh.tick, client.stats().stale), (Tick(511), 1));
+}
+
+#[test]
+fn a_client_that_does_not_follow_into_another_world_times_out() {
+    let (mut server, mut client) = pair(MapHash::ANY);
+    exchange(&mut server, &mut client, Time::ZERO);
+    server.accept(PLAYER, Tick(500));
+    let begin = Time::ZERO + Duration::from_secs(60);
+    server.change_world(begin, terms());
+    assert_eq!(server.advance(begin + (IDLE_TIMEOUT - Duration::from_millis(1))), None);
+    assert_eq!(server.advance(begin + IDLE_TIMEOUT), Some(server::Event::TimedOut));
 }

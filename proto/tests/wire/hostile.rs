@@ -1,5 +1,5 @@
-//! Peers that send anything: nothing panics, and who breaks the protocol is
-//! told apart from who has bad luck.
+//! Peers that send anything: nothing panics, and a peer that breaks the protocol is told
+//! apart from one on a bad network.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use proto::server::OwnPlayer;
 use proto::{DatagramError, ProtocolError, Tick, Time, client, server};
 use sim::EntityId;
 
-use crate::line::Habits;
+use crate::link::Impairments;
 use crate::scene::Scene;
 use crate::staged_match::{Match, acknowledging, terms};
 
-/// A match in which each end knows much of the other.
+/// A match in which each end has received much from the other.
 fn played() -> Match {
-    let mut game = Match::new(11, Scene::new(11, 4, 40), Habits::GOOD);
+    let mut game = Match::new(11, Scene::new(11, 4, 40), Impairments::GOOD);
     game.run(40);
     game
 }
 
-/// The next snapshot of a match, with its digest if it is the right tick.
+/// The next snapshot of a match, with its digest if it is due.
 fn next_snapshot(game: &mut Match) -> Vec<u8> {
     game.scene.step();
     let mut quantiser = Quantiser::new(Scene::bounds());
@@ -35,7 +35,7 @@ fn next_snapshot(game: &mut Match) -> Vec<u8> {
 }
 
 #[test]
-fn acknowledging_the_future_or_the_unsent_is_an_error() {
+fn acknowledging_a_snapshot_that_was_not_sent_is_an_error() {
     let mut game = played();
     assert!(game.server.receive_datagram(Time::ZERO, &acknowledging(40, 0xff)).is_ok());
     let error = game.server.receive_datagram(Time::ZERO, &acknowledging(41, 0)).unwrap_err();
@@ -43,14 +43,15 @@ fn acknowledging_the_future_or_the_unsent_is_an_error() {
     assert_eq!(error, ProtocolError::Datagram(expected));
     assert_eq!(error.code(), 4);
     assert!(game.server.is_over());
-    // What a dead session hears, and what it would say, is nothing.
+    // A session that is over receives nothing and sends nothing.
     assert_eq!(game.server.receive_datagram(Time::ZERO, &[0xff; 9]), Ok(None));
     assert_eq!(game.server.encode_snapshot(&game.states[40], &OwnPlayer::default(), 1200), None);
 }
 
 #[test]
-fn a_client_that_never_acknowledges_costs_no_more_than_a_history() {
-    let mut game = Match::new(12, Scene::new(12, 4, 100), Habits { loss: 1.0, ..Habits::GOOD });
+fn a_client_that_never_acknowledges_holds_a_bounded_history() {
+    let mut game =
+        Match::new(12, Scene::new(12, 4, 100), Impairments { loss: 1.0, ..Impairments::GOOD });
     game.run(1000);
     let held = |game: &Match| game.states.iter().filter(|s| Arc::strong_count(s) > 1).count();
     assert_eq!(held(&game), 128);
@@ -65,7 +66,7 @@ fn an_oversized_frame_ends_the_session_at_once() {
     assert_eq!(error.code(), 2);
 }
 
-/// One thing that may befall a server session.
+/// One thing that may happen to a server session.
 #[derive(Clone, Debug)]
 enum Step {
     Stream(Vec<u8>),
@@ -128,9 +129,9 @@ proptest! {
             datagram.truncate(keep.max(1));
         }
         let _ = game.server.receive_datagram(Time::ZERO, &commands);
-        let heard = game.client.receive_datagram(Time::ZERO, &snapshot);
-        prop_assert_eq!(heard.is_err(), game.client.is_over());
-        // Whatever was believed can be shown.
+        let received = game.client.receive_datagram(Time::ZERO, &snapshot);
+        prop_assert_eq!(received.is_err(), game.client.is_over());
+        // An accepted state can be rendered.
         for entity in game.client.entities() {
             prop_assert!(entity.position.is_finite() && entity.orientation.is_normalized());
         }
@@ -155,7 +156,7 @@ proptest! {
                 }
                 Step::Accept => session.accept(EntityId { slot: 1, generation: 1 }, Tick(0)),
                 Step::Refuse => session.refuse(RefusalReason::NotReady),
-                Step::Close => session.close(ClosingReason::Removed),
+                Step::Close => session.close(ClosingReason::Replaced),
                 Step::Encode(limit) => {
                     scene.step();
                     let state = Arc::new(quantiser.quantise(scene.state()).unwrap());
@@ -169,7 +170,7 @@ proptest! {
                 }
             }
             prop_assert!(session.stream_output().len() < 300);
-            prop_assert!(!was_over || session.is_over(), "nothing rises from the dead");
+            prop_assert!(!was_over || session.is_over(), "no session resumes after its end");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Both ends of the wire over a line that misbehaves, in virtual time.
+//! Both ends of the protocol over a bad network, in virtual time.
 //!
 //! A failure prints its seed; `Match::new` with that seed replays it.
 
@@ -6,9 +6,10 @@ mod delivery;
 mod faults;
 mod handshake;
 mod hostile;
-mod line;
+mod link;
 mod random;
 mod scene;
 mod seeds;
 mod staged_match;
+mod stalls;
 mod vectors;

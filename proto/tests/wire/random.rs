@@ -1,4 +1,4 @@
-/// SplitMix64: small, seeded, and no part of what is tested.
+/// SplitMix64: small, seeded, and independent of the code under test.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 

@@ -1,5 +1,5 @@
-//! A stand-in for the simulation: bodies that fall, bounce, tumble, come to
-//! rest, are kicked, vanish and appear, beside players who run about.
+//! A substitute for the simulation: props that fall, bounce, tumble, come to rest, are
+//! kicked, disappear and appear, beside players who run about.
 
 use glam::{DQuat, DVec3};
 use proto::quantise::WorldBounds;
@@ -14,14 +14,14 @@ const FLOOR: f64 = 0.0;
 pub(crate) struct Scene {
     random: Random,
     state: State,
-    /// By slot; props tumble about this, in radians a second.
+    /// Angular velocity of each slot's prop, in radians per second.
     spins: Vec<DVec3>,
     generations: Vec<u16>,
-    /// How probably a resting prop is kicked in a tick.
+    /// Probability that a resting prop is kicked in a tick.
     pub(crate) kicks: f64,
-    /// How probably a prop vanishes, or a new one appears, in a tick.
+    /// Probability that a prop disappears, or a new one appears, in a tick.
     pub(crate) turnover: f64,
-    /// Whether bodies keep all of their speed and never rest.
+    /// Whether props keep all of their speed and never rest.
     pub(crate) restless: bool,
     /// Whether ticks pass in which nothing changes.
     pub(crate) frozen: bool,
@@ -54,14 +54,14 @@ impl Scene {
         &self.state
     }
 
-    /// From now on nothing moves.
+    /// Stops everything from now on.
     #[allow(dead_code, reason = "benches share this file and have no use for it")]
     pub(crate) fn come_to_rest(&mut self) {
         self.frozen = true;
         self.state.entities.iter_mut().for_each(|entity| entity.velocity = DVec3::ZERO);
     }
 
-    /// Lets a tick of a sixtieth of a second pass.
+    /// Simulates a tick of a sixtieth of a second.
     pub(crate) fn step(&mut self) {
         const STEP: f64 = 1.0 / 60.0;
         self.state.tick += 1;
@@ -124,10 +124,10 @@ impl Scene {
                 }
             }
         }
-        self.turn_over();
+        self.replace_props();
     }
 
-    fn turn_over(&mut self) {
+    fn replace_props(&mut self) {
         if self.random.chance(self.turnover) && self.state.entities.len() > 1 {
             let index = self.random.below(self.state.entities.len());
             if matches!(self.state.entities[index].kind, Kind::Prop { .. }) {

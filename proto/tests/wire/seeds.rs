@@ -1,5 +1,5 @@
-//! The seeds of the fuzz targets, played without a fuzzer: what the targets find
-//! stays found, and the seeds reach what they are for.
+//! The seeds of the fuzz targets, run without a fuzzer: what fuzzing has found stays fixed,
+//! and the seeds reach the code that they are for.
 
 #[path = "../../fuzz/fuzz_targets/sessions/play.rs"]
 mod play;
@@ -15,20 +15,20 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn sessions_hear_of_any_number_of_bodies_touched() {
-    let mut answers = [0; 3];
+fn session_seeds_carry_every_number_of_touched_bodies() {
+    let mut motions = [0; 3];
     for seed in seeds("sessions") {
-        answers.iter_mut().zip(play::play(&seed)).for_each(|(all, some)| *all += some);
+        motions.iter_mut().zip(play::play(&seed)).for_each(|(all, some)| *all += some);
     }
-    println!("motions with 0, 1 and 2 bodies: {answers:?}");
-    assert!(answers.iter().all(|&count| count > 0), "{answers:?}");
+    println!("motions with 0, 1 and 2 bodies: {motions:?}");
+    assert!(motions.iter().all(|&count| count > 0), "{motions:?}");
 }
 
 #[test]
-fn snapshots_are_read_with_bodies_touched_and_records() {
+fn snapshot_seeds_carry_touched_bodies_and_records() {
     let read: Vec<_> = seeds("snapshot").iter().filter_map(|seed| read::read(seed)).collect();
     let touching = |snapshot: &&proto::snapshot::Snapshot| {
-        snapshot.answer.is_some_and(|answer| answer.touched[0].is_some())
+        snapshot.own_motion.is_some_and(|motion| motion.touched[0].is_some())
     };
     assert!(read.iter().any(|snapshot| !snapshot.records.is_empty()));
     assert!(read.iter().any(|snapshot| touching(&snapshot)));

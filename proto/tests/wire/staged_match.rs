@@ -1,4 +1,4 @@
-//! One server session and one client session about a scene, over two lines.
+//! One server session and one client session that play a scene over two links.
 
 use std::num::NonZeroU16;
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use glam::{DVec3, Vec3};
 use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
-use proto::control::{MapHash, MapName, PlayerName};
+use proto::control::{MapHash, MapName, PlayerName, Ticket};
 use proto::quantise::{Quantised, Quantiser};
 use proto::server::{CommandSource, JitterBuffer, OwnPlayer, Terms};
-use proto::snapshot::Answer;
+use proto::snapshot::AuthoritativeMotion;
 use proto::{Tick, Time, client, server};
 use sim::{Command, EntityId, Kind, Moving, PlayerMotion, Walker};
 
-use crate::line::{Habits, Line};
+use crate::link::{Impairments, Link};
 use crate::random::Random;
 use crate::scene::Scene;
 
 pub(crate) const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
 
-/// Steps of virtual time in a tick.
+/// Steps of virtual time per tick.
 const STEPS: u32 = 8;
 
 pub(crate) fn terms() -> Arc<Terms> {
@@ -33,17 +33,16 @@ pub(crate) fn terms() -> Arc<Terms> {
     })
 }
 
-/// An answer about the player of a state that nobody could mistake for another,
-/// with props that move as touched: at least so many if there are, at most
-/// two, for a while each.
-fn answer_to(state: &Quantised, least_touched: usize) -> Option<Answer> {
+/// A distinctive motion for the player of a state, with moving props as touched bodies: at
+/// least this many if there are, at most two, each for a while.
+fn motion_in(state: &Quantised, least_touched: usize) -> Option<AuthoritativeMotion> {
     let player = state.entity(0)?;
     let vector = |axes: [i32; 3]| Vec3::from_array(axes.map(|axis| axis as f32 / 3.0));
     let walker = Walker { grounded: player.asleep, ..Walker::default() };
     let velocity = vector(player.velocity.map(i32::from));
     let motion = PlayerMotion { position: vector(player.position), velocity, walker };
     let mut random = Random::new(u64::from(state.tick().0 / 20));
-    let count = least_touched + random.below(Answer::TOUCHED + 1 - least_touched);
+    let count = least_touched + random.below(AuthoritativeMotion::MAX_TOUCHED + 1 - least_touched);
     let first = random.below(state.slots());
     let bounds = Scene::bounds();
     let moving = (first..state.slots()).chain(0..first).filter_map(|slot| {
@@ -52,7 +51,7 @@ fn answer_to(state: &Quantised, least_touched: usize) -> Option<Answer> {
         let moves = is_prop && !state.asleep && state.velocity != DVec3::ZERO;
         moves.then(|| Moving { spin: state.velocity / 7.0, state })
     });
-    Some(Answer::new(motion, Tick(0), None).with_touched(moving.take(count)))
+    Some(AuthoritativeMotion::new(motion, Tick(0), None).with_touched(moving.take(count)))
 }
 
 /// A command datagram that acknowledges these snapshots.
@@ -62,18 +61,18 @@ pub(crate) fn acknowledging(tick: u32, before: u32) -> Vec<u8> {
     CommandDatagram { acknowledgement, batch }.encode()
 }
 
-/// Sends what each side has to say on the control stream to the other.
+/// Exchanges both sides' output on the control stream; returns the events of each.
 pub(crate) fn exchange(
     server: &mut server::Session,
     client: &mut client::Session,
     now: Time,
 ) -> (Vec<server::Event>, Vec<client::Event>) {
     let up = client.stream_output();
-    let heard = if up.is_empty() { Vec::new() } else { server.receive_stream(now, &up).unwrap() };
+    let on_server = if up.is_empty() { vec![] } else { server.receive_stream(now, &up).unwrap() };
     let down = server.stream_output();
-    let told =
-        if down.is_empty() { Vec::new() } else { client.receive_stream(now, &down).unwrap() };
-    (heard, told)
+    let on_client =
+        if down.is_empty() { vec![] } else { client.receive_stream(now, &down).unwrap() };
+    (on_server, on_client)
 }
 
 pub(crate) struct Match {
@@ -82,18 +81,21 @@ pub(crate) struct Match {
     pub(crate) server: server::Session,
     pub(crate) client: client::Session,
     pub(crate) jitter_buffer: JitterBuffer,
-    pub(crate) up: Line,
-    pub(crate) down: Line,
+    pub(crate) up: Link,
+    pub(crate) down: Link,
     pub(crate) limit: usize,
     /// Each state so far, by tick.
     pub(crate) states: Vec<Arc<Quantised>>,
-    /// Ticks that got the client's own command, and ticks in all.
+    /// Ticks that used the client's own command, and all ticks.
     pub(crate) in_time: (u32, u32),
-    /// How often the client's prediction was answered.
-    pub(crate) answers: u32,
-    /// The same with so many bodies touched.
-    pub(crate) touched: [u32; Answer::TOUCHED + 1],
-    /// Bodies that the player touches at any time, if so many move.
+    /// The command of the last tick. Its yaw is the tick of the latest snapshot that the
+    /// client had when it sent the command.
+    pub(crate) taken: (Command, CommandSource),
+    /// Number of authoritative motions received.
+    pub(crate) motions: u32,
+    /// The same by the number of touched bodies.
+    pub(crate) touched: [u32; AuthoritativeMotion::MAX_TOUCHED + 1],
+    /// Bodies that the player touches at least, if as many move.
     pub(crate) least_touched: usize,
     quantiser: Quantiser,
     now: Time,
@@ -101,12 +103,13 @@ pub(crate) struct Match {
 
 impl Match {
     /// A match that the client has just joined.
-    pub(crate) fn new(seed: u64, scene: Scene, habits: Habits) -> Self {
+    pub(crate) fn new(seed: u64, scene: Scene, impairments: Impairments) -> Self {
         let mut server = server::Session::new(terms(), Time::ZERO);
         let name = PlayerName::new("tester").unwrap();
         let mut client = client::Session::new(&name, MapHash::ANY, Time::ZERO);
         let (events, _) = exchange(&mut server, &mut client, Time::ZERO);
-        assert_eq!(events, [server::Event::Hello { name }]);
+        let (token, ticket) = (Vec::new(), Ticket::NONE);
+        assert_eq!(events, [server::Event::Hello { name, token, ticket }]);
         let player = EntityId { slot: 0, generation: 1 };
         server.accept(player, Tick(0));
         let (_, events) = exchange(&mut server, &mut client, Time::ZERO);
@@ -119,71 +122,93 @@ impl Match {
             scene,
             server,
             client,
-            jitter_buffer: JitterBuffer::new(RATE, Tick(0)),
-            up: Line::new(seed ^ 1, habits),
-            down: Line::new(seed ^ 2, habits),
+            jitter_buffer: JitterBuffer::new(RATE, Tick(0), Time::ZERO),
+            up: Link::new(seed ^ 1, impairments),
+            down: Link::new(seed ^ 2, impairments),
             limit: 1200,
             states,
             in_time: (0, 0),
-            answers: 0,
-            touched: [0; Answer::TOUCHED + 1],
+            taken: (Command::default(), CommandSource::Neutral),
+            motions: 0,
+            touched: [0; AuthoritativeMotion::MAX_TOUCHED + 1],
             least_touched: 0,
             quantiser,
             now: Time::ZERO,
         }
     }
 
-    /// Cuts the line, one way or both, for so long.
+    /// Begins an outage of this length, in one direction or both.
     pub(crate) fn cut(&mut self, length: Duration, up: bool, down: bool) {
         let until = self.now + length;
-        for (line, is_cut) in [(&mut self.up, up), (&mut self.down, down)] {
+        for (link, is_cut) in [(&mut self.up, up), (&mut self.down, down)] {
             if is_cut {
-                line.cut(until);
+                link.cut(until);
             }
         }
     }
 
-    /// Lets ticks pass, and checks everything on the way.
+    /// Runs this many ticks, and checks everything on the way.
     pub(crate) fn run(&mut self, ticks: u32) {
         for _ in 0..ticks {
             for _ in 0..STEPS {
-                let step = Duration::from_secs(1) / (u32::from(RATE.get()) * STEPS);
-                self.now = self.now + step;
-                self.deliver();
+                self.now = self.now + Self::step();
+                self.deliver_commands();
+                self.deliver_snapshots();
             }
             self.tick();
         }
     }
 
-    fn deliver(&mut self) {
+    /// Stalls the server for this many ticks, whose time it skips; what arrives meanwhile
+    /// waits for it.
+    pub(crate) fn stall(&mut self, ticks: u32) {
+        for _ in 0..ticks * STEPS {
+            self.now = self.now + Self::step();
+            self.deliver_snapshots();
+        }
+        self.jitter_buffer.skip_time(ticks.into(), self.now);
+        self.deliver_commands();
+    }
+
+    fn step() -> Duration {
+        Duration::from_secs(1) / (u32::from(RATE.get()) * STEPS)
+    }
+
+    fn deliver_commands(&mut self) {
         let seed = self.seed;
         while let Some(datagram) = self.up.receive(self.now) {
-            let batch = self.server.receive_datagram(self.now, &datagram);
-            let batch = batch.unwrap_or_else(|error| panic!("seed {seed}: {error}")).unwrap();
+            let commands = self.server.receive_datagram(self.now, &datagram);
+            let CommandDatagram { acknowledgement, batch } =
+                commands.unwrap_or_else(|error| panic!("seed {seed}: {error}")).unwrap();
+            let acknowledged = acknowledgement.map(|snapshots| snapshots.latest);
             for (tick, command) in batch.iter() {
-                self.jitter_buffer.insert(tick, command, self.now);
+                self.jitter_buffer.insert(tick, command, acknowledged, self.now);
             }
         }
+    }
+
+    fn deliver_snapshots(&mut self) {
+        let seed = self.seed;
         while let Some(datagram) = self.down.receive(self.now) {
             let received = self.client.receive_datagram(self.now, &datagram);
             let received = received.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             if let Some(received) = received {
                 assert_ne!(received.digest_agrees, Some(false), "seed {seed}");
-                if let Some(answer) = received.answer {
+                if let Some(motion) = received.own_motion {
                     let state = &self.states[received.tick.0 as usize];
-                    let truth = answer_to(state, self.least_touched);
-                    assert_eq!(received.answer, truth, "seed {seed}");
-                    self.answers += 1;
-                    self.touched[answer.touched.iter().flatten().count()] += 1;
+                    let truth = motion_in(state, self.least_touched);
+                    assert_eq!(received.own_motion, truth, "seed {seed}");
+                    self.motions += 1;
+                    self.touched[motion.touched.iter().flatten().count()] += 1;
                 }
                 self.check_view();
             }
         }
-        // What a command says names its tick, so that it can be checked.
+        // A command carries the latest tick, so that it can be checked.
         let due = self.client.next_command_at().unwrap();
         if due <= self.now {
-            let guess = self.client.latest_tick().map_or(0, |tick| tick.0 as u16);
-            let command = Command { forward: 127, yaw: guess, ..Command::default() };
+            let latest = self.client.latest_tick().map_or(0, |tick| tick.0 as u16);
+            let command = Command { forward: 127, yaw: latest, ..Command::default() };
             let sent = self.client.command(self.now, command, None).unwrap();
             assert!(sent.datagram.len() <= proto::commands::MAX_COMMAND_DATAGRAM);
             self.up.send(self.now, sent.datagram);
@@ -193,13 +218,14 @@ impl Match {
     fn tick(&mut self) {
         self.scene.step();
         let state = Arc::new(self.quantiser.quantise(self.scene.state()).unwrap());
-        let (_, source) = self.jitter_buffer.take(state.tick(), self.now);
+        self.taken = self.jitter_buffer.take(state.tick(), self.now);
+        let (_, source) = self.taken;
         self.in_time.0 += u32::from(source == CommandSource::Client);
         self.in_time.1 += 1;
         let own = OwnPlayer {
             lead: self.jitter_buffer.lead(),
-            answer: answer_to(&state, self.least_touched),
-            surprised: source != CommandSource::Client,
+            motion: motion_in(&state, self.least_touched),
+            command_substituted: source != CommandSource::Client,
         };
         let datagram = self.server.encode_snapshot(&state, &own, self.limit).unwrap();
         assert!(datagram.len() <= self.limit, "seed {}", self.seed);
@@ -207,8 +233,8 @@ impl Match {
         self.down.send(self.now, datagram);
     }
 
-    /// Whatever the client holds must be, bit for bit, what the server had at
-    /// the tick that it was told of.
+    /// Checks that everything the client holds is, bit for bit, what the server had at the
+    /// tick of the client's state.
     fn check_view(&self) {
         for entity in self.client.entities() {
             let (tick, _) = self.client.history(entity.id).last().unwrap();
@@ -218,7 +244,7 @@ impl Match {
         }
     }
 
-    /// Whether the client holds what the server has now.
+    /// Whether the client holds the server's present state.
     pub(crate) fn has_converged(&self) -> bool {
         let state = self.states.last().unwrap();
         (0..state.slots()).all(|slot| self.client.quantised(slot as u16) == state.entity(slot))

@@ -1,5 +1,5 @@
-//! The test vectors of `PROTOCOL.md`: what it prints is what the code writes
-//! and reads.
+//! The test vectors of `PROTOCOL.md`: what the page prints is what the code encodes and
+//! decodes.
 
 use std::num::NonZeroU16;
 
@@ -7,22 +7,23 @@ use glam::{Quat, Vec3};
 use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{
     ChatLine, ClientHello, ClientMessage, ClosingReason, MapHash, MapName, MatchEvent, PlayerName,
-    RefusalReason, ServerHello, ServerMessage, decode_client_message, decode_server_message,
-    encode_client_message, encode_server_message,
+    RefusalReason, RoundPhase, ServerHello, ServerMessage, Ticket, decode_client_message,
+    decode_server_message, encode_client_message, encode_server_message,
 };
 use proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, WorldBounds};
 use proto::range::{Coder, Decoder, Encoder, Number};
 use proto::snapshot::{
-    Answer, Baseline, Digest, DigestSample, Header, Lead, PRIORS, Record, Snapshot, SnapshotCodec,
-    Sought, Touched, Written,
+    AuthoritativeMotion, Baseline, BaselineQuery, Digest, DigestSample, Header, Lead, PRIORS,
+    Record, RecordToWrite, Snapshot, SnapshotCodec, TouchedBody,
 };
+use proto::token::{JoinKey, TokenClaims};
 use proto::{PROTOCOL_VERSION, Tick};
 use sim::{Buttons, Command, EntityId, ModelId, PlayerMotion, Posture, Vitals, Walker};
 
 const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
 
-/// The bytes that `PROTOCOL.md` prints under this name, in a fenced block
-/// that begins with "vector NAME".
+/// The bytes that `PROTOCOL.md` prints under this name, in a fenced block that begins with
+/// "vector NAME".
 fn printed(name: &str) -> Vec<u8> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/PROTOCOL.md");
     let text = std::fs::read_to_string(path).unwrap();
@@ -39,10 +40,18 @@ fn check(name: &str, written: &[u8]) {
     assert_eq!(hex(&printed(name)), hex(written), "{name}");
 }
 
+fn ticket() -> Ticket {
+    Ticket([0xcd; 16])
+}
+
 #[test]
 fn client_messages() {
     let hello = ClientHello::new(MapHash::ANY, &PlayerName::new("Bot 1").unwrap());
     for (name, message) in [
+        (
+            "client-hello-again",
+            ClientMessage::Hello(hello.clone().with_token(&[9, 8, 7]).with_ticket(ticket())),
+        ),
         ("client-hello", ClientMessage::Hello(hello)),
         ("leave", ClientMessage::Leave),
         ("mismatch", ClientMessage::Mismatch { tick: 70_000 }),
@@ -64,6 +73,8 @@ fn server_messages() {
         map_name: MapName::new("arena"),
         bounds: bounds(),
         player_limit: 32,
+        ticket: ticket(),
+        rejoin_seconds: 30,
     };
     let wrong_version = RefusalReason::WrongVersion { server: PROTOCOL_VERSION };
     let player = EntityId { slot: 3, generation: 300 };
@@ -71,15 +82,25 @@ fn server_messages() {
     let left = MatchEvent::Left { player };
     let died = MatchEvent::Died { player, by: EntityId { slot: 2, generation: 0 } };
     let said = MatchEvent::Said { player, line: ChatLine::new("gg").unwrap() };
-    let standing = MatchEvent::Standing { player, vitals: Vitals { health: 80, score: -2 } };
+    let vitals = MatchEvent::Vitals { player, vitals: Vitals { health: 80, score: -2 } };
+    let announced = MatchEvent::Announced { line: ChatLine::new("bye").unwrap() };
+    let round = MatchEvent::Round { phase: RoundPhase::Playing, ends: Some(Tick(106_000)) };
+    let new_world =
+        ServerMessage::NewWorld { map: MapHash([0xab; 32]), name: MapName::new("arena") };
+    let removed = ClosingReason::Removed(ChatLine::new("idle").unwrap());
     let messages = [
+        ("round", ServerMessage::Event { tick: Tick(70_006), event: round }),
+        ("new-world", new_world),
+        ("bad-token", ServerMessage::Refused(RefusalReason::BadToken)),
+        ("removed", ServerMessage::Closing(removed)),
         ("server-hello", ServerMessage::Hello(hello)),
         ("wrong-version", ServerMessage::Refused(wrong_version)),
         ("full", ServerMessage::Refused(RefusalReason::Full { limit: 32 })),
         ("player-joined", ServerMessage::Event { tick: Tick(70_000), event: joined }),
         ("player-died", ServerMessage::Event { tick: Tick(70_002), event: died }),
         ("player-said", ServerMessage::Event { tick: Tick(70_003), event: said }),
-        ("player-standing", ServerMessage::Event { tick: Tick(70_004), event: standing }),
+        ("player-vitals", ServerMessage::Event { tick: Tick(70_004), event: vitals }),
+        ("announced", ServerMessage::Event { tick: Tick(70_005), event: announced }),
         ("player-left", ServerMessage::Event { tick: Tick(70_001), event: left }),
         ("shutting-down", ServerMessage::Closing(ClosingReason::ShuttingDown)),
     ];
@@ -87,6 +108,22 @@ fn server_messages() {
         check(name, &encode_server_message(&message));
         assert_eq!(decode_server_message(&printed(name)[2..]), Ok(message));
     }
+}
+
+/// The page's vector was computed with another implementation of the ciphers.
+#[test]
+fn connect_token() {
+    let key = JoinKey::from_bytes(std::array::from_fn(|index| index as u8));
+    let claims = TokenClaims {
+        player: 7,
+        name: PlayerName::new("Ann").unwrap(),
+        reserved: true,
+        servers: vec!["192.0.2.1:4433".into()],
+        user_data: vec![1, 2, 3],
+    };
+    check("connect-token", &key.seal_with(&claims, 2_000_000_000, [0xaa; 16]).unwrap());
+    let opened = key.open(&printed("connect-token")).unwrap();
+    assert_eq!((opened.expires, opened.claims), (2_000_000_000, claims));
 }
 
 #[test]
@@ -120,7 +157,7 @@ fn player() -> QuantisedEntity {
     }
 }
 
-fn answer() -> Answer {
+fn motion() -> AuthoritativeMotion {
     let walker =
         Walker { posture: Posture::Standing, yaw: 16_384, grounded: true, jump_held: false };
     let velocity = Vec3::new(320.0, -12.5, 0.0);
@@ -128,10 +165,10 @@ fn answer() -> Answer {
     let orientation = Quat::from_xyzw(0.0, 0.6, 0.0, 0.8);
     let (position, velocity) = (Vec3::new(-508.875, -505.75, -246.625), Vec3::ZERO);
     let resting =
-        Touched { slot: 17, asleep: true, position, orientation, velocity, spin: Vec3::ZERO };
+        TouchedBody { slot: 17, asleep: true, position, orientation, velocity, spin: Vec3::ZERO };
     let (velocity, spin) = (Vec3::new(12.5, 0.0, -1.0), Vec3::new(0.0, 0.25, -3.0));
-    let rolling = Touched { slot: 16, asleep: false, velocity, spin, ..resting };
-    Answer { motion, since_pushed: 3, touched: [Some(resting), Some(rolling)] }
+    let rolling = TouchedBody { slot: 16, asleep: false, velocity, spin, ..resting };
+    AuthoritativeMotion { motion, since_pushed: 3, touched: [Some(resting), Some(rolling)] }
 }
 
 fn prop() -> QuantisedEntity {
@@ -177,10 +214,10 @@ fn range_coding() {
 }
 
 #[test]
-fn the_table_of_chances() {
+fn the_table_of_probabilities() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/PROTOCOL.md");
     let text = std::fs::read_to_string(path).unwrap();
-    let block = text.split("```chances\n").nth(1).expect("a table of chances");
+    let block = text.split("```probabilities\n").nth(1).expect("a table of probabilities");
     let printed: Vec<u8> =
         block.split("```").next().unwrap().split_whitespace().map(|n| n.parse().unwrap()).collect();
     let rows: Vec<String> = PRIORS
@@ -190,30 +227,33 @@ fn the_table_of_chances() {
     assert!(printed == PRIORS, "the table is now\n{}", rows.join("\n"));
 }
 
-/// Checks that these records are written as printed, and read.
+/// Checks that these records are encoded as printed, and decoded.
 #[track_caller]
 fn check_snapshot(
     name: &str,
     header: &Header,
-    answer: Option<Answer>,
-    written: &[Written<'_>],
+    own_motion: Option<AuthoritativeMotion>,
+    to_write: &[RecordToWrite<'_>],
     digest: Option<DigestSample>,
 ) {
-    let encoded =
-        CODEC().encode(header, answer.as_ref(), written.iter().copied(), digest, 1200).unwrap();
+    let records = to_write.iter().copied();
+    let encoded = CODEC().encode(header, own_motion.as_ref(), records, digest, 1200).unwrap();
     check(name, &encoded);
-    let records = written
+    let records = to_write
         .iter()
         .map(|record| Record { slot: record.slot, entity: record.entity.copied() })
         .collect();
-    let snapshot = Snapshot { tick: header.tick, lead: header.lead, answer, records, digest };
+    let snapshot = Snapshot { tick: header.tick, lead: header.lead, own_motion, records, digest };
     let acknowledged = header.tick.before(header.acknowledged.into()).unwrap();
-    let decoded = CODEC().decode(&printed(name), Tick(70_000), |slot, sought| {
-        let baseline = written.iter().find(|record| record.slot == slot)?.baseline?;
+    let decoded = CODEC().decode(&printed(name), Tick(70_000), |slot, query| {
+        let baseline = to_write.iter().find(|record| record.slot == slot)?.baseline?;
         let of = header.tick.before(baseline.age)?;
-        let expected =
-            if baseline.is_latest { Sought::Until(acknowledged) } else { Sought::At(of) };
-        assert_eq!(sought, expected, "{slot}");
+        let expected = if baseline.is_latest {
+            BaselineQuery::Until(acknowledged)
+        } else {
+            BaselineQuery::At(of)
+        };
+        assert_eq!(query, expected, "{slot}");
         Some((of, baseline.entity))
     });
     assert_eq!(decoded, Ok(snapshot));
@@ -224,15 +264,15 @@ fn whole_snapshot() {
     let header = Header {
         tick: Tick(70_001),
         has_digest: false,
-        has_answer: true,
+        has_motion: true,
         lead: Some(Lead::from_ticks(1.5)),
         acknowledged: 0,
         records: 3,
     };
     let (player, prop) = (player(), prop());
-    let record = |slot, entity| Written { slot, entity, baseline: None };
+    let record = |slot, entity| RecordToWrite { slot, entity, baseline: None };
     let records = [record(3, Some(&player)), record(17, Some(&prop)), record(20, None)];
-    check_snapshot("whole-snapshot", &header, Some(answer()), &records, None);
+    check_snapshot("whole-snapshot", &header, Some(motion()), &records, None);
 }
 
 fn change<'a>(
@@ -241,9 +281,9 @@ fn change<'a>(
     old: &'a QuantisedEntity,
     age: u32,
     is_latest: bool,
-) -> Written<'a> {
+) -> RecordToWrite<'a> {
     let baseline = Some(Baseline { age, entity: old, is_latest });
-    Written { slot, entity: Some(entity), baseline }
+    RecordToWrite { slot, entity: Some(entity), baseline }
 }
 
 #[test]
@@ -251,13 +291,13 @@ fn changes_with_a_digest() {
     let header = Header {
         tick: Tick(70_004),
         has_digest: true,
-        has_answer: false,
+        has_motion: false,
         lead: None,
         acknowledged: 3,
         records: 2,
     };
-    // The player has run on, a little to the side of what was predicted; the
-    // prop was hit, and its baseline is of tick 69,904.
+    // The player has run on, a little beside the predicted position; the prop was hit, and
+    // its baseline is of tick 69,904.
     let ran = QuantisedEntity {
         position: [16_384 + 512, 20_000 - 19, 9_000],
         velocity: [80, 0, 0],
@@ -276,7 +316,7 @@ fn changes_with_a_digest() {
         ..prop()
     };
     let (old_player, old_prop) = (player(), prop());
-    // Slot 5 holds what the prop was, slot 20 nothing.
+    // Slot 5 holds what the prop was; slot 20 is empty.
     let mut digest = Digest::new(header.tick);
     digest.add(3, Some(&ran));
     digest.add(17, Some(&hit));
@@ -292,7 +332,7 @@ fn falls_and_leaps() {
     let header = Header {
         tick: Tick(70_010),
         has_digest: false,
-        has_answer: false,
+        has_motion: false,
         lead: Some(Lead::from_ticks(-2.0)),
         acknowledged: 4,
         records: 3,
@@ -302,8 +342,8 @@ fn falls_and_leaps() {
         driven: false,
         orientation: QuantisedOrientation::new(largest, components).unwrap(),
     };
-    // Slot 0 falls: 4 ticks of gravity, and what it says of the place; its
-    // attitude goes on to another largest component.
+    // Slot 0 falls: 4 ticks of gravity, and the position that follows from it; another
+    // component of its orientation becomes the largest.
     let above = QuantisedEntity {
         position: [5_000, 6_000, 9_000],
         velocity: [-7, 30, -20],
@@ -317,7 +357,7 @@ fn falls_and_leaps() {
         body: body(0, [12, 720, 710]),
         ..above
     };
-    // Slot 1 comes to rest six ticks after its baseline, slot 9 is put far away.
+    // Slot 1 comes to rest six ticks after its baseline; slot 9 is relocated.
     let slow = QuantisedEntity { velocity: [1, -2, 0], body: body(3, [0; 3]), ..above };
     let resting = QuantisedEntity {
         position: [5_005, 5_988, 9_001],

@@ -1,3 +1,5 @@
+//! Interprets bytes as a course of events between a server and a client session.
+
 use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +8,7 @@ use glam::{DQuat, DVec3, Vec3};
 use proto::control::{ClosingReason, MapHash, MapName, MatchEvent, PlayerName};
 use proto::quantise::{Quantiser, WorldBounds};
 use proto::server::{OwnPlayer, Terms};
-use proto::snapshot::{Answer, Lead, MIN_SNAPSHOT};
+use proto::snapshot::{AuthoritativeMotion, Lead, MIN_SNAPSHOT};
 use proto::{Tick, Time, client, server};
 use sim::{
     Command, EntityId, EntityState, Kind, ModelId, Moving, PlayerMotion, Posture, State, Walker,
@@ -28,8 +30,8 @@ fn entity(slot: u16, tick: u64) -> EntityState {
     }
 }
 
-/// What a byte has a client told of itself: how many bodies it touches, whether
-/// they sleep, whether it moves, was surprised, was pushed and has a lead.
+/// What a byte makes a client's own player: how many bodies it touches, whether they sleep,
+/// whether it moves, had its command substituted, was pushed, and has a lead.
 fn own(tick: u64, byte: u8) -> OwnPlayer {
     let is = |bit: u8| byte >> bit & 1 == 1;
     let along = if is(3) { (tick % 1000) as f32 / 3.0 } else { 0.0 };
@@ -39,37 +41,40 @@ fn own(tick: u64, byte: u8) -> OwnPlayer {
         walker: Walker { grounded: !is(3), ..Walker::default() },
     };
     let body = |slot| {
-        // What sleeps has no speed.
+        // A sleeping body has no velocity.
         let speed = if is(2) { 0.0 } else { f64::from(along) };
         let velocity = DVec3::X * speed;
         let state = EntityState { asleep: is(2), velocity, ..entity(slot, tick) };
         Moving { state, spin: DVec3::Z * speed }
     };
     let pushed = is(5).then(|| Tick((tick - tick % 40) as u32));
-    let answer = Answer::new(motion, Tick(tick as u32), pushed);
+    let motion = AuthoritativeMotion::new(motion, Tick(tick as u32), pushed);
     OwnPlayer {
         lead: is(6).then(|| Lead::from_ticks(tick as f64 % 9.0 - 4.0)),
-        answer: (!is(7)).then(|| answer.with_touched((1..=u16::from(byte & 3)).map(body))),
-        surprised: is(4),
+        motion: (!is(7)).then(|| motion.with_touched((1..=u16::from(byte & 3)).map(body))),
+        command_substituted: is(4),
     }
 }
 
-/// Plays what the bytes say; gives how many motions with no, one and two bodies
-/// touched arrived.
-///
-/// # Panics
-/// Something that nobody damaged is refused or does not come out as it was told.
-pub(crate) fn play(bytes: &[u8]) -> [u32; Answer::TOUCHED + 1] {
+fn terms(bounds: WorldBounds) -> Terms {
     let rate = NonZeroU16::new(60).unwrap();
-    let bounds = WorldBounds::new([-512; 3], [16; 3]).unwrap();
-    let terms = Terms {
+    Terms {
         tick_rate: rate,
         snapshot_rate: rate,
         map: MapHash([1; 32]),
         map_name: MapName::new("fuzz"),
         bounds,
         player_limit: 4,
-    };
+    }
+}
+
+/// Runs the bytes; returns how many motions with no, one and two touched bodies arrived.
+///
+/// # Panics
+/// Bytes that were not damaged are rejected or decoded wrongly.
+pub(crate) fn play(bytes: &[u8]) -> [u32; AuthoritativeMotion::MAX_TOUCHED + 1] {
+    let bounds = WorldBounds::new([-512; 3], [16; 3]).unwrap();
+    let terms = terms(bounds);
     let player = EntityId { slot: 0, generation: 0 };
     let mut now = Time::ZERO;
     let mut server = server::Session::new(Arc::new(terms), now);
@@ -77,7 +82,7 @@ pub(crate) fn play(bytes: &[u8]) -> [u32; Answer::TOUCHED + 1] {
     let mut quantiser = Quantiser::new(bounds);
     let mut tick = 0_u64;
     let mut damaged = false;
-    let mut answers = [0; Answer::TOUCHED + 1];
+    let mut motions = [0; AuthoritativeMotion::MAX_TOUCHED + 1];
     let mut rest = bytes;
     while let [operation, argument, tail @ ..] = rest {
         rest = tail;
@@ -102,15 +107,13 @@ pub(crate) fn play(bytes: &[u8]) -> [u32; Answer::TOUCHED + 1] {
                         snapshot[index] ^= 16;
                     }
                     let received = client.receive_datagram(now, &snapshot);
-                    // What nobody damaged is always decoded, and rightly.
+                    // An undamaged snapshot decodes to what was sent.
                     if let Ok(Some(received)) = &received {
                         assert!(damaged || received.digest_agrees != Some(false));
-                        assert!(
-                            damaged || received.answer.is_none() || received.answer == own.answer
-                        );
-                        let touched = |answer: Answer| answer.touched.iter().flatten().count();
-                        if let Some(count) = received.answer.map(touched) {
-                            answers[count] += 1;
+                        let motion = received.own_motion;
+                        assert!(damaged || motion.is_none() || motion == own.motion);
+                        if let Some(motion) = motion {
+                            motions[motion.touched.iter().flatten().count()] += 1;
                         }
                     }
                     assert!(damaged || received.is_ok(), "{received:?}");
@@ -137,11 +140,11 @@ pub(crate) fn play(bytes: &[u8]) -> [u32; Answer::TOUCHED + 1] {
                 drop(server.receive_datagram(now, made_up));
                 drop(client.receive_datagram(now, made_up));
             }
-            _ if *argument == 0 => server.close(ClosingReason::Removed),
-            _ => server.tell(Tick(u32::from(*argument)), &MatchEvent::Left { player }),
+            _ if *argument == 0 => server.close(ClosingReason::Replaced),
+            _ => server.send_event(Tick(u32::from(*argument)), &MatchEvent::Left { player }),
         }
         while client.next_event(Tick(tick as u32)).is_some() {}
         let _ = client.entities().count();
     }
-    answers
+    motions
 }

@@ -1,14 +1,16 @@
+//! Decodes bytes as a snapshot against a baseline for every slot and tick.
+
 use std::num::NonZeroU16;
 
 use proto::Tick;
 use proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, WorldBounds};
-use proto::snapshot::{Snapshot, SnapshotCodec, Sought};
+use proto::snapshot::{BaselineQuery, Snapshot, SnapshotCodec};
 use sim::{ModelId, Posture};
 
-/// The snapshot that the bytes are, if any.
+/// Decodes the snapshot, if the bytes are one.
 ///
 /// # Panics
-/// It holds what no entity can be.
+/// It contains an impossible entity.
 pub(crate) fn read(bytes: &[u8]) -> Option<Snapshot> {
     let bounds = WorldBounds::new([-512, -512, -256], [15, 15, 14]).unwrap();
     let codec = SnapshotCodec { bounds, tick_rate: NonZeroU16::new(60).unwrap() };
@@ -22,8 +24,8 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Snapshot> {
     let orientation = QuantisedOrientation::new(2, [1000, -1023, 5]).unwrap();
     let prop = entity(QuantisedBody::Prop { model: ModelId(2), driven: false, orientation });
     let player = entity(QuantisedBody::Player { posture: Posture::Crouching, yaw: 4095 });
-    let baseline = |slot, sought| {
-        let (Sought::At(tick) | Sought::Until(tick)) = sought;
+    let baseline = |slot, query| {
+        let (BaselineQuery::At(tick) | BaselineQuery::Until(tick)) = query;
         Some((tick, if slot % 2 == 0 { &player } else { &prop }))
     };
     let snapshot = codec.decode(bytes, Tick(100_000), baseline).ok()?;

@@ -1,11 +1,13 @@
+//! The table of initial probabilities of a snapshot's range coder, and which entry codes
+//! what.
+
 use crate::range::Number;
 
-/// Chances of the range coder that all snapshots begin with, in 256ths: one for
-/// each kind of decision, as often as it was a 1 in a fight of 32 players among
-/// 500 props (`cargo bench -p proto -- priors`). `PROTOCOL.md` prints the same
-/// table.
+/// Initial probabilities of the range coder in every snapshot, in 256ths: one for each kind
+/// of decision, as often as it was a 1 in a fight of 32 players among 500 props
+/// (`cargo bench -p proto -- priors`). `PROTOCOL.md` prints the same table.
 #[rustfmt::skip]
-pub const PRIORS: [u8; CHANCES] = [
+pub const PRIORS: [u8; PROBABILITY_COUNT] = [
     254, 205, 128, 6, 128, 128, 128, 128, 128, 250, 250, 192, 128, 6, 128, 128,
     128, 250, 250, 250, 215, 80, 7, 121, 6, 224, 237, 226, 215, 208, 196, 170,
     116, 68, 28, 6, 128, 16, 58, 39, 55, 253, 252, 219, 167, 81, 2, 128,
@@ -59,24 +61,23 @@ pub const PRIORS: [u8; CHANCES] = [
     188, 160, 131, 108, 70,
 ];
 
-/// How many chances there are.
-pub const CHANCES: usize = TURN.end();
+/// Number of probabilities.
+pub const PROBABILITY_COUNT: usize = TURN.end();
 
-/// Whether the commands' lead is told, and by how much it differs from
-/// [`USUAL_LEAD`].
+/// Whether the lead of the commands is carried, and its difference from the usual one.
 pub(super) const HAS_LEAD: usize = 0;
 pub(super) const LEAD: Number = Number { at: 1, width: 8 };
 pub(super) const ACKNOWLEDGED: Number = after(LEAD, 8);
 pub(super) const RECORDS: Number = after(ACKNOWLEDGED, 8);
-/// How many slots lie between two that are carried.
+/// Number of slots between two that are carried.
 pub(super) const GAP: Number = after(RECORDS, 12);
-/// Whether a record is not a change from the latest value, whether it is one
-/// from an older value, and whether it is an empty slot.
+/// Whether a record is not a change from the latest value; if so, whether it is a change
+/// from an older value; if not, whether it is an empty slot.
 pub(super) const IS_SPECIAL: usize = GAP.at + GAP.width;
 pub(super) const IS_AGED: usize = IS_SPECIAL + 1;
 pub(super) const IS_EMPTY: usize = IS_AGED + 1;
 
-/// An entity as a whole.
+/// A whole entity.
 pub(super) const GENERATION: Number = Number { at: IS_EMPTY + 1, width: 16 };
 pub(super) const IS_PROP: usize = GENERATION.at + GENERATION.width;
 pub(super) const RESTS: usize = IS_PROP + 1;
@@ -84,29 +85,29 @@ pub(super) const MOVES: usize = RESTS + 1;
 pub(super) const SPEED: Number = Number { at: MOVES + 1, width: 9 };
 pub(super) const TILT: Number = after(SPEED, 10);
 
-/// Whether it is asleep: for each kind, by whether it was.
+/// Whether it is asleep: for each kind, by whether the baseline was.
 pub(super) const ASLEEP: usize = TILT.at + TILT.width;
-/// Whether it is crouching, by whether it was.
+/// Whether it is crouching, by whether the baseline was.
 pub(super) const CROUCHES: usize = ASLEEP + 4;
-/// Whether it falls: for each kind, by whether it moved up or down.
+/// Whether it falls: for each kind, by whether the baseline moved up or down.
 pub(super) const FALLS: usize = CROUCHES + 2;
-/// Changes of velocity: for each kind and axis, by how much those before changed.
+/// Changes of velocity: for each kind and axis, by the size of those before.
 pub(super) const VELOCITY: Family = Family { at: FALLS + 4, width: 10, count: 2 * 3 * 3 };
-/// Whether it was put somewhere else altogether.
+/// Whether it was relocated.
 pub(super) const RELOCATED: usize = VELOCITY.end();
-/// Errors of the predicted place: for each kind and axis, by whether its
-/// velocity changed and by how much those before were off.
+/// Errors of the predicted position: for each kind and axis, by whether the velocity
+/// changed and by the size of those before.
 pub(super) const POSITION: Family = Family { at: RELOCATED + 1, width: 12, count: 2 * 3 * 2 * 3 };
 /// Changes of heading, by whether the velocity changed.
 pub(super) const YAW: Family = Family { at: POSITION.end(), width: 12, count: 2 };
-/// Whether the attitude changed, by whether it moves, and its largest component.
+/// Whether the orientation changed, by whether it moves, and whether its largest component
+/// did.
 pub(super) const TURNS: usize = YAW.end();
 pub(super) const FLIPS: usize = TURNS + 2;
-/// Changes of components: the first, then the others by how much those before
-/// changed.
+/// Changes of components: the first one, then the others by the size of those before.
 pub(super) const TURN: Family = Family { at: FLIPS + 1, width: 11, count: 1 + 6 };
 
-/// Several numbers of one width, one after the other in the table.
+/// Several numbers of one width, in consecutive entries of the table.
 #[derive(Clone, Copy)]
 pub(super) struct Family {
     at: usize,
@@ -120,7 +121,7 @@ impl Family {
         Number { at: self.at + index * self.width, width: self.width }
     }
 
-    /// Most bits that one of them has.
+    /// Most bits of one of them.
     pub(super) fn width(self) -> usize {
         self.width
     }

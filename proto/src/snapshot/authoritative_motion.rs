@@ -1,21 +1,23 @@
+//! The authoritative motion of the client's own player, from which a client predicts.
+
 use glam::{Quat, Vec3};
-use sim::{MAX_ENTITIES, Moving, PlayerMotion, Posture, Walker};
+use sim::{Moving, PlayerMotion, Posture, Walker};
 
 use crate::range::Coder;
-use crate::{DatagramError, Tick};
+use crate::{DatagramError, SLOT_BITS, Tick};
 
-/// Farthest from zero that a coordinate of a player may be, in units, and
-/// fastest that a player may be, in units a second: far beyond any map.
+/// Greatest magnitude of a player's coordinates, in units, and of its velocity, in units
+/// per second: far beyond any map.
 const LIMIT: f32 = (1 << 22) as f32;
 
-/// Bits of the number of bodies that follow.
+/// Bits of the number of touched bodies.
 const TOUCHED_BITS: u32 = 2;
 
-/// The squared length of a unit quaternion, but for rounding.
+/// The squared length of a unit quaternion, up to rounding.
 const UNIT: std::ops::Range<f32> = 0.999..1.001;
 
-/// What a reader passes for the body that it does not know yet.
-const NOWHERE: Touched = Touched {
+/// What a reader passes for a body that it does not know yet.
+const UNKNOWN_BODY: TouchedBody = TouchedBody {
     slot: 0,
     asleep: false,
     position: Vec3::ZERO,
@@ -27,16 +29,13 @@ const NOWHERE: Touched = Touched {
 /// Bits of the ticks since a push.
 const PUSHED_BITS: u32 = 5;
 
-/// Bits of a slot.
-const SLOT_BITS: u32 = MAX_ENTITIES.ilog2();
-
-/// A body that the client's own player has run into lately, nearly in every bit:
-/// a client foresees from it how the body gives way.
+/// A body that the client's own player has touched lately, in single precision: a client
+/// predicts from it how the body gives way.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Touched {
-    /// Where the entity lives.
+pub struct TouchedBody {
+    /// The slot of the entity.
     pub slot: u16,
-    /// Whether it rests; it then neither moves nor turns.
+    /// Whether it sleeps; it then neither moves nor turns.
     pub asleep: bool,
     /// Units.
     pub position: Vec3,
@@ -48,8 +47,8 @@ pub struct Touched {
     pub spin: Vec3,
 }
 
-impl Touched {
-    /// What is told of a body.
+impl TouchedBody {
+    /// A body, rounded to single precision.
     pub fn new(body: &Moving) -> Self {
         let Moving { state, spin } = body;
         Self {
@@ -63,68 +62,68 @@ impl Touched {
     }
 }
 
-/// The server's answer to what a client predicted.
+/// The motion of the client's own player as the server simulated it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Answer {
-    /// How the client's own player moves after the tick of the snapshot, in
-    /// every bit: a client predicts from it.
+pub struct AuthoritativeMotion {
+    /// The motion after the tick of the snapshot, in every bit: a client predicts from it.
     pub motion: PlayerMotion,
-    /// How many ticks before that anything but the player and the map last had
-    /// a say in how they moved; [`Answer::LONG_AGO`] if it is longer or never.
+    /// How many ticks before that the player was last pushed, that is, moved by something
+    /// that its client cannot predict; [`AuthoritativeMotion::NOT_RECENT`] if that is
+    /// longer ago or never was.
     pub since_pushed: u8,
-    /// What the player has run into lately, the last one first.
-    pub touched: [Option<Touched>; Answer::TOUCHED],
+    /// The bodies that the player has touched lately, the last one first.
+    pub touched: [Option<TouchedBody>; AuthoritativeMotion::MAX_TOUCHED],
 }
 
-impl Answer {
-    /// As many ticks or more: longer than several answers are apart.
-    pub const LONG_AGO: u8 = (1 << PUSHED_BITS) - 1;
+impl AuthoritativeMotion {
+    /// Stands for this many ticks or more: longer than the interval of several motions.
+    pub const NOT_RECENT: u8 = (1 << PUSHED_BITS) - 1;
 
-    /// Most bodies that are told of exactly.
-    pub const TOUCHED: usize = 2;
+    /// Most bodies that are sent with a motion.
+    pub const MAX_TOUCHED: usize = 2;
 
-    /// The same with the first of these bodies.
+    /// Adds the first of these bodies, as many as fit.
     pub fn with_touched(mut self, bodies: impl Iterator<Item = Moving>) -> Self {
         for (place, body) in self.touched.iter_mut().zip(bodies) {
-            *place = Some(Touched::new(&body));
+            *place = Some(TouchedBody::new(&body));
         }
         self
     }
 
-    /// An answer at `tick` to a player last pushed in the tick `pushed`.
+    /// The motion at `tick` of a player last pushed in the tick `pushed`.
     pub fn new(motion: PlayerMotion, tick: Tick, pushed: Option<Tick>) -> Self {
         let since = pushed.and_then(|pushed| u8::try_from(tick.distance(pushed)).ok());
-        let since_pushed = since.map_or(Self::LONG_AGO, |since| since.min(Self::LONG_AGO));
-        Self { motion, since_pushed, touched: [None; Self::TOUCHED] }
+        let since_pushed = since.map_or(Self::NOT_RECENT, |since| since.min(Self::NOT_RECENT));
+        Self { motion, since_pushed, touched: [None; Self::MAX_TOUCHED] }
     }
 }
 
-/// What a reader passes for the answer that it does not know yet.
-pub(super) const STILL: Answer = Answer {
+/// What a reader passes for a motion that it does not know yet.
+pub(super) const UNKNOWN_MOTION: AuthoritativeMotion = AuthoritativeMotion {
     motion: PlayerMotion {
         position: Vec3::ZERO,
         velocity: Vec3::ZERO,
         walker: Walker { posture: Posture::Standing, yaw: 0, grounded: false, jump_held: false },
     },
     since_pushed: 0,
-    touched: [None; Answer::TOUCHED],
+    touched: [None; AuthoritativeMotion::MAX_TOUCHED],
 };
 
-/// Codes an answer.
+/// Codes a motion.
 ///
 /// # Errors
-/// A number comes out that no player's motion has.
-pub(super) fn code_answer(
+/// The reader gets a number that is out of range.
+pub(super) fn code_motion(
     coder: &mut impl Coder,
-    Answer { motion, since_pushed, touched }: &Answer,
-) -> Result<Answer, DatagramError> {
+    AuthoritativeMotion { motion, since_pushed, touched }: &AuthoritativeMotion,
+) -> Result<AuthoritativeMotion, DatagramError> {
     let mut position = motion.position.to_array();
     for axis in &mut position {
         *axis = checked(f32::from_bits(coder.raw(axis.to_bits(), 32)))?;
     }
     let mut velocity = motion.velocity.to_array();
     for axis in &mut velocity {
-        // By its bits: a negative zero is not a zero.
+        // By its bits: a negative zero is not zero.
         let bits = axis.to_bits();
         let moves = coder.raw((bits != 0).into(), 1) == 1;
         *axis = checked(f32::from_bits(if moves { coder.raw(bits, 32) } else { 0 }))?;
@@ -141,24 +140,24 @@ pub(super) fn code_answer(
         walker: Walker { posture, yaw, grounded, jump_held },
     };
     let since_pushed = coder.raw((*since_pushed).into(), PUSHED_BITS) as u8;
-    let told = touched.iter().flatten().count();
-    let told = coder.raw(told as u32, TOUCHED_BITS) as usize;
-    if told > Answer::TOUCHED {
+    let count = touched.iter().flatten().count();
+    let count = coder.raw(count as u32, TOUCHED_BITS) as usize;
+    if count > AuthoritativeMotion::MAX_TOUCHED {
         return Err(DatagramError::OutOfRange { field: "number of bodies touched" });
     }
-    let mut bodies = [None; Answer::TOUCHED];
-    for (index, place) in bodies.iter_mut().enumerate().take(told) {
-        let body = touched.iter().flatten().nth(index).unwrap_or(&NOWHERE);
+    let mut bodies = [None; AuthoritativeMotion::MAX_TOUCHED];
+    for (index, place) in bodies.iter_mut().enumerate().take(count) {
+        let body = touched.iter().flatten().nth(index).unwrap_or(&UNKNOWN_BODY);
         *place = Some(code_touched(coder, body)?);
     }
-    Ok(Answer { motion, since_pushed, touched: bodies })
+    Ok(AuthoritativeMotion { motion, since_pushed, touched: bodies })
 }
 
-/// Codes a body.
+/// Codes a touched body.
 ///
 /// # Errors
-/// A number comes out that no body has.
-fn code_touched(coder: &mut impl Coder, body: &Touched) -> Result<Touched, DatagramError> {
+/// The reader gets a number that is out of range.
+fn code_touched(coder: &mut impl Coder, body: &TouchedBody) -> Result<TouchedBody, DatagramError> {
     let slot = coder.raw(body.slot.into(), SLOT_BITS) as u16;
     let asleep = coder.raw(body.asleep.into(), 1) == 1;
     let mut numbers = |numbers: &mut [f32]| {
@@ -178,10 +177,10 @@ fn code_touched(coder: &mut impl Coder, body: &Touched) -> Result<Touched, Datag
     }
     let orientation = Quat::from_array(orientation);
     if !(UNIT.contains(&orientation.length_squared())) {
-        return Err(DatagramError::OutOfRange { field: "attitude of what was touched" });
+        return Err(DatagramError::OutOfRange { field: "orientation of a touched body" });
     }
     let (position, velocity) = (Vec3::from_array(position), Vec3::from_array(velocity));
-    Ok(Touched { slot, asleep, position, orientation, velocity, spin: Vec3::from_array(spin) })
+    Ok(TouchedBody { slot, asleep, position, orientation, velocity, spin: Vec3::from_array(spin) })
 }
 
 fn checked(value: f32) -> Result<f32, DatagramError> {
@@ -195,7 +194,7 @@ mod tests {
     use super::*;
     use crate::range::{Decoder, Encoder};
 
-    fn answer() -> Answer {
+    fn motion() -> AuthoritativeMotion {
         let motion = PlayerMotion {
             position: Vec3::new(-1.5, 0.1, 4096.03),
             velocity: Vec3::new(0.0, -0.0, 319.999),
@@ -206,52 +205,53 @@ mod tests {
                 jump_held: true,
             },
         };
-        let moving = Touched {
+        let moving = TouchedBody {
             slot: 4095,
             position: Vec3::new(1.25, -7.5, 0.1),
             orientation: Quat::from_xyzw(0.5, -0.5, 0.5, 0.5),
             velocity: Vec3::new(0.0, 3.0, -0.1),
             spin: Vec3::new(-1.0, 0.0, 9.0),
-            ..NOWHERE
+            ..UNKNOWN_BODY
         };
-        let resting = Touched { slot: 7, asleep: true, ..NOWHERE };
-        Answer { motion, since_pushed: 17, touched: [Some(moving), Some(resting)] }
+        let resting = TouchedBody { slot: 7, asleep: true, ..UNKNOWN_BODY };
+        AuthoritativeMotion { motion, since_pushed: 17, touched: [Some(moving), Some(resting)] }
     }
 
-    /// The answer that is read where this one was written.
-    fn passed(answer: &Answer) -> Result<Answer, DatagramError> {
+    /// The motion that is read where this one was written.
+    fn round_trip(motion: &AuthoritativeMotion) -> Result<AuthoritativeMotion, DatagramError> {
         let mut encoder = Encoder::new(&[128], Vec::new());
-        // The writer checks too, but writes first.
-        let _ = code_answer(&mut encoder, answer);
+        // The writer checks too, but after writing.
+        let _ = code_motion(&mut encoder, motion);
         let bytes = encoder.finish();
-        code_answer(&mut Decoder::new(&[128], &bytes), &STILL)
+        code_motion(&mut Decoder::new(&[128], &bytes), &UNKNOWN_MOTION)
     }
 
     #[test]
     fn every_bit_survives() {
-        let read = passed(&answer()).unwrap();
-        assert_eq!(read, answer());
+        let read = round_trip(&motion()).unwrap();
+        assert_eq!(read, motion());
         assert!(read.motion.velocity.y.is_sign_negative());
     }
 
     #[test]
-    fn pushes_of_long_ago_are_all_alike() {
-        let since = |pushed| Answer::new(answer().motion, Tick(100), pushed).since_pushed;
+    fn pushes_that_are_not_recent_are_equal() {
+        let since =
+            |pushed| AuthoritativeMotion::new(motion().motion, Tick(100), pushed).since_pushed;
         assert_eq!(since(Some(Tick(100))), 0);
         assert_eq!(since(Some(Tick(70))), 30);
-        assert_eq!([since(Some(Tick(1))), since(None)], [Answer::LONG_AGO; 2]);
+        assert_eq!([since(Some(Tick(1))), since(None)], [AuthoritativeMotion::NOT_RECENT; 2]);
     }
 
     #[test]
-    fn impossible_numbers_are_refused() {
+    fn impossible_numbers_are_rejected() {
         for wrong in [f32::NAN, f32::INFINITY, -1e9] {
             for at_position in [true, false] {
-                let mut answer = answer();
-                let motion = &mut answer.motion;
+                let mut wrong_motion = motion();
+                let motion = &mut wrong_motion.motion;
                 let part = if at_position { &mut motion.position } else { &mut motion.velocity };
                 part.y = wrong;
                 let expected = Err(DatagramError::OutOfRange { field: "motion" });
-                assert_eq!(passed(&answer), expected);
+                assert_eq!(round_trip(&wrong_motion), expected);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! One direction of a line that loses, doubles, delays and reorders.
+//! One direction of a network link that loses, duplicates, delays and reorders packets.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,21 +7,21 @@ use proto::Time;
 
 use crate::random::Random;
 
-/// How a line misbehaves.
+/// How a link impairs packets; probabilities are per packet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Habits {
+pub(crate) struct Impairments {
     pub(crate) loss: f64,
     pub(crate) duplication: f64,
     pub(crate) delay: Duration,
     pub(crate) jitter: Duration,
-    /// How probably a packet is held back long enough for others to pass it.
+    /// Probability that a packet is delayed long enough for others to overtake it.
     pub(crate) reordering: f64,
-    /// How probably a packet finds the line dead for up to a second.
+    /// Probability that an outage of up to a second begins.
     pub(crate) outage: f64,
 }
 
-impl Habits {
-    /// A line at its best: a millisecond and nothing amiss.
+impl Impairments {
+    /// A link at its best: a millisecond of delay and nothing else.
     pub(crate) const GOOD: Self = Self {
         loss: 0.0,
         duplication: 0.0,
@@ -31,8 +31,7 @@ impl Habits {
         outage: 0.0,
     };
 
-    /// A bad line and worse: 50 ms ± 20 ms each way, 5 % loss,
-    /// bursts.
+    /// A bad link with bursts: 50 ms ± 20 ms each way, 5 % loss.
     pub(crate) const BAD: Self = Self {
         loss: 0.05,
         duplication: 0.02,
@@ -42,7 +41,7 @@ impl Habits {
         outage: 0.002,
     };
 
-    /// Habits somewhere between the best and far beyond the bad.
+    /// Impairments between the best link and far worse than the bad one.
     pub(crate) fn random(random: &mut Random) -> Self {
         Self {
             loss: random.within(0.0, 0.4) * random.unit(),
@@ -56,48 +55,48 @@ impl Habits {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
-    pub(crate) habits: Habits,
+pub(crate) struct Link {
+    pub(crate) impairments: Impairments,
     random: Random,
-    /// By arrival, then by order of sending.
+    /// Packets on their way, by arrival, then by order of sending.
     under_way: BTreeMap<(Time, u64), Vec<u8>>,
     sent: u64,
-    dead_until: Time,
-    /// Bytes of the longest packet that gets through.
+    outage_until: Time,
+    /// Length of the longest packet that the path carries, in bytes.
     pub(crate) largest: usize,
-    /// Packets that were longer.
+    /// Number of packets that were longer.
     pub(crate) oversized: u64,
 }
 
-impl Line {
-    pub(crate) fn new(seed: u64, habits: Habits) -> Self {
+impl Link {
+    pub(crate) fn new(seed: u64, impairments: Impairments) -> Self {
         let random = Random::new(seed);
         Self {
-            habits,
+            impairments,
             random,
             under_way: BTreeMap::new(),
             sent: 0,
-            dead_until: Time::ZERO,
+            outage_until: Time::ZERO,
             largest: usize::MAX,
             oversized: 0,
         }
     }
 
-    /// Lets nothing through until then.
+    /// Begins an outage that lasts until then.
     pub(crate) fn cut(&mut self, until: Time) {
-        self.dead_until = until;
+        self.outage_until = until;
     }
 
     pub(crate) fn send(&mut self, now: Time, packet: Vec<u8>) {
-        let Habits { loss, duplication, delay, jitter, reordering, outage } = self.habits;
+        let Impairments { loss, duplication, delay, jitter, reordering, outage } = self.impairments;
         if self.random.chance(outage) {
-            self.dead_until = now + Duration::from_secs_f64(self.random.unit());
+            self.outage_until = now + Duration::from_secs_f64(self.random.unit());
         }
         if packet.len() > self.largest {
             self.oversized += 1;
             return;
         }
-        if now < self.dead_until || self.random.chance(loss) {
+        if now < self.outage_until || self.random.chance(loss) {
             return;
         }
         let copies = if self.random.chance(duplication) { 2 } else { 1 };

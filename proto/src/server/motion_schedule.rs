@@ -1,0 +1,142 @@
+//! Which snapshots carry the client's own motion.
+
+use std::num::NonZeroU16;
+
+use crate::Tick;
+use crate::snapshot::{AuthoritativeMotion, Lead, TouchedBody};
+
+/// How many times a second a moving player is sent its own motion, while its client must
+/// have predicted it.
+const RATE: u32 = 10;
+
+/// How many times a second while the player is pushed, which its client cannot predict, or
+/// shoves a body, of which its client knows less than of the player.
+const TOUCHING_RATE: u32 = 30;
+
+/// What a snapshot says about the client's own player, besides the entity that everybody
+/// sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OwnPlayer {
+    /// How early its commands arrive.
+    pub lead: Option<Lead>,
+    /// Its motion, if it is in the world.
+    pub motion: Option<AuthoritativeMotion>,
+    /// Whether the tick was simulated with another command than the client's own for it,
+    /// so that the client has certainly predicted wrongly.
+    pub command_substituted: bool,
+}
+
+/// Decides which snapshots carry the client's own motion.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct MotionSchedule {
+    sent: Option<(Tick, AuthoritativeMotion)>,
+    /// The tick of the latest motion known to have arrived.
+    arrived: Option<Tick>,
+}
+
+impl MotionSchedule {
+    /// Takes the motion to be sent at `tick`, if it is due.
+    pub(super) fn take_due(
+        &mut self,
+        tick: Tick,
+        own: &OwnPlayer,
+        tick_rate: NonZeroU16,
+    ) -> Option<AuthoritativeMotion> {
+        let motion = own.motion?;
+        if let Some((sent, last)) = self.sent {
+            // That a body is no longer touched need not be sent; where it is, must.
+            let is_sent = |body: &TouchedBody| last.touched.contains(&Some(*body));
+            let known = self.arrived == Some(sent)
+                && last.motion == motion.motion
+                && motion.touched.iter().flatten().all(is_sent);
+            let since = tick.distance(sent);
+            let was_pushed = i64::from(motion.since_pushed) < since;
+            let touches = was_pushed || motion.touched[0].is_some();
+            let rate = if touches { TOUCHING_RATE } else { RATE };
+            let interval = i64::from((u32::from(tick_rate.get()) / rate).max(1));
+            if known || (!own.command_substituted && since < interval) {
+                return None;
+            }
+        }
+        self.sent = Some((tick, motion));
+        Some(motion)
+    }
+
+    /// Records that the motion of `tick` has arrived.
+    pub(super) fn on_arrival(&mut self, tick: Tick) {
+        self.arrived = self.arrived.max(Some(tick));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{Quat, Vec3};
+    use sim::{PlayerMotion, Walker};
+
+    /// A player who stands still is sent the state of a crate that they shoved until the
+    /// client knows where it came to rest.
+    #[test]
+    fn a_touched_body_is_sent_for_as_long_as_it_moves() {
+        let rate = NonZeroU16::new(60).unwrap();
+        let touched = |x: f32| TouchedBody {
+            slot: 9,
+            asleep: false,
+            position: Vec3::new(x, 0.0, 0.0),
+            orientation: Quat::IDENTITY,
+            velocity: Vec3::ZERO,
+            spin: Vec3::ZERO,
+        };
+        let at = |crate_at: Option<f32>| {
+            let motion = PlayerMotion {
+                position: Vec3::ZERO,
+                velocity: Vec3::ZERO,
+                walker: Walker::default(),
+            };
+            let mut motion = AuthoritativeMotion::new(motion, Tick(0), None);
+            motion.touched[0] = crate_at.map(touched);
+            OwnPlayer { motion: Some(motion), ..OwnPlayer::default() }
+        };
+        let mut schedule = MotionSchedule::default();
+        let mut sent = |tick: u32, crate_at| {
+            let sent = schedule.take_due(Tick(tick), &at(crate_at), rate).is_some();
+            schedule.on_arrival(if sent { Tick(tick) } else { Tick(0) });
+            sent
+        };
+        let slides = (0..60).filter(|&tick| sent(tick, Some(tick as f32))).count();
+        assert_eq!(slides, 30);
+        assert!(sent(60, Some(59.0)), "where it came to rest");
+        assert!((61..100).all(|tick| !sent(tick, Some(59.0))), "known");
+        assert!((100..140).all(|tick| !sent(tick, None)), "touched no longer");
+        assert!(sent(140, Some(60.0)), "and once more");
+    }
+
+    #[test]
+    fn it_is_sent_at_once_after_a_substituted_command_and_never_again_at_rest() {
+        let rate = NonZeroU16::new(60).unwrap();
+        let at = |x: f32, command_substituted| {
+            let position = Vec3::new(x, 0.0, 0.0);
+            let motion = PlayerMotion { position, velocity: Vec3::ZERO, walker: Walker::default() };
+            let motion = Some(AuthoritativeMotion::new(motion, Tick(0), None));
+            OwnPlayer { lead: None, motion, command_substituted }
+        };
+        let mut schedule = MotionSchedule::default();
+        let mut is_sent =
+            |tick, own: &OwnPlayer| schedule.take_due(Tick(tick), own, rate).is_some();
+        let count = (0..60).filter(|&tick| is_sent(tick, &at(tick as f32, false))).count();
+        assert_eq!(count, 10);
+        assert!(is_sent(60, &at(60.0, true)));
+        assert!(!is_sent(61, &at(60.0, false)), "too soon");
+        assert!(is_sent(66, &at(60.0, false)), "may be lost");
+        schedule.on_arrival(Tick(66));
+        let mut is_sent =
+            |tick, own: &OwnPlayer| schedule.take_due(Tick(tick), own, rate).is_some();
+        assert!((67..200).all(|tick| !is_sent(tick, &at(60.0, true))));
+        assert!(is_sent(200, &at(61.0, false)));
+        let mut pushed = at(62.0, false);
+        assert!(!is_sent(202, &pushed), "too soon");
+        pushed.motion.as_mut().unwrap().since_pushed = 1;
+        assert!(is_sent(202, &pushed), "pushed");
+        assert!(!is_sent(203, &pushed), "that is known");
+    }
+}

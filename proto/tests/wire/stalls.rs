@@ -1,0 +1,59 @@
+//! A server that stalls, and clients far away: every player's commands are used again
+//! soon.
+
+use std::time::Duration;
+
+use proto::server::CommandSource;
+
+use crate::link::Impairments;
+use crate::scene::Scene;
+use crate::staged_match::{Match, RATE};
+
+/// Of the ticks of a second, how many used the client's command for that very tick, sent
+/// when the client had a snapshot of the tick `since` or later.
+fn used(game: &mut Match, since: usize) -> u32 {
+    let mut used = 0;
+    for _ in 0..RATE.get() {
+        game.run(1);
+        let (command, source) = game.taken;
+        used += u32::from(source == CommandSource::Client && usize::from(command.yaw) >= since);
+    }
+    used
+}
+
+fn link(delay: u64, loss: f64) -> Impairments {
+    Impairments { delay: Duration::from_millis(delay), loss, ..Impairments::GOOD }
+}
+
+/// Symptom: after a server had been stopped for 1.3 s or more and skipped that time, its
+/// clients' clocks were ahead by as much, no command of theirs was used any more, and
+/// nothing told them.
+#[test]
+fn commands_are_used_again_a_second_after_a_stall() {
+    for (seed, ticks) in [18, 30, 78, 180, 600].into_iter().enumerate() {
+        for (delay, loss) in [(1, 0.0), (40, 0.01), (50, 0.05), (300, 0.0)] {
+            let seed = seed as u64;
+            let mut game = Match::new(seed, Scene::new(seed, 4, 20), link(delay, loss));
+            game.run(300);
+            game.stall(ticks);
+            let resumed = game.states.len();
+            game.run(u32::from(RATE.get()));
+            let used = used(&mut game, resumed);
+            // Where datagrams are lost, the necessary margin is still being learnt.
+            let least = if loss > 0.0 { 54 } else { 57 };
+            assert!(used >= least, "{ticks} ticks, {delay} ms, {loss}: {used} of 60 ticks");
+        }
+    }
+}
+
+/// A client that cannot measure its distance by the hello, which takes no time in this
+/// match, learns it from the server's reports.
+#[test]
+fn the_commands_of_a_distant_client_come_to_be_used() {
+    for delay in [5, 80, 300, 600] {
+        let mut game = Match::new(7, Scene::new(7, 4, 20), link(delay, 0.0));
+        game.run(600);
+        let used = used(&mut game, 1);
+        assert!(used >= 58, "{delay} ms: {used} of 60 ticks");
+    }
+}
