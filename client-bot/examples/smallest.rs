@@ -1,11 +1,11 @@
-//! The smallest useful client: joins the server on this machine, runs forward
-//! for ten seconds, and tells what it sees.
+//! The smallest useful client: joins the server on this machine, runs forward for ten
+//! seconds, and prints what it sees.
 //!
 //! `cargo run -p client-bot --example smallest`
 
 use std::time::{Duration, Instant};
 
-use client_bot::client::{Connector, Occasion, Trust};
+use client_bot::client::{ClientEvent, Connector, Trust};
 use proto::control::{MapHash, PlayerName};
 use sim::Command;
 
@@ -18,19 +18,20 @@ async fn main() -> anyhow::Result<()> {
     while Instant::now() < end {
         match client.next().await? {
             // A game would read its keys and mouse here.
-            Occasion::CommandDue => {
+            ClientEvent::CommandDue => {
                 let yaw = commands.wrapping_mul(200);
                 client.command(Command { forward: 127, yaw, ..Command::default() });
                 commands += 1;
             }
-            // A game would draw between the snapshots too, as often as it can.
-            Occasion::Snapshot { .. } if commands.is_multiple_of(60) => {
+            // A game would also render between snapshots, as often as it can.
+            ClientEvent::Snapshot { .. } if commands.is_multiple_of(60) => {
                 if let Some((tick, motion)) = client.motion() {
                     let around = client.others(motion.position.as_dvec3(), 500.0).count();
                     println!("tick {tick}: at {:.1}, {around} things around", motion.position);
                 }
             }
-            Occasion::Snapshot { .. } => {}
+            ClientEvent::Snapshot { .. } => {}
+            ClientEvent::NewWorld => println!("another round, on another map or the same"),
         }
         while let Some((tick, event)) = client.next_event() {
             println!("tick {tick}: {event:?}");

@@ -1,112 +1,145 @@
 //! The client library: from an address to a player in a match.
 //!
 //! A [`Connector`] owns one UDP socket and reaches one server with it; each
-//! [`Connector::join`] gives a [`Client`], one player. A client is driven by
-//! its owner: [`Client::next`] says when a snapshot came or a command is due,
-//! [`Client::command`] sends one and moves the own player at once.
+//! [`Connector::join`] gives a [`Client`], one player. The caller drives the client in
+//! a loop: [`Client::next`] returns when a snapshot arrived or a command is due, and
+//! [`Client::command`] sends that command and predicts the own player at once.
+//! [`Client::leave`] ends the session; after a lost connection [`Connector::rejoin`]
+//! brings the player back.
 //!
-//! What there is to be drawn: [`Client::motion`] is the own player as
-//! predicted, [`Client::others`] is everything else as it was a moment ago,
-//! [`Client::next_event`] tells what happened until that moment. A game loop
-//! that draws faster than the server ticks asks as often as it likes.
-//! `examples/smallest.rs` is a whole client.
+//! To render a frame at any time between two events: [`Client::view_position`] is where
+//! to draw the own player ([`Client::motion`] is its predicted motion),
+//! [`Client::others`] interpolates everything else at the render tick, and
+//! [`Client::next_event`] returns the match events up to that tick.
+//! `examples/smallest.rs` is a complete client.
 
+mod backoff;
+mod congestion;
 mod connector;
+mod map_fetch;
 mod map_store;
 mod playout;
 mod prediction;
 mod trust;
+mod view;
 
+use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use glam::DVec3;
 use proto::client::{Event, Session, SnapshotReceived};
-use proto::control::{ChatLine, ClosingReason, MatchEvent};
-use proto::map_transfer::{MapReceiver, REQUEST};
+use proto::control::{ChatLine, ClosingReason, MatchEvent, RefusalReason, Ticket};
+use proto::snapshot::AuthoritativeMotion;
 use proto::{Tick, Time};
 use quinn::{Connection, ConnectionError, ReadError, RecvStream, SendStream, VarInt};
 use sim::{Command, EntityId, EntityState, PlayerMotion};
 use thiserror::Error;
 use tokio::time::{Sleep, timeout};
 
-pub use connector::{ConnectError, Connector, JoinError};
+pub use backoff::Backoff;
+pub use connector::{ConnectError, Connector, Credentials, JoinError};
+use map_fetch::PendingMap;
 pub use map_store::{LoadedMap, MapError, MapStore};
 pub use playout::{Playout, interpolate};
-pub use prediction::{Prediction, PredictionError, PredictionStats, Told};
-pub use trust::{Authority, NoTrust, Trust};
+pub use prediction::{Prediction, PredictionError, PredictionStats};
+pub use proto::client::Observed;
+pub use trust::{Authority, Trust, TrustError};
+use view::ViewSmoothing;
+pub use view::smoothed_jump;
 
-/// Application error code of a connection that ends as it should.
-const DONE: VarInt = VarInt::from_u32(0);
+/// QUIC application error code of a connection that ends without an error.
+const CLOSE_OK: VarInt = VarInt::from_u32(0);
 
-/// How long the server has to answer a goodbye.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// How long to wait for the server to close the connection after a goodbye.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often a client with nothing to do looks whether the server is silent.
+/// How often a client with nothing to do checks whether the server is silent.
 const IDLE_CHECK: Duration = Duration::from_millis(500);
 
 /// Most bytes read from the control stream at a time.
 const CHUNK: usize = 2048;
 
-/// Bytes of a map read at a time.
-const MAP_CHUNK: usize = 16 * 1024;
+/// Radius, in units on each axis, of the obstacles that a replay of pending commands
+/// takes into account: what the fastest body travels in a fifth of a second, and the
+/// size of the largest one.
+const OBSTACLE_RADIUS: f64 = 256.0;
 
-/// How long fetching the map may take.
-const MAP_TIMEOUT: Duration = Duration::from_secs(120);
-
-/// How far, in units, from the own player something can be and yet be run into
-/// while the player is predicted: the fastest way of a fifth of a second, and
-/// the size of the largest body.
-const IN_THE_WAY: f64 = 256.0;
-
-/// The same for one tick: the size of the largest body, and how far the fastest
-/// gets in a second.
-const NEXT_TO: (f64, f64) = (64.0, 3840.0);
+/// Size of the largest body, in units, and the highest speed, in units a second: the
+/// radius for a single tick is the first, and one tick's worth of the second.
+const LARGEST_BODY: f64 = 64.0;
+const MAX_SPEED: f64 = 3840.0;
 
 /// One player in a match.
-#[derive(Debug)]
 pub struct Client {
     connection: Connection,
     send: SendStream,
     receive: RecvStream,
     session: Session,
-    /// Bytes of the control stream that QUIC has not taken yet.
+    /// Bytes of the control stream that QUIC has not accepted yet.
     unsent: Vec<u8>,
-    /// The beginning of the session's [`Time`].
+    /// The instant at which the session's [`Time`] is zero.
     epoch: Instant,
+    /// The ticket to rejoin with if the connection is lost.
+    ticket: Ticket,
     prediction: Option<Prediction>,
+    /// The server's latest authoritative motion and its tick. Kept because the server
+    /// does not repeat it while nothing moves, and the map may arrive after it.
+    authoritative: Option<(Tick, AuthoritativeMotion)>,
+    view: ViewSmoothing,
     playout: Playout,
-    /// Kept from one wait to the next: a timer that is only moved is cheap.
+    maps: Arc<MapStore>,
+    /// The map of the world that the client has joined, while it is being loaded.
+    pending_map: Option<PendingMap>,
+    /// Reused for every wait: resetting a timer is cheaper than creating one.
     timer: Pin<Box<Sleep>>,
 }
 
-/// What a client's owner may want to react to.
+impl fmt::Debug for Client {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (server, player) = (self.server(), self.session.player());
+        let mut debug = formatter.debug_struct("Client");
+        debug.field("server", &server).field("player", &player).finish_non_exhaustive()
+    }
+}
+
+/// What [`Client::next`] reports to the caller.
 #[expect(clippy::large_enum_variant, reason = "copied once a snapshot, never stored")]
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Occasion {
-    /// News of the match came.
+pub enum ClientEvent {
+    /// A snapshot arrived.
     Snapshot {
-        /// Which.
+        /// What it contains.
         snapshot: SnapshotReceived,
-        /// How far the own player was from where it had been predicted to be,
-        /// if the news tell.
+        /// The prediction error, if the snapshot carries the own player's motion and
+        /// that tick had been predicted.
         error: Option<PredictionError>,
     },
     /// It is time to call [`Client::command`].
     CommandDue,
+    /// The match continues in another world; the client has joined it and loaded its
+    /// map, so [`Client::prediction`] is a new one. No entity or player keeps its id.
+    NewWorld,
 }
 
 /// Why a client is no longer in the match.
 #[derive(Clone, Debug, Error)]
-pub enum Lost {
-    /// The server ended it.
+pub enum Disconnected {
+    /// The server ended the session.
     #[error("the server ended the session: {0}")]
     Closed(ClosingReason),
-    /// Nothing was heard from the server.
+    /// The server refused the client's hello for the next world.
+    #[error("the server went on without this client: {0}")]
+    Refused(RefusalReason),
+    /// The map of the next world could not be loaded.
+    #[error(transparent)]
+    Map(#[from] MapError),
+    /// The server sent nothing for too long.
     #[error("the server was silent too long")]
     TimedOut,
     /// The connection broke.
@@ -117,7 +150,22 @@ pub enum Lost {
     Protocol(#[from] proto::ProtocolError),
 }
 
-/// Bytes of UDP payload that a connection has carried, QUIC's own included.
+impl Disconnected {
+    /// Whether rejoining is pointless: the server does not want this client, or one
+    /// of the two breaks the protocol.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Closed(reason) => {
+                matches!(reason, ClosingReason::Removed(_) | ClosingReason::Replaced)
+            }
+            Self::Refused(reason) => connector::is_final(reason),
+            Self::Protocol(_) => true,
+            Self::TimedOut | Self::Connection(_) | Self::Map(_) => false,
+        }
+    }
+}
+
+/// Bytes of UDP payload that a connection has carried, QUIC's overhead included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// From the server.
@@ -127,11 +175,11 @@ pub struct Traffic {
 }
 
 impl Client {
-    /// Waits for the next occasion. Giving up waiting loses nothing.
+    /// Waits for the next event. Cancelling the wait loses nothing.
     ///
     /// # Errors
-    /// The client is out of the match, and can only be dropped.
-    pub async fn next(&mut self) -> Result<Occasion, Lost> {
+    /// The client is no longer in the match; drop it, or rejoin by the connector.
+    pub async fn next(&mut self) -> Result<ClientEvent, Disconnected> {
         let mut chunk = [0; CHUNK];
         loop {
             let due = self.session.next_command_at();
@@ -145,140 +193,191 @@ impl Client {
                     let datagram = datagram?;
                     let received = self.session.receive_datagram(self.now(), &datagram);
                     if let Some(snapshot) = self.checked(received)? {
-                        let error = self.take_in(&snapshot);
+                        let error = self.on_snapshot(&snapshot);
                         self.flush();
-                        return Ok(Occasion::Snapshot { snapshot, error });
+                        return Ok(ClientEvent::Snapshot { snapshot, error });
                     }
                 }
                 read = self.receive.read(&mut chunk) => {
                     let Some(length) = read.map_err(broken_stream)? else {
-                        // Whoever ends the stream is about to close, or is gone.
+                        // The server closes the connection next, or is gone.
                         return Err(self.connection.closed().await.into());
                     };
                     let events = self.session.receive_stream(self.now(), &chunk[..length]);
                     for event in self.checked(events)? {
-                        lost(event)?;
+                        self.on_event(event)?;
                     }
+                    self.flush();
+                }
+                map = map_fetch::wait(&mut self.pending_map) => {
+                    self.pending_map = None;
+                    self.start_prediction(map?);
+                    return Ok(ClientEvent::NewWorld);
                 }
                 () = &mut self.timer => {
                     if let Some(event) = self.session.advance(self.now()) {
-                        lost(event)?;
+                        self.on_event(event)?;
                     }
                     if due.is_some() {
-                        return Ok(Occasion::CommandDue);
+                        return Ok(ClientEvent::CommandDue);
                     }
                 }
             }
         }
     }
 
-    /// Sends the command of the tick that is due, and says whether one was. A
-    /// shot in it is judged by what [`Client::others`] gives now.
+    /// Sends the command of the tick that is due; returns whether one was due. The
+    /// server judges a shot in it by what [`Client::others`] returns now.
     pub fn command(&mut self, command: Command) -> bool {
-        let (now, shown) = (self.now(), self.shown());
-        let Some(sent) = self.session.command(now, command, shown) else { return false };
+        let (now, render_tick) = (self.now(), self.render_tick());
+        let Some(sent) = self.session.command(now, command, render_tick) else { return false };
         let others = match self.motion() {
             Some((_, motion)) => {
-                let reach = NEXT_TO.0 + NEXT_TO.1 / self.tick_rate();
-                self.in_the_way_of(&motion, reach.min(IN_THE_WAY))
+                let radius = LARGEST_BODY + MAX_SPEED / self.tick_rate();
+                self.obstacles_near(&motion, radius.min(OBSTACLE_RADIUS))
             }
             None => Vec::new(),
         };
         if let Some(prediction) = &mut self.prediction {
             prediction.play(&sent, &others);
         }
-        // A datagram that the path does not take is one that was lost, and the
-        // next carries its command too; a connection that has ended is told by
-        // `next`.
+        // A datagram that QUIC does not accept counts as lost: the next datagram
+        // repeats its command. `next` reports a connection that has ended.
         let _ = self.connection.send_datagram(Bytes::from(sent.datagram));
         true
     }
 
-    /// Says something to everybody, who hear it by [`Client::next_event`], the
-    /// speaker too. The server drops what is more than a line a second.
+    /// Sends a chat line to everybody; [`Client::next_event`] returns it to the sender
+    /// too. The server drops lines beyond five in a row and one a second.
     pub fn say(&mut self, line: ChatLine) {
         self.session.say(line);
         self.flush();
     }
 
-    /// How the own player moves: after the last command as predicted, with the
-    /// tick of that; `None` until the server has told for the first time.
+    /// The own player's predicted motion after the latest command, with that command's
+    /// tick; `None` until the server has reported the motion for the first time.
     pub fn motion(&self) -> Option<(Tick, PlayerMotion)> {
         self.prediction.as_ref()?.motion()
     }
 
-    /// The prediction of the own player, unless the client does without.
+    /// Where to draw the own player: the position of [`Client::motion`] with
+    /// corrections of the prediction spread over a tenth of a second.
+    pub fn view_position(&self) -> Option<DVec3> {
+        let (_, motion) = self.motion()?;
+        Some(motion.position.as_dvec3() + self.view.offset(self.now()))
+    }
+
+    /// The prediction of the own player; `None` until the map is loaded.
     pub fn prediction(&self) -> Option<&Prediction> {
         self.prediction.as_ref()
     }
 
-    /// The moment of the match that is to be shown now, in ticks; it runs
-    /// evenly, a little behind the news.
-    pub fn shown(&self) -> Option<f64> {
-        self.playout.shown(self.now())
+    /// The moment of the match to render now, in ticks; it advances evenly, behind
+    /// the latest snapshot by [`Client::interpolation_delay`]. `None` before the first.
+    pub fn render_tick(&self) -> Option<f64> {
+        self.playout.render_tick(self.now())
     }
 
-    /// By how many ticks the shown moment is behind the freshest news.
-    pub fn delay(&self) -> f64 {
-        self.playout.delay()
+    /// By how many ticks the render tick is behind the latest snapshot.
+    pub fn interpolation_delay(&self) -> f64 {
+        self.playout.interpolation_delay()
     }
 
-    /// Everything but the own player as it was at the shown moment, as far as
-    /// it is within `reach` units of `position` on each axis.
+    /// All entities but the own player, interpolated at the render tick, within
+    /// `reach` units of `position` on each axis.
     pub fn others(&self, position: DVec3, reach: f64) -> impl Iterator<Item = EntityState> {
-        let (shown, own) = (self.shown(), self.session.player());
-        let near = self.session.told_near(position, reach);
+        let (render_tick, own) = (self.render_tick(), self.session.player());
+        let near = self.session.entities_near(position, reach);
         near.filter(move |(_, entity)| Some(entity.id) != own)
-            .filter_map(move |(_, entity)| self.entity_at(entity.id, shown?))
+            .filter_map(move |(_, entity)| self.entity_at(entity.id, render_tick?))
     }
 
-    /// One entity as it was at the shown moment.
+    /// One entity, interpolated at the render tick.
     pub fn entity(&self, id: EntityId) -> Option<EntityState> {
-        self.entity_at(id, self.shown()?)
+        self.entity_at(id, self.render_tick()?)
     }
 
-    fn entity_at(&self, id: EntityId, shown: f64) -> Option<EntityState> {
-        let (before, after) = self.session.around(id, Tick(shown as u32))?;
-        Some(interpolate(shown, self.tick_rate(), before, after))
+    fn entity_at(&self, id: EntityId, render_tick: f64) -> Option<EntityState> {
+        let (before, after) = self.session.states_around(id, Tick(render_tick as u32))?;
+        Some(interpolate(render_tick, self.tick_rate(), before, after))
     }
 
-    /// The next thing that happened in the match until the shown moment.
+    /// The next match event up to the render tick, with the tick in which it happened.
     pub fn next_event(&mut self) -> Option<(Tick, MatchEvent)> {
-        let shown = self.shown()?;
-        self.session.next_event(Tick(shown as u32))
+        let render_tick = self.render_tick()?;
+        self.session.next_event(Tick(render_tick as u32))
+    }
+
+    /// Handles what the server sent besides snapshots and match events.
+    fn on_event(&mut self, event: Event) -> Result<(), Disconnected> {
+        match event {
+            Event::Closed(reason) => return Err(Disconnected::Closed(reason)),
+            Event::TimedOut => return Err(Disconnected::TimedOut),
+            Event::Refused(reason) => return Err(Disconnected::Refused(reason)),
+            Event::NewWorld { .. } => {
+                // A map that is still being loaded belongs to the world before.
+                (self.prediction, self.authoritative, self.pending_map) = (None, None, None);
+                self.view = ViewSmoothing::default();
+            }
+            Event::Joined(hello) => {
+                self.ticket = hello.ticket;
+                self.playout = Playout::new(self.tick_rate());
+                let maps = Arc::clone(&self.maps);
+                self.pending_map = Some(map_fetch::start(maps, self.connection.clone(), hello));
+            }
+        }
+        Ok(())
     }
 
     fn tick_rate(&self) -> f64 {
         self.session.hello().map_or(1.0, |hello| f64::from(hello.tick_rate.get()))
     }
 
-    /// Uses a snapshot for what is shown and predicted.
-    fn take_in(&mut self, snapshot: &SnapshotReceived) -> Option<PredictionError> {
+    /// Uses a snapshot for interpolation and prediction.
+    fn on_snapshot(&mut self, snapshot: &SnapshotReceived) -> Option<PredictionError> {
         self.playout.arrived(self.now(), snapshot.tick);
-        let others = match snapshot.answer {
-            Some(answer) => self.in_the_way_of(&answer.motion, IN_THE_WAY),
-            None => Vec::new(),
-        };
-        let here = self.session.player().and_then(|own| self.session.entity(own)).is_some();
-        let prediction = self.prediction.as_mut()?;
-        match snapshot.answer {
-            Some(answer) => return prediction.reconcile(snapshot.tick, answer, &others),
-            // Dead, or waiting for a place.
-            None if !here => prediction.lose(),
-            None => {}
+        if let Some(motion) = snapshot.own_motion {
+            return self.reconcile(snapshot.tick, motion);
+        }
+        let in_world = self.session.player().and_then(|own| self.session.entity(own)).is_some();
+        if !in_world {
+            // Dead, or waiting for a place to spawn.
+            self.authoritative = None;
+            if let Some(prediction) = &mut self.prediction {
+                prediction.reset();
+            }
         }
         None
     }
 
-    /// What the own player may run into, as it was last heard of.
-    fn in_the_way_of(&self, motion: &PlayerMotion, reach: f64) -> Vec<Told> {
+    /// Reconciles the prediction with the server's motion of the own player.
+    fn reconcile(&mut self, tick: Tick, motion: AuthoritativeMotion) -> Option<PredictionError> {
+        if self.authoritative.is_none_or(|(last, _)| tick > last) {
+            self.authoritative = Some((tick, motion));
+        }
+        let (now, others) = (self.now(), self.obstacles_near(&motion.motion, OBSTACLE_RADIUS));
+        let error = self.prediction.as_mut()?.reconcile(tick, motion, &others)?;
+        self.view.correct(now, error.correction);
+        Some(error)
+    }
+
+    /// Starts to predict the own player on `map`, from the latest authoritative motion.
+    fn start_prediction(&mut self, map: Arc<LoadedMap>) {
+        self.prediction = Some(Prediction::new(map, 1.0 / self.tick_rate()));
+        if let Some((tick, motion)) = self.authoritative {
+            self.reconcile(tick, motion);
+        }
+    }
+
+    /// The latest state of every entity that the own player may run into.
+    fn obstacles_near(&self, motion: &PlayerMotion, radius: f64) -> Vec<Observed> {
         let own = self.session.player();
-        let near = self.session.told_near(motion.position.as_dvec3(), reach);
+        let near = self.session.entities_near(motion.position.as_dvec3(), radius);
         near.filter(|(_, entity)| Some(entity.id) != own).collect()
     }
 
-    /// Hands what the session has to say on the control stream to QUIC, as much
-    /// as it takes; it is never more than a few bytes.
+    /// Writes the session's control stream output to QUIC without waiting; what QUIC
+    /// does not accept now, at most a few bytes, is kept for the next call.
     fn flush(&mut self) {
         self.unsent.extend(self.session.stream_output());
         if self.unsent.is_empty() {
@@ -287,49 +386,54 @@ impl Client {
         let mut context = Context::from_waker(Waker::noop());
         let written = match pin!(self.send.write(&self.unsent)).poll(&mut context) {
             Poll::Ready(Ok(written)) => written,
-            // What ended the stream is told by the next read of it.
+            // The next read of the stream reports why it ended.
             Poll::Ready(Err(_)) | Poll::Pending => 0,
         };
         self.unsent.drain(..written);
     }
 
-    /// Gets the map, from a file or from the server, while the match goes on;
-    /// from then on the own player is predicted.
-    async fn get_map(&mut self, maps: &MapStore) -> Result<(), JoinError> {
+    /// Waits until the map of the world just joined is loaded, while the match goes on
+    /// with idle commands; the own player is predicted from then on.
+    pub(super) async fn wait_for_map(&mut self) -> Result<(), JoinError> {
         let Some(hello) = self.session.hello().cloned() else { return Ok(()) };
-        let fetch = fetch_map(self.connection.clone());
-        let mut got = pin!(timeout(MAP_TIMEOUT, maps.get(hello.map, &hello.map_name, fetch)));
-        let map = loop {
-            tokio::select! {
-                got = &mut got => break got.map_err(|_| JoinError::SlowMap)??,
-                occasion = self.next() => {
-                    if let Occasion::CommandDue = occasion.map_err(|lost| JoinError::Lost(Box::new(lost)))? {
-                        self.command(Command::default());
-                    }
-                }
-            }
+        let lost = |lost| match lost {
+            Disconnected::Map(error) => JoinError::Map(error),
+            lost => JoinError::Disconnected(Box::new(lost)),
         };
-        self.prediction = Some(Prediction::new(map, 1.0 / self.tick_rate()));
-        Ok(())
+        self.on_event(Event::Joined(hello)).map_err(lost)?;
+        loop {
+            match self.next().await.map_err(lost)? {
+                ClientEvent::NewWorld => return Ok(()),
+                ClientEvent::CommandDue => {
+                    self.command(Command::default());
+                }
+                ClientEvent::Snapshot { .. } => {}
+            }
+        }
     }
 
-    /// What the client knows of the match.
+    /// The ticket to rejoin with if the connection is lost.
+    pub fn ticket(&self) -> Ticket {
+        self.ticket
+    }
+
+    /// The protocol session: all that the client knows of the match.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// How long a packet takes to the server and back, smoothed.
+    /// Smoothed round-trip time of the connection.
     pub fn rtt(&self) -> Duration {
         self.connection.rtt()
     }
 
-    /// What the connection has carried so far.
+    /// Bytes that the connection has carried so far.
     pub fn traffic(&self) -> Traffic {
         let stats = self.connection.stats();
         Traffic { down: stats.udp_rx.bytes, up: stats.udp_tx.bytes }
     }
 
-    /// Where the server is.
+    /// The server's address.
     pub fn server(&self) -> SocketAddr {
         self.connection.remote_address()
     }
@@ -344,17 +448,17 @@ impl Client {
                 self.connection.closed().await;
             }
         };
-        // Whether the server answers or not, we are off.
-        let _ = timeout(FAREWELL, goodbye).await;
-        self.connection.close(DONE, b"goodbye");
+        // The client leaves whether the server answers or not.
+        let _ = timeout(LEAVE_TIMEOUT, goodbye).await;
+        self.connection.close(CLOSE_OK, b"goodbye");
     }
 
     fn now(&self) -> Time {
         Time::since_start(self.epoch.elapsed())
     }
 
-    /// Tells the server too if it broke the protocol.
-    fn checked<T>(&self, result: Result<T, proto::ProtocolError>) -> Result<T, Lost> {
+    /// Closes the connection with the error's code if the server broke the protocol.
+    fn checked<T>(&self, result: Result<T, proto::ProtocolError>) -> Result<T, Disconnected> {
         result.map_err(|error| {
             self.connection.close(VarInt::from_u32(error.code()), error.to_string().as_bytes());
             error.into()
@@ -362,35 +466,10 @@ impl Client {
     }
 }
 
-/// Asks for the map on a stream of its own.
-async fn fetch_map(connection: Connection) -> Result<Vec<u8>, MapError> {
-    let failed = |error: &dyn std::fmt::Display| MapError::Fetch(error.to_string());
-    let (mut send, mut receive) = connection.open_bi().await.map_err(|error| failed(&error))?;
-    send.write_all(REQUEST).await.map_err(|error| failed(&error))?;
-    send.finish().map_err(|error| failed(&error))?;
-    let mut map = MapReceiver::new();
-    let mut chunk = vec![0; MAP_CHUNK];
-    while let Some(length) = receive.read(&mut chunk).await.map_err(|error| failed(&error))? {
-        map.receive(&chunk[..length])?;
-    }
-    Ok(map.finish()?)
-}
-
-/// What an event means to a client that has joined.
-fn lost(event: Event) -> Result<(), Lost> {
-    match event {
-        Event::Closed(reason) => Err(Lost::Closed(reason)),
-        Event::TimedOut => Err(Lost::TimedOut),
-        // Hello and refusal are for those who have not joined; the session
-        // lets neither through a second time.
-        Event::Joined(_) | Event::Refused(_) => Ok(()),
-    }
-}
-
-fn broken_stream(error: ReadError) -> Lost {
+fn broken_stream(error: ReadError) -> Disconnected {
     match error {
         ReadError::ConnectionLost(error) => error.into(),
-        // Reset by the server, which never does that to a player.
+        // Reset by the server, which never does that to a player's control stream.
         _ => ConnectionError::Reset.into(),
     }
 }

@@ -1,13 +1,15 @@
 //! A client library for the arena server, and a swarm of bots built on it.
 //!
 //! * [`client`]: from an address to a player in a match.
-//! * [`minds`]: what bots want.
-//! * [`swarm`]: many bots in one process, and the report of how it went.
+//! * [`behaviors`]: how bots decide what to do.
+//! * [`swarm`]: many bots in one process, and the report of what they measured.
 
+pub mod behaviors;
 pub mod client;
-pub mod minds;
+mod descriptors;
 mod options;
 pub mod swarm;
 
 pub use client::Client;
+pub use descriptors::TooFewDescriptors;
 pub use options::Options;

@@ -1,5 +1,6 @@
-//! The command `client-bot`: sends bots into a match and reports how it went.
+//! The command `client-bot`: runs a swarm of bots and prints its report.
 
+use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -9,11 +10,16 @@ use client_bot::Options;
 use client_bot::swarm::{Report, Status, Swarm};
 use tracing_subscriber::EnvFilter;
 
+/// Log filter unless `RUST_LOG` is set: of other crates only errors.
+const FILTER: &str = "error,client_bot=info,maps=info,sim=info,proto=info";
+
 fn main() -> ExitCode {
     // Wrong usage ends here, with exit code 2.
     let options = Options::parse();
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(FILTER));
     tracing_subscriber::fmt()
+        // Without this, a line that cannot be written would panic.
+        .log_internal_errors(false)
         .with_env_filter(filter)
         .with_target(false)
         .with_ansi(std::io::stderr().is_terminal())
@@ -22,7 +28,7 @@ fn main() -> ExitCode {
     let swarm = match options.swarm() {
         Ok(swarm) => swarm,
         Err(error) => {
-            eprintln!("error: {error}");
+            print_error(&error);
             return ExitCode::from(2);
         }
     };
@@ -30,16 +36,22 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("error: {error}");
+            print_error(&error);
             ExitCode::FAILURE
         }
     }
 }
 
+/// Prints an error, if standard error is open.
+fn print_error(error: &dyn Display) {
+    let _ = writeln!(std::io::stderr(), "error: {error}");
+}
+
 fn run(swarm: &Swarm) -> Result<Report> {
+    swarm.check_descriptors()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let stop = async {
-        // Where Ctrl-C cannot be awaited, it ends the program instead.
+        // If Ctrl-C cannot be awaited, it ends the program instead.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -47,27 +59,27 @@ fn run(swarm: &Swarm) -> Result<Report> {
     let live = std::io::stderr().is_terminal();
     let report = runtime.block_on(swarm.run(stop, |status| {
         if live {
-            show(status);
+            show_status(status);
         }
     }))?;
     if live {
-        eprintln!();
+        let _ = writeln!(std::io::stderr());
     }
     Ok(report)
 }
 
-/// Overwrites the status line, and leaves the cursor where a log line would
-/// overwrite it in turn.
-fn show(status: &Status) {
+/// Overwrites the status line, and leaves the cursor at its start, so that a log line
+/// overwrites it in turn.
+fn show_status(status: &Status) {
     let mut terminal = std::io::stderr().lock();
-    // A terminal that is gone has no reader to miss the line.
+    // Nobody misses the line if the terminal is gone.
     let _ = write!(terminal, "\x1b[K{status}\r").and_then(|()| terminal.flush());
 }
 
-/// Prints the report and says whether all went well.
+/// Prints the report; returns whether every check passed.
 fn print(report: &Report, json: bool) -> Result<bool> {
     let text = if json { serde_json::to_string_pretty(report)? } else { report.to_string() };
-    // A reader who has had enough does not change what the exit code says.
+    // A closed standard output does not change the exit code.
     let _ = writeln!(std::io::stdout(), "{text}");
     Ok(report.passed())
 }

@@ -1,107 +1,137 @@
-//! Many bots in one process, each a real client with a session of its own,
-//! and the report of how the server treated them.
+//! Many bots in one process, each a complete client with a session of its own, and the
+//! report of what they measured.
 //!
-//! Groups of bots share a UDP socket, as players behind one router would, and
-//! many groups a thread; there is one for every 64 bots, but no more of them
-//! than processors. The clock of `--duration` starts when every bot has joined
+//! [`Swarm::check_descriptors`] first, then [`Swarm::run`], which returns the
+//! [`Report`]. Bots share a UDP socket in groups, as players behind one router would,
+//! unless each is to have its own, and groups share a thread: one for every 64 bots,
+//! but no more than there are processors. `--duration` begins when every bot has joined
 //! or failed to.
 
+mod activity;
 mod bot;
-mod deeds;
-mod distribution;
+mod bot_record;
+mod histogram;
+mod observations;
 mod report;
+mod server_clock;
 mod tally;
 
 use std::future::Future;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use proto::control::PlayerName;
-use tokio::sync::{OnceCell, mpsc, watch};
+use proto::token::JoinKey;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+use crate::behaviors::BehaviorChoice;
 use crate::client::{ConnectError, Connector, MapStore, Trust};
-use crate::minds::{Minds, Ways};
-use bot::{Bot, Record};
-pub use deeds::Doings;
-use distribution::Distribution;
-pub use report::Report;
+use crate::descriptors::{self, TooFewDescriptors};
+pub use activity::BotActivity;
+use bot::{Bot, NavGraphs};
+use bot_record::BotRecord;
+use histogram::Histogram;
+pub use report::{Bandwidth, Bottleneck, Errors, Joining, Rates, Report, Times};
 pub use tally::Status;
 use tally::Tally;
 
-/// Bots on one socket: their snapshots of a tick fit its default receive
-/// buffer several times over.
-const BOTS_ON_A_SOCKET: u32 = 16;
+/// Bots that share a socket: their snapshots of a tick fit its default receive buffer
+/// several times over.
+const BOTS_PER_SOCKET: u32 = 16;
 
-/// Bots that one thread carries easily, beside a server on the same processors.
-const BOTS_ON_A_THREAD: u32 = 64;
+/// Bots that one thread can run beside a server on the same processors.
+const BOTS_PER_THREAD: u32 = 64;
 
-/// How long bots knock where nobody answers, at most and at least.
-const MOST_PATIENCE: Duration = Duration::from_secs(60);
-const LEAST_PATIENCE: Duration = Duration::from_secs(10);
+/// Files and sockets of a thread beside those of its bots: what its event loop needs,
+/// and some to spare.
+const DESCRIPTORS_PER_THREAD: usize = 10;
 
-/// Time between two wakings by which a thread's lateness is measured.
-const WAKE_EVERY: Duration = Duration::from_millis(20);
+/// Longest and shortest time for which bots retry while no server answers.
+const MAX_JOIN_WAIT: Duration = Duration::from_secs(60);
+const MIN_JOIN_WAIT: Duration = Duration::from_secs(10);
 
-/// Time between two looks at how the swarm is doing.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Interval of the timer by which a thread's scheduling delay is measured.
+const TIMER_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What a swarm is to do.
+/// Interval of status reports while the swarm runs.
+const STATUS_INTERVAL: Duration = Duration::from_millis(500);
+
+/// The configuration of a swarm.
 #[derive(Clone, Debug)]
 pub struct Swarm {
-    /// Where the server is.
+    /// The server's address.
     pub server: SocketAddr,
-    /// Whom to believe to be it.
+    /// The certificates that the bots accept.
     pub trust: Trust,
-    /// How many bots to send.
+    /// Number of bots.
     pub bots: u32,
-    /// How long they play; without it, until told to stop.
+    /// How long they play; `None` until `stop` resolves.
     pub duration: Option<Duration>,
-    /// What they draw lots from.
+    /// Seed of the random number generators.
     pub seed: u64,
-    /// What they want.
-    pub minds: Minds,
-    /// How many set out a second; without it, all at once.
+    /// How the bots behave.
+    pub behavior: BehaviorChoice,
+    /// Bots started per second; `None` starts all at once.
     pub ramp: Option<f64>,
+    /// Whether each bot has a socket of its own, as players on connections of their own
+    /// have.
+    pub own_sockets: bool,
+    /// The key that seals the bots' connect tokens, for servers that require them.
+    pub join_key: Option<JoinKey>,
+    /// Folders with compiled maps, besides the usual ones: a map found there is not
+    /// fetched from the server.
+    pub maps: Vec<PathBuf>,
 }
 
 impl Swarm {
-    /// Sends the bots in, lets them play until the time is over or `stop`
-    /// comes, calls them back and tells how it went. `watch` hears of it
+    /// Checks that the system grants the sockets and files that the bots need.
+    ///
+    /// # Errors
+    /// It does not; [`Swarm::run`] may panic then.
+    pub fn check_descriptors(&self) -> Result<(), TooFewDescriptors> {
+        let sockets = self.bots.div_ceil(BOTS_PER_SOCKET) as usize;
+        descriptors::check(sockets + (1 + self.shares().count()) * DESCRIPTORS_PER_THREAD)
+    }
+
+    /// Starts the bots, lets them play until the duration is over or `stop` resolves,
+    /// stops them and reports what they measured. `on_status` is called regularly
     /// meanwhile.
     ///
     /// # Errors
-    /// Not one bot could be sent.
+    /// No socket could be opened.
     pub async fn run(
         &self,
         stop: impl Future<Output = ()>,
-        mut watch: impl FnMut(&Status),
+        mut on_status: impl FnMut(&Status),
     ) -> Result<Report, ConnectError> {
         let tally = Arc::new(Tally::new(self.bots));
         let end = watch::Sender::new(false);
-        let (maps, ways) = (Arc::new(MapStore::default()), Arc::new(OnceCell::new()));
-        let (records, mut ended) = mpsc::unbounded_channel();
+        let maps = Arc::new(MapStore::default().with_folders(&self.maps));
+        let nav_graphs = Arc::new(NavGraphs::default());
+        let (sender, mut messages) = mpsc::unbounded_channel();
         let threads: Vec<JoinHandle<()>> = self
             .shares()
             .map(|share| {
-                let squad = Squad {
+                let worker = Worker {
                     swarm: self.clone(),
                     share,
                     maps: Arc::clone(&maps),
-                    ways: Arc::clone(&ways),
+                    nav_graphs: Arc::clone(&nav_graphs),
                     tally: Arc::clone(&tally),
                     end: end.subscribe(),
-                    records: records.clone(),
+                    messages: sender.clone(),
                 };
-                std::thread::spawn(move || squad.run())
+                std::thread::spawn(move || worker.run())
             })
             .collect();
-        drop(records);
+        drop(sender);
 
-        let mut told = Vec::new();
+        let mut received = Vec::new();
         {
             let over = async {
                 tally.settled().await;
@@ -111,83 +141,86 @@ impl Swarm {
                 }
             };
             tokio::pin!(over, stop);
-            let mut looks = tokio::time::interval(LOOK_EVERY);
+            let mut status_due = tokio::time::interval(STATUS_INTERVAL);
             loop {
                 tokio::select! {
                     () = &mut over => break,
                     () = &mut stop => break,
-                    _ = looks.tick() => watch(&tally.status()),
-                    heard = ended.recv() => match heard {
-                        Some(heard) => told.push(heard),
+                    _ = status_due.tick() => on_status(&tally.status()),
+                    message = messages.recv() => match message {
+                        Some(message) => received.push(message),
                         None => break,
                     },
                 }
             }
         }
         end.send_replace(true);
-        while let Some(heard) = ended.recv().await {
-            told.push(heard);
+        while let Some(message) = messages.recv().await {
+            received.push(message);
         }
         for thread in threads {
-            // It has let go of its end of the queue, so it is done.
+            // All its messages have been received, so it is about to end.
             if let Err(crash) = thread.join() {
                 std::panic::resume_unwind(crash);
             }
         }
-        let (mut records, mut lateness) = (Vec::new(), Distribution::new());
-        for heard in told {
-            match heard? {
-                Heard::Bot(record) => records.push(*record),
-                Heard::Lateness(of_thread) => lateness.merge(&of_thread),
+        let (mut records, mut scheduling_delay) = (Vec::new(), Histogram::new());
+        for message in received {
+            match message? {
+                WorkerMessage::Finished(record) => records.push(*record),
+                WorkerMessage::SchedulingDelay(of_thread) => scheduling_delay.merge(&of_thread),
             }
         }
-        Ok(Report::new(self.bots, records, &lateness))
+        Ok(Report::new(self.bots, records, &scheduling_delay))
     }
 
-    /// The numbers of the bots of each thread: whole groups, dealt out in turn.
+    /// The bot numbers of each thread: whole groups, in turn.
     fn shares(&self) -> impl Iterator<Item = Vec<u32>> {
         let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let threads = (self.bots.div_ceil(BOTS_ON_A_THREAD)).clamp(1, processors as u32);
-        let bots = self.bots;
-        let group = |number: u32| number / BOTS_ON_A_SOCKET;
+        let threads = (self.bots.div_ceil(BOTS_PER_THREAD)).clamp(1, processors as u32);
         (0..threads).map(move |thread| {
-            (0..bots).filter(|&number| group(number) % threads == thread).collect()
+            (0..self.bots).filter(|&number| self.group(number) % threads == thread).collect()
         })
+    }
+
+    /// The group of a bot; bots of one group share a socket.
+    fn group(&self, number: u32) -> u32 {
+        if self.own_sockets { number } else { number / BOTS_PER_SOCKET }
     }
 }
 
 /// The bots of one thread.
-struct Squad {
+struct Worker {
     swarm: Swarm,
-    /// Their numbers.
+    /// The numbers of its bots.
     share: Vec<u32>,
     maps: Arc<MapStore>,
-    ways: Arc<OnceCell<Ways>>,
+    nav_graphs: Arc<NavGraphs>,
     tally: Arc<Tally>,
     end: watch::Receiver<bool>,
-    records: mpsc::UnboundedSender<Result<Heard, ConnectError>>,
+    messages: mpsc::UnboundedSender<Result<WorkerMessage, ConnectError>>,
 }
 
-/// What a thread has to tell.
-enum Heard {
-    /// How it was for one bot.
-    Bot(Box<Record>),
-    /// How late the thread woke up, whenever it wanted to.
-    Lateness(Distribution),
+/// What a worker thread reports.
+enum WorkerMessage {
+    /// What one bot measured.
+    Finished(Box<BotRecord>),
+    /// The distribution of the thread's scheduling delay.
+    SchedulingDelay(Histogram),
 }
 
-impl Squad {
-    /// Plays until the end, and tells of each bot.
+impl Worker {
+    /// Runs the bots until the end, and reports each of them.
     fn run(self) {
-        let records = self.records.clone();
+        let messages = self.messages.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let played = match runtime {
             Ok(runtime) => runtime.block_on(self.play()),
             Err(error) => Err(ConnectError::Socket(error)),
         };
         if let Err(error) = played {
-            // Nobody to hear it is no error.
-            let _ = records.send(Err(error));
+            // The receiver is gone only if the swarm was dropped.
+            let _ = messages.send(Err(error));
         }
     }
 
@@ -195,7 +228,7 @@ impl Squad {
         let swarm = &self.swarm;
         let mut connectors: Vec<Connector> = Vec::new();
         let mut bots = JoinSet::new();
-        for group in self.share.chunk_by(|a, b| a / BOTS_ON_A_SOCKET == b / BOTS_ON_A_SOCKET) {
+        for group in self.share.chunk_by(|&a, &b| swarm.group(a) == swarm.group(b)) {
             let connector = Connector::new(swarm.server, swarm.trust.clone())?;
             let connector = connector.with_maps(Arc::clone(&self.maps));
             connectors.push(connector.clone());
@@ -204,29 +237,32 @@ impl Squad {
                     connector: connector.clone(),
                     name: name(number),
                     number,
-                    minds: swarm.minds,
+                    behavior: swarm.behavior,
                     seed: swarm.seed.wrapping_add(u64::from(number)),
                     after: swarm.ramp.map_or(Duration::ZERO, |rate| {
                         let seconds = f64::from(number) / rate;
                         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
                     }),
-                    patience: patience(swarm.duration),
+                    max_join_wait: max_join_wait(swarm.duration),
+                    join_key: swarm.join_key.clone(),
                     tally: Arc::clone(&self.tally),
-                    ways: Arc::clone(&self.ways),
+                    nav_graphs: Arc::clone(&self.nav_graphs),
                 };
                 bots.spawn(bot.run(self.end.clone()));
             }
         }
-        let lateness = tokio::spawn(lateness(self.end.clone()));
+        let delay = tokio::spawn(scheduling_delay(self.end.clone()));
         while let Some(ended) = bots.join_next().await {
             match ended {
-                // Nobody to hear it is no error.
-                Ok(record) => drop(self.records.send(Ok(Heard::Bot(Box::new(record))))),
+                // The receiver is gone only if the swarm was dropped.
+                Ok(record) => {
+                    drop(self.messages.send(Ok(WorkerMessage::Finished(Box::new(record)))))
+                }
                 Err(crash) => std::panic::resume_unwind(crash.into_panic()),
             }
         }
-        if let Ok(lateness) = lateness.await {
-            let _ = self.records.send(Ok(Heard::Lateness(lateness)));
+        if let Ok(delay) = delay.await {
+            let _ = self.messages.send(Ok(WorkerMessage::SchedulingDelay(delay)));
         }
         for connector in connectors {
             connector.close().await;
@@ -235,31 +271,31 @@ impl Squad {
     }
 }
 
-/// How late this thread wakes up, until the end: while that is long, what its
-/// bots see says nothing of the server.
-async fn lateness(mut end: watch::Receiver<bool>) -> Distribution {
-    let mut lateness = Distribution::new();
+/// Measures this thread's scheduling delay until the end: how late its timer fires.
+/// While that is long, what its bots measure says nothing about the server.
+async fn scheduling_delay(mut end: watch::Receiver<bool>) -> Histogram {
+    let mut delays = Histogram::new();
     let measure = async {
         loop {
-            let due = Instant::now() + WAKE_EVERY;
+            let due = Instant::now() + TIMER_INTERVAL;
             tokio::time::sleep_until(due.into()).await;
-            lateness.record(due.elapsed());
+            delays.record(due.elapsed());
         }
     };
     tokio::select! {
         () = measure => {}
         _ = end.wait_for(|end| *end) => {}
     }
-    lateness
+    delays
 }
 
-/// How long bots knock where nobody answers: the server may still be compiling
-/// itself or its map; but who wants to play shortly does not wait for long.
-fn patience(duration: Option<Duration>) -> Duration {
-    duration.map_or(MOST_PATIENCE, |duration| duration.clamp(LEAST_PATIENCE, MOST_PATIENCE))
+/// How long bots retry while no server answers: the server may still be compiling
+/// itself or its map, but a short run does not wait for long.
+fn max_join_wait(duration: Option<Duration>) -> Duration {
+    duration.map_or(MAX_JOIN_WAIT, |duration| duration.clamp(MIN_JOIN_WAIT, MAX_JOIN_WAIT))
 }
 
-/// What the bot of this number is called.
+/// The name of the bot with this number.
 fn name(number: u32) -> PlayerName {
     match PlayerName::new(&format!("bot {}", number + 1)) {
         Ok(name) => name,

@@ -1,106 +1,159 @@
+//! Opens connections: the UDP socket, TLS and QUIC configuration, and the handshake
+//! of the protocol. [`Connector::new`] first, then any number of
+//! [`Connector::join`]s; [`Connector::rejoin`] retries after a lost connection.
+
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use proto::client::{Event, Session};
-use proto::control::{MapHash, PlayerName, RefusalReason};
+use proto::control::{MapHash, PlayerName, RefusalReason, Ticket};
 use proto::{ALPN, HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, Time};
 use quinn::crypto::rustls::{NoInitialCipherSuite, QuicClientConfig};
-use quinn::{ClientConfig, ConnectionError, Endpoint, IdleTimeout, TransportConfig, VarInt};
+use quinn::{
+    AckFrequencyConfig, ClientConfig, ConnectionError, Endpoint, IdleTimeout, TransportConfig,
+    VarInt,
+};
 use thiserror::Error;
 use tokio::time::timeout;
+use tracing::debug;
 
+use super::congestion::ConstantWindow;
 use super::trust::{Trust, Verifier};
-use super::{CHUNK, Client, DONE, Lost, MapError, MapStore, Playout};
+use super::{Backoff, CHUNK, CLOSE_OK, Client, Disconnected, MapError, MapStore, Playout};
 
-/// How long to wait for the answer to the first packet. A server on the other
-/// side of the world answers several times within it.
+/// How long to wait for the answer to the first packet: several round trips to the
+/// other side of the world.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often to show life when there is nothing to send: several times within
-/// the idle timeout.
+/// How often to send a packet when there is nothing else to send: several times
+/// within the idle time-out.
 const KEEP_ALIVE: Duration = Duration::from_secs(3);
 
-/// Bytes of snapshots that may wait for the client: a second of large ones.
+/// Bytes of received snapshots that may wait for the client: a second of large ones.
 const DATAGRAM_RECEIVE_BUFFER: usize = 96 * 1024;
 
-/// Bytes of commands that may wait for the path: a few ticks.
+/// Bytes of commands that may wait for the network: a few ticks.
 const DATAGRAM_SEND_BUFFER: usize = 2048;
 
-/// The name asked for in the TLS handshake where trust goes by pin or address:
-/// it only has to be one that the server's own certificate carries.
+/// Packets, and the time, after which the server is to acknowledge commands in a packet
+/// of its own if no snapshot has carried the acknowledgement: over a narrow line, where
+/// snapshots are few, packets with only acknowledgements would take a sixth of it.
+const MAX_UNACKNOWLEDGED: u32 = 10;
+const MAX_ACK_DELAY: Duration = Duration::from_millis(100);
+
+/// The server name of the TLS handshake where trust goes by pin or address: a name
+/// that the server's self-signed certificate carries.
 const SERVER_NAME: &str = "localhost";
 
-/// One UDP socket, and the server that clients reach through it.
+/// One UDP socket, and the server that clients reach through it. Clones share the
+/// socket.
 #[derive(Clone, Debug)]
 pub struct Connector {
     endpoint: Endpoint,
     server: SocketAddr,
-    /// The name asked for in the TLS handshake.
+    /// The server name of the TLS handshake.
     name: String,
     maps: Arc<MapStore>,
 }
 
-/// Why there is no way to any server.
+/// What a client identifies itself with when it joins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Credentials {
+    /// A connect token, good for one connection; empty if there is none.
+    pub token: Vec<u8>,
+    /// [`Client::ticket`] of a connection that was lost, or [`Ticket::NONE`].
+    pub ticket: Ticket,
+}
+
+impl Default for Credentials {
+    fn default() -> Self {
+        Self { token: Vec::new(), ticket: Ticket::NONE }
+    }
+}
+
+/// Whether a retry is pointless after this refusal.
+pub(super) fn is_final(reason: &RefusalReason) -> bool {
+    use RefusalReason::{AddressLimit, Full, NotReady};
+    !matches!(reason, Full { .. } | NotReady | AddressLimit)
+}
+
+/// Why a connector cannot be created.
 #[derive(Debug, Error)]
 pub enum ConnectError {
-    /// No UDP socket could be had.
+    /// The system refuses a UDP socket.
     #[error("cannot open a UDP socket: {0}")]
     Socket(#[from] io::Error),
-    /// TLS could not be set up.
+    /// TLS could not be configured.
     #[error("cannot set up TLS: {0}")]
     Tls(#[from] rustls::Error),
-    /// TLS lacks a cipher that QUIC needs.
+    /// TLS lacks a cipher suite that QUIC needs.
     #[error("cannot set up TLS for QUIC: {0}")]
     Cipher(#[from] NoInitialCipherSuite),
 }
 
-/// Why a client is not in the match.
+/// Why a client could not join.
 #[derive(Clone, Debug, Error)]
 pub enum JoinError {
-    /// Nobody answers.
-    #[error("no server answers at UDP {server}")]
+    /// No server answers at the address.
+    #[error(
+        "no server answers at UDP {server}: there is none, a firewall drops UDP, or the line \
+         carries no datagrams of 1200 bytes, the least that QUIC needs"
+    )]
     NoAnswer {
-        /// Where it was looked for.
+        /// The server's address.
         server: SocketAddr,
     },
     /// The address cannot be reached at all.
     #[error("cannot connect to {server}: {reason}")]
     Unreachable {
-        /// Where it was looked for.
+        /// The server's address.
         server: SocketAddr,
-        /// What QUIC says.
+        /// The reason as QUIC gives it.
         reason: quinn::ConnectError,
     },
-    /// The server said no.
+    /// The server refused the client.
     #[error("refused: {0}")]
     Refused(RefusalReason),
-    /// Somebody answered, but the connection broke or could not be trusted.
+    /// The connection broke during the handshake, or the server is not trusted.
     #[error("the connection failed: {0}")]
     Connection(#[from] ConnectionError),
-    /// The server ended the control stream, or said nothing on it.
+    /// The server ended the control stream, or sent nothing on it in time.
     #[error("the server did not answer the hello")]
     NoHello,
     /// The server broke the protocol, or this client misreads it.
     #[error("the server broke the protocol: {0}")]
     Protocol(#[from] proto::ProtocolError),
-    /// The client has not got the map.
+    /// The map could not be loaded.
     #[error(transparent)]
     Map(#[from] MapError),
-    /// The map took too long to come.
+    /// The map did not arrive in time.
     #[error("the map took too long to come")]
     SlowMap,
-    /// The client was in the match, but lost it while the map was coming.
-    #[error("lost while the map was coming: {0}")]
-    Lost(Box<Lost>),
+    /// The client had joined, but lost the connection while the map was loading.
+    #[error("disconnected while the map was loading: {0}")]
+    Disconnected(Box<Disconnected>),
+}
+
+impl JoinError {
+    /// Whether a retry is pointless.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Refused(reason) => is_final(reason),
+            Self::Disconnected(lost) => lost.is_final(),
+            Self::Protocol(_) | Self::Unreachable { .. } => true,
+            Self::Map(_) | Self::SlowMap | Self::NoAnswer { .. } | Self::NoHello => false,
+            Self::Connection(_) => false,
+        }
+    }
 }
 
 impl Connector {
-    /// A socket to reach `server` with. Needs a tokio runtime around it.
+    /// Opens a socket to reach `server` with. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// The system refuses a socket, or TLS cannot be set up.
+    /// The system refuses a socket, or TLS cannot be configured.
     pub fn new(server: SocketAddr, trust: Trust) -> Result<Self, ConnectError> {
         let any = match server {
             SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
@@ -115,29 +168,72 @@ impl Connector {
         Ok(Self { endpoint, server, name, maps: Arc::default() })
     }
 
-    /// The same with these maps, to be shared by all clients of a process.
+    /// Shares `maps` with this connector, so that all clients of a process load a map
+    /// once.
     pub fn with_maps(self, maps: Arc<MapStore>) -> Self {
         Self { maps, ..self }
     }
 
-    /// Joins the match as `name`, with the map this client insists on or
-    /// [`MapHash::ANY`]; a map that it lacks it gets from the server.
+    /// Joins the match as `name`, with the map that this client insists on or
+    /// [`MapHash::ANY`], and waits until the map is loaded; a map that is not on disk
+    /// is fetched from the server.
     ///
     /// # Errors
-    /// Nobody answers, or the server does not let the client in.
+    /// No server answers, it refuses the client, or the map cannot be loaded.
     pub async fn join(&self, name: &PlayerName, map: MapHash) -> Result<Client, JoinError> {
+        self.join_with(name, map, &Credentials::default()).await
+    }
+
+    /// Joins with a connect token, or with the ticket of a lost connection.
+    ///
+    /// # Errors
+    /// As [`Connector::join`].
+    pub async fn join_with(
+        &self,
+        name: &PlayerName,
+        map: MapHash,
+        credentials: &Credentials,
+    ) -> Result<Client, JoinError> {
         let connection = self.connect().await?;
-        let said_hello = self.say_hello(connection, name, map);
+        let handshake = self.handshake(connection, name, map, credentials);
         let mut client =
-            timeout(HANDSHAKE_TIMEOUT, said_hello).await.unwrap_or(Err(JoinError::NoHello))?;
-        client.get_map(&self.maps).await?;
+            timeout(HANDSHAKE_TIMEOUT, handshake).await.unwrap_or(Err(JoinError::NoHello))?;
+        client.wait_for_map().await?;
         Ok(client)
     }
 
-    /// A bare connection, for those who speak the protocol themselves.
+    /// Joins again after the connection was lost: retries with `backoff` until it
+    /// succeeds, the refusal is final, or `max_wait` has passed. With the ticket of the
+    /// lost client in `credentials`, the server gives the same player back, if it is
+    /// still kept.
     ///
     /// # Errors
-    /// Nobody answers, or not the one who is trusted.
+    /// As [`Connector::join`], of the last attempt.
+    pub async fn rejoin(
+        &self,
+        name: &PlayerName,
+        map: MapHash,
+        credentials: &Credentials,
+        mut backoff: Backoff,
+        max_wait: Duration,
+    ) -> Result<Client, JoinError> {
+        let begin = Instant::now();
+        loop {
+            tokio::time::sleep(backoff.next_wait()).await;
+            match self.join_with(name, map, credentials).await {
+                Err(error) if !error.is_final() && begin.elapsed() < max_wait => {
+                    debug!("{name} has not rejoined yet: {error}");
+                }
+                joined => return joined,
+            }
+        }
+    }
+
+    /// Opens a QUIC connection without a session, for callers that speak the protocol
+    /// themselves.
+    ///
+    /// # Errors
+    /// No server answers, or its certificate is not trusted.
     pub async fn connect(&self) -> Result<quinn::Connection, JoinError> {
         let server = self.server;
         let connecting = self
@@ -150,29 +246,31 @@ impl Connector {
         }
     }
 
-    /// Where the server is.
+    /// The server's address.
     pub fn server(&self) -> SocketAddr {
         self.server
     }
 
-    /// Waits until the last goodbyes have left.
+    /// Closes the socket after all connections have sent their last packets.
     pub async fn close(self) {
-        self.endpoint.close(DONE, b"goodbye");
+        self.endpoint.close(CLOSE_OK, b"goodbye");
         self.endpoint.wait_idle().await;
     }
 
-    async fn say_hello(
+    async fn handshake(
         &self,
         connection: quinn::Connection,
         name: &PlayerName,
         map: MapHash,
+        credentials: &Credentials,
     ) -> Result<Client, JoinError> {
         let epoch = Instant::now();
         let now = || Time::since_start(epoch.elapsed());
         let (mut send, mut receive) = connection.open_bi().await?;
-        let mut session = Session::new(name, map, now());
-        // A server may refuse without having read the hello: what it says then
-        // tells more than a failed write.
+        let Credentials { token, ticket } = credentials;
+        let mut session = Session::with_credentials(name, map, token, *ticket, now());
+        // A server may refuse without reading the hello; its answer then says more
+        // than a failed write.
         let _ = send.write_all(&session.stream_output()).await;
         let mut chunk = [0; CHUNK];
         while session.hello().is_none() {
@@ -185,10 +283,12 @@ impl Connector {
                 match event {
                     Event::Joined(_) => {}
                     Event::Refused(reason) => {
-                        connection.close(DONE, b"refused");
+                        connection.close(CLOSE_OK, b"refused");
                         return Err(JoinError::Refused(reason));
                     }
-                    Event::Closed(_) | Event::TimedOut => return Err(JoinError::NoHello),
+                    Event::Closed(_) | Event::TimedOut | Event::NewWorld { .. } => {
+                        return Err(JoinError::NoHello);
+                    }
                 }
             }
         }
@@ -201,7 +301,12 @@ impl Connector {
             session,
             unsent: Vec::new(),
             prediction: None,
+            authoritative: None,
+            view: Default::default(),
             playout: Playout::new(tick_rate),
+            maps: Arc::clone(&self.maps),
+            pending_map: None,
+            ticket: Ticket::NONE,
             epoch,
             timer,
         })
@@ -212,21 +317,27 @@ fn client_config(trust: Trust) -> Result<ClientConfig, ConnectError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&rustls::version::TLS13])?;
-    let pinned = |pin| Arc::new(Verifier { pin, provider });
+    let verifier = |pin| Arc::new(Verifier { pin, provider });
     let tls = match trust {
         Trust::Authority(authority) => tls.with_root_certificates(authority.roots),
-        Trust::Pin(pin) => tls.dangerous().with_custom_certificate_verifier(pinned(Some(pin))),
-        Trust::Loopback => tls.dangerous().with_custom_certificate_verifier(pinned(None)),
+        Trust::Pin(pin) => tls.dangerous().with_custom_certificate_verifier(verifier(Some(pin))),
+        Trust::Loopback => tls.dangerous().with_custom_certificate_verifier(verifier(None)),
     };
     let mut tls = tls.with_no_client_auth();
     tls.alpn_protocols = vec![ALPN.to_vec()];
     let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls)?));
 
     let idle_timeout = VarInt::from_u32(IDLE_TIMEOUT.as_millis() as u32);
+    let mut acknowledgements = AckFrequencyConfig::default();
+    acknowledgements
+        .ack_eliciting_threshold(VarInt::from_u32(MAX_UNACKNOWLEDGED))
+        .max_ack_delay(Some(MAX_ACK_DELAY));
     let mut transport = TransportConfig::default();
     transport
+        .ack_frequency_config(Some(acknowledgements))
         .max_idle_timeout(Some(IdleTimeout::from(idle_timeout)))
         .keep_alive_interval(Some(KEEP_ALIVE))
+        .congestion_controller_factory(Arc::new(ConstantWindow))
         // The server opens no streams.
         .max_concurrent_bidi_streams(VarInt::from_u32(0))
         .max_concurrent_uni_streams(VarInt::from_u32(0))

@@ -1,3 +1,6 @@
+//! The maps of all clients in a process, by content hash: each is loaded from a file,
+//! or fetched from the server, once.
+
 use std::collections::HashMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -11,10 +14,10 @@ use thiserror::Error;
 use tokio::sync::Mutex;
 use tracing::debug;
 
-/// What a compiled map's file is called after its name.
+/// File name extension of a compiled map.
 const SUFFIX: &str = "obsp";
 
-/// A map that a client has, and what it needs to predict on it.
+/// A map, and what a client needs to predict movement on it.
 #[derive(Debug)]
 pub struct LoadedMap {
     /// The map.
@@ -23,8 +26,7 @@ pub struct LoadedMap {
     pub predictor: Predictor,
 }
 
-/// The maps of all clients in a process: each is loaded, or fetched from the
-/// server, once.
+/// Loads maps and keeps them, for all clients of a process. See [`MapStore::get`].
 #[derive(Debug)]
 pub struct MapStore {
     folders: Vec<PathBuf>,
@@ -34,25 +36,25 @@ pub struct MapStore {
 /// Why a client has no map to predict on.
 #[derive(Clone, Debug, Error)]
 pub enum MapError {
-    /// It did not arrive.
+    /// The transfer failed.
     #[error("the map could not be fetched: {0}")]
     Fetch(String),
-    /// What arrived is no map.
+    /// The bytes that arrived are no map.
     #[error("the server sent no valid map: {0}")]
     Invalid(String),
-    /// What arrived is a map, but not the one that is played.
-    #[error("the server sent another map than it plays")]
+    /// The map that arrived is not the one that is played.
+    #[error("the server sent a map whose hash is not that of the match")]
     Other,
-    /// What arrived was cut off.
+    /// The transfer was cut off or malformed.
     #[error("the map could not be fetched: {0}")]
     Transfer(#[from] TransferError),
-    /// Nobody can move in it.
-    #[error("nobody can move in the server's map: {0}")]
+    /// The map lacks what players need.
+    #[error("players cannot move on the server's map: {0}")]
     Setup(#[from] SetupError),
 }
 
 impl LoadedMap {
-    /// Makes a map ready to be predicted on.
+    /// Prepares a map for prediction.
     ///
     /// # Errors
     /// The map lacks a size that players need.
@@ -64,7 +66,7 @@ impl LoadedMap {
 }
 
 impl Default for MapStore {
-    /// A store that looks in `maps/` here, then in that of the source tree.
+    /// A store that searches `maps/` here, then the `maps/` of the source tree.
     fn default() -> Self {
         let source_tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../maps");
         Self::new(vec![PathBuf::from("maps"), source_tree])
@@ -72,24 +74,30 @@ impl Default for MapStore {
 }
 
 impl MapStore {
-    /// A store that looks for compiled maps in these folders.
+    /// A store that searches these folders for compiled maps.
     pub fn new(folders: Vec<PathBuf>) -> Self {
         Self { folders, loaded: Mutex::default() }
     }
 
-    /// The map with this hash: one that is loaded, else a file called `name`
-    /// that has it, else what `fetch` brings. A file or a server that has
-    /// another map does no harm: the hash decides.
+    /// The same store, which looks in these folders too.
+    pub fn with_folders(mut self, folders: &[PathBuf]) -> Self {
+        self.folders.extend_from_slice(folders);
+        self
+    }
+
+    /// The map with this hash: one that is loaded already, else a file called `name`
+    /// with that hash, else what `fetch` returns. A file or a server with another map
+    /// does no harm, since the hash decides.
     ///
     /// # Errors
-    /// There is no file, and `fetch` did not bring it.
+    /// No file has that hash, and `fetch` failed or returned something else.
     pub async fn get(
         &self,
         hash: MapHash,
         name: &MapName,
         fetch: impl Future<Output = Result<Vec<u8>, MapError>>,
     ) -> Result<Arc<LoadedMap>, MapError> {
-        // Held while fetching, so that of many clients one fetches.
+        // Held during the fetch, so that only one of many clients fetches.
         let mut loaded = self.loaded.lock().await;
         if let Some(map) = loaded.get(&hash) {
             return Ok(Arc::clone(map));
@@ -111,7 +119,7 @@ impl MapStore {
         Ok(map)
     }
 
-    /// The map in a file of this name, if it is the right one.
+    /// The map in a file of this name, if its hash is the right one.
     fn find(&self, hash: MapHash, name: &MapName) -> Option<World> {
         // The name comes from the server and must not lead out of the folders.
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');

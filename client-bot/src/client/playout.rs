@@ -1,87 +1,147 @@
+//! Playout: which moment of the match is rendered.
+//!
+//! [`Playout::arrived`] for every snapshot, [`Playout::render_tick`] for every rendered
+//! frame, and [`interpolate`] for every entity of that frame.
+
 use proto::Tick;
 use proto::Time;
 use sim::EntityState;
 
-/// Share by which a remembered lateness fades with each snapshot: half of it
-/// in some ten seconds at 60 Hz, so that the delay follows a line that gets
-/// better and does not tremble on one that is bad.
-const FADING: f64 = 0.999;
+/// Factor by which the remembered lateness decays with each snapshot: a half-life of
+/// some ten seconds at 60 Hz, so that the delay follows a connection that improves and
+/// does not oscillate on a bad one.
+const LATENESS_DECAY: f64 = 0.999;
 
-/// By how much, in ticks a snapshot, the earliest arrival is forgotten: a clock
-/// that drifts by a ten-thousandth is followed.
-const FORGETTING: f64 = 2e-4;
+/// Ticks a snapshot by which the earliest arrival drifts towards later: a clock that
+/// is off by a ten-thousandth is followed.
+const EARLIEST_DRIFT: f64 = 2e-4;
 
-/// Ticks that are shown late on a perfect line: the next snapshot is there
-/// then, and so is news of what is told of every other tick.
-const LEAST_DELAY: f64 = 2.0;
+/// Ticks of delay on a perfect connection, beyond the interval between two snapshots:
+/// the next snapshot has then arrived, and so has an entity that is sent in every
+/// other one.
+const MIN_DELAY: f64 = 1.0;
 
-/// Most ticks that are shown late: what is later than that is lost.
-const MOST_DELAY: f64 = 30.0;
+/// Weight of one gap between two snapshots in their average: a server that lowers its
+/// rate is followed within a second.
+const INTERVAL_WEIGHT: f64 = 1.0 / 16.0;
 
-/// Share by which the shown time may run faster or slower to get where it
-/// should be: too little to be seen.
-const MOST_TURN: f64 = 0.05;
+/// Greatest lateness, in ticks, that the delay allows for; snapshots that are later
+/// count as lost.
+const MAX_LATENESS: f64 = 30.0;
 
-/// Ticks off from which on the shown time jumps instead.
-const JUMP: f64 = 15.0;
+/// Share by which the render tick may advance faster or slower to reach its target:
+/// too little to be seen.
+const MAX_SPEED_CHANGE: f64 = 0.05;
 
-/// Ticks that motion is carried on without news. The server tells of what
-/// moves at least that often.
-const CARRIED: f64 = 8.0;
+/// Error of the render tick, in ticks, beyond which it jumps instead.
+const JUMP_THRESHOLD: f64 = 15.0;
 
-/// Decides which moment of the match is shown: so far in the past that the
-/// news of it are there, and no farther. The delay adapts to how irregularly
-/// snapshots arrive.
+/// Ticks later than the earliest arrival from which on a snapshot counts as outdated,
+/// and how many of those in a row mean that the server skipped time or the path became
+/// longer: a quarter of a second, an eighth of a second.
+const OUTDATED: f64 = 15.0;
+const MAX_OUTDATED: u32 = 8;
+
+/// Ticks by which a motion is extrapolated. The server sends a moving entity at least
+/// that often.
+const MAX_EXTRAPOLATION: f64 = 8.0;
+
+/// Chooses the render tick: as late as possible, but far enough in the past that the
+/// snapshots around it have arrived. The delay adapts to the jitter of the arrivals.
 #[derive(Clone, Debug)]
 pub struct Playout {
     tick_rate: f64,
-    /// By how many ticks snapshots arrive after their tick at the earliest, by
-    /// a clock that began anywhere.
+    /// Least number of ticks by which a snapshot arrived after its tick, by a clock
+    /// with an arbitrary origin.
     earliest: Option<f64>,
-    /// By how many ticks more they may come later.
+    /// By how many ticks more than that snapshots may be late.
     lateness: f64,
-    /// The tick shown at a moment.
-    shown: Option<(Time, f64)>,
+    /// How many outdated snapshots arrived in a row, and the lateness of the earliest
+    /// of them.
+    outdated: (u32, f64),
+    /// The latest tick that arrived.
+    latest: Option<Tick>,
+    /// Average number of ticks between two snapshots.
+    interval: f64,
+    /// The render tick at a moment.
+    render: Option<(Time, f64)>,
 }
 
 impl Playout {
-    /// Nothing has arrived yet.
+    /// A playout before the first snapshot.
     pub fn new(tick_rate: f64) -> Self {
-        Self { tick_rate, earliest: None, lateness: 0.0, shown: None }
+        Self {
+            tick_rate,
+            earliest: None,
+            lateness: 0.0,
+            outdated: (0, f64::INFINITY),
+            latest: None,
+            interval: 1.0,
+            render: None,
+        }
     }
 
-    /// Notes that the snapshot of `tick` arrived at `now`.
+    /// Records that the snapshot of `tick` arrived at `now`.
     pub fn arrived(&mut self, now: Time, tick: Tick) {
         let after = self.ticks(now) - f64::from(tick.0);
-        let earliest = self.earliest.map_or(after, |earliest| (earliest + FORGETTING).min(after));
+        self.note_interval(tick);
+        let earliest =
+            self.earliest.map_or(after, |earliest| (earliest + EARLIEST_DRIFT).min(after));
+        let earliest = self.without_outdated(earliest, after);
         self.earliest = Some(earliest);
-        self.lateness = (after - earliest).max(self.lateness * FADING).min(MOST_DELAY);
-        let wanted = self.wanted(now, earliest);
-        let shown = match self.shown {
-            Some((since, shown)) => {
+        self.lateness = (after - earliest).max(self.lateness * LATENESS_DECAY).min(MAX_LATENESS);
+        let target = self.ticks(now) - earliest - self.interpolation_delay();
+        let render_tick = match self.render {
+            Some((since, tick)) => {
                 let passed = now.since(since).as_secs_f64() * self.tick_rate;
-                let error = wanted - (shown + passed);
-                let most = passed * MOST_TURN;
-                if error.abs() > JUMP { wanted } else { shown + passed + error.clamp(-most, most) }
+                let error = target - (tick + passed);
+                let limit = passed * MAX_SPEED_CHANGE;
+                if error.abs() > JUMP_THRESHOLD {
+                    target
+                } else {
+                    tick + passed + error.clamp(-limit, limit)
+                }
             }
-            None => wanted,
+            None => target,
         };
-        self.shown = Some((now, shown));
+        self.render = Some((now, render_tick));
     }
 
-    /// The moment to be shown at `now`, in ticks.
-    pub fn shown(&self, now: Time) -> Option<f64> {
-        let (since, shown) = self.shown?;
-        Some((shown + now.since(since).as_secs_f64() * self.tick_rate).max(0.0))
+    /// Updates the average number of ticks between two snapshots.
+    fn note_interval(&mut self, tick: Tick) {
+        let gap = self.latest.map_or(0, |latest| tick.distance(latest));
+        // A longer gap is an outage and says nothing about the rate.
+        if (1..=MAX_OUTDATED.into()).contains(&gap) {
+            self.interval += (gap as f64 - self.interval) * INTERVAL_WEIGHT;
+        }
+        self.latest = self.latest.max(Some(tick));
     }
 
-    /// By how many ticks the shown moment is behind the freshest news.
-    pub fn delay(&self) -> f64 {
-        LEAST_DELAY + self.lateness
+    /// The earliest arrival; measured anew once a whole run of snapshots came much
+    /// later than that.
+    fn without_outdated(&mut self, earliest: f64, after: f64) -> f64 {
+        if after - earliest < OUTDATED {
+            self.outdated = (0, f64::INFINITY);
+            return earliest;
+        }
+        let (count, least) = self.outdated;
+        self.outdated = (count + 1, least.min(after));
+        if self.outdated.0 < MAX_OUTDATED {
+            return earliest;
+        }
+        self.lateness = 0.0;
+        std::mem::replace(&mut self.outdated, (0, f64::INFINITY)).1
     }
 
-    fn wanted(&self, now: Time, earliest: f64) -> f64 {
-        self.ticks(now) - earliest - self.delay()
+    /// The tick to render at `now`, with a fraction; `None` before the first snapshot.
+    pub fn render_tick(&self, now: Time) -> Option<f64> {
+        let (since, tick) = self.render?;
+        Some((tick + now.since(since).as_secs_f64() * self.tick_rate).max(0.0))
+    }
+
+    /// By how many ticks the render tick is behind the latest snapshot.
+    pub fn interpolation_delay(&self) -> f64 {
+        MIN_DELAY + self.interval + self.lateness
     }
 
     fn ticks(&self, time: Time) -> f64 {
@@ -89,24 +149,25 @@ impl Playout {
     }
 }
 
-/// An entity at the moment `shown`, between what was told of it before and,
-/// if anything was yet, after.
+/// An entity at `render_tick`: interpolated between the states before and after it,
+/// or extrapolated if no later state has arrived.
 pub fn interpolate(
-    shown: f64,
+    render_tick: f64,
     tick_rate: f64,
     (before_tick, before): (Tick, EntityState),
     after: Option<(Tick, EntityState)>,
 ) -> EntityState {
     let before_tick = f64::from(before_tick.0);
     let Some((after_tick, after)) = after else {
-        let carried = if before.asleep { 0.0 } else { (shown - before_tick).clamp(0.0, CARRIED) };
-        let position = before.position + before.velocity * (carried / tick_rate);
+        let ahead = (render_tick - before_tick).clamp(0.0, MAX_EXTRAPOLATION);
+        let ahead = if before.asleep { 0.0 } else { ahead };
+        let position = before.position + before.velocity * (ahead / tick_rate);
         return EntityState { position, ..before };
     };
     let after_tick = f64::from(after_tick.0);
-    // Of what rested nothing was told; it cannot have begun long ago.
-    let since = before_tick.max(after_tick - CARRIED);
-    let share = ((shown - since) / (after_tick - since)).clamp(0.0, 1.0);
+    // A body at rest is not sent; it cannot have begun to move long before.
+    let since = before_tick.max(after_tick - MAX_EXTRAPOLATION);
+    let share = ((render_tick - since) / (after_tick - since)).clamp(0.0, 1.0);
     EntityState {
         position: before.position.lerp(after.position, share),
         orientation: before.orientation.slerp(after.orientation, share),
@@ -149,32 +210,53 @@ mod tests {
             arrivals.sort();
             for (arrival, tick) in arrivals {
                 playout.arrived(arrival, Tick(tick));
-                let shown = playout.shown(arrival).unwrap();
-                assert!(shown >= last || tick < 110, "{shown} after {last}");
-                last = shown;
+                let render_tick = playout.render_tick(arrival).unwrap();
+                assert!(render_tick >= last || tick < 110, "{render_tick} after {last}");
+                last = render_tick;
                 if tick > 900 {
-                    // The freshest news at any time are of this tick or later.
-                    assert!(shown < f64::from(tick) - 1.0 + 0.5, "{shown} at {tick}");
+                    // The latest snapshot at any time is of this tick or a later one.
+                    assert!(render_tick < f64::from(tick) - 1.0 + 0.5, "{render_tick} at {tick}");
                 }
             }
-            playout.delay()
+            playout.interpolation_delay()
         };
         assert!(delay(0.0) < 2.1);
         assert!((3.0..4.5).contains(&delay(2.0)), "{}", delay(2.0));
     }
 
+    /// Symptom: after the server had stood still for two seconds and skipped that time,
+    /// the render tick was ahead of the arrived snapshots for minutes.
     #[test]
-    fn what_moves_is_shown_between_its_news_and_carried_on_after() {
-        let (old, new) = ((Tick(10), prop(0.0, 60.0, false)), (Tick(14), prop(4.0, 60.0, false)));
-        let x = |shown, after| interpolate(shown, 60.0, old, after).position.x;
-        assert_eq!(x(11.0, Some(new)), 1.0);
-        assert_eq!(x(14.0, Some(new)), 4.0);
-        assert_eq!(x(12.0, None), 2.0);
-        assert_eq!(x(1000.0, None), CARRIED);
+    fn time_that_the_server_skipped_is_skipped_by_the_render_tick() {
+        let mut playout = Playout::new(60.0);
+        (0..300).for_each(|tick| playout.arrived(at(f64::from(tick) + 6.0), Tick(tick)));
+        (300..330).for_each(|tick| playout.arrived(at(f64::from(tick) + 126.0), Tick(tick)));
+        let render_tick = playout.render_tick(at(329.0 + 126.0)).unwrap();
+        assert!((324.0..=328.0).contains(&render_tick), "{render_tick}");
     }
 
     #[test]
-    fn what_rested_does_not_creep() {
+    fn a_lower_snapshot_rate_increases_the_delay() {
+        let mut playout = Playout::new(60.0);
+        for tick in (0..900).step_by(3) {
+            playout.arrived(at(f64::from(tick) + 6.0), Tick(tick));
+        }
+        let delay = playout.interpolation_delay();
+        assert!((3.9..4.2).contains(&delay), "{delay}");
+    }
+
+    #[test]
+    fn a_moving_entity_is_interpolated_and_then_extrapolated() {
+        let (old, new) = ((Tick(10), prop(0.0, 60.0, false)), (Tick(14), prop(4.0, 60.0, false)));
+        let x = |render_tick, after| interpolate(render_tick, 60.0, old, after).position.x;
+        assert_eq!(x(11.0, Some(new)), 1.0);
+        assert_eq!(x(14.0, Some(new)), 4.0);
+        assert_eq!(x(12.0, None), 2.0);
+        assert_eq!(x(1000.0, None), MAX_EXTRAPOLATION);
+    }
+
+    #[test]
+    fn an_entity_at_rest_does_not_creep() {
         let (old, new) = ((Tick(10), prop(0.0, 0.0, true)), (Tick(100), prop(4.0, 9.0, false)));
         assert_eq!(interpolate(50.0, 60.0, old, Some(new)).position.x, 0.0);
         assert_eq!(interpolate(96.0, 60.0, old, Some(new)).position.x, 2.0);

@@ -1,250 +1,284 @@
-mod shoved;
+//! Client-side prediction and reconciliation of the own player.
+//!
+//! [`Prediction::play`] for every command sent, [`Prediction::reconcile`] for every
+//! authoritative motion received, [`Prediction::reset`] when the player leaves the
+//! world; [`Prediction::motion`] is the result at any time.
+
+mod shoved_props;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use glam::DVec3;
 use proto::Tick;
-use proto::client::CommandSent;
-use proto::snapshot::Answer;
+use proto::client::{CommandSent, Observed};
+use proto::snapshot::AuthoritativeMotion;
 use sim::{Command, EntityState, PlayerMotion, Predicted};
 
 use super::map_store::LoadedMap;
-use shoved::{News, Shoved};
+use shoved_props::{ServerUpdate, ShovedProps};
 
-/// Commands that may wait for the server's answer: two seconds at 60 Hz. Who
-/// hears nothing for longer has other troubles than the place of their feet.
-const UNANSWERED: usize = 128;
+/// Commands that may wait for the server's answer: two seconds at 60 Hz, after which
+/// the position of the own player is the least of a client's problems.
+const MAX_PENDING: usize = 128;
 
-/// Seconds ahead of the last answer, from which on what the player shoves is not
-/// foreseen any more: it would be wrong by then, and who is late for want of
-/// processor time must not spend more of it the later they are.
-const FORESEEN: f64 = 0.4;
+/// Seconds of pending commands beyond which props that the player shoves are no longer
+/// predicted: the result would be wrong by then, and a client that is late for lack of
+/// processor time must not spend more of it the later it is.
+const PROP_PREDICTION_LIMIT: f64 = 0.4;
 
-/// Errors below this many units are corrected too, but nobody could see it.
-const VISIBLE: f64 = 0.1;
+/// Errors below this many units are corrected too, but cannot be seen.
+const VISIBLE_ERROR: f64 = 0.1;
 
-/// Ticks that a body is thought to go on as it was last heard to move.
-const CARRIED: u32 = 12;
+/// Most ticks by which the motion of another body is extrapolated.
+const MAX_EXTRAPOLATION: u32 = 12;
 
-/// Farther than this, in units, nobody gets in the tenth of a second between two
-/// answers on their own feet: the server has put the player elsewhere.
-const RELOCATED: f64 = 200.0;
+/// Error, in units, beyond which the server has put the player elsewhere: more than
+/// anybody moves on foot in the tenth of a second between two authoritative motions.
+const RELOCATION_DISTANCE: f64 = 200.0;
 
-/// Moves the client's own player at once instead of a round trip later, with
-/// the server's own movement code, and mends what turns out otherwise.
+/// Moves the client's own player at once instead of a round trip later, with the
+/// server's own movement code, and corrects it when the server reports otherwise.
 ///
-/// Every command sent is played here; when the server tells how the player
-/// moved after some tick, that is compared with what was predicted for the
-/// same tick. If the two differ in a single bit, the server is right: all
-/// later commands are played again from there.
+/// Every command sent is played here. When the server reports the player's motion
+/// after some tick, it is compared with the prediction for the same tick. If a single
+/// bit differs, the server is right: all later commands are played again from there.
 #[derive(Debug)]
 pub struct Prediction {
     map: Arc<LoadedMap>,
-    /// Length of a tick.
+    /// Length of a tick, in seconds.
     seconds: f64,
-    /// Where the oldest unanswered command is played from.
-    answered: Option<(Tick, PlayerMotion)>,
-    /// Commands that the server has not answered, in order of their ticks.
-    unanswered: VecDeque<Played>,
-    /// Props that the player shoves, after the last command.
-    shoved: Shoved,
+    /// The server's latest motion, from which the oldest pending command is played.
+    authoritative: Option<(Tick, PlayerMotion)>,
+    /// Commands for ticks after that, in order of their ticks.
+    pending: VecDeque<PendingCommand>,
+    /// Props that the player shoves, after the latest command.
+    shoved: ShovedProps,
     stats: PredictionStats,
 }
 
-/// An entity as the server told of it last, and of which tick that was.
-pub type Told = (Tick, EntityState);
-
 #[derive(Clone, Copy, Debug, Default)]
-struct Played {
+struct PendingCommand {
     tick: Tick,
     command: Command,
-    /// How the player moves after it, if that could be predicted.
+    /// The predicted motion after it; `None` if nothing could be predicted.
     after: Option<PlayerMotion>,
-    /// Whether something that moves was thought to be in the way.
-    pushed: bool,
+    /// Whether a moving body was predicted to be in the way.
+    disturbed: bool,
 }
 
-/// How far a prediction was from the truth.
+/// How far a prediction was from the authoritative motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictionError {
-    /// The distance in units.
+    /// The distance in units, at the tick of the authoritative motion.
     pub units: f64,
-    /// Whether the player was pushed since the answer that this was predicted
-    /// from. The server says so if something that moves was in the way or
-    /// carried them, a burst threw them, or they were put elsewhere; and the
-    /// prediction if it took something that moves to be in the way, where that
-    /// may have turned aside in the meantime. What the player shoves themself
-    /// pushes nobody.
-    pub pushed: bool,
+    /// By how much the correction moved the predicted position of the latest command,
+    /// in units: what [`super::Client::view_position`] smooths.
+    pub correction: DVec3,
+    /// Whether something that the client cannot predict may have moved the player since
+    /// the authoritative motion before: the server reports a push (a moving body was in
+    /// the way or carried the player, an explosion threw them, or they were relocated), or
+    /// the prediction had a moving body in the way, which may have turned aside in the
+    /// meantime. A prop that the player shoves does not count.
+    pub disturbed: bool,
 }
 
-/// How well a player's motion was predicted.
+/// Counters of a prediction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PredictionStats {
-    /// Answers of the server that could be compared with a prediction.
+    /// Authoritative motions that could be compared with a prediction.
     pub compared: u64,
-    /// Answers that were not what was predicted, by however little.
+    /// Those that differed from the prediction in at least one bit.
     pub corrections: u64,
-    /// Answers that put the player somewhere else altogether: spawned anew, or
-    /// teleported by what only the server knows of. They are not compared.
+    /// Those that put the player elsewhere: spawned, or teleported by something that
+    /// only the server knows of. They are not compared.
     pub relocations: u64,
-    /// Of the corrections, the ones that could be seen: by more than a tenth of a unit.
+    /// Corrections of more than a tenth of a unit, which can be seen.
     pub visible_corrections: u64,
 }
 
+impl PredictionStats {
+    /// Adds the counters of another connection.
+    pub fn add(&mut self, other: &Self) {
+        self.compared += other.compared;
+        self.corrections += other.corrections;
+        self.relocations += other.relocations;
+        self.visible_corrections += other.visible_corrections;
+    }
+}
+
 impl Prediction {
-    /// A prediction on this map, at this length of a tick.
+    /// A prediction on this map, with ticks of this many seconds.
     pub fn new(map: Arc<LoadedMap>, seconds: f64) -> Self {
         Self {
             map,
             seconds,
-            answered: None,
-            unanswered: VecDeque::new(),
-            shoved: Shoved::default(),
+            authoritative: None,
+            pending: VecDeque::new(),
+            shoved: ShovedProps::default(),
             stats: PredictionStats::default(),
         }
     }
 
-    /// How the player moves after the last command, with the tick of that.
+    /// The predicted motion after the latest command, with its tick.
     pub fn motion(&self) -> Option<(Tick, PlayerMotion)> {
-        match self.unanswered.back() {
+        match self.pending.back() {
             Some(last) => Some((last.tick, last.after?)),
-            None => self.answered,
+            None => self.authoritative,
         }
     }
 
-    /// Plays a command that has just been sent, and those of skipped ticks, past
-    /// `others`, each as it was last heard of.
-    pub fn play(&mut self, sent: &CommandSent, others: &[Told]) {
-        let last = self.unanswered.back().map(|played| played.tick);
-        let last = last.or(self.answered.map(|(tick, _)| tick));
+    /// Plays a command that has just been sent, and the held command for ticks that
+    /// were skipped, among `others`, the latest known states of other entities.
+    /// Commands sent earlier for the same tick or a later one are discarded: the clock
+    /// has been set back.
+    pub fn play(&mut self, sent: &CommandSent, others: &[Observed]) {
+        while self.pending.back().is_some_and(|played| played.tick >= sent.tick) {
+            self.pending.pop_back();
+            self.shoved.clear();
+        }
+        let last = self.pending.back().map(|played| played.tick);
+        let last = last.or(self.authoritative.map(|(tick, _)| tick));
         let mut tick = last.map_or(sent.tick, |last| last.after(1));
-        tick = tick.max(sent.tick.before(UNANSWERED as u32).unwrap_or_default());
+        tick = tick.max(sent.tick.before(MAX_PENDING as u32).unwrap_or_default());
         while tick <= sent.tick {
             let command = if tick < sent.tick { sent.held } else { sent.command };
-            let mut played = Played { tick, command, after: None, pushed: false };
+            let mut played = PendingCommand { tick, command, after: None, disturbed: false };
             if let Some((_, motion)) = self.motion() {
                 self.step(motion, &mut played, others);
             }
-            self.unanswered.push_back(played);
+            self.pending.push_back(played);
             tick = tick.after(1);
         }
-        while self.unanswered.len() > UNANSWERED {
-            self.unanswered.pop_front();
+        while self.pending.len() > MAX_PENDING {
+            self.pending.pop_front();
         }
     }
 
-    /// Takes in how the server says that the player moved after `tick`, with
-    /// the others as they were last heard of; gives how far that is from what
-    /// was predicted, if it was.
+    /// Compares the authoritative motion after `tick` with the prediction for it, and
+    /// replays later commands from it if they differ. `others` are the latest known
+    /// states of other entities. `None` if that tick had not been predicted, is older
+    /// than the latest, or the player was relocated.
     pub fn reconcile(
         &mut self,
         tick: Tick,
-        Answer { motion, since_pushed, touched }: Answer,
-        others: &[Told],
+        AuthoritativeMotion { motion, since_pushed, touched }: AuthoritativeMotion,
+        others: &[Observed],
     ) -> Option<PredictionError> {
-        let last = self.answered.map(|(answered, _)| answered);
+        let last = self.authoritative.map(|(tick, _)| tick);
         if last.is_some_and(|last| tick <= last) {
             return None;
         }
-        self.answered = Some((tick, motion));
+        let position = |motion: Option<(Tick, PlayerMotion)>| Some(motion?.1.position.as_dvec3());
+        let position_before = position(self.motion());
+        self.authoritative = Some((tick, motion));
         let mut predicted = None;
         let between = last.map_or(0, |last| tick.distance(last));
-        let mut pushed = since_pushed < Answer::LONG_AGO && i64::from(since_pushed) < between;
-        while let Some(played) = self.unanswered.front().filter(|played| played.tick <= tick) {
+        let mut disturbed =
+            since_pushed < AuthoritativeMotion::NOT_RECENT && i64::from(since_pushed) < between;
+        while let Some(played) = self.pending.front().filter(|played| played.tick <= tick) {
             predicted = played.after.filter(|_| played.tick == tick);
-            pushed |= played.pushed;
-            self.unanswered.pop_front();
+            disturbed |= played.disturbed;
+            self.pending.pop_front();
         }
-        // What was sent before there was a prediction: nothing but idling.
-        while let Some(first) = self.unanswered.front().map(|played| played.tick)
+        // Commands sent before the prediction began: the server played idle ones.
+        while let Some(first) = self.pending.front().map(|played| played.tick)
             && first > tick.after(1)
-            && self.unanswered.len() < UNANSWERED
+            && self.pending.len() < MAX_PENDING
         {
-            let idle = Played { tick: before(first), ..Played::default() };
-            self.unanswered.push_front(idle);
+            let idle = PendingCommand { tick: before(first), ..PendingCommand::default() };
+            self.pending.push_front(idle);
         }
-        let news = News { tick, told: others, exact: &touched };
-        if predicted != Some(motion) || !self.shoved.is_confirmed(&news) {
-            self.replay(motion, &news);
+        let update = ServerUpdate { tick, observed: others, exact: &touched };
+        if predicted != Some(motion) || !self.shoved.is_confirmed(&update) {
+            self.replay(motion, &update);
         }
         let predicted = predicted?;
         let error = predicted.position.as_dvec3().distance(motion.position.as_dvec3());
-        if error > RELOCATED {
+        if error > RELOCATION_DISTANCE {
             self.stats.relocations += 1;
             return None;
         }
         self.stats.compared += 1;
         self.stats.corrections += u64::from(predicted != motion);
-        self.stats.visible_corrections += u64::from(error > VISIBLE);
-        Some(PredictionError { units: error, pushed })
+        self.stats.visible_corrections += u64::from(error > VISIBLE_ERROR);
+        let correction =
+            position_before.zip(position(self.motion())).map(|(before, after)| after - before);
+        let correction = correction.unwrap_or_default();
+        Some(PredictionError { units: error, correction, disturbed })
     }
 
-    /// Takes in that the player is not in the world: there is nothing to
-    /// predict until the server tells where they come back.
-    pub fn lose(&mut self) {
-        self.answered = None;
-        self.unanswered.iter_mut().for_each(|played| played.after = None);
+    /// Forgets the player's motion when the player has left the world: nothing is
+    /// predicted until the next authoritative motion.
+    pub fn reset(&mut self) {
+        self.authoritative = None;
+        self.pending.iter_mut().for_each(|played| played.after = None);
         self.shoved.clear();
     }
 
-    /// Whether the player is shoving something.
+    /// Whether the player shoves a prop.
     pub fn is_shoving(&self) -> bool {
         self.shoved.are_moving()
     }
 
-    /// How well it went so far.
+    /// What has been counted.
     pub fn stats(&self) -> &PredictionStats {
         &self.stats
     }
 
-    /// The map it is played on.
+    /// The map on which the player moves.
     pub fn map(&self) -> &Arc<LoadedMap> {
         &self.map
     }
 
-    fn replay(&mut self, mut motion: PlayerMotion, news: &News) {
-        let code = (self.seconds, &self.map.predictor);
+    fn replay(&mut self, mut motion: PlayerMotion, update: &ServerUpdate) {
+        let movement = (self.seconds, &self.map.predictor);
         if self.is_far_ahead() {
             self.shoved.clear();
         } else {
-            self.shoved.begin_anew(news, &motion, code);
+            self.shoved.restart(update, &motion, movement);
         }
-        for index in 0..self.unanswered.len() {
-            let mut played = self.unanswered[index];
-            motion = self.step(motion, &mut played, news.told);
-            self.unanswered[index] = played;
+        for index in 0..self.pending.len() {
+            let mut played = self.pending[index];
+            motion = self.step(motion, &mut played, update.observed);
+            self.pending[index] = played;
         }
     }
 
     fn is_far_ahead(&self) -> bool {
-        self.unanswered.len() as f64 * self.seconds > FORESEEN
+        self.pending.len() as f64 * self.seconds > PROP_PREDICTION_LIMIT
     }
 
-    /// One tick: the player moves past the others, and what they shove gives way.
-    fn step(&mut self, from: PlayerMotion, played: &mut Played, others: &[Told]) -> PlayerMotion {
+    /// Plays one tick: the player moves among the others, and props that they shove
+    /// give way. Returns the motion after it.
+    fn step(
+        &mut self,
+        from: PlayerMotion,
+        played: &mut PendingCommand,
+        others: &[Observed],
+    ) -> PlayerMotion {
         let begins = before(played.tick);
         let is_far_ahead = self.is_far_ahead();
         if is_far_ahead {
-            // What is not moved on any more must not stay in the way either.
+            // A prop that is no longer predicted must not stay in the way either.
             self.shoved.clear();
         }
         let (seconds, predictor) = (self.seconds, &self.map.predictor);
-        let at = |told| self.shoved.at(told, begins, seconds);
+        let at = |observed| self.shoved.at(observed, begins, seconds);
         let mut around: Vec<EntityState> = others.iter().map(at).collect();
         let own = self.shoved.ids();
         let Predicted { motion, shoved, pushed } =
             predictor.step(from, played.command, seconds, &mut around, &own);
         if !is_far_ahead {
-            let code = (seconds, predictor);
-            self.shoved.advance((played.tick, &motion), &shoved, &around, code);
+            let movement = (seconds, predictor);
+            self.shoved.advance((played.tick, &motion), &shoved, &around, movement);
         }
-        (played.after, played.pushed) = (Some(motion), pushed);
+        (played.after, played.disturbed) = (Some(motion), pushed);
         motion
     }
 }
 
-/// The tick that ends where `tick` begins.
+/// The tick before `tick`.
 fn before(tick: Tick) -> Tick {
     tick.before(1).unwrap_or(tick)
 }

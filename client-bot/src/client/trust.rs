@@ -1,3 +1,6 @@
+//! Which certificate a client accepts as the server's: any on this machine, a pinned
+//! one, or one that an authority has issued.
+
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,20 +15,20 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 use thiserror::Error;
 
-/// Whom a client believes to be the server.
+/// What a client trusts as the server.
 #[derive(Clone, Debug)]
 pub enum Trust {
-    /// Whoever answers on this machine: there is no way between to guard.
+    /// Any server on this machine: there is no network between to be attacked.
     Loopback,
-    /// Who holds the certificate with this SHA-256, which the server prints
-    /// when it starts.
+    /// The server whose certificate has this SHA-256, which the server prints when it
+    /// starts.
     Pin(Fingerprint),
-    /// Who holds a certificate that an authority has issued.
+    /// A server whose certificate was issued by an authority.
     Authority(Authority),
 }
 
-/// Certificate authorities that are believed, and the name that the server's
-/// certificate must carry.
+/// Trusted certificate authorities, and the name that the server's certificate must
+/// carry.
 #[derive(Clone, Debug)]
 pub struct Authority {
     pub(super) roots: Arc<RootCertStore>,
@@ -33,13 +36,13 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// The authorities whose certificates are in this PEM file, for a server
-    /// of this name, which may be an IP address.
+    /// The authorities whose certificates are in this PEM file, for a server of this
+    /// name, which may be an IP address.
     ///
     /// # Errors
     /// The file cannot be read, or holds no certificate.
-    pub fn read(path: &Path, name: &str) -> Result<Self, NoTrust> {
-        let unread = |reason: String| NoTrust::Authority { path: path.to_owned(), reason };
+    pub fn read(path: &Path, name: &str) -> Result<Self, TrustError> {
+        let unread = |reason: String| TrustError::Authority { path: path.to_owned(), reason };
         let mut roots = RootCertStore::empty();
         let found =
             CertificateDer::pem_file_iter(path).map_err(|error| unread(error.to_string()))?;
@@ -55,44 +58,44 @@ impl Authority {
 }
 
 impl Trust {
-    /// Whom to believe at this address: a pin or an authority if there is one,
-    /// and without them only this machine itself.
+    /// What to trust at this address: the pin or the authority if there is one, else
+    /// only a server on this machine.
     ///
     /// # Errors
-    /// Without either, nobody elsewhere can be trusted.
+    /// The server is on another machine and neither pin nor authority is given.
     pub fn new(
         server: IpAddr,
         pin: Option<Fingerprint>,
         authority: Option<Authority>,
-    ) -> Result<Self, NoTrust> {
+    ) -> Result<Self, TrustError> {
         match (pin, authority) {
             (Some(pin), _) => Ok(Self::Pin(pin)),
             (None, Some(authority)) => Ok(Self::Authority(authority)),
             (None, None) if server.is_loopback() => Ok(Self::Loopback),
-            (None, None) => Err(NoTrust::Nobody { server }),
+            (None, None) => Err(TrustError::Unverifiable { server }),
         }
     }
 }
 
-/// Nothing says who the server at an address is.
+/// Why the server at an address cannot be verified.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum NoTrust {
-    /// Nothing was given to know it by.
+pub enum TrustError {
+    /// Neither a pin nor an authority was given.
     #[error(
         "the server at {server} is not on this machine and cannot be told from an impostor; \
          give the certificate's SHA-256, which it prints when it starts, with --pin, or the \
          authority that issued the certificate with --ca"
     )]
-    Nobody {
-        /// Where it is.
+    Unverifiable {
+        /// The server's address.
         server: IpAddr,
     },
-    /// The authorities cannot be had.
+    /// The file of authorities cannot be used.
     #[error("{}: no certificate authority: {reason}", .path.display())]
     Authority {
-        /// Where they should be.
+        /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }
@@ -104,8 +107,8 @@ fn fingerprint(certificate: &[u8]) -> Fingerprint {
     Fingerprint(bytes)
 }
 
-/// Holds a server to its pin during the TLS handshake, if there is one. That
-/// the server has the certificate's key is checked in either case.
+/// Accepts only the pinned certificate during the TLS handshake, or any if there is no
+/// pin. That the server holds the certificate's key is verified in either case.
 #[derive(Debug)]
 pub(super) struct Verifier {
     pub(super) pin: Option<Fingerprint>,
@@ -173,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_pinned_certificate_is_believed() {
+    fn only_the_pinned_certificate_is_accepted() {
         let pin = ABC.parse().unwrap();
         assert!(verify(Some(pin), b"abc").is_ok());
         assert!(verify(Some(pin), b"abd").is_err());
@@ -181,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn elsewhere_a_pin_or_an_authority_is_needed() {
+    fn a_server_elsewhere_needs_a_pin_or_an_authority() {
         let pin: Fingerprint = ABC.parse().unwrap();
         let elsewhere = IpAddr::from([192, 0, 2, 1]);
         let here = IpAddr::from([127, 0, 0, 1]);
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_an_authority_is_named() {
+    fn the_error_names_the_file_without_an_authority() {
         let error = Authority::read(Path::new("no-such-file.pem"), "localhost").unwrap_err();
         assert!(error.to_string().contains("no-such-file.pem"), "{error}");
         let error = Authority::read(Path::new(env!("CARGO_MANIFEST_DIR")), "localhost");

@@ -1,101 +1,79 @@
-use std::collections::HashSet;
-use std::pin::pin;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+//! One bot: joins, plays by its behavior, rejoins after a lost connection, and records
+//! what it measures.
 
-use proto::Tick;
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
 use proto::client::SnapshotReceived;
-use proto::control::{MapHash, MatchEvent, PlayerName};
-use sim::{Buttons, Command, EntityId, EntityState, Kind};
+use proto::control::{MapHash, MatchEvent, PlayerName, Ticket};
+use proto::token::{JoinKey, TokenClaims};
+use sim::{Buttons, Command, EntityState, Kind};
 use tokio::sync::{OnceCell, watch};
 use tracing::{debug, info, warn};
 
-use super::deeds::Deeds;
-use super::distribution::Distribution;
+use super::activity::ActivityRecorder;
+use super::bot_record::{BotRecord, Outcome};
 use super::tally::Tally;
+use crate::behaviors::{BehaviorChoice, Drive, NavGraph, Perception};
 use crate::client::{
-    Client, Connector, JoinError, LoadedMap, Lost, Occasion, Prediction, PredictionStats, Traffic,
+    Backoff, Client, ClientEvent, Connector, Credentials, Disconnected, JoinError, LoadedMap,
+    Prediction,
 };
-use crate::minds::{Drive, Minds, Sight, Ways};
 
-/// How far a bot looks about itself, in units on each axis.
-const SIGHT: f64 = 1200.0;
+/// How far a bot perceives other entities, in units on each axis.
+const PERCEPTION_RADIUS: f64 = 1200.0;
 
-/// Ticks between two looks about: a twentieth of a second at 60 Hz, faster
-/// than anybody reacts.
-const SIGHT_EVERY: u64 = 3;
+/// Ticks between two updates of what a bot perceives: a twentieth of a second at 60 Hz,
+/// faster than anybody reacts.
+const PERCEPTION_INTERVAL: u64 = 3;
 
-/// Snapshots between two looks at what costs more than a glance.
-const LOOK_EVERY: u64 = 30;
+/// Snapshots between two samples of what is expensive to sample.
+const SAMPLE_INTERVAL: u64 = 30;
 
-/// Seconds that stand for a unit of prediction error in a [`Distribution`]: a
-/// bin is then a five hundredth of a unit, and the last one is above twenty.
-pub(super) const UNIT_OF_ERROR: f64 = 0.05;
+/// Commands between two samples of the age of visible entities. Not counted in
+/// snapshots: states age during an outage, when no snapshots arrive.
+const AGE_SAMPLE_INTERVAL: u64 = 30;
 
-/// One bot, before it is let loose.
+/// Seconds for which a bot's connect token is valid.
+const TOKEN_SECONDS: u64 = 60;
+
+/// The navigation graphs of all maps, each explored by the first bot that plays there.
+#[derive(Default)]
+pub(super) struct NavGraphs(Mutex<HashMap<[u8; 32], SharedNavGraph>>);
+
+/// The navigation graph of one map, once it has been explored.
+type SharedNavGraph = Arc<OnceCell<Arc<NavGraph>>>;
+
+impl NavGraphs {
+    fn of(&self, map: [u8; 32]) -> SharedNavGraph {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(map).or_default())
+    }
+}
+
+/// The configuration of one bot.
 pub(super) struct Bot {
     pub(super) connector: Connector,
     pub(super) name: PlayerName,
     pub(super) number: u32,
-    pub(super) minds: Minds,
+    pub(super) behavior: BehaviorChoice,
     pub(super) seed: u64,
-    /// When it sets out.
+    /// How long to wait before joining.
     pub(super) after: Duration,
-    /// How long it knocks where nobody answers.
-    pub(super) patience: Duration,
+    /// How long to retry while no server answers.
+    pub(super) max_join_wait: Duration,
     pub(super) tally: Arc<Tally>,
-    /// Where one can get to, found out by the first bot in the match.
-    pub(super) ways: Arc<OnceCell<Ways>>,
-}
-
-/// What became of a bot.
-pub(super) enum Outcome {
-    /// It could not join.
-    Failed(JoinError),
-    /// It joined and was dropped.
-    Dropped(Lost),
-    /// It played to the end.
-    Played,
-}
-
-/// What a bot has to tell.
-pub(super) struct Record {
-    pub(super) name: PlayerName,
-    pub(super) outcome: Outcome,
-    /// How long it was in the match.
-    pub(super) played: Duration,
-    pub(super) snapshots: u64,
-    /// The first snapshot and the last: of which tick, and when.
-    pub(super) heard: Option<[(Tick, Instant); 2]>,
-    pub(super) snapshot_bytes: u64,
-    pub(super) digests: u64,
-    pub(super) digest_mismatches: u64,
-    /// Time between snapshots.
-    pub(super) gaps: Distribution,
-    pub(super) rtts: Distribution,
-    /// How old the news were of what moved in sight.
-    pub(super) ages: Distribution,
-    pub(super) traffic: Traffic,
-    /// How far it was from where it had been predicted to be, in units of
-    /// [`UNIT_OF_ERROR`].
-    pub(super) errors: Distribution,
-    /// The same while nothing was near enough to push it.
-    pub(super) free_errors: Distribution,
-    pub(super) prediction: PredictionStats,
-    /// Players that died by its doing.
-    pub(super) kills: u64,
-    /// What it did with its time.
-    pub(super) deeds: Deeds,
-    pub(super) tick_rate: f64,
-    pub(super) snapshot_rate: f64,
-    /// Different entities that were ever in its view.
-    pub(super) entities: HashSet<EntityId>,
+    /// The key that seals connect tokens, if the server requires them.
+    pub(super) join_key: Option<JoinKey>,
+    pub(super) nav_graphs: Arc<NavGraphs>,
 }
 
 impl Bot {
-    /// Joins, plays until `end`, and tells how it was.
-    pub(super) async fn run(self, mut end: watch::Receiver<bool>) -> Record {
-        let mut record = Record::new(self.name.clone());
+    /// Joins, plays until `end`, and returns what it measured.
+    pub(super) async fn run(self, mut end: watch::Receiver<bool>) -> BotRecord {
+        let mut record = BotRecord::new(self.name.clone());
         let joined = tokio::select! {
             joined = async {
                 tokio::time::sleep(self.after).await;
@@ -115,32 +93,82 @@ impl Bot {
             }
         };
         self.tally.joined();
-        let begin = Instant::now();
-        let lost = tokio::select! {
-            lost = self.play(&mut client, &mut record) => Some(lost),
-            _ = end.wait_for(|end| *end) => None,
-        };
-        record.played = begin.elapsed();
-        record.take_stock(&client);
-        match lost {
-            Some(lost) => {
-                warn!("{} was dropped: {lost}", self.name);
-                self.tally.lost();
-                record.outcome = Outcome::Dropped(lost);
+        loop {
+            record.has_joined(&client);
+            let begin = Instant::now();
+            let lost = tokio::select! {
+                lost = self.play(&mut client, &mut record) => Some(lost),
+                _ = end.wait_for(|end| *end) => None,
+            };
+            record.played += begin.elapsed();
+            record.collect_stats(&client);
+            let Some(lost) = lost else {
+                client.leave().await;
+                return record;
+            };
+            let ticket = client.ticket();
+            drop(client);
+            match self.rejoin(&lost, ticket, &mut end).await {
+                Some(back) => client = back,
+                None => {
+                    warn!("{} was dropped: {lost}", self.name);
+                    self.tally.lost();
+                    record.outcome = Outcome::Dropped(lost);
+                    return record;
+                }
             }
-            None => client.leave().await,
+            record.reconnects += 1;
         }
-        record
     }
 
-    /// Knocks until somebody answers or patience ends.
+    /// Joins again after the connection was lost; `None` if that is pointless or took
+    /// too long.
+    async fn rejoin(
+        &self,
+        lost: &Disconnected,
+        ticket: Ticket,
+        end: &mut watch::Receiver<bool>,
+    ) -> Option<Client> {
+        if lost.is_final() {
+            return None;
+        }
+        info!("{} lost its connection ({lost}) and tries to rejoin", self.name);
+        let backoff = Backoff::new(self.seed ^ u64::from(self.number));
+        let (name, max_wait) = (&self.name, self.max_join_wait);
+        let credentials = self.credentials(ticket);
+        tokio::select! {
+            joined = self.connector.rejoin(name, MapHash::ANY, &credentials, backoff, max_wait) => {
+                joined.inspect_err(|error| info!("{} gives up: {error}", self.name)).ok()
+            }
+            _ = end.wait_for(|end| *end) => None,
+        }
+    }
+
+    /// A new connect token, as a backend would seal it, and the ticket of an earlier
+    /// connection.
+    fn credentials(&self, ticket: Ticket) -> Credentials {
+        let claims = TokenClaims {
+            // The backend's player numbers begin with 1.
+            player: u64::from(self.number) + 1,
+            name: self.name.clone(),
+            reserved: false,
+            servers: Vec::new(),
+            user_data: Vec::new(),
+        };
+        let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+        let seal = |key: &JoinKey| key.seal(&claims, now + TOKEN_SECONDS).ok();
+        Credentials { token: self.join_key.as_ref().and_then(seal).unwrap_or_default(), ticket }
+    }
+
+    /// Retries until a server answers or the wait is over.
     async fn join(&self) -> Result<Client, JoinError> {
         let begin = Instant::now();
         loop {
-            match self.connector.join(&self.name, MapHash::ANY).await {
-                Err(error @ JoinError::NoAnswer { .. }) if begin.elapsed() < self.patience => {
+            let credentials = self.credentials(Ticket::NONE);
+            match self.connector.join_with(&self.name, MapHash::ANY, &credentials).await {
+                Err(error @ JoinError::NoAnswer { .. }) if begin.elapsed() < self.max_join_wait => {
                     if self.tally.first_to_wait() {
-                        info!("{error} yet; trying for {} s", self.patience.as_secs());
+                        info!("{error} yet; retrying for {} s", self.max_join_wait.as_secs());
                     }
                 }
                 joined => return joined,
@@ -148,32 +176,42 @@ impl Bot {
         }
     }
 
-    /// Plays until the client is lost.
-    async fn play(&self, client: &mut Client, record: &mut Record) -> Lost {
-        let mut mind = self.minds.mind(self.number, self.seed);
+    /// Plays until the client is disconnected.
+    async fn play(&self, client: &mut Client, record: &mut BotRecord) -> Disconnected {
+        loop {
+            match self.play_world(client, record).await {
+                Ok(()) => record.enter_world(client),
+                Err(lost) => return lost,
+            }
+        }
+    }
+
+    /// Plays until the match continues in another world.
+    async fn play_world(
+        &self,
+        client: &mut Client,
+        record: &mut BotRecord,
+    ) -> Result<(), Disconnected> {
+        let mut behavior = self.behavior.behavior(self.number, self.seed);
         let Some(map) = client.prediction().map(|prediction| Arc::clone(prediction.map())) else {
             unreachable!("a connector gives a client its map");
         };
-        record.deeds = Deeds::new(&map.world);
-        let ways = match self.learn_ways(&map, client, record).await {
-            Ok(ways) => ways,
-            Err(lost) => return lost,
-        };
+        if record.reconnects == 0 && record.worlds == 1 {
+            record.activity = ActivityRecorder::new(&map.world);
+        }
+        let Some(nav) = self.explore_map(&map, client, record).await? else { return Ok(()) };
         let mut driver = Drive::new(self.seed ^ u64::from(self.number));
-        let (mut others, mut looks) = (Vec::new(), 0_u64);
+        let (mut others, mut commands) = (Vec::new(), 0_u64);
         loop {
-            match client.next().await {
-                Ok(Occasion::Snapshot { snapshot, error }) => {
-                    self.note(snapshot, client, record);
+            match client.next().await? {
+                ClientEvent::NewWorld => return Ok(()),
+                ClientEvent::Snapshot { snapshot, error } => {
+                    self.record_snapshot(snapshot, client, record);
                     if let Some(error) = error {
-                        let units = Duration::from_secs_f64(error.units * UNIT_OF_ERROR);
-                        record.errors.record(units);
-                        if !error.pushed && error.units > 0.1 {
-                            let own = snapshot.answer;
-                            debug!("{}: {} units off at {own:?}", self.name, error.units);
-                        }
-                        if !error.pushed {
-                            record.free_errors.record(units);
+                        record.observations().record_error(error);
+                        if !error.disturbed && error.units > 0.1 {
+                            let own = snapshot.own_motion;
+                            debug!("{}: predicted {} units off {own:?}", self.name, error.units);
                         }
                     }
                     while let Some((tick, event)) = client.next_event() {
@@ -187,55 +225,70 @@ impl Bot {
                         }
                     }
                 }
-                Ok(Occasion::CommandDue) => {
+                // The map of the next world is still being loaded.
+                ClientEvent::CommandDue if client.prediction().is_none() => {
+                    client.command(Command::default());
+                }
+                ClientEvent::CommandDue => {
                     let own = client.motion().map(|(_, motion)| motion);
                     let tank = vehicle(client);
                     let here = own.map(|own| own.position.as_dvec3());
                     let here = here.or(tank.map(|tank| tank.position));
-                    if let Some(here) = here.filter(|_| looks.is_multiple_of(SIGHT_EVERY)) {
+                    if let Some(here) =
+                        here.filter(|_| commands.is_multiple_of(PERCEPTION_INTERVAL))
+                    {
                         others.clear();
-                        others.extend(client.others(here, SIGHT));
+                        others.extend(client.others(here, PERCEPTION_RADIUS));
                     }
-                    looks += 1;
-                    let sight = Sight { own, others: &others, map: &map.world, ways };
+                    commands += 1;
+                    let perception =
+                        Perception { own, others: &others, map: &map.world, nav: &nav };
                     let command = match tank {
                         Some(tank) => {
-                            let command = driver.decide(&tank, &sight);
-                            record.deeds.note_driving(command.buttons.contains(Buttons::GRENADE));
+                            let command = driver.decide(&tank, &perception);
+                            let drops = command.buttons.contains(Buttons::GRENADE);
+                            record.activity.record_driving(drops);
                             command
                         }
-                        None => mind.decide(&sight),
+                        None => behavior.decide(&perception),
                     };
                     let shoves = client.prediction().is_some_and(Prediction::is_shoving);
-                    record.deeds.note(own.as_ref(), command, shoves);
+                    record.activity.record_tick(own.as_ref(), command, shoves);
                     client.command(command);
+                    if commands.is_multiple_of(AGE_SAMPLE_INTERVAL) {
+                        self.sample_ages(client, record);
+                    }
                 }
-                Err(lost) => return lost,
             }
         }
     }
 
-    /// Finds out where one can get to, or waits for whoever is about it; and stands
-    /// still in the match meanwhile.
-    async fn learn_ways(
+    /// Explores the map, or waits for the bot that does, and stands still in the match
+    /// meanwhile; `None` if the match continues in another world.
+    async fn explore_map(
         &self,
         map: &Arc<LoadedMap>,
         client: &mut Client,
-        record: &mut Record,
-    ) -> Result<&Ways, Lost> {
+        record: &mut BotRecord,
+    ) -> Result<Option<Arc<NavGraph>>, Disconnected> {
         let map = Arc::clone(map);
-        // On a thread of its own: this one has other bots to play.
-        let explored = self.ways.get_or_init(async || {
-            let explored = tokio::task::spawn_blocking(move || Ways::explore(&map.world)).await;
+        let shared = self.nav_graphs.of(map.world.hash());
+        // On a blocking thread: this one runs other bots.
+        let explored = shared.get_or_init(async || {
+            let explore = move || Arc::new(NavGraph::explore(&map.world));
+            let explored = tokio::task::spawn_blocking(explore).await;
             explored.unwrap_or_else(|crash| std::panic::resume_unwind(crash.into_panic()))
         });
         let mut explored = pin!(explored);
         loop {
             tokio::select! {
-                ways = &mut explored => return Ok(ways),
-                occasion = client.next() => match occasion? {
-                    Occasion::Snapshot { snapshot, .. } => self.note(snapshot, client, record),
-                    Occasion::CommandDue => {
+                nav = &mut explored => return Ok(Some(Arc::clone(nav))),
+                event = client.next() => match event? {
+                    ClientEvent::NewWorld => return Ok(None),
+                    ClientEvent::Snapshot { snapshot, .. } => {
+                        self.record_snapshot(snapshot, client, record);
+                    }
+                    ClientEvent::CommandDue => {
                         client.command(Command::default());
                     }
                 },
@@ -243,87 +296,44 @@ impl Bot {
         }
     }
 
-    fn note(&self, snapshot: SnapshotReceived, client: &Client, record: &mut Record) {
+    fn record_snapshot(&self, snapshot: SnapshotReceived, client: &Client, record: &mut BotRecord) {
         let agrees = snapshot.digest_agrees != Some(false);
         if !agrees {
-            debug!("{}: tick {} does not agree", self.name, snapshot.tick);
+            debug!("{}: digest mismatch at tick {}", self.name, snapshot.tick);
         }
         self.tally.snapshot(agrees);
+        let now = Instant::now();
         if let Some(gap) = snapshot.gap {
-            record.gaps.record(gap);
+            record.observations().gaps.record(gap);
         }
-        if record.snapshots.is_multiple_of(LOOK_EVERY) {
+        if let Some(clock) = &mut record.clock {
+            clock.arrived(now, snapshot.tick, client.rtt());
+        }
+        if record.snapshots.is_multiple_of(SAMPLE_INTERVAL) {
             record.rtts.record(client.rtt());
             record.entities.extend(client.session().entities().map(|entity| entity.id));
-            self.note_ages(snapshot.tick, client, record);
         }
         record.snapshots += 1;
-        let heard = (snapshot.tick, Instant::now());
-        record.heard = Some([record.heard.map_or(heard, |[first, _]| first), heard]);
+        let arrival = (snapshot.tick, now);
+        record.arrivals = Some([record.arrivals.map_or(arrival, |[first, _]| first), arrival]);
+    }
+
+    /// Samples the age of the states of all visible entities that move.
+    fn sample_ages(&self, client: &Client, record: &mut BotRecord) {
+        let (Some((_, own)), Some(clock)) = (client.motion(), &record.clock) else { return };
+        let (here, now) = (own.position.as_dvec3(), Instant::now());
+        let moving = client.session().observed_entities().filter(|(_, entity)| {
+            let is_near = (entity.position - here).abs().max_element() < PERCEPTION_RADIUS;
+            is_near && !entity.asleep && entity.velocity != glam::DVec3::ZERO
+        });
+        let ages: Vec<Duration> = moving.filter_map(|(tick, _)| clock.age(now, tick)).collect();
+        let observations = record.observations();
+        ages.into_iter().for_each(|age| observations.ages.record(age));
     }
 }
 
-impl Bot {
-    /// Notes how old the news are of what moves in sight.
-    fn note_ages(&self, now: Tick, client: &Client, record: &mut Record) {
-        let session = client.session();
-        let (Some((_, own)), Some(hello)) = (client.motion(), session.hello()) else { return };
-        let here = own.position.as_dvec3();
-        for (told, entity) in session.told() {
-            let in_sight = (entity.position - here).abs().max_element() < SIGHT;
-            if in_sight && !entity.asleep && entity.velocity != glam::DVec3::ZERO {
-                let ticks = now.distance(told).max(0) as f64;
-                let age = Duration::from_secs_f64(ticks / f64::from(hello.tick_rate.get()));
-                record.ages.record(age);
-            }
-        }
-    }
-}
-
-/// The vehicle that the client's player drives, if they drive one.
+/// The vehicle that the client's player drives, if any.
 fn vehicle(client: &Client) -> Option<EntityState> {
     let own = client.session().entity(client.session().player()?)?;
     matches!(own.kind, Kind::Vehicle { .. }).then_some(own)
-}
-
-impl Record {
-    /// Nothing to tell yet.
-    pub(super) fn new(name: PlayerName) -> Self {
-        Self {
-            name,
-            outcome: Outcome::Played,
-            played: Duration::ZERO,
-            snapshots: 0,
-            heard: None,
-            snapshot_bytes: 0,
-            digests: 0,
-            digest_mismatches: 0,
-            gaps: Distribution::new(),
-            rtts: Distribution::new(),
-            ages: Distribution::new(),
-            errors: Distribution::new(),
-            free_errors: Distribution::new(),
-            prediction: PredictionStats::default(),
-            deeds: Deeds::default(),
-            tick_rate: 0.0,
-            snapshot_rate: 0.0,
-            traffic: Traffic::default(),
-            kills: 0,
-            entities: HashSet::new(),
-        }
-    }
-
-    /// Takes over what the client has counted by itself.
-    fn take_stock(&mut self, client: &Client) {
-        let stats = client.session().stats();
-        self.snapshot_bytes = stats.snapshot_bytes;
-        self.digests = stats.digests;
-        self.digest_mismatches = stats.digest_mismatches;
-        self.prediction = client.prediction().map(|p| *p.stats()).unwrap_or_default();
-        self.traffic = client.traffic();
-        let hello = client.session().hello();
-        self.tick_rate = hello.map_or(0.0, |hello| f64::from(hello.tick_rate.get()));
-        self.snapshot_rate = hello.map_or(0.0, |hello| f64::from(hello.snapshot_rate.get()));
-        self.entities.extend(client.session().entities().map(|entity| entity.id));
-    }
 }

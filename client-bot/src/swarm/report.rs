@@ -1,73 +1,112 @@
+//! The report of a swarm: what all its bots measured, summed up.
+
+mod text;
+
 use std::collections::HashSet;
-use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use super::bot::{Outcome, Record, UNIT_OF_ERROR};
-use super::deeds::Doings;
-use super::distribution::Distribution;
+use super::activity::BotActivity;
+use super::bot_record::{BotRecord, JOINING, Outcome};
+use super::histogram::Histogram;
+use super::observations::{Observations, SECONDS_PER_UNIT};
 use crate::client::JoinError;
 
-/// How the server treated a swarm. Rates and times are over the bots that
-/// joined, while they were in the match.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// What a swarm measured. Rates and times are of the bots that joined, while they were
+/// in the match; gaps, ages, prediction errors and jumps are without the first second
+/// after joining, which is in [`Report::joining`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// Bots that were to play.
+    /// Bots in all.
     pub bots: u32,
     /// Bots that joined.
     pub joined: u32,
-    /// Bots that the server did not let in.
+    /// Bots that the server refused.
     pub refused: u32,
-    /// Bots that did not join for another reason.
+    /// Bots that could not join for another reason.
     pub unreachable: u32,
-    /// Bots that joined and were dropped before the end.
+    /// Bots that joined and were disconnected for good before the end.
     pub dropped: u32,
-    /// Seconds that a bot was in the match, on average.
+    /// How often a bot lost its connection and rejoined.
+    pub reconnects: u64,
+    /// Fewest worlds that any bot was in: one, and one more for each round or map after
+    /// the first that it followed into.
+    pub worlds_min: u64,
+    /// Average time of a bot in the match, in seconds.
     pub seconds: f64,
     /// Snapshots a second.
     pub snapshots_per_second: Rates,
-    /// Ticks a second that the server went on by, as its snapshots tell.
+    /// The server's ticks per second, by the ticks of its snapshots.
     pub server_ticks_per_second: Rates,
-    /// Milliseconds by which the swarm's own threads woke too late.
-    pub own_lateness_ms: Times,
-    /// What gave out first, if bots did not see the snapshots that the server
+    /// How late the swarm's own timers fired, in milliseconds. While that is long, the
+    /// report says little about the server.
+    pub scheduling_delay_ms: Times,
+    /// What limited the snapshot rate, if bots received fewer snapshots than the server
     /// was to send.
-    pub gave_out: Option<GaveOut>,
+    pub bottleneck: Option<Bottleneck>,
     /// Milliseconds between two snapshots.
     pub snapshot_gap_ms: Times,
-    /// Milliseconds to the server and back.
+    /// Round-trip times in milliseconds.
     pub rtt_ms: Times,
-    /// Milliseconds since the news of what moves in sight, whenever looked at.
+    /// Ages in milliseconds of the states of visible entities that move, sampled
+    /// regularly: how long ago the server was at the tick of the state, by an estimate
+    /// of its clock that assumes the quickest delivery seen.
     pub visible_age_ms: Times,
-    /// Kilobits a second and bot, on average.
+    /// Average kilobits per second and bot.
     pub kbit_per_second: Bandwidth,
+    /// The 99th percentile over the bots.
     /// The same of the bot that 99 % are not above.
     pub kbit_per_second_p99: Bandwidth,
-    /// Units between where players were and where they had been predicted to be.
+    /// Distance in units between authoritative and predicted positions.
     pub prediction_error: Errors,
-    /// The same but for answers to players who may have been pushed, as
-    /// [`PredictionError::pushed`](crate::client::PredictionError::pushed) has it.
-    pub prediction_error_free: Errors,
-    /// Visible corrections (above a tenth of a unit) a minute and bot.
+    /// The same without motions that something unpredictable may have disturbed, see
+    /// [`PredictionError::disturbed`](crate::client::PredictionError::disturbed).
+    pub prediction_error_undisturbed: Errors,
+    /// Corrections of more than a tenth of a unit, a minute and bot.
     pub corrections_per_minute: f64,
+    /// Corrections that moved the predicted position of the latest command by more than
+    /// four units, a minute and bot: visible, unless they are smoothed. The prediction
+    /// error was at an earlier tick, and may be greater or smaller.
+    pub jumps_per_minute: f64,
+    /// Those that move the view by more than four units in a frame after they are
+    /// smoothed over a tenth of a second, a minute and bot.
+    pub smoothed_jumps_per_minute: f64,
+    /// The first second after joining and loading the map.
+    pub joining: Joining,
     /// Digests that bots checked.
     pub digests: u64,
-    /// Digests that did not agree with what the server meant.
+    /// Digests that did not match.
     pub digest_mismatches: u64,
-    /// Different entities that the bot which saw the fewest has seen.
-    pub entities_seen_least: usize,
-    /// Different entities that all bots together have seen.
+    /// Different entities that the bot with the fewest was sent.
+    pub entities_seen_min: usize,
+    /// Different entities that all bots together were sent.
     pub entities_seen: usize,
-    /// What the bots did with their time.
-    pub doings: Doings,
-    /// Players that died by a bot's doing.
+    /// How the bots spent their time.
+    pub activity: BotActivity,
+    /// Players that bots killed.
     pub kills: u64,
-    /// What went wrong, bot by bot.
+    /// What went wrong, one line per bot.
     pub failures: Vec<String>,
 }
 
-/// A rate over bots.
+/// What the bots observed in the first second after joining; each figure is defined as
+/// in [`Report`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Joining {
+    /// Milliseconds between two snapshots.
+    pub snapshot_gap_ms: Times,
+    /// Ages in milliseconds of the states of visible entities that move.
+    pub visible_age_ms: Times,
+    /// Distance in units between authoritative and predicted positions.
+    pub prediction_error: Errors,
+    /// The same without motions that something unpredictable may have disturbed.
+    pub prediction_error_undisturbed: Errors,
+    /// Corrections that moved the own player by more than four units, of all bots.
+    pub jumps: u64,
+}
+
+/// A rate, averaged over bots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Rates {
     /// Over all bots.
@@ -76,170 +115,202 @@ pub struct Rates {
     pub min: f64,
 }
 
-/// What was too slow for bots to see every snapshot.
+/// What kept the bots from receiving every snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum GaveOut {
-    /// The swarm's own threads: more bots than this machine can play.
+pub enum Bottleneck {
+    /// The swarm's own threads: more bots than this machine can run.
     Swarm,
-    /// The server's tick.
+    /// The server's tick, which is slower than its rate.
     Server,
-    /// What is between the two: the path, or the thread that sends.
+    /// The network path between the two, or the thread that sends.
     Path,
 }
 
-/// How lengths of time are distributed, in milliseconds.
+/// Percentiles of durations, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Times {
-    /// Half are not longer.
+    /// The median.
     pub p50: f64,
-    /// 99 % are not longer.
+    /// The 99th percentile.
     pub p99: f64,
-    /// The longest.
+    /// The maximum.
     pub max: f64,
 }
 
-/// How prediction errors are distributed, in units.
+/// Percentiles of prediction errors, in units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Errors {
-    /// How many predictions could be compared.
+    /// Number of predictions that were compared.
     pub compared: u64,
-    /// Half are not greater.
+    /// The median.
     pub p50: f64,
-    /// 99 % are not greater.
+    /// The 99th percentile.
     pub p99: f64,
-    /// The greatest.
+    /// The maximum.
     pub max: f64,
 }
 
-/// What a bot's line carried, in kilobits a second.
+/// What a bot's connection carried, in kilobits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Bandwidth {
     /// UDP payload from the server.
     pub down: f64,
     /// UDP payload to the server.
     pub up: f64,
-    /// Snapshots alone, without what QUIC adds.
+    /// Snapshots alone, without QUIC's overhead.
     pub snapshots: f64,
 }
 
-/// Share of the snapshots, or ticks, there should be that is as good as all.
+/// Share of the expected snapshots, or ticks, that counts as all of them.
 const ENOUGH: f64 = 0.97;
 
 impl Report {
-    /// Sums up what the bots have to tell.
-    pub(super) fn new(bots: u32, records: Vec<Record>, lateness: &Distribution) -> Self {
+    /// Sums up the records of all bots, and how late their threads were.
+    pub(super) fn new(bots: u32, records: Vec<BotRecord>, scheduling_delay: &Histogram) -> Self {
+        let is_player = |record: &&BotRecord| !matches!(record.outcome, Outcome::Failed(_));
+        let players: Vec<&BotRecord> = records.iter().filter(is_player).collect();
+        let mut report = Self {
+            bots,
+            joined: players.len() as u32,
+            scheduling_delay_ms: Times::of([scheduling_delay].into_iter()),
+            failures: records.iter().filter_map(failure).collect(),
+            ..Self::default()
+        };
+        report.count_failures(&records);
+        report.sum_connections(&players);
+        report.sum_observations(&players);
+        report.bottleneck = report.find_bottleneck(&players);
+        report
+    }
+
+    fn count_failures(&mut self, records: &[BotRecord]) {
         let count = |wanted: fn(&Outcome) -> bool| {
             records.iter().filter(|record| wanted(&record.outcome)).count() as u32
         };
         let failed = count(|outcome| matches!(outcome, Outcome::Failed(_)));
-        let refused = count(|outcome| matches!(outcome, Outcome::Failed(JoinError::Refused(_))));
-        let dropped = count(|outcome| matches!(outcome, Outcome::Dropped(_)));
-        let failures = records.iter().filter_map(failure).collect();
+        self.refused = count(|outcome| matches!(outcome, Outcome::Failed(JoinError::Refused(_))));
+        self.unreachable = failed - self.refused;
+        self.dropped = count(|outcome| matches!(outcome, Outcome::Dropped(_)));
+    }
 
-        let players: Vec<&Record> =
-            records.iter().filter(|record| !matches!(record.outcome, Outcome::Failed(_))).collect();
+    /// Sums up what the connections carried.
+    fn sum_connections(&mut self, players: &[&BotRecord]) {
+        let sum = |of: fn(&BotRecord) -> u64| players.iter().map(|player| of(player)).sum::<u64>();
         let seconds: f64 = players.iter().map(|player| player.played.as_secs_f64()).sum();
-        let sum = |of: fn(&Record) -> u64| players.iter().map(|player| of(player)).sum::<u64>();
-        let per_second = |count: u64, seconds: f64| ratio(count as f64, seconds);
-        let kbit = |bytes: u64| per_second(bytes, seconds) * 8.0 / 1000.0;
-        let rates =
-            players.iter().map(|player| per_second(player.snapshots, player.played.as_secs_f64()));
-        let snapshots_per_second = Rates {
-            mean: per_second(sum(|player| player.snapshots), seconds),
-            min: rates.reduce(f64::min).unwrap_or_default(),
+        let kbit = |bytes: u64| ratio(bytes as f64, seconds) * 8.0 / 1000.0;
+        let rate =
+            |player: &&BotRecord| ratio(player.snapshots as f64, player.played.as_secs_f64());
+        let ticks: Vec<f64> = players.iter().filter_map(|player| tick_rate_of(player)).collect();
+        self.reconnects = sum(|player| player.reconnects);
+        self.worlds_min = players.iter().map(|player| player.worlds).min().unwrap_or(0);
+        self.seconds = ratio(seconds, players.len() as f64);
+        self.snapshots_per_second = Rates {
+            mean: ratio(sum(|player| player.snapshots) as f64, seconds),
+            min: players.iter().map(rate).reduce(f64::min).unwrap_or_default(),
         };
-        let ticks: Vec<f64> = players.iter().filter_map(|player| ticks_a_second(player)).collect();
-        let server_ticks_per_second = Rates {
+        self.server_ticks_per_second = Rates {
             mean: ratio(ticks.iter().sum(), ticks.len() as f64),
             min: ticks.iter().copied().reduce(f64::min).unwrap_or_default(),
         };
-        let own_lateness_ms = Times::of([lateness].into_iter());
-        let tick_rate = players.iter().map(|player| player.tick_rate).fold(0.0, f64::max);
-        let snapshot_rate = players.iter().map(|player| player.snapshot_rate).fold(0.0, f64::max);
-        let gave_out = (snapshots_per_second.mean < ENOUGH * snapshot_rate).then(|| {
-            if own_lateness_ms.p99 > 1000.0 / tick_rate {
-                GaveOut::Swarm
-            } else if server_ticks_per_second.mean < ENOUGH * tick_rate {
-                GaveOut::Server
-            } else {
-                GaveOut::Path
-            }
-        });
-        let seen: HashSet<_> = players.iter().flat_map(|player| &player.entities).collect();
-        Self {
-            bots,
-            joined: players.len() as u32,
-            refused,
-            unreachable: failed - refused,
-            dropped,
-            seconds: ratio(seconds, players.len() as f64),
-            snapshots_per_second,
-            server_ticks_per_second,
-            own_lateness_ms,
-            gave_out,
-            snapshot_gap_ms: Times::of(players.iter().map(|player| &player.gaps)),
-            rtt_ms: Times::of(players.iter().map(|player| &player.rtts)),
-            visible_age_ms: Times::of(players.iter().map(|player| &player.ages)),
-            kbit_per_second: Bandwidth {
-                down: kbit(sum(|player| player.traffic.down)),
-                up: kbit(sum(|player| player.traffic.up)),
-                snapshots: kbit(sum(|player| player.snapshot_bytes)),
-            },
-            kbit_per_second_p99: Bandwidth::p99(&players),
-            prediction_error: Errors::of(players.iter().map(|player| &player.errors)),
-            prediction_error_free: Errors::of(players.iter().map(|player| &player.free_errors)),
-            corrections_per_minute: per_second(
-                sum(|player| player.prediction.visible_corrections),
-                seconds,
-            ) * 60.0,
-            digests: sum(|player| player.digests),
-            digest_mismatches: sum(|player| player.digest_mismatches),
-            entities_seen_least: players
-                .iter()
-                .map(|player| player.entities.len())
-                .min()
-                .unwrap_or_default(),
-            entities_seen: seen.len(),
-            doings: Doings::of(players.iter().map(|player| &player.deeds), tick_rate),
-            kills: sum(|player| player.kills),
-            failures,
-        }
+        self.rtt_ms = Times::of(players.iter().map(|player| &player.rtts));
+        self.kbit_per_second = Bandwidth {
+            down: kbit(sum(|player| player.traffic.down)),
+            up: kbit(sum(|player| player.traffic.up)),
+            snapshots: kbit(sum(|player| player.snapshot_bytes)),
+        };
+        self.kbit_per_second_p99 = Bandwidth::p99(players);
+        self.digests = sum(|player| player.digests);
+        self.digest_mismatches = sum(|player| player.digest_mismatches);
+        let visible_corrections = sum(|player| player.prediction.visible_corrections) as f64;
+        self.corrections_per_minute = ratio(visible_corrections, seconds) * 60.0;
     }
 
-    /// Whether every bot joined, stayed, and saw what the server meant.
+    /// Sums up what the bots observed and did.
+    fn sum_observations(&mut self, players: &[&BotRecord]) {
+        let sum = |of: fn(&BotRecord) -> u64| players.iter().map(|player| of(player)).sum::<u64>();
+        let play_time = |player: &&BotRecord| player.played.saturating_sub(JOINING).as_secs_f64();
+        let play_seconds: f64 = players.iter().map(play_time).sum();
+        let per_minute = |count: u64| ratio(count as f64, play_seconds) * 60.0;
+        let play = players.iter().map(|player| &player.play);
+        self.snapshot_gap_ms = Times::of(play.clone().map(|play| &play.gaps));
+        self.visible_age_ms = Times::of(play.clone().map(|play| &play.ages));
+        self.prediction_error = Errors::of(play.clone().map(|play| &play.errors));
+        self.prediction_error_undisturbed = Errors::of(play.map(|play| &play.undisturbed_errors));
+        self.jumps_per_minute = per_minute(sum(|player| player.play.jumps));
+        self.smoothed_jumps_per_minute = per_minute(sum(|player| player.play.smoothed_jumps));
+        self.joining = Joining::of(players.iter().map(|player| &player.joining));
+        let entities = players.iter().map(|player| player.entities.len());
+        self.entities_seen_min = entities.min().unwrap_or_default();
+        let all: HashSet<_> = players.iter().flat_map(|player| &player.entities).collect();
+        self.entities_seen = all.len();
+        let activities = players.iter().map(|player| &player.activity);
+        self.activity = BotActivity::of(activities, expected_tick_rate(players));
+        self.kills = sum(|player| player.kills);
+    }
+
+    /// What limited the snapshot rate, if anything did.
+    fn find_bottleneck(&self, players: &[&BotRecord]) -> Option<Bottleneck> {
+        let tick_rate = expected_tick_rate(players);
+        let snapshot_rate = players.iter().map(|player| player.snapshot_rate).fold(0.0, f64::max);
+        (self.snapshots_per_second.mean < ENOUGH * snapshot_rate).then(|| {
+            if self.scheduling_delay_ms.p99 > 1000.0 / tick_rate {
+                Bottleneck::Swarm
+            } else if self.server_ticks_per_second.mean < ENOUGH * tick_rate {
+                Bottleneck::Server
+            } else {
+                Bottleneck::Path
+            }
+        })
+    }
+
+    /// Whether every bot joined, stayed, and decoded what the server sent.
     pub fn passed(&self) -> bool {
         self.joined == self.bots && self.dropped == 0 && self.digest_mismatches == 0
     }
 }
 
+impl Joining {
+    fn of<'a>(joining: impl Iterator<Item = &'a Observations> + Clone) -> Self {
+        Self {
+            snapshot_gap_ms: Times::of(joining.clone().map(|joining| &joining.gaps)),
+            visible_age_ms: Times::of(joining.clone().map(|joining| &joining.ages)),
+            prediction_error: Errors::of(joining.clone().map(|joining| &joining.errors)),
+            prediction_error_undisturbed: Errors::of(
+                joining.clone().map(|joining| &joining.undisturbed_errors),
+            ),
+            jumps: joining.map(|joining| joining.jumps).sum(),
+        }
+    }
+}
+
 impl Times {
-    fn of<'a>(distributions: impl Iterator<Item = &'a Distribution>) -> Self {
-        let mut all = Distribution::new();
+    fn of<'a>(distributions: impl Iterator<Item = &'a Histogram>) -> Self {
+        let mut all = Histogram::new();
         distributions.for_each(|distribution| all.merge(distribution));
         let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
         Self {
             p50: milliseconds(all.percentile(50)),
             p99: milliseconds(all.percentile(99)),
-            max: milliseconds(all.longest()),
+            max: milliseconds(all.max()),
         }
     }
 }
 
 impl Errors {
-    fn of<'a>(distributions: impl Iterator<Item = &'a Distribution>) -> Self {
-        let mut all = Distribution::new();
+    fn of<'a>(distributions: impl Iterator<Item = &'a Histogram>) -> Self {
+        let mut all = Histogram::new();
         distributions.for_each(|errors| all.merge(errors));
-        let units = |time: Duration| time.as_secs_f64() / UNIT_OF_ERROR;
+        let units = |time: Duration| time.as_secs_f64() / SECONDS_PER_UNIT;
         let (p50, p99) = (units(all.percentile(50)), units(all.percentile(99)));
-        Self { compared: all.count(), p50, p99, max: units(all.longest()) }
+        Self { compared: all.count(), p50, p99, max: units(all.max()) }
     }
 }
 
 impl Bandwidth {
-    fn p99(players: &[&Record]) -> Self {
-        let of = |bytes: fn(&Record) -> u64| {
-            let rate = |player: &&Record| {
+    fn p99(players: &[&BotRecord]) -> Self {
+        let of = |bytes: fn(&BotRecord) -> u64| {
+            let rate = |player: &&BotRecord| {
                 ratio(bytes(player) as f64 * 8.0 / 1000.0, player.played.as_secs_f64())
             };
             let mut rates: Vec<f64> = players.iter().map(rate).collect();
@@ -255,19 +326,24 @@ impl Bandwidth {
     }
 }
 
-/// Ticks a second that the server went on by while a bot listened.
-fn ticks_a_second(player: &Record) -> Option<f64> {
-    let [(first, began), (last, ended)] = player.heard?;
+/// The tick rate that the server had while a bot received snapshots.
+fn tick_rate_of(player: &BotRecord) -> Option<f64> {
+    let [(first, began), (last, ended)] = player.arrivals?;
     let seconds = ended.duration_since(began).as_secs_f64();
     (seconds > 0.0).then(|| last.distance(first) as f64 / seconds)
 }
 
-/// `a / b`, or nothing of nothing.
+/// The tick rate that the server announced.
+fn expected_tick_rate(players: &[&BotRecord]) -> f64 {
+    players.iter().map(|player| player.tick_rate).fold(0.0, f64::max)
+}
+
+/// `a / b`, or 0 if `b` is 0.
 fn ratio(a: f64, b: f64) -> f64 {
     if b > 0.0 { a / b } else { 0.0 }
 }
 
-fn failure(record: &Record) -> Option<String> {
+fn failure(record: &BotRecord) -> Option<String> {
     match &record.outcome {
         Outcome::Failed(error) => Some(format!("{} could not join: {error}", record.name)),
         Outcome::Dropped(lost) => Some(format!("{} was dropped: {lost}", record.name)),
@@ -275,85 +351,6 @@ fn failure(record: &Record) -> Option<String> {
             Some(format!("{} saw {} mismatches", record.name, record.digest_mismatches))
         }
         Outcome::Played => None,
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { bots, joined, refused, unreachable, dropped, seconds, .. } = self;
-        let (rates, gaps, rtt) = (&self.snapshots_per_second, &self.snapshot_gap_ms, &self.rtt_ms);
-        let line = &self.kbit_per_second;
-        writeln!(
-            out,
-            "bots              {joined} of {bots} joined, {refused} refused, \
-             {unreachable} unreachable, {dropped} dropped, {seconds:.1} s"
-        )?;
-        writeln!(out, "snapshots/s       mean {:.2}, min {:.2}", rates.mean, rates.min)?;
-        writeln!(out, "server            {:.2} ticks a second", self.server_ticks_per_second.mean)?;
-        match self.gave_out {
-            Some(GaveOut::Swarm) => writeln!(out, "gave out first    this swarm's own threads")?,
-            Some(GaveOut::Server) => writeln!(out, "gave out first    the server's tick")?,
-            Some(GaveOut::Path) => writeln!(out, "gave out first    the path, or who sends")?,
-            None => {}
-        }
-        for (what, times) in [
-            ("own lateness", &self.own_lateness_ms),
-            ("snapshot gap", gaps),
-            ("round trip", rtt),
-            ("age in sight", &self.visible_age_ms),
-        ] {
-            let Times { p50, p99, max } = times;
-            writeln!(out, "{what:<18}p50 {p50:.1} ms, p99 {p99:.1} ms, max {max:.1} ms")?;
-        }
-        writeln!(
-            out,
-            "kbit/s per bot    down {:.1} (snapshots {:.1}), up {:.1}",
-            line.down, line.snapshots, line.up
-        )?;
-        let most = &self.kbit_per_second_p99;
-        writeln!(
-            out,
-            "      p99         down {:.1} (snapshots {:.1}), up {:.1}",
-            most.down, most.snapshots, most.up
-        )?;
-        for (what, errors) in [
-            ("prediction error", self.prediction_error),
-            ("  not pushed", self.prediction_error_free),
-        ] {
-            let Errors { compared, p50, p99, max } = errors;
-            writeln!(
-                out,
-                "{what:<18}p50 {p50:.3}, p99 {p99:.3}, max {max:.2} units of {compared} compared"
-            )?;
-        }
-        let corrections = self.corrections_per_minute;
-        writeln!(out, "corrections       {corrections:.1} a minute and bot")?;
-        writeln!(
-            out,
-            "digests           {} checked, {} mismatches",
-            self.digests, self.digest_mismatches
-        )?;
-        let doings = &self.doings;
-        writeln!(
-            out,
-            "deeds             {:.0} units a minute, hindered {:.1} % (at most {} s), ducking {:.0} %, \
-             shoving {:.0} %, {} pads ridden, driving {:.0} %, {} boxes dropped, {} kills",
-            doings.units_per_minute,
-            doings.hindered_share * 100.0,
-            doings.longest_hindered_seconds,
-            doings.crouched_share * 100.0,
-            doings.shoving_share * 100.0,
-            doings.pads_ridden,
-            doings.driving_share * 100.0,
-            doings.cargo_dropped,
-            self.kills
-        )?;
-        write!(
-            out,
-            "entities seen     {} by all, {} by the bot that saw the fewest",
-            self.entities_seen, self.entities_seen_least
-        )?;
-        self.failures.iter().try_for_each(|failure| write!(out, "\n{failure}"))
     }
 }
 
@@ -366,53 +363,70 @@ mod tests {
 
     use super::*;
 
-    /// Ten seconds of a bot that saw so many snapshots and ticks a second of the
-    /// sixty that there should be of each.
-    fn record(snapshots: u64, ticks: u32) -> Record {
-        let mut record = Record::new(PlayerName::new("tester").unwrap());
+    /// The record of a bot that received this many snapshots and ticks a second for ten
+    /// seconds, of the sixty expected of each.
+    fn record(snapshots: u64, ticks: u32) -> BotRecord {
+        let mut record = BotRecord::new(PlayerName::new("tester").unwrap());
         let (seconds, began) = (10, Instant::now());
         record.played = Duration::from_secs(seconds);
         record.snapshots = snapshots * seconds;
         let ended = (Tick(ticks * seconds as u32), began + record.played);
-        record.heard = Some([(Tick(0), began), ended]);
+        record.arrivals = Some([(Tick(0), began), ended]);
         (record.tick_rate, record.snapshot_rate) = (60.0, 60.0);
         record
     }
 
-    fn gave_out(records: Vec<Record>, late: Duration) -> Option<GaveOut> {
-        let mut lateness = Distribution::new();
-        (0..100).for_each(|_| lateness.record(late));
-        Report::new(records.len() as u32, records, &lateness).gave_out
+    fn bottleneck(records: Vec<BotRecord>, late: Duration) -> Option<Bottleneck> {
+        let mut delays = Histogram::new();
+        (0..100).for_each(|_| delays.record(late));
+        Report::new(records.len() as u32, records, &delays).bottleneck
     }
 
     #[test]
-    fn what_gives_out_first_is_named() {
+    fn the_bottleneck_is_named() {
         const IN_TIME: Duration = Duration::from_millis(1);
         const LATE: Duration = Duration::from_millis(20);
         for (snapshots, ticks, late, expected) in [
             (60, 60, IN_TIME, None),
             (59, 59, IN_TIME, None),
-            // Who is late and yet sees everything has no cause to complain.
+            // A late swarm that received every snapshot has no bottleneck.
             (60, 60, LATE, None),
-            (40, 60, LATE, Some(GaveOut::Swarm)),
-            // A swarm that is late itself cannot tell how the server is.
-            (40, 40, LATE, Some(GaveOut::Swarm)),
-            (40, 40, IN_TIME, Some(GaveOut::Server)),
-            (40, 60, IN_TIME, Some(GaveOut::Path)),
+            (40, 60, LATE, Some(Bottleneck::Swarm)),
+            // A swarm that is late itself cannot measure the server.
+            (40, 40, LATE, Some(Bottleneck::Swarm)),
+            (40, 40, IN_TIME, Some(Bottleneck::Server)),
+            (40, 60, IN_TIME, Some(Bottleneck::Path)),
         ] {
             let case = format!("{snapshots} snapshots, {ticks} ticks, {late:?} late");
-            assert_eq!(gave_out(vec![record(snapshots, ticks)], late), expected, "{case}");
+            assert_eq!(bottleneck(vec![record(snapshots, ticks)], late), expected, "{case}");
         }
-        assert_eq!(gave_out(Vec::new(), LATE), None, "nobody played");
+        assert_eq!(bottleneck(Vec::new(), LATE), None, "nobody played");
         let two = vec![record(60, 60), record(40, 60)];
-        assert_eq!(gave_out(two, IN_TIME), Some(GaveOut::Path), "one of two");
+        assert_eq!(bottleneck(two, IN_TIME), Some(Bottleneck::Path), "one of two");
     }
 
     #[test]
-    fn who_could_not_join_says_nothing_of_snapshots() {
+    fn observations_while_joining_are_reported_separately() {
+        let (mut one, mut other) = (record(60, 60), record(60, 60));
+        for (record, milliseconds) in [(&mut one, 17), (&mut other, 18)] {
+            record.joining.gaps.record(Duration::from_millis(400));
+            record.joining.jumps = 1;
+            record.play.gaps.record(Duration::from_millis(milliseconds));
+            record.play.ages.record(Duration::from_millis(3000));
+            record.play.jumps = 3;
+        }
+        let report = Report::new(2, vec![one, other], &Histogram::new());
+        assert_eq!((report.snapshot_gap_ms.max, report.joining.snapshot_gap_ms.max), (18.0, 400.0));
+        assert_eq!((report.visible_age_ms.p99, report.joining.visible_age_ms.p99), (3000.0, 0.0));
+        // Ten seconds each, of which nine are play.
+        assert_eq!((report.jumps_per_minute, report.joining.jumps), (20.0, 2));
+    }
+
+    #[test]
+    fn a_bot_that_could_not_join_says_nothing_about_snapshots() {
         let server = "127.0.0.1:1".parse().unwrap();
         let mut failed = record(0, 0);
         failed.outcome = Outcome::Failed(JoinError::NoAnswer { server });
-        assert_eq!(gave_out(vec![failed], Duration::from_millis(20)), None);
+        assert_eq!(bottleneck(vec![failed], Duration::from_millis(20)), None);
     }
 }

@@ -1,3 +1,5 @@
+//! Counters of a running swarm, shared by its threads.
+
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -5,7 +7,7 @@ use std::time::Instant;
 
 use tokio::sync::Notify;
 
-/// What all bots together have seen so far, for those who watch them live.
+/// What all bots together have counted so far, for the live status.
 pub(super) struct Tally {
     bots: u32,
     joined: AtomicU32,
@@ -18,10 +20,10 @@ pub(super) struct Tally {
     last_look: Mutex<(Instant, u64)>,
 }
 
-/// How a swarm is doing.
+/// The live status of a swarm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Status {
-    /// Bots that are to play.
+    /// Bots in all.
     pub bots: u32,
     /// Bots that are in the match.
     pub playing: u32,
@@ -29,9 +31,9 @@ pub struct Status {
     pub failed: u32,
     /// Bots that joined and were dropped.
     pub lost: u32,
-    /// Snapshots a second and bot since the last look.
+    /// Snapshots a second and bot since the last status.
     pub snapshot_rate: f64,
-    /// Snapshots whose digest did not agree.
+    /// Snapshots whose digest did not match.
     pub mismatches: u64,
 }
 
@@ -64,8 +66,8 @@ impl Tally {
         self.lost.fetch_add(1, Relaxed);
     }
 
-    /// Whether the caller is the first who found nobody answering, so that it
-    /// is said once and not by every bot.
+    /// Whether the caller is the first whose server did not answer, so that this is
+    /// logged once and not by every bot.
     pub(super) fn first_to_wait(&self) -> bool {
         !self.waiting.swap(true, Relaxed)
     }
@@ -78,7 +80,7 @@ impl Tally {
     /// Waits until every bot has joined or failed to.
     pub(super) async fn settled(&self) {
         loop {
-            // Listen first, look then: nothing can come between unnoticed.
+            // Register before the check, so that no notification is missed.
             let changed = self.settled.notified();
             if self.joined.load(Relaxed) + self.failed.load(Relaxed) >= self.bots {
                 return;
@@ -87,7 +89,7 @@ impl Tally {
         }
     }
 
-    /// How it goes now.
+    /// The status now.
     pub(super) fn status(&self) -> Status {
         let (now, snapshots) = (Instant::now(), self.snapshots.load(Relaxed));
         let mut last_look = self.last_look.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,3 +1,5 @@
+//! One client's prediction, against the server's simulation and by itself.
+
 use super::*;
 use glam::Vec3;
 use sim::{Config, EntityId, World};
@@ -22,9 +24,9 @@ fn alone(map: &LoadedMap) -> (World, EntityId) {
     (world, player)
 }
 
-/// What the server says of who was not pushed.
-fn answer(motion: PlayerMotion) -> Answer {
-    Answer::new(motion, Tick(0), None)
+/// The authoritative motion of a player who was never pushed.
+fn answer(motion: PlayerMotion) -> AuthoritativeMotion {
+    AuthoritativeMotion::new(motion, Tick(0), None)
 }
 
 fn wandering(tick: u32) -> Command {
@@ -34,7 +36,7 @@ fn wandering(tick: u32) -> Command {
 }
 
 #[test]
-fn alone_every_bit_is_as_predicted() {
+fn a_lone_player_is_predicted_to_the_bit() {
     let map = arena();
     let (mut world, player) = alone(&map);
     let mut prediction = Prediction::new(map, SECONDS);
@@ -45,7 +47,7 @@ fn alone_every_bit_is_as_predicted() {
         if tick > 10 {
             world.step(&[(player, wandering(tick - 10))]);
             let motion = world.player_motion(player).unwrap();
-            let error = PredictionError { units: 0.0, pushed: false };
+            let error = PredictionError { units: 0.0, correction: DVec3::ZERO, disturbed: false };
             assert_eq!(prediction.reconcile(Tick(tick - 10), answer(motion), &[]), Some(error));
         }
     }
@@ -54,7 +56,7 @@ fn alone_every_bit_is_as_predicted() {
 }
 
 #[test]
-fn what_the_server_did_otherwise_is_mended_in_all_that_follows() {
+fn a_correction_is_carried_through_all_later_commands() {
     let map = arena();
     let (world, player) = alone(&map);
     let start = world.player_motion(player).unwrap();
@@ -63,8 +65,9 @@ fn what_the_server_did_otherwise_is_mended_in_all_that_follows() {
     for tick in 1..=6 {
         prediction.play(&sent(tick, wandering(tick)), &[]);
     }
-    // A shove of a unit that the client knew nothing of.
-    let predicted = prediction.unanswered[1].after.unwrap();
+    // The server moved the player by a unit that the client knew nothing of.
+    let predicted = prediction.pending[1].after.unwrap();
+    let (_, before) = prediction.motion().unwrap();
     let shoved = PlayerMotion { position: predicted.position + Vec3::Z, ..predicted };
     let error = prediction.reconcile(Tick(2), answer(shoved), &[]).unwrap();
     assert!((error.units - 1.0).abs() < 1e-3, "{error:?}");
@@ -73,14 +76,36 @@ fn what_the_server_did_otherwise_is_mended_in_all_that_follows() {
         expected = map.predictor.step(expected, wandering(tick), SECONDS, &mut [], &[]).motion;
     }
     assert_eq!(prediction.motion(), Some((Tick(6), expected)));
-    assert_eq!(prediction.reconcile(Tick(1), answer(start), &[]), None, "old news");
+    let correction = expected.position.as_dvec3() - before.position.as_dvec3();
+    assert_eq!(error.correction, correction);
+    assert_eq!(prediction.reconcile(Tick(1), answer(start), &[]), None, "an old motion");
     assert_eq!(prediction.stats().visible_corrections, 1);
 }
 
-/// What a busy client skips, the server fills with the command before; and what
-/// was sent before anything could be predicted, with idling.
+/// After a stall of the server the client's clock is set back, and other commands are
+/// sent for the same ticks.
 #[test]
-fn skipped_ticks_are_predicted_as_the_server_plays_them() {
+fn commands_sent_again_replace_the_earlier_ones() {
+    let map = arena();
+    let (mut world, player) = alone(&map);
+    let mut prediction = Prediction::new(map, SECONDS);
+    prediction.reconcile(Tick(0), answer(world.player_motion(player).unwrap()), &[]);
+    for tick in 1..=50 {
+        prediction.play(&sent(tick, wandering(tick)), &[]);
+    }
+    for tick in 4..=8 {
+        prediction.play(&sent(tick, wandering(tick + 500)), &[]);
+    }
+    for tick in 1..=8 {
+        world.step(&[(player, wandering(if tick < 4 { tick } else { tick + 500 }))]);
+    }
+    assert_eq!(prediction.motion(), Some((Tick(8), world.player_motion(player).unwrap())));
+}
+
+/// The server fills the ticks that a busy client skipped with the command before them,
+/// and those before the first command with idle ones.
+#[test]
+fn skipped_ticks_are_predicted_as_the_server_fills_them() {
     let map = arena();
     let (mut world, player) = alone(&map);
     let mut prediction = Prediction::new(map, SECONDS);
@@ -103,7 +128,7 @@ fn skipped_ticks_are_predicted_as_the_server_plays_them() {
 }
 
 #[test]
-fn being_put_elsewhere_is_no_error_of_prediction() {
+fn a_relocation_is_no_prediction_error() {
     let map = arena();
     let (world, player) = alone(&map);
     let start = world.player_motion(player).unwrap();
@@ -118,18 +143,18 @@ fn being_put_elsewhere_is_no_error_of_prediction() {
 }
 
 #[test]
-fn what_is_never_answered_is_bounded() {
+fn pending_commands_are_bounded() {
     let mut prediction = Prediction::new(arena(), SECONDS);
     for tick in 0..10_000 {
         prediction.play(&sent(tick, Command::default()), &[]);
     }
-    assert_eq!((prediction.unanswered.len(), prediction.motion()), (UNANSWERED, None));
+    assert_eq!((prediction.pending.len(), prediction.motion()), (MAX_PENDING, None));
 }
 
-/// Without an answer for long, what was shoved is where the server's news have
-/// it, instead of where it was when it was last moved on.
+/// When the pending commands reach too far ahead, a shoved prop is where the server last
+/// reported it, not where it was when its prediction ended.
 #[test]
-fn far_ahead_nothing_shoved_stands_still_in_the_way() {
+fn far_ahead_of_the_server_no_shoved_prop_is_left_in_the_way() {
     let map = arena();
     let (world, player) = alone(&map);
     let start = world.player_motion(player).unwrap();
@@ -142,20 +167,20 @@ fn far_ahead_nothing_shoved_stands_still_in_the_way() {
         velocity: glam::DVec3::ZERO,
         asleep: true,
     };
-    let told = [(Tick(0), body)];
-    prediction.reconcile(Tick(0), answer(start), &told);
+    let observed = [(Tick(0), body)];
+    prediction.reconcile(Tick(0), answer(start), &observed);
     let forward = Command { forward: 127, ..Command::default() };
-    let far = (FORESEEN / SECONDS).round() as u32;
+    let far = (PROP_PREDICTION_LIMIT / SECONDS).round() as u32;
     for tick in 1..=far {
-        prediction.play(&sent(tick, forward), &told);
+        prediction.play(&sent(tick, forward), &observed);
     }
-    assert!(prediction.is_shoving(), "never got there");
-    assert_ne!(prediction.shoved.at(&told[0], Tick(far), SECONDS), body);
+    assert!(prediction.is_shoving(), "the player never reached the prop");
+    assert_ne!(prediction.shoved.at(&observed[0], Tick(far), SECONDS), body);
     for tick in far + 1..=far + 2 {
-        prediction.play(&sent(tick, forward), &told);
+        prediction.play(&sent(tick, forward), &observed);
     }
     assert!(!prediction.is_shoving());
-    assert_eq!(prediction.shoved.at(&told[0], Tick(far + 2), SECONDS), body);
+    assert_eq!(prediction.shoved.at(&observed[0], Tick(far + 2), SECONDS), body);
 }
 
 mod among_others;

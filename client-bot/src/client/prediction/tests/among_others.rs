@@ -1,23 +1,23 @@
-//! Many clients predict at once in a match with things to shove, as far ahead
-//! and with as rounded news as on a perfect line.
+//! Many clients predict at once in a match with props to shove, as far ahead, and from
+//! states as coarsely quantised, as on a perfect connection.
 
 use proto::quantise::{Quantiser, WorldBounds};
 use sim::{Buttons, Random};
 
 use super::*;
 
-/// Ticks from a command to the news of what it led to.
+/// Ticks from sending a command to receiving the state after it.
 const LAG: u32 = 4;
 
-/// Ticks between two answers of the server.
-const ANSWERS: u32 = 6;
+/// Ticks between two authoritative motions.
+const MOTION_INTERVAL: u32 = 6;
 
 /// The same while the player touches something.
-const ANSWERS_TOUCHING: u32 = 2;
+const TOUCHING_INTERVAL: u32 = 2;
 
 const PLAYERS: u64 = 16;
 
-/// Runs, turns, jumps and shoots as a seed has it.
+/// Runs, turns, jumps and shoots at random.
 struct Script {
     random: Random,
     command: Command,
@@ -40,7 +40,7 @@ impl Script {
     }
 }
 
-/// Errors of all who were not pushed, and how many others there were.
+/// The sorted errors of undisturbed predictions, and the number of disturbed ones.
 fn play(objects: u32, players: u64, ticks: u32, fires: bool) -> (Vec<f64>, usize) {
     let map = arena();
     let config = Config { tick_rate: 60, seed: 5, objects, max_players: 64 };
@@ -57,15 +57,15 @@ fn play(objects: u32, players: u64, ticks: u32, fires: bool) -> (Vec<f64>, usize
             (world.join().unwrap(), script, Prediction::new(Arc::clone(&map), SECONDS), None)
         })
         .collect();
-    let mut told: Vec<Told> = Vec::new();
+    let mut observed: Vec<Observed> = Vec::new();
     let mut waiting: VecDeque<Vec<(EntityId, Command)>> = VecDeque::new();
-    let (mut free, mut pushed) = (Vec::new(), 0);
+    let (mut undisturbed, mut disturbed) = (Vec::new(), 0);
     for tick in 1..=ticks {
         let mut commands = Vec::new();
         for (id, script, prediction, _) in &mut clients {
             let command = script.next();
             commands.push((*id, command));
-            let others = near(&told, *id, prediction.motion());
+            let others = near(&observed, *id, prediction.motion());
             prediction.play(&sent(tick, command), &others);
         }
         waiting.push_back(commands);
@@ -75,7 +75,7 @@ fn play(objects: u32, players: u64, ticks: u32, fires: bool) -> (Vec<f64>, usize
         world.step(&waiting.pop_front().unwrap());
         let now = tick - LAG;
         let state = quantiser.quantise(&world.state()).unwrap();
-        told = (0..state.slots())
+        observed = (0..state.slots())
             .filter_map(|slot| {
                 Some((Tick(now), state.entity(slot)?.dequantise(slot as u16, &bounds)))
             })
@@ -85,55 +85,63 @@ fn play(objects: u32, players: u64, ticks: u32, fires: bool) -> (Vec<f64>, usize
                 *pushed_at = Some(Tick(now));
             }
             let Some(motion) = world.player_motion(*id) else {
-                prediction.lose();
+                prediction.reset();
                 continue;
             };
             let touches = world.touched_by(*id).next().is_some();
-            let interval = if touches { ANSWERS_TOUCHING } else { ANSWERS };
+            let interval = if touches { TOUCHING_INTERVAL } else { MOTION_INTERVAL };
             if (now + u32::from(id.slot)).is_multiple_of(interval) {
-                let others = near(&told, *id, Some((Tick(now), motion)));
-                let answer = Answer::new(motion, Tick(now), *pushed_at);
+                let others = near(&observed, *id, Some((Tick(now), motion)));
+                let answer = AuthoritativeMotion::new(motion, Tick(now), *pushed_at);
                 let answer = answer.with_touched(world.touched_by(*id));
                 match prediction.reconcile(Tick(now), answer, &others) {
-                    Some(error) if error.pushed => pushed += 1,
-                    Some(error) => free.push(error.units),
+                    Some(error) if error.disturbed => disturbed += 1,
+                    Some(error) => undisturbed.push(error.units),
                     None => {}
                 }
             }
         }
     }
-    free.sort_by(f64::total_cmp);
-    (free, pushed)
+    undisturbed.sort_by(f64::total_cmp);
+    (undisturbed, disturbed)
 }
 
-fn near(told: &[Told], own: EntityId, motion: Option<(Tick, PlayerMotion)>) -> Vec<Told> {
+fn near(
+    observed: &[Observed],
+    own: EntityId,
+    motion: Option<(Tick, PlayerMotion)>,
+) -> Vec<Observed> {
     let Some((_, motion)) = motion else { return Vec::new() };
     let here = motion.position.as_dvec3();
-    let near =
-        |told: &&Told| told.1.id != own && (told.1.position - here).abs().max_element() < 256.0;
-    told.iter().filter(near).copied().collect()
+    let near = |entity: &&Observed| {
+        entity.1.id != own && (entity.1.position - here).abs().max_element() < 256.0
+    };
+    observed.iter().filter(near).copied().collect()
 }
 
-/// Everybody runs on and on into whatever is there, twice as bad as bots. What
-/// errs is the pose of what they run into for the first time, known to a
-/// sixty-fourth of a unit and a few thousandths of a radian.
+/// Every player keeps running into whatever is there, twice as often as bots do. What
+/// errors remain come from the pose of a body that is touched for the first time, known
+/// to a sixty-fourth of a unit and a few thousandths of a radian.
 #[test]
-fn who_is_not_pushed_is_where_they_were_predicted_to_be() {
+fn undisturbed_players_are_where_they_were_predicted() {
     for (objects, players, share) in [(60, PLAYERS, 0.99), (400, 2 * PLAYERS, 0.98)] {
-        let (free, pushed) = play(objects, players, 1_500, true);
-        let at = |share: f64| free[((free.len() - 1) as f64 * share) as usize];
-        let told = [0.5, 0.95, 0.98, 0.99, 1.0].map(at);
-        println!("{objects} objects: {} not pushed, {pushed} pushed: {told:?}", free.len());
-        assert!(pushed < free.len() / 5, "many count as pushed: little is tested");
-        assert!(at(0.5) < 1e-3 && at(share) < 0.1, "{told:?}");
+        let (undisturbed, disturbed) = play(objects, players, 1_500, true);
+        let at = |share: f64| undisturbed[((undisturbed.len() - 1) as f64 * share) as usize];
+        let percentiles = [0.5, 0.95, 0.98, 0.99, 1.0].map(at);
+        let count = undisturbed.len();
+        println!("{objects} objects: {count} undisturbed, {disturbed} disturbed: {percentiles:?}");
+        assert!(disturbed < count / 5, "too many are disturbed: little is tested");
+        assert!(at(0.5) < 1e-3 && at(share) < 0.1, "{percentiles:?}");
     }
 }
 
 #[test]
-fn alone_with_what_they_shove_players_are_where_they_were_predicted_to_be() {
-    let (free, pushed) = play(60, 1, 3_000, false);
-    let at = |share: f64| free[((free.len() - 1) as f64 * share) as usize];
-    println!("{} not pushed, {pushed} pushed: {:?}", free.len(), [0.5, 0.95, 0.99].map(at));
-    // What leans on another body while it is shoved counts as pushing.
-    assert!(pushed < free.len() / 20 && at(0.99) < 0.1, "{pushed} pushed, {}", at(0.99));
+fn a_lone_player_who_shoves_props_is_where_they_were_predicted() {
+    let (undisturbed, disturbed) = play(60, 1, 3_000, false);
+    let at = |share: f64| undisturbed[((undisturbed.len() - 1) as f64 * share) as usize];
+    let percentiles = [0.5, 0.95, 0.99].map(at);
+    println!("{} undisturbed, {disturbed} disturbed: {percentiles:?}", undisturbed.len());
+    // A prop that rests against another body while it is shoved counts as disturbing.
+    assert!(disturbed < undisturbed.len() / 20, "{disturbed} disturbed");
+    assert!(at(0.99) < 0.1, "{}", at(0.99));
 }

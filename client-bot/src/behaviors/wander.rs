@@ -1,46 +1,47 @@
+//! Wandering about on foot.
+
 use glam::DVec3;
 use sim::{Buttons, Command, EntityState, Kind, Random};
 
-use super::traveller::Traveller;
-use super::ways::Ways;
-use super::{Mind, Sight, heading};
+use super::nav_graph::NavGraph;
+use super::path_follower::PathFollower;
+use super::{Behavior, Perception, heading};
 
-/// Ticks between two looks at how far the bot has come: a third of a second
-/// at 60 Hz, long enough to tell walking from shuffling.
-const LOOK_EVERY: u64 = 20;
+/// Ticks between two checks whether the bot makes progress: a third of a second at
+/// 60 Hz, long enough to tell walking from shuffling.
+const CHECK_INTERVAL: u64 = 20;
 
-/// Units that a bot which wants to move covers between two looks at least. A
-/// crouching walk comes to several times this; a wall in the way does not.
-const LEAST_PROGRESS: f64 = 8.0;
+/// A bot that moves less than this between two checks, in units, is stuck. A crouching
+/// walk covers several times as much.
+const MIN_PROGRESS: f64 = 8.0;
 
-/// How near a prop must be, in units, to be worth walking up to.
-const INTEREST: f64 = 400.0;
+/// Greatest distance, in units, of a prop that a bot walks up to.
+const PROP_RANGE: f64 = 400.0;
 
-/// Largest change of heading in one tick while walking freely: a gentle curve.
-const LARGEST_SWAY: u64 = 400;
+/// Greatest change of heading in one tick while walking freely: a gentle curve.
+const MAX_SWAY: u64 = 400;
 
-/// A bot that travels from place to place, walks about in curves, jumps and
-/// crouches now and then, turns away from what stops it, and walks into props
-/// to push them.
+/// Follows routes to random positions, walks about in curves, jumps and crouches now and
+/// then, turns away from obstacles, and walks into props to push them.
 #[derive(Clone, Debug)]
 pub struct Wander {
     random: Random,
     ticks: u64,
-    /// Where it looks and walks, as in [`Command::yaw`].
+    /// Heading of view and movement, as in [`Command::yaw`].
     yaw: u16,
-    /// Change of `yaw` each tick.
+    /// Change of `yaw` in each tick.
     sway: i16,
-    /// Tick at which it makes a new plan.
+    /// Tick at which it makes another plan.
     plan_ends: u64,
-    /// Tick until which it ducks.
+    /// Tick until which it crouches.
     crouch_until: u64,
-    /// Where it was when it last looked.
-    last_seen: Option<DVec3>,
-    traveller: Traveller,
+    /// Position at the last check of progress.
+    checked_position: Option<DVec3>,
+    path: PathFollower,
 }
 
 impl Wander {
-    /// A bot with this seed.
+    /// A bot whose random numbers come from `seed`.
     pub fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let yaw = random.below(1 << 16) as u16;
@@ -51,8 +52,8 @@ impl Wander {
             sway: 0,
             plan_ends: 0,
             crouch_until: 0,
-            last_seen: None,
-            traveller: Traveller::default(),
+            checked_position: None,
+            path: PathFollower::default(),
         }
     }
 
@@ -62,13 +63,13 @@ impl Wander {
     }
 
     fn is_stuck(&self, position: Option<DVec3>) -> bool {
-        match (position, self.last_seen) {
-            (Some(here), Some(there)) => here.distance(there) < LEAST_PROGRESS,
+        match (position, self.checked_position) {
+            (Some(here), Some(there)) => here.distance(there) < MIN_PROGRESS,
             _ => false,
         }
     }
 
-    /// Turns by a quarter to three quarters, and goes straight for a while.
+    /// Turns by a quarter to three quarters of a turn, and walks straight for a while.
     fn turn_away(&mut self) {
         let turn = (1 << 14) + self.random.below(2 << 14) as u16;
         self.yaw = self.yaw.wrapping_add(turn);
@@ -76,9 +77,9 @@ impl Wander {
         self.plan_ends = self.ticks + 30 + self.random.below(60);
     }
 
-    /// Chooses what to do for the next seconds: travel, walk up to a prop, or on
-    /// in a curve, ducked or upright.
-    fn plan(&mut self, position: Option<DVec3>, others: &[EntityState], ways: &Ways) {
+    /// Chooses what to do for the next seconds: follow a route, walk up to a prop, or
+    /// walk in a curve, crouching or upright.
+    fn plan(&mut self, position: Option<DVec3>, others: &[EntityState], nav: &NavGraph) {
         self.plan_ends = self.ticks + 60 + self.random.below(180);
         self.sway = 0;
         if self.once_in(8) {
@@ -88,36 +89,36 @@ impl Wander {
         match (self.random.below(4), nearest_prop(here, others)) {
             (0..2, Some(there)) => self.yaw = heading(there - here),
             (0..3, _) => {
-                self.traveller.set_out(here, ways, &mut self.random);
-                // The journey is the plan for as long as it lasts.
+                self.path.go_anywhere(here, nav, &mut self.random);
+                // The route is the plan for as long as it lasts.
                 self.plan_ends = self.ticks + 1200;
             }
-            _ => self.sway = self.random.below(2 * LARGEST_SWAY + 1) as i16 - LARGEST_SWAY as i16,
+            _ => self.sway = self.random.below(2 * MAX_SWAY + 1) as i16 - MAX_SWAY as i16,
         }
     }
 }
 
-impl Mind for Wander {
-    fn decide(&mut self, sight: &Sight<'_>) -> Command {
-        let position = sight.own.map(|own| own.position.as_dvec3());
+impl Behavior for Wander {
+    fn decide(&mut self, perception: &Perception<'_>) -> Command {
+        let position = perception.own.map(|own| own.position.as_dvec3());
         let tick = self.ticks;
         self.ticks += 1;
         let mut jump = self.once_in(300);
-        if tick.is_multiple_of(LOOK_EVERY) {
+        if tick.is_multiple_of(CHECK_INTERVAL) {
             if self.is_stuck(position) {
-                self.traveller.stop();
+                self.path.stop();
                 self.turn_away();
                 jump |= self.once_in(2);
             }
-            self.last_seen = position;
+            self.checked_position = position;
         }
         if tick >= self.plan_ends {
-            self.plan(position, sight.others, sight.ways);
+            self.plan(position, perception.others, perception.nav);
         }
-        if self.traveller.is_under_way() {
-            let onward =
-                position.and_then(|here| self.traveller.go_on(here, tick.is_multiple_of(2)));
-            match onward {
+        if self.path.is_active() {
+            let next =
+                position.and_then(|here| self.path.next_command(here, tick.is_multiple_of(2)));
+            match next {
                 Some(command) => {
                     self.yaw = command.yaw;
                     return command;
@@ -138,32 +139,36 @@ impl Mind for Wander {
     }
 }
 
-/// The nearest prop within [`INTEREST`].
+/// The nearest prop within [`PROP_RANGE`].
 fn nearest_prop(here: DVec3, others: &[EntityState]) -> Option<DVec3> {
     let props = others.iter().filter(|other| matches!(other.kind, Kind::Prop { .. }));
     let distance = |prop: &DVec3| prop.distance_squared(here);
     props
         .map(|prop| prop.position)
-        .filter(|prop| distance(prop) < INTEREST * INTEREST)
+        .filter(|prop| distance(prop) < PROP_RANGE * PROP_RANGE)
         .min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::minds::tests::{arena, own_at, prop_at};
+    use crate::behaviors::tests::{arena, own_at, prop_at};
 
-    /// Two seconds at 60 Hz: several looks and at least one plan.
+    /// Two seconds at 60 Hz: several checks and at least one plan.
     const WHILE: usize = 120;
 
-    /// What a mind does that finds itself at these places in turn.
-    fn act(seed: u64, places: impl Iterator<Item = DVec3>, others: &[EntityState]) -> Vec<Command> {
-        let (map, ways) = (arena().0, Ways::default());
-        let mut mind = Wander::new(seed);
-        places
-            .map(|place| {
-                let own = Some(own_at(place));
-                mind.decide(&Sight { own, others, map: &map, ways: &ways })
+    /// The commands of a bot that finds itself at these positions in turn.
+    fn act(
+        seed: u64,
+        positions: impl Iterator<Item = DVec3>,
+        others: &[EntityState],
+    ) -> Vec<Command> {
+        let (map, nav) = (arena().0, NavGraph::default());
+        let mut behavior = Wander::new(seed);
+        positions
+            .map(|position| {
+                let own = Some(own_at(position));
+                behavior.decide(&Perception { own, others, map: &map, nav: &nav })
             })
             .collect()
     }
@@ -180,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bot_that_is_stopped_turns_away() {
+    fn a_stuck_bot_turns_away() {
         for seed in 0..20 {
             let commands = act(seed, std::iter::repeat_n(DVec3::ZERO, WHILE), &[]);
             let first = commands[0].yaw;
@@ -192,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn bots_walk_up_to_props_that_are_near() {
+    fn bots_walk_up_to_near_props() {
         let near = DVec3::new(0.0, 100.0, 0.0);
         let towards = (0..40).filter(|&seed| {
             let props = [prop_at(near), prop_at(near * 10.0)];
@@ -203,19 +208,19 @@ mod tests {
     }
 
     #[test]
-    fn bots_travel_where_their_ways_lead() {
-        let (map, ways) = arena();
+    fn bots_follow_routes() {
+        let (map, nav) = arena();
         let mut random = Random::new(2);
-        let mut here = ways.any(&mut random).unwrap();
-        let mut mind = Wander::new(4);
+        let mut here = nav.random_position(&mut random).unwrap();
+        let mut behavior = Wander::new(4);
         let mut farthest = 0.0_f64;
         let start = here;
-        // A ghost that walks through walls, as fast as a player, gets about
-        // only if it follows its ways.
+        // A player who walks through walls gets far only by following routes.
         for _ in 0..6000 {
             let own = Some(own_at(here));
-            let command = mind.decide(&Sight { own, others: &[], map: &map, ways: &ways });
-            if mind.traveller.is_under_way() {
+            let perception = Perception { own, others: &[], map: &map, nav: &nav };
+            let command = behavior.decide(&perception);
+            if behavior.path.is_active() {
                 let angle = f64::from(command.yaw) / 65_536.0 * std::f64::consts::TAU;
                 here += DVec3::new(angle.cos(), angle.sin(), 0.0) * 5.0;
                 farthest = farthest.max(here.distance(start));
@@ -230,6 +235,6 @@ mod tests {
         let pressed = |key| commands.iter().filter(|c| c.buttons.contains(key)).count();
         let (jumps, crouches) = (pressed(Buttons::JUMP), pressed(Buttons::CROUCH));
         assert!((10..100).contains(&jumps), "{jumps} jumps");
-        assert!((100..3000).contains(&crouches), "{crouches} ticks ducked");
+        assert!((100..3000).contains(&crouches), "{crouches} ticks crouched");
     }
 }

@@ -1,13 +1,13 @@
-//! What bots want: a mind looks at what its client shows and gives the command
-//! of the next tick. Minds draw lots only from their own seed, so the same
-//! seed in front of the same world acts the same. Where one can get to in a
-//! map all of them know from [`Ways`].
+//! How bots decide what to do: a [`Behavior`] gets what its bot perceives and returns the
+//! command of the next tick. A behavior draws random numbers only from its own seed, so
+//! the same seed acts the same in front of the same world. Routes through a map come
+//! from its [`NavGraph`].
 
 mod drive;
 mod fight;
-mod traveller;
+mod nav_graph;
+mod path_follower;
 mod wander;
-mod ways;
 
 use clap::ValueEnum;
 use glam::DVec3;
@@ -16,39 +16,39 @@ use sim::{Command, EntityState, PlayerMotion};
 
 pub use drive::Drive;
 pub use fight::Fight;
+pub use nav_graph::{NavGraph, Waypoint};
 pub use wander::Wander;
-pub use ways::{Waypoint, Ways};
 
-/// What a bot sees of the match when it decides.
+/// What a bot perceives of the match when it decides.
 #[derive(Clone, Copy, Debug)]
-pub struct Sight<'a> {
-    /// How it moves, as predicted; `None` while it is in no place.
+pub struct Perception<'a> {
+    /// Its own predicted motion; `None` while it is not in the world on foot.
     pub own: Option<PlayerMotion>,
-    /// Whatever is around.
+    /// The entities around it.
     pub others: &'a [EntityState],
     /// The map.
     pub map: &'a World,
-    /// Where one can get to in it.
-    pub ways: &'a Ways,
+    /// The navigation graph of the map.
+    pub nav: &'a NavGraph,
 }
 
 /// Something that steers a player.
-pub trait Mind: Send {
+pub trait Behavior: Send {
     /// The command of the next tick.
-    fn decide(&mut self, sight: &Sight<'_>) -> Command;
+    fn decide(&mut self, perception: &Perception<'_>) -> Command;
 }
 
-/// Which minds the bots of a swarm have.
+/// How the bots of a swarm behave: the values of `--behavior`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Minds {
-    /// All walk about and push things.
+pub enum BehaviorChoice {
+    /// All walk about and push props.
     Wander,
-    /// All look for each other and shoot.
+    /// All look for other players and shoot at them.
     Fight,
-    /// Every other one fights.
+    /// Every other bot fights, the rest wander.
     #[default]
     Mix,
-    /// All stand still: what a match costs in which nothing happens.
+    /// All stand still: the cost of a match in which nothing happens.
     Idle,
 }
 
@@ -56,15 +56,15 @@ pub enum Minds {
 #[derive(Clone, Copy, Debug)]
 struct Idle;
 
-impl Mind for Idle {
-    fn decide(&mut self, _: &Sight<'_>) -> Command {
+impl Behavior for Idle {
+    fn decide(&mut self, _: &Perception<'_>) -> Command {
         Command::default()
     }
 }
 
-impl Minds {
-    /// The mind of the bot of this number.
-    pub fn mind(self, number: u32, seed: u64) -> Box<dyn Mind> {
+impl BehaviorChoice {
+    /// The behavior of the bot with this number.
+    pub fn behavior(self, number: u32, seed: u64) -> Box<dyn Behavior> {
         match self {
             Self::Mix if number % 2 == 1 => Box::new(Fight::new(seed)),
             Self::Fight => Box::new(Fight::new(seed)),
@@ -90,11 +90,11 @@ mod tests {
 
     use super::*;
 
-    pub(super) fn arena() -> (Arc<World>, Ways) {
+    pub(super) fn arena() -> (Arc<World>, NavGraph) {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
         let map = Arc::new(World::load(std::path::Path::new(path)).unwrap());
-        let ways = Ways::explore(&map);
-        (map, ways)
+        let nav = NavGraph::explore(&map);
+        (map, nav)
     }
 
     pub(super) fn own_at(position: DVec3) -> PlayerMotion {

@@ -1,0 +1,354 @@
+//! The navigation graph of a map: which positions players can reach from the spawn
+//! points, and by which moves.
+//!
+//! [`NavGraph::explore`] builds it once per map; [`NavGraph::route`] finds the shortest
+//! route between two positions.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use glam::{DVec3, Vec3};
+use maps::{SizeId, Trace, World};
+use sim::{Command, PlayerMotion, Posture, Predictor, Random, Walker};
+
+/// Units between two neighbouring nodes.
+const STRIDE: f32 = 48.0;
+
+/// Highest ledge, in units, that a player walks up.
+const MAX_STEP: f32 = 18.0;
+
+/// Highest ledge, in units, that a jump reaches; a little below what a jump does.
+const MAX_JUMP: f32 = 40.0;
+
+/// Deepest fall, in units, on an edge.
+const MAX_FALL: f32 = 400.0;
+
+/// Seconds of a tick by which a flight is simulated, and most ticks that one may take:
+/// longer than any jump pad throws.
+const TICK: f64 = 1.0 / 60.0;
+const MAX_FLIGHT: usize = 300;
+
+/// A player who stands still and yet moves this far in a tick, in units, is thrown by a
+/// jump pad or moved by a teleporter.
+const MIN_TRANSPORT: f32 = 1.0;
+
+/// Most nodes of a graph: a large map at this stride. In a larger one, bots know the
+/// surroundings of its spawn points.
+const MAX_NODES: usize = 8192;
+
+/// The positions of a map that players can reach from its spawn points.
+#[derive(Clone, Debug, Default)]
+pub struct NavGraph {
+    nodes: Vec<Node>,
+    /// The nodes in each cell of a grid, which differ in height.
+    cells: HashMap<(i32, i32), Vec<u32>>,
+}
+
+/// A position where a player can stand.
+#[derive(Clone, Debug)]
+struct Node {
+    /// Centre of a crouching player's box.
+    position: Vec3,
+    /// Whether there is only room to crouch.
+    crouch: bool,
+    edges: Vec<u32>,
+}
+
+/// One position of a route.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waypoint {
+    /// Centre of a crouching player's box.
+    pub position: DVec3,
+    /// Whether there is only room to crouch.
+    pub crouch: bool,
+}
+
+struct Explorer<'a> {
+    map: &'a World,
+    crouching: SizeId,
+    standing: SizeId,
+    /// From the centre of the crouching box to that of the standing one.
+    rise: Vec3,
+    /// The server's own movement code; without it jump pads and teleporters are ignored.
+    movement: Option<Predictor>,
+}
+
+impl NavGraph {
+    /// Explores the map from its spawn points, by walking, jump pads and teleporters.
+    pub fn explore(map: &Arc<World>) -> Self {
+        let mut graph = Self::default();
+        let (Some(crouching), Some(standing)) = (map.size("crouching"), map.size("standing"))
+        else {
+            return graph;
+        };
+        let height = |size: SizeId| map.sizes()[size.index()].half_extents.z;
+        let rise = Vec3::Z * (height(standing) - height(crouching));
+        let movement = Predictor::new(Arc::clone(map), &[]).ok();
+        let explorer = Explorer { map, crouching, standing, rise, movement };
+        let spawn_points = map.entities().iter().filter(|entity| {
+            matches!(entity.classname(), "info_player_deathmatch" | "info_player_start")
+        });
+        let mut open = VecDeque::new();
+        for origin in spawn_points.filter_map(|entity| entity.origin()) {
+            if let Some(position) = explorer.ground_below(origin.as_vec3()) {
+                open.extend(graph.add(&explorer, position).1);
+            }
+        }
+        while let Some(from) = open.pop_front() {
+            let Node { position, crouch, .. } = graph.nodes[from as usize];
+            if let Some(end) = explorer.transported(position, crouch) {
+                // A player who enters is transported and cannot walk on from here.
+                let (to, new) = graph.add(&explorer, end);
+                open.extend(new);
+                graph.nodes[from as usize].edges.extend((to != from).then_some(to));
+                continue;
+            }
+            for (dx, dy) in [(1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)] {
+                let start = graph.nodes[from as usize].position;
+                let stride = Vec3::new(dx as f32, dy as f32, 0.0) * STRIDE;
+                let Some(end) = explorer.walk(start, stride) else { continue };
+                if graph.nodes.len() >= MAX_NODES {
+                    break;
+                }
+                let (to, new) = graph.add(&explorer, end);
+                open.extend(new);
+                let edges = &mut graph.nodes[from as usize].edges;
+                if to != from && !edges.contains(&to) {
+                    edges.push(to);
+                }
+            }
+        }
+        graph
+    }
+
+    /// The number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is no node.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The position of a random node; `None` if there is none.
+    pub fn random_position(&self, random: &mut Random) -> Option<DVec3> {
+        let count = self.nodes.len() as u64;
+        let index = (count > 0).then(|| random.below(count))?;
+        Some(self.nodes[index as usize].position.as_dvec3())
+    }
+
+    /// The route with the fewest nodes from the node nearest to `from` to the one
+    /// nearest to `to`; empty if there is none.
+    pub fn route(&self, from: DVec3, to: DVec3) -> Vec<Waypoint> {
+        let (Some(start), Some(goal)) = (self.nearest(from), self.nearest(to)) else {
+            return Vec::new();
+        };
+        // Breadth first, forwards: edges have one direction.
+        let mut before = vec![u32::MAX; self.nodes.len()];
+        let mut open = VecDeque::from([start]);
+        before[start as usize] = start;
+        while let Some(node) = open.pop_front() {
+            if node == goal {
+                break;
+            }
+            for &edge in &self.nodes[node as usize].edges {
+                if before[edge as usize] == u32::MAX {
+                    before[edge as usize] = node;
+                    open.push_back(edge);
+                }
+            }
+        }
+        let mut route = Vec::new();
+        let mut node = goal;
+        while before[node as usize] != u32::MAX {
+            let Node { position, crouch, .. } = self.nodes[node as usize];
+            route.push(Waypoint { position: position.as_dvec3(), crouch });
+            if node == start {
+                route.reverse();
+                return route;
+            }
+            node = before[node as usize];
+        }
+        Vec::new()
+    }
+
+    /// The node nearest to a position, among those in its cell and the cells around.
+    fn nearest(&self, position: DVec3) -> Option<u32> {
+        let position = position.as_vec3();
+        let (x, y) = cell(position);
+        let around = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (x + dx, y + dy)));
+        let nodes = around.filter_map(|cell| self.cells.get(&cell)).flatten();
+        let distance = |node: u32| self.nodes[node as usize].position.distance_squared(position);
+        nodes.copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
+    }
+
+    /// The node at a position, and again if it is new.
+    fn add(&mut self, explorer: &Explorer<'_>, position: Vec3) -> (u32, Option<u32>) {
+        let cell = self.cells.entry(cell(position)).or_default();
+        let same =
+            |&&node: &&u32| (self.nodes[node as usize].position.z - position.z).abs() <= MAX_STEP;
+        if let Some(&node) = cell.iter().find(same) {
+            return (node, None);
+        }
+        let node = self.nodes.len() as u32;
+        cell.push(node);
+        let crouch = explorer.map.is_solid(explorer.standing, position + explorer.rise);
+        self.nodes.push(Node { position, crouch, edges: Vec::new() });
+        (node, Some(node))
+    }
+}
+
+impl Explorer<'_> {
+    /// Where a player stands after walking one stride; `None` if they do not get there.
+    fn walk(&self, start: Vec3, stride: Vec3) -> Option<Vec3> {
+        for height in [MAX_STEP, MAX_JUMP] {
+            let up = self.reach(start, start + Vec3::Z * height);
+            let across = self.reach(up, up + stride);
+            if across.distance_squared(up) < (stride * 0.9).length_squared() {
+                continue;
+            }
+            return self.ground_below(across);
+        }
+        None
+    }
+
+    /// Where a player stands after a jump pad or teleporter at their position has
+    /// transported them; `None` if there is none.
+    fn transported(&self, position: Vec3, crouch: bool) -> Option<Vec3> {
+        let movement = self.movement.as_ref()?;
+        let (posture, rise) =
+            if crouch { (Posture::Crouching, Vec3::ZERO) } else { (Posture::Standing, self.rise) };
+        let walker = Walker { posture, grounded: true, ..Walker::default() };
+        let buttons = if crouch { sim::Buttons::CROUCH } else { sim::Buttons::default() };
+        let command = Command { buttons, ..Command::default() };
+        let start = PlayerMotion { position: position + rise, velocity: Vec3::ZERO, walker };
+        let step = |motion| movement.step(motion, command, TICK, &mut [], &[]).motion;
+        let mut motion = step(step(start));
+        if motion.position.distance(start.position) < MIN_TRANSPORT {
+            return None;
+        }
+        for _ in 0..MAX_FLIGHT {
+            if motion.walker.grounded {
+                let feet = if motion.walker.posture == posture { rise } else { self.rise - rise };
+                return self.ground_below(motion.position - feet);
+            }
+            motion = step(motion);
+        }
+        None
+    }
+
+    /// Where a sweep of the crouching box ends.
+    fn reach(&self, start: Vec3, end: Vec3) -> Vec3 {
+        match self.map.find_first_transition(self.crouching, start, end) {
+            Trace::Clear => end,
+            Trace::Hit(hit) => hit.end,
+            Trace::StartSolid => start,
+        }
+    }
+
+    fn ground_below(&self, position: Vec3) -> Option<Vec3> {
+        let below = position - Vec3::Z * MAX_FALL;
+        match self.map.find_first_transition(self.crouching, position, below) {
+            Trace::Hit(hit) if hit.normal.z > 0.7 => Some(hit.end),
+            _ => None,
+        }
+    }
+}
+
+fn cell(position: Vec3) -> (i32, i32) {
+    let index = |axis: f32| (axis / STRIDE).floor() as i32;
+    (index(position.x), index(position.y))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arena() -> Arc<World> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
+        Arc::new(World::load(std::path::Path::new(path)).unwrap())
+    }
+
+    #[test]
+    fn every_spawn_point_of_the_arena_leads_to_most_others() {
+        let map = arena();
+        let graph = NavGraph::explore(&map);
+        assert!(graph.len() > 200, "{} nodes", graph.len());
+        let origins: Vec<DVec3> = map
+            .entities()
+            .iter()
+            .filter(|entity| entity.classname() == "info_player_deathmatch")
+            .filter_map(|entity| entity.origin())
+            .collect();
+        assert!(origins.len() >= 32);
+        let pairs = origins.iter().flat_map(|a| origins.iter().map(move |b| (*a, *b)));
+        let found = pairs.clone().filter(|(a, b)| !graph.route(*a, *b).is_empty()).count();
+        let share = found as f64 / pairs.count() as f64;
+        assert!(share > 0.8, "{share}");
+    }
+
+    /// The trigger that transports a player who stands here.
+    fn transporter(map: &World, position: Vec3) -> Option<&str> {
+        let half = |name| map.sizes()[map.size(name).unwrap().index()].half_extents;
+        let (standing, crouching) = (half("standing"), half("crouching"));
+        let centre = position + Vec3::Z * (standing.z - crouching.z);
+        let body = maps::geometry::Aabb::from_centre(centre.as_dvec3(), standing.as_dvec3());
+        let carries = |entity: &&maps::MapEntity| {
+            matches!(entity.classname(), "trigger_push" | "trigger_teleport")
+                && entity.solids().iter().any(|solid| solid.bounds().overlaps(&body))
+        };
+        map.entities().iter().find(carries).map(|entity| entity.classname())
+    }
+
+    /// Whether nobody walks from one node to the other: neighbours are a stride apart,
+    /// and each may be anywhere within its cell.
+    fn is_flight(from: Vec3, to: Vec3) -> bool {
+        let way = to - from;
+        way.truncate().length() >= 3.0 * STRIDE || way.z > MAX_JUMP + MAX_STEP
+    }
+
+    /// Edges lead over the arena's jump pads and through its teleporters as the movement
+    /// code itself does, and nowhere else through the air.
+    #[test]
+    fn jump_pads_and_teleporters_lead_to_where_a_player_lands() {
+        let map = arena();
+        let graph = NavGraph::explore(&map);
+        let mut taken = HashMap::new();
+        for node in &graph.nodes {
+            for &edge in &node.edges {
+                let lands = graph.nodes[edge as usize].position;
+                if is_flight(node.position, lands) {
+                    let transporter = transporter(&map, node.position);
+                    let transporter = transporter.unwrap_or_else(|| panic!("{node:?} to {lands}"));
+                    assert_eq!(node.edges.len(), 1, "nobody walks on from {node:?}");
+                    *taken.entry(transporter).or_insert(0) += 1;
+                }
+            }
+        }
+        println!("nodes that throw or take away: {taken:?}");
+        assert!(["trigger_push", "trigger_teleport"].iter().all(|kind| taken.contains_key(kind)));
+    }
+
+    #[test]
+    fn a_route_goes_in_strides_through_free_space() {
+        let map = arena();
+        let graph = NavGraph::explore(&map);
+        let size = map.size("crouching").unwrap();
+        let mut random = Random::new(5);
+        let mut steps = 0;
+        for _ in 0..50 {
+            let (from, to) = (
+                graph.random_position(&mut random).unwrap(),
+                graph.random_position(&mut random).unwrap(),
+            );
+            for pair in graph.route(from, to).windows(2) {
+                let [a, b] = [pair[0].position.as_vec3(), pair[1].position.as_vec3()];
+                assert!(!is_flight(a, b) || transporter(&map, a).is_some(), "{a} to {b}");
+                assert!(!map.is_solid(size, b));
+                steps += 1;
+            }
+        }
+        assert!(steps > 100, "{steps}");
+    }
+}

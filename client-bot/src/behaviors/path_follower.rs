@@ -1,0 +1,135 @@
+//! Follows a route of the navigation graph.
+//!
+//! [`PathFollower::go_to`] or [`PathFollower::go_anywhere`] first, then
+//! [`PathFollower::next_command`] every tick for as long as it
+//! [`is_active`](PathFollower::is_active).
+
+use glam::DVec3;
+use sim::{Buttons, Command, Random};
+
+use super::heading;
+use super::nav_graph::{NavGraph, Waypoint};
+
+/// A waypoint nearer than this, in units on the ground, has been reached.
+const REACHED: f64 = 28.0;
+
+/// The same for a waypoint in a jump pad or teleporter, whose edge does not transport a
+/// player yet.
+const ENTERED: f64 = 8.0;
+
+/// Waypoints farther apart than this, in units, are not connected on foot: a jump pad or
+/// a teleporter is in the first.
+const TRANSPORT_DISTANCE: f64 = 144.0;
+
+/// A player this far above a jump pad, in units, has been thrown by it.
+const THROWN: f64 = 60.0;
+
+/// Ticks within which the next waypoint must be reached: two seconds at 60 Hz, ten times
+/// what a free path takes.
+const WAYPOINT_TIMEOUT: u32 = 120;
+
+/// Rise to a waypoint, in units, from which on a bot jumps.
+const JUMP_FROM: f64 = 17.0;
+
+/// Follows a route, waypoint by waypoint.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PathFollower {
+    route: Vec<Waypoint>,
+    next: usize,
+    /// Ticks since the last waypoint was reached.
+    ticks: u32,
+}
+
+impl PathFollower {
+    /// Starts towards a random position.
+    pub(super) fn go_anywhere(&mut self, from: DVec3, nav: &NavGraph, random: &mut Random) {
+        let goal = nav.random_position(random);
+        self.route = goal.map_or_else(Vec::new, |goal| nav.route(from, goal));
+        (self.next, self.ticks) = (0, 0);
+    }
+
+    /// Starts towards `goal`.
+    pub(super) fn go_to(&mut self, from: DVec3, goal: DVec3, nav: &NavGraph) {
+        self.route = nav.route(from, goal);
+        (self.next, self.ticks) = (0, 0);
+    }
+
+    /// Whether there is a waypoint ahead.
+    pub(super) fn is_active(&self) -> bool {
+        self.next < self.route.len()
+    }
+
+    /// Gives the route up.
+    pub(super) fn stop(&mut self) {
+        self.route.clear();
+    }
+
+    /// The command that leads from `position` along the route; `None` at its end, or if
+    /// the next waypoint was not reached in time.
+    pub(super) fn next_command(&mut self, position: DVec3, jumped: bool) -> Option<Command> {
+        self.ticks += 1;
+        let flat = |waypoint: &Waypoint| (waypoint.position - position).truncate().length();
+        while let Some(waypoint) = self.route.get(self.next) {
+            let after = self.route.get(self.next + 1);
+            let transported = after
+                .filter(|after| waypoint.position.distance(after.position) > TRANSPORT_DISTANCE);
+            let is_reached = match transported {
+                None => flat(waypoint) < REACHED,
+                Some(landing) => {
+                    flat(waypoint) < ENTERED
+                        || flat(landing) < REACHED
+                        || position.z - waypoint.position.z > THROWN
+                }
+            };
+            if !is_reached {
+                break;
+            }
+            self.next += 1;
+            self.ticks = 0;
+        }
+        if self.ticks > WAYPOINT_TIMEOUT {
+            self.stop();
+        }
+        let target = self.route.get(self.next)?;
+        let after = self.route.get(self.next + 1);
+        let mut buttons = Buttons::default();
+        let rise = target.position.z - position.z;
+        if rise > JUMP_FROM && !jumped {
+            buttons = buttons | Buttons::JUMP;
+        }
+        if target.crouch || after.is_some_and(|after| after.crouch) {
+            buttons = buttons | Buttons::CROUCH;
+        }
+        let yaw = heading(target.position - position);
+        Some(Command { forward: i8::MAX, yaw, buttons, ..Command::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_jump_pad_is_entered_before_its_flight_begins() {
+        let at = |x, z| Waypoint { position: DVec3::new(x, 0.0, z), crouch: false };
+        let route = vec![at(0.0, 0.0), at(500.0, 200.0)];
+        let mut path = PathFollower { route, next: 0, ticks: 0 };
+        let mut next = |x, z| {
+            path.next_command(DVec3::new(x, 0.0, z), true);
+            path.next
+        };
+        assert_eq!(next(-20.0, 10.0), 0, "on its edge");
+        assert_eq!(next(-12.0, 90.0), 1, "in the air");
+        assert_eq!(next(490.0, 210.0), 2, "landed");
+    }
+
+    #[test]
+    fn a_blocked_route_is_given_up() {
+        let there = Waypoint { position: DVec3::new(500.0, 0.0, 0.0), crouch: false };
+        let mut path = PathFollower { route: vec![there], next: 0, ticks: 0 };
+        let tried =
+            (0..1000).take_while(|_| path.next_command(DVec3::ZERO, true).is_some()).count();
+        assert_eq!(tried as u32, WAYPOINT_TIMEOUT);
+        assert!(!path.is_active());
+    }
+}

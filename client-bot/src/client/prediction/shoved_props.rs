@@ -1,0 +1,246 @@
+//! Props that the player shoves, predicted by the server's own solver until the server
+//! reports them otherwise.
+//!
+//! [`ShovedProps::restart`] before a replay, then [`ShovedProps::advance`] after every
+//! tick played; [`ShovedProps::is_confirmed`] says whether a replay is needed at all.
+
+use std::collections::VecDeque;
+
+use glam::DVec3;
+use proto::Tick;
+use proto::snapshot::TouchedBody;
+use sim::{EntityId, EntityState, Kind, Moving, Pile, PlayerMotion, Predictor};
+
+use super::{MAX_EXTRAPOLATION, Observed};
+
+/// Ticks after the last contact for which a prop counts as shoved by the player; the
+/// server knows better, and says so.
+const MAX_SHOVE_AGE: i64 = 120;
+
+/// Ticks for which predicted states are kept: longer than a round trip on most
+/// connections.
+const MAX_HISTORY: usize = 64;
+
+/// Ticks for which a shove is trusted without a later state from the server: moving
+/// props are sent more often than that.
+const MAX_UNREPORTED: i64 = 6;
+
+/// Quantisation of a received state with a small margin: units, units per second, and
+/// the cosine of half an angle.
+const POSITION_TOLERANCE: f64 = 1.0 / 50.0;
+const VELOCITY_TOLERANCE: f64 = 2.2;
+const ORIENTATION_COSINE: f64 = 1.0 - 2e-6;
+
+/// Greatest difference between a predicted body and one that the server reports
+/// exactly, which is rounded to single precision only: units, units per second and
+/// radians per second.
+const EXACT_TOLERANCE: f64 = 1e-3;
+
+/// What the server reports for one tick.
+pub(super) struct ServerUpdate<'a> {
+    /// The tick of the authoritative motion.
+    pub(super) tick: Tick,
+    /// The latest known states of other entities.
+    pub(super) observed: &'a [Observed],
+    /// The bodies that the player has touched, exactly as they are after that tick.
+    pub(super) exact: &'a [Option<TouchedBody>],
+}
+
+impl ServerUpdate<'_> {
+    fn exact(&self, state: &EntityState) -> Option<Moving> {
+        let exact = self.exact.iter().flatten().find(|exact| exact.slot == state.id.slot)?;
+        if !matches!(state.kind, Kind::Prop { .. }) {
+            return None;
+        }
+        let state = EntityState {
+            position: exact.position.as_dvec3(),
+            orientation: exact.orientation.as_dquat().normalize(),
+            velocity: exact.velocity.as_dvec3(),
+            asleep: exact.asleep,
+            ..*state
+        };
+        Some(Moving { state, spin: exact.spin.as_dvec3() })
+    }
+}
+
+/// The props that the player shoves, and their predicted states.
+#[derive(Debug, Default)]
+pub(super) struct ShovedProps {
+    own: Vec<Shove>,
+    /// Those props and the bodies near them, after the latest command; `None` if the
+    /// player shoves nothing.
+    pile: Option<Pile>,
+    /// The predicted states at the end of each tick.
+    predicted: VecDeque<(Tick, Vec<Moving>)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Shove {
+    id: EntityId,
+    /// The last tick in which the player touched it.
+    last: Tick,
+}
+
+impl ShovedProps {
+    /// Their ids.
+    pub(super) fn ids(&self) -> Vec<EntityId> {
+        self.own.iter().map(|shove| shove.id).collect()
+    }
+
+    /// Whether the player shoves anything.
+    pub(super) fn are_moving(&self) -> bool {
+        self.pile.is_some()
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Whether the update agrees with what was predicted.
+    pub(super) fn is_confirmed(&self, update: &ServerUpdate) -> bool {
+        self.own.iter().all(|shove| {
+            let observed = update.observed.iter().find(|(_, state)| state.id == shove.id);
+            observed.is_some_and(|observed| self.confirmed(observed, update).is_some())
+        })
+    }
+
+    /// Starts again from an update, in which the player moves as `motion`. Where the
+    /// prediction agrees with the update it is kept, because it is more precise than
+    /// the quantised state.
+    pub(super) fn restart(
+        &mut self,
+        update: &ServerUpdate,
+        motion: &PlayerMotion,
+        (seconds, predictor): (f64, &Predictor),
+    ) {
+        let tick = update.tick;
+        let known = |observed: &Observed| {
+            let known = update.exact(&observed.1).or_else(|| self.confirmed(observed, update));
+            known.unwrap_or_else(|| {
+                let then = self.predicted_at(observed.0, observed.1.id);
+                let spin = then.map_or(DVec3::ZERO, |then| then.spin);
+                Moving { state: extrapolated(observed, tick, seconds), spin }
+            })
+        };
+        let bodies: Vec<Moving> = update.observed.iter().map(known).collect();
+        self.predicted.retain(|(predicted, _)| *predicted <= tick);
+        self.own.retain(|shove| {
+            let known = bodies.iter().find(|body| body.state.id == shove.id);
+            known.is_some_and(|body| !body.state.asleep)
+        });
+        self.rebuild_pile(&bodies, motion, predictor);
+    }
+
+    /// Another entity at the end of `tick`, the last one that was played: as predicted
+    /// if the player shoves it or it is near such a prop, else extrapolated.
+    pub(super) fn at(&self, observed: &Observed, tick: Tick, seconds: f64) -> EntityState {
+        let predicted = self.pile.as_ref().and_then(|pile| pile.find(observed.1.id));
+        predicted.map_or_else(|| extrapolated(observed, tick, seconds), |body| body.state)
+    }
+
+    /// Advances the shoved props by one tick. In `tick` the player, who then moves as
+    /// `motion`, touched the entities of `around` listed in `hit`, which already have
+    /// their velocity after the contact.
+    pub(super) fn advance(
+        &mut self,
+        (tick, motion): (Tick, &PlayerMotion),
+        hit: &[usize],
+        around: &[EntityState],
+        (seconds, predictor): (f64, &Predictor),
+    ) {
+        let mut is_new = false;
+        for EntityState { id, velocity, .. } in hit.iter().map(|&index| around[index]) {
+            match self.own.iter_mut().find(|shove| shove.id == id) {
+                Some(shove) => shove.last = tick,
+                None => self.own.push(Shove { id, last: tick }),
+            }
+            match &mut self.pile {
+                Some(pile) if pile.find(id).is_some() => pile.shove(id, velocity),
+                _ => is_new = true,
+            }
+        }
+        if is_new {
+            let spin = |id| self.pile.as_ref()?.find(id).map(|body| body.spin);
+            let known = |state: &EntityState| Moving {
+                state: *state,
+                spin: spin(state.id).unwrap_or_default(),
+            };
+            let bodies: Vec<Moving> = around.iter().map(known).collect();
+            self.rebuild_pile(&bodies, motion, predictor);
+        }
+        let Some(pile) = &mut self.pile else { return };
+        predictor.advance(pile, around, motion, seconds);
+        let bodies: Vec<Moving> = pile.bodies().collect();
+        self.own.retain(|shove| {
+            let own = bodies.iter().find(|body| body.state.id == shove.id);
+            let rests = own.is_none_or(|own| own.state.asleep);
+            tick == shove.last || (!rests && tick.distance(shove.last) < MAX_SHOVE_AGE)
+        });
+        if self.own.is_empty() {
+            self.pile = None;
+        }
+        self.predicted.push_back((tick, bodies));
+        while self.predicted.len() > MAX_HISTORY {
+            self.predicted.pop_front();
+        }
+    }
+
+    fn rebuild_pile(&mut self, bodies: &[Moving], motion: &PlayerMotion, predictor: &Predictor) {
+        let own = self.ids();
+        self.pile = (!own.is_empty()).then(|| predictor.pile(&own, bodies, motion));
+    }
+
+    /// The predicted state of a body, if the update agrees with it.
+    fn confirmed(&self, (observed_at, state): &Observed, update: &ServerUpdate) -> Option<Moving> {
+        let tick = update.tick;
+        let now = self.predicted_at(tick, state.id)?;
+        if let Some(exact) = update.exact(state) {
+            return is_exact(&exact, &now).then_some(now);
+        }
+        let is_right = match self.predicted_at(*observed_at, state.id) {
+            Some(then) => is_rounded(state, &then.state),
+            // The update has no state later than the contact yet.
+            None => {
+                let is_predicted = |(tick, bodies): &&(Tick, Vec<Moving>)| {
+                    *tick > *observed_at && bodies.iter().any(|body| body.state.id == state.id)
+                };
+                let begin = self.predicted.iter().find(is_predicted).map(|(tick, _)| *tick);
+                begin.is_some_and(|begin| tick.distance(begin) < MAX_UNREPORTED)
+            }
+        };
+        is_right.then_some(now)
+    }
+
+    fn predicted_at(&self, tick: Tick, id: EntityId) -> Option<Moving> {
+        let (_, bodies) = self.predicted.iter().rev().find(|(predicted, _)| *predicted == tick)?;
+        bodies.iter().find(|body| body.state.id == id).copied()
+    }
+}
+
+/// Whether two bodies are equal within single precision.
+fn is_exact(a: &Moving, b: &Moving) -> bool {
+    a.state.asleep == b.state.asleep
+        && (a.state.position - b.state.position).abs().max_element() < EXACT_TOLERANCE
+        && (a.state.velocity - b.state.velocity).abs().max_element() < EXACT_TOLERANCE
+        && (a.spin - b.spin).abs().max_element() < EXACT_TOLERANCE
+        && 1.0 - a.state.orientation.dot(b.state.orientation).abs()
+            < EXACT_TOLERANCE * EXACT_TOLERANCE
+}
+
+/// Whether `observed` is `known`, quantised.
+fn is_rounded(observed: &EntityState, known: &EntityState) -> bool {
+    observed.asleep == known.asleep
+        && (observed.position - known.position).abs().max_element() < POSITION_TOLERANCE
+        && (observed.velocity - known.velocity).abs().max_element() < VELOCITY_TOLERANCE
+        && observed.orientation.dot(known.orientation).abs() > ORIENTATION_COSINE
+}
+
+/// Where an entity is at the end of `tick` if it keeps its velocity.
+fn extrapolated((observed_at, state): &Observed, tick: Tick, seconds: f64) -> EntityState {
+    if state.asleep {
+        return *state;
+    }
+    let ticks = tick.distance(*observed_at).clamp(0, MAX_EXTRAPOLATION.into());
+    EntityState { position: state.position + state.velocity * (ticks as f64 * seconds), ..*state }
+}

@@ -1,0 +1,134 @@
+//! What one bot measured, from its first attempt to join to its end.
+//!
+//! [`BotRecord::has_joined`] after every join, [`BotRecord::collect_stats`] before a
+//! client is dropped; [`super::report`] sums up the records of all bots.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use proto::Tick;
+use proto::control::PlayerName;
+use sim::EntityId;
+
+use super::activity::ActivityRecorder;
+use super::histogram::Histogram;
+use super::observations::Observations;
+use super::server_clock::ServerClock;
+use crate::client::{Client, Disconnected, JoinError, Prediction, PredictionStats, Traffic};
+
+/// How long after joining a bot's observations count as those of joining.
+pub(super) const JOINING: Duration = Duration::from_secs(1);
+
+/// How a bot ended.
+pub(super) enum Outcome {
+    /// It could not join.
+    Failed(JoinError),
+    /// It joined and was dropped.
+    Dropped(Disconnected),
+    /// It played to the end.
+    Played,
+}
+
+/// What one bot measured.
+pub(super) struct BotRecord {
+    pub(super) name: PlayerName,
+    pub(super) outcome: Outcome,
+    /// How long it was in the match.
+    pub(super) played: Duration,
+    /// How often it lost its connection and rejoined.
+    pub(super) reconnects: u64,
+    /// Worlds that it was in: one, and one more for each that followed.
+    pub(super) worlds: u64,
+    pub(super) snapshots: u64,
+    /// Tick and arrival of the first and the last snapshot of this connection.
+    pub(super) arrivals: Option<[(Tick, Instant); 2]>,
+    pub(super) snapshot_bytes: u64,
+    pub(super) digests: u64,
+    pub(super) digest_mismatches: u64,
+    pub(super) rtts: Histogram,
+    pub(super) traffic: Traffic,
+    /// When it last joined, with the map loaded.
+    joined: Instant,
+    /// What it observed within [`JOINING`] of that.
+    pub(super) joining: Observations,
+    /// What it observed from then on.
+    pub(super) play: Observations,
+    /// The server's time since the bot joined.
+    pub(super) clock: Option<ServerClock>,
+    pub(super) prediction: PredictionStats,
+    /// Other players that it killed.
+    pub(super) kills: u64,
+    /// How it spent its time.
+    pub(super) activity: ActivityRecorder,
+    pub(super) tick_rate: f64,
+    pub(super) snapshot_rate: f64,
+    /// Different entities that it was ever sent.
+    pub(super) entities: HashSet<EntityId>,
+}
+
+impl BotRecord {
+    /// The record of a bot that has not joined yet.
+    pub(super) fn new(name: PlayerName) -> Self {
+        Self {
+            name,
+            outcome: Outcome::Played,
+            played: Duration::ZERO,
+            reconnects: 0,
+            worlds: 1,
+            snapshots: 0,
+            arrivals: None,
+            snapshot_bytes: 0,
+            digests: 0,
+            digest_mismatches: 0,
+            rtts: Histogram::new(),
+            joined: Instant::now(),
+            joining: Observations::new(),
+            play: Observations::new(),
+            clock: None,
+            prediction: PredictionStats::default(),
+            activity: ActivityRecorder::default(),
+            tick_rate: 0.0,
+            snapshot_rate: 0.0,
+            traffic: Traffic::default(),
+            kills: 0,
+            entities: HashSet::new(),
+        }
+    }
+
+    /// Resets what depends on a connection: `client` has just joined.
+    pub(super) fn has_joined(&mut self, client: &Client) {
+        self.joined = Instant::now();
+        // Another server may count its ticks from the beginning.
+        self.arrivals = None;
+        let hello = client.session().hello();
+        let clock = |rate: f64| ServerClock::new(rate, self.joined);
+        self.clock = hello.map(|hello| clock(f64::from(hello.tick_rate.get())));
+    }
+
+    /// Counts another world, which `client` has just joined.
+    pub(super) fn enter_world(&mut self, client: &Client) {
+        self.worlds += 1;
+        self.has_joined(client);
+    }
+
+    /// The observations of the present phase: joining or play.
+    pub(super) fn observations(&mut self) -> &mut Observations {
+        if self.joined.elapsed() < JOINING { &mut self.joining } else { &mut self.play }
+    }
+
+    /// Adds what the client itself has counted, before it is dropped.
+    pub(super) fn collect_stats(&mut self, client: &Client) {
+        let stats = client.session().stats();
+        self.snapshot_bytes += stats.snapshot_bytes;
+        self.digests += stats.digests;
+        self.digest_mismatches += stats.digest_mismatches;
+        self.prediction
+            .add(client.prediction().map(Prediction::stats).unwrap_or(&Default::default()));
+        let Traffic { down, up } = client.traffic();
+        self.traffic = Traffic { down: self.traffic.down + down, up: self.traffic.up + up };
+        let hello = client.session().hello();
+        self.tick_rate = hello.map_or(0.0, |hello| f64::from(hello.tick_rate.get()));
+        self.snapshot_rate = hello.map_or(0.0, |hello| f64::from(hello.snapshot_rate.get()));
+        self.entities.extend(client.session().entities().map(|entity| entity.id));
+    }
+}

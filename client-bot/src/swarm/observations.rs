@@ -1,0 +1,77 @@
+//! What a bot observes of the match: gaps between snapshots, ages of visible entities,
+//! and prediction errors.
+
+use std::time::Duration;
+
+use super::histogram::Histogram;
+use crate::client::{PredictionError, smoothed_jump};
+
+/// Seconds that stand for a unit of prediction error in a [`Histogram`]: a bin is then
+/// a five-hundredth of a unit up to twenty.
+pub(super) const SECONDS_PER_UNIT: f64 = 0.05;
+
+/// A player who is rendered this many units away within one frame is seen to jump.
+const VISIBLE_JUMP: f64 = 4.0;
+
+/// What a bot observes over some part of its time.
+#[derive(Clone, Debug)]
+pub(super) struct Observations {
+    /// Time between snapshots.
+    pub(super) gaps: Histogram,
+    /// Ages of the states of visible entities that move.
+    pub(super) ages: Histogram,
+    /// Prediction errors, with [`SECONDS_PER_UNIT`] for a unit.
+    pub(super) errors: Histogram,
+    /// Those of players whose motion nothing may have disturbed.
+    pub(super) undisturbed_errors: Histogram,
+    /// Corrections that moved the predicted position of the latest command by more than
+    /// [`VISIBLE_JUMP`] units.
+    pub(super) jumps: u64,
+    /// Those that move the view by more than that within a frame after smoothing.
+    pub(super) smoothed_jumps: u64,
+}
+
+impl Observations {
+    /// Nothing observed yet.
+    pub(super) fn new() -> Self {
+        Self {
+            gaps: Histogram::new(),
+            ages: Histogram::new(),
+            errors: Histogram::new(),
+            undisturbed_errors: Histogram::new(),
+            jumps: 0,
+            smoothed_jumps: 0,
+        }
+    }
+
+    /// Records a prediction error.
+    pub(super) fn record_error(&mut self, error: PredictionError) {
+        let units = Duration::try_from_secs_f64(error.units * SECONDS_PER_UNIT).unwrap_or_default();
+        self.errors.record(units);
+        if !error.disturbed {
+            self.undisturbed_errors.record(units);
+        }
+        self.jumps += u64::from(error.correction.length() > VISIBLE_JUMP);
+        self.smoothed_jumps += u64::from(smoothed_jump(error.correction) > VISIBLE_JUMP);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec3;
+
+    #[test]
+    fn a_jump_is_a_correction_of_more_than_four_units_at_the_latest_command() {
+        let mut observations = Observations::new();
+        let mut note = |correction| {
+            let correction = DVec3::new(0.0, correction, 0.0);
+            observations.record_error(PredictionError { units: 30.0, correction, disturbed: true });
+            (observations.jumps, observations.smoothed_jumps)
+        };
+        assert_eq!([note(3.9), note(-4.1), note(25.0)], [(0, 0), (1, 0), (2, 1)]);
+        // The error itself counts wherever the player is now.
+        assert_eq!((observations.errors.count(), observations.undisturbed_errors.count()), (3, 0));
+        assert_eq!(observations.errors.max(), Duration::from_secs_f64(1.5));
+    }
+}
