@@ -2,18 +2,21 @@
 //!
 //! Agones runs a sidecar next to each server and believes what the server tells
 //! it there. `sidecar` speaks its REST interface; `lifecycle` decides what to
-//! tell, from what can be seen of the match, and reads no clock: a server is
-//! *ready* once it ticks on time, *healthy* as long as its last tick is fresh,
-//! *allocated* when the first player is in, and asks to be shut down when it is
-//! told to stop or everybody has gone. [`run`] ties the two to the match. A
-//! sidecar that comes late, goes away or answers errors is told again and never
-//! disturbs the match.
+//! tell, from what can be seen of the match, and reads no clock; `places` tells
+//! the players in the match from those for whom an allocation has reserved a
+//! place. Only an allocator allocates, and a match that its players have left is
+//! offered again. [`run`] ties all this to the match. A sidecar that comes late,
+//! goes away or answers errors is told again and never disturbs the match.
 
+mod address;
 mod lifecycle;
+mod places;
 mod sidecar;
 #[cfg(test)]
 mod tests;
 
+use std::cell::Cell;
+use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,9 +24,9 @@ use std::time::{Duration, Instant};
 use tracing::{info, warn};
 
 use crate::network::Lobby;
-use crate::options::AgonesOptions;
+use crate::options::{Advertised, AgonesOptions};
 use crate::stop::Stop;
-use lifecycle::{Lifecycle, Seen, Step};
+use lifecycle::{Answer, Fleet, Lifecycle, Seen, Step};
 use sidecar::Sidecar;
 
 /// Time between two looks at the match: what players do is reported within it.
@@ -47,10 +50,12 @@ pub(crate) fn label(text: &str) -> String {
     text.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
 }
 
-/// Reports to the sidecar, for as long as it is polled, and then once more that
-/// it is over. Returns at once without `--agones`.
+/// Reports to the sidecar until the server is told to stop, and then that it ends.
+/// Returns at once without `--agones`. Where clients reach this server is asked of the
+/// sidecar if an operator has not said so (`asks_address`).
 pub(crate) async fn run(
     options: &AgonesOptions,
+    asks_address: bool,
     introduction: Introduction,
     lobby: Arc<Lobby>,
     stop: &Stop,
@@ -58,37 +63,57 @@ pub(crate) async fn run(
     if !options.agones {
         return;
     }
+    let fleet = Cell::new(Fleet::default());
     let look = || Seen {
         on_time: lobby.telemetry.tick.is_on_time(),
-        fresh: lobby.frames.borrow().is_fresh(),
-        players: lobby.sessions.len(),
+        fresh: !lobby.telemetry.tick.is_stalled(),
+        players: u32::try_from(lobby.clients.players()).unwrap_or(u32::MAX),
+        certificate: *lobby.certificate.borrow(),
+        draining: stop.draining().is_some(),
         stopping: stop.is_requested(),
+        fleet: fleet.get(),
     };
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.agones_port));
     info!("reporting to the Agones sidecar on {address}");
-    let lifecycle = Lifecycle::new(introduction, options.agones_health, options.agones_empty);
-    if report(&Sidecar::new(address), lifecycle, look, stop).await == Over::Empty {
-        info!("everybody has left: the match is over");
-        stop.request();
+    let lifecycle = Lifecycle::new(
+        introduction,
+        options.agones_health,
+        options.agones_empty,
+        options.agones_reservation,
+    );
+    let sidecar = Sidecar::new(address);
+    let advertise = |found: Advertised| {
+        if asks_address && *lobby.address.borrow() != found {
+            info!("clients reach this server at {found}, the sidecar says");
+            lobby.address.send_replace(found);
+        }
+    };
+    tokio::select! {
+        () = report(&sidecar, lifecycle, look, stop) => {}
+        never = ask(&sidecar, &fleet, advertise) => match never {},
     }
 }
 
-/// Why there is nothing more to report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Over {
-    /// The server was told to stop.
-    Stopped,
-    /// Everybody has left.
-    Empty,
+/// Time between two questions to the sidecar.
+const ASK: Duration = Duration::from_secs(1);
+
+/// Asks the sidecar again and again what the fleet knows of this server. What cannot be
+/// had is asked for again; that the sidecar does not answer is told by the reports.
+async fn ask(sidecar: &Sidecar, fleet: &Cell<Fleet>, advertise: impl Fn(Advertised)) -> Infallible {
+    loop {
+        let counted = sidecar.counted().await.ok();
+        if let Ok(game_server) = sidecar.game_server().await {
+            address::of(&game_server).into_iter().for_each(&advertise);
+            let answers = fleet.get().answers + 1;
+            let is_allocated = game_server["status"]["state"] == "Allocated";
+            fleet.set(Fleet { answers, is_allocated, counted });
+        }
+        tokio::time::sleep(ASK).await;
+    }
 }
 
 /// Looks at the match and tells the sidecar what has changed.
-async fn report(
-    sidecar: &Sidecar,
-    mut lifecycle: Lifecycle,
-    look: impl Fn() -> Seen,
-    stop: &Stop,
-) -> Over {
+async fn report(sidecar: &Sidecar, mut lifecycle: Lifecycle, look: impl Fn() -> Seen, stop: &Stop) {
     let begin = Instant::now();
     let mut answers = true;
     loop {
@@ -101,18 +126,15 @@ async fn report(
                 _ => {}
             }
             answers = result.is_ok();
-            let refused = result.as_ref().is_err_and(sidecar::Error::is_final);
-            lifecycle.done(&step, result.is_ok(), refused, begin.elapsed());
-            let was_health = step == Step::Health;
-            match step {
-                // Whether it was heard or not: nobody is asked to wait.
-                Step::Shutdown if seen.stopping => return Over::Stopped,
-                Step::Shutdown if answers => return Over::Empty,
-                _ => {}
+            let answer = result.map_or_else(|error| error.answer(), |()| Answer::Heard);
+            lifecycle.done(&step, answer, begin.elapsed());
+            // Whether it was heard or not: nobody is asked to wait.
+            if step == Step::Shutdown {
+                return;
             }
             // The next look tries again. A lost sign of health holds nothing up:
             // it is due again so soon that nothing else would ever be told.
-            if !answers && !was_health {
+            if !answers && step != Step::Health {
                 break;
             }
         }

@@ -10,30 +10,35 @@ use tokio::runtime::Builder;
 use tracing::error;
 
 use crate::error::{RunError, StartError};
+use crate::level::Level;
 use crate::network::Lobby;
 use crate::stop::Stop;
 
 /// Findings of one audit that are named one by one.
 const TOLD: usize = 5;
 
+fn audit_of(level: &Level) -> Result<Audit, StartError> {
+    let map = &level.world_map;
+    Audit::new(map, &shipped())
+        .map_err(|source| StartError::Setup { map: map.name().to_owned(), source })
+}
+
 /// An audit that waits to begin.
 pub(crate) struct AuditThread {
     audit: Audit,
+    /// The level that it knows.
+    level: u64,
     lobby: Arc<Lobby>,
     /// Ticks between two audits, if they can be done so fast.
     every: u64,
 }
 
 impl AuditThread {
-    /// An audit of the match on `map`.
-    pub(crate) fn new(
-        map: &maps::World,
-        lobby: &Arc<Lobby>,
-        every: u32,
-    ) -> Result<Self, StartError> {
-        let audit = Audit::new(map, &shipped())
-            .map_err(|source| StartError::Setup { map: map.name().to_owned(), source })?;
-        Ok(Self { audit, lobby: Arc::clone(lobby), every: every.into() })
+    /// An audit of the match that `lobby` is about.
+    pub(crate) fn new(lobby: &Arc<Lobby>, every: u32) -> Result<Self, StartError> {
+        let level = lobby.level();
+        let (audit, level) = (audit_of(&level)?, level.number);
+        Ok(Self { audit, level, lobby: Arc::clone(lobby), every: every.into() })
     }
 
     /// Audits until `stop`.
@@ -50,6 +55,15 @@ impl AuditThread {
             });
             let Some(frame) = next else { return Ok(()) };
             due = frame.state.tick + self.every;
+            if frame.level.number != self.level {
+                match audit_of(&frame.level) {
+                    Ok(audit) => (self.audit, self.level) = (audit, frame.level.number),
+                    Err(error) => {
+                        error!("this level is not audited: {error}");
+                        continue;
+                    }
+                }
+            }
             let found = self.audit.check(&frame.state);
             self.lobby.telemetry.tick.audited(found.len());
             for overlap in found.iter().take(TOLD) {

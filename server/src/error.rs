@@ -9,6 +9,17 @@ use crate::recording::RecordingError;
 /// Why a server could not start.
 #[derive(Debug, Error)]
 pub enum StartError {
+    /// The system lets this process open too few files and sockets.
+    #[error(
+        "the system lets this process open {granted} more files and sockets, {needed} are needed; \
+         raise the limit with `ulimit -n 1024`, or `LimitNOFILE=` of a systemd unit"
+    )]
+    Descriptors {
+        /// How many it grants.
+        granted: usize,
+        /// How many a server needs.
+        needed: usize,
+    },
     /// There is no such map.
     #[error("there is no map {name}; {}", list(.known))]
     NoSuchMap {
@@ -17,6 +28,34 @@ pub enum StartError {
         /// Maps that there are.
         known: Vec<PathBuf>,
     },
+    /// The admin interface is for this machine alone.
+    #[error("--admin {0} can be reached from elsewhere; take a loopback address, and a tunnel")]
+    AdminAddress(SocketAddr),
+    /// There are no administrators.
+    #[error("--admin-tokens {}: {reason}", .path.display())]
+    AdminTokens {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no map in the rotation.
+    #[error("there is no map in {}; name some, or a folder with some, with --maps", .0.join(", "))]
+    NoMaps(Vec<String>),
+    /// The join key cannot be had.
+    #[error("--join-key {}: {reason}; `server token --new-key FILE` makes one", .path.display())]
+    JoinKey {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The bans cannot be had.
+    #[error(transparent)]
+    Bans(#[from] crate::bans::BanError),
+    /// Spans cannot be exported.
+    #[error(transparent)]
+    Otlp(#[from] crate::spans::OtlpError),
     /// The file is no compiled map.
     #[error(transparent)]
     LoadMap(#[from] maps::LoadError),
@@ -43,7 +82,7 @@ pub enum StartError {
     #[error(
         "{props} props and {players} players are more than the {} entities a match may have; \
          ask for fewer with --objects or --max-players",
-        proto::MAX_SLOTS
+        proto::MAX_ENTITIES
     )]
     TooManyEntities {
         /// How many props the match begins with.
@@ -63,8 +102,18 @@ pub enum StartError {
         source: io::Error,
     },
     /// The TCP address cannot be had.
-    #[error("cannot serve HTTP on {address}: {source}{}", way_out(.source, "--http"))]
+    #[error("cannot serve HTTP on {address}: {source}{}", way_out(.source, .option))]
     Http {
+        /// What was asked for.
+        address: SocketAddr,
+        /// The option that names it.
+        option: &'static str,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The UDP address for server queries cannot be had.
+    #[error("cannot answer queries on UDP {address}: {source}{}", way_out(.source, "--query"))]
+    Query {
         /// What was asked for.
         address: SocketAddr,
         /// What the system says.
@@ -144,6 +193,15 @@ pub enum RunError {
     Crashed {
         /// Which one.
         part: &'static str,
+    },
+    /// The tick thread hangs: a defect.
+    #[error(
+        "the tick thread hangs: no tick was finished for {seconds} s; start the server anew, and \
+         please report the map and the options"
+    )]
+    Hangs {
+        /// Seconds since the last tick.
+        seconds: u64,
     },
     /// The match has lasted longer than ticks can be numbered.
     #[error("the match has outlived its tick numbers; start it anew")]

@@ -10,7 +10,8 @@
 //!   too much.
 //! * The *network thread* runs everything else on a single-threaded event
 //!   loop: the QUIC endpoint with a task per connection, the waves in which a
-//!   frame leaves, the operator's HTTP pages, the status line.
+//!   frame leaves, the operator's HTTP pages, the status line, and the watchdog,
+//!   which says when the tick thread hangs and ends a server that stays so.
 //!
 //! A match can be recorded while it is served, and run again later
 //! ([`recording`], [`replay`]); and one can be played by scripts alone
@@ -19,46 +20,84 @@
 //! [`Server::start`] sets it all up and returns a [`Running`] server, so that
 //! a test can have one as easily as the binary.
 
+mod address_key;
+mod admin;
 mod agones;
 mod audit_thread;
+mod bans;
+mod clients;
+mod descriptors;
+mod drain;
 mod error;
+mod health;
 mod http;
+mod level;
+mod log;
 mod map_file;
 mod models;
+mod names;
 mod network;
 mod options;
+mod origins;
 mod pacer;
+mod query;
 pub mod recording;
 pub mod replay;
+mod rounds;
 pub mod scene;
 mod seats;
 mod server;
 mod sessions;
 pub mod soak;
+mod spans;
 mod status;
 mod stop;
 mod telemetry;
 mod tick_thread;
+mod tickets;
+mod token_bucket;
+mod token_command;
+mod token_gate;
+mod view_limit;
+mod watchdog;
 
+pub use admin::command::{Act, AdminCommand, AdminError, admin};
+pub use bans::BanError;
+pub use descriptors::check as check_descriptors;
 pub use error::{RunError, StartError};
+pub use health::{HealthError, HealthOptions, health};
+pub use log::{FilterError, Log};
 pub use models::{ModelsOptions, write_models};
 pub use network::{CertificateError, Fingerprint};
-pub use options::{AgonesOptions, LogFormat, Options};
+pub use options::{
+    AddressOptions, AdminOptions, Advertised, AdvertisedSyntax, AgonesOptions, AllowedOrigin,
+    JoiningOptions, LogFormat, Options, OriginSyntax, RoundOptions, ServiceOptions, Vote,
+};
 pub use server::{Running, Server};
+pub use spans::OtlpError;
 pub use telemetry::Bookkeeping;
+pub use token_command::{TokenCommandError, TokenOptions, token};
+#[doc(hidden)]
+pub use watchdog::TicksHeld;
+
+/// A level on the arena for a few players, and what makes more of them.
+#[cfg(test)]
+fn test_level(number: u64) -> (level::LevelMaker, level::Prepared) {
+    let options = Options { max_players: 2, ..Options::new("arena.map") };
+    let maker = level::LevelMaker::new(&options, std::sync::Arc::default());
+    let prepared = maker.make("arena.map", number).unwrap();
+    (maker, prepared)
+}
 
 /// A match on the arena for a few players, for the tests of what surrounds it.
 #[cfg(test)]
 fn test_match(
     requests: std::sync::mpsc::Receiver<seats::JoinRequest>,
 ) -> (tick_thread::Match, tick_thread::LastFrame) {
-    let path = map_file::find("arena.map", &map_file::folders()).unwrap();
-    let map = map_file::load(&path).unwrap();
-    let config = sim::Config { tick_rate: 60, seed: 1, objects: 0, max_players: 2 };
-    let models = maps::model::shipped().into();
-    let world = sim::World::new(map.into(), models, config).unwrap();
-    let rate = std::num::NonZeroU16::new(60).unwrap();
-    let events = tokio::sync::broadcast::Sender::new(8);
+    let (_, prepared) = test_level(0);
+    let (_, next_worlds) = std::sync::mpsc::sync_channel(1);
+    let (over, _) = std::sync::mpsc::sync_channel(1);
     let rewind = std::time::Duration::from_millis(200);
-    tick_thread::Match::new(world, rate, rewind, requests, std::sync::Arc::default(), events)
+    let curiosity = std::sync::Arc::default();
+    tick_thread::Match::new(prepared, rewind, requests, (next_worlds, over), curiosity)
 }

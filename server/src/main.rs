@@ -1,19 +1,24 @@
 //! The command `server`: one match, until it is over or somebody stops it; or
-//! one of the jobs that need no network.
+//! one of the jobs that serve nobody.
+
+mod signals;
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow, bail};
 use clap::error::ErrorKind::MissingRequiredArgument;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use server::replay::{ReplayOptions, replay};
-use server::scene::{SceneOptions, landing};
+use server::scene::{Scene, SceneOptions, heap, landing};
 use server::soak::{SoakOptions, soak};
-use server::{LogFormat, ModelsOptions, Options, Running, Server, write_models};
+use server::{
+    AdminCommand, HealthOptions, Log, LogFormat, ModelsOptions, Options, Running, Server,
+    TokenOptions, admin, check_descriptors, health, token, write_models,
+};
+use signals::Signals;
 use tracing::info;
-use tracing_subscriber::EnvFilter;
 
 #[derive(Parser)]
 #[command(name = "server", version, about = "Serves an arena match over QUIC", long_about = None)]
@@ -34,7 +39,7 @@ struct JobLine {
     job: Job,
 }
 
-/// What needs no network.
+/// What is done instead of serving.
 #[derive(Subcommand)]
 enum Job {
     /// Play a match by scripts, flat out, and audit it
@@ -45,6 +50,12 @@ enum Job {
     Scene(SceneOptions),
     /// Write the models that ship
     Models(ModelsOptions),
+    /// Ask a running server whether its match is alive; exit code 1 if not
+    Health(HealthOptions),
+    /// Rule a running server over its admin interface
+    Admin(AdminCommand),
+    /// Make a connect token, or the key that seals them
+    Token(TokenOptions),
 }
 
 fn main() -> ExitCode {
@@ -62,30 +73,34 @@ fn main() -> ExitCode {
         CommandLine { job: None, serve: Some(serve) }
     };
     let log_format = serve.as_ref().map_or(LogFormat::Text, |options| options.log_format);
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_target(false)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr);
-    match log_format {
-        LogFormat::Text => log.init(),
-        LogFormat::Json => log.json().init(),
-    }
-    let done = match (job, serve) {
+    let log = match Log::start(log_format) {
+        Ok(log) => log,
+        Err(error) => {
+            // Not `eprintln!`, which panics where nobody can be told.
+            let _ = writeln!(std::io::stderr(), "error: cannot start the log: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let done = prepare().and_then(|()| match (job, serve) {
         (Some(job), _) => run(job),
         (None, Some(options)) => serve_match(&options).map(|()| ExitCode::SUCCESS),
         // The map is asked for unless there is a job.
         (None, None) => CommandLine::command().error(MissingRequiredArgument, "no --map").exit(),
-    };
+    });
     match done {
         Ok(code) => code,
         Err(error) => {
             // Each message already names its cause.
-            eprintln!("error: {error}");
+            log.fatal(&error);
             ExitCode::FAILURE
         }
     }
+}
+
+/// Whether the system lets this process do its work, whatever that is.
+fn prepare() -> Result<()> {
+    check_descriptors()?;
+    signals::survive_file_size_limit().map_err(|error| anyhow!("cannot handle signals: {error}"))
 }
 
 /// Does a job; a check that fails is an exit code, not an error.
@@ -103,16 +118,38 @@ fn run(job: Job) -> Result<ExitCode> {
         Job::Replay(options) => {
             let outcome = replay(&options)?;
             say(outcome.to_string());
-            outcome.difference.is_none()
+            outcome.passed()
         }
-        Job::Scene(options) => {
-            let outcome = landing(options.landing())?;
-            if options.landing().json {
-                say(serde_json::to_string_pretty(&outcome)?);
+        Job::Scene(SceneOptions { scene: Scene::Landing(options) }) => {
+            let outcome = landing(&options)?;
+            say(if options.json {
+                serde_json::to_string_pretty(&outcome)?
             } else {
-                say(outcome.to_string());
-            }
+                outcome.to_string()
+            });
             outcome.is_as_meant()
+        }
+        Job::Scene(SceneOptions { scene: Scene::Heap(options) }) => {
+            let outcome = heap(&options)?;
+            say(if options.json {
+                serde_json::to_string_pretty(&outcome)?
+            } else {
+                outcome.to_string()
+            });
+            outcome.is_clean()
+        }
+        Job::Health(options) => {
+            health(&options)?;
+            say("ok".to_owned());
+            true
+        }
+        Job::Admin(command) => {
+            say(admin(&command)?);
+            true
+        }
+        Job::Token(options) => {
+            say(token(&options)?);
+            true
         }
         Job::Models(options) => {
             for path in write_models(&options)? {
@@ -130,20 +167,35 @@ fn say(found: String) {
     let _ = writeln!(std::io::stdout(), "{found}");
 }
 
+/// Serves until the match is over, or a signal asks for its end and the players have
+/// finished. Ctrl-C then ends the wait for them, and once more the goodbyes to them;
+/// other signals change nothing, for service managers send them again.
 fn serve_match(options: &Options) -> Result<()> {
     let running = Server::start(options)?;
     introduce(&running, options);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
+        let mut signals = Signals::new()?;
         tokio::select! {
-            stopped = asked_to_stop() => stopped,
-            () = running.ending() => Ok(()),
+            signal = signals.next() => {
+                info!(signal, "shutting down");
+                running.drain();
+                tokio::select! {
+                    () = running.ending() => {}
+                    () = signals.interrupted() => info!("interrupted: nobody is waited for"),
+                }
+            }
+            () = running.ending() => info!("shutting down"),
         }
-    })?;
-    info!("shutting down");
-    running.shutdown();
-    running.join()?;
-    Ok(())
+        running.shutdown();
+        tokio::select! {
+            ended = tokio::task::spawn_blocking(|| running.join()) => Ok(ended??),
+            () = signals.interrupted() => bail!("ended at once by another signal, SIGINT"),
+        }
+    });
+    // Whoever is still waited for ends with the process.
+    runtime.shutdown_background();
+    ended
 }
 
 /// What is served, and where.
@@ -157,21 +209,15 @@ fn introduce(running: &Running, options: &Options) {
         options.seed
     );
     info!("players join on UDP {}", running.local_addr());
+    if let Some(address) = &options.advertise {
+        info!("advertised to them as {address}");
+    }
+    if let Some(address) = running.admin_addr() {
+        info!("admin interface on http://{address}/");
+    }
+    if let Some(address) = running.query_addr() {
+        info!("server queries on UDP {address}");
+    }
     info!("certificate SHA-256 {}", running.certificate_sha256());
     info!("metrics on http://{}/metrics", running.http_addr());
-}
-
-/// Waits for Ctrl-C, or for what a service manager sends.
-async fn asked_to_stop() -> Result<()> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate())?;
-        tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => Ok(interrupted?),
-            _ = terminate.recv() => Ok(()),
-        }
-    }
-    #[cfg(not(unix))]
-    Ok(tokio::signal::ctrl_c().await?)
 }

@@ -6,10 +6,29 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 use proto::parse_duration;
 
+mod addresses;
+mod admin;
+mod advertise;
 mod agones;
+mod environment;
 mod file;
+mod joining;
+mod origin;
+mod rounds;
+mod service;
+mod spelling;
 
+pub use addresses::AddressOptions;
+pub use admin::AdminOptions;
+pub use advertise::{Advertised, AdvertisedSyntax};
 pub use agones::AgonesOptions;
+pub use joining::JoiningOptions;
+pub use origin::{AllowedOrigin, OriginSyntax};
+pub use rounds::{RoundOptions, Vote};
+pub use service::ServiceOptions;
+
+/// Most threads of the simulation: the work of one tick is too short for more.
+const MAX_SIM_THREADS: u16 = 8;
 
 /// Ticks per second unless asked otherwise.
 const DEFAULT_TICK_RATE: u32 = 60;
@@ -31,6 +50,17 @@ const DEFAULT_HTTP_PORT: u16 = 8080;
 /// 128 kbit, what a slow line carries with ease.
 const DEFAULT_CLIENT_BUDGET: u32 = 16_000;
 
+/// Time without a tick after which the server ends unless asked otherwise: no
+/// tick takes that long, and a match that has stood still so long is over for
+/// everybody in it.
+const DEFAULT_HANG_LIMIT: &str = "30s";
+
+/// Time that players have to finish unless asked otherwise: enough to read why,
+/// within the 10 s that container engines wait before they kill.
+const DRAIN: Duration = Duration::from_secs(3);
+/// The same in a fleet, where another server awaits them.
+const FLEET_DRAIN: Duration = Duration::from_secs(30);
+
 /// Farthest back that shots are judged unless asked otherwise: a round trip to
 /// the other side of a continent, and what a client interpolates. Beyond that,
 /// being shot behind a corner would be felt more than shooting in vain.
@@ -50,18 +80,39 @@ pub struct Options {
     pub config: Option<PathBuf>,
 
     /// Map to serve: a path, or a name found in `maps/`; a `.map` is compiled first
-    #[arg(long, value_name = "NAME", env = "ARENA_MAP")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "ARENA_MAP",
+        required_unless_present = "maps",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub map: String,
+
+    /// Through which maps and rounds the match goes.
+    #[command(flatten)]
+    pub rounds: RoundOptions,
 
     /// UDP address on which players join; port 0 takes any free one
     #[arg(long, value_name = "ADDR", env = "ARENA_LISTEN",
           default_value_t = any_address(DEFAULT_PORT))]
     pub listen: SocketAddr,
 
+    /// Where clients reach that UDP port, if a container engine or a router maps it:
+    /// HOST:PORT, or :PORT at the host of the pages; told at `/info`
+    #[arg(long, value_name = "ADDR", env = "ARENA_ADVERTISE")]
+    pub advertise: Option<Advertised>,
+
     /// TCP address of `/metrics` and the other pages; port 0 takes any free one
     #[arg(long, value_name = "ADDR", env = "ARENA_HTTP",
-          default_value_t = loopback(DEFAULT_HTTP_PORT))]
+          default_value_t = default_http())]
     pub http: SocketAddr,
+
+    /// Origin of pages elsewhere that may read those pages and look on, such as
+    /// `https://arena.example`; several, separated by commas; `*` for any
+    #[arg(long, value_name = "ORIGIN", env = "ARENA_ALLOW_ORIGIN", value_delimiter = ',')]
+    pub allow_origin: Vec<AllowedOrigin>,
 
     /// Ticks per second
     #[arg(long, value_name = "HZ", env = "ARENA_TICK_RATE", default_value_t = DEFAULT_TICK_RATE,
@@ -80,6 +131,13 @@ pub struct Options {
     /// Seed of everything that is drawn by lot
     #[arg(long, value_name = "S", env = "ARENA_SEED", default_value_t = 1)]
     pub seed: u64,
+
+    /// Threads that the simulation may use; no result depends on it. Without it one
+    /// less than the machine has cores, between 1 and 8
+    #[arg(long, value_name = "N", env = "ARENA_SIM_THREADS",
+          default_value_t = default_sim_threads(), hide_default_value = true,
+          value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
+    pub sim_threads: u16,
 
     /// Players that the match holds
     #[arg(long, value_name = "N", env = "ARENA_MAX_PLAYERS",
@@ -106,9 +164,33 @@ pub struct Options {
     #[arg(long, value_name = "D", env = "ARENA_DURATION", value_parser = parse_duration)]
     pub duration: Option<Duration>,
 
-    /// Record the match to FILE, for `server replay`
+    /// Time that players have left once SIGTERM or Ctrl-C asks the server to end;
+    /// nobody joins meanwhile, and it ends when the last of them has left. By default
+    /// 3s, with `--agones` 30s; 0 for none
+    #[arg(long, value_name = "D", env = "ARENA_DRAIN", value_parser = parse_duration)]
+    pub drain: Option<Duration>,
+
+    /// End the server, for whoever starts it again, when no tick was finished for this
+    /// long; 0 for never
+    #[arg(long, value_name = "D", env = "ARENA_HANG_LIMIT", value_parser = parse_duration,
+          default_value = DEFAULT_HANG_LIMIT)]
+    pub hang_limit: Duration,
+
+    /// Directory for what must outlive the server: the key by which its clients notice
+    /// a restart at once; without it, systemd's or the user's own state directory
+    #[arg(long, value_name = "DIR", env = "ARENA_STATE_DIR")]
+    pub state_dir: Option<PathBuf>,
+
+    /// Record the match to FILE, for `server replay`; if it exists, to FILE.1,
+    /// FILE.2 and so on: nothing is overwritten
     #[arg(long, value_name = "FILE", env = "ARENA_RECORD")]
     pub record: Option<PathBuf>,
+
+    /// Address of an OpenTelemetry collector, such as `http://127.0.0.1:4318`, that is
+    /// told by OTLP over HTTP what joins, map transfers, single ticks and requests of
+    /// administrators took
+    #[arg(long, value_name = "URL", env = "ARENA_OTLP")]
+    pub otlp: Option<String>,
 
     /// Certificate chain in PEM, read again every hour; without it, the server makes
     /// its own
@@ -118,6 +200,14 @@ pub struct Options {
     /// Private key of the certificate in PEM
     #[arg(long, value_name = "FILE", env = "ARENA_KEY", requires = "cert")]
     pub key: Option<PathBuf>,
+
+    /// Who may join, come back and stay.
+    #[command(flatten)]
+    pub joining: JoiningOptions,
+
+    /// Where and to whom the admin interface answers.
+    #[command(flatten)]
+    pub admin: AdminOptions,
 
     /// Address that may not join; may be given several times or separated by commas
     #[arg(long, value_name = "IP", env = "ARENA_BAN", value_delimiter = ',')]
@@ -145,9 +235,17 @@ pub struct Options {
           value_parser = clap::value_parser!(u32).range(1000..))]
     pub spectator_budget: u32,
 
+    /// What one address may take.
+    #[command(flatten)]
+    pub addresses: AddressOptions,
+
     /// Whether and how to report to a fleet.
     #[command(flatten)]
     pub agones: AgonesOptions,
+
+    /// How to report to the service manager.
+    #[command(flatten)]
+    pub service: ServiceOptions,
 
     /// How log lines are written to standard error
     #[arg(long, value_enum, env = "ARENA_LOG_FORMAT", default_value_t = LogFormat::Text)]
@@ -170,18 +268,28 @@ impl Options {
         Self {
             config: None,
             map: map.into(),
+            rounds: RoundOptions::default(),
+            joining: JoiningOptions::default(),
+            admin: AdminOptions::default(),
             listen: any_address(DEFAULT_PORT),
-            http: loopback(DEFAULT_HTTP_PORT),
+            advertise: None,
+            http: default_http(),
+            allow_origin: Vec::new(),
             tick_rate: DEFAULT_TICK_RATE,
             snapshot_rate: None,
             objects: 0,
             seed: 1,
+            sim_threads: default_sim_threads(),
             max_players: DEFAULT_MAX_PLAYERS,
             tanks: 0,
             client_budget: DEFAULT_CLIENT_BUDGET,
             rewind: parse_rewind(DEFAULT_REWIND).unwrap_or_default(),
             duration: None,
+            drain: None,
+            hang_limit: parse_duration(DEFAULT_HANG_LIMIT).unwrap_or_default(),
+            state_dir: None,
             record: None,
+            otlp: None,
             cert: None,
             key: None,
             ban: Vec::new(),
@@ -189,9 +297,17 @@ impl Options {
             max_spectators: DEFAULT_MAX_SPECTATORS,
             spectator_rate: DEFAULT_SPECTATOR_RATE,
             spectator_budget: DEFAULT_CLIENT_BUDGET,
+            addresses: AddressOptions::default(),
             agones: AgonesOptions::default(),
+            service: ServiceOptions::default(),
             log_format: LogFormat::Text,
         }
+    }
+
+    /// Time that players have left once the server is asked to end.
+    pub fn drain_time(&self) -> Duration {
+        let default = if self.agones.agones { FLEET_DRAIN } else { DRAIN };
+        self.drain.unwrap_or(default)
     }
 
     /// The options that this command line asks for, together with the
@@ -207,7 +323,8 @@ impl Options {
     /// for whoever parses it along with more.
     ///
     /// # Errors
-    /// The file cannot be read, or is wrong; fit to be shown.
+    /// The file cannot be read, or is wrong, or a variable of the environment looks
+    /// like an option and is none; fit to be shown.
     pub fn with_file(
         arguments: impl IntoIterator<Item = OsString>,
     ) -> Result<Vec<OsString>, clap::Error> {
@@ -219,8 +336,15 @@ fn any_address(port: u16) -> SocketAddr {
     (Ipv4Addr::UNSPECIFIED, port).into()
 }
 
-fn loopback(port: u16) -> SocketAddr {
-    (Ipv4Addr::LOCALHOST, port).into()
+/// Threads of the simulation unless asked otherwise: one core is left to the network.
+fn default_sim_threads() -> u16 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    cores.saturating_sub(1).clamp(1, usize::from(MAX_SIM_THREADS)) as u16
+}
+
+/// Where the operator's pages are unless asked otherwise.
+pub(crate) fn default_http() -> SocketAddr {
+    (Ipv4Addr::LOCALHOST, DEFAULT_HTTP_PORT).into()
 }
 
 /// A time no longer than [`MAX_REWIND`].
@@ -231,121 +355,4 @@ fn parse_rewind(text: &str) -> Result<Duration, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(arguments: &[&str]) -> Result<Options, clap::Error> {
-        Options::read(["server"].iter().chain(arguments).map(OsString::from))
-    }
-
-    fn words(text: &str) -> Vec<&str> {
-        text.split_whitespace().collect()
-    }
-
-    #[test]
-    fn a_map_is_all_that_must_be_said() {
-        assert_eq!(parse(&["--map", "arena.obsp"]).unwrap(), Options::new("arena.obsp"));
-        assert!(parse(&[]).is_err());
-    }
-
-    #[test]
-    fn every_option_is_read() {
-        let text = "--map m --listen [::1]:5 --http 127.0.0.1:6 --tick-rate 30 --objects 300 \
-                    --seed 9 --max-players 8 --tanks 3 --duration 90s --snapshot-rate 20 \
-                    --client-budget 4000 --rewind 50ms --cert c --key k --ban ::1,10.0.0.1 \
-                    --log-format json --record match.obsr --audit-every 60 --agones \
-                    --agones-port 7 --agones-health 0.5 --agones-empty 20s \
-                    --max-spectators 3 --spectator-rate 15 --spectator-budget 5000";
-        let expected = Options {
-            config: None,
-            map: "m".into(),
-            listen: "[::1]:5".parse().unwrap(),
-            http: "127.0.0.1:6".parse().unwrap(),
-            tick_rate: 30,
-            snapshot_rate: Some(20),
-            rewind: Duration::from_millis(50),
-            objects: 300,
-            seed: 9,
-            max_players: 8,
-            tanks: 3,
-            client_budget: 4000,
-            duration: Some(Duration::from_secs(90)),
-            record: Some("match.obsr".into()),
-            cert: Some("c".into()),
-            key: Some("k".into()),
-            ban: vec!["::1".parse().unwrap(), "10.0.0.1".parse().unwrap()],
-            audit_every: 60,
-            max_spectators: 3,
-            spectator_rate: 15,
-            spectator_budget: 5000,
-            agones: AgonesOptions {
-                agones: true,
-                agones_port: 7,
-                agones_health: Duration::from_millis(500),
-                agones_empty: Duration::from_secs(20),
-            },
-            log_format: LogFormat::Json,
-        };
-        assert_eq!(parse(&words(text)).unwrap(), expected);
-    }
-
-    #[test]
-    fn senseless_values_are_refused() {
-        for bad in [
-            ["--tick-rate", "9"],
-            ["--tick-rate", "129"],
-            ["--snapshot-rate", "0"],
-            ["--max-players", "0"],
-            ["--max-spectators", "1025"],
-            ["--max-spectators", "65535"],
-            ["--client-budget", "10"],
-            ["--listen", "4433"],
-            ["--duration", "soon"],
-            ["--rewind", "501ms"],
-            ["--duration", "-1"],
-            ["--cert", "without-a-key"],
-            ["--ban", "everybody"],
-            ["--config", "no-such-file.toml"],
-        ] {
-            assert!(parse(&["--map", "m", bad[0], bad[1]]).is_err(), "{bad:?} was accepted");
-        }
-    }
-
-    /// Reads options with this text in the file that `--config` names.
-    fn with_file(name: &str, text: &str, more: &str) -> Result<Options, clap::Error> {
-        let path = std::env::temp_dir().join(format!("{name}-{}.toml", std::process::id()));
-        std::fs::write(&path, text).unwrap();
-        let arguments = format!("--config {} {more}", path.display());
-        let options = parse(&words(&arguments));
-        std::fs::remove_file(path).unwrap();
-        options
-    }
-
-    #[test]
-    fn a_file_gives_what_the_command_line_does_not() {
-        let text = "map = 'arena'\ntick-rate = 30\nban = ['::1', '10.0.0.1']\nduration = '2m'";
-        let options = with_file("options", text, "--tick-rate 20").unwrap();
-        assert_eq!((options.map.as_str(), options.tick_rate), ("arena", 20));
-        assert_eq!(options.duration, Some(Duration::from_secs(120)));
-        assert_eq!(options.ban.len(), 2);
-    }
-
-    #[test]
-    fn a_file_that_says_nonsense_is_named() {
-        for text in ["map = ", "colour = 'red'", "map = { a = 1 }", "map = 'a'\ntick-rate = 5"] {
-            let error = with_file("nonsense", text, "").unwrap_err().to_string();
-            assert!(error.contains("nonsense") || error.contains("tick-rate"), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_job_is_spared_the_file() {
-        let arguments =
-            |text: &str| -> Vec<OsString> { text.split_whitespace().map(OsString::from).collect() };
-        // Reading a file that is not there would be an error.
-        let job = arguments("server soak --map arena --config no-such-file.toml");
-        assert_eq!(Options::with_file(job.clone()).unwrap(), job);
-        let serving = arguments("server --map arena --config no-such-file.toml");
-        assert!(Options::with_file(serving).is_err());
-    }
-}
+mod tests;

@@ -11,20 +11,27 @@
 //! a bincode body of that length ([`Header`] first, then a [`Tick`] for each
 //! tick, then an end). [`Recorder`] turns ticks into frames, [`Writer`] writes
 //! them, [`Reader`] reads them back and takes nothing on trust. A running
-//! server records through a `LiveRecorder`, which never makes a tick wait.
+//! server records through a `LiveRecorder`, which never makes a tick wait and
+//! never replaces a file. If the disk fails, the match goes on, and `Status`
+//! tells operators.
 
 mod error;
 mod format;
+mod latest;
 mod live;
+mod new_file;
 mod reader;
 mod recorder;
+mod status;
 mod writer;
 
 pub use error::RecordingError;
 pub use format::{Header, Tick};
+pub(crate) use latest::Latest;
 pub(crate) use live::LiveRecorder;
 pub use reader::Reader;
 pub use recorder::Recorder;
+pub(crate) use status::Status;
 pub use writer::Writer;
 
 /// As what a player of `world` has joined.

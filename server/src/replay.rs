@@ -57,7 +57,8 @@ pub enum ReplayError {
 /// Runs a recording again and compares all digests.
 ///
 /// # Errors
-/// It could not be run; a difference is an [`Outcome`], not an error.
+/// It could not be run. A difference, or a recording that breaks off, is an
+/// [`Outcome`], not an error.
 pub fn replay(options: &ReplayOptions) -> Result<Outcome, ReplayError> {
     let mut reader = Reader::open(&options.file)?;
     let header = reader.header();

@@ -1,29 +1,37 @@
 //! Scenes: small matches with a plot, played by scripts alone, that show what
 //! one part of the simulation costs.
 //!
-//! There is one: [`landing`], the run that Blow measured his filters in.
+//! [`landing`] is the run that Blow measured his filters in; [`heap`] drops
+//! bodies into a pen and shows what bodies cost that are awake.
 
+mod heap;
 mod landing;
+mod pen;
 mod pilot;
 mod table;
 
 use clap::{Args, Subcommand};
 
+pub use heap::{Heap, heap};
 pub use landing::{Landing, SceneError, landing};
+pub use pen::{HeapModels, pen};
 pub use table::{Row, Table};
 
 /// `server scene`: which scene to play.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct SceneOptions {
+    /// Which one.
     #[command(subcommand)]
-    scene: Scene,
+    pub scene: Scene,
 }
 
 /// What there is to be played.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-enum Scene {
+pub enum Scene {
     /// A hovertank drops a repair pad, lands in it and flies off (Blow 1997)
     Landing(LandingOptions),
+    /// Bodies are dropped into a pen, and every tick is audited
+    Heap(HeapOptions),
 }
 
 /// How to play the landing.
@@ -47,10 +55,38 @@ pub struct LandingOptions {
     pub json: bool,
 }
 
-impl SceneOptions {
-    /// What was asked for.
-    pub fn landing(&self) -> &LandingOptions {
-        let Scene::Landing(options) = &self.scene;
-        options
-    }
+/// How to drop the heap.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct HeapOptions {
+    /// Bodies to drop
+    #[arg(long, value_name = "N", default_value_t = 500,
+          value_parser = clap::value_parser!(u32).range(1..=4000))]
+    pub objects: u32,
+
+    /// What they are
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = HeapModels::Mixed)]
+    pub models: HeapModels,
+
+    /// Ticks to play, at 60 a second
+    #[arg(long, value_name = "N", default_value_t = 600,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub ticks: u32,
+
+    /// Seed of how they lie in the air
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Ticks from one audit to the next
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub audit_every: u32,
+
+    /// Threads that the simulation may use: no result depends on them
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u16).range(1..=8))]
+    pub sim_threads: u16,
+
+    /// Print what came of it as JSON
+    #[arg(long)]
+    pub json: bool,
 }

@@ -1,16 +1,20 @@
 use std::num::NonZeroU16;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::Duration;
 
-use proto::commands::CommandBatch;
+use proto::commands::CommandDatagram;
 use proto::control::MatchEvent;
 use proto::server::{CommandSource, JitterBuffer, JitterStats};
-use proto::snapshot::Answer;
+use proto::snapshot::AuthoritativeMotion;
 use proto::{Tick, Time};
-use sim::{Command, EntityId, JoinError, PlayerKind, Vitals, World};
+use sim::{Buttons, Command, EntityId, JoinError, PlayerKind, Vitals, World};
 use tokio::sync::oneshot;
 
+use crate::level::Level;
 use crate::sessions::Sessions;
+use crate::view_limit::ViewLimit;
 
 /// Command datagrams of one player that may wait for the tick thread: half a
 /// second of them at 60 Hz. Who sends more than that ahead gains nothing.
@@ -32,7 +36,18 @@ pub(crate) struct Seat {
     pub(crate) player: EntityId,
     /// The last tick simulated when the seat was taken.
     pub(crate) tick: Tick,
-    commands: SyncSender<(CommandBatch, Time)>,
+    /// The world that the seat is in.
+    pub(crate) level: Arc<Level>,
+    commands: SyncSender<Received>,
+    protected: Arc<AtomicBool>,
+}
+
+/// Commands that arrived.
+#[derive(Debug)]
+struct Received {
+    datagram: CommandDatagram,
+    arrival: Time,
+    view: ViewLimit,
 }
 
 /// The commands did not fit: the player sends more than the match can use.
@@ -40,9 +55,20 @@ pub(crate) struct Seat {
 pub(crate) struct Surplus;
 
 impl Seat {
-    /// Passes commands on to the tick thread, without ever waiting.
-    pub(crate) fn send(&self, batch: CommandBatch, arrival: Time) -> Result<(), Surplus> {
-        match self.commands.try_send((batch, arrival)) {
+    /// Lets nobody hurt the player any more, or anybody again, from the next tick on.
+    pub(crate) fn protect(&self, protected: bool) {
+        self.protected.store(protected, Ordering::Relaxed);
+    }
+
+    /// Passes commands on to the tick thread, without ever waiting. `view` says how
+    /// far back their shots may meet others.
+    pub(crate) fn send(
+        &self,
+        datagram: CommandDatagram,
+        arrival: Time,
+        view: ViewLimit,
+    ) -> Result<(), Surplus> {
+        match self.commands.try_send(Received { datagram, arrival, view }) {
             // A match that is gone needs no commands; the stop signal says so.
             Ok(()) | Err(TrySendError::Disconnected(_)) => Ok(()),
             Err(TrySendError::Full(_)) => Err(Surplus),
@@ -59,16 +85,21 @@ pub(crate) struct Seats {
     tanks: usize,
     requests: Receiver<JoinRequest>,
     taken: Vec<Taken>,
+    /// When the last tick was simulated.
+    last_time: Time,
     /// What players who left had counted.
     past: JitterStats,
 }
 
 struct Taken {
     player: EntityId,
-    commands: Receiver<(CommandBatch, Time)>,
+    commands: Receiver<Received>,
+    protected: Arc<AtomicBool>,
     buffer: JitterBuffer,
+    /// How far back the player's shots may meet others; `None` before a command came.
+    view: Option<ViewLimit>,
     /// Whether the last tick had another command than the client's own for it.
-    surprised: bool,
+    command_substituted: bool,
     /// The last tick in which the player was pushed.
     pushed: Option<Tick>,
     /// What everybody was last told of how they stand.
@@ -87,7 +118,8 @@ impl Seats {
         // `as` saturates.
         let most_view_age = sixteenths as u16;
         let (taken, past) = (Vec::new(), JitterStats::default());
-        Self { tick_rate, most_view_age, tanks: 0, requests, taken, past }
+        let last_time = Time::ZERO;
+        Self { tick_rate, most_view_age, tanks: 0, requests, taken, last_time, past }
     }
 
     /// Whoever joins while fewer than `tanks` drive hovertanks gets one.
@@ -97,12 +129,20 @@ impl Seats {
 
     /// Takes in the commands that arrived, takes out who has left, and lets in
     /// who asked. `tick` is the last one simulated.
-    pub(crate) fn receive(&mut self, world: &mut World, tick: Tick) {
+    pub(crate) fn receive(&mut self, world: &mut World, tick: Tick, level: &Arc<Level>) {
         // The wishes first: whoever asks after a seat was given up finds it
         // free, however the two threads happen to interleave.
         let requests: Vec<_> = self.requests.try_iter().collect();
         self.hear(world);
-        self.let_in(requests, world, tick);
+        self.let_in(requests, world, tick, level);
+    }
+
+    /// Takes everybody out: the match goes on in another world, and whoever goes there
+    /// asks for a seat in it.
+    pub(crate) fn clear(&mut self) {
+        for seat in self.taken.drain(..) {
+            self.past = sum(&self.past, seat.buffer.stats());
+        }
     }
 
     /// Takes in the commands that arrived, and takes out who has left.
@@ -119,7 +159,13 @@ impl Seats {
     }
 
     /// Answers wishes to join.
-    fn let_in(&mut self, requests: Vec<JoinRequest>, world: &mut World, tick: Tick) {
+    fn let_in(
+        &mut self,
+        requests: Vec<JoinRequest>,
+        world: &mut World,
+        tick: Tick,
+        level: &Arc<Level>,
+    ) {
         for request in requests {
             let drives =
                 |seat: &&Taken| world.player_kind(seat.player) == Some(PlayerKind::Hovertank);
@@ -130,10 +176,27 @@ impl Seats {
             };
             let seat = world.join_as(kind).map(|player| {
                 let (sender, commands) = sync_channel(WAITING_BATCHES);
-                let buffer = JitterBuffer::new(self.tick_rate, tick);
-                let (surprised, pushed, told) = (true, None, None);
-                self.taken.push(Taken { player, commands, buffer, surprised, pushed, told });
-                Seat { player, tick, commands: sender }
+                let buffer = JitterBuffer::new(self.tick_rate, tick, self.last_time);
+                let (command_substituted, pushed, told) = (true, None, None);
+                let (view, protected) = (None, Arc::<AtomicBool>::default());
+                let seat = Seat {
+                    player,
+                    tick,
+                    level: Arc::clone(level),
+                    commands: sender,
+                    protected: Arc::clone(&protected),
+                };
+                self.taken.push(Taken {
+                    player,
+                    commands,
+                    protected,
+                    buffer,
+                    view,
+                    command_substituted,
+                    pushed,
+                    told,
+                });
+                seat
             });
             // Who no longer waits gets nothing: the seat is dropped with the
             // answer, and given up like any other.
@@ -143,13 +206,25 @@ impl Seats {
 
     /// The one command of each player for `tick`.
     pub(crate) fn commands(&mut self, tick: Tick, now: Time) -> Vec<(EntityId, Command)> {
+        self.last_time = now;
         let command = |seat: &mut Taken| {
             let (command, source) = seat.buffer.take(tick, now);
-            seat.surprised = source != CommandSource::Client;
-            let view_age = command.view_age.min(self.most_view_age);
-            (seat.player, Command { view_age, ..command })
+            seat.command_substituted = source != CommandSource::Client;
+            let most = seat.view.map_or(0, |view| view.at(tick)).min(self.most_view_age);
+            let view_age = command.view_age.min(most);
+            let mut buttons = command.buttons;
+            if seat.protected.load(Ordering::Relaxed) {
+                buttons = buttons | Buttons::PROTECTED;
+            }
+            (seat.player, Command { view_age, buttons, ..command })
         };
         self.taken.iter_mut().map(command).collect()
+    }
+
+    /// Takes in that at `now` the match, having fallen behind the clock, left out
+    /// this many ticks' worth of time.
+    pub(crate) fn skip_time(&mut self, ticks: u64, now: Time) {
+        self.taken.iter_mut().for_each(|seat| seat.buffer.skip_time(ticks, now));
     }
 
     /// Notes who was pushed in `tick`, which `world` has just played.
@@ -161,12 +236,16 @@ impl Seats {
 
     /// How each player moves after `tick`, and whether that must surprise their
     /// client.
-    pub(crate) fn answers(&self, world: &World, tick: Tick) -> Vec<(EntityId, Answer, bool)> {
+    pub(crate) fn answers(
+        &self,
+        world: &World,
+        tick: Tick,
+    ) -> Vec<(EntityId, AuthoritativeMotion, bool)> {
         let answer = |seat: &Taken| {
             let motion = world.player_motion(seat.player)?;
-            let answer = Answer::new(motion, tick, seat.pushed);
+            let answer = AuthoritativeMotion::new(motion, tick, seat.pushed);
             let answer = answer.with_touched(world.touched_by(seat.player));
-            Some((seat.player, answer, seat.surprised))
+            Some((seat.player, answer, seat.command_substituted))
         };
         self.taken.iter().filter_map(answer).collect()
     }
@@ -189,7 +268,7 @@ impl Seats {
             }
             let vitals = world.vitals(seat.player).filter(|now| seat.told != Some(*now))?;
             seat.told = Some(vitals);
-            Some(MatchEvent::Standing { player: seat.player, vitals })
+            Some(MatchEvent::Vitals { player: seat.player, vitals })
         };
         self.taken.iter_mut().filter_map(due).collect()
     }
@@ -207,9 +286,12 @@ impl Taken {
         // and a look beyond, where a full queue that was given up has its end.
         for _ in 0..=WAITING_BATCHES {
             match self.commands.try_recv() {
-                Ok((batch, arrival)) => {
+                Ok(Received { datagram, arrival, view }) => {
+                    let CommandDatagram { acknowledgement, batch } = datagram;
+                    self.view = Some(view);
+                    let acknowledged = acknowledgement.map(|snapshots| snapshots.latest);
                     for (tick, command) in batch.iter() {
-                        self.buffer.insert(tick, command, arrival);
+                        self.buffer.insert(tick, command, acknowledged, arrival);
                     }
                 }
                 Err(TryRecvError::Empty) => return true,
@@ -225,6 +307,7 @@ fn sum(a: &JitterStats, b: &JitterStats) -> JitterStats {
         accepted: a.accepted + b.accepted,
         redundant: a.redundant + b.redundant,
         conflicting: a.conflicting + b.conflicting,
+        replaced: a.replaced + b.replaced,
         late: a.late + b.late,
         early: a.early + b.early,
         in_time: a.in_time + b.in_time,

@@ -1,32 +1,39 @@
 use std::future::pending;
-use std::net::{SocketAddr, TcpListener};
-use std::num::NonZeroU16;
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use proto::MAX_SLOTS;
 use proto::control::{MapHash, MapName};
-use proto::map_transfer::announce;
-use proto::quantise::{Quantiser, WorldBounds};
-use proto::server::Terms;
-use sim::World;
+use proto::token::JoinKey;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 
+use crate::admin::{Admin, Context};
 use crate::audit_thread::AuditThread;
+use crate::bans::Bans;
+use crate::clients::Clients;
 use crate::error::{RunError, StartError};
-use crate::network::{self, Cadence, Credentials, Fingerprint, Lobby, Spectators, Waves};
-use crate::options::{AgonesOptions, Options};
-use crate::recording::LiveRecorder;
-use crate::sessions::Sessions;
+use crate::level::{LevelMaker, Prepared};
+use crate::network::{
+    self, Admission, Cadence, Credentials, Fingerprint, Lobby, Shares, Spectators, Waves,
+};
+use crate::options::{Advertised, AgonesOptions, Options};
+use crate::origins::Origins;
+use crate::query::QueryPort;
+use crate::recording::{self, LiveRecorder};
+use crate::rounds::{self, Director, Loader, Rounds, Stage};
+use crate::spans::Exporter;
 use crate::stop::Stop;
-use crate::telemetry::{Identity, Telemetry};
+use crate::telemetry::{self, Identity, Telemetry};
 use crate::tick_thread::{Match, Ticks};
-use crate::{agones, http, map_file, status};
+use crate::tickets::Tickets;
+use crate::token_gate::TokenGate;
+use crate::watchdog::{Gate, ServiceManager, TicksHeld};
+use crate::{agones, drain, http, status, watchdog};
 
 /// An arena server, as a type to start one by.
 pub struct Server;
@@ -37,7 +44,14 @@ pub struct Server;
 pub struct Running {
     description: Description,
     stop: Stop,
+    /// Time that players have left once the server is asked to drain.
+    drain: Duration,
+    gate: Gate,
     threads: Vec<(&'static str, JoinHandle<Result<(), RunError>>)>,
+    /// Threads that write recordings, one for each level so far.
+    writers: Writers,
+    /// Exports the last spans when it is dropped.
+    _exporter: Option<Exporter>,
 }
 
 /// What a running server serves, and where.
@@ -48,6 +62,8 @@ struct Description {
     props: usize,
     local_addr: SocketAddr,
     http_addr: SocketAddr,
+    admin_addr: Option<SocketAddr>,
+    query_addr: Option<SocketAddr>,
     certificate: Fingerprint,
 }
 
@@ -58,35 +74,49 @@ impl Server {
     /// # Errors
     /// Whatever is missing, with what to do about it. Nothing runs then.
     pub fn start(options: &Options) -> Result<Running, StartError> {
-        let path = map_file::find(&options.map, &map_file::folders())?;
-        let loading = Instant::now();
-        let map = map_file::load(&path)?;
-        let map_load = loading.elapsed().as_secs_f64();
-        let map = Arc::new(map);
-        let setup = Setup::new(Arc::clone(&map), options)?;
+        let maps = options.rounds.rotation(&options.map);
+        let first = maps.first().ok_or_else(|| StartError::NoMaps(options.rounds.maps.clone()))?;
+        let curiosity = Arc::default();
+        let maker = LevelMaker::new(options, Arc::clone(&curiosity));
+        let prepared = maker.make(first, 0)?;
+        let gate = match &options.joining.join_key {
+            Some(path) => Some(TokenGate::new(read_join_key(path)?)),
+            None => {
+                tracing::info!("without --join-key, everybody may join who reaches this server");
+                None
+            }
+        };
+        let bans = Bans::read(options.ban.clone(), options.joining.bans.as_deref())?;
         let epoch = Instant::now();
         let stop = Stop::new();
         let (joins, requests) = sync_channel(network::connection_limit(options.max_players.into()));
-        let recording = match &options.record {
-            Some(path) => Some(LiveRecorder::start(path, &setup.world, setup.config)?),
-            None => None,
-        };
-        let (recorder, writer) = recording.unzip();
-        let sessions = Arc::new(Sessions::default());
-        let events = broadcast::Sender::new(network::EVENTS_WAITING);
-        let (game, frames) = Match::new(
-            setup.world,
-            setup.terms.tick_rate,
-            options.rewind,
-            requests,
-            Arc::clone(&sessions),
-            events.clone(),
-        );
+        let recordings = Recordings::new(options.record.clone());
+        let recorder = recordings.begin(&prepared)?;
+        let recording = Arc::clone(&recordings.latest);
+        let writers = Arc::clone(&recordings.writers);
+        let (worlds, next_worlds) = sync_channel(1);
+        let (over, worlds_over) = sync_channel(WORLDS_OVER);
+        let level = Arc::clone(&prepared.level);
+        let props = prepared.props;
+        let (game, frames) =
+            Match::new(prepared, options.rewind, requests, (next_worlds, over), curiosity);
         let game = game.with_tanks(options.tanks).recorded_by(recorder);
         let (ticks, told) = (game.ticks(), game.ticks());
+        let (loader, loader_thread) = Loader::new(maker);
+        let rules = options.rounds.rules(maps.len());
+        let (rounds, director) = Rounds::new(rules, maps, options.rounds.votes.clone());
+        let record = Box::new(move |prepared: &Prepared| {
+            recordings.begin(prepared).inspect_err(|error| recordings.fail(error))
+        });
+        let stage = Stage { loader, worlds, record };
 
         let socket = network::bind(options.listen, options.max_players)?;
-        let pages = http::bind(options.http)?;
+        let pages = http::bind(options.http, "--http")?;
+        let admin = match (options.admin.admin, &options.admin.admin_tokens) {
+            (Some(address), Some(tokens)) => Some(Admin::open(address, tokens)?),
+            _ => None,
+        };
+        let query = options.admin.query.map(QueryPort::bind).transpose()?;
         let address = |source| StartError::Endpoint(source);
         let credentials = match (&options.cert, &options.key) {
             (Some(certificate), Some(key)) => {
@@ -95,64 +125,80 @@ impl Server {
             _ => Credentials::SelfSigned,
         };
         let certificate = credentials.certificate()?;
+        if let Some(warning) = credentials.warning(&certificate) {
+            tracing::warn!("{warning}");
+        }
+        let (not_after, udp_inode) = (certificate.not_after(), telemetry::inode(&socket));
+        let state = options.state_dir.clone().or_else(network::default_state_dir);
+        let reset_key = credentials.reset_key(&certificate, state.as_deref());
         let description = Description {
-            map: setup.terms.map_name.clone(),
-            map_hash: setup.terms.map,
-            props: setup.props,
+            map: level.terms.map_name.clone(),
+            map_hash: level.terms.map,
+            props,
             local_addr: socket.local_addr().map_err(address)?,
             http_addr: pages.local_addr().map_err(address)?,
+            admin_addr: admin.as_ref().map(Admin::address).transpose().map_err(address)?,
+            query_addr: query.as_ref().map(QueryPort::address).transpose().map_err(address)?,
             certificate: certificate.fingerprint,
         };
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|source| StartError::Thread { part: "event loop", source })?;
+        let limits = network::Limits::from(options);
         let endpoint = {
             let _context = runtime.enter();
-            network::open(socket, certificate, options.max_players)?
+            network::open(socket, certificate, &reset_key, limits)?
         };
 
+        let exporter = options.otlp.as_deref().map(Exporter::start).transpose()?;
         let telemetry = Arc::new(Telemetry::new(&Identity {
             map: description.map.as_str(),
             map_hash: &description.map_hash.to_string(),
             tick_rate: options.tick_rate,
             max_players: options.max_players,
-            map_load,
+            map_load: level.load_time.as_secs_f64(),
+            recording: Arc::clone(&recording),
+            self_signed: options.cert.is_none(),
+            spans: exporter.as_ref().map(Exporter::spans).unwrap_or_default(),
+            udp_inode,
         })?);
+        telemetry.certificate.shows(not_after);
         let spectator_rate = options.spectator_rate.min(options.tick_rate);
         let spectators = Spectators {
-            // A tick rate fits 16 bits, and what is less does too; neither is 0.
-            terms: Arc::new(Terms {
-                snapshot_rate: NonZeroU16::new(spectator_rate as u16)
-                    .unwrap_or(setup.terms.snapshot_rate),
-                ..setup.terms.clone()
-            }),
             cadence: Cadence::new(spectator_rate, options.tick_rate),
             budget: options.spectator_budget,
             limit: options.max_spectators,
         };
-        let models = maps::model::shipped();
-        let layers = http::Layers::new(&map, &models, game.curiosity())
-            .map_err(|source| StartError::Setup { map: map.name().to_owned(), source })?;
         let lobby = Arc::new(Lobby {
             waves: Arc::new(Waves::new(options.max_players, options.tick_rate)),
-            terms: Arc::new(setup.terms),
             joins,
             telemetry: Arc::clone(&telemetry),
             stop: stop.clone(),
             epoch,
-            sessions,
             frames,
-            events,
-            map: setup.map,
-            scene: http::scene::of(&map, &models),
+            clients: Clients::default(),
+            tickets: Tickets::new(options.joining.rejoin),
+            protects_away: options.joining.rejoin_protect,
+            gate,
+            reserved_slots: options.joining.reserved_slots,
+            idle_seconds: AtomicU64::new(options.joining.idle.as_secs()),
+            rounds,
             effects: http::Effects::default(),
-            layers,
+            recording,
             client_budget: options.client_budget,
-            banned: options.ban.clone(),
-            handshakes: AtomicUsize::new(0),
+            limits,
+            bans,
+            origins: Origins::new(&options.allow_origin, options.advertise.as_ref()),
+            admission: Admission::new(Shares::from(&options.addresses)),
             spectators,
-            port: description.local_addr.port(),
+            local_address: description.local_addr,
+            address: watch::Sender::new(
+                options
+                    .advertise
+                    .clone()
+                    .unwrap_or(Advertised { host: None, port: description.local_addr.port() }),
+            ),
             certificate: watch::Sender::new(description.certificate),
             self_signed: options.cert.is_none(),
         });
@@ -162,24 +208,63 @@ impl Server {
         let agones = options.agones.clone();
         let audit = match options.audit_every {
             0 => None,
-            every => Some(AuditThread::new(&map, &lobby, every)?),
+            every => Some(AuditThread::new(&lobby, every)?),
         };
-        let io = Io { endpoint, credentials, ticks, told, cadence, pages, lobby, duration, agones };
+        let hang_limit = Some(options.hang_limit).filter(|limit| !limit.is_zero());
+        let io = Io {
+            endpoint,
+            credentials,
+            ticks,
+            told,
+            cadence,
+            lobby: Arc::clone(&lobby),
+            director,
+            stage,
+            duration,
+            hang_limit,
+            manager: ServiceManager::new(&options.service),
+            agones,
+            asks_address: options.advertise.is_none(),
+        };
 
         // From here on, whatever fails stops what already runs.
-        let mut running = Running { description, stop: stop.clone(), threads: Vec::new() };
+        let gate = Gate::default();
+        let mut running = Running {
+            description,
+            stop: stop.clone(),
+            drain: options.drain_time(),
+            gate: gate.clone(),
+            threads: Vec::new(),
+            writers,
+            _exporter: exporter,
+        };
         let tick_rate = options.tick_rate;
-        if let Some(writer) = writer {
-            running.spawn("recording thread", move || Ok(writer.run()?))?;
-        }
+        running.spawn("level loader thread", move || {
+            loader_thread.run();
+            Ok(())
+        })?;
+        // To give a world's memory back takes longer than a tick.
+        running.spawn("cleaning thread", move || {
+            worlds_over.into_iter().for_each(drop);
+            Ok(())
+        })?;
         if let Some(audit) = audit {
             let stop = stop.clone();
             running.spawn("audit thread", move || audit.run(&stop))?;
         }
         running.spawn("tick thread", {
             let stop = stop.clone();
-            move || game.run(tick_rate, epoch, &stop, &telemetry.tick)
+            move || game.run(tick_rate, epoch, &stop, &gate, &telemetry)
         })?;
+        if let Some(admin) = admin {
+            let context = Context { lobby: Arc::clone(&lobby), drain: options.drain_time() };
+            running.spawn("admin thread", move || admin.run(context))?;
+        }
+        if let Some(query) = query {
+            let lobby = Arc::clone(&lobby);
+            running.spawn("query thread", move || query.run(&lobby))?;
+        }
+        running.spawn("pages thread", move || http::run(pages, lobby))?;
         running.spawn("network thread", move || io.run(&runtime, &stop))?;
         Ok(running)
     }
@@ -194,6 +279,16 @@ impl Running {
     /// The TCP address of the operator's pages.
     pub fn http_addr(&self) -> SocketAddr {
         self.description.http_addr
+    }
+
+    /// The TCP address of the admin interface, if there is one.
+    pub fn admin_addr(&self) -> Option<SocketAddr> {
+        self.description.admin_addr
+    }
+
+    /// The UDP address for server queries, if there is one.
+    pub fn query_addr(&self) -> Option<SocketAddr> {
+        self.description.query_addr
     }
 
     /// The fingerprint of the certificate, for clients to pin.
@@ -216,8 +311,15 @@ impl Running {
         self.description.props
     }
 
-    /// Asks the server to tell its clients and end; [`Running::join`] waits
-    /// until it has.
+    /// Asks the server to let nobody join any more and to end when the last player
+    /// has left, or when they have had the time that [`Options::drain`] grants
+    /// them. [`Running::join`] waits until it has ended.
+    pub fn drain(&self) {
+        self.stop.drain(self.drain);
+    }
+
+    /// Asks the server to tell its clients and end at once; [`Running::join`]
+    /// waits until it has.
     pub fn shutdown(&self) {
         self.stop.request();
     }
@@ -230,12 +332,35 @@ impl Running {
     /// Waits until the server has ended.
     ///
     /// # Errors
-    /// It ended because something failed.
+    /// It ended because something failed, or its recording is not complete. After
+    /// [`RunError::Hangs`] threads are left behind that nobody can wait for: the
+    /// process should end.
     pub fn join(mut self) -> Result<(), RunError> {
-        for (part, thread) in std::mem::take(&mut self.threads) {
-            thread.join().map_err(|_| RunError::Crashed { part })??;
+        let mut outcome = Ok(());
+        // The network thread first, which never waits for another, and which says
+        // whether the tick thread can be waited for. Unless that hangs, all are
+        // waited for: players are told goodbye though the recording has failed.
+        for (part, thread) in std::mem::take(&mut self.threads).into_iter().rev() {
+            let ended = thread.join().unwrap_or(Err(RunError::Crashed { part }));
+            if matches!(ended, Err(RunError::Hangs { .. })) {
+                return ended;
+            }
+            outcome = outcome.and(ended);
         }
-        Ok(())
+        let writers = std::mem::take(&mut *lock(&self.writers));
+        for writer in writers {
+            let part = "recording thread";
+            let ended = writer.join().unwrap_or(Err(RunError::Crashed { part }));
+            outcome = outcome.and(ended);
+        }
+        outcome
+    }
+
+    /// Makes the tick thread hang before its next tick until what is returned is
+    /// dropped: for tests of what a server says of a hang.
+    #[doc(hidden)]
+    pub fn hold_ticks(&self) -> TicksHeld<'_> {
+        self.gate.hold()
     }
 
     fn spawn(
@@ -258,67 +383,59 @@ impl Drop for Running {
     }
 }
 
-/// A match that is ready to begin.
-struct Setup {
-    world: World,
-    config: sim::Config,
-    terms: Terms,
-    props: usize,
-    /// The compiled map as it is in a file.
-    map: Bytes,
+/// Worlds that are over and wait to be given back: more than there are at a time.
+const WORLDS_OVER: usize = 4;
+
+/// Threads that write recordings.
+type Writers = Arc<Mutex<Vec<Writer>>>;
+
+/// One of them.
+type Writer = JoinHandle<Result<(), RunError>>;
+
+fn lock(writers: &Writers) -> MutexGuard<'_, Vec<Writer>> {
+    writers.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Setup {
-    fn new(map: Arc<maps::World>, options: &Options) -> Result<Self, StartError> {
-        let name = map.name().to_owned();
-        let bounds = map.bounds();
-        let bounds = WorldBounds::covering(bounds.min, bounds.max)
-            .map_err(|source| StartError::Bounds { map: name.clone(), source })?;
-        let config = sim::Config {
-            tick_rate: options.tick_rate,
-            seed: options.seed,
-            objects: options.objects,
-            max_players: options.max_players,
-        };
-        // Before the work of scattering them all.
-        let players = options.max_players;
-        let wanted = options.objects as usize;
-        if wanted + usize::from(players) > MAX_SLOTS {
-            return Err(StartError::TooManyEntities { props: wanted, players });
-        }
-        let world = World::new(Arc::clone(&map), maps::model::shipped().into(), config)
-            .map_err(|source| StartError::Setup { map: name.clone(), source })?;
-        for warning in world.warnings() {
-            tracing::warn!("map {name}: {warning}");
-        }
-        let props = world.counters().entities as usize;
-        if props + usize::from(players) > MAX_SLOTS {
-            return Err(StartError::TooManyEntities { props, players });
-        }
-        let tick_rate = u16::try_from(options.tick_rate).ok().and_then(NonZeroU16::new);
-        let tick_rate = tick_rate.ok_or(StartError::Setup {
-            map: name.clone(),
-            source: sim::SetupError::TickRate(options.tick_rate),
-        })?;
-        let snapshots = options.snapshot_rate.unwrap_or(options.tick_rate);
-        let snapshot_rate = u16::try_from(snapshots).ok().and_then(NonZeroU16::new);
-        let snapshot_rate = snapshot_rate.filter(|rate| *rate <= tick_rate);
-        let snapshot_rate = snapshot_rate
-            .ok_or(StartError::SnapshotRate { snapshots, ticks: options.tick_rate })?;
-        let bytes = map.to_bytes();
-        if announce(&bytes).is_none() {
-            return Err(StartError::TooLarge { map: name, bytes: bytes.len() });
-        }
-        let terms = Terms {
-            tick_rate,
-            snapshot_rate,
-            map: MapHash(map.hash()),
-            map_name: MapName::new(&name),
-            bounds,
-            player_limit: players,
-        };
-        Ok(Self { world, config, terms, props, map: bytes.into() })
+/// Begins a recording for each level, if the match is recorded.
+struct Recordings {
+    path: Option<PathBuf>,
+    latest: Arc<recording::Latest>,
+    writers: Writers,
+}
+
+impl Recordings {
+    fn new(path: Option<PathBuf>) -> Self {
+        Self { path, latest: Arc::default(), writers: Arc::default() }
     }
+
+    fn begin(&self, prepared: &Prepared) -> Result<Option<LiveRecorder>, StartError> {
+        let Some(path) = &self.path else { return Ok(None) };
+        let (recorder, writer) = LiveRecorder::start(path, &prepared.world, prepared.config)?;
+        self.latest.begin(recorder.status());
+        let part = "recording thread";
+        let thread = std::thread::Builder::new()
+            .name(part.to_owned())
+            .spawn(move || Ok(writer.run()?))
+            .map_err(|source| StartError::Thread { part, source })?;
+        lock(&self.writers).push(thread);
+        Ok(Some(recorder))
+    }
+}
+
+impl Recordings {
+    /// Notes that the recording of a level could not begin.
+    fn fail(&self, error: &StartError) {
+        if let Some(path) = &self.path {
+            self.latest.begin(Arc::new(recording::Status::failed(path.clone(), error.to_string())));
+        }
+    }
+}
+
+/// Reads the key that seals tokens.
+pub(crate) fn read_join_key(path: &Path) -> Result<JoinKey, StartError> {
+    let wrong = |reason: String| StartError::JoinKey { path: path.to_owned(), reason };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    text.parse().map_err(|error: proto::token::JoinKeySyntax| wrong(error.to_string()))
 }
 
 /// What the network thread does: players, pages and the status line.
@@ -329,55 +446,58 @@ struct Io {
     /// The same, for what happens in them.
     told: Ticks,
     cadence: Cadence,
-    pages: TcpListener,
     lobby: Arc<Lobby>,
+    director: Director,
+    stage: Stage,
     duration: Option<Duration>,
+    /// How long the tick thread may hang before the server ends; for ever if `None`.
+    hang_limit: Option<Duration>,
+    /// Who supervises this process.
+    manager: ServiceManager,
     agones: AgonesOptions,
+    /// Whether no operator has said where clients reach this server.
+    asks_address: bool,
 }
 
 /// What a fleet is told of this server.
 fn introduction(lobby: &Lobby) -> agones::Introduction {
-    let terms = &lobby.terms;
+    let terms = lobby.terms();
     agones::Introduction {
         labels: vec![
             ("map", agones::label(terms.map_name.as_str())),
             ("tick-rate", terms.tick_rate.to_string()),
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
         ],
-        annotations: vec![
-            ("map-hash", terms.map.to_string()),
-            ("certificate-sha256", lobby.certificate.borrow().to_string()),
-        ],
+        annotations: vec![("map-hash", terms.map.to_string())],
         capacity: terms.player_limit,
     }
 }
 
 impl Io {
-    fn run(self, runtime: &Runtime, stop: &Stop) -> Result<(), RunError> {
+    fn run(mut self, runtime: &Runtime, stop: &Stop) -> Result<(), RunError> {
         let _stops_the_others = stop.when_dropped();
         runtime.block_on(async {
             let telemetry = Arc::clone(&self.lobby.telemetry);
-            let pages = http::serve(self.pages, Arc::clone(&self.lobby));
-            let quantiser = Quantiser::new(self.lobby.terms.bounds);
             let introduction = introduction(&self.lobby);
-            let until_stopped = async {
-                tokio::select! {
+            let ended = async {
+                let ended = tokio::select! {
                     () = stop.requested() => Ok(()),
-                    ended = self.lobby.waves.run(self.ticks, quantiser, self.cadence, &telemetry.network.round) => ended,
-                    ended = pages => ended,
+                    ended = self.lobby.waves.run(self.ticks, self.cadence, &telemetry.network.round) => ended,
                     () = network::renew(self.endpoint.clone(), self.credentials, Arc::clone(&self.lobby)) => Ok(()),
                     () = self.lobby.effects.note(self.told) => Ok(()),
                     () = status::report(Arc::clone(&self.lobby)) => Ok(()),
+                    hangs = watchdog::watch(Arc::clone(&self.lobby), self.hang_limit, &mut self.manager) => Err(hangs),
                     () = after(self.duration) => Ok(()),
-                }
-            };
-            let ended = async {
-                let ended = until_stopped.await;
+                    () = drain::run(Arc::clone(&self.lobby)) => Ok(()),
+                    () = rounds::direct(self.director, self.stage, Arc::clone(&self.lobby)) => Ok(()),
+                    () = network::expire(Arc::clone(&self.lobby)) => Ok(()),
+                };
+                self.manager.stopping();
                 stop.request();
                 ended
             };
             let serving = network::serve(self.endpoint.clone(), Arc::clone(&self.lobby));
-            let fleet = agones::run(&self.agones, introduction, Arc::clone(&self.lobby), stop);
+            let fleet = agones::run(&self.agones, self.asks_address, introduction, Arc::clone(&self.lobby), stop);
             let (ended, (), ()) = tokio::join!(ended, serving, fleet);
             ended
         })

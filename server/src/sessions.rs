@@ -56,10 +56,23 @@ impl Sessions {
             self.0.iter().map(|entry| (*entry.key(), entry.value().clone())).collect();
         roster.sort_unstable_by_key(|(player, _)| *player);
         let told = roster.into_iter().flat_map(|(player, Entry { name, vitals, .. })| {
-            let standing = vitals.map(|vitals| MatchEvent::Standing { player, vitals });
+            let standing = vitals.map(|vitals| MatchEvent::Vitals { player, vitals });
             [Some(MatchEvent::Joined { player, name }), standing]
         });
         told.flatten().collect()
+    }
+
+    /// Who has the highest score, of those who have one.
+    pub(crate) fn best(&self) -> Option<(PlayerName, i16)> {
+        let scored = |entry: &Entry| Some((entry.name.clone(), entry.vitals?.score));
+        let scores = self.0.iter().filter_map(|entry| scored(entry.value()));
+        scores.max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)))
+    }
+
+    /// The score of the player of this name.
+    pub(crate) fn score(&self, name: &PlayerName) -> Option<i16> {
+        let entry = self.0.iter().find(|entry| entry.name == *name)?;
+        entry.vitals.map(|vitals| vitals.score)
     }
 
     /// How many players there are.

@@ -1,13 +1,17 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use crate::network::Lobby;
+use crate::telemetry::TickSummary;
 
 /// Time between two status lines, and between two clearings of what the
 /// histograms have collected.
 const INTERVAL: Duration = Duration::from_secs(10);
+
+/// Of how many ticks one may be late without a warning.
+const LATE_ONE_OF: u64 = 100;
 
 /// Says every now and then how the match is doing, for as long as it is polled.
 pub(crate) async fn report(lobby: Arc<Lobby>) {
@@ -19,7 +23,12 @@ pub(crate) async fn report(lobby: Arc<Lobby>) {
         let seconds = since.elapsed().as_secs_f64();
         since = Instant::now();
         let ticks = telemetry.tick.take_summary();
-        let players = lobby.sessions.len();
+        let players = lobby.clients.players();
+        if ticks.ticks == 0 {
+            let age = telemetry.tick.age(Instant::now()).as_secs_f64();
+            error!("no tick was finished for {age:.0} s; players in the match: {players}");
+            continue;
+        }
         let kilobits = 8.0 * telemetry.network.take_recent_bytes() as f64 / 1000.0;
         info!(
             "{players} players; tick p50 {}, p99 {}; {:.0} kbit/s of snapshots",
@@ -27,16 +36,41 @@ pub(crate) async fn report(lobby: Arc<Lobby>) {
             milliseconds(ticks.p99),
             kilobits / seconds,
         );
-        if ticks.overruns > 0 {
+        if is_slow(&ticks) {
             warn!(
-                "in {seconds:.0} s {} ticks were late and {} left out: this machine is too slow \
-                 for so many players and objects, or busy with something else",
-                ticks.overruns, ticks.dropped
+                late = ticks.overruns,
+                dropped = ticks.dropped,
+                ticks = ticks.ticks,
+                "in {seconds:.0} s {:.1} % of the ticks were late and {} left out: this machine is \
+                 too slow for so many players and objects, or busy with something else",
+                100.0 * ticks.overruns as f64 / ticks.ticks.max(1) as f64,
+                ticks.dropped,
             );
         }
     }
 }
 
+/// Whether players felt how late the ticks were: time was left out, or more than
+/// now and then a tick was not done when the next one was due. A single late one is
+/// caught up, and clients buffer more than that.
+fn is_slow(ticks: &TickSummary) -> bool {
+    ticks.dropped > 0 || ticks.overruns * LATE_ONE_OF > ticks.ticks
+}
+
 fn milliseconds(time: Duration) -> String {
     format!("{:.2} ms", time.as_secs_f64() * 1000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn now_and_then_a_late_tick_is_no_warning_and_time_left_out_always_is() {
+        let slow = |overruns, dropped| {
+            is_slow(&TickSummary { ticks: 600, overruns, dropped, ..TickSummary::default() })
+        };
+        assert!(!slow(0, 0) && !slow(1, 0) && !slow(6, 0));
+        assert!(slow(7, 0) && slow(0, 1));
+    }
 }

@@ -1,30 +1,72 @@
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
+/// How far a server is on its way to its end. It only ever goes forward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Players come and go.
+    Serving,
+    /// Those who play may finish, until this moment; nobody else may join.
+    Draining(Instant),
+    /// All end.
+    Stopping,
+}
+
 /// The wish to end, shared by all threads of a server. It is never taken back.
 #[derive(Clone, Debug)]
-pub(crate) struct Stop(Arc<watch::Sender<bool>>);
+pub(crate) struct Stop(Arc<watch::Sender<Phase>>);
 
 impl Stop {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(watch::Sender::new(false)))
+        Self(Arc::new(watch::Sender::new(Phase::Serving)))
     }
 
     /// Asks all to end.
     pub(crate) fn request(&self) {
-        self.0.send_replace(true);
+        self.0.send_replace(Phase::Stopping);
     }
 
-    /// Whether somebody asked.
+    /// Asks to let nobody join any more. Those who play have this long; of two calls
+    /// the earlier end counts.
+    pub(crate) fn drain(&self, time: Duration) {
+        self.0.send_if_modified(|phase| {
+            let end = Instant::now() + time;
+            let is_earlier = match *phase {
+                Phase::Serving => true,
+                Phase::Draining(until) => end < until,
+                Phase::Stopping => false,
+            };
+            if is_earlier {
+                *phase = Phase::Draining(end);
+            }
+            is_earlier
+        });
+    }
+
+    /// Whether somebody asked all to end.
     pub(crate) fn is_requested(&self) -> bool {
-        *self.0.borrow()
+        *self.0.borrow() == Phase::Stopping
     }
 
-    /// Waits until somebody asks.
+    /// Time that is left to those who play, while nobody else may join.
+    pub(crate) fn draining(&self) -> Option<Duration> {
+        match *self.0.borrow() {
+            Phase::Draining(until) => Some(until.saturating_duration_since(Instant::now())),
+            Phase::Serving | Phase::Stopping => None,
+        }
+    }
+
+    /// Waits until somebody asks all to end.
     pub(crate) async fn requested(&self) {
         // The sender lives in `self`, so waiting cannot fail.
-        let _ = self.0.subscribe().wait_for(|requested| *requested).await;
+        let _ = self.0.subscribe().wait_for(|phase| *phase == Phase::Stopping).await;
+    }
+
+    /// Waits until nobody may join any more, or all are to end.
+    pub(crate) async fn drain_requested(&self) {
+        let _ = self.0.subscribe().wait_for(|phase| *phase != Phase::Serving).await;
     }
 
     /// A guard that asks all to end when it goes out of scope, so that no

@@ -8,36 +8,63 @@
 //! not copied every tick. `deploy/METRICS.md` describes each metric, and a
 //! test holds the two together.
 
+mod admin_metrics;
 mod catalogue;
+mod certificate_metrics;
 mod connection_metrics;
 mod cost;
+mod heartbeat;
+mod limit;
 mod line_metrics;
+mod log_metrics;
 mod match_metrics;
 mod network_metrics;
 mod process_metrics;
+mod recent_ticks;
+mod recording_metrics;
 mod round_metrics;
+mod socket_metrics;
 mod tick_metrics;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{
+    BuildError, Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder,
+};
 
+use proto::server::JitterStats;
+use sim::{Counters, State};
+
+use crate::recording;
+use crate::spans::Spans;
 use crate::tick_thread::Frame;
+use crate::token_bucket::{Rate, TokenBucket};
 
+pub(crate) use admin_metrics::AdminMetrics;
+use certificate_metrics::CertificateMetrics;
 pub(crate) use connection_metrics::{Connected, ConnectionState};
 pub use cost::Bookkeeping;
+pub(crate) use heartbeat::{STALL, Stall};
+pub(crate) use limit::Limit;
 pub(crate) use line_metrics::LineMetrics;
+use log_metrics::LogMetrics;
 use match_metrics::MatchMetrics;
-pub(crate) use network_metrics::{Disconnect, DroppedDatagram, NetworkMetrics, Refusal};
+pub(crate) use network_metrics::{DroppedDatagram, NetworkMetrics};
 use process_metrics::ProcessMetrics;
+use recording_metrics::RecordingMetrics;
 pub(crate) use round_metrics::{Part, RoundMetrics};
-pub(crate) use tick_metrics::{TickMetrics, TickPhases};
+use socket_metrics::SocketMetrics;
+pub(crate) use socket_metrics::inode;
+pub(crate) use tick_metrics::{TickMetrics, TickPhases, TickSummary};
 
 /// Age up to which a page of metrics is handed out again to who looks on: however
 /// many do, one is worked out a second at most.
 const FRESH: Duration = Duration::from_secs(1);
+
+/// Pages that are worked out for Prometheus: each takes about a millisecond.
+const SCRAPES: Rate = Rate { per_second: 10.0, burst: 50.0 };
 
 /// All metrics of one server.
 pub(crate) struct Telemetry {
@@ -45,9 +72,21 @@ pub(crate) struct Telemetry {
     pub(crate) tick: TickMetrics,
     /// Written by the network thread.
     pub(crate) network: NetworkMetrics,
+    pub(crate) certificate: CertificateMetrics,
+    /// What single joins, map transfers and ticks took.
+    pub(crate) spans: Spans,
     game: MatchMetrics,
     process: ProcessMetrics,
+    socket: SocketMetrics,
+    recording: RecordingMetrics,
+    log: LogMetrics,
+    /// Where series are registered that begin later.
+    recorder: Arc<PrometheusRecorder>,
+    /// What administrators ask for.
+    pub(crate) admin: AdminMetrics,
     page: PrometheusHandle,
+    /// Pages worked out for Prometheus.
+    scrapes: Mutex<TokenBucket>,
     /// The page as it was worked out last.
     last: Mutex<Option<(Instant, Bytes)>>,
 }
@@ -60,6 +99,14 @@ pub(crate) struct Identity<'a> {
     pub(crate) max_players: u16,
     /// Seconds that loading or compiling the map took.
     pub(crate) map_load: f64,
+    /// The recording of the match, if there is one.
+    pub(crate) recording: Arc<recording::Latest>,
+    /// Whether the server makes its certificate itself.
+    pub(crate) self_signed: bool,
+    /// Where spans go.
+    pub(crate) spans: Spans,
+    /// By which the kernel's tables name the UDP socket.
+    pub(crate) udp_inode: Option<u64>,
 }
 
 impl Telemetry {
@@ -71,26 +118,72 @@ impl Telemetry {
             .set_buckets_for_metric(whole(catalogue::TICK_PHASE), &tick_metrics::PHASE_EDGES)?
             .set_buckets_for_metric(whole(catalogue::TICK_DELAY), &tick_metrics::DELAY_EDGES)?
             .set_buckets_for_metric(whole(catalogue::RTT), &line_metrics::RTT_EDGES)?
+            .set_buckets_for_metric(
+                whole(catalogue::SNAPSHOT_RATE),
+                &line_metrics::SNAPSHOT_RATE_EDGES,
+            )?
             .build_recorder();
+        let recorder = Arc::new(recorder);
         let page = recorder.handle();
-        Ok(metrics::with_local_recorder(&recorder, || {
+        Ok(metrics::with_local_recorder(&*recorder, || {
             catalogue::describe();
             Self {
+                recorder: Arc::clone(&recorder),
+                admin: AdminMetrics::register(),
                 tick: TickMetrics::register(),
                 network: NetworkMetrics::register(),
+                certificate: CertificateMetrics::register(identity.self_signed),
+                spans: identity.spans.clone(),
                 game: MatchMetrics::register(identity),
                 process: ProcessMetrics::register(),
+                socket: SocketMetrics::register(identity.udp_inode),
+                recording: RecordingMetrics::register(identity.recording.clone()),
+                log: LogMetrics::register(),
                 page,
+                scrapes: Mutex::new(TokenBucket::full(Instant::now())),
                 last: Mutex::default(),
             }
         }))
     }
 
+    /// The match goes on in another world, on this map.
+    pub(crate) fn enters(&self, map: &str, map_hash: &str, load_time: Duration) {
+        metrics::with_local_recorder(&*self.recorder, || {
+            self.game.enters(map, map_hash, load_time.as_secs_f64());
+        });
+    }
+
     /// The page that Prometheus scrapes, with the match as it was at `frame`.
     pub(crate) fn render(&self, frame: &Frame) -> String {
-        self.game.observe(frame);
+        self.render_match(&frame.state, &frame.counters, &frame.commands)
+    }
+
+    /// The same page, with the match as these have it.
+    fn render_match(&self, state: &State, counters: &Counters, commands: &JitterStats) -> String {
+        self.game.observe(state, counters, commands);
+        self.tick.observe(Instant::now());
         self.process.observe();
+        self.socket.observe();
+        self.recording.observe();
+        self.log.observe();
         self.page.render()
+    }
+
+    /// The page that Prometheus scrapes, as it is now; the last one, if it was asked
+    /// for more often than any monitoring does.
+    pub(crate) fn scraped_page(&self, frame: &Frame, now: Instant) -> Bytes {
+        let mut scrapes = self.scrapes.lock().unwrap_or_else(PoisonError::into_inner);
+        let may = scrapes.take(SCRAPES, 1.0, now);
+        drop(scrapes);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, page)) = &*last
+            && !may
+        {
+            return page.clone();
+        }
+        let page = Bytes::from(self.render(frame));
+        *last = Some((now, page.clone()));
+        page
     }
 
     /// The same page and how old it is, worked out anew if it is not fresh at
@@ -120,6 +213,8 @@ mod tests {
     use std::sync::mpsc;
     use std::time::Duration;
 
+    use proto::control::Reason;
+
     use super::*;
     use crate::test_match;
 
@@ -127,8 +222,17 @@ mod tests {
     type Metrics = BTreeMap<String, (String, BTreeSet<String>)>;
 
     fn telemetry() -> Telemetry {
-        let identity =
-            Identity { map: "m", map_hash: "h", tick_rate: 60, max_players: 4, map_load: 0.5 };
+        let identity = Identity {
+            map: "m",
+            map_hash: "h",
+            tick_rate: 60,
+            max_players: 4,
+            map_load: 0.5,
+            recording: Arc::default(),
+            self_signed: true,
+            spans: Spans::default(),
+            udp_inode: None,
+        };
         Telemetry::new(&identity).unwrap()
     }
 
@@ -180,6 +284,32 @@ mod tests {
     }
 
     #[test]
+    fn the_page_for_operators_lists_every_reason_and_where_it_is_counted() {
+        let page = include_str!("../../deploy/METRICS.md");
+        let (_, section) = page.split_once("## Reasons").unwrap();
+        let rows: Vec<_> = section.lines().filter(|line| line.starts_with("| `")).collect();
+        let expected = Reason::ALL.map(|reason| {
+            let counted = match (reason.refuses(), reason.disconnects()) {
+                (true, true) => "refusals, disconnects",
+                (true, false) => "refusals",
+                _ => "disconnects",
+            };
+            format!("| `{}` | {counted} | {reason} |", reason.code())
+        });
+        assert_eq!(rows, expected);
+        let exported = self::page();
+        for reason in Reason::ALL {
+            for (metric, counts) in [
+                ("game_refusals_total", reason.refuses()),
+                ("game_disconnects_total", reason.disconnects()),
+            ] {
+                let series = format!("{metric}{{reason=\"{}\"}} 0\n", reason.code());
+                assert_eq!(exported.contains(&series), counts, "{series}");
+            }
+        }
+    }
+
+    #[test]
     fn every_metric_says_what_it_means_and_reads_zero_from_the_start() {
         let page = page();
         for name in exported(&page).keys() {
@@ -205,6 +335,28 @@ mod tests {
             pages.insert(page);
         }
         assert_eq!(pages.len(), 4);
+    }
+
+    #[test]
+    fn the_page_tells_the_percentiles_of_the_last_minute_and_none_without_ticks() {
+        let telemetry = telemetry();
+        let (_requests, requests) = mpsc::sync_channel(1);
+        let (_match, frames) = test_match(requests);
+        let frame = frames.borrow().clone();
+        let told = |quantile: &str| {
+            let series =
+                format!("game_tick_duration_last_minute_seconds{{quantile=\"{quantile}\"}} ");
+            let page = telemetry.render(&frame);
+            let value = page.lines().find_map(|line| line.strip_prefix(&series)).unwrap();
+            value.parse::<f64>().unwrap()
+        };
+        assert!(told("0.99").is_nan());
+        for tick in 0..200 {
+            let milliseconds = if tick % 20 == 0 { 2 } else { 1 };
+            telemetry.tick.ticked(Duration::from_millis(milliseconds), false, 0);
+        }
+        assert!((told("0.5") - 0.001).abs() < 4e-5, "{}", told("0.5"));
+        assert!((told("0.99") - 0.002).abs() < 7e-5, "{}", told("0.99"));
     }
 
     #[test]

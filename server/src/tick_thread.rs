@@ -1,31 +1,33 @@
-use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
 use proto::control::MatchEvent;
 use proto::server::{JitterStats, OwnPlayer};
-use proto::snapshot::{Answer, Lead};
+use proto::snapshot::{AuthoritativeMotion, Lead};
 use proto::{Tick, Time};
-use sim::{Contact, Counters, EntityId, State, World};
+use sim::{Command, Contact, Counters, EntityId, State, World};
 use tokio::sync::{broadcast, watch};
 
 use crate::error::RunError;
+use crate::level::{Level, Prepared};
 use crate::pacer::{Pacer, Turn};
 use crate::recording::LiveRecorder;
 use crate::seats::{JoinRequest, Seats};
-use crate::sessions::Sessions;
 use crate::stop::Stop;
-use crate::telemetry::{TickMetrics, TickPhases};
+use crate::telemetry::{Telemetry, TickPhases};
+use crate::watchdog::Gate;
 
 /// All that a tick leaves behind for others to look at. It never changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
+    /// The world that it is of.
+    pub(crate) level: Arc<Level>,
     /// The match after the tick.
     pub(crate) state: State,
     /// How each player moves, and whether that must surprise their client.
-    answers: Vec<(EntityId, Answer, bool)>,
+    answers: Vec<(EntityId, AuthoritativeMotion, bool)>,
     /// What happened in the tick; most often nothing, and then it costs nothing.
     pub(crate) happened: Box<[sim::Event]>,
     /// Where props touched something, if anybody wants to know.
@@ -41,10 +43,6 @@ pub(crate) struct Frame {
 /// The latest frame, wherever it is needed.
 pub(crate) type LastFrame = watch::Receiver<Arc<Frame>>;
 
-/// A match without a new frame for this long is stuck: ten ticks at the
-/// slowest rate there is.
-const STALE: Duration = Duration::from_secs(1);
-
 /// Each frame, one after the other; who is too slow misses some.
 pub(crate) type Ticks = broadcast::Receiver<Arc<Frame>>;
 
@@ -52,32 +50,32 @@ pub(crate) type Ticks = broadcast::Receiver<Arc<Frame>>;
 const TICKS_WAITING: usize = 8;
 
 impl Frame {
-    /// Whether the tick is not long ago.
-    pub(crate) fn is_fresh(&self) -> bool {
-        self.simulated.elapsed() < STALE
-    }
-
     /// What the snapshot of this tick tells `player` of themself.
     pub(crate) fn own(&self, player: EntityId, lead: Option<Lead>) -> OwnPlayer {
         let own = self.answers.iter().find(|(id, ..)| *id == player);
         OwnPlayer {
             lead,
-            answer: own.map(|&(_, answer, _)| answer),
-            surprised: own.is_some_and(|&(.., surprised)| surprised),
+            motion: own.map(|&(_, motion, _)| motion),
+            command_substituted: own.is_some_and(|&(.., command_substituted)| command_substituted),
         }
     }
 
     /// The match as it is in `world` now.
-    pub(crate) fn of(world: &World, seats: &Seats, curiosity: &Curiosity) -> Arc<Self> {
-        let state = world.state();
+    fn of(world: &World, seats: &Seats, curiosity: &Curiosity, past: &Past) -> Arc<Self> {
+        let mut state = world.state();
+        // Ticks go on where the match goes on in another world.
+        state.tick += past.ticks;
+        let mut counters = *world.counters();
+        counters.add_earlier(&past.counters);
         let tick = Tick::from_simulation(state.tick).unwrap_or_default();
         let contacts = curiosity.lasts(state.tick).then(|| world.contacts().collect());
         Arc::new(Self {
+            level: Arc::clone(&past.level),
             state,
             answers: seats.answers(world, tick),
             happened: world.events().into(),
             contacts,
-            counters: *world.counters(),
+            counters,
             commands: seats.stats(),
             simulated: Instant::now(),
         })
@@ -104,12 +102,31 @@ impl Curiosity {
     }
 }
 
+/// What there was before the first tick of the world that is played, and what world
+/// that is.
+struct Past {
+    level: Arc<Level>,
+    /// Ticks that were simulated in earlier worlds.
+    ticks: u64,
+    /// What was counted there.
+    counters: Counters,
+}
+
+/// A world for the match to go on in.
+pub(crate) struct NextWorld {
+    pub(crate) world: World,
+    pub(crate) level: Arc<Level>,
+    pub(crate) recorder: Option<LiveRecorder>,
+}
+
 /// The match as the tick thread runs it: alone, and never waiting for anyone.
 pub(crate) struct Match {
     world: World,
     seats: Seats,
-    sessions: Arc<Sessions>,
-    events: broadcast::Sender<(Tick, MatchEvent)>,
+    past: Past,
+    next_worlds: Receiver<NextWorld>,
+    /// Where worlds go that are no longer played: to drop one takes too long here.
+    over: SyncSender<World>,
     tick: Tick,
     published: watch::Sender<Arc<Frame>>,
     ticks: broadcast::Sender<Arc<Frame>>,
@@ -118,26 +135,27 @@ pub(crate) struct Match {
 }
 
 impl Match {
-    /// A match in `world` that players join by `requests`, and in which a shot
-    /// meets others where its shooter saw them, at most `rewind` ago.
+    /// A match in `world` that players join by `requests`, that goes on in each world
+    /// that `worlds` brings, and in which a shot meets others where its shooter saw
+    /// them, at most `rewind` ago. Worlds that are over go back to `worlds`.
     pub(crate) fn new(
-        world: World,
-        tick_rate: NonZeroU16,
+        Prepared { world, level, .. }: Prepared,
         rewind: Duration,
         requests: Receiver<JoinRequest>,
-        sessions: Arc<Sessions>,
-        events: broadcast::Sender<(Tick, MatchEvent)>,
+        (next_worlds, over): (Receiver<NextWorld>, SyncSender<World>),
+        curiosity: Arc<Curiosity>,
     ) -> (Self, LastFrame) {
-        let seats = Seats::new(tick_rate, rewind, requests);
-        let curiosity = Arc::<Curiosity>::default();
-        let (published, frames) = watch::channel(Frame::of(&world, &seats, &curiosity));
+        let seats = Seats::new(level.terms.tick_rate, rewind, requests);
+        let past = Past { level, ticks: 0, counters: Counters::default() };
+        let (published, frames) = watch::channel(Frame::of(&world, &seats, &curiosity, &past));
         let ticks = broadcast::Sender::new(TICKS_WAITING);
         let tick = Tick(0);
         let game = Self {
             world,
             seats,
-            sessions,
-            events,
+            past,
+            next_worlds,
+            over,
             tick,
             published,
             ticks,
@@ -145,11 +163,6 @@ impl Match {
             recorder: None,
         };
         (game, frames)
-    }
-
-    /// By which others ask for what frames do not hold unasked.
-    pub(crate) fn curiosity(&self) -> Arc<Curiosity> {
-        Arc::clone(&self.curiosity)
     }
 
     /// Every frame from now on.
@@ -174,19 +187,26 @@ impl Match {
         tick_rate: u32,
         epoch: Instant,
         stop: &Stop,
-        metrics: &TickMetrics,
+        gate: &Gate,
+        telemetry: &Telemetry,
     ) -> Result<(), RunError> {
+        let metrics = &telemetry.tick;
         let _stops_the_others = stop.when_dropped();
         let start = Instant::now();
         let mut pacer = Pacer::new(tick_rate);
+        metrics.begin();
         while !stop.is_requested() {
+            gate.pass();
             match pacer.turn(start.elapsed()) {
                 Turn::Wait(time) => std::thread::sleep(time),
                 Turn::Run { dropped, late } => {
                     metrics.began(late);
-                    let phases = self.tick(Time::since_start(epoch.elapsed()))?;
+                    let now = Time::since_start(epoch.elapsed());
+                    self.seats.skip_time(dropped, now);
+                    let phases = self.tick(now)?;
                     metrics.ticked(phases.work(), pacer.overran(start.elapsed()), dropped);
                     metrics.spent(phases);
+                    telemetry.spans.tick(self.tick.0, &phases);
                 }
             }
         }
@@ -196,26 +216,32 @@ impl Match {
     /// One tick: who joins and leaves, what each player wants, the simulation.
     fn tick(&mut self, now: Time) -> Result<TickPhases, RunError> {
         let begin = Instant::now();
-        self.seats.receive(&mut self.world, self.tick);
+        if let Ok(next) = self.next_worlds.try_recv() {
+            self.enter(next);
+        }
+        self.seats.receive(&mut self.world, self.tick, &self.past.level);
         let next = Tick::from_simulation(u64::from(self.tick.0) + 1).ok_or(RunError::Outlived)?;
-        let commands = self.seats.commands(next, now);
+        let mut commands = self.seats.commands(next, now);
+        if self.past.level.frozen.load(Ordering::Relaxed) {
+            hold_still(&mut commands);
+        }
         let input = Instant::now();
         self.world.step(&commands);
         let simulated = Instant::now();
         self.tick = next;
         if let Some(recorder) = &mut self.recorder {
-            recorder.ticked(next.0.into(), &self.world, &commands);
+            recorder.ticked(&self.world, &commands);
         }
         let news = self.news(next);
         self.seats.note_pushed(&self.world, next);
-        self.seats.report(&self.sessions);
-        let frame = Frame::of(&self.world, &self.seats, &self.curiosity);
+        self.seats.report(&self.past.level.sessions);
+        let frame = Frame::of(&self.world, &self.seats, &self.curiosity, &self.past);
         self.published.send_replace(Arc::clone(&frame));
         let published = Instant::now();
-        // Only now is anybody woken: the network thread may take this processor at
-        // once, and the tick is done. Nobody to hear it is no error.
+        // Other threads are woken last: the network thread may take this processor at
+        // once. Sending fails only without receivers, which is no error.
         for event in news {
-            let _ = self.events.send((next, event));
+            let _ = self.past.level.events.send((next, event));
         }
         let _ = self.ticks.send(frame);
         Ok(TickPhases {
@@ -224,6 +250,19 @@ impl Match {
             publication: published - simulated,
             waking: published.elapsed(),
         })
+    }
+
+    /// Goes on in another world, in which nobody is yet.
+    fn enter(&mut self, NextWorld { world, level, recorder }: NextWorld) {
+        self.seats.clear();
+        let over = std::mem::replace(&mut self.world, world);
+        self.past.counters.add_earlier(over.counters());
+        self.past.ticks = self.tick.0.into();
+        self.past.level = level;
+        self.recorder = recorder;
+        // The thread that drops worlds ends after this one; if its queue is full, the
+        // world is dropped here.
+        let _ = self.over.try_send(over);
     }
 
     /// What everybody is told of the tick that was just simulated.
@@ -238,157 +277,13 @@ impl Match {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc::{SyncSender, sync_channel};
-
-    use proto::commands::CommandBatch;
-    use proto::control::PlayerName;
-    use sim::{Command, JoinError};
-    use tokio::sync::oneshot;
-
-    use super::*;
-    use crate::seats::{Seat, Surplus};
-    use crate::test_match;
-
-    /// A match in virtual time, and the way into it.
-    struct Stage {
-        game: Match,
-        frames: LastFrame,
-        joins: SyncSender<JoinRequest>,
-        now: Duration,
-    }
-
-    impl Stage {
-        fn new() -> Self {
-            let (joins, requests) = sync_channel(8);
-            let (game, frames) = test_match(requests);
-            Self { game, frames, joins, now: Duration::ZERO }
-        }
-
-        fn now(&self) -> Time {
-            Time::since_start(self.now)
-        }
-
-        fn tick(&mut self) -> Arc<Frame> {
-            self.now += Duration::from_nanos(16_666_667);
-            self.game.tick(self.now()).unwrap();
-            self.frames.borrow().clone()
-        }
-
-        fn ask(&self) -> oneshot::Receiver<Result<Seat, JoinError>> {
-            let (request, answer) = oneshot::channel();
-            self.joins.try_send(request).unwrap();
-            answer
-        }
-
-        fn join(&mut self) -> Result<Seat, JoinError> {
-            let mut answer = self.ask();
-            self.tick();
-            answer.try_recv().unwrap()
-        }
-    }
-
-    fn players(frame: &Frame) -> usize {
-        let is_player = |kind: sim::Kind| kind.is_player();
-        frame.state.entities.iter().filter(|entity| is_player(entity.kind)).count()
-    }
-
-    #[test]
-    fn a_dropped_seat_is_free_again() {
-        let mut stage = Stage::new();
-        let first = stage.join().unwrap();
-        let _second = stage.join().unwrap();
-        assert_eq!(stage.join().unwrap_err(), JoinError::Full(2));
-        drop(first);
-        // Within the same tick.
-        let _third = stage.join().unwrap();
-        assert_eq!(players(&stage.tick()), 2);
-    }
-
-    #[test]
-    fn a_full_queue_does_not_hide_that_its_seat_is_free() {
-        let mut stage = Stage::new();
-        let first = stage.join().unwrap();
-        let _second = stage.join().unwrap();
-        let batch = CommandBatch::new(first.tick.after(1), vec![Command::default()]).unwrap();
-        while first.send(batch.clone(), stage.now()) != Err(Surplus) {}
-        drop(first);
-        let _third = stage.join().unwrap();
-        assert_eq!(players(&stage.tick()), 2);
-    }
-
-    #[test]
-    fn who_no_longer_waits_leaves_nobody_behind() {
-        let mut stage = Stage::new();
-        drop(stage.ask());
-        stage.tick();
-        assert_eq!(players(&stage.tick()), 0);
-    }
-
-    #[test]
-    fn commands_reach_the_tick_they_are_for() {
-        let mut stage = Stage::new();
-        let seat = stage.join().unwrap();
-        let name = PlayerName::new("walker").unwrap();
-        stage.game.sessions.insert(seat.player, name);
-        let forward = Command { forward: 127, ..Command::default() };
-        for ahead in 0..60 {
-            let batch = CommandBatch::new(seat.tick.after(ahead + 2), vec![forward]).unwrap();
-            assert_eq!(seat.send(batch, stage.now()), Ok(()));
-            stage.tick();
-        }
-        let frame = stage.tick();
-        let own = frame.state.entities.iter().find(|entity| entity.id == seat.player).unwrap();
-        assert!(own.velocity.x > 100.0, "after a second of walking: {own:?}");
-        assert_eq!(frame.commands.in_time, 60);
-        let answer = frame.own(seat.player, None).answer.unwrap();
-        assert_eq!(answer.motion.position.as_dvec3(), own.position);
-        assert!(stage.game.sessions.lead(seat.player).is_some());
-    }
-
-    #[test]
-    fn ticks_that_catch_up_are_told_of_each() {
-        let mut stage = Stage::new();
-        let mut ticks = stage.game.ticks();
-        (0..4).for_each(|_| drop(stage.tick()));
-        let told: Vec<u64> =
-            std::iter::from_fn(|| ticks.try_recv().ok()).map(|frame| frame.state.tick).collect();
-        assert_eq!(told, [1, 2, 3, 4]);
-    }
-
-    #[test]
-    fn nobody_shoots_farther_into_the_past_than_allowed() {
-        let mut stage = Stage::new();
-        let seat = stage.join().unwrap();
-        let command = Command { buttons: sim::Buttons::FIRE, view_age: 4000, ..Command::default() };
-        let tick = seat.tick.after(2);
-        seat.send(CommandBatch::new(tick, vec![command]).unwrap(), stage.now()).unwrap();
-        stage.game.seats.receive(&mut stage.game.world, seat.tick);
-        let commands = stage.game.seats.commands(tick, stage.now());
-        // 200 ms are 12 ticks of 16 parts.
-        assert_eq!(commands, [(seat.player, Command { view_age: 192, ..command })]);
-    }
-
-    #[test]
-    fn a_flood_is_bounded_and_keeps_its_seat() {
-        let mut stage = Stage::new();
-        let seat = stage.join().unwrap();
-        let batch = CommandBatch::new(seat.tick.after(1), vec![Command::default()]).unwrap();
-        let sent = (0..1000).filter(|_| seat.send(batch.clone(), Time::ZERO) != Err(Surplus));
-        let sent = sent.count();
-        assert!(sent < 100, "{sent} batches were queued");
-        assert_eq!(players(&stage.tick()), 1);
-        assert_eq!(seat.send(batch, stage.now()), Ok(()));
-    }
-
-    #[test]
-    fn what_players_who_left_have_counted_stays_counted() {
-        let mut stage = Stage::new();
-        let seat = stage.join().unwrap();
-        let neutral = stage.tick().commands.neutral;
-        assert!(neutral > 0);
-        drop(seat);
-        assert_eq!(stage.tick().commands.neutral, neutral);
+/// Lets nobody move or shoot: they may look about.
+fn hold_still(commands: &mut [(EntityId, Command)]) {
+    for (_, command) in commands {
+        let Command { yaw, pitch, .. } = *command;
+        *command = Command { yaw, pitch, ..Command::default() };
     }
 }
+
+#[cfg(test)]
+mod tests;

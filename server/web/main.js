@@ -19,7 +19,7 @@ import { MetricsFeed } from "./hud/metrics.js";
 import { ScoreView } from "./hud/score.js";
 import { StatusView } from "./hud/status.js";
 import { Switches } from "./hud/switches.js";
-import { VerdictView } from "./hud/verdict.js";
+import { VerdictView, verdict } from "./hud/verdict.js";
 import { Layers } from "./layers/layers.js";
 import { Watcher } from "./link/keep_watching.js";
 import { MatchClock } from "./match/clock.js";
@@ -47,7 +47,9 @@ class Page {
     this.verdict = new VerdictView();
     this.metrics = new MetricsFeed((interval) => {
       this.charts.show(interval);
-      this.verdict.show(interval);
+      const judged = verdict(interval);
+      this.verdict.show(judged);
+      this.status.halt(judged.halted);
     });
     this.picture = document.querySelector("#picture");
     this.renderer = new Renderer(this.picture);
@@ -71,6 +73,7 @@ class Page {
     this.watcher = new Watcher({
       prepare: (info) => this.prepare(info),
       joined: (hello) => this.joined(hello),
+      newWorld: (world) => this.newWorld(world),
       event: (event) => this.roster.take(event),
       snapshot: (snapshot) => this.take(snapshot),
       status: (status) => {
@@ -83,6 +86,11 @@ class Page {
     /** @type {import("./match/motion.js").Shown[]} */
     this.shown = [];
     this.followed = null;
+    // The browser's graphics process may end and take the context with it. The browser
+    // restores only a context whose loss was answered; everything on it has to be made
+    // again, and so the page starts again.
+    this.picture.addEventListener("webglcontextlost", (event) => event.preventDefault());
+    this.picture.addEventListener("webglcontextrestored", () => location.reload());
     this.measure();
     addEventListener("resize", () => this.measure());
     this.frames = { count: 0, since: performance.now(), script: 0, worst: 0 };
@@ -137,6 +145,12 @@ class Page {
     this.motion.reset(hello);
     this.roster.reset();
     this.layers.reset();
+  }
+
+  /** The match goes on in another world, whose map may be another. */
+  newWorld({ map, mapName }) {
+    const hash = map.map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    this.prepare({ ...this.info, map: mapName, map_hash: hash }).catch((error) => console.error(error));
   }
 
   take(snapshot) {

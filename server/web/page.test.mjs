@@ -13,7 +13,9 @@ import { COARSEST, Detail } from "./draw/detail.js";
 import { Frame, put, stroke } from "./draw/frame.js";
 import { outline, triangles, VERTEX } from "./draw/mesh.js";
 import { Interval, parseMetrics } from "./hud/metrics.js";
+import { StatusView } from "./hud/status.js";
 import { verdict } from "./hud/verdict.js";
+import { gameAddress } from "./link/connection.js";
 import { MatchClock } from "./match/clock.js";
 import { Motion } from "./match/motion.js";
 import { Roster } from "./match/roster.js";
@@ -93,9 +95,10 @@ test("events wait for their moment", () => {
   const roster = new Roster();
   const player = { slot: 3, generation: 1 };
   roster.take({ tick: 10, event: "joined", player, name: "Ann" });
-  roster.take({ tick: 12, event: "standing", player, health: 40, score: 2 });
+  roster.take({ tick: 12, event: "vitals", player, health: 40, score: 2 });
   roster.take({ tick: 15, event: "died", player, by: player });
   roster.take({ tick: 15, event: "left", player });
+  roster.take({ tick: 16, event: "announced", line: "The server shuts down in 3 s" });
   roster.advance(11.5, 0);
   assert.equal(roster.find(player).health, 100);
   roster.advance(14, 0);
@@ -104,23 +107,23 @@ test("events wait for their moment", () => {
   roster.advance(15, 0);
   assert.equal(roster.find(player), null);
   assert.deepEqual(roster.news.map(({ text }) => text), ["Ann died", "Ann left"]);
+  roster.advance(16, 0);
+  assert.equal(roster.news.at(-1).text, "The server shuts down in 3 s");
 });
 
 test("figures are what happened between two looks", () => {
-  const page = (count, sum, low) =>
-    parseMetrics(`# HELP x\nx_bucket{le="0.01"} ${low}\nx_bucket{le="0.1"} ${count}\nx_bucket{le="+Inf"} ${count}\nx_sum ${sum}\nx_count ${count}\nsent{direction="sent"} ${sum * 1000}`);
-  const interval = new Interval(page(10, 1, 10), page(30, 2, 12), 2);
+  const page = (count, sum) =>
+    parseMetrics(`# HELP x\nx_sum ${sum}\nx_count ${count}\nsent{direction="sent"} ${sum * 1000}`);
+  const interval = new Interval(page(10, 1), page(30, 2), 2);
   assert.equal(interval.mean("x"), 0.05);
   assert.equal(interval.rate('sent{direction="sent"}'), 500);
-  assert.equal(interval.quantile("x", 0.05), 0.01);
-  assert.equal(interval.quantile("x", 0.99), 0.1);
   assert.ok(Number.isNaN(interval.mean("none")));
 });
 
 test("a verdict says whether the match keeps its time", () => {
-  const interval = ({ ticks, overruns = 0, dropped = 0, cpu = 1 }) => {
+  const interval = ({ ticks, overruns = 0, dropped = 0, cpu = 1, age = 0.01 }) => {
     const page = (t, o, d, c) =>
-      parseMetrics(`game_tick_rate_hertz 60\ngame_ticks_total ${t}\ngame_tick_overruns_total ${o}\ngame_ticks_dropped_total ${d}\ngame_tick_duration_seconds_sum ${t / 600}\ngame_tick_duration_seconds_count ${t}\ngame_process_cpu_seconds ${c}\ngame_process_resident_memory_bytes 9e7`);
+      parseMetrics(`game_tick_age_seconds ${age}\ngame_tick_rate_hertz 60\ngame_ticks_total ${t}\ngame_tick_overruns_total ${o}\ngame_ticks_dropped_total ${d}\ngame_tick_duration_seconds_sum ${t / 600}\ngame_tick_duration_seconds_count ${t}\ngame_process_cpu_seconds ${c}\ngame_process_resident_memory_bytes 9e7`);
     return new Interval(page(0, 0, 0, 0), page(ticks, overruns, dropped, cpu), 2);
   };
   const good = verdict(interval({ ticks: 120 }));
@@ -130,6 +133,89 @@ test("a verdict says whether the match keeps its time", () => {
   assert.equal(verdict(interval({ ticks: 120, overruns: 20 })).state, "warn");
   assert.equal(verdict(interval({ ticks: 119, overruns: 1, dropped: 1 })).state, "warn");
   assert.deepEqual(verdict(interval({ ticks: 90, overruns: 30, dropped: 30 })).state, "bad");
+  assert.equal(good.halted, null);
+  // A tick thread that hangs, whether or not it still ticked in the interval.
+  for (const ticks of [0, 40]) {
+    const halted = verdict(interval({ ticks, age: 12.3 }));
+    assert.deepEqual([halted.state, halted.word, halted.halted], ["bad", "No ticks", 12.3]);
+    assert.match(halted.detail, /no tick for 12 s.*0\.5 cores.*90 MB/);
+    assert.doesNotMatch(halted.detail, /NaN/);
+  }
+});
+
+test("the page says that a match stands still while the server answers, and until it goes on", () => {
+  const element = () => ({ dataset: {}, hidden: true, textContent: "", addEventListener() {}, querySelector: element });
+  globalThis.document = { querySelector: element };
+  const view = new StatusView(() => {});
+  delete globalThis.document;
+  view.show({ state: "live" });
+  view.halt(null);
+  assert.deepEqual([view.chip.textContent, view.trouble.hidden], ["Live", true]);
+  view.halt(12.3);
+  assert.deepEqual([view.chip.textContent, view.chip.dataset.state, view.trouble.hidden], ["Standing still", "bad", false]);
+  assert.match(view.message.textContent, /no tick for 12 s/);
+  view.halt(null);
+  assert.deepEqual([view.chip.textContent, view.chip.dataset.state, view.trouble.hidden], ["Live", "live", true]);
+  // A connection that is lost is the worse news.
+  view.halt(12.3);
+  view.show({ state: "lost", message: "The connection was lost.", retryAt: 0 });
+  view.halt(14.3);
+  assert.deepEqual([view.chip.textContent, view.message.textContent], ["Reconnecting", "The connection was lost."]);
+  assert.equal(view.button.hidden, false);
+});
+
+test("a verdict says that the recording failed, unless the ticks are what is wrong", () => {
+  const page = (ticks, failed) => parseMetrics(`game_tick_rate_hertz 60\ngame_ticks_total ${ticks}\ngame_tick_overruns_total 0\ngame_ticks_dropped_total ${ticks > 120 ? 60 : 0}\ngame_recording_failed ${failed}`);
+  const after = (ticks, failed) => verdict(new Interval(page(0, 0), page(ticks, failed), 2));
+  assert.deepEqual([after(120, 1).state, after(120, 1).word], ["warn", "Not recorded"]);
+  assert.match(after(120, 1).detail, /recording failed/);
+  assert.equal(after(120, 0).word, "On time");
+  assert.equal(after(180, 1).word, "Slow");
+});
+
+test("a verdict tells of what is wrong beside the ticks as log, metric and alert do", () => {
+  const page = (ticks, more = "") => parseMetrics(`game_tick_rate_hertz 60\ngame_ticks_total ${ticks}\ngame_tick_overruns_total 0\ngame_ticks_dropped_total 0\n${more}`);
+  const after = (before, now) => verdict(new Interval(page(0, before), page(120, now), 2));
+  const counter = (series, at) => `${series} ${at}\n`;
+  const grows = (series, by) => after(counter(series, 5), counter(series, 5 + by));
+  const said = ({ state, word }) => [state, word];
+
+  const lost = 'game_log_lines_lost_total{reason="unwritable"}';
+  assert.deepEqual(said(grows(lost, 3)), ["warn", "Log incomplete"]);
+  assert.match(grows(lost, 3).detail, /3 lines of the log are lost/);
+  assert.equal(grows(lost, 0).word, "On time");
+  // What is limited on purpose is not lost.
+  assert.equal(grows('game_log_lines_lost_total{reason="rate_limited"}', 30).word, "On time");
+
+  // One player of whom nothing comes has 60 such ticks a second.
+  const neutral = 'game_command_ticks_total{source="neutral"}';
+  assert.deepEqual(said(grows(neutral, 120)), ["warn", "Commands unused"]);
+  assert.equal(grows(neutral, 60).word, "On time");
+
+  assert.deepEqual(said(grows("game_udp_receive_drops_total", 50)), ["warn", "Datagrams dropped"]);
+  assert.equal(grows("game_udp_receive_drops_total", 5).word, "On time");
+
+  const ends = (days, source = "files") => {
+    const series = `game_certificate_expiry_timestamp_seconds{source="${source}"} ${Date.now() / 1000 + days * 86400}`;
+    return after(series, series);
+  };
+  assert.deepEqual(said(ends(3)), ["warn", "Certificate ends"]);
+  assert.deepEqual(said(ends(-1)), ["warn", "Certificate ended"]);
+  assert.equal(ends(30).word, "On time");
+  assert.equal(ends(1, "self_signed").word, "On time");
+});
+
+test("the game is where the page is asked for, or the server says, or the page comes from", () => {
+  const at = (info, search = "", hostname = "192.0.2.7") => gameAddress(info, { search, hostname }).address;
+  assert.equal(at({ port: 4433 }), "https://192.0.2.7:4433/");
+  assert.equal(at({ host: null, port: 4433 }, "", "localhost"), "https://127.0.0.1:4433/");
+  assert.equal(at({ host: "game.example.org", port: 7777 }), "https://game.example.org:7777/");
+  assert.equal(at({ host: "2001:db8::1", port: 7777 }), "https://[2001:db8::1]:7777/");
+  assert.equal(at({ host: "game.example.org", port: 7777 }, "?host=other&port=5000"), "https://other:5000/");
+  assert.equal(at({ host: "game.example.org", port: 7777 }, "?port=5000"), "https://game.example.org:5000/");
+  for (const port of ["", "0", "65536", "1.5", "no"]) {
+    assert.equal(at({ port: 4433 }, `?port=${port}`), "https://192.0.2.7:4433/", port);
+  }
 });
 
 test("a box has twelve edges, however its faces are cut", () => {

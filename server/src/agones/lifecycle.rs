@@ -1,13 +1,18 @@
 use std::time::Duration;
 
 use hyper::Method;
+use proto::Fingerprint;
 use serde_json::json;
 
 use super::Introduction;
+use super::places::{Change, Places};
 use super::sidecar::Report;
 
-/// The counter of the game server that says how many play.
+/// The counter of the game server that says how many places are taken.
 const COUNTER: &str = "/v1beta1/counters/players";
+
+/// The annotation that holds the hash of the certificate.
+const CERTIFICATE: &str = "certificate-sha256";
 
 /// What there is to see of the match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +22,25 @@ pub(super) struct Seen {
     /// The last tick is not long ago.
     pub(super) fresh: bool,
     /// Players in the match.
-    pub(super) players: usize,
+    pub(super) players: u32,
+    /// What newcomers are shown, for whoever allocates a server to hand on.
+    pub(super) certificate: Fingerprint,
+    /// Nobody may join any more.
+    pub(super) draining: bool,
     /// The server has been told to stop.
     pub(super) stopping: bool,
+    pub(super) fleet: Fleet,
+}
+
+/// What the sidecar said about this game server when it was asked last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fleet {
+    /// How often it has answered.
+    pub(super) answers: u64,
+    /// An allocator has given the match to players.
+    pub(super) is_allocated: bool,
+    /// Places that are counted as taken, if the fleet counts them.
+    pub(super) counted: Option<u32>,
 }
 
 /// One thing to tell the sidecar.
@@ -29,35 +50,69 @@ pub(super) enum Step {
     Label(&'static str, String),
     /// An annotation of the game server.
     Annotation(&'static str, String),
-    /// How many play, of how many who could.
-    Players(usize, u16),
-    /// Players may come.
+    /// The annotation with the hash of the certificate that clients pin.
+    Certificate(Fingerprint),
+    /// How many can play.
+    Capacity(u32),
+    /// More or fewer places are taken.
+    Places(Change),
+    /// Players may come, or others after those of an allocation have gone.
     Ready,
     /// The match is alive.
     Health,
-    /// Players have come.
-    Allocate,
-    /// The match is over.
+    /// The server ends.
     Shutdown,
+}
+
+/// How the sidecar took it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// As it was told.
+    Heard,
+    /// It does not know such a request, and never will.
+    Unknown,
+    /// It will not do this, such as to count more places than there are.
+    Rejected,
+    /// Not at all; it is to be told again.
+    Lost,
 }
 
 /// What has been told, and what is to be told next. Time is given, as what
 /// passed since the beginning.
+///
+/// | what happens | what the fleet is told |
+/// | --- | --- |
+/// | the server starts | labels, annotations, capacity, the places that are taken |
+/// | ticks are on time for the first time | *Ready* |
+/// | a tick is fresh | *Health*, every so often |
+/// | a player joins or leaves | one place more or less, unless it was reserved |
+/// | an allocation reserves places | nothing; what nobody takes is given back after a while |
+/// | a player joins without an allocation | one place more; the state stays what it is |
+/// | all players of an allocation have gone for a while, or none ever came | *Ready* again |
+/// | the certificate is renewed | the annotation with its hash |
+/// | the server drains | a capacity of no more than those who still play |
+/// | the server ends | *Shutdown* |
 pub(super) struct Lifecycle {
     /// What is left of the introduction; the last is told first.
     introduction: Vec<Step>,
-    capacity: u16,
+    capacity: u32,
     health_interval: Duration,
     empty_after: Duration,
-    ready: bool,
-    allocated: bool,
-    /// Players that the sidecar knows of; none as long as it was not told, or
-    /// if it does not want to know.
-    told: Option<usize>,
+    is_ready: bool,
+    places: Places,
+    /// The capacity that the sidecar knows of.
+    told_capacity: Option<u32>,
+    /// The fleet counts places.
     counts: bool,
+    /// Which answers of the sidecar have been read.
+    answers: u64,
+    /// The certificate that the sidecar was told of, or does not want to know.
+    certificate: Option<Fingerprint>,
     next_health: Duration,
-    /// Since when an allocated match stands empty.
+    /// Since when an allocated match has been empty.
     empty_since: Option<Duration>,
+    /// The match was offered again, and the sidecar does not say so yet.
+    is_offered: bool,
 }
 
 impl Lifecycle {
@@ -65,21 +120,25 @@ impl Lifecycle {
         introduction: Introduction,
         health_interval: Duration,
         empty_after: Duration,
+        reservation: Duration,
     ) -> Self {
         let Introduction { labels, annotations, capacity } = introduction;
         let annotations = annotations.into_iter().map(|(key, text)| Step::Annotation(key, text));
         let labels = labels.into_iter().map(|(key, text)| Step::Label(key, text));
         Self {
             introduction: annotations.chain(labels).collect(),
-            capacity,
+            capacity: capacity.into(),
             health_interval,
             empty_after,
-            ready: false,
-            allocated: false,
-            told: None,
+            is_ready: false,
+            places: Places::new(reservation),
+            told_capacity: None,
             counts: true,
+            answers: 0,
+            certificate: None,
             next_health: Duration::ZERO,
             empty_since: None,
+            is_offered: false,
         }
     }
 
@@ -95,35 +154,82 @@ impl Lifecycle {
         if let Some(step) = self.introduction.last() {
             return Some(step.clone());
         }
-        if self.counts && self.told != Some(seen.players) {
-            return Some(Step::Players(seen.players, self.capacity));
+        // A server makes itself a new one every 12 days. Clients that were given
+        // the hash of the old one would take it for an impostor.
+        if self.certificate != Some(seen.certificate) {
+            return Some(Step::Certificate(seen.certificate));
         }
-        if !self.ready {
+        self.read(now, &seen.fleet);
+        if let Some(step) = self.count(now, seen) {
+            return Some(step);
+        }
+        if seen.draining {
+            return None;
+        }
+        if !self.is_ready {
             return (seen.fresh && seen.on_time).then_some(Step::Ready);
         }
-        if seen.players > 0 {
-            self.empty_since = None;
-            return (!self.allocated).then_some(Step::Allocate);
-        }
-        let empty_since = *self.empty_since.get_or_insert(now);
-        (self.allocated && now - empty_since >= self.empty_after).then_some(Step::Shutdown)
+        self.is_over(now, seen).then_some(Step::Ready)
     }
 
-    /// Takes note that a step was told, or was not, and whether asking again
-    /// could have no other answer.
-    pub(super) fn done(&mut self, step: &Step, heard: bool, refused: bool, now: Duration) {
+    /// Reads an answer of the sidecar that was not there before.
+    fn read(&mut self, now: Duration, fleet: &Fleet) {
+        if fleet.answers == self.answers {
+            return;
+        }
+        self.answers = fleet.answers;
+        self.is_offered &= fleet.is_allocated;
+        if let Some(count) = fleet.counted {
+            self.places.counted(now, count);
+        }
+    }
+
+    /// What to tell about places.
+    fn count(&mut self, now: Duration, seen: &Seen) -> Option<Step> {
+        if !self.counts {
+            return None;
+        }
+        // Allocations look for room, and would send players who are turned away.
+        let capacity = if seen.draining { seen.players } else { self.capacity };
+        if self.told_capacity != Some(capacity) {
+            return Some(Step::Capacity(capacity));
+        }
+        self.places.change(now, seen.players).map(Step::Places)
+    }
+
+    /// Whether the match of an allocation is over, and there may be another.
+    fn is_over(&mut self, now: Duration, seen: &Seen) -> bool {
+        let is_empty = seen.players == 0 && !self.places.is_reserved();
+        if !seen.fleet.is_allocated || self.is_offered || !is_empty {
+            self.empty_since = None;
+            return false;
+        }
+        now - *self.empty_since.get_or_insert(now) >= self.empty_after
+    }
+
+    /// Takes note of how the sidecar took a step.
+    pub(super) fn done(&mut self, step: &Step, answer: Answer, now: Duration) {
+        let is_lost = answer == Answer::Lost;
         match step {
             // Not before the next is due, even if this one was lost.
             Step::Health => self.next_health = now + self.health_interval,
-            Step::Label(..) | Step::Annotation(..) if heard || refused => {
+            Step::Label(..) | Step::Annotation(..) if !is_lost => {
                 self.introduction.pop();
             }
-            Step::Players(players, _) if heard => self.told = Some(*players),
+            Step::Certificate(certificate) if !is_lost => self.certificate = Some(*certificate),
             // Without the counter in the fleet's template there is nothing to
             // count in.
-            Step::Players(..) if refused => self.counts = false,
-            Step::Ready if heard => self.ready = true,
-            Step::Allocate if heard => self.allocated = true,
+            Step::Capacity(_) | Step::Places(_) if answer == Answer::Unknown => {
+                self.counts = false;
+            }
+            Step::Capacity(capacity) if !is_lost => self.told_capacity = Some(*capacity),
+            // What was rejected, the next answers of the sidecar put right.
+            Step::Places(change) if !is_lost => self.places.made(*change),
+            Step::Ready if !is_lost => {
+                self.is_offered = self.is_ready;
+                self.is_ready = true;
+                self.empty_since = None;
+            }
             _ => {}
         }
     }
@@ -138,46 +244,69 @@ impl Step {
             path,
             body: json!({ "key": key, "value": value }),
         };
+        let patch = |body| Report { method: Method::PATCH, path: COUNTER, body };
         match self {
             Self::Label(key, value) => put("/metadata/label", key, value),
             Self::Annotation(key, value) => put("/metadata/annotation", key, value),
-            // The sidecar writes 64-bit numbers as texts, as protobuf's JSON does.
-            Self::Players(count, capacity) => Report {
-                method: Method::PATCH,
-                path: COUNTER,
-                body: json!({ "count": count.to_string(), "capacity": capacity.to_string() }),
-            },
+            Self::Certificate(certificate) => {
+                put("/metadata/annotation", CERTIFICATE, &certificate.to_string())
+            }
+            // The sidecar writes 64-bit numbers as texts, as protobuf's JSON does, and
+            // heeds one of them in a request.
+            Self::Capacity(capacity) => patch(json!({ "capacity": capacity.to_string() })),
+            Self::Places(change) => patch(json!({ "countDiff": change.by.to_string() })),
             Self::Ready => post("/ready"),
             Self::Health => post("/health"),
-            Self::Allocate => post("/allocate"),
             Self::Shutdown => post("/shutdown"),
         }
     }
+}
+
+/// How the sidecar is asked for the places that are counted.
+pub(super) fn count_request() -> Report {
+    Report { method: Method::GET, path: COUNTER, body: serde_json::Value::Null }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const PLAYING: Seen = Seen { on_time: true, fresh: true, players: 1, stopping: false };
-    const EMPTY: Seen = Seen { players: 0, ..PLAYING };
+    const OLD: Fingerprint = Fingerprint([1; 32]);
+    const NEW: Fingerprint = Fingerprint([2; 32]);
+    const EMPTY: Seen = Seen {
+        on_time: true,
+        fresh: true,
+        players: 0,
+        certificate: OLD,
+        draining: false,
+        stopping: false,
+        fleet: Fleet { answers: 0, is_allocated: false, counted: None },
+    };
+    const PLAYING: Seen = Seen { players: 1, ..EMPTY };
 
     fn lifecycle() -> Lifecycle {
         let introduction = Introduction {
             labels: vec![("map", "arena".into())],
-            annotations: vec![("certificate", "ab".into())],
+            annotations: vec![("map-hash", "ab".into())],
             capacity: 8,
         };
-        Lifecycle::new(introduction, Duration::from_secs(2), Duration::from_secs(60))
+        let seconds = Duration::from_secs;
+        Lifecycle::new(introduction, seconds(2), seconds(60), seconds(30))
     }
 
-    /// All that is told at a time, to a sidecar that takes everything.
-    fn told(lifecycle: &mut Lifecycle, seconds: u64, seen: Seen) -> Vec<Step> {
+    /// All that is told at a time, to a sidecar that takes everything, but for signs of
+    /// health; changes of the count by their amount.
+    fn told(lifecycle: &mut Lifecycle, seconds: u64, seen: Seen) -> Vec<String> {
         let now = Duration::from_secs(seconds);
         let mut steps = Vec::new();
         while let Some(step) = lifecycle.next(now, &seen) {
-            lifecycle.done(&step, true, false, now);
-            steps.push(step.clone());
+            lifecycle.done(&step, Answer::Heard, now);
+            match &step {
+                Step::Health => {}
+                Step::Places(change) => steps.push(format!("{:+}", change.by)),
+                Step::Capacity(capacity) => steps.push(format!("of {capacity}")),
+                step => steps.push(format!("{step:?}").split('(').next().unwrap().to_owned()),
+            }
             if step == Step::Shutdown {
                 break;
             }
@@ -185,27 +314,90 @@ mod tests {
         steps
     }
 
-    #[test]
-    fn a_match_from_its_first_tick_to_its_end() {
-        let mut lifecycle = lifecycle();
-        let starting = Seen { on_time: false, fresh: true, ..EMPTY };
-        let label = Step::Label("map", "arena".into());
-        let annotation = Step::Annotation("certificate", "ab".into());
-        let introduction = vec![Step::Health, label, annotation, Step::Players(0, 8)];
-        assert_eq!(told(&mut lifecycle, 0, starting), introduction);
-        assert_eq!(told(&mut lifecycle, 1, EMPTY), [Step::Ready]);
-        assert_eq!(told(&mut lifecycle, 2, EMPTY), [Step::Health]);
-        assert_eq!(told(&mut lifecycle, 3, PLAYING), [Step::Players(1, 8), Step::Allocate]);
-        assert_eq!(told(&mut lifecycle, 3, EMPTY), [Step::Players(0, 8)]);
-        assert_eq!(told(&mut lifecycle, 62, EMPTY), [Step::Health]);
-        assert_eq!(told(&mut lifecycle, 63, EMPTY), [Step::Shutdown]);
+    /// A look at which the sidecar says that the match is allocated, and how many are
+    /// counted.
+    fn allocated(answers: u64, counted: u32, seen: Seen) -> Seen {
+        Seen { fleet: Fleet { answers, is_allocated: true, counted: Some(counted) }, ..seen }
     }
 
     #[test]
-    fn a_match_that_nobody_joined_waits_for_ever() {
+    fn a_match_from_its_first_tick_to_its_end() {
+        let mut lifecycle = lifecycle();
+        let starting = Seen { on_time: false, ..EMPTY };
+        let introduction = ["Label", "Annotation", "Certificate", "of 8"];
+        assert_eq!(told(&mut lifecycle, 0, starting), introduction);
+        assert_eq!(told(&mut lifecycle, 1, EMPTY), ["Ready"]);
+        assert_eq!(told(&mut lifecycle, 3, PLAYING), ["+1"]);
+        assert_eq!(told(&mut lifecycle, 4, EMPTY), ["-1"]);
+        let stopping = Seen { stopping: true, ..EMPTY };
+        assert_eq!(told(&mut lifecycle, 5, stopping), ["Shutdown"]);
+    }
+
+    /// Whoever joined allocated the server, and it ended when they left: a stranger who
+    /// joined and left cost a fleet one server after the other.
+    #[test]
+    fn a_join_and_a_leave_cost_no_server() {
         let mut lifecycle = lifecycle();
         told(&mut lifecycle, 0, EMPTY);
-        assert_eq!(told(&mut lifecycle, 100_000, EMPTY), [Step::Health]);
+        for (second, seen) in [(1, PLAYING), (2, EMPTY), (1_000, EMPTY)] {
+            let steps = told(&mut lifecycle, second, seen);
+            assert!(steps.iter().all(|step| step.ends_with('1')), "{steps:?}");
+        }
+    }
+
+    #[test]
+    fn an_allocated_match_is_offered_again_when_its_players_have_gone() {
+        let mut lifecycle = lifecycle();
+        told(&mut lifecycle, 0, EMPTY);
+        let reserved = [(1, 4), (2, 4)].map(|(answers, count)| allocated(answers, count, EMPTY));
+        for (second, seen) in (1..).zip(reserved) {
+            assert_eq!(told(&mut lifecycle, second, seen), [""; 0]);
+        }
+        let four = allocated(3, 4, Seen { players: 4, ..EMPTY });
+        assert_eq!(told(&mut lifecycle, 10, four), [""; 0], "they were counted");
+        let gone = allocated(4, 4, EMPTY);
+        assert_eq!(told(&mut lifecycle, 100, gone), ["-4"]);
+        let gone = allocated(5, 0, EMPTY);
+        assert_eq!(told(&mut lifecycle, 159, gone), [""; 0]);
+        assert_eq!(told(&mut lifecycle, 160, gone), ["Ready"]);
+        assert_eq!(told(&mut lifecycle, 400, gone), [""; 0], "once");
+        // Another allocation, of which nobody comes.
+        let ready = Fleet { answers: 6, is_allocated: false, counted: Some(0) };
+        assert_eq!(told(&mut lifecycle, 401, Seen { fleet: ready, ..EMPTY }), [""; 0]);
+        assert_eq!(told(&mut lifecycle, 402, allocated(7, 2, EMPTY)), [""; 0]);
+        assert_eq!(told(&mut lifecycle, 403, allocated(8, 2, EMPTY)), [""; 0]);
+        assert_eq!(told(&mut lifecycle, 432, allocated(9, 2, EMPTY)), [""; 0]);
+        assert_eq!(told(&mut lifecycle, 433, allocated(10, 2, EMPTY)), ["-2"]);
+        assert_eq!(told(&mut lifecycle, 493, allocated(11, 0, EMPTY)), ["Ready"]);
+    }
+
+    #[test]
+    fn nobody_is_sent_to_a_match_that_drains() {
+        let mut lifecycle = lifecycle();
+        told(&mut lifecycle, 0, PLAYING);
+        let draining = Seen { draining: true, ..PLAYING };
+        assert_eq!(told(&mut lifecycle, 1, draining), ["of 1"]);
+        assert_eq!(told(&mut lifecycle, 2, Seen { players: 0, ..draining }), ["of 0", "-1"]);
+        assert_eq!(
+            told(&mut lifecycle, 3, allocated(1, 0, Seen { players: 0, ..draining })),
+            [""; 0]
+        );
+    }
+
+    /// The hash was told once: after twelve days all servers that nobody played on
+    /// refused every client that was allocated to them.
+    #[test]
+    fn a_renewed_certificate_is_told_again_until_it_is_heard() {
+        let mut lifecycle = lifecycle();
+        told(&mut lifecycle, 0, EMPTY);
+        let renewed = Seen { certificate: NEW, ..EMPTY };
+        let now = Duration::from_secs(1);
+        for answer in [Answer::Lost, Answer::Lost, Answer::Heard] {
+            let step = lifecycle.next(now, &renewed).unwrap();
+            assert_eq!(step, Step::Certificate(NEW));
+            lifecycle.done(&step, answer, now);
+        }
+        assert_eq!(lifecycle.next(now, &renewed), None);
     }
 
     #[test]
@@ -213,8 +405,8 @@ mod tests {
         let mut lifecycle = lifecycle();
         told(&mut lifecycle, 0, PLAYING);
         let stuck = Seen { fresh: false, ..PLAYING };
-        assert_eq!(told(&mut lifecycle, 10, stuck), []);
-        assert_eq!(told(&mut lifecycle, 11, PLAYING), [Step::Health]);
+        assert_eq!(lifecycle.next(Duration::from_secs(10), &stuck), None);
+        assert_eq!(lifecycle.next(Duration::from_secs(11), &PLAYING), Some(Step::Health));
     }
 
     #[test]
@@ -222,9 +414,9 @@ mod tests {
         let mut lifecycle = lifecycle();
         let now = Duration::ZERO;
         let health = lifecycle.next(now, &EMPTY).unwrap();
-        lifecycle.done(&health, false, false, now);
+        lifecycle.done(&health, Answer::Lost, now);
         let label = lifecycle.next(now, &EMPTY).unwrap();
-        lifecycle.done(&label, false, false, now);
+        lifecycle.done(&label, Answer::Lost, now);
         assert_eq!(lifecycle.next(now, &EMPTY), Some(label));
     }
 
@@ -232,10 +424,13 @@ mod tests {
     fn a_fleet_without_the_counter_is_no_obstacle() {
         let mut lifecycle = lifecycle();
         let now = Duration::ZERO;
+        let mut last = None;
         while let Some(step) = lifecycle.next(now, &EMPTY) {
-            let unknown = matches!(step, Step::Players(..));
-            lifecycle.done(&step, !unknown, unknown, now);
+            let is_unknown = matches!(step, Step::Capacity(_) | Step::Places(_));
+            lifecycle.done(&step, if is_unknown { Answer::Unknown } else { Answer::Heard }, now);
+            last = Some(step);
         }
-        assert_eq!(told(&mut lifecycle, 1, PLAYING), [Step::Allocate]);
+        assert_eq!(last, Some(Step::Ready));
+        assert_eq!(told(&mut lifecycle, 1, PLAYING), [""; 0]);
     }
 }

@@ -3,7 +3,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::header::{CONTENT_TYPE, HOST};
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -11,8 +11,14 @@ use thiserror::Error;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use super::lifecycle::{Answer, count_request};
+
 /// How long the sidecar, a process on this host, may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Most bytes of an answer that are read: a description of this server takes a few
+/// thousand.
+const LONGEST_ANSWER: usize = 256 * 1024;
 
 /// The REST interface of an Agones sidecar.
 pub(super) struct Sidecar {
@@ -36,17 +42,22 @@ pub(super) enum Error {
     Http { path: &'static str, source: hyper::Error },
     #[error("the sidecar did not answer {path} within {PATIENCE:?}")]
     Silent { path: &'static str },
+    #[error("the answer of the sidecar to {path} cannot be read")]
+    Unreadable { path: &'static str },
     #[error("the sidecar answered {path} with {status}")]
     Refused { path: &'static str, status: StatusCode },
 }
 
 impl Error {
-    /// Whether asking again can have no other answer: this sidecar does not
-    /// know the request at all.
-    pub(super) fn is_final(&self) -> bool {
+    /// What the sidecar meant.
+    pub(super) fn answer(&self) -> Answer {
         let unknown =
             [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED, StatusCode::NOT_IMPLEMENTED];
-        matches!(self, Self::Refused { status, .. } if unknown.contains(status))
+        match self {
+            Self::Refused { status, .. } if unknown.contains(status) => Answer::Unknown,
+            Self::Refused { status, .. } if status.is_client_error() => Answer::Rejected,
+            _ => Answer::Lost,
+        }
     }
 }
 
@@ -58,16 +69,43 @@ impl Sidecar {
     /// Tells the sidecar one thing, on a connection of its own: a few small
     /// ones a second need no pool, and one that broke is no state to keep.
     pub(super) async fn tell(&self, report: &Report) -> Result<(), Error> {
+        self.answer(report).await.map(|_| ())
+    }
+
+    /// Asks the sidecar for the description of this game server.
+    pub(super) async fn game_server(&self) -> Result<serde_json::Value, Error> {
+        let (path, body) = ("/gameserver", serde_json::Value::Null);
+        self.ask(&Report { method: Method::GET, path, body }).await
+    }
+
+    /// Asks the sidecar how many places are counted as taken.
+    pub(super) async fn counted(&self) -> Result<u32, Error> {
+        let request = count_request();
+        let answer = self.ask(&request).await?;
+        let count = &answer["count"];
+        // A zero may be left out, as in all of protobuf's JSON.
+        let number = count.as_u64().or_else(|| count.as_str()?.parse().ok());
+        let number = number.or_else(|| count.is_null().then_some(0));
+        let number = number.and_then(|number| u32::try_from(number).ok());
+        number.ok_or(Error::Unreadable { path: request.path })
+    }
+
+    async fn ask(&self, request: &Report) -> Result<serde_json::Value, Error> {
+        let answer = self.answer(request).await?;
+        serde_json::from_slice(&answer).map_err(|_| Error::Unreadable { path: request.path })
+    }
+
+    async fn answer(&self, report: &Report) -> Result<Bytes, Error> {
         let path = report.path;
         match timeout(PATIENCE, self.exchange(report)).await {
-            Ok(Ok(status)) if status.is_success() => Ok(()),
-            Ok(Ok(status)) => Err(Error::Refused { path, status }),
+            Ok(Ok((status, answer))) if status.is_success() => Ok(answer),
+            Ok(Ok((status, _))) => Err(Error::Refused { path, status }),
             Ok(Err(error)) => Err(error),
             Err(_) => Err(Error::Silent { path }),
         }
     }
 
-    async fn exchange(&self, report: &Report) -> Result<StatusCode, Error> {
+    async fn exchange(&self, report: &Report) -> Result<(StatusCode, Bytes), Error> {
         let address = self.address;
         let unreachable = |source| Error::Unreachable { address, source };
         let broken = |source| Error::Http { path: report.path, source };
@@ -79,20 +117,30 @@ impl Sidecar {
             .uri(report.path)
             .header(HOST, address.to_string())
             .header(CONTENT_TYPE, "application/json")
-            .body(Full::new(Bytes::from(report.body.to_string())));
+            .body(Full::new(match &report.body {
+                serde_json::Value::Null => Bytes::new(),
+                body => Bytes::from(body.to_string()),
+            }));
         let Ok(request) = request else {
             unreachable!("a path and a header known beforehand make a request");
         };
-        let mut answer = pin!(sender.send_request(request));
+        let mut answer = pin!(async {
+            let answer = sender.send_request(request).await.map_err(broken)?;
+            let status = answer.status();
+            let body = Limited::new(answer.into_body(), LONGEST_ANSWER).collect().await;
+            let body = body.map_err(|_| Error::Unreadable { path: report.path })?;
+            Ok((status, body.to_bytes()))
+        });
         let ended = tokio::select! {
-            answer = &mut answer => return Ok(answer.map_err(broken)?.status()),
+            answer = &mut answer => return answer,
             // Drives the exchange.
             ended = connection => ended,
         };
         // Who closes the line behind an answer has answered all the same.
         match (answer.await, ended) {
-            (Ok(answer), _) => Ok(answer.status()),
-            (Err(_), Err(source)) | (Err(source), Ok(())) => Err(broken(source)),
+            (Ok(answer), _) => Ok(answer),
+            (Err(_), Err(source)) => Err(broken(source)),
+            (Err(error), Ok(())) => Err(error),
         }
     }
 }

@@ -1,29 +1,40 @@
-//! Who is served the pages, and for how long: players share the thread and the
-//! process's descriptors with whoever asks, so neither many connections nor slow
-//! ones may take more than their share.
+//! Who is served the pages, and for how long. Nobody is turned away or waited for: who
+//! comes when all places are taken, or all of their address, pushes out the connection
+//! whose last answer is longest ago. So slow readers cannot keep a probe out.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response, StatusCode, header};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio::time::{sleep, timeout};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
 use tracing::{debug, warn};
 
+use super::places::{Place, Places};
+use crate::network::Lobby;
+use crate::origins::Origins;
 use crate::stop::Stop;
+use crate::token_bucket::{Rate, TokenBucket};
 
 /// What connections to the pages are allowed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// How many may be open at once; more wait to be accepted.
+    /// How many may be open at once.
     pub(super) connections: usize,
+    /// How many of those may be of one address.
+    pub(super) of_one_address: usize,
     /// How long a request may be on its way, or stay away.
     pub(super) request: Duration,
     /// After how long a connection takes no further request.
@@ -33,49 +44,64 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// What is served: a browser opens six connections at most, and a quarter of
-    /// the 1024 descriptors that systems grant is plenty. Pages ask once a
+    /// What is served: a quarter of the 1024 descriptors that systems grant, and for
+    /// each address the six connections of a browser, ten times over. Pages ask once a
     /// second, and the largest answer, the scene, passes a slow line in 30 s.
     pub(super) const SERVED: Self = Self {
         connections: 256,
+        of_one_address: 64,
         request: Duration::from_secs(10),
         life: Duration::from_secs(60),
         farewell: Duration::from_secs(30),
     };
 }
 
+/// Requests of one connection: a page asks for all its files at once, and for a few
+/// things several times a second. More of them wait.
+const REQUESTS: Rate = Rate { per_second: 20.0, burst: 60.0 };
+
+/// How long answers under way may take once the server ends.
+const GOODBYE: Duration = Duration::from_secs(2);
+
 /// How long to wait when the system gives no connection: it may have no
 /// descriptor left, and asking again at once would take the thread.
 const RECOVERY: Duration = Duration::from_millis(100);
 
-/// Serves `pages` until asked to stop; answers under way are finished.
-pub(super) async fn serve(listener: TcpListener, pages: Router, limits: Limits, stop: Stop) {
-    let places = Arc::new(Semaphore::new(limits.connections));
-    let accepted = async || {
-        // Nobody closes the semaphore.
-        let place = Arc::clone(&places).acquire_owned().await.ok()?;
-        match listener.accept().await {
-            Ok((stream, address)) => Some((stream, address, place)),
-            Err(error) => {
-                recover(&error).await;
-                None
-            }
-        }
-    };
-    loop {
-        let (stream, address, place) = tokio::select! {
-            accepted = accepted() => match accepted {
-                Some(accepted) => accepted,
-                None => continue,
-            },
-            () = stop.requested() => return,
-        };
-        let (pages, stop) = (pages.clone(), stop.clone());
-        tokio::spawn(async move {
-            answer(stream, address, pages, limits, stop).await;
-            drop(place);
-        });
+/// What decides who is answered.
+#[derive(Clone)]
+pub(super) struct Gatekeeper {
+    limits: Limits,
+    origins: Origins,
+    stop: Stop,
+}
+
+impl Gatekeeper {
+    /// That of a server.
+    pub(super) fn of(lobby: &Lobby) -> Self {
+        Self { limits: Limits::SERVED, origins: lobby.origins.clone(), stop: lobby.stop.clone() }
     }
+}
+
+/// Serves `pages` until asked to stop; answers under way are finished.
+pub(super) async fn serve(listener: TcpListener, pages: Router, gatekeeper: Gatekeeper) {
+    let places = Places::new(gatekeeper.limits);
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, address)) => {
+                    let place = places.take(address.ip(), Instant::now());
+                    connections.spawn(answer(stream, address, pages.clone(), gatekeeper.clone(), place));
+                }
+                Err(error) => recover(&error).await,
+            },
+            Some(_) = connections.join_next() => {}
+            () = gatekeeper.stop.requested() => break,
+        }
+    }
+    let finished = async { while connections.join_next().await.is_some() {} };
+    // Whoever does not read its answer is not waited for.
+    let _ = timeout(GOODBYE, finished).await;
 }
 
 /// Waits, unless the error was that of a single connection.
@@ -88,22 +114,49 @@ async fn recover(error: &std::io::Error) {
 }
 
 /// Answers all that one connection asks within its life.
-async fn answer(stream: TcpStream, address: SocketAddr, pages: Router, limits: Limits, stop: Stop) {
+async fn answer(
+    stream: TcpStream,
+    address: SocketAddr,
+    pages: Router,
+    gatekeeper: Gatekeeper,
+    place: Place,
+) {
+    let Gatekeeper { limits, origins, stop } = gatekeeper;
+    let evict: Arc<Notify> = place.eviction();
+    let pages = TowerToHyperService::new(pages);
+    let requests = Mutex::new(TokenBucket::full(std::time::Instant::now()));
+    let (place, origins, requests) = (&place, &origins, &requests);
+    let service = service_fn(move |request: Request<Incoming>| {
+        let pages = pages.clone();
+        async move {
+            sleep(turn(requests)).await;
+            let response = match misdirected(&request, origins) {
+                Some(refusal) => refusal,
+                None => pages.call(request).await?,
+            };
+            place.answered(Instant::now());
+            Ok::<_, std::convert::Infallible>(response)
+        }
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.request)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(pages));
+        .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = evict.notified() => return debug!("{address} made room for a newer connection"),
         () = async {
             // Whichever comes first.
             let _ = timeout(limits.life, stop.requested()).await;
         } => {
             connection.as_mut().graceful_shutdown();
-            match timeout(limits.farewell, connection).await {
-                Ok(ended) => ended,
-                Err(_) => return debug!("{address} did not take its answer"),
+            tokio::select! {
+                ended = timeout(limits.farewell, connection) => match ended {
+                    Ok(ended) => ended,
+                    Err(_) => return debug!("{address} did not take its answer"),
+                },
+                () = evict.notified() => return,
             }
         }
     };
@@ -112,10 +165,30 @@ async fn answer(stream: TcpStream, address: SocketAddr, pages: Router, limits: L
     }
 }
 
+/// How long a request has to wait because others of its connection came before.
+fn turn(requests: &Mutex<TokenBucket>) -> Duration {
+    let now = std::time::Instant::now();
+    let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
+    let wait = requests.wait(REQUESTS, 1.0, now);
+    requests.charge(REQUESTS, 1.0, now);
+    wait
+}
+
+/// The answer to a request for another host: a page elsewhere may have made its name
+/// point here. No browser leaves the name out.
+fn misdirected(request: &Request<Incoming>, origins: &Origins) -> Option<Response<Body>> {
+    let host = request.headers().get(header::HOST)?;
+    if host.to_str().is_ok_and(|host| origins.knows_host(host)) {
+        return None;
+    }
+    let text = "this server does not know that host; --allow-origin SCHEME://HOST allows it\n";
+    let mut refusal = Response::new(Body::from(text));
+    *refusal.status_mut() = StatusCode::MISDIRECTED_REQUEST;
+    Some(refusal)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use axum::routing::get;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -137,7 +210,8 @@ mod tests {
         let pages = Router::new()
             .route("/", get(async || "here"))
             .route("/long", get(async move || long.clone()));
-        tokio::spawn(serve(listener, pages, limits, stop.clone()));
+        let origins = Origins::new(&[], None);
+        tokio::spawn(serve(listener, pages, Gatekeeper { limits, origins, stop: stop.clone() }));
         (address, stop)
     }
 
@@ -169,22 +243,55 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_more_are_served_at_once_than_there_are_places() {
-        let limits = Limits { connections: 2, request: SHORT, ..Limits::SERVED };
+    async fn slow_connections_make_room_for_a_probe_at_once() {
+        let limits = Limits { of_one_address: 4, ..Limits::SERVED };
         let (address, _stop) = pages(limits).await;
+        let mut slow = Vec::new();
+        for _ in 0..40 {
+            slow.push(say(address, b"GET").await);
+        }
+        slow.push(say(address, b"GET /long HTTP/1.0\r\n\r\n").await);
         let begin = Instant::now();
-        let _slow = [say(address, b"GET").await, say(address, b"GET").await];
         assert!(hear(&mut say(address, ASK).await).await.ends_with("here"));
-        assert!(begin.elapsed() >= SHORT, "the third was served after {:?}", begin.elapsed());
+        assert!(begin.elapsed() < limits.request / 2, "{:?}", begin.elapsed());
+        // The first is gone, the last but one waits still.
+        assert_eq!(hear(&mut slow[0]).await, "");
+        let mut last = slow.swap_remove(39);
+        assert!(timeout(SHORT, last.read_u8()).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn requests_in_a_row_wait_for_their_turn() {
+        let (address, _stop) = pages(Limits::SERVED).await;
+        let asked = REQUESTS.burst as usize + 10;
+        let ask = "GET / HTTP/1.1\r\nhost: test\r\n\r\n".repeat(asked);
+        let begin = Instant::now();
+        let mut stream = say(address, ask.as_bytes()).await;
+        let (mut heard, mut chunk) = (String::new(), [0; 4096]);
+        while heard.matches("here").count() < asked {
+            let length = timeout(HANG, stream.read(&mut chunk)).await.unwrap().unwrap();
+            heard += std::str::from_utf8(&chunk[..length]).unwrap();
+        }
+        assert!(begin.elapsed() >= SHORT, "{:?}", begin.elapsed());
+    }
+
+    #[tokio::test]
+    async fn a_name_that_is_not_ours_is_not_answered() {
+        let (address, _stop) = pages(Limits::SERVED).await;
+        let mut rebound = say(address, b"GET / HTTP/1.0\r\nhost: evil.example\r\n\r\n").await;
+        let answer = hear(&mut rebound).await;
+        assert!(answer.starts_with("HTTP/1.0 421") && !answer.ends_with("here"), "{answer}");
     }
 
     #[tokio::test]
     async fn an_answer_that_nobody_reads_gives_its_place_back() {
-        let limits = Limits { connections: 1, life: SHORT, farewell: SHORT, ..Limits::SERVED };
+        let limits = Limits { life: SHORT, farewell: SHORT, ..Limits::SERVED };
         let (address, _stop) = pages(limits).await;
         let begin = Instant::now();
-        let _deaf = say(address, b"GET /long HTTP/1.0\r\n\r\n").await;
-        assert!(hear(&mut say(address, ASK).await).await.ends_with("here"));
+        let mut deaf = say(address, b"GET /long HTTP/1.0\r\n\r\n").await;
+        sleep(3 * SHORT).await;
+        // What was sent lies in the buffers, but not all of it.
+        assert!(hear(&mut deaf).await.len() < 50_000_000);
         assert!(begin.elapsed() >= 2 * SHORT);
     }
 

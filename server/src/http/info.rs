@@ -2,6 +2,7 @@ use proto::PROTOCOL_VERSION;
 use serde::Serialize;
 
 use crate::network::Lobby;
+use crate::recording;
 
 /// What a program needs to know of a server before it joins, or shows it.
 #[derive(Serialize)]
@@ -15,18 +16,51 @@ pub(super) struct Info {
     snapshot_rate: u16,
     players: usize,
     max_players: u16,
-    /// UDP port on which players join, at the host of this page.
+    /// Places for spectators; with none, no page can show the match.
+    max_spectators: u16,
+    /// Where players join; `None` for the host of this page.
+    host: Option<String>,
+    /// UDP port on which players join there.
     port: u16,
     /// SHA-256 of the certificate that newcomers are shown, in hexadecimal.
     certificate_sha256: String,
     /// Whether nobody else vouches for it.
     self_signed: bool,
     uptime_seconds: f64,
+    /// Time until the server shuts down, if it is draining.
+    draining_seconds: Option<f64>,
+    /// The recording of the match, if there is one.
+    recording: Option<Recording>,
+}
+
+/// How the recording is doing.
+#[derive(Serialize)]
+struct Recording {
+    /// The name of its file, without the folder, which is nobody else's business.
+    file: String,
+    /// Ticks in it.
+    ticks: u64,
+    bytes: u64,
+    /// Why it ended before the match, if it did.
+    failure: Option<String>,
+}
+
+impl Recording {
+    fn of(status: &recording::Status) -> Self {
+        let file = status.path().file_name().unwrap_or_default();
+        Self {
+            file: file.to_string_lossy().into_owned(),
+            ticks: status.ticks(),
+            bytes: status.bytes(),
+            failure: status.failure().map(str::to_owned),
+        }
+    }
 }
 
 /// The server as it is now.
 pub(super) fn of(lobby: &Lobby) -> Info {
-    let terms = &lobby.terms;
+    let terms = lobby.terms();
+    let address = lobby.address.borrow().clone();
     Info {
         version: env!("CARGO_PKG_VERSION"),
         protocol: PROTOCOL_VERSION,
@@ -35,11 +69,15 @@ pub(super) fn of(lobby: &Lobby) -> Info {
         tick: lobby.frames.borrow().state.tick,
         tick_rate: terms.tick_rate.get(),
         snapshot_rate: terms.snapshot_rate.get(),
-        players: lobby.sessions.len(),
+        players: lobby.clients.players(),
         max_players: terms.player_limit,
-        port: lobby.port,
+        max_spectators: lobby.spectators.limit,
+        host: address.host,
+        port: address.port,
         certificate_sha256: lobby.certificate.borrow().to_string(),
         self_signed: lobby.self_signed,
         uptime_seconds: lobby.epoch.elapsed().as_secs_f64(),
+        draining_seconds: lobby.stop.draining().map(|left| left.as_secs_f64()),
+        recording: lobby.recording.status().as_deref().map(Recording::of),
     }
 }

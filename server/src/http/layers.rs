@@ -86,16 +86,17 @@ struct Contacts {
 /// from the next tick on.
 pub(super) async fn contacts(State(lobby): Pages) -> Response {
     let frame = Arc::clone(&lobby.frames.borrow());
-    lobby.layers.curiosity.ask(frame.state.tick);
+    frame.level.layers.curiosity.ask(frame.state.tick);
     let point = |contact: &sim::Contact| {
         let DVec3 { x, y, z } = contact.at;
         [x, y, z, contact.gap, contact.impulse].map(|number| number as f32)
     };
+    let level = Arc::clone(&frame.level);
     let work = move || Contacts {
         tick: frame.state.tick,
         points: frame.contacts.iter().flatten().map(point).collect(),
     };
-    lobby.layers.answer(work).await
+    level.layers.answer(work).await
 }
 
 /// Pairs that the filter cascade has to tell apart.
@@ -111,7 +112,8 @@ struct Cascade {
 /// `/cascade`: see [`Heat`].
 pub(super) async fn cascade(State(lobby): Pages) -> Response {
     let frame = Arc::clone(&lobby.frames.borrow());
-    let heat = Arc::clone(&lobby.layers.heat);
+    let level = Arc::clone(&frame.level);
+    let heat = Arc::clone(&level.layers.heat);
     let work = move || Cascade {
         tick: frame.state.tick,
         stages: Stage::ALL.map(Stage::name),
@@ -121,7 +123,7 @@ pub(super) async fn cascade(State(lobby): Pages) -> Response {
             .map(|met| (met.slots[0], met.slots[1], met.stage as u8))
             .collect(),
     };
-    lobby.layers.answer(work).await
+    level.layers.answer(work).await
 }
 
 /// A level cut through the onion.
@@ -143,8 +145,9 @@ pub(super) async fn onion(State(lobby): Pages, Path(height): Path<f64>) -> Respo
     if !height.is_finite() {
         return (StatusCode::BAD_REQUEST, "the height must be a number\n").into_response();
     }
-    let map = Arc::clone(&lobby.layers.map);
-    lobby.layers.answer(move || cut(&map, height)).await
+    let level = lobby.level();
+    let map = Arc::clone(&level.layers.map);
+    level.layers.answer(move || cut(&map, height)).await
 }
 
 fn cut(map: &World, height: f64) -> Cut {

@@ -60,10 +60,10 @@ const FILES: &[File] = &files![
     "match/scene.js",
     "panels.css",
     "style.css",
-    "wire/chances.js",
     "wire/commands.js",
     "wire/control.js",
     "wire/history.js",
+    "wire/probabilities.js",
     "wire/range_decoder.js",
     "wire/snapshot.js",
 ];

@@ -44,7 +44,7 @@ fn compile(path: &Path) -> Result<World, StartError> {
         warn!("{warning}");
     }
     if warnings.len() > WARNINGS {
-        warn!("{} more brushes left out", warnings.len() - WARNINGS);
+        warn!("{} more warnings; `mapc compile` shows them all", warnings.len() - WARNINGS);
     }
     if !compiled.world.is_sealed() {
         warn!("{} is not sealed; `mapc compile` tells where it leaks", path.display());

@@ -1,11 +1,15 @@
+mod validity;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use proto::Fingerprint;
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
 use ring::digest::{SHA256, digest};
+use rustls::InconsistentKeys;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
 use thiserror::Error;
 
 /// How long a certificate is good for. Browsers accept a pinned certificate
@@ -31,13 +35,33 @@ pub enum CertificateError {
         /// What is wrong.
         source: pem::Error,
     },
+    /// The certificate is another key's.
+    #[error(
+        "{}: this certificate does not belong to the private key in {}; give both files of one \
+         pair with --cert and --key",
+        .certificate.display(),
+        .key.display()
+    )]
+    KeyMismatch {
+        /// The certificate's file.
+        certificate: PathBuf,
+        /// The key's file.
+        key: PathBuf,
+    },
 }
+
+/// Time before its end from which on a certificate is warned of: who renews them
+/// automatically does so weeks before.
+const ENDING: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A certificate of the server, and its key.
 pub(crate) struct Certificate {
     pub(crate) chain: Vec<CertificateDer<'static>>,
     pub(crate) key: PrivateKeyDer<'static>,
     pub(crate) fingerprint: Fingerprint,
+    /// When it begins and ends to be valid, in seconds since 1970, if that can be
+    /// read.
+    validity: Option<[i64; 2]>,
 }
 
 impl Certificate {
@@ -53,9 +77,39 @@ impl Certificate {
         let own = chain
             .first()
             .ok_or_else(|| unread("certificate", certificate)(pem::Error::NoItemsFound))?;
-        let fingerprint = fingerprint(own);
+        let (fingerprint, validity) = (fingerprint(own), validity::validity(own));
+        let files = [certificate, key];
         let key = PrivateKeyDer::from_pem_file(key).map_err(unread("private key", key))?;
-        Ok(Self { chain, key, fingerprint })
+        check_pair(&chain, &key, files)?;
+        Ok(Self { chain, key, fingerprint, validity })
+    }
+
+    /// When it ends, in seconds since 1970, if that can be read.
+    pub(crate) fn not_after(&self) -> Option<i64> {
+        self.validity.map(|[_, end]| end)
+    }
+
+    /// What is to be said at `now` of a certificate that is not valid, or soon will
+    /// not be.
+    pub(crate) fn warning(&self, now: SystemTime) -> Option<String> {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let [begin, end] = self.validity?;
+        let [wait, left] = [begin, end].map(|moment| moment.saturating_sub_unsigned(now));
+        let time = |seconds: i64| {
+            let hours = seconds.unsigned_abs() / 3600;
+            if hours < 48 { format!("{hours} hours") } else { format!("{} days", hours / 24) }
+        };
+        let effect = "clients that check it do not join";
+        if left < 0 {
+            Some(format!("the certificate expired {} ago: {effect}", time(left)))
+        } else if wait > 0 {
+            let clock = "unless this machine's clock is wrong";
+            let time = time(wait);
+            Some(format!("the certificate is not valid for another {time}: {effect}, {clock}"))
+        } else {
+            let ends = left.unsigned_abs() < ENDING.as_secs();
+            ends.then(|| format!("the certificate expires in {}", time(left)))
+        }
     }
 
     /// A new self-signed ECDSA P-256 certificate, valid from `now`.
@@ -73,9 +127,27 @@ impl Certificate {
         let certificate: CertificateDer<'static> = parameters.self_signed(&key)?.into();
         Ok(Self {
             fingerprint: fingerprint(&certificate),
+            validity: validity::validity(&certificate),
             chain: vec![certificate],
             key: PrivateKeyDer::Pkcs8(key.serialize_der().into()),
         })
+    }
+}
+
+/// Whether a certificate belongs to a key, which come from these files. Anything
+/// else that may be wrong with them is told when they are used.
+fn check_pair(
+    chain: &[CertificateDer<'static>],
+    key: &PrivateKeyDer<'static>,
+    [certificate, key_file]: [&Path; 2],
+) -> Result<(), CertificateError> {
+    let provider = rustls::crypto::ring::default_provider();
+    match CertifiedKey::from_der(chain.to_vec(), key.clone_key(), &provider) {
+        Err(rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
+            let (certificate, key) = (certificate.to_owned(), key_file.to_owned());
+            Err(CertificateError::KeyMismatch { certificate, key })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -103,6 +175,31 @@ mod tests {
         .with_no_client_auth()
         .with_single_cert(first.chain, first.key)
         .unwrap();
+    }
+
+    #[test]
+    fn a_key_of_another_certificate_is_told_with_both_files() {
+        let now = SystemTime::now();
+        let [first, second] = [0, 1].map(|_| Certificate::self_signed(now).unwrap());
+        let files = ["cert.pem", "key.pem"].map(Path::new);
+        check_pair(&first.chain, &first.key, files).unwrap();
+        let error = check_pair(&first.chain, &second.key, files).unwrap_err().to_string();
+        assert!(error.contains("cert.pem") && error.contains("key.pem"), "{error}");
+    }
+
+    #[test]
+    fn a_certificate_that_ends_is_warned_of_in_its_last_week_and_after() {
+        let now = SystemTime::now();
+        let certificate = Certificate::self_signed(now).unwrap();
+        let warning = |hours: u64| certificate.warning(now + Duration::from_secs(hours * 3600));
+        // It began an hour ago and lives for thirteen days.
+        assert_eq!(warning(6 * 24 - 2), None);
+        assert_eq!(warning(6 * 24).unwrap(), "the certificate expires in 6 days");
+        assert_eq!(warning(12 * 24).unwrap(), "the certificate expires in 23 hours");
+        let expired = "the certificate expired 7 days ago: clients that check it do not join";
+        assert_eq!(warning(20 * 24).unwrap(), expired);
+        let early = certificate.warning(now - Duration::from_secs(24 * 3600)).unwrap();
+        assert!(early.starts_with("the certificate is not valid for another 23 hours"), "{early}");
     }
 
     #[test]

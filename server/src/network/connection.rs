@@ -1,122 +1,154 @@
+mod greeting;
+mod opening;
+
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use proto::control::{ClosingReason, MatchEvent, PlayerName, RefusalReason};
-use proto::server::{Event, Session};
-use proto::{HANDSHAKE_TIMEOUT, ProtocolError};
-use quinn::{ConnectionError, Incoming, ReadError, RecvStream, SendStream, VarInt};
+use opentelemetry::trace::SpanContext;
+use proto::HANDSHAKE_TIMEOUT;
+use proto::control::{
+    ChatLine, ClosingReason, MatchEvent, PlayerName, Reason, RefusalReason, Ticket,
+};
+use proto::server::Event;
+use quinn::{Incoming, RecvStream};
+use sim::EntityId;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::oneshot;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
-use tracing::{debug, info};
+use tokio::time::{Instant, timeout};
 
-use super::feed::{Broken, CHUNK, Feed, next_event};
+use super::admission::Guest;
+use super::away::{self, Away};
+use super::end::{Client, End};
+use super::feed::{CHUNK, Feed, next_event};
+use super::idleness::{Idleness, Verdict};
 use super::map_stream::{self, MAPS_A_CONNECTION};
-use super::waves::Update;
+use super::waves::SnapshotJob;
 use super::{Events, Lobby, spectator};
+use crate::address_key::AddressKey;
+use crate::clients::{self, Registration, Removal};
+use crate::rounds::Heard;
 use crate::seats::Seat;
-use crate::telemetry::{Connected, ConnectionState, Disconnect, DroppedDatagram, Refusal};
-
-/// Application error code of a connection that ends by the rules; why, the
-/// control stream says.
-pub(super) const DONE: VarInt = VarInt::from_u32(0);
+use crate::telemetry::{Connected, ConnectionState, DroppedDatagram};
+use crate::view_limit::{Known, ViewLimit};
+pub(super) use opening::interruption;
+use opening::{ClosesWhenDropped, Opened, open, shake_hands};
 
 /// How long a client has to read a last message and close the connection
 /// itself. Closing at once could overtake the message.
-const FAREWELL: Duration = Duration::from_secs(2);
-
-/// How long the tick thread may take to answer a wish to join: many ticks.
-const JOIN_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// How a connection ends.
-enum End {
-    /// The client never became a player.
-    Refused(Refusal, String),
-    /// The client was a player.
-    Gone(Disconnect),
-    /// The client broke the protocol, player or not.
-    Broke(ProtocolError),
-}
+pub(super) const FAREWELL: Duration = Duration::from_secs(2);
 
 /// A client who has taken a seat.
 struct Player {
-    name: PlayerName,
     seat: Seat,
     events: Events,
 }
 
-/// One connection from its first packet to its last. It counts as a handshake
-/// under way when it comes here.
-pub(super) async fn serve(incoming: Incoming, lobby: Arc<Lobby>) {
+/// One connection from its first packet to its last.
+pub(super) async fn serve(incoming: Incoming, mut guest: Guest, lobby: Arc<Lobby>) {
     let network = &lobby.telemetry.network;
     let address = incoming.remote_address();
     let connected = network.connections.open();
-    let opened = async {
-        let connection = incoming.accept()?.await?;
-        if spectator::is_web(&connection) {
-            return Ok(Opened::Browser(connection));
+    let eviction = guest.eviction();
+    let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
+    let opened = match shake_hands(incoming, deadline, &eviction, &lobby).await {
+        Ok(connection) => {
+            guest.prove(std::time::Instant::now());
+            // Lives as long as this task.
+            let closes = ClosesWhenDropped(connection.clone());
+            Ok((closes, open(connection, deadline, &eviction, &lobby).await))
         }
-        let (send, receive) = connection.accept_bi().await?;
-        Ok::<_, ConnectionError>(Opened::Client(connection, send, receive))
+        Err(end) => Err(end),
     };
-    let opened = timeout(HANDSHAKE_TIMEOUT, opened).await;
-    lobby.handshakes.fetch_sub(1, Ordering::Relaxed);
-    match opened {
-        Ok(Ok(Opened::Browser(connection))) => {
-            let lobby = Arc::clone(&lobby);
-            spectator::serve(connection, connected, lobby).await;
+    let end = match opened {
+        Ok((_closes, Ok(Opened::Browser(connection)))) => {
+            spectator::serve(connection, deadline, guest, connected, &lobby).await;
+            return;
         }
-        Ok(Ok(Opened::Client(connection, send, receive))) => {
-            let session = Session::new(Arc::clone(&lobby.terms), lobby.now());
-            let feed = Feed::new(connection, session, lobby.client_budget, &lobby);
-            let talk = Talk { feed, send, lobby: &lobby, player: None, connected };
-            talk.run(receive).await;
+        Ok((_closes, Ok(Opened::Client(connection, send, receive)))) => {
+            let feed = Feed::new((connection, send), false, &lobby);
+            Talk::new(feed, &lobby, guest, connected).run(receive).await;
+            return;
         }
-        Ok(Err(error)) => {
-            debug!("no handshake with {address}: {error}");
-            network.refused(Refusal::NoHello);
-        }
-        Err(_) => {
-            debug!("no handshake with {address}: it took too long");
-            network.refused(Refusal::NoHello);
-        }
-    }
+        Ok((_closes, Err(end))) => end,
+        Err(end) => end,
+    };
+    network.refused(end.reason);
+    let (number, time) = (connected.number(), connected.age());
+    lobby.telemetry.spans.join(number, address, [time; 2], Err(end.reason.code()));
+    end.log_without_session(&connected, address);
 }
 
-/// Who is at the other end of a new connection.
-enum Opened {
-    /// A client, with its control stream.
-    Client(quinn::Connection, SendStream, RecvStream),
-    /// A browser that speaks HTTP/3.
-    Browser(quinn::Connection),
+/// Waits until somebody asks for the end of a client's connection; for ever without a
+/// client.
+pub(super) async fn removed(client: Option<&clients::Client>) -> Removal {
+    match client {
+        Some(client) => client.removed().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The conversation with one client.
 struct Talk<'a> {
     feed: Feed<'a, quinn::Connection>,
-    send: SendStream,
     lobby: &'a Arc<Lobby>,
+    /// The connection's place in the table of addresses.
+    guest: Guest,
+    /// What the client is called, or wants to be, once it has said so.
+    name: Option<PlayerName>,
+    /// The client's place among the players, from when it is let in: in one world, and
+    /// on its way into the next.
+    registration: Option<Registration>,
+    /// With what the client comes back.
+    ticket: Ticket,
+    /// The client's body and what it hears, while it is in a world.
     player: Option<Player>,
+    idleness: Idleness,
+    /// How long the handshake took, and the span of the joining.
+    handshake: Duration,
+    join: Option<SpanContext>,
     /// The connection's place in the statistics.
     connected: Connected,
 }
 
-impl Talk<'_> {
+impl<'a> Talk<'a> {
+    fn new(
+        feed: Feed<'a, quinn::Connection>,
+        lobby: &'a Arc<Lobby>,
+        guest: Guest,
+        connected: Connected,
+    ) -> Self {
+        Self {
+            feed,
+            lobby,
+            guest,
+            name: None,
+            registration: None,
+            ticket: Ticket::NONE,
+            player: None,
+            idleness: Idleness::new(std::time::Instant::now()),
+            handshake: connected.age(),
+            join: None,
+            connected,
+        }
+    }
+
     async fn run(mut self, receive: RecvStream) {
         let end = match self.converse(receive).await {
             Ok(never) => match never {},
             Err(end) => end,
         };
         self.connected.is_now(ConnectionState::Closing);
+        self.guest.leave(std::time::Instant::now());
         // The place is free from here on, however long the farewell takes.
-        if let Some(player) = self.player.take() {
-            self.note_leaving(&player, &end);
-        } else {
-            self.note_refusal(&end);
-        }
+        let end = match self.registration.take() {
+            Some(registration) => {
+                self.note_leaving(registration, &end);
+                end
+            }
+            None => self.note_refusal(end),
+        };
         self.farewell(&end).await;
     }
 
@@ -127,59 +159,80 @@ impl Talk<'_> {
         let mut stopped = pin!(lobby.stop.requested());
         let mut too_late = pin!(tokio::time::sleep(HANDSHAKE_TIMEOUT));
         let connection = self.feed.path.clone();
+        let eviction = self.guest.eviction();
+        let mut interrupted = pin!(interruption(&connection, &eviction, lobby));
         let mut chunk = [0; CHUNK];
         // Ends with the conversation, and what is being sent with it.
         let mut map_streams = JoinSet::new();
         let mut maps_left = MAPS_A_CONNECTION;
         loop {
-            let joined = self.player.is_some();
+            let joined = self.registration.is_some();
+            let client = self.registration.as_deref().cloned();
             tokio::select! {
                 event = next_event(self.player.as_mut().map(|player| &mut player.events)) => {
                     // Who missed some would have a wrong idea of the match from then on.
                     let (tick, event) = event.map_err(|error| match error {
-                        RecvError::Lagged(_) => End::Gone(Disconnect::Lost),
-                        RecvError::Closed => End::Gone(Disconnect::Shutdown),
+                        RecvError::Lagged(_) => End::from(Reason::FellBehind),
+                        RecvError::Closed => End::from(Reason::Shutdown),
                     })?;
-                    self.feed.session.tell(tick, &event);
+                    self.feed.note(tick, event);
+                }
+                end = &mut interrupted => return Err(end),
+                removal = removed(client.as_deref()) => {
+                    self.feed.session.close(removal.closing);
+                    return Err(removal.reason.into());
                 }
                 opened = connection.accept_bi(), if joined && maps_left > 0 => {
-                    let (send, receive) = opened.map_err(|error| lost(&error))?;
+                    let streams = opened.map_err(|error| End::from(&error))?;
                     maps_left -= 1;
-                    map_streams.spawn(map_stream::serve(send, receive, Arc::clone(lobby)));
+                    let (connection, share) = (connection.clone(), self.guest.map_share());
+                    let (map, join) = (self.feed.level.map.clone(), self.join.clone());
+                    let lobby = Arc::clone(lobby);
+                    let serving = map_stream::serve(connection, streams, share, map, lobby, join);
+                    map_streams.spawn(serving);
                 }
                 Some(_) = map_streams.join_next() => {}
+                written = self.feed.outbox.write() => {
+                    written.map_err(|_| End::of(&connection, Reason::Unread.into()))?;
+                }
                 read = receive.read(&mut chunk) => {
-                    let length = read.map_err(|error| broken_stream(&error))?;
-                    let Some(length) = length else { return Err(End::Gone(Disconnect::Closed)) };
+                    let length = read.map_err(|error| End::from(&error))?;
+                    let Some(length) = length else { return Err(Reason::Closed.into()) };
                     self.hear(&chunk[..length]).await?;
                 }
                 datagram = connection.read_datagram() => {
-                    let datagram = datagram.map_err(|error| lost(&error))?;
+                    let datagram = datagram.map_err(|error| End::from(&error))?;
                     self.take_commands(&datagram)?;
                 }
                 changed = news.changed(), if joined => {
                     if changed.is_err() {
-                        return Err(End::Gone(Disconnect::Shutdown));
+                        return Err(Reason::Shutdown.into());
                     }
                     let update = news.borrow_and_update().clone();
-                    self.tell(update)?;
+                    if self.tell(update)? {
+                        maps_left = MAPS_A_CONNECTION;
+                    }
                 }
                 () = &mut too_late, if !joined => {
-                    return Err(End::Refused(Refusal::NoHello, "it said no hello".into()));
+                    return Err(Reason::NoHello.into());
                 }
                 () = &mut stopped => {
                     self.feed.session.close(ClosingReason::ShuttingDown);
-                    return Err(End::Gone(Disconnect::Shutdown));
+                    return Err(Reason::Shutdown.into());
                 }
             }
-            self.flush().await?;
+            self.feed.collect()?;
         }
     }
 
     /// Takes in bytes of the control stream.
     async fn hear(&mut self, bytes: &[u8]) -> Result<(), End> {
         let now = self.lobby.now();
-        for event in self.feed.session.receive_stream(now, bytes).map_err(End::Broke)? {
+        self.feed.charge_control(&mut self.guest, bytes)?;
+        if self.registration.is_none() {
+            self.feed.enter(&self.lobby.level());
+        }
+        for event in self.feed.receive_stream(now, bytes)? {
             self.heed(event).await?;
         }
         Ok(())
@@ -187,171 +240,213 @@ impl Talk<'_> {
 
     async fn heed(&mut self, event: Event) -> Result<(), End> {
         match event {
-            Event::Hello { name } => self.let_in(name).await,
-            Event::Refused(reason) => Err(refused(&reason)),
+            Event::Hello { name, token, ticket } => self.greet(name, &token, ticket).await,
+            Event::Refused(reason) => Err(End::from(&reason)),
             Event::Mismatch(tick) => {
                 self.feed.note_mismatch(tick);
                 Ok(())
             }
             Event::Said(line) => {
-                if let Some(Player { seat, .. }) = &self.player {
-                    self.lobby.telemetry.network.chat_lines.increment(1);
-                    self.lobby.announce(MatchEvent::Said { player: seat.player, line });
-                }
+                self.say(line);
                 Ok(())
             }
-            Event::Left => Err(End::Gone(Disconnect::Left)),
-            Event::TimedOut => Err(End::Gone(Disconnect::TimedOut)),
+            Event::Left => Err(Reason::Left.into()),
+            Event::TimedOut => Err(Reason::TimedOut.into()),
         }
     }
 
-    /// Asks the tick thread for a seat, and tells the client the answer.
-    async fn let_in(&mut self, name: PlayerName) -> Result<(), End> {
-        if self.feed.is_banned() {
-            return Err(self.refuse(RefusalReason::Banned));
+    /// Passes on what the player says, if their address and the match have not heard
+    /// enough of late.
+    fn say(&mut self, line: ChatLine) {
+        if self.registration.as_ref().is_some_and(|client| client.is_muted()) {
+            return;
         }
-        // Known since the handshake; a player without them would see nothing.
-        if self.feed.path.max_datagram_size().is_none() {
-            let why = "it takes no QUIC datagrams, and those carry the snapshots";
-            return Err(End::Refused(Refusal::Malformed, why.into()));
+        match self.guest.say(line.as_str().len(), std::time::Instant::now()) {
+            Ok(()) if self.player.is_some() && self.vote(&line) => {}
+            Ok(()) => {
+                let Some(Player { seat, .. }) = &self.player else { return };
+                self.lobby.telemetry.network.chat_lines.increment(1);
+                let said = MatchEvent::Said { player: seat.player, line };
+                self.lobby.announce_in(&seat.level, said);
+            }
+            Err(limit) => self.feed.limited(limit),
         }
-        let (request, answer) = oneshot::channel();
-        // A request that finds no room is dropped, and so answered at once.
-        let _ = self.lobby.joins.try_send(request);
-        let Ok(Ok(answer)) = timeout(JOIN_TIMEOUT, answer).await else {
-            return Err(self.refuse(RefusalReason::NotReady));
-        };
-        let Ok(seat) = answer else {
-            let limit = self.lobby.terms.player_limit;
-            return Err(self.refuse(RefusalReason::Full { limit }));
-        };
-        self.feed.session.accept(seat.player, seat.tick);
-        // Without a wait in between: whoever is not in the roster that is told
-        // now is announced later, and nobody twice.
-        let player = seat.player;
-        self.lobby.announce(MatchEvent::Joined { player, name: name.clone() });
-        self.lobby.sessions.insert(player, name.clone());
-        let events = self.feed.introduce();
-        let players = self.lobby.sessions.len();
-        self.lobby.telemetry.network.joined(players);
-        info!(
-            "{name} joined from {} as entity {}; {players} of {} players",
-            self.feed.path.remote_address(),
-            seat.player.slot,
-            self.lobby.terms.player_limit,
-        );
-        self.connected.is_now(ConnectionState::Playing);
-        self.player = Some(Player { name, seat, events });
-        Ok(())
     }
 
     fn refuse(&mut self, reason: RefusalReason) -> End {
-        let end = refused(&reason);
+        let end = End::from(&reason);
         self.feed.session.refuse(reason);
         end
     }
 
+    /// Takes a line for a vote, if it is one.
+    fn vote(&mut self, line: &ChatLine) -> bool {
+        let Some(client) = &self.registration else { return false };
+        if !line.as_str().starts_with('/') {
+            return false;
+        }
+        let clients = self.lobby.clients.list();
+        let players = clients.iter().filter(|client| !client.spectates);
+        let players: Vec<_> =
+            players.map(|client| (client.number, client.name.to_string())).collect();
+        let caller = match client.player_id {
+            Some(player) => format!("player {player}"),
+            None => format!("{:?}", AddressKey::from(self.feed.path.remote_address().ip())),
+        };
+        let by = (client.number, client.name.as_str(), caller.as_str());
+        let announced =
+            |told: &str| Some(MatchEvent::Announced { line: ChatLine::new(told).ok()? });
+        match self.lobby.rounds.hear(by, line.as_str(), &players, self.lobby.now()) {
+            Heard::Nothing => return false,
+            Heard::Counted => {}
+            Heard::Called(told) => {
+                announced(&told).into_iter().for_each(|event| self.lobby.announce(event));
+            }
+            Heard::Mistake(told) => {
+                if let Some(event) = announced(&told) {
+                    self.feed.session.send_event(self.lobby.next_tick(), &event);
+                }
+            }
+        }
+        true
+    }
+
     /// Passes a datagram's commands on to the tick thread.
     fn take_commands(&mut self, datagram: &[u8]) -> Result<(), End> {
-        let batch = self.feed.take(datagram).map_err(End::Broke)?;
-        if let (Some(batch), Some(player)) = (batch, &self.player)
-            && player.seat.send(batch, self.lobby.now()).is_err()
+        let commands = self.feed.take(datagram)?;
+        if let Some(commands) = &commands {
+            let newest = commands.batch.commands().last().copied().unwrap_or_default();
+            self.idleness.note(newest, std::time::Instant::now());
+        }
+        if let (Some(commands), Some(player)) = (commands, &self.player)
+            && player.seat.send(commands, self.lobby.now(), self.view_limit()).is_err()
         {
             self.lobby.telemetry.network.dropped(DroppedDatagram::Surplus);
         }
         Ok(())
     }
 
-    /// Sends the news.
-    fn tell(&mut self, update: Option<Update>) -> Result<(), End> {
-        let broken = |broken| {
-            End::Gone(match broken {
-                Broken::Silent => Disconnect::TimedOut,
-                Broken::NoDatagrams => Disconnect::Malformed,
-            })
+    /// How far back shots may meet others whose commands arrive now.
+    fn view_limit(&self) -> ViewLimit {
+        let known = Known {
+            tick: self.lobby.last_tick(),
+            acknowledged: self.feed.session.acknowledged_tick(),
+            interval: self.feed.session.snapshot_interval(),
+            round_trip: self.feed.path.rtt(),
         };
-        self.feed.look().map_err(broken)?;
-        let (Some(update), Some(player)) = (update, &self.player) else { return Ok(()) };
-        let lead = self.lobby.sessions.lead(player.seat.player);
-        let own = update.frame.own(player.seat.player, lead);
-        self.feed.tell(&update, &own).map_err(broken)
+        ViewLimit::new(self.feed.level.terms.tick_rate, &known)
     }
 
-    /// Writes what the session has to say on the control stream.
-    async fn flush(&mut self) -> Result<(), End> {
-        if self.feed.flush(&mut self.send).await {
-            Ok(())
-        } else {
-            Err(End::Gone(Disconnect::Lost))
+    /// Sends the news; true if they are that the match goes on in another world.
+    fn tell(&mut self, update: Option<SnapshotJob>) -> Result<bool, End> {
+        self.feed.look()?;
+        let slot = self.player.as_ref().map(|player| player.seat.player.slot);
+        if let Some(client) = self.registration.as_deref() {
+            self.feed.note_figures(client, slot);
+        }
+        self.judge_idleness();
+        let Some(update) = update else { return Ok(false) };
+        if update.frame.level.number > self.feed.level.number {
+            self.player = None;
+            self.feed.enter(&update.frame.level);
+            return Ok(true);
+        }
+        let Some(Player { seat, .. }) = &self.player else { return Ok(false) };
+        let lead = self.feed.level.sessions.lead(seat.player);
+        let own = update.frame.own(seat.player, lead);
+        self.feed.tell(&update, &own)?;
+        Ok(false)
+    }
+
+    /// Warns who does nothing, and asks for their removal.
+    fn judge_idleness(&mut self) {
+        let limit = Duration::from_secs(self.lobby.idle_seconds.load(Ordering::Relaxed));
+        let Some(client) = &self.registration else { return };
+        match self.idleness.judge(limit, std::time::Instant::now()) {
+            Verdict::Active => {}
+            Verdict::Warn(left) => {
+                let line = format!("You will be removed in {} s unless you move", left.as_secs());
+                if let Ok(line) = ChatLine::new(&line) {
+                    let warning = MatchEvent::Announced { line };
+                    self.feed.session.send_event(self.lobby.next_tick(), &warning);
+                }
+            }
+            Verdict::Remove => {
+                let why = format!("idle for {} s", limit.as_secs());
+                client.remove(Removal::new(Reason::Idle, &why));
+            }
         }
     }
 
     /// Closes the connection, once the client has had time to read why.
     async fn farewell(&mut self, end: &End) {
-        let reason = match end {
-            End::Broke(error) => {
-                return self
-                    .feed
-                    .path
-                    .close(VarInt::from_u32(error.code()), error.to_string().as_bytes());
+        let connection = self.feed.path.clone();
+        let eviction = self.guest.eviction();
+        let goodbye = async {
+            if end.is_heard && self.feed.finish().await {
+                // Whether the client closes or not, we do next.
+                let _ = timeout(FAREWELL, connection.closed()).await;
             }
-            End::Gone(Disconnect::Left | Disconnect::Closed | Disconnect::Lost) => {
-                return self.feed.path.close(DONE, b"goodbye");
-            }
-            End::Gone(_) => "goodbye",
-            End::Refused(_, reason) => reason.as_str(),
         };
-        if self.flush().await.is_ok() && self.send.finish().is_ok() {
-            // Whether the client closes or not, we do next.
-            let _ = timeout(FAREWELL, self.feed.path.closed()).await;
+        tokio::select! {
+            () = goodbye => {}
+            _ = interruption(&connection, &eviction, self.lobby) => {}
         }
-        self.feed.path.close(DONE, reason.as_bytes());
+        connection.close(end.code, end.phrase().as_bytes());
     }
 
-    fn note_leaving(&self, player: &Player, end: &End) {
-        let reason = match end {
-            End::Gone(reason) => *reason,
-            End::Broke(_) | End::Refused(..) => Disconnect::Malformed,
+    /// Takes a player out of the match, or keeps the place of one who may come back, and
+    /// says why in log and metrics.
+    fn note_leaving(&mut self, registration: Registration, end: &End) {
+        self.guest.note_left(std::time::Instant::now());
+        let seat = self.player.take().map(|player| player.seat);
+        if let Some(seat) = &seat {
+            seat.protect(self.lobby.protects_away);
+        }
+        let player = seat.as_ref().map(|seat| seat.player);
+        let (name, player_id) = (registration.name.clone(), registration.player_id);
+        let place = self.guest.keep_place(std::time::Instant::now());
+        let away = Away { name, player_id, registration, place, seat };
+        let left = if away::may_come_back(end.reason) {
+            away.registration.goes_away();
+            self.lobby.tickets.lose(self.ticket, away, std::time::Instant::now())
+        } else {
+            self.lobby.tickets.forget(self.ticket);
+            Some(away)
         };
-        self.lobby.sessions.remove(player.seat.player);
-        self.lobby.announce(MatchEvent::Left { player: player.seat.player });
-        let players = self.lobby.sessions.len();
-        self.lobby.telemetry.network.left(players, reason);
-        let why = match end {
-            End::Broke(error) => format!("broke the protocol ({error})"),
-            _ => reason.to_string(),
-        };
-        let name = &player.name;
-        info!("{name} {why}; {players} of {} players", self.lobby.terms.player_limit);
+        if let Some(away) = left {
+            away::release(away, self.lobby);
+        }
+        let players = self.lobby.clients.players();
+        self.lobby.telemetry.network.left(players, end.reason);
+        self.log_end(Some("player"), player, end, players);
     }
 
-    fn note_refusal(&self, end: &End) {
-        let (refusal, why) = match end {
-            End::Refused(refusal, why) => (*refusal, why.clone()),
-            End::Broke(error) => (Refusal::Malformed, error.to_string()),
-            End::Gone(reason) => (Refusal::NoHello, format!("it {reason}")),
-        };
-        self.lobby.telemetry.network.refused(refusal);
-        info!("{} was not let in: {why}", self.feed.path.remote_address());
+    /// Says in log and metrics why a client did not become a player.
+    fn note_refusal(&mut self, end: End) -> End {
+        let end = end.before_joining();
+        self.lobby.telemetry.network.refused(end.reason);
+        self.note_join(Err(end.reason.code()));
+        self.log_end(None, None, &end, self.lobby.clients.players());
+        end
     }
-}
 
-fn lost(error: &ConnectionError) -> End {
-    End::Gone(match error {
-        ConnectionError::ApplicationClosed(_) => Disconnect::Closed,
-        ConnectionError::TimedOut => Disconnect::TimedOut,
-        ConnectionError::LocallyClosed => Disconnect::Shutdown,
-        _ => Disconnect::Lost,
-    })
-}
-
-fn broken_stream(error: &ReadError) -> End {
-    match error {
-        ReadError::ConnectionLost(error) => lost(error),
-        _ => End::Gone(Disconnect::Closed),
+    /// Records the span of the joining.
+    fn note_join(&self, outcome: Result<u16, &'static str>) -> Option<SpanContext> {
+        let (number, address) = (self.connected.number(), self.feed.path.remote_address());
+        let times = [self.handshake, self.connected.age()];
+        self.lobby.telemetry.spans.join(number, address, times, outcome)
     }
-}
 
-fn refused(reason: &RefusalReason) -> End {
-    End::Refused(Refusal::from(reason), reason.to_string())
+    fn log_end(
+        &mut self,
+        role: Option<&'static str>,
+        player: Option<EntityId>,
+        end: &End,
+        players: usize,
+    ) {
+        let name = self.name.as_ref();
+        let client = Client { role, player, name, connected: &self.connected };
+        self.feed.log_end(&client, end, players);
+    }
 }

@@ -4,12 +4,17 @@ use std::sync::Arc;
 
 use proto::{ALPN, IDLE_TIMEOUT};
 use quinn::crypto::rustls::QuicServerConfig;
-use quinn::{EndpointConfig, IdleTimeout, ServerConfig, TransportConfig, VarInt};
+use quinn::{IdleTimeout, ServerConfig, TransportConfig, VarInt};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use tracing::warn;
 
+use super::admission::UNFINISHED;
+use super::background;
 use super::certificate::Certificate;
+use super::congestion::GameCongestionConfig;
+use super::reset_key::ResetKey;
 use crate::error::StartError;
+use crate::options::Options;
 
 /// Snapshots of the largest size that may wait in a connection for the path to
 /// take them: three ticks. A longer queue would only make old news older.
@@ -35,17 +40,13 @@ const STREAM_WINDOW: u32 = 16 * 1024;
 /// fills its sender's own window.
 const HTTP_STREAMS: VarInt = VarInt::from_u32(3);
 
-/// Bytes of streams that may be under way to a client: enough for a map at
-/// more than a megabyte a second over 50 ms, little enough to hold for all.
-const SEND_WINDOW: u64 = 64 * 1024;
+/// Bytes of streams that may be under way to a client: of a map as many as its
+/// transfer ever sends, and as many of messages beside it.
+const SEND_WINDOW: u64 = 2 * background::MOST as u64;
 
 /// Bytes that may wait for a connection to be accepted: a client's first flight
 /// several times over. Quinn's own limit would let strangers hold 100 MiB.
 const INCOMING_BUFFER: u64 = 16 * 1024;
-
-/// Connections that have not yet been let in, beyond the players: enough for
-/// every player to come back at once, few enough to bound a flood.
-const PENDING_CONNECTIONS: usize = 64;
 
 /// Memory that the kernel charges for one waiting datagram, whatever its size
 /// (the buffer and its bookkeeping, on Linux).
@@ -55,9 +56,33 @@ const KERNEL_COST_OF_A_DATAGRAM: usize = 2304;
 /// network thread is busy: four ticks.
 const SOCKET_TICKS: usize = 4;
 
+/// What the endpoint's connections are made for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Players that the match holds.
+    pub(crate) players: u16,
+    /// Spectators that it has room for; where there are none, HTTP/3 is not offered.
+    pub(crate) spectators: u16,
+    /// Bytes of snapshots that a client is sent a second at most.
+    pub(crate) budget: u32,
+    /// Snapshots that a client is sent a second at most.
+    pub(crate) snapshot_rate: u32,
+}
+
+impl From<&Options> for Limits {
+    fn from(options: &Options) -> Self {
+        Self {
+            players: options.max_players,
+            spectators: options.max_spectators,
+            budget: options.client_budget.max(options.spectator_budget),
+            snapshot_rate: options.tick_rate,
+        }
+    }
+}
+
 /// How many connections may be open at once for so many players and spectators.
 pub(crate) fn connection_limit(clients: usize) -> usize {
-    clients + PENDING_CONNECTIONS
+    clients + UNFINISHED
 }
 
 /// The UDP socket of a server for so many players, with buffers to match.
@@ -99,41 +124,57 @@ fn raise_buffers(socket: &Socket, bytes: usize) {
 pub(crate) fn open(
     socket: UdpSocket,
     certificate: Certificate,
-    max_players: u16,
+    reset_key: &ResetKey,
+    limits: Limits,
 ) -> Result<quinn::Endpoint, StartError> {
-    let config = server_config(certificate, max_players)?;
+    let config = server_config(certificate, limits)?;
     let runtime = Arc::new(quinn::TokioRuntime);
-    quinn::Endpoint::new(EndpointConfig::default(), Some(config), socket, runtime)
+    quinn::Endpoint::new(reset_key.endpoint_config(), Some(config), socket, runtime)
         .map_err(StartError::Endpoint)
 }
 
 pub(super) fn server_config(
     certificate: Certificate,
-    max_players: u16,
+    limits: Limits,
 ) -> Result<ServerConfig, StartError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut tls = rustls::ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])?
         .with_no_client_auth()
         .with_single_cert(certificate.chain, certificate.key)?;
-    tls.alpn_protocols = vec![ALPN.to_vec(), web_transport_quinn::ALPN.as_bytes().to_vec()];
+    tls.alpn_protocols = vec![ALPN.to_vec()];
+    if limits.spectators > 0 {
+        tls.alpn_protocols.push(web_transport_quinn::ALPN.as_bytes().to_vec());
+    }
     let crypto = QuicServerConfig::try_from(tls)?;
 
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
-    let limit = connection_limit(max_players.into());
+    let limit = connection_limit(limits.players.into());
     config
         .max_incoming(limit)
         .incoming_buffer_size(INCOMING_BUFFER)
         .incoming_buffer_size_total(INCOMING_BUFFER * limit as u64);
-    config.transport_config(Arc::new(transport()));
+    config.transport_config(Arc::new(transport(limits)));
     Ok(config)
 }
 
-fn transport() -> TransportConfig {
+/// Packets and round trips by which a packet may be overtaken before it counts as lost
+/// (RFC 9002, 6.1, has 3 and 9/8). The snapshots of a line with 40 ms of jitter overtake
+/// one another by more than those, and what is not lost must not slow the others down;
+/// a retransmission of an event that is lost waits for a third of a round trip more.
+const REORDERED_PACKETS: u32 = 32;
+const REORDERED_TIME: f32 = 1.5;
+
+pub(super) fn transport(limits: Limits) -> TransportConfig {
+    let Limits { budget, snapshot_rate, .. } = limits;
+    let congestion = GameCongestionConfig::new(budget, snapshot_rate, SEND_WINDOW);
     let idle_timeout = VarInt::from_u32(IDLE_TIMEOUT.as_millis() as u32);
     let mut transport = TransportConfig::default();
     transport
         .max_idle_timeout(Some(IdleTimeout::from(idle_timeout)))
+        .congestion_controller_factory(Arc::new(congestion))
+        .packet_threshold(REORDERED_PACKETS)
+        .time_threshold(REORDERED_TIME)
         // The control stream, and one for the map.
         .max_concurrent_bidi_streams(VarInt::from_u32(2))
         .max_concurrent_uni_streams(HTTP_STREAMS)
@@ -166,6 +207,7 @@ mod tests {
         let _context = runtime.enter();
         let socket = bind((Ipv4Addr::LOCALHOST, 0).into(), 1).unwrap();
         let certificate = Certificate::self_signed(std::time::SystemTime::now()).unwrap();
-        open(socket, certificate, 1).unwrap();
+        let limits = Limits::from(&Options::new("arena"));
+        open(socket, certificate, &ResetKey::kept_in(None), limits).unwrap();
     }
 }

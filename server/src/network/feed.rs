@@ -1,30 +1,44 @@
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use proto::control::MatchEvent;
-use proto::server::{Budget, OwnPlayer, Session};
+use proto::server::{Budget, Event, OwnPlayer, Session, Terms};
 use proto::snapshot::MIN_SNAPSHOT;
-use proto::{ProtocolError, Tick};
-use tokio::io::{AsyncWrite, AsyncWriteExt};
+use proto::{ProtocolError, Tick, Time};
+use tokio::io::AsyncWrite;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::time::timeout;
 use tracing::warn;
 
+use super::admission::Guest;
+use super::chat_queue::ChatQueue;
+use super::congestion::GameCongestion;
+use super::end::End;
 use super::line::Line;
-use super::waves::Update;
+use super::outbox::Outbox;
+use super::rate_adaptation::PathSample;
+use super::snapshot_pace::SnapshotPace;
+use super::waves::SnapshotJob;
 use super::{Events, Lobby};
-use crate::telemetry::{DroppedDatagram, Part};
-
-/// How long a client may refuse to take a control message, or to hear why it is
-/// seen off.
-pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+use crate::clients::{Client, Figures};
+use crate::level::Level;
+use crate::telemetry::{DroppedDatagram, Limit, Part};
 
 /// Most bytes read from a control stream at a time.
 pub(super) const CHUNK: usize = 2048;
 
+/// Time between two log lines on mismatches of one client.
+const MISMATCH_LOG_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Time between two notes for operators of how a connection is doing.
+const FIGURES_INTERVAL: Duration = Duration::from_millis(500);
+
 /// What datagrams travel on: a player's QUIC connection, or a browser's session
 /// within one.
 pub(super) trait Path {
+    /// The control stream beside the datagrams.
+    type Stream: AsyncWrite + Unpin;
+
     /// The connection beneath.
     fn connection(&self) -> &quinn::Connection;
     /// Bytes of the largest datagram that fits; none if the other end takes none.
@@ -36,6 +50,8 @@ pub(super) trait Path {
 }
 
 impl Path for quinn::Connection {
+    type Stream = quinn::SendStream;
+
     fn connection(&self) -> &quinn::Connection {
         self
     }
@@ -54,6 +70,8 @@ impl Path for quinn::Connection {
 }
 
 impl Path for web_transport_quinn::Session {
+    type Stream = web_transport_quinn::SendStream;
+
     fn connection(&self) -> &quinn::Connection {
         self
     }
@@ -73,13 +91,28 @@ impl Path for web_transport_quinn::Session {
 
 /// What players and spectators have in common: a `proto` session, the path to
 /// its other end, and a budget for what it is told.
-pub(super) struct Feed<'a, P> {
+pub(super) struct Feed<'a, P: Path> {
     pub(super) path: P,
     pub(super) session: Session,
+    /// The control stream.
+    pub(super) outbox: Outbox<P::Stream>,
     pub(super) lobby: &'a Lobby,
+    /// The level that the client is in, or will be if its hello is welcome.
+    pub(super) level: Arc<Level>,
+    /// Whether the client looks on.
+    spectates: bool,
     /// Room for datagrams while none waits to be sent.
     empty: usize,
-    budget: Budget,
+    pub(super) budget: Budget,
+    /// What was said and the client has not been sent.
+    chat: ChatQueue,
+    /// When a mismatch was logged last.
+    mismatch_logged: Option<Instant>,
+    /// When operators were last told how the connection is doing.
+    figures_noted: Option<Instant>,
+    /// Times that one of the client's limits was hit.
+    limits_hit: u64,
+    pace: SnapshotPace,
     line: Line,
 }
 
@@ -90,13 +123,128 @@ pub(super) enum Broken {
     NoDatagrams,
     /// The client said nothing for too long.
     Silent,
+    /// The client took nothing from its control stream for too long.
+    Unread,
+    /// More messages wait for the client than are kept.
+    FellBehind,
 }
 
 impl<'a, P: Path> Feed<'a, P> {
-    /// A feed of so many bytes of snapshots a second at most.
-    pub(super) fn new(path: P, session: Session, budget: u32, lobby: &'a Lobby) -> Self {
+    /// A feed to a player, or to a spectator.
+    pub(super) fn new((path, stream): (P, P::Stream), spectates: bool, lobby: &'a Lobby) -> Self {
+        let level = lobby.level();
+        let session = Session::new(terms(&level, spectates), lobby.now());
+        let budget = if spectates { lobby.spectators.budget } else { lobby.client_budget };
+        let chat = ChatQueue::new(budget, Instant::now());
         let (empty, budget) = (path.room(), Budget::new(budget, lobby.now()));
-        Self { path, session, lobby, empty, budget, line: Line::default() }
+        let pace = SnapshotPace::new(lobby.limits.snapshot_rate);
+        let outbox = Outbox::new(stream);
+        let (mismatch_logged, line) = (None, Line::default());
+        Self {
+            path,
+            session,
+            outbox,
+            lobby,
+            level,
+            spectates,
+            empty,
+            budget,
+            chat,
+            mismatch_logged,
+            figures_noted: None,
+            limits_hit: 0,
+            pace,
+            line,
+        }
+    }
+
+    /// The match goes on in another level: a client that was in the match is asked to
+    /// say hello anew.
+    pub(super) fn enter(&mut self, level: &Arc<Level>) {
+        if level.number != self.level.number {
+            self.level = Arc::clone(level);
+            self.session.change_world(self.lobby.now(), terms(level, self.spectates));
+        }
+    }
+
+    /// Notes how the connection is doing, for operators; now and then.
+    pub(super) fn note_figures(&mut self, client: &Client, slot: Option<u16>) {
+        let now = Instant::now();
+        if self.figures_noted.is_some_and(|noted| now - noted < FIGURES_INTERVAL) {
+            return;
+        }
+        self.figures_noted = Some(now);
+        let connection = self.path.connection();
+        let quic = connection.stats();
+        client.note(
+            connection.remote_address(),
+            Figures {
+                slot,
+                rtt_ms: quic.path.rtt.as_secs_f64() * 1000.0,
+                packets_sent: quic.path.sent_packets,
+                packets_lost: quic.path.lost_packets,
+                bytes_sent: quic.udp_tx.bytes,
+                bytes_received: quic.udp_rx.bytes,
+                budget_bytes: self.budget.available(self.lobby.now()) as u64,
+                limits_hit: self.limits_hit,
+            },
+        );
+    }
+
+    /// Counts that one of the client's limits was hit, for metrics and for operators.
+    pub(super) fn limited(&mut self, limit: Limit) {
+        self.lobby.telemetry.network.limited(limit);
+        self.limits_hit += 1;
+    }
+
+    /// Charges bytes of the control stream to the client's address.
+    ///
+    /// # Errors
+    /// It sends more than it may.
+    pub(super) fn charge_control(&mut self, guest: &mut Guest, bytes: &[u8]) -> Result<(), End> {
+        guest.hear(bytes.len(), Instant::now()).map_err(|limit| {
+            self.limited(limit);
+            End::flooding(limit)
+        })
+    }
+
+    /// Takes in bytes of the control stream.
+    ///
+    /// # Errors
+    /// They break the protocol.
+    pub(super) fn receive_stream(
+        &mut self,
+        now: Time,
+        bytes: &[u8],
+    ) -> Result<Vec<Event>, ProtocolError> {
+        let before = *self.session.stats();
+        let events = self.session.receive_stream(now, bytes);
+        let after = *self.session.stats();
+        for _ in before.excess_mismatches..after.excess_mismatches {
+            self.limited(Limit::Mismatches);
+        }
+        for _ in before.excess_lines..after.excess_lines {
+            self.limited(Limit::Lines);
+        }
+        events
+    }
+
+    /// Takes note of something that happened in the match: most of it is told at
+    /// once, speech when the client can take it in.
+    pub(super) fn note(&mut self, tick: Tick, event: MatchEvent) {
+        let shed = match event {
+            MatchEvent::Said { .. } => usize::from(self.chat.push(tick, event)),
+            event => {
+                self.session.send_event(tick, &event);
+                match event {
+                    MatchEvent::Left { player } => self.chat.forget(player),
+                    _ => 0,
+                }
+            }
+        };
+        for _ in 0..shed {
+            self.limited(Limit::ListenerChat);
+        }
     }
 
     /// Takes in a datagram of commands, and gives what there is for a player.
@@ -106,7 +254,7 @@ impl<'a, P: Path> Feed<'a, P> {
     pub(super) fn take(
         &mut self,
         datagram: &[u8],
-    ) -> Result<Option<proto::commands::CommandBatch>, ProtocolError> {
+    ) -> Result<Option<proto::commands::CommandDatagram>, ProtocolError> {
         let network = &self.lobby.telemetry.network;
         let taken = self.session.receive_datagram(self.lobby.now(), datagram);
         match &taken {
@@ -120,10 +268,18 @@ impl<'a, P: Path> Feed<'a, P> {
     /// Looks how the client does: how its line is, and whether it is still there.
     ///
     /// # Errors
-    /// [`Broken::Silent`].
+    /// [`Broken::Silent`], [`Broken::Unread`].
     pub(super) fn look(&mut self) -> Result<(), Broken> {
         let now = self.lobby.now();
         self.line.observe(self.path.connection(), now, &self.lobby.telemetry.network.line);
+        if self.outbox.is_stalled(Instant::now()) {
+            return Err(Broken::Unread);
+        }
+        let connection = self.path.connection();
+        let sample = || PathSample::new(&connection.stats(), &GameCongestion::path(connection));
+        if let Some(rate) = self.pace.adapt(now, sample) {
+            self.lobby.telemetry.network.line.snapshot_rate(rate);
+        }
         self.session.advance(now).map_or(Ok(()), |_| Err(Broken::Silent))
     }
 
@@ -132,13 +288,20 @@ impl<'a, P: Path> Feed<'a, P> {
     ///
     /// # Errors
     /// [`Broken::NoDatagrams`].
-    pub(super) fn tell(&mut self, update: &Update, own: &OwnPlayer) -> Result<(), Broken> {
+    pub(super) fn tell(&mut self, update: &SnapshotJob, own: &OwnPlayer) -> Result<(), Broken> {
         let network = &self.lobby.telemetry.network;
+        // A state of another world would be read by the bounds of this one.
+        if update.frame.level.number != self.level.number {
+            return Ok(());
+        }
         if self.path.room() < self.empty {
             network.snapshots_skipped.increment(1);
             return Ok(());
         }
-        let largest = self.path.largest_datagram().ok_or(Broken::NoDatagrams)?;
+        let tick = update.frame.state.tick;
+        let path = GameCongestion::path(self.path.connection());
+        let Some(allowed) = self.pace.allows(tick, Instant::now(), &path) else { return Ok(()) };
+        let largest = self.path.largest_datagram().ok_or(Broken::NoDatagrams)?.min(allowed);
         let affordable = self.budget.available(self.lobby.now());
         if affordable < MIN_SNAPSHOT {
             network.snapshots_unaffordable.increment(1);
@@ -146,13 +309,14 @@ impl<'a, P: Path> Feed<'a, P> {
         }
         let records = self.session.stats().records;
         let begin = Instant::now();
-        self.session.choose_news(&update.state);
+        self.session.prioritize(&update.state);
         let begin = network.round.spent(Part::Interest, begin);
         let snapshot = self.session.encode_snapshot(&update.state, own, largest.min(affordable));
         let begin = network.round.spent(Part::Encode, begin);
         let Some(snapshot) = snapshot else { return Ok(()) };
         let length = snapshot.len();
         self.budget.spend(length);
+        self.pace.sent(tick, length);
         // What the path no longer takes is like lost on the way; what ended the
         // connection is told by the next read.
         if self.path.send(snapshot.into()) {
@@ -164,36 +328,69 @@ impl<'a, P: Path> Feed<'a, P> {
         Ok(())
     }
 
-    /// Writes what the session has to say on its control stream; false if the
-    /// client does not take it.
-    pub(super) async fn flush(&mut self, stream: &mut (impl AsyncWrite + Unpin)) -> bool {
+    /// Puts what the session has to say on its control stream into the outbox.
+    ///
+    /// # Errors
+    /// [`Broken::FellBehind`].
+    pub(super) fn collect(&mut self) -> Result<(), Broken> {
+        let now = Instant::now();
+        // Speech goes when the client has taken all that went before.
+        while self.outbox.is_empty()
+            && let Some((tick, said)) = self.chat.pop(now)
+        {
+            self.session.send_event(tick, &said);
+        }
         let output = self.session.stream_output();
-        output.is_empty()
-            || matches!(timeout(PATIENCE, stream.write_all(&output)).await, Ok(Ok(())))
+        // Snapshots get what is left.
+        self.budget.spend(output.len());
+        self.outbox.push(now, &output).map_err(|_| Broken::FellBehind)
+    }
+
+    /// Writes the last messages and ends the control stream; false if the client
+    /// does not take them.
+    pub(super) async fn finish(&mut self) -> bool {
+        self.collect().is_ok() && self.outbox.finish().await
     }
 
     /// Notes that the client decoded a tick otherwise than it was meant.
-    pub(super) fn note_mismatch(&self, tick: Tick) {
+    pub(super) fn note_mismatch(&mut self, tick: Tick) {
         self.lobby.telemetry.network.digest_mismatches.increment(1);
-        let address = self.path.connection().remote_address();
-        warn!("{address} did not decode tick {tick} as it was meant, please report it");
+        let now = Instant::now();
+        let since = |logged| now.saturating_duration_since(logged);
+        if self.mismatch_logged.is_some_and(|logged| since(logged) < MISMATCH_LOG_INTERVAL) {
+            return;
+        }
+        self.mismatch_logged = Some(now);
+        let player = self.session.player();
+        warn!(
+            address = %self.path.connection().remote_address(),
+            slot = player.map(|player| player.slot),
+            generation = player.map(|player| player.generation),
+            tick = tick.0,
+            mismatches = self.session.stats().mismatches,
+            "the client reports that it did not decode this tick as it was meant; please report it",
+        );
     }
 
     /// Whether the operator does not want who is at the other end.
     pub(super) fn is_banned(&self) -> bool {
-        let address = self.path.connection().remote_address().ip().to_canonical();
-        self.lobby.banned.contains(&address)
+        self.lobby.is_banned(self.path.connection().remote_address().ip())
     }
 
     /// Tells a newcomer who is there, and lets it hear of all that happens from
     /// now on.
     pub(super) fn introduce(&mut self) -> Events {
-        let events = self.lobby.events.subscribe();
-        for event in self.lobby.sessions.roster() {
-            self.session.tell(self.lobby.next_tick(), &event);
+        let events = self.level.events.subscribe();
+        for event in self.level.sessions.roster().into_iter().chain(self.level.phase()) {
+            self.session.send_event(self.lobby.next_tick(), &event);
         }
         events
     }
+}
+
+/// What clients of this kind are told of a level.
+fn terms(level: &Level, spectates: bool) -> Arc<Terms> {
+    Arc::clone(if spectates { &level.spectator_terms } else { &level.terms })
 }
 
 /// The next thing that happened in the match; never comes before the client has

@@ -1,37 +1,64 @@
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use opentelemetry::trace::SpanContext;
 use proto::map_transfer::{REQUEST, announce};
-use quinn::{RecvStream, SendStream, VarInt};
-use tokio::time::timeout;
+use quinn::{Connection, RecvStream, SendStream, VarInt};
+use tokio::time::{sleep, timeout};
 use tracing::debug;
 
 use super::Lobby;
+use super::admission::MapShare;
+use super::background::Background;
+use super::congestion::GameCongestion;
 
-/// How long a client may take to ask for the map, and to receive it: the
-/// largest map over a slow line.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a client may take to ask for the map and to receive it: a megabyte at
+/// the least that is sent on a line that the snapshots fill.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// How often is looked whether more may be sent: often enough for a megabyte in a
+/// few round trips of a good line.
+const POLL: Duration = Duration::from_millis(2);
 
 /// How often a connection may ask: once, and once more if something broke.
 pub(super) const MAPS_A_CONNECTION: u32 = 2;
 
+/// Priority of the stream beneath that of the control stream, which is 0.
+const PRIORITY: i32 = -1;
+
 /// Application error code of a stream that asks for nothing there is.
 pub(super) const NO_SUCH_THING: VarInt = VarInt::from_u32(5);
 
-/// Sends the map on a stream that a client opened for it.
-pub(super) async fn serve(mut send: SendStream, mut receive: RecvStream, lobby: Arc<Lobby>) {
+/// Sends the map on a stream that a client opened for it, as fast as it hinders
+/// nothing else on `connection`, and as all downloads together and those of the
+/// client's address may go. `join` is the span of the client's joining.
+pub(super) async fn serve(
+    connection: Connection,
+    (mut send, mut receive): (SendStream, RecvStream),
+    share: MapShare,
+    map: Bytes,
+    lobby: Arc<Lobby>,
+    join: Option<SpanContext>,
+) {
+    let (begin, bytes) = (Instant::now(), map.len());
     let sent = async {
+        // Messages go first.
+        send.set_priority(PRIORITY).ok()?;
         let asked = receive.read_to_end(REQUEST.len()).await.ok();
         if asked.as_deref() != Some(REQUEST) {
             return None;
         }
-        send.write_all(&announce(&lobby.map)?).await.ok()?;
-        send.write_all(&lobby.map).await.ok()?;
+        send.write_all(&announce(&map)?).await.ok()?;
+        write_paced(&connection, &mut send, &share, map).await?;
         send.finish().ok()?;
         // Until all of it is acknowledged, so that the time is bounded.
         send.stopped().await.ok()
     };
-    match timeout(PATIENCE, sent).await {
+    let sent = timeout(PATIENCE, sent).await;
+    let is_sent = matches!(sent, Ok(Some(_)));
+    lobby.telemetry.spans.map_transfer(join, bytes, begin.elapsed(), is_sent);
+    match sent {
         Ok(Some(_)) => lobby.telemetry.network.maps_sent.increment(1),
         _ => {
             debug!("a client asked for the map and did not get it");
@@ -39,4 +66,27 @@ pub(super) async fn serve(mut send: SendStream, mut receive: RecvStream, lobby: 
             let _ = send.reset(NO_SUCH_THING);
         }
     }
+}
+
+/// Writes all of `bytes`; `None` if the stream is broken.
+async fn write_paced(
+    connection: &Connection,
+    send: &mut SendStream,
+    share: &MapShare,
+    mut bytes: Bytes,
+) -> Option<()> {
+    let mut background = Background::new(Instant::now(), &GameCongestion::path(connection));
+    while !bytes.is_empty() {
+        let allowed = background.allowance(Instant::now(), &GameCongestion::path(connection));
+        // QUIC would send an empty chunk, too: a packet with nothing in it.
+        if allowed > 0 {
+            let chunk = bytes.split_to(allowed.min(bytes.len()));
+            sleep(share.reserve(chunk.len(), Instant::now())).await;
+            background.sent(chunk.len());
+            send.write_chunk(chunk).await.ok()?;
+        }
+        // What was written is sent meanwhile, and counts as in flight from then on.
+        sleep(POLL).await;
+    }
+    Some(())
 }

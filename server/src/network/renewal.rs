@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -7,6 +7,7 @@ use tracing::{info, warn};
 use super::Lobby;
 use super::certificate::{Certificate, CertificateError};
 use super::endpoint::server_config;
+use super::reset_key::ResetKey;
 
 /// How old a certificate of our own gets: a day less than it is valid.
 const SELF_SIGNED_AGE: Duration = Duration::from_secs(12 * 24 * 3600);
@@ -38,6 +39,29 @@ impl Credentials {
         }
     }
 
+    /// The key by which clients know this server again after a restart:
+    /// `certificate`'s own, unless that is a new one each time.
+    pub(crate) fn reset_key(&self, certificate: &Certificate, state: Option<&Path>) -> ResetKey {
+        match self {
+            Self::SelfSigned => ResetKey::kept_in(state),
+            Self::Files { .. } => ResetKey::of_private_key(&certificate.key),
+        }
+    }
+
+    /// What is to be said of this certificate now, because somebody must renew it.
+    pub(crate) fn warning(&self, certificate: &Certificate) -> Option<String> {
+        match self {
+            Self::SelfSigned => None,
+            Self::Files { certificate: path, .. } => {
+                let warning = certificate.warning(SystemTime::now())?;
+                Some(format!(
+                    "{}: {warning}; replace the file, it is read every hour",
+                    path.display()
+                ))
+            }
+        }
+    }
+
     fn age(&self) -> Duration {
         match self {
             Self::SelfSigned => SELF_SIGNED_AGE,
@@ -49,19 +73,24 @@ impl Credentials {
 /// Gives the endpoint a new certificate whenever the last one is of age, for
 /// as long as it is polled. Who is connected stays so.
 pub(crate) async fn renew(endpoint: quinn::Endpoint, credentials: Credentials, lobby: Arc<Lobby>) {
-    let max_players = lobby.terms.player_limit;
     loop {
         tokio::time::sleep(credentials.age()).await;
         let renewed =
             credentials.certificate().map_err(|error| error.to_string()).and_then(|new| {
-                let fingerprint = new.fingerprint;
-                let config = server_config(new, max_players).map_err(|error| error.to_string())?;
-                Ok((fingerprint, config))
+                if let Some(warning) = credentials.warning(&new) {
+                    warn!("{warning}");
+                }
+                let (fingerprint, not_after) = (new.fingerprint, new.not_after());
+                let config = server_config(new, lobby.limits).map_err(|error| error.to_string())?;
+                Ok((fingerprint, not_after, config))
             });
         match renewed {
-            Ok((fingerprint, config)) => {
+            // Files that nobody has replaced since.
+            Ok((fingerprint, ..)) if fingerprint == *lobby.certificate.borrow() => {}
+            Ok((fingerprint, not_after, config)) => {
                 endpoint.set_server_config(Some(config));
                 lobby.certificate.send_replace(fingerprint);
+                lobby.telemetry.certificate.shows(not_after);
                 info!("certificate renewed, SHA-256 {fingerprint}");
             }
             Err(error) => warn!("the certificate could not be renewed, the old one stays: {error}"),

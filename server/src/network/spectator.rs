@@ -1,20 +1,26 @@
 use std::convert::Infallible;
 use std::pin::pin;
-use std::sync::Arc;
 
-use proto::control::{ClosingReason, RefusalReason};
-use proto::server::{Event, OwnPlayer, Session};
-use proto::{HANDSHAKE_TIMEOUT, ProtocolError};
+use proto::HANDSHAKE_TIMEOUT;
+use proto::control::{ClosingReason, PlayerName, Reason, RefusalReason};
+use proto::server::{Event, OwnPlayer};
 use quinn::VarInt;
 use quinn::crypto::rustls::HandshakeData;
-use tokio::time::timeout;
-use tracing::{debug, info};
-use web_transport_quinn::{RecvStream, Request, SendStream, ServerError, Session as WebSession};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Instant, timeout, timeout_at};
+use tracing::info;
+use web_transport_quinn::http::StatusCode;
+use web_transport_quinn::http::header::ORIGIN;
+use web_transport_quinn::{RecvStream, Request, ServerError, Session as WebSession};
 
-use super::feed::{CHUNK, Feed, PATIENCE, next_event};
-use super::waves::{Cadence, Update};
+use super::admission::Guest;
+use super::connection::{FAREWELL, interruption, removed};
+use super::end::{Client, End};
+use super::feed::{CHUNK, Feed, next_event};
+use super::waves::{Cadence, SnapshotJob};
 use super::{Events, Lobby};
-use crate::telemetry::{Connected, ConnectionState, Refusal};
+use crate::clients::{self, Registration};
+use crate::telemetry::{Connected, ConnectionState, Limit};
 
 /// Streams that HTTP/3 takes for itself in each direction: its control stream
 /// and the two of header compression, and as many to spare.
@@ -34,162 +40,260 @@ pub(super) fn is_web(connection: &quinn::Connection) -> bool {
 /// bounded by its own budget.
 pub(super) async fn serve(
     connection: quinn::Connection,
-    mut connected: Connected,
-    lobby: Arc<Lobby>,
+    deadline: Instant,
+    guest: Guest,
+    connected: Connected,
+    lobby: &Lobby,
 ) {
     let network = &lobby.telemetry.network;
     let address = connection.remote_address();
     connection.set_max_concurrent_uni_streams(HTTP_STREAMS);
     connection.set_max_concurrent_bi_streams(SESSION_STREAMS);
+    let held = connection.clone();
     let opened = async {
-        let web = Request::accept(connection).await?.ok().await?;
+        let request = Request::accept(connection).await?;
+        if !is_allowed(&request, lobby) {
+            lobby.telemetry.network.limited(Limit::Origin);
+            request.reject(StatusCode::FORBIDDEN).await?;
+            // Until the page has read that, or the time is over.
+            held.closed().await;
+            return Err(ServerError::UnexpectedEnd);
+        }
+        let web = request.ok().await?;
         let (send, receive) = web.accept_bi().await.map_err(|_| ServerError::UnexpectedEnd)?;
         Ok::<_, ServerError>((web, send, receive))
     };
-    let (web, send, receive) = match timeout(HANDSHAKE_TIMEOUT, opened).await {
-        Ok(Ok(opened)) => opened,
-        Ok(Err(error)) => {
-            debug!("no session with the browser at {address}: {error}");
-            return network.refused(Refusal::NoHello);
-        }
-        Err(_) => {
-            debug!("no session with the browser at {address}: it took too long");
-            return network.refused(Refusal::NoHello);
+    let failed = |error| End::with_detail(Reason::HandshakeFailed, error);
+    let eviction = guest.eviction();
+    let opened = tokio::select! {
+        opened = timeout_at(deadline, opened) => match opened {
+            Ok(opened) => opened.map_err(|error| failed(error.to_string())),
+            Err(_) => Err(failed("it took too long".to_owned())),
+        },
+        end = interruption(&held, &eviction, lobby) => Err(end),
+    };
+    let (web, send, receive) = match opened {
+        Ok(opened) => opened,
+        Err(end) => {
+            network.refused(end.reason);
+            return end.log_without_session(&connected, address);
         }
     };
-    let spectators = &lobby.spectators;
-    let session = Session::new(Arc::clone(&spectators.terms), lobby.now());
-    let feed = Feed::new(web, session, spectators.budget, &lobby);
-    let show = Show { feed, send, cadence: spectators.cadence, events: None };
-    show.run(receive, &mut connected).await;
+    let feed = Feed::new((web, send), true, lobby);
+    let cadence = lobby.spectators.cadence;
+    let (name, events, registration) = (None, None, None);
+    let show = Show { feed, guest, cadence, name, registration, events, connected };
+    show.run(receive).await;
 }
 
-/// Why a show is over.
-enum End {
-    /// The spectator went, or was told to.
-    Over,
-    /// It was not let in.
-    Refused(Refusal),
-    /// It broke the protocol.
-    Broke(ProtocolError),
+/// Whether the page that wants to look on may. Programs that are no browsers have no
+/// origin.
+fn is_allowed(request: &Request, lobby: &Lobby) -> bool {
+    let Some(origin) = request.headers.get(ORIGIN) else { return true };
+    let authority = request.url.authority();
+    origin.to_str().is_ok_and(|origin| lobby.origins.allows(origin, authority))
+}
+
+/// The connection beneath a session.
+fn path(web: &WebSession) -> &quinn::Connection {
+    web
 }
 
 /// The conversation with one spectator.
 struct Show<'a> {
     feed: Feed<'a, WebSession>,
-    send: SendStream,
+    /// The connection's place in the table of addresses.
+    guest: Guest,
     cadence: Cadence,
-    /// What happens in the match, once it was let in.
+    /// What the spectator calls itself, once it has said so.
+    name: Option<PlayerName>,
+    /// The spectator's place among the clients, once it was let in.
+    registration: Option<Registration>,
+    /// What happens in the match, while the spectator is in it.
     events: Option<Events>,
+    /// The connection's place in the statistics.
+    connected: Connected,
 }
 
 impl Show<'_> {
-    async fn run(mut self, receive: RecvStream, connected: &mut Connected) {
-        let end = match self.watch(receive, connected).await {
+    async fn run(mut self, receive: RecvStream) {
+        let end = match self.watch(receive).await {
             Ok(never) => match never {},
             Err(end) => end,
         };
-        connected.is_now(ConnectionState::Closing);
-        let (lobby, web) = (self.feed.lobby, self.feed.path.clone());
-        match &end {
-            End::Over => {}
-            End::Refused(reason) => lobby.telemetry.network.refused(*reason),
-            End::Broke(error) => {
-                lobby.telemetry.network.refused(Refusal::Malformed);
-                info!("the spectator at {} broke the protocol: {error}", web.remote_address());
-                return web.close(error.code(), error.to_string().as_bytes());
+        self.connected.is_now(ConnectionState::Closing);
+        self.guest.leave(std::time::Instant::now());
+        let end = self.note_end(end);
+        let web = self.feed.path.clone();
+        let eviction = self.guest.eviction();
+        let lobby = self.feed.lobby;
+        let goodbye = async {
+            if end.is_heard && self.feed.finish().await {
+                let _ = timeout(FAREWELL, web.closed()).await;
             }
+            // Codes of a page are those of players: 32 bits are enough for them.
+            let code = u32::try_from(end.code.into_inner()).unwrap_or_default();
+            web.close(code, end.phrase().as_bytes());
+            // The page closes the connection once it has read that.
+            let _ = timeout(FAREWELL, path(&web).closed()).await;
+        };
+        tokio::select! {
+            () = goodbye => {}
+            _ = interruption(path(&web), &eviction, lobby) => {}
         }
-        if self.feed.flush(&mut self.send).await {
-            let _ = self.send.finish();
-            let _ = timeout(PATIENCE, web.closed()).await;
-        }
-        web.close(0, b"goodbye");
     }
 
-    async fn watch(
-        &mut self,
-        mut receive: RecvStream,
-        connected: &mut Connected,
-    ) -> Result<Infallible, End> {
+    /// Says in the log why the show is over, and counts who was not let in or
+    /// broke the protocol.
+    fn note_end(&mut self, end: End) -> End {
+        let watched = self.registration.take().is_some();
+        let end = if watched { end } else { end.before_joining() };
+        let lobby = self.feed.lobby;
+        if !watched || end.reason == Reason::Malformed {
+            lobby.telemetry.network.refused(end.reason);
+        }
+        let role = watched.then_some("spectator");
+        let (name, connected) = (self.name.as_ref(), &self.connected);
+        let client = Client { role, player: None, name, connected };
+        self.feed.log_end(&client, &end, lobby.clients.players());
+        end
+    }
+
+    async fn watch(&mut self, mut receive: RecvStream) -> Result<Infallible, End> {
         let lobby = self.feed.lobby;
         let mut news = lobby.waves.subscribe();
         let mut stopped = pin!(lobby.stop.requested());
         let mut too_late = pin!(tokio::time::sleep(HANDSHAKE_TIMEOUT));
         let web = self.feed.path.clone();
+        let eviction = self.guest.eviction();
+        let mut interrupted = pin!(interruption(path(&web), &eviction, lobby));
         let mut chunk = [0; CHUNK];
         loop {
-            let joined = self.events.is_some();
+            let joined = self.registration.is_some();
+            let client = self.registration.as_deref().cloned();
             tokio::select! {
                 event = next_event(self.events.as_mut()) => {
                     // Who missed some would have a wrong idea of the match.
-                    let (tick, event) = event.map_err(|_| End::Over)?;
-                    self.feed.session.tell(tick, &event);
+                    let (tick, event) = event.map_err(|error| match error {
+                        RecvError::Lagged(_) => End::from(Reason::FellBehind),
+                        RecvError::Closed => End::from(Reason::Shutdown),
+                    })?;
+                    self.feed.note(tick, event);
+                }
+                end = &mut interrupted => return Err(end),
+                removal = removed(client.as_deref()) => {
+                    self.feed.session.close(removal.closing);
+                    return Err(removal.reason.into());
                 }
                 read = receive.read(&mut chunk) => match read {
-                    Ok(Some(length)) => self.hear(&chunk[..length], connected)?,
-                    Ok(None) | Err(_) => return Err(End::Over),
+                    Ok(Some(length)) => self.hear(&chunk[..length])?,
+                    Ok(None) => return Err(Reason::Closed.into()),
+                    Err(error) => return Err(self.broken(error)),
                 },
                 datagram = web.read_datagram() => {
-                    let datagram = datagram.map_err(|_| End::Over)?;
-                    self.feed.take(&datagram).map_err(End::Broke)?;
+                    let datagram = datagram.map_err(|error| self.broken(error))?;
+                    self.feed.take(&datagram)?;
+                }
+                written = self.feed.outbox.write() => {
+                    written.map_err(|_| End::of(&web, Reason::Unread.into()))?;
                 }
                 changed = news.changed(), if joined => {
-                    changed.map_err(|_| End::Over)?;
+                    changed.map_err(|_| End::from(Reason::Shutdown))?;
                     let update = news.borrow_and_update().clone();
                     self.tell(update)?;
                 }
-                () = &mut too_late, if !joined => return Err(End::Refused(Refusal::NoHello)),
+                () = &mut too_late, if !joined => return Err(Reason::NoHello.into()),
                 () = &mut stopped => {
                     self.feed.session.close(ClosingReason::ShuttingDown);
-                    return Err(End::Over);
+                    return Err(Reason::Shutdown.into());
                 }
             }
-            if !self.feed.flush(&mut self.send).await {
-                return Err(End::Over);
-            }
+            self.feed.collect()?;
         }
     }
 
-    fn hear(&mut self, bytes: &[u8], connected: &mut Connected) -> Result<(), End> {
-        let events = self.feed.session.receive_stream(self.feed.lobby.now(), bytes);
-        for event in events.map_err(End::Broke)? {
+    /// Why reading failed.
+    fn broken(&self, error: impl ToString) -> End {
+        End::of(&self.feed.path, End::with_detail(Reason::Closed, error))
+    }
+
+    fn hear(&mut self, bytes: &[u8]) -> Result<(), End> {
+        self.feed.charge_control(&mut self.guest, bytes)?;
+        if self.registration.is_none() {
+            self.feed.enter(&self.feed.lobby.level());
+        }
+        let events = self.feed.receive_stream(self.feed.lobby.now(), bytes)?;
+        for event in events {
             match event {
-                Event::Hello { .. } => self.let_in(connected)?,
-                Event::Refused(reason) => return Err(End::Refused(Refusal::from(&reason))),
+                Event::Hello { name, .. } => self.let_in(name)?,
+                Event::Refused(reason) => return Err(End::from(&reason)),
                 Event::Mismatch(tick) => self.feed.note_mismatch(tick),
                 // Who does not play has no voice in the match.
                 Event::Said(_) => {}
-                Event::Left | Event::TimedOut => return Err(End::Over),
+                Event::Left => return Err(Reason::Left.into()),
+                Event::TimedOut => return Err(Reason::TimedOut.into()),
             }
         }
         Ok(())
     }
 
-    fn let_in(&mut self, connected: &mut Connected) -> Result<(), End> {
+    fn let_in(&mut self, name: PlayerName) -> Result<(), End> {
+        if self.registration.is_some() {
+            self.look_on();
+            return Ok(());
+        }
+        self.name = Some(name.clone());
         if self.feed.is_banned() {
-            self.feed.session.refuse(RefusalReason::Banned);
-            return Err(End::Refused(Refusal::Banned));
+            return Err(self.refuse(RefusalReason::Banned));
+        }
+        if let Err(limit) = self.guest.watch(std::time::Instant::now()) {
+            self.feed.lobby.telemetry.network.limited(limit);
+            return Err(self.refuse(RefusalReason::AddressLimit));
         }
         let limit = self.feed.lobby.spectators.limit;
-        if connected.others_watching() >= usize::from(limit) {
-            self.feed.session.refuse(RefusalReason::Full { limit });
-            return Err(End::Refused(Refusal::Full));
+        let address = self.feed.path.remote_address();
+        let client = clients::Client::new(self.connected.number(), name, address, None, true);
+        self.registration = self.feed.lobby.clients.enter(client, limit.into());
+        if self.registration.is_none() {
+            return Err(self.refuse(RefusalReason::Full { limit }));
         }
-        connected.is_now(ConnectionState::Watching);
-        self.feed.session.accept_spectator(self.feed.lobby.last_tick());
-        self.events = Some(self.feed.introduce());
-        info!("a spectator came from {}", self.feed.path.remote_address());
+        self.connected.is_now(ConnectionState::Watching);
+        self.look_on();
+        info!(
+            connection = self.connected.number(),
+            address = %self.feed.path.remote_address(),
+            name = self.name.as_ref().map(PlayerName::as_str),
+            "spectator joined",
+        );
         Ok(())
     }
 
+    /// Lets the spectator see the level that is played.
+    fn look_on(&mut self) {
+        self.feed.session.accept_spectator(self.feed.lobby.last_tick());
+        self.events = Some(self.feed.introduce());
+    }
+
+    fn refuse(&mut self, reason: RefusalReason) -> End {
+        let end = End::from(&reason);
+        self.feed.session.refuse(reason);
+        end
+    }
+
     /// Sends the news, if some are due.
-    fn tell(&mut self, update: Option<Update>) -> Result<(), End> {
-        self.feed.look().map_err(|_| End::Over)?;
+    fn tell(&mut self, update: Option<SnapshotJob>) -> Result<(), End> {
+        self.feed.look()?;
         let Some(update) = update else { return Ok(()) };
+        if update.frame.level.number > self.feed.level.number {
+            self.events = None;
+            self.feed.enter(&update.frame.level);
+        }
+        if let Some(client) = self.registration.as_deref() {
+            self.feed.note_figures(client, None);
+        }
         if !self.cadence.is_due(update.frame.state.tick) {
             return Ok(());
         }
-        self.feed.tell(&update, &OwnPlayer::default()).map_err(|_| End::Over)
+        Ok(self.feed.tell(&update, &OwnPlayer::default())?)
     }
 }

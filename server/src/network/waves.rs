@@ -26,14 +26,14 @@ const OLD: Duration = Duration::from_millis(12);
 
 /// The news of one tick: the state in integers, and what goes beside it.
 #[derive(Clone, Debug)]
-pub(crate) struct Update {
+pub(crate) struct SnapshotJob {
     pub(crate) state: Arc<Quantised>,
     pub(crate) frame: Arc<Frame>,
 }
 
 /// Hands each frame to the connections, group by group, so that a tick's
 /// datagrams do not all leave at once.
-pub(crate) struct Waves(Vec<watch::Sender<Option<Update>>>);
+pub(crate) struct Waves(Vec<watch::Sender<Option<SnapshotJob>>>);
 
 impl Waves {
     /// As many waves as so many players need and a tick has time for.
@@ -45,7 +45,7 @@ impl Waves {
     }
 
     /// The news, in the wave that the fewest share.
-    pub(crate) fn subscribe(&self) -> watch::Receiver<Option<Update>> {
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Option<SnapshotJob>> {
         match self.0.iter().min_by_key(|wave| wave.receiver_count()) {
             Some(wave) => wave.subscribe(),
             None => unreachable!("there is at least one player and so one wave"),
@@ -56,10 +56,10 @@ impl Waves {
     pub(crate) async fn run(
         &self,
         mut ticks: Ticks,
-        mut quantiser: Quantiser,
         mut cadence: Cadence,
         metrics: &RoundMetrics,
     ) -> Result<(), RunError> {
+        let mut quantiser = None;
         loop {
             let frame = match ticks.recv().await {
                 Ok(frame) => frame,
@@ -74,6 +74,12 @@ impl Waves {
             }
             metrics.close();
             let begin = Instant::now();
+            let number = frame.level.number;
+            let of_another = |(level, _): &mut (u64, Quantiser)| *level != number;
+            if quantiser.as_mut().is_none_or(of_another) {
+                quantiser = Some((number, Quantiser::new(frame.level.terms.bounds)));
+            }
+            let Some((_, quantiser)) = &mut quantiser else { continue };
             let state = Arc::new(quantiser.quantise(&frame.state)?);
             metrics.spent(Part::Quantise, begin);
             for (number, wave) in self.0.iter().enumerate() {
@@ -81,7 +87,7 @@ impl Waves {
                     tokio::time::sleep(WAVE_SPACING).await;
                 }
                 let (state, frame) = (Arc::clone(&state), Arc::clone(&frame));
-                wave.send_replace(Some(Update { state, frame }));
+                wave.send_replace(Some(SnapshotJob { state, frame }));
             }
             if !ticks.is_empty() {
                 // What has just been handed out is to leave first.

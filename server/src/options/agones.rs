@@ -13,6 +13,10 @@ const DEFAULT_HEALTH: Duration = Duration::from_secs(2);
 /// lose the line and come back.
 const DEFAULT_EMPTY: Duration = Duration::from_secs(60);
 
+/// Time for which places are reserved unless asked otherwise: a slow machine loads the
+/// game and fetches the map in it.
+const DEFAULT_RESERVATION: Duration = Duration::from_secs(60);
+
 /// How the server takes its place in an Agones fleet.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct AgonesOptions {
@@ -29,10 +33,15 @@ pub struct AgonesOptions {
           default_value = "2s")]
     pub agones_health: Duration,
 
-    /// Time after which a match that everybody has left is over, and its server ends
+    /// Time after which an allocated match that nobody plays is offered to others again
     #[arg(long, value_name = "D", env = "ARENA_AGONES_EMPTY", value_parser = parse_duration,
           default_value = "60s")]
     pub agones_empty: Duration,
+
+    /// Time for which an allocation reserves places, until its players join
+    #[arg(long, value_name = "D", env = "ARENA_AGONES_RESERVATION", value_parser = parse_duration,
+          default_value = "60s")]
+    pub agones_reservation: Duration,
 }
 
 impl Default for AgonesOptions {
@@ -42,6 +51,7 @@ impl Default for AgonesOptions {
             agones_port: DEFAULT_PORT,
             agones_health: DEFAULT_HEALTH,
             agones_empty: DEFAULT_EMPTY,
+            agones_reservation: DEFAULT_RESERVATION,
         }
     }
 }

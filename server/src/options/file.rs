@@ -9,12 +9,15 @@ use clap::{CommandFactory, Error};
 use toml::{Table, Value};
 
 use super::Options;
+use super::environment;
+use super::spelling::did_you_mean;
 
 /// Where the option that names the file is typed or set.
 const OPTION: &str = "--config";
 const VARIABLE: &str = "ARENA_CONFIG";
 
-/// The command line with what the file says that it names, if it names one.
+/// The command line with what the file says that it names, if it names one;
+/// variables that look like options and are none are refused.
 pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     // A job has options of its own, and the file is about none of them. It is
     // named first, for no option may stand before it.
@@ -22,6 +25,7 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
     if arguments.get(1).is_some_and(names_job) {
         return Ok(arguments);
     }
+    environment::check()?;
     let Some(path) = named(&arguments) else { return Ok(arguments) };
     let wrong = |what: String| {
         // Raw: how the command line is written is not what is wrong.
@@ -36,7 +40,9 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
     for (key, value) in &table {
         let known = command.get_arguments().find(|known| known.get_long() == Some(key));
         let Some(known) = known.filter(|_| key != "config") else {
-            return Err(wrong(format!("there is no option {key}; --help lists all")));
+            let known = command.get_arguments().filter_map(|option| option.get_long());
+            let way_out = did_you_mean(key, &known.collect::<Vec<_>>());
+            return Err(wrong(format!("there is no option {key}; {way_out}")));
         };
         // The environment counts more than the file.
         if known.get_env().is_some_and(|variable| std::env::var_os(variable).is_some()) {

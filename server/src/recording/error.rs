@@ -16,6 +16,17 @@ pub enum RecordingError {
         /// What the system says.
         source: io::Error,
     },
+    /// The disk was so slow that ticks had to be left out.
+    #[error(
+        "the recording {path} ends after tick {tick}: the disk could not keep up; record to a \
+         faster one"
+    )]
+    Behind {
+        /// Which file.
+        path: PathBuf,
+        /// The last tick that was written.
+        tick: u64,
+    },
     /// The file could not be opened or read.
     #[error("cannot read the recording {path}: {source}")]
     Read {
@@ -42,7 +53,10 @@ pub enum RecordingError {
         version: u16,
     },
     /// The file ends before its end mark: its writer was cut off.
-    #[error("{path} breaks off after tick {tick}; what comes before can be trusted")]
+    #[error(
+        "{path} breaks off after tick {tick}: the server was killed, or its disk was full or too \
+         slow; what comes before can be trusted"
+    )]
     Truncated {
         /// Which file.
         path: PathBuf,

@@ -1,5 +1,8 @@
+use std::ops::RangeInclusive;
+
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use bincode::{Decode, Encode};
+use proto::MAX_ENTITIES;
 use sim::{Buttons, Command, Config, EntityId, PlayerKind};
 
 /// The first bytes of every recording.
@@ -10,6 +13,9 @@ pub(super) const VERSION: u16 = 3;
 
 /// No frame's body is longer: what its length can say.
 pub(super) const MAX_FRAME: usize = u16::MAX as usize;
+
+/// Ticks a second of servers and soaks.
+const TICK_RATES: RangeInclusive<u32> = 10..=128;
 
 /// What a match was set up with.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
@@ -127,7 +133,7 @@ fn stored_command(&(player, command): &(EntityId, Command)) -> StoredCommand {
 
 fn command(stored: StoredCommand) -> Option<(EntityId, Command)> {
     let StoredCommand { player, forward, right, yaw, pitch, buttons, view_age } = stored;
-    let buttons = Buttons::from_bits(buttons)?;
+    let buttons = Buttons::from_recorded_bits(buttons)?;
     Some((id(player), Command { forward, right, yaw, pitch, buttons, view_age }))
 }
 
@@ -157,7 +163,18 @@ pub(super) fn encode_header(header: &Header) -> Option<Vec<u8>> {
 }
 
 pub(super) fn decode_header(body: &[u8]) -> Result<Header, String> {
-    decode(body)
+    let header: Header = decode(body)?;
+    let Header { objects, max_players, tick_rate, .. } = header;
+    // Before anything is made of them: a file may come from anyone.
+    if objects as usize + usize::from(max_players) > MAX_ENTITIES {
+        return Err(format!(
+            "{objects} objects and {max_players} players, of which a match holds {MAX_ENTITIES} at most"
+        ));
+    }
+    if !TICK_RATES.contains(&tick_rate) {
+        return Err(format!("{tick_rate} ticks a second, outside {TICK_RATES:?}"));
+    }
+    Ok(header)
 }
 
 pub(super) fn encode_tick(tick: &Tick) -> Option<Vec<u8>> {

@@ -41,7 +41,8 @@ fn kind(id: EntityId) -> PlayerKind {
 }
 
 fn run(yaw: u16) -> Command {
-    Command { forward: 127, yaw, buttons: Buttons::JUMP, ..Command::default() }
+    let buttons = Buttons::JUMP | Buttons::PROTECTED;
+    Command { forward: 127, yaw, buttons, ..Command::default() }
 }
 
 fn ticks() -> Vec<Tick> {
@@ -165,4 +166,131 @@ fn the_largest_match_fits_its_frames() {
     let mut long = header();
     long.map_name = "m".repeat(MAX_FRAME);
     assert!(encode_header(&long).is_none());
+}
+
+/// A folder of its own for a test, gone at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("{test}-{}", std::process::id()));
+        fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A match to record, and its configuration.
+fn world() -> (sim::World, Config) {
+    let path = crate::map_file::find("arena.obsp", &crate::map_file::folders()).unwrap();
+    let map = crate::map_file::load(&path).unwrap();
+    let config = Config { tick_rate: 60, seed: 7, objects: 0, max_players: 2 };
+    (sim::World::new(map.into(), maps::model::shipped().into(), config).unwrap(), config)
+}
+
+#[test]
+fn a_file_that_exists_is_never_touched() {
+    let folder = Folder::new("recording-numbers");
+    let (world, config) = world();
+    let path = folder.0.join("match.rec");
+    fs::write(&path, "precious").unwrap();
+    fs::create_dir(folder.0.join("match.rec.1")).unwrap();
+    let names: Vec<_> = (0..2)
+        .map(|_| {
+            let (recorder, thread) = LiveRecorder::start(&path, &world, config).unwrap();
+            let path = recorder.status().path().to_owned();
+            drop(recorder);
+            thread.run().unwrap();
+            path.file_name().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(names, ["match.rec.2", "match.rec.3"]);
+    assert_eq!(fs::read(&path).unwrap(), b"precious");
+}
+
+#[test]
+fn the_header_is_in_the_file_before_the_first_tick() {
+    let folder = Folder::new("recording-header");
+    let (world, config) = world();
+    let path = folder.0.join("match.rec");
+    let (recorder, _thread) = LiveRecorder::start(&path, &world, config).unwrap();
+    assert_eq!(Reader::open(&path).unwrap().header().config(), config);
+    assert_eq!(recorder.status().bytes(), fs::metadata(&path).unwrap().len());
+}
+
+#[test]
+fn a_file_that_cannot_be_created_is_an_error() {
+    let folder = Folder::new("recording-nowhere");
+    let (world, config) = world();
+    let path = folder.0.join("no-such-folder/match.rec");
+    let error = LiveRecorder::start(&path, &world, config).err().unwrap();
+    assert!(matches!(error, RecordingError::Write { .. }), "{error}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_fails_the_recording_and_not_the_match() {
+    let (world, config) = world();
+    let (mut recorder, thread) = LiveRecorder::start("/dev/full".as_ref(), &world, config).unwrap();
+    let status = recorder.status();
+    assert!(status.failure().unwrap().contains("No space left"), "{status:?}");
+    recorder.ticked(&world, &[]);
+    assert!(matches!(thread.run(), Err(RecordingError::Write { .. })));
+}
+
+#[test]
+fn a_disk_that_falls_behind_ends_the_recording_without_an_end_mark() {
+    let folder = Folder::new("recording-behind");
+    let (mut world, config) = world();
+    let path = folder.0.join("match.rec");
+    let (mut recorder, thread) = LiveRecorder::start(&path, &world, config).unwrap();
+    let status = recorder.status();
+    for _ in 0..300 {
+        world.step(&[]);
+        recorder.ticked(&world, &[]);
+    }
+    // Ticks are only missing at the end: those that were taken are written.
+    assert!(status.failure().is_some_and(|why| why.contains("behind")), "{status:?}");
+    drop(recorder);
+    assert!(matches!(thread.run(), Err(RecordingError::Behind { tick: 256, .. })));
+    assert_eq!(status.ticks(), 256);
+    let (ticks, error) = read(&path);
+    assert_eq!(ticks.len(), 256);
+    assert!(matches!(error, Some(RecordingError::Truncated { tick: 256, .. })), "{error:?}");
+}
+
+#[test]
+fn a_header_may_not_ask_for_more_than_a_server_would_serve() {
+    let file = Temporary::new("header");
+    write(&file.0, &ticks());
+    let whole = fs::read(&file.0).unwrap();
+    let told = encode_header(&header()).unwrap();
+    let place = whole.windows(told.len()).position(|bytes| bytes == told).unwrap();
+    // The varint 3 that `objects` is, between the seed, 7, and the players, 2.
+    let objects = told.windows(3).position(|bytes| bytes == [7, 3, 2]).unwrap() + 1;
+    let mut greedy = whole[..place - 2].to_vec();
+    let mut body = told[..objects].to_vec();
+    body.extend([252, 255, 255, 255, 255]);
+    body.extend(&told[objects + 1..]);
+    greedy.extend((body.len() as u16).to_le_bytes());
+    greedy.extend(body);
+    fs::write(&file.0, greedy).unwrap();
+    let error = Reader::open(&file.0).unwrap_err().to_string();
+    assert!(error.contains("4294967295 objects"), "{error}");
+}
+
+/// A later level whose file could not be created was not recorded, and nothing said so.
+#[test]
+fn a_level_whose_recording_cannot_begin_is_told() {
+    let latest = super::Latest::default();
+    latest.begin(std::sync::Arc::new(super::Status::failed(
+        "match.rec".into(),
+        "no such folder".into(),
+    )));
+    assert_eq!(latest.status().unwrap().failure(), Some("no such folder"));
 }

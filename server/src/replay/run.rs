@@ -17,14 +17,28 @@ pub struct Outcome {
     pub digest: u64,
     /// Where the match first went another way.
     pub difference: Option<Difference>,
+    /// Why the recording could not be read to its end, if that is so: it was cut
+    /// off, or is damaged. What was verified comes before.
+    pub incomplete: Option<String>,
+}
+
+impl Outcome {
+    /// Whether the recording is complete and the match was the same.
+    pub fn passed(&self) -> bool {
+        self.difference.is_none() && self.incomplete.is_none()
+    }
 }
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { ticks, verified, digest, difference } = self;
+        let Self { ticks, verified, digest, difference, incomplete } = self;
         match difference {
-            None => write!(f, "{ticks} ticks, {verified} digests equal, the last {digest:016x}"),
-            Some(difference) => write!(f, "{difference}"),
+            None => write!(f, "{ticks} ticks, {verified} digests equal, the last {digest:016x}")?,
+            Some(difference) => write!(f, "{difference}")?,
+        }
+        match incomplete {
+            None => Ok(()),
+            Some(why) => write!(f, "\nincomplete: {why}"),
         }
     }
 }
@@ -50,16 +64,18 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Runs what `reader` holds on `map`, up to the first difference. Every digest
-/// in the recording is compared, and so are the names of all who join.
+/// Runs what `reader` holds on `map`, up to the first difference or to where the
+/// recording breaks off. Every digest in the recording is compared, and so are
+/// the names of all who join.
 ///
 /// # Errors
-/// The recording cannot be read on, or the match cannot be set up.
+/// The match cannot be set up.
 pub fn verify(reader: &mut Reader, map: Arc<maps::World>) -> Result<Outcome, ReplayError> {
     let header = reader.header().clone();
     let mut world = World::new(map, maps::model::shipped().into(), header.config())?;
     let mut commands: Vec<(EntityId, Command)> = Vec::new();
-    let mut outcome = Outcome { ticks: 0, verified: 0, digest: world.digest(), difference: None };
+    let digest = world.digest();
+    let mut outcome = Outcome { ticks: 0, verified: 0, digest, difference: None, incomplete: None };
     let mut equal_at = None;
     let differs = |tick, equal_at, what| Some(Difference { tick, equal_at, what });
     if outcome.digest != header.digest {
@@ -68,7 +84,15 @@ pub fn verify(reader: &mut Reader, map: Arc<maps::World>) -> Result<Outcome, Rep
     }
     equal_at.replace(0);
     outcome.verified += 1;
-    while let Some(tick) = reader.next_tick()? {
+    loop {
+        let tick = match reader.next_tick() {
+            Ok(Some(tick)) => tick,
+            Ok(None) => break,
+            Err(error) => {
+                outcome.incomplete = Some(error.to_string());
+                break;
+            }
+        };
         let number = outcome.ticks + 1;
         for id in tick.left {
             world.leave(id);

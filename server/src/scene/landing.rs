@@ -107,6 +107,9 @@ pub enum SceneError {
     /// The map cannot carry a match.
     #[error("the map cannot carry the scene: {0}")]
     Setup(#[from] sim::SetupError),
+    /// The map drawn for the scene does not compile.
+    #[error("the scene's own map does not compile: {0}")]
+    Pen(#[from] maps::CompileError),
     /// A tank was not let in.
     #[error(transparent)]
     Join(#[from] sim::JoinError),

@@ -1,13 +1,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use proto::MAX_SLOTS;
+use proto::MAX_ENTITIES;
 use sim::Resolution;
 
 /// Most scripted players.
 const MAX_PLAYERS: u16 = 1024;
 /// Most scattered bodies: what a server has slots for beside that many players.
-const MAX_OBJECTS: i64 = MAX_SLOTS as i64 - MAX_PLAYERS as i64;
+const MAX_OBJECTS: i64 = MAX_ENTITIES as i64 - MAX_PLAYERS as i64;
 
 /// `server soak`: which match to play, for how long, and what to write down.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

@@ -18,7 +18,7 @@ macro_rules! catalogue {
 
 catalogue! {
     BUILD_INFO = gauge "game_build_info", "Always 1; the label tells the version of the server.";
-    MAP_INFO = gauge "game_map_info", "Always 1; the labels tell the map's name and hash.";
+    MAP_INFO = gauge "game_map_info", "1 for the map that is played, 0 for those before; the labels tell name and hash.";
     TICK_RATE = gauge "game_tick_rate_hertz", "Ticks a second that the server aims at.";
     MAX_PLAYERS = gauge "game_max_players", "Players that the match holds.";
 
@@ -33,6 +33,11 @@ catalogue! {
         "Ticks that were not done when the next one was due.";
     TICKS_DROPPED = counter "game_ticks_dropped_total",
         "Ticks left out because the server had fallen too far behind.";
+    TICK_QUANTILES = gauge "game_tick_duration_last_minute_seconds",
+        "Median and 99th percentile of the time that the last minute's ticks took.";
+    TICK_AGE = gauge "game_tick_age_seconds", "Time since the last tick was finished.";
+    TICK_STALLS = counter "game_tick_stalls_total",
+        "Times that no tick was finished for a second or more.";
 
     ENTITIES = gauge "game_entities", "Entities in the match, by kind.";
     AWAKE = gauge "game_props_awake", "Props that move or may move.";
@@ -56,6 +61,12 @@ catalogue! {
     PLAYERS = gauge "game_players", "Players in the match.";
     CONNECTIONS = gauge "game_connections", "Connections open, by how far they have come.";
     JOINS = counter "game_joins_total", "Players let in.";
+    LIMITS = counter "game_limits_hit_total",
+        "What was refused or cut off because of a limit, by limit.";
+    REJOINS = counter "game_rejoins_total", "Players back after their connection was lost.";
+    LEVELS = counter "game_levels_total", "Times that the match went on in another world.";
+    ADMIN_REQUESTS = counter "game_admin_requests_total",
+        "Requests to the admin interface, by what was wanted and what became of them.";
     REFUSALS = counter "game_refusals_total", "Connections refused before they joined, by reason.";
     DISCONNECTS = counter "game_disconnects_total", "Players that left, by reason.";
 
@@ -80,6 +91,8 @@ catalogue! {
         "Datagrams that came to nothing, by reason.";
     RTT = histogram "game_rtt_seconds",
         "Round-trip time of each connection, looked at once a second.";
+    SNAPSHOT_RATE = histogram "game_client_snapshot_rate",
+        "Snapshots a second that each connection's line is found to carry.";
     DATAGRAMS = counter "game_udp_datagrams_total", "UDP datagrams of connections, by direction.";
     UDP_BYTES = counter "game_udp_bytes_total", "Bytes of those datagrams.";
     PACKETS = counter "game_quic_packets_total", "QUIC packets sent.";
@@ -90,6 +103,18 @@ catalogue! {
     COMMAND_TICKS = counter "game_command_ticks_total",
         "Ticks of players, by where their command came from.";
 
+    RECORDING_FAILED = gauge "game_recording_failed",
+        "1 if the recording ended before the match, else 0.";
+    RECORDING_TICKS = counter "game_recording_ticks_total", "Ticks written to the recording.";
+    RECORDING_BYTES = counter "game_recording_bytes_total", "Bytes written to the recording.";
+
+    CERTIFICATE_EXPIRY = gauge "game_certificate_expiry_timestamp_seconds",
+        "When the certificate ends that clients are shown, in seconds since 1970.";
+    UDP_RECEIVE_DROPS = counter "game_udp_receive_drops_total",
+        "Datagrams that the kernel threw away because the server's UDP buffer was full.";
+
+    PROCESS_START = gauge "game_process_start_time_seconds",
+        "When the server started, in seconds since 1970.";
     PROCESS_MEMORY = gauge "game_process_resident_memory_bytes", "Memory that the server holds.";
     PROCESS_CPU = gauge "game_process_cpu_seconds",
         "Processor time that the server has used since it began, over all threads.";
@@ -97,4 +122,7 @@ catalogue! {
     PROCESS_DESCRIPTOR_LIMIT = gauge "game_process_descriptor_limit",
         "Files and sockets that the system lets the server open.";
     PROCESS_THREADS = gauge "game_process_threads", "Threads of the server.";
+
+    LOG_LINES_LOST = counter "game_log_lines_lost_total",
+        "Lines that are not in the log, by reason.";
 }

@@ -1,5 +1,6 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use metrics::{Gauge, gauge};
 
@@ -22,13 +23,16 @@ pub(crate) enum ConnectionState {
 #[derive(Clone)]
 pub(crate) struct Connections {
     gauges: [Gauge; ConnectionState::ALL.len()],
-    watching: Arc<AtomicUsize>,
+    /// Connections opened since the start.
+    opened: Arc<AtomicU64>,
 }
 
 /// One connection, counted as long as this lives.
 pub(crate) struct Connected {
     connections: Connections,
     state: ConnectionState,
+    number: u64,
+    since: Instant,
 }
 
 impl ConnectionState {
@@ -48,41 +52,52 @@ impl Connections {
     pub(super) fn register() -> Self {
         let gauge =
             |state: ConnectionState| gauge!(catalogue::CONNECTIONS, "state" => state.label());
-        Self { gauges: ConnectionState::ALL.map(gauge), watching: Arc::default() }
+        Self { gauges: ConnectionState::ALL.map(gauge), opened: Arc::default() }
     }
 
     /// Counts a new connection.
     pub(crate) fn open(&self) -> Connected {
         self.enter(ConnectionState::Opening);
-        Connected { connections: self.clone(), state: ConnectionState::Opening }
+        let number = self.opened.fetch_add(1, Ordering::Relaxed) + 1;
+        Connected {
+            connections: self.clone(),
+            state: ConnectionState::Opening,
+            number,
+            since: Instant::now(),
+        }
     }
 
     fn enter(&self, state: ConnectionState) {
         self.gauges[state as usize].increment(1);
-        if state == ConnectionState::Watching {
-            self.watching.fetch_add(1, Ordering::Relaxed);
-        }
     }
 
     fn leave(&self, state: ConnectionState) {
         self.gauges[state as usize].decrement(1);
-        if state == ConnectionState::Watching {
-            self.watching.fetch_sub(1, Ordering::Relaxed);
-        }
     }
 }
 
 impl Connected {
+    /// The number of the connection since the server's start, by which the log
+    /// names it; the first is 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// How long ago the connection was opened.
+    pub(crate) fn age(&self) -> Duration {
+        self.since.elapsed()
+    }
+
+    /// Whether the connection is in this state.
+    pub(crate) fn is(&self, state: ConnectionState) -> bool {
+        self.state == state
+    }
+
     /// The connection is in another state now.
     pub(crate) fn is_now(&mut self, state: ConnectionState) {
         self.connections.leave(self.state);
         self.connections.enter(state);
         self.state = state;
-    }
-
-    /// Spectators there are, without this connection if it is none yet.
-    pub(crate) fn others_watching(&self) -> usize {
-        self.connections.watching.load(Ordering::Relaxed)
     }
 }
 

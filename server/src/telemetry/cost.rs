@@ -1,22 +1,20 @@
 use std::hint::black_box;
-use std::num::NonZeroU16;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use metrics_exporter_prometheus::BuildError;
-use sim::World;
+use proto::server::JitterStats;
+use sim::{Counters, State, World};
 
 use super::{Identity, Part, Telemetry, TickPhases};
-use crate::seats::Seats;
-use crate::tick_thread::{Curiosity, Frame};
 
 /// All that a server notes of itself, without a server around it: for a bench
 /// to time.
 pub struct Bookkeeping {
     telemetry: Telemetry,
-    /// The frame that a scrape would find published.
-    frame: Arc<Frame>,
+    /// What a scrape would find published.
+    state: State,
+    counters: Counters,
 }
 
 /// A snapshot of usual size.
@@ -29,12 +27,19 @@ impl Bookkeeping {
     /// # Errors
     /// The edges of a histogram are wrong, which no input makes them.
     pub fn new(world: &World, tick_rate: u32) -> Result<Self, BuildError> {
-        let identity =
-            Identity { map: "bench", map_hash: "", tick_rate, max_players: 32, map_load: 0.0 };
-        let (_joins, requests) = sync_channel(1);
-        let seats = Seats::new(NonZeroU16::MIN, Duration::ZERO, requests);
-        let frame = Frame::of(world, &seats, &Curiosity::default());
-        Ok(Self { telemetry: Telemetry::new(&identity)?, frame })
+        let identity = Identity {
+            map: "bench",
+            map_hash: "",
+            tick_rate,
+            max_players: 32,
+            map_load: 0.0,
+            recording: Arc::default(),
+            self_signed: true,
+            spans: crate::spans::Spans::default(),
+            udp_inode: None,
+        };
+        let telemetry = Telemetry::new(&identity)?;
+        Ok(Self { telemetry, state: world.state(), counters: *world.counters() })
     }
 
     /// Notes what a server does of one tick and of telling so many clients,
@@ -62,7 +67,7 @@ impl Bookkeeping {
 
     /// Answers one scrape.
     pub fn answer_scrape(&self) -> String {
-        self.telemetry.render(&self.frame)
+        self.telemetry.render_match(&self.state, &self.counters, &JitterStats::default())
     }
 
     /// What is due every ten seconds: a status line's figures, and room.

@@ -8,9 +8,14 @@ use super::catalogue;
 pub(super) const RTT_EDGES: [f64; 11] =
     [0.0005, 0.001, 0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.2, 0.4, 1.0];
 
+/// Upper edges, in snapshots a second, of the buckets of the rate that a line is found
+/// to carry: the floor, a third, half and all of 60 and 128.
+pub(super) const SNAPSHOT_RATE_EDGES: [f64; 7] = [10.0, 20.0, 30.0, 45.0, 60.0, 64.0, 128.0];
+
 /// What the paths to all clients are like, as QUIC sees them.
 pub(crate) struct LineMetrics {
     rtt: Histogram,
+    snapshot_rate: Histogram,
     sent: [Counter; 2],
     received: [Counter; 2],
     packets: Counter,
@@ -28,12 +33,18 @@ impl LineMetrics {
         };
         Self {
             rtt: histogram!(catalogue::RTT),
+            snapshot_rate: histogram!(catalogue::SNAPSHOT_RATE),
             sent: direction("sent"),
             received: direction("received"),
             packets: counter!(catalogue::PACKETS),
             lost: counter!(catalogue::PACKETS_LOST),
             congestion: counter!(catalogue::CONGESTION),
         }
+    }
+
+    /// Notes how many snapshots a second a client's line is found to carry.
+    pub(crate) fn snapshot_rate(&self, rate: f64) {
+        self.snapshot_rate.record(rate);
     }
 
     /// Counts what happened on a connection between two looks at it.

@@ -1,11 +1,17 @@
+use std::sync::{Mutex, PoisonError};
+
 use metrics::{Counter, Gauge, counter, gauge};
-use sim::{Kind, Stage};
+use proto::server::JitterStats;
+use sim::{Counters, Kind, Stage, State};
 
 use super::{Identity, catalogue};
-use crate::tick_thread::Frame;
 
 /// What the match and its simulation are and have counted.
 pub(super) struct MatchMetrics {
+    /// Of the map that is played.
+    map_info: Mutex<Gauge>,
+    map_load: Gauge,
+    levels: Counter,
     players: Gauge,
     props: Gauge,
     awake: Gauge,
@@ -21,10 +27,15 @@ pub(super) struct MatchMetrics {
 }
 
 /// What becomes of a command that arrives.
-const COMMAND_OUTCOMES: [&str; 5] = ["accepted", "redundant", "conflicting", "late", "early"];
+const COMMAND_OUTCOMES: [&str; 6] =
+    ["accepted", "redundant", "replaced", "conflicting", "late", "early"];
 
 /// Where a player's command for a tick comes from.
 const COMMAND_SOURCES: [&str; 3] = ["client", "repeated", "neutral"];
+
+fn map_info(map: &str, hash: &str) -> Gauge {
+    gauge!(catalogue::MAP_INFO, "map" => map.to_owned(), "hash" => hash.to_owned())
+}
 
 struct StageMetrics {
     tests: Counter,
@@ -36,12 +47,16 @@ impl MatchMetrics {
         let profile = if cfg!(debug_assertions) { "development" } else { "release" };
         let version = env!("CARGO_PKG_VERSION");
         gauge!(catalogue::BUILD_INFO, "version" => version, "profile" => profile).set(1);
-        let (map, hash) = (identity.map.to_owned(), identity.map_hash.to_owned());
-        gauge!(catalogue::MAP_INFO, "map" => map, "hash" => hash).set(1);
+        let map_info = map_info(identity.map, identity.map_hash);
+        map_info.set(1);
         gauge!(catalogue::TICK_RATE).set(identity.tick_rate);
         gauge!(catalogue::MAX_PLAYERS).set(f64::from(identity.max_players));
-        gauge!(catalogue::MAP_LOAD).set(identity.map_load);
+        let map_load = gauge!(catalogue::MAP_LOAD);
+        map_load.set(identity.map_load);
         Self {
+            map_info: Mutex::new(map_info),
+            map_load,
+            levels: counter!(catalogue::LEVELS),
             players: gauge!(catalogue::ENTITIES, "kind" => "player"),
             props: gauge!(catalogue::ENTITIES, "kind" => "prop"),
             awake: gauge!(catalogue::AWAKE),
@@ -62,15 +77,25 @@ impl MatchMetrics {
         }
     }
 
-    /// Takes over what `frame` tells.
-    pub(super) fn observe(&self, frame: &Frame) {
+    /// Another map is played; to be called where series can be registered.
+    pub(super) fn enters(&self, map: &str, map_hash: &str, load_seconds: f64) {
+        let mut map_info = self.map_info.lock().unwrap_or_else(PoisonError::into_inner);
+        // The one before stays on the page, at 0; it may be the same.
+        map_info.set(0);
+        *map_info = self::map_info(map, map_hash);
+        map_info.set(1);
+        self.map_load.set(load_seconds);
+        self.levels.increment(1);
+    }
+
+    /// Takes over how the match is.
+    pub(super) fn observe(&self, state: &State, counters: &Counters, stats: &JitterStats) {
         let is_player = |kind: Kind| kind.is_player();
-        let entities = &frame.state.entities;
+        let entities = &state.entities;
         let players = entities.iter().filter(|entity| is_player(entity.kind)).count();
         self.players.set(players as f64);
         self.props.set((entities.len() - players) as f64);
 
-        let counters = &frame.counters;
         self.awake.set(counters.awake as f64);
         self.limbo.set(counters.limbo as f64);
         for (metrics, stage) in self.cascade.iter().zip(&counters.cascade) {
@@ -83,9 +108,14 @@ impl MatchMetrics {
         self.emergency_replacements.absolute(counters.emergency_replacements);
         self.fallen.absolute(counters.fallen);
 
-        let stats = &frame.commands;
-        let outcomes =
-            [stats.accepted, stats.redundant, stats.conflicting, stats.late, stats.early];
+        let outcomes = [
+            stats.accepted,
+            stats.redundant,
+            stats.replaced,
+            stats.conflicting,
+            stats.late,
+            stats.early,
+        ];
         let sources = [stats.in_time, stats.repeated, stats.neutral];
         for (counter, count) in self.commands.iter().zip(outcomes) {
             counter.absolute(count);

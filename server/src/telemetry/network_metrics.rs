@@ -1,9 +1,9 @@
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use metrics::{Counter, Gauge, counter, gauge};
-use proto::control::RefusalReason;
+use proto::control::Reason;
 
+use super::Limit;
 use super::catalogue;
 use super::connection_metrics::Connections;
 use super::line_metrics::LineMetrics;
@@ -24,6 +24,7 @@ pub(crate) struct NetworkMetrics {
     pub(crate) command_datagrams: Counter,
     players: Gauge,
     joins: Counter,
+    rejoins: Counter,
     snapshots: Counter,
     snapshot_bytes: Counter,
     snapshot_entities: Counter,
@@ -32,8 +33,9 @@ pub(crate) struct NetworkMetrics {
     /// Bytes of snapshots since the last status line.
     recent_bytes: AtomicU64,
     dropped_datagrams: [Counter; DroppedDatagram::ALL.len()],
-    refusals: [Counter; Refusal::ALL.len()],
-    disconnects: [Counter; Disconnect::ALL.len()],
+    limits: [Counter; Limit::ALL.len()],
+    refusals: [Counter; Reason::ALL.len()],
+    disconnects: [Counter; Reason::ALL.len()],
 }
 
 /// Why a datagram came to nothing.
@@ -62,117 +64,6 @@ impl DroppedDatagram {
     }
 }
 
-/// Why somebody did not become a player.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// They speak another version of the protocol.
-    WrongVersion,
-    /// No place was left.
-    Full,
-    /// They have another map.
-    WrongMap,
-    /// Their name is not fit to be shown.
-    BadName,
-    /// The match could not answer.
-    NotReady,
-    /// The operator does not want them.
-    Banned,
-    /// More connections are open than the server takes.
-    Overloaded,
-    /// The handshake or the hello failed or took too long.
-    NoHello,
-    /// They broke the protocol.
-    Malformed,
-}
-
-/// Why a player is no longer one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Disconnect {
-    /// They said goodbye.
-    Left,
-    /// They closed the connection without a goodbye.
-    Closed,
-    /// They were silent too long.
-    TimedOut,
-    /// The connection broke.
-    Lost,
-    /// They broke the protocol.
-    Malformed,
-    /// The server is shutting down.
-    Shutdown,
-}
-
-impl Refusal {
-    const ALL: [Self; 9] = [
-        Self::WrongVersion,
-        Self::Full,
-        Self::WrongMap,
-        Self::BadName,
-        Self::NotReady,
-        Self::Banned,
-        Self::Overloaded,
-        Self::NoHello,
-        Self::Malformed,
-    ];
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::WrongVersion => "wrong_version",
-            Self::Full => "full",
-            Self::WrongMap => "wrong_map",
-            Self::BadName => "bad_name",
-            Self::NotReady => "not_ready",
-            Self::Banned => "banned",
-            Self::Overloaded => "overloaded",
-            Self::NoHello => "no_hello",
-            Self::Malformed => "malformed",
-        }
-    }
-}
-
-impl From<&RefusalReason> for Refusal {
-    fn from(reason: &RefusalReason) -> Self {
-        match reason {
-            RefusalReason::WrongVersion { .. } => Self::WrongVersion,
-            RefusalReason::Full { .. } => Self::Full,
-            RefusalReason::WrongMap { .. } => Self::WrongMap,
-            RefusalReason::BadName => Self::BadName,
-            RefusalReason::NotReady => Self::NotReady,
-            RefusalReason::Banned => Self::Banned,
-        }
-    }
-}
-
-impl Disconnect {
-    const ALL: [Self; 6] =
-        [Self::Left, Self::Closed, Self::TimedOut, Self::Lost, Self::Malformed, Self::Shutdown];
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::Left => "left",
-            Self::Closed => "closed",
-            Self::TimedOut => "timed_out",
-            Self::Lost => "lost",
-            Self::Malformed => "malformed",
-            Self::Shutdown => "shutdown",
-        }
-    }
-}
-
-/// What a player did, as a log line says it.
-impl fmt::Display for Disconnect {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Left => "left",
-            Self::Closed => "closed the connection",
-            Self::TimedOut => "was silent too long",
-            Self::Lost => "lost the connection",
-            Self::Malformed => "broke the protocol",
-            Self::Shutdown => "was told that the server is shutting down",
-        })
-    }
-}
-
 impl NetworkMetrics {
     pub(super) fn register() -> Self {
         Self {
@@ -181,6 +72,7 @@ impl NetworkMetrics {
             connections: Connections::register(),
             round: RoundMetrics::register(),
             joins: counter!(catalogue::JOINS),
+            rejoins: counter!(catalogue::REJOINS),
             snapshots: counter!(catalogue::SNAPSHOTS),
             snapshot_bytes: counter!(catalogue::SNAPSHOT_BYTES),
             snapshot_entities: counter!(catalogue::SNAPSHOT_ENTITIES),
@@ -193,11 +85,10 @@ impl NetworkMetrics {
             command_datagrams: counter!(catalogue::COMMAND_DATAGRAMS),
             dropped_datagrams: DroppedDatagram::ALL
                 .map(|reason| counter!(catalogue::DATAGRAMS_DROPPED, "reason" => reason.label())),
-            refusals: Refusal::ALL
-                .map(|reason| counter!(catalogue::REFUSALS, "reason" => reason.label())),
+            limits: Limit::ALL.map(|limit| counter!(catalogue::LIMITS, "limit" => limit.label())),
+            refusals: by_reason(catalogue::REFUSALS, Reason::refuses),
             recent_bytes: AtomicU64::new(0),
-            disconnects: Disconnect::ALL
-                .map(|reason| counter!(catalogue::DISCONNECTS, "reason" => reason.label())),
+            disconnects: by_reason(catalogue::DISCONNECTS, Reason::disconnects),
         }
     }
 
@@ -219,8 +110,14 @@ impl NetworkMetrics {
         self.dropped_datagrams[reason as usize].increment(1);
     }
 
+    /// Counts something that was refused or cut off because of a limit.
+    pub(crate) fn limited(&self, limit: Limit) {
+        self.limits[limit as usize].increment(1);
+    }
+
     /// Counts somebody who did not become a player.
-    pub(crate) fn refused(&self, reason: Refusal) {
+    pub(crate) fn refused(&self, reason: Reason) {
+        debug_assert!(reason.refuses(), "{reason:?}");
         self.refusals[reason as usize].increment(1);
     }
 
@@ -230,11 +127,29 @@ impl NetworkMetrics {
         self.players.set(players as f64);
     }
 
+    /// Notes how many players there are.
+    pub(crate) fn players(&self, players: usize) {
+        self.players.set(players as f64);
+    }
+
+    /// Counts a player who is back after the connection was lost.
+    pub(crate) fn rejoined(&self) {
+        self.rejoins.increment(1);
+    }
+
     /// Counts a player who is no longer one, and leaves `players` behind.
-    pub(crate) fn left(&self, players: usize, reason: Disconnect) {
+    pub(crate) fn left(&self, players: usize, reason: Reason) {
+        debug_assert!(reason.disconnects(), "{reason:?}");
         self.disconnects[reason as usize].increment(1);
         self.players.set(players as f64);
     }
+}
+
+/// A counter for each reason that `applies`; the others count nothing.
+fn by_reason(name: &'static str, applies: fn(Reason) -> bool) -> [Counter; Reason::ALL.len()] {
+    Reason::ALL.map(|reason| {
+        if applies(reason) { counter!(name, "reason" => reason.code()) } else { Counter::noop() }
+    })
 }
 
 #[cfg(test)]
@@ -243,13 +158,7 @@ mod tests {
 
     #[test]
     fn reasons_are_listed_in_their_order() {
-        for (index, reason) in Refusal::ALL.into_iter().enumerate() {
-            assert_eq!(reason as usize, index, "{reason:?}");
-        }
         for (index, reason) in DroppedDatagram::ALL.into_iter().enumerate() {
-            assert_eq!(reason as usize, index, "{reason:?}");
-        }
-        for (index, reason) in Disconnect::ALL.into_iter().enumerate() {
             assert_eq!(reason as usize, index, "{reason:?}");
         }
     }

@@ -1,3 +1,5 @@
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use metrics::{Gauge, gauge};
 
 use super::catalogue;
@@ -13,6 +15,8 @@ pub(super) struct ProcessMetrics {
 
 impl ProcessMetrics {
     pub(super) fn register() -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        gauge!(catalogue::PROCESS_START).set(now.as_secs_f64());
         Self {
             memory: gauge!(catalogue::PROCESS_MEMORY),
             processor: gauge!(catalogue::PROCESS_CPU),

@@ -1,21 +1,28 @@
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use metrics::{Counter, Histogram, counter, histogram};
+use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
 use super::catalogue;
+use super::heartbeat::{Heartbeat, STALL, Stall};
+use super::recent_ticks::RecentTicks;
 
 /// Upper edges, in seconds, of the buckets of a tick's duration. One lies
 /// exactly on the deadline of each usual tick rate, so that "over budget" is a
 /// bucket; and one at 2.34 ms, the 99th percentile that a full arena is held
-/// to.
-pub(super) const DURATION_EDGES: [f64; 19] = [
+/// to. Between a quarter of a millisecond and three, where a healthy server's ticks
+/// are, a quantile is right to a quarter of a millisecond.
+pub(super) const DURATION_EDGES: [f64; 24] = [
     0.00025,
     0.0005,
+    0.00075,
     0.001,
+    0.00125,
     0.0015,
+    0.00175,
+    0.002,
     0.00234,
+    0.003,
     0.004,
     0.006,
     1.0 / 128.0,
@@ -50,9 +57,6 @@ const LATE_OF_64: u32 = 16;
 /// time are needed to make up for them.
 const BEFORE_THE_FIRST: u64 = u64::MAX << (64 - LATE_OF_64 - 10);
 
-/// Durations kept between two status lines at most: 10 s at 128 Hz, twice.
-const WINDOW: usize = 2560;
-
 /// What the tick thread counts.
 pub(crate) struct TickMetrics {
     duration: Histogram,
@@ -69,9 +73,16 @@ pub(crate) struct TickMetrics {
     ticks: Counter,
     overruns: Counter,
     dropped: Counter,
-    /// Held by the tick thread for one push and by the network thread for one
-    /// swap, so neither ever waits for the other's work.
-    window: Mutex<Window>,
+    age: Gauge,
+    stalls: Counter,
+    heartbeat: Heartbeat,
+    /// How long ticks took of late, and how many were late and left out since the
+    /// last status line.
+    recent: RecentTicks,
+    recent_overruns: AtomicU64,
+    recent_dropped: AtomicU64,
+    /// Median and 99th percentile over the last minute.
+    quantiles: [Gauge; 2],
 }
 
 /// How long each part of a tick took on the tick thread.
@@ -93,19 +104,19 @@ impl TickPhases {
     pub(crate) fn work(&self) -> Duration {
         self.input + self.simulation + self.publication
     }
-}
 
-/// The ticks since the last status line.
-#[derive(Debug, Default)]
-struct Window {
-    durations: Vec<Duration>,
-    overruns: u64,
-    dropped: u64,
+    /// The phases in their order, by the names that metrics have for them.
+    pub(crate) fn named(&self) -> [(&'static str, Duration); 4] {
+        let Self { input, simulation, publication, waking } = *self;
+        [("input", input), ("sim", simulation), ("publish", publication), ("wake", waking)]
+    }
 }
 
 /// How ticks went since the last time somebody asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TickSummary {
+    /// Ticks that were finished.
+    pub(crate) ticks: u64,
     pub(crate) median: Duration,
     pub(crate) p99: Duration,
     /// Ticks that were not done when the next one was due.
@@ -129,12 +140,54 @@ impl TickMetrics {
             ticks: counter!(catalogue::TICKS),
             overruns: counter!(catalogue::TICK_OVERRUNS),
             dropped: counter!(catalogue::TICKS_DROPPED),
-            window: Mutex::new(Window::new()),
+            age: gauge!(catalogue::TICK_AGE),
+            stalls: counter!(catalogue::TICK_STALLS),
+            heartbeat: Heartbeat::new(Instant::now()),
+            recent: RecentTicks::new(),
+            recent_overruns: AtomicU64::new(0),
+            recent_dropped: AtomicU64::new(0),
+            quantiles: ["0.5", "0.99"]
+                .map(|quantile| gauge!(catalogue::TICK_QUANTILES, "quantile" => quantile)),
             lateness: AtomicU64::new(BEFORE_THE_FIRST),
         }
     }
 
-    /// Whether the server ticks, and most ticks are done when they are due.
+    /// The tick thread is about to tick: the setting up before is no stall.
+    pub(crate) fn begin(&self) {
+        self.heartbeat.begin(Instant::now());
+    }
+
+    /// Time that has passed at `now` since a tick was finished.
+    pub(crate) fn age(&self, now: Instant) -> Duration {
+        self.heartbeat.age(now)
+    }
+
+    /// Whether no tick was finished for [`STALL`] or longer.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.age(Instant::now()) >= STALL
+    }
+
+    /// The last stall that is over, if there was one.
+    pub(crate) fn last_stall(&self) -> Option<Stall> {
+        self.heartbeat.last_stall()
+    }
+
+    /// Counts a stall.
+    pub(crate) fn stalled(&self) {
+        self.stalls.increment(1);
+    }
+
+    /// Takes over what changes though no tick is finished.
+    pub(super) fn observe(&self, now: Instant) {
+        self.age.set(self.age(now).as_secs_f64());
+        let last_minute = self.recent.last_minute();
+        for (gauge, percent) in self.quantiles.iter().zip([50, 99]) {
+            // Of no ticks there is none, and 0 would be a lie.
+            gauge.set(last_minute.percentile(percent).map_or(f64::NAN, |time| time.as_secs_f64()));
+        }
+    }
+
+    /// Whether most of the last ticks were done when they were due.
     pub(crate) fn is_on_time(&self) -> bool {
         self.lateness.load(Ordering::Relaxed).count_ones() <= LATE_OF_64
     }
@@ -143,6 +196,7 @@ impl TickMetrics {
     /// many ticks were left out before it.
     pub(crate) fn ticked(&self, duration: Duration, overran: bool, dropped: u64) {
         let late = u64::from(overran || dropped > 0);
+        self.heartbeat.beat(Instant::now());
         // Written by this thread alone.
         let lateness = self.lateness.load(Ordering::Relaxed);
         self.lateness.store(lateness << 1 | late, Ordering::Relaxed);
@@ -150,12 +204,9 @@ impl TickMetrics {
         self.ticks.increment(1);
         self.overruns.increment(u64::from(overran));
         self.dropped.increment(dropped);
-        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
-        window.overruns += u64::from(overran);
-        window.dropped += dropped;
-        if window.durations.len() < WINDOW {
-            window.durations.push(duration);
-        }
+        self.recent.add(duration);
+        self.recent_overruns.fetch_add(u64::from(overran), Ordering::Relaxed);
+        self.recent_dropped.fetch_add(dropped, Ordering::Relaxed);
     }
 
     /// Counts how long after its deadline a tick began.
@@ -177,32 +228,16 @@ impl TickMetrics {
         self.audit_failures.increment(failures as u64);
     }
 
-    /// How ticks went since the last call.
+    /// How ticks went since the last call. To be called every ten seconds: what the
+    /// last minute is goes by it.
     pub(crate) fn take_summary(&self) -> TickSummary {
-        let mut window = Window::new();
-        let mut shared = self.window.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::swap(&mut *shared, &mut window);
-        drop(shared);
-        window.summary()
-    }
-}
-
-impl Window {
-    /// An empty window that can be filled without another allocation.
-    fn new() -> Self {
-        Self { durations: Vec::with_capacity(WINDOW), ..Self::default() }
-    }
-
-    fn summary(mut self) -> TickSummary {
-        self.durations.sort_unstable();
-        let last = self.durations.len().saturating_sub(1);
-        let at =
-            |percent: usize| self.durations.get((self.durations.len() * percent / 100).min(last));
+        let ticks = self.recent.mark();
         TickSummary {
-            median: at(50).copied().unwrap_or_default(),
-            p99: at(99).copied().unwrap_or_default(),
-            overruns: self.overruns,
-            dropped: self.dropped,
+            ticks: ticks.count(),
+            median: ticks.percentile(50).unwrap_or_default(),
+            p99: ticks.percentile(99).unwrap_or_default(),
+            overruns: self.recent_overruns.swap(0, Ordering::Relaxed),
+            dropped: self.recent_dropped.swap(0, Ordering::Relaxed),
         }
     }
 }
@@ -242,15 +277,30 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_of_none_of_one_and_of_many() {
-        let ms = Duration::from_millis;
-        let of = |durations: Vec<Duration>| {
-            let summary = Window { durations, overruns: 2, dropped: 1 }.summary();
-            assert_eq!((summary.overruns, summary.dropped), (2, 1));
-            (summary.median, summary.p99)
-        };
-        assert_eq!(of(vec![]), (ms(0), ms(0)));
-        assert_eq!(of(vec![ms(3)]), (ms(3), ms(3)));
-        assert_eq!(of((0..100).rev().map(ms).collect()), (ms(50), ms(99)));
+    fn a_summary_is_of_the_ticks_since_the_last() {
+        let ticks = metrics::with_local_recorder(&metrics::NoopRecorder, TickMetrics::register);
+        assert_eq!(ticks.take_summary(), TickSummary::default());
+        ticks.ticked(Duration::from_millis(3), true, 0);
+        ticks.ticked(Duration::from_millis(3), false, 2);
+        let summary = ticks.take_summary();
+        assert_eq!((summary.ticks, summary.overruns, summary.dropped), (2, 1, 2));
+        assert!(summary.median.abs_diff(Duration::from_millis(3)) < Duration::from_micros(100));
+        assert_eq!(ticks.take_summary(), TickSummary::default());
+    }
+
+    /// What Prometheus' `histogram_quantile(0.99, …)` makes of ticks that all took so
+    /// many seconds.
+    fn quantile(seconds: f64) -> f64 {
+        let upper = DURATION_EDGES.iter().position(|&edge| seconds <= edge).unwrap();
+        let lower = if upper == 0 { 0.0 } else { DURATION_EDGES[upper - 1] };
+        lower + 0.99 * (DURATION_EDGES[upper] - lower)
+    }
+
+    #[test]
+    fn a_quantile_of_the_histogram_tells_one_millisecond_from_two() {
+        for milliseconds in [0.4, 1.0, 1.3, 2.0, 2.3] {
+            let found = quantile(milliseconds / 1000.0) * 1000.0;
+            assert!((found - milliseconds).abs() < 0.25, "{milliseconds} ms: {found} ms");
+        }
     }
 }

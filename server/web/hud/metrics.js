@@ -45,20 +45,6 @@ export class Interval {
   mean(name, labels = "") {
     return this.growth(`${name}_sum${labels}`) / this.growth(`${name}_count${labels}`);
   }
-
-  /**
-   * An upper bound of this quantile of a histogram's new values: the edge of
-   * the bucket that it lies in.
-   */
-  quantile(name, share) {
-    const prefix = `${name}_bucket{le="`;
-    const buckets = [...this.after.keys()]
-      .filter((series) => series.startsWith(prefix))
-      .map((series) => ({ edge: Number(series.slice(prefix.length, -2).replace("+Inf", "Infinity")), count: this.growth(series) }))
-      .sort((a, b) => a.edge - b.edge);
-    const wanted = share * (buckets[buckets.length - 1]?.count ?? NaN);
-    return buckets.find(({ count }) => count >= wanted && count > 0)?.edge ?? NaN;
-  }
 }
 
 /**

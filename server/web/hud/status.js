@@ -14,11 +14,14 @@ export class StatusView {
     this.button = this.trouble.querySelector("button");
     this.button.addEventListener("click", retry);
     this.status = { state: "connecting" };
+    /** Seconds for which the match has stood still, or null. */
+    this.halted = null;
   }
 
   /** Shows another status. */
   show(status) {
     this.status = status;
+    this.halted = null;
     this.chip.dataset.state = status.state;
     this.chip.textContent = WORDS[status.state];
     // While it is tried again, what was wrong stays on the screen.
@@ -27,6 +30,22 @@ export class StatusView {
     this.message.textContent = status.message ?? "";
     this.advice.textContent = status.advice ?? "";
     this.button.hidden = status.state === "unsupported";
+  }
+
+  /**
+   * Shows that the server answers, but the match has stood still for so many
+   * seconds; or, with null, that it does not.
+   */
+  halt(seconds) {
+    if (this.status.state !== "live" || (seconds === null && this.halted === null)) return;
+    this.halted = seconds;
+    const isHalted = seconds !== null;
+    this.chip.dataset.state = isHalted ? "bad" : "live";
+    this.chip.textContent = isHalted ? "Standing still" : WORDS.live;
+    this.trouble.hidden = !isHalted;
+    this.message.textContent = isHalted ? `The match stands still: the server has finished no tick for ${seconds.toFixed(0)} s.` : "";
+    this.advice.textContent = isHalted ? "Its tick thread hangs. The server's log says more; it has to be started anew if it does not recover." : "";
+    this.button.hidden = isHalted;
   }
 
   /** Counts down to the next attempt. */

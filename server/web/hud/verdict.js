@@ -1,4 +1,4 @@
-/** In one word whether the match keeps its time, and what that takes of the machine. */
+/** In one word whether the match keeps its time, or what else is wrong, and what it takes of the machine. */
 
 /** Share of ticks that may be late and are caught up: as the alert has it. */
 const HARMLESS = 0.05;
@@ -6,31 +6,85 @@ const HARMLESS = 0.05;
 /** Share of ticks left out from which on the match is slower than the clock to the eye. */
 const SEEN = 0.01;
 
+/** Seconds without a tick from which on the server counts a stall, and `/healthz` fails. */
+const STALL = 1;
+
+/** Seconds before its end from which on a certificate is a worry, as the alert has it. */
+const CERTIFICATE_WARNING = 7 * 86400;
+
+/** Players' worth of ticks without a command, and datagrams a second that the kernel drops, from which on there are alerts. */
+const UNUSED = 0.9;
+const DROPPED_DATAGRAMS = 5;
+
 /**
- * What the server's own figures come to.
+ * What does not stop the match and is told by log, metric and alert, too: the worst first.
  *
  * @param {import("./metrics.js").Interval} interval
- * @returns {{state: "good" | "warn" | "bad", word: string, detail: string}}
+ * @returns {{word: string, detail: string}[]}
+ */
+function worries(interval) {
+  const unused = interval.rate('game_command_ticks_total{source="neutral"}') / interval.value("game_tick_rate_hertz");
+  const datagrams = interval.rate("game_udp_receive_drops_total");
+  const lines = ["queue_full", "unwritable"].map((reason) => interval.growth(`game_log_lines_lost_total{reason="${reason}"}`) || 0);
+  const left = interval.value('game_certificate_expiry_timestamp_seconds{source="files"}') - Date.now() / 1000;
+  return [
+    unused > UNUSED && { word: "Commands unused", detail: `no command of ${unused.toFixed(0)} players is used` },
+    datagrams > DROPPED_DATAGRAMS && {
+      word: "Datagrams dropped",
+      detail: `the kernel drops ${datagrams.toFixed(0)} datagrams a second before the server reads them`,
+    },
+    interval.value("game_recording_failed") > 0 && {
+      word: "Not recorded",
+      detail: "the recording failed: see the server's log",
+    },
+    left < CERTIFICATE_WARNING && {
+      word: left > 0 ? "Certificate ends" : "Certificate ended",
+      detail: left > 0 ? `the certificate ends in ${(left / 86400).toFixed(1)} days` : "the certificate has ended: nobody can join",
+    },
+    lines[0] + lines[1] > 0 && {
+      word: "Log incomplete",
+      detail: `${lines[0] + lines[1]} lines of the log are lost: a full disk, or a slow reader`,
+    },
+  ].filter(Boolean);
+}
+
+/**
+ * What the server's own figures come to. `halted` is for how many seconds no
+ * tick was finished, if that is so long that the match stands still, or null.
+ *
+ * @param {import("./metrics.js").Interval} interval
+ * @returns {{state: "good" | "warn" | "bad", word: string, detail: string, halted: ?number}}
  */
 export function verdict(interval) {
+  const cores = interval.rate("game_process_cpu_seconds");
+  const memory = interval.value("game_process_resident_memory_bytes") / 1e6;
+  const process = [`${cores.toFixed(1)} cores`, `${memory.toFixed(0)} MB`];
+  const age = interval.value("game_tick_age_seconds");
+  if (age >= STALL || interval.growth("game_ticks_total") === 0) {
+    const detail = [`no tick for ${age.toFixed(0)} s`, ...process].join(" · ");
+    return { state: "bad", word: "No ticks", detail, halted: age };
+  }
   const wanted = interval.value("game_tick_rate_hertz");
   const rate = interval.rate("game_ticks_total");
   const late = interval.growth("game_tick_overruns_total") / interval.growth("game_ticks_total");
   const dropped = interval.growth("game_ticks_dropped_total");
   const share = interval.mean("game_tick_duration_seconds") * wanted * 100;
-  const cores = interval.rate("game_process_cpu_seconds");
-  const memory = interval.value("game_process_resident_memory_bytes") / 1e6;
+  const worried = worries(interval);
   const detail = [
     `${rate.toFixed(0)} of ${wanted} ticks a second`,
     `a tick takes ${share.toFixed(0)} % of its time`,
     late > 0 ? `${(late * 100).toFixed(1)} % late` : "none late",
     dropped > 0 ? `${dropped} left out` : null,
-    `${cores.toFixed(1)} cores`,
-    `${memory.toFixed(0)} MB`,
+    ...process,
+    ...worried.map(({ detail }) => detail),
   ];
   const isSlow = dropped > SEEN * interval.growth("game_ticks_total");
-  const [state, word] = isSlow ? ["bad", "Slow"] : late > HARMLESS || dropped > 0 ? ["warn", "Late"] : ["good", "On time"];
-  return { state, word, detail: detail.filter(Boolean).join(" · ") };
+  const isLate = late > HARMLESS || dropped > 0;
+  const said = { detail: detail.filter(Boolean).join(" · "), halted: null };
+  if (isSlow) return { state: "bad", word: "Slow", ...said };
+  if (isLate) return { state: "warn", word: "Late", ...said };
+  if (worried.length > 0) return { state: "warn", word: worried[0].word, ...said };
+  return { state: "good", word: "On time", ...said };
 }
 
 /** Shows it at the top, and in the server's own panel. */
@@ -40,9 +94,8 @@ export class VerdictView {
     this.line = document.querySelector("#charts summary span");
   }
 
-  /** @param {import("./metrics.js").Interval} interval */
-  show(interval) {
-    const { state, word, detail } = verdict(interval);
+  /** @param {ReturnType<typeof verdict>} verdict */
+  show({ state, word, detail }) {
     this.chip.hidden = false;
     this.chip.dataset.state = state;
     this.chip.textContent = word;

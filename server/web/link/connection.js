@@ -26,6 +26,7 @@ export class Ended extends Error {
 /**
  * @typedef {object} Listener
  * @property {(hello: object) => void} joined the server let us in, on these terms
+ * @property {(world: object) => void} newWorld the match goes on in another world; `joined` follows
  * @property {(event: object) => void} event something happened in the match
  * @property {(snapshot: object, history: History) => void} snapshot one was taken in
  */
@@ -47,14 +48,22 @@ export async function fetchInfo() {
 }
 
 /**
- * The address of the game's UDP port, as WebTransport wants it: on the host of
- * the page, or the one that `?host=` names where the page came through a tunnel.
+ * The game's UDP port: where `?host=` and `?port=` say, as is needed where the page
+ * came through a tunnel, or where the server says, or on the host of the page.
+ *
+ * @param {{host?: ?string, port: number}} info the server's `/info`
+ * @param {{search: string, hostname: string}} [page] where the page is from
+ * @returns {{address: string, port: number}} as WebTransport wants it
  */
-export function gameAddress(info) {
-  const named = new URLSearchParams(location.search).get("host");
+export function gameAddress(info, page = location) {
+  const asked = new URLSearchParams(page.search);
   // `localhost` may be of either family, the server listens on one.
-  const own = location.hostname === "localhost" ? "127.0.0.1" : location.hostname;
-  return `https://${named ?? own}:${info.port}/`;
+  const own = page.hostname === "localhost" ? "127.0.0.1" : page.hostname;
+  const host = asked.get("host") || info.host || own;
+  const named = Number(asked.get("port"));
+  const port = Number.isInteger(named) && named > 0 && named < 65536 ? named : info.port;
+  const literal = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+  return { address: `https://${literal}:${port}/`, port };
 }
 
 function fingerprint(hexadecimal) {
@@ -95,10 +104,13 @@ export class Connection {
    * @throws {Ended} always, in the end
    */
   async watch(info) {
-    const address = gameAddress(info);
+    if (info.max_spectators === 0) {
+      throw new Ended("This server takes no spectators.", "Its --max-spectators allows some.");
+    }
+    const { address, port } = gameAddress(info);
     const untrusted = info.self_signed ? "" : " Or this browser does not trust the server's certificate: it must name this host, and its authority be known.";
     const unreachable = new Ended(
-      `UDP port ${info.port} does not answer.`,
+      `UDP port ${port} does not answer.`,
       `The page came over TCP; the match itself is shown over UDP. A firewall or a container may let only TCP through.${untrusted}`,
     );
     try {
@@ -165,13 +177,16 @@ export class Connection {
         this.history = new History(message);
         this.listener.joined(message);
         break;
+      case "new-world":
+        // What was known is void, and snapshots that still come are of the old world.
+        this.history = null;
+        this.listener.newWorld(message);
+        this.control.write(hello("browser")).catch(() => {});
+        break;
       case "refused":
         throw refusal(message);
       case "closing":
-        throw new Ended(
-          message.reason === "shutting-down" ? "The server is shutting down." : "The server said goodbye.",
-          message.reason === "timed-out" ? "It had not heard from this page for too long." : "",
-        );
+        throw closing(message);
       default:
         this.listener.event(message);
     }
@@ -202,6 +217,19 @@ export class Connection {
   }
 }
 
+function closing({ reason, why }) {
+  switch (reason) {
+    case "shutting-down":
+      return new Ended("The server is shutting down.");
+    case "timed-out":
+      return new Ended("The server said goodbye.", "It had not heard from this page for too long.");
+    case "removed":
+      return new Ended(`The server's operator ended this: ${why}`);
+    default:
+      return new Ended("The server said goodbye.");
+  }
+}
+
 function refusal({ reason, server, limit }) {
   switch (reason) {
     case "wrong-version":
@@ -216,6 +244,13 @@ function refusal({ reason, server, limit }) {
       );
     case "banned":
       return new Ended("This address is banned from the server.");
+    case "token-required":
+      return new Ended("The server takes only clients with a connect token.");
+    case "address-limit":
+      return new Ended(
+        "This address has as many spectators, or came as often, as one address may.",
+        "The server's --address-spectators and --address-exempt allow more.",
+      );
     default:
       return new Ended(`The server refused: ${reason}.`);
   }

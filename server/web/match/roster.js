@@ -24,7 +24,7 @@ const FULL_HEALTH = 100;
 
 /**
  * @typedef {object} News
- * @property {"kill" | "joined" | "left" | "said"} what
+ * @property {"kill" | "joined" | "left" | "said" | "announced"} what
  * @property {string} text
  * @property {number} at seconds
  */
@@ -75,7 +75,7 @@ export class Roster {
   }
 
   happen(event, now) {
-    const player = this.find(event.player);
+    const player = event.player ? this.find(event.player) : null;
     const tell = (what, text) => {
       this.news.push({ what, text, at: now });
       if (this.news.length > NEWS_KEPT) this.news.shift();
@@ -93,7 +93,7 @@ export class Roster {
           tell("left", `${player.name} left`);
         }
         break;
-      case "standing":
+      case "vitals":
         if (player) [player.health, player.score] = [event.health, event.score];
         break;
       case "died": {
@@ -108,6 +108,9 @@ export class Roster {
       }
       case "said":
         if (player) tell("said", `${player.name}: ${event.line}`);
+        break;
+      case "announced":
+        tell("announced", event.line);
         break;
     }
   }

@@ -4,7 +4,7 @@
 
 import { Malformed } from "./range_decoder.js";
 
-export const VERSION = 5;
+export const VERSION = 7;
 const LONGEST_FRAME = 1024;
 
 class Writer {
@@ -131,7 +131,9 @@ export class Framer {
  * @returns {Uint8Array} the frame that asks to be let in, whatever the map
  */
 export function hello(name) {
-  return new Writer().unsigned(0).unsigned(VERSION).raw(new Array(32).fill(0)).text(name).frame();
+  const start = new Writer().unsigned(0).unsigned(VERSION).raw(new Array(32).fill(0)).text(name);
+  // No token, no ticket.
+  return start.unsigned(0).raw(new Array(16).fill(0)).frame();
 }
 
 const REFUSALS = [
@@ -141,16 +143,28 @@ const REFUSALS = [
   () => ({ reason: "bad-name" }),
   () => ({ reason: "not-ready" }),
   () => ({ reason: "banned" }),
+  () => ({ reason: "token-required" }),
+  () => ({ reason: "bad-token" }),
+  () => ({ reason: "address-limit" }),
 ];
 
-const CLOSINGS = ["shutting-down", "timed-out", "removed"];
+const CLOSINGS = [
+  () => ({ reason: "shutting-down" }),
+  () => ({ reason: "timed-out" }),
+  (r) => ({ reason: "removed", why: r.text() }),
+  () => ({ reason: "replaced" }),
+];
+
+const PHASES = ["warm-up", "playing", "intermission"];
 
 const EVENTS = [
   (r) => ({ event: "joined", player: r.entity(), name: r.text() }),
   (r) => ({ event: "left", player: r.entity() }),
   (r) => ({ event: "died", player: r.entity(), by: r.entity() }),
   (r) => ({ event: "said", player: r.entity(), line: r.text() }),
-  (r) => ({ event: "standing", player: r.entity(), health: r.unsigned(), score: r.signed() }),
+  (r) => ({ event: "vitals", player: r.entity(), health: r.unsigned(), score: r.signed() }),
+  (r) => ({ event: "announced", line: r.text() }),
+  (r) => ({ event: "round", phase: variant(r, PHASES, "phase"), ends: r.unsigned() }),
 ];
 
 /** The entry of a list that a number names. */
@@ -172,10 +186,13 @@ const MESSAGES = [
     origin: [r.signed(), r.signed(), r.signed()],
     bits: r.raw(3),
     playerLimit: r.unsigned(),
+    ticket: r.raw(16),
+    rejoinSeconds: r.unsigned(),
   }),
   (r) => ({ message: "refused", ...variant(r, REFUSALS, "refusal")(r) }),
-  (r) => ({ message: "closing", reason: variant(r, CLOSINGS, "reason to close") }),
+  (r) => ({ message: "closing", ...variant(r, CLOSINGS, "reason to close")(r) }),
   (r) => ({ message: "event", tick: r.unsigned(), ...variant(r, EVENTS, "event")(r) }),
+  (r) => ({ message: "new-world", map: r.raw(32), mapName: r.text() }),
 ];
 
 /**
@@ -183,7 +200,7 @@ const MESSAGES = [
  *
  * @param {Uint8Array} content of a frame
  * @returns {object} `message` says which: `hello`, `refused` (with a `reason`),
- *   `closing` (likewise) or `event` (with a `tick`, and `event` for which)
+ *   `closing` (likewise), `event` (with a `tick`, and `event` for which) or `new-world`
  * @throws {Malformed} it is none of these
  */
 export function serverMessage(content) {

@@ -3,7 +3,7 @@
  * that a client has of each slot, and the snapshots that it took in.
  */
 
-import { decodeSnapshot, Digest, UnknownBaseline } from "./snapshot.js";
+import { decodeSnapshot, Digest, nearestTick, UnknownBaseline } from "./snapshot.js";
 
 /** Values that are kept of a slot. */
 const VALUES_OF_A_SLOT = 32;
@@ -34,6 +34,8 @@ export class History {
    * @throws {Malformed} if no server that keeps to the protocol sent it
    */
   receive(bytes) {
+    // Of the world before this one, overtaken by the hello.
+    if (bytes.length >= 3 && nearestTick(bytes[1] + 256 * bytes[2], this.latest) <= this.terms.tick) return null;
     let snapshot;
     try {
       snapshot = decodeSnapshot(bytes, this.terms, this.latest, (slot, tick, exact) =>

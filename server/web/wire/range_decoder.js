@@ -11,14 +11,14 @@ const RAW_STEP = 16;
 /** What was read is not what the protocol has. */
 export class Malformed extends Error {}
 
-/** Reads bits whose chances are learned on the way. */
+/** Reads bits with adaptive probabilities. */
 export class RangeDecoder {
   /**
-   * @param {number[]} priors what the chances begin with, in 256ths
+   * @param {number[]} priors the initial probabilities, in 256ths
    * @param {Uint8Array} bytes
    */
   constructor(priors, bytes) {
-    this.chances = Uint16Array.from(priors, (prior) => prior << 8);
+    this.probabilities = Uint16Array.from(priors, (prior) => prior << 8);
     this.bytes = bytes;
     this.next = 0;
     this.range = 0xffffffff;
@@ -41,18 +41,18 @@ export class RangeDecoder {
     }
   }
 
-  /** A bit, by the chance of this number, which learns from it. */
-  bit(chance) {
-    const likely = this.chances[chance];
+  /** A bit, coded with the probability of this number, which adapts. */
+  bit(probability) {
+    const likely = this.probabilities[probability];
     const share = (this.range >>> 16) * likely;
     const bit = this.above < share ? 1 : 0;
     if (bit) {
       this.range = share;
-      this.chances[chance] = likely + ((65536 - likely) >> 5);
+      this.probabilities[probability] = likely + ((65536 - likely) >> 5);
     } else {
       this.above -= share;
       this.range -= share;
-      this.chances[chance] = likely - (likely >> 5);
+      this.probabilities[probability] = likely - (likely >> 5);
     }
     this.shift();
     return bit;

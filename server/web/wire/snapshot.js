@@ -17,14 +17,14 @@
  * @property {number[]} [components] the others
  */
 
-import { CHANCES } from "./chances.js";
+import { PROBABILITIES } from "./probabilities.js";
 import { Malformed, RangeDecoder } from "./range_decoder.js";
 
 /** Kinds of entities. */
 export const ON_FOOT = 0;
 export const POLYHEDRON = 1;
 
-/** Where the chances of differences begin. */
+/** Where the probabilities of differences begin. */
 const FIRST_CHANCE = { velocity: 88, position: 269 };
 const AXES = [0, 1, 2];
 
@@ -66,7 +66,7 @@ function turnSize(greatest) {
 export function decodeSnapshot(bytes, terms, near, baseline) {
   if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 15) throw new Malformed("no snapshot");
   const tick = nearestTick(bytes[1] + 256 * bytes[2], near);
-  const coder = new RangeDecoder(CHANCES, bytes.subarray(3));
+  const coder = new RangeDecoder(PROBABILITIES, bytes.subarray(3));
   const lead = coder.bit(0) ? coder.signed(1, 8) + 5 : null;
   const acknowledged = coder.number(9, 8);
   const count = coder.number(17, 8);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { CHANCES } from "./chances.js";
+import { PROBABILITIES } from "./probabilities.js";
 import { idleCommand } from "./commands.js";
 import { Framer, hello, leave, mismatch, serverMessage } from "./control.js";
 import { History } from "./history.js";
@@ -50,8 +50,8 @@ const PROP = {
   components: [0, -5, 600],
 };
 
-test("chances are those of the page", () => {
-  assert.deepEqual(CHANCES, block("chances").map(Number));
+test("probabilities are those of the page", () => {
+  assert.deepEqual(PROBABILITIES, block("probabilities").map(Number));
 });
 
 test("range coding", () => {
@@ -78,7 +78,7 @@ test("what a server says", () => {
   assert.deepEqual([terms.tickRate, terms.tick, terms.playerLimit], [60, 70000, 32]);
   assert.deepEqual([terms.origin, terms.bits], [TERMS.origin, TERMS.bits]);
   assert.equal(terms.mapName, "arena");
-  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 5 });
+  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 7 });
   assert.deepEqual(said("full"), { message: "refused", reason: "full", limit: 32 });
   const joined = { message: "event", tick: 70000, event: "joined", player, name: "Bot 1" };
   assert.deepEqual(said("player-joined"), joined);
@@ -87,9 +87,17 @@ test("what a server says", () => {
   assert.deepEqual(said("player-left"), { message: "event", tick: 70001, event: "left", player });
   const line = { message: "event", tick: 70003, event: "said", player, line: "gg" };
   assert.deepEqual(said("player-said"), line);
-  const standing = { message: "event", tick: 70004, event: "standing", player, health: 80, score: -2 };
-  assert.deepEqual(said("player-standing"), standing);
+  const vitals = { message: "event", tick: 70004, event: "vitals", player, health: 80, score: -2 };
+  assert.deepEqual(said("player-vitals"), vitals);
+  assert.deepEqual(said("announced"), { message: "event", tick: 70005, event: "announced", line: "bye" });
   assert.deepEqual(said("shutting-down"), { message: "closing", reason: "shutting-down" });
+  assert.deepEqual(said("removed"), { message: "closing", reason: "removed", why: "idle" });
+  assert.deepEqual(said("bad-token"), { message: "refused", reason: "bad-token" });
+  const round = { message: "event", tick: 70006, event: "round", phase: "playing", ends: 106000 };
+  assert.deepEqual(said("round"), round);
+  const map = new Array(32).fill(0xab);
+  assert.deepEqual(said("new-world"), { message: "new-world", map, mapName: "arena" });
+  assert.deepEqual([terms.ticket, terms.rejoinSeconds], [new Array(16).fill(0xcd), 30]);
 });
 
 test("a frame in pieces is one frame", () => {

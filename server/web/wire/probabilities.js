@@ -1,7 +1,7 @@
-/** PROTOCOL.md, "Chances": what the chances begin with, in 256ths. */
+/** PROTOCOL.md, "Probabilities": the initial probabilities, in 256ths. */
 
 // prettier-ignore
-export const CHANCES = [
+export const PROBABILITIES = [
   254, 205, 128, 6, 128, 128, 128, 128, 128, 250, 250, 192, 128, 6, 128, 128,
   128, 250, 250, 250, 215, 80, 7, 121, 6, 224, 237, 226, 215, 208, 196, 170,
   116, 68, 28, 6, 128, 16, 58, 39, 55, 253, 252, 219, 167, 81, 2, 128,

@@ -1,0 +1,36 @@
+use std::net::{IpAddr, Ipv6Addr};
+
+/// What counts as one stranger: an IPv4 address, or the /64 prefix of an IPv6 address,
+/// within which a single host may take any address it likes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct AddressKey(IpAddr);
+
+impl From<IpAddr> for AddressKey {
+    fn from(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V4(address) => address.into(),
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(address: &str) -> AddressKey {
+        AddressKey::from(address.parse::<IpAddr>().unwrap())
+    }
+
+    #[test]
+    fn an_ipv6_host_is_its_prefix_and_a_mapped_address_the_one_it_maps() {
+        assert_eq!(key("2001:db8:1:2::1"), key("2001:db8:1:2:ffff:ffff:ffff:ffff"));
+        assert_ne!(key("2001:db8:1:2::1"), key("2001:db8:1:3::1"));
+        assert_eq!(key("::ffff:192.0.2.1"), key("192.0.2.1"));
+        assert_ne!(key("192.0.2.1"), key("192.0.2.2"));
+        assert_ne!(key("127.0.0.1"), key("::1"));
+    }
+}

@@ -1,0 +1,111 @@
+//! The admin interface (`--admin`): HTTP and JSON on a loopback listener and a thread of
+//! its own, for programs and for `server admin`, which is its client.
+//!
+//! [`access`] judges bearer tokens, [`bodies`] is what can be asked with, [`views`] what
+//! is answered, [`routes`] what is done, and `admin/openapi.json` describes it all; a
+//! test holds the two to one another. Every act is logged with who did it, and counted.
+
+mod access;
+mod bodies;
+pub(crate) mod command;
+mod routes;
+mod views;
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::runtime::Builder;
+
+use crate::error::{RunError, StartError};
+use crate::http;
+use crate::network::Lobby;
+use access::Access;
+
+/// An admin interface that waits to be served.
+pub(crate) struct Admin {
+    listener: TcpListener,
+    access: Access,
+}
+
+/// What there is to see and to rule.
+#[derive(Clone)]
+pub(crate) struct Context {
+    pub(crate) lobby: Arc<Lobby>,
+    /// Time that players have left unless the administrator says otherwise.
+    pub(crate) drain: std::time::Duration,
+}
+
+impl Admin {
+    /// Binds the listener and reads who may ask.
+    ///
+    /// # Errors
+    /// The address is not one of this machine alone, or taken; or the file of tokens
+    /// cannot be used.
+    pub(crate) fn open(address: SocketAddr, tokens: &Path) -> Result<Self, StartError> {
+        if !address.ip().is_loopback() {
+            return Err(StartError::AdminAddress(address));
+        }
+        let access = Access::read(tokens)
+            .map_err(|reason| StartError::AdminTokens { path: tokens.to_owned(), reason })?;
+        Ok(Self { listener: http::bind(address, "--admin")?, access })
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Answers until the server ends.
+    pub(crate) fn run(self, context: Context) -> Result<(), RunError> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
+        let lobby = Arc::clone(&context.lobby);
+        let served = runtime.block_on(async {
+            http::serve(self.listener, routes::router(context, self.access), &lobby).await
+        });
+        runtime.shutdown_background();
+        served
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::routes::ROUTES;
+
+    fn page() -> Value {
+        serde_json::from_str(include_str!("admin/openapi.json")).unwrap()
+    }
+
+    #[test]
+    fn the_description_names_every_route_and_no_other() {
+        let page = page();
+        let described: BTreeSet<_> = page["paths"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .flat_map(|(path, operations)| {
+                let operations = operations.as_object().unwrap().iter();
+                operations.map(move |(method, operation)| {
+                    let name = operation["operationId"].as_str().unwrap().to_owned();
+                    (method.clone(), path.clone(), name)
+                })
+            })
+            .collect();
+        let routes = ROUTES.map(|(method, path, name)| (method.into(), path.into(), name.into()));
+        assert_eq!(described, routes.into());
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let page = page();
+        let text = page.to_string();
+        for part in text.split("\"#/components/schemas/").skip(1) {
+            let name = part.split('"').next().unwrap();
+            assert!(page["components"]["schemas"].get(name).is_some(), "{name}");
+        }
+    }
+}

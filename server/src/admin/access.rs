@@ -1,0 +1,139 @@
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use ring::hmac;
+use ring::rand::SystemRandom;
+
+use crate::token_bucket::{Rate, TokenBucket};
+
+/// Shortest token that is taken: 96 bits in hexadecimal.
+const SHORTEST: usize = 24;
+
+/// Wrong tokens that are answered as such; who sends more is told to wait. Right ones are
+/// always taken: of [`SHORTEST`] characters, no lifetime is enough to try them out.
+const FAILURES: Rate = Rate { per_second: 1.0, burst: 10.0 };
+
+/// The administrators, who may use the admin interface.
+pub(super) struct Access {
+    /// Tokens are compared by this key, so that the time it takes tells nothing.
+    key: hmac::Key,
+    administrators: Vec<Administrator>,
+    failures: Mutex<TokenBucket>,
+}
+
+struct Administrator {
+    name: String,
+    tag: hmac::Tag,
+}
+
+/// Why somebody is not let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Denied {
+    /// There is no token, or a wrong one.
+    Unknown,
+    /// Too many wrong ones came lately.
+    TooMany,
+}
+
+impl Access {
+    /// Reads names and tokens, one a line; what follows `#` is for people.
+    pub(super) fn read(path: &Path) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+        Self::parse(&text, Instant::now())
+    }
+
+    fn parse(text: &str, now: Instant) -> Result<Self, String> {
+        let key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new())
+            .map_err(|_| "the system gives no random bytes".to_owned())?;
+        let mut administrators = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.is_empty() {
+                continue;
+            }
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [name, token] = words[..] else {
+                return Err(format!("line {}: not a name and a token", index + 1));
+            };
+            if token.len() < SHORTEST {
+                return Err(format!(
+                    "line {}: a token of fewer than {SHORTEST} characters can be guessed; \
+                     `openssl rand -hex 16` makes one",
+                    index + 1
+                ));
+            }
+            let tag = hmac::sign(&key, token.as_bytes());
+            administrators.push(Administrator { name: name.to_owned(), tag });
+        }
+        if administrators.is_empty() {
+            return Err("there is no token in it".to_owned());
+        }
+        Ok(Self { key, administrators, failures: Mutex::new(TokenBucket::full(now)) })
+    }
+
+    /// The administrator whose token this `Authorization` header carries.
+    pub(super) fn judge(&self, header: Option<&[u8]>, now: Instant) -> Result<&str, Denied> {
+        let token = header.and_then(|header| header.strip_prefix(b"Bearer "));
+        let mut known = None;
+        for administrator in &self.administrators {
+            // Each is compared, in the same time whatever the outcome.
+            let tag = administrator.tag.as_ref();
+            if hmac::verify(&self.key, token.unwrap_or_default(), tag).is_ok() {
+                known = Some(administrator.name.as_str());
+            }
+        }
+        // A right token is taken however many wrong ones come: nobody locks others out.
+        known.ok_or_else(|| {
+            let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+            if failures.take(FAILURES, 1.0, now) { Denied::Unknown } else { Denied::TooMany }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const FILE: &str =
+        "# who may\nann 0123456789abcdef01234567\nbob fedcba9876543210fedcba98 # ops\n";
+
+    #[test]
+    fn each_token_has_a_name_and_others_have_none() {
+        let now = Instant::now();
+        let access = Access::parse(FILE, now).unwrap();
+        assert_eq!(access.judge(Some(b"Bearer 0123456789abcdef01234567"), now), Ok("ann"));
+        assert_eq!(access.judge(Some(b"Bearer fedcba9876543210fedcba98"), now), Ok("bob"));
+        for wrong in
+            [None, Some(&b"Bearer "[..]), Some(b"0123456789abcdef01234567"), Some(b"Bearer x")]
+        {
+            assert_eq!(access.judge(wrong, now), Err(Denied::Unknown));
+        }
+    }
+
+    #[test]
+    fn who_tries_many_tokens_is_not_heard_for_a_while() {
+        let now = Instant::now();
+        let access = Access::parse(FILE, now).unwrap();
+        let tried = (0..1000).filter(|_| access.judge(None, now) == Err(Denied::Unknown)).count();
+        assert!((10..=11).contains(&tried), "{tried}");
+        let right = Some(&b"Bearer 0123456789abcdef01234567"[..]);
+        assert_eq!(access.judge(None, now), Err(Denied::TooMany));
+        assert_eq!(access.judge(right, now), Ok("ann"), "nobody is locked out");
+        assert_eq!(access.judge(None, now + Duration::from_secs(2)), Err(Denied::Unknown));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_used_says_why() {
+        for (text, says) in [
+            ("", "no token"),
+            ("ann", "line 1: not a name"),
+            ("\nann short", "line 2: a token of fewer"),
+        ] {
+            let error = Access::parse(text, Instant::now()).err().unwrap();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

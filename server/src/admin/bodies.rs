@@ -1,0 +1,154 @@
+//! What administrators ask with.
+
+use serde::{Deserialize, Serialize};
+
+/// Why somebody is removed.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Kick {
+    /// What they are told.
+    #[serde(default)]
+    pub(crate) reason: String,
+}
+
+/// Whether others hear somebody.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mute {
+    pub(crate) muted: bool,
+}
+
+/// The players and addresses that may not join.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewBan {
+    /// An address, a prefix or `player:NUMBER`.
+    pub(crate) subject: String,
+    #[serde(default)]
+    pub(crate) reason: String,
+    /// Seconds from now until it ends; for good without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seconds: Option<u64>,
+}
+
+/// A player or address that may join again.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Unban {
+    pub(crate) subject: String,
+}
+
+/// What everybody is told.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Say {
+    pub(crate) line: String,
+}
+
+/// Which map is to be played.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChangeMap {
+    pub(crate) map: String,
+}
+
+/// How long players have left; what the server was started with unless it is said.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Drain {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seconds: Option<u64>,
+}
+
+/// What is logged, as `RUST_LOG` has it.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LogFilter {
+    pub(crate) filter: String,
+}
+
+/// Values that may change while the server runs; what is left out stays.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// How long rounds last; 0 for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) round_seconds: Option<u64>,
+    /// The score that ends a round; 0 for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) score_limit: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) intermission_seconds: Option<u64>,
+    /// After how long idle players are removed; 0 for never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) idle_seconds: Option<u64>,
+}
+
+/// Longest time that can be set, in seconds: a year.
+pub(crate) const LONGEST: u64 = 366 * 24 * 3600;
+
+/// What a body of this kind says; an empty one says nothing, where that will do.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn read<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T, String> {
+    let body = if body.is_empty() { b"{}" } else { body };
+    serde_json::from_slice(body).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use sim::Random;
+
+    use super::*;
+
+    /// Reads a body as each kind, and what was read once more.
+    fn read_as_all(body: &[u8]) {
+        fn again<T: for<'a> Deserialize<'a> + Serialize + PartialEq + std::fmt::Debug>(
+            body: &[u8],
+        ) {
+            if let Ok(read_once) = read::<T>(body) {
+                let written = serde_json::to_vec(&read_once).unwrap();
+                assert_eq!(read::<T>(&written).unwrap(), read_once);
+            }
+        }
+        again::<Kick>(body);
+        again::<Mute>(body);
+        again::<NewBan>(body);
+        again::<Unban>(body);
+        again::<Say>(body);
+        again::<ChangeMap>(body);
+        again::<Drain>(body);
+        again::<LogFilter>(body);
+        again::<Settings>(body);
+    }
+
+    #[test]
+    fn whatever_is_sent_is_read_or_refused() {
+        let seed = 41;
+        let mut random = Random::new(seed);
+        let bodies = [
+            r#"{"reason":"spam"}"#,
+            r#"{"muted":true}"#,
+            r#"{"subject":"192.0.2.0/24","reason":"x","seconds":60}"#,
+            r#"{"line":"hello"}"#,
+            r#"{"round_seconds":1,"score_limit":2,"intermission_seconds":3,"idle_seconds":4}"#,
+            "",
+        ];
+        for _ in 0..100_000 {
+            let mut body = bodies[random.below(bodies.len() as u64) as usize].as_bytes().to_vec();
+            for _ in 0..random.below(4) {
+                let at = random.below(body.len() as u64 + 1) as usize;
+                match random.below(3) {
+                    0 => body.insert(at, random.bits() as u8),
+                    1 if at < body.len() => body[at] ^= 1 << random.below(8),
+                    _ => body.truncate(at),
+                }
+            }
+            read_as_all(&body);
+        }
+        assert!(read::<Kick>(br#"{"raeson":"spam"}"#).unwrap_err().contains("raeson"));
+        assert!(read::<Mute>(b"").is_err());
+        assert_eq!(read::<Drain>(b""), Ok(Drain::default()));
+    }
+}

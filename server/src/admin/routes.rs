@@ -1,0 +1,311 @@
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use axum::body::{Bytes, to_bytes};
+use axum::extract::{DefaultBodyLimit, Path, Request, State};
+use axum::http::{Method, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Json, Router};
+use proto::control::{ChatLine, MatchEvent, Reason};
+use tracing::{info, warn};
+
+use super::access::{Access, Denied};
+use super::bodies::{self, LONGEST, read};
+use super::{Context, views};
+use crate::bans::{Ban, Subject};
+use crate::clients::Removal;
+use crate::network::{Lobby, unix_time};
+use crate::rounds::{Rules, Wish};
+
+/// Bytes of the longest body that is read.
+const LONGEST_BODY: usize = 16 * 1024;
+
+/// Time that players have left where no other was asked for: a round.
+const DRAIN: Duration = Duration::from_secs(600);
+
+/// How the interface is described.
+const OPENAPI: &str = include_str!("openapi.json");
+
+/// What can be asked, and by what name it is counted and logged.
+pub(super) const ROUTES: [(&str, &str, &str); 14] = [
+    ("get", "/v1/status", "status"),
+    ("get", "/v1/players", "players"),
+    ("post", "/v1/players/{number}/kick", "kick"),
+    ("post", "/v1/players/{number}/mute", "mute"),
+    ("get", "/v1/bans", "bans"),
+    ("post", "/v1/bans", "ban"),
+    ("post", "/v1/bans/lift", "unban"),
+    ("post", "/v1/say", "say"),
+    ("post", "/v1/map", "map"),
+    ("post", "/v1/restart", "restart"),
+    ("post", "/v1/settings", "settings"),
+    ("post", "/v1/drain", "drain"),
+    ("post", "/v1/log", "log"),
+    ("get", "/openapi.json", "openapi"),
+];
+
+/// What a handler needs.
+type Here = State<Arc<Context>>;
+
+/// Who asks.
+#[derive(Clone)]
+struct Who(String);
+
+/// Why something was not done.
+struct Refusal(StatusCode, String);
+
+/// What becomes of a request.
+type Outcome<T> = Result<Json<T>, Refusal>;
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.0, Json(views::Refused { error: self.1 })).into_response()
+    }
+}
+
+fn wrong(why: impl ToString) -> Refusal {
+    Refusal(StatusCode::BAD_REQUEST, why.to_string())
+}
+
+fn done(what: impl Into<String>) -> Outcome<views::Done> {
+    Ok(Json(views::Done { done: what.into() }))
+}
+
+/// All routes, behind the judgement of tokens.
+pub(super) fn router(context: Context, access: Access) -> Router {
+    let lobby = Arc::clone(&context.lobby);
+    let gate = Arc::new((lobby, access));
+    Router::new()
+        .route("/v1/status", get(status))
+        .route("/v1/players", get(players))
+        .route("/v1/players/{number}/kick", post(kick))
+        .route("/v1/players/{number}/mute", post(mute))
+        .route("/v1/bans", get(bans).post(ban))
+        .route("/v1/bans/lift", post(unban))
+        .route("/v1/say", post(say))
+        .route("/v1/map", post(change_map))
+        .route("/v1/restart", post(restart))
+        .route("/v1/settings", post(change_settings))
+        .route("/v1/drain", post(drain))
+        .route("/v1/log", post(set_log))
+        .route("/openapi.json", get(openapi))
+        .fallback(async || Refusal(StatusCode::NOT_FOUND, "there is no such thing".to_owned()))
+        .layer(DefaultBodyLimit::max(LONGEST_BODY))
+        .layer(from_fn_with_state(gate, authorise))
+        .with_state(Arc::new(context))
+}
+
+/// By what name a request is counted and logged.
+fn name_of(method: &Method, path: &str) -> Option<&'static str> {
+    let fits = |pattern: &str| {
+        let (mut pattern, mut path) = (pattern.split('/'), path.split('/'));
+        loop {
+            match (pattern.next(), path.next()) {
+                (None, None) => return true,
+                (Some(part), Some(own)) if part == own || part.starts_with('{') => {}
+                _ => return false,
+            }
+        }
+    };
+    let is_asked = |(verb, pattern, _): &&(&str, &str, &str)| {
+        method.as_str().eq_ignore_ascii_case(verb) && fits(pattern)
+    };
+    ROUTES.iter().find(is_asked).map(|(.., name)| *name)
+}
+
+/// Lets a request through that carries a right token, and notes what becomes of it.
+async fn authorise(
+    State(gate): State<Arc<(Arc<Lobby>, Access)>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let (lobby, access) = &*gate;
+    let header = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
+    let who = match access.judge(header, Instant::now()) {
+        Ok(who) => who.to_owned(),
+        Err(denied) => {
+            warn!("the admin interface was asked without a right token");
+            lobby.telemetry.admin.count("unauthorised", false);
+            return match denied {
+                Denied::Unknown => {
+                    let error = if header.is_none() {
+                        "a bearer token is needed"
+                    } else {
+                        "this token is in no line of the server's --admin-tokens file"
+                    };
+                    let error = error.to_owned();
+                    Refusal(StatusCode::UNAUTHORIZED, error).into_response()
+                }
+                Denied::TooMany => {
+                    let error = "too many wrong tokens; try again in a second".to_owned();
+                    Refusal(StatusCode::TOO_MANY_REQUESTS, error).into_response()
+                }
+            };
+        }
+    };
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    request.extensions_mut().insert(Who(who.clone()));
+    // Read here, so that the log can tell what was asked for.
+    let (head, body) = request.into_parts();
+    let Ok(body) = to_bytes(body, LONGEST_BODY).await else {
+        let error = format!("the body has more than {LONGEST_BODY} bytes");
+        return Refusal(StatusCode::PAYLOAD_TOO_LARGE, error).into_response();
+    };
+    let asked = String::from_utf8_lossy(&body).into_owned();
+    let request = Request::from_parts(head, body.into());
+    let begin = Instant::now();
+    let response = next.run(request).await;
+    if let Some(name) = name_of(&method, &path) {
+        let status = response.status();
+        lobby.telemetry.admin.count(name, status.is_success());
+        lobby.telemetry.spans.admin(name, &who, begin.elapsed(), status.as_u16());
+        // Looking changes nothing.
+        if method != Method::GET {
+            info!(admin = who, request = name, path, asked, status = status.as_u16(), "admin");
+        }
+    }
+    response
+}
+
+async fn status(State(context): Here) -> Json<views::Status> {
+    Json(views::status(&context.lobby))
+}
+
+async fn players(State(context): Here) -> Json<Vec<views::Client>> {
+    Json(views::clients(&context.lobby))
+}
+
+async fn openapi() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], OPENAPI)
+}
+
+fn find(lobby: &Lobby, number: u64) -> Result<Arc<crate::clients::Client>, Refusal> {
+    let missing = || Refusal(StatusCode::NOT_FOUND, format!("there is no connection {number}"));
+    lobby.clients.find(number).ok_or_else(missing)
+}
+
+async fn kick(State(context): Here, Path(number): Path<u64>, body: Bytes) -> Outcome<views::Done> {
+    let bodies::Kick { reason } = read(&body).map_err(wrong)?;
+    if !reason.is_empty() {
+        ChatLine::new(&reason).map_err(wrong)?;
+    }
+    let client = find(&context.lobby, number)?;
+    client.remove(Removal::new(Reason::Removed, &reason));
+    done(format!("{} is removed", client.name))
+}
+
+async fn mute(State(context): Here, Path(number): Path<u64>, body: Bytes) -> Outcome<views::Done> {
+    let bodies::Mute { muted } = read(&body).map_err(wrong)?;
+    let client = find(&context.lobby, number)?;
+    client.mute(muted);
+    done(format!("{} is {}", client.name, if muted { "muted" } else { "heard" }))
+}
+
+async fn bans(State(context): Here) -> Json<Vec<Ban>> {
+    Json(context.lobby.bans.list(unix_time()))
+}
+
+async fn ban(
+    State(context): Here,
+    Extension(Who(by)): Extension<Who>,
+    body: Bytes,
+) -> Outcome<views::Done> {
+    let bodies::NewBan { subject, reason, seconds } = read(&body).map_err(wrong)?;
+    let subject: Subject = subject.parse().map_err(wrong)?;
+    let (lobby, now) = (&context.lobby, unix_time());
+    let expires = seconds.map(|seconds| now.saturating_add(seconds.min(LONGEST)));
+    let (told, why) = (subject.to_string(), reason.clone());
+    let ban = Ban { subject: subject.clone(), reason, by, since: now, expires };
+    let kept = lobby.bans.add(ban, now);
+    for client in lobby.clients.list() {
+        if subject.is_about(client.address().ip(), client.player_id) {
+            client.remove(Removal::new(
+                Reason::Removed,
+                if why.is_empty() { "banned" } else { &why },
+            ));
+        }
+    }
+    kept.map_err(|error| Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    done(format!("{told} is banned"))
+}
+
+async fn unban(State(context): Here, body: Bytes) -> Outcome<views::Done> {
+    let bodies::Unban { subject } = read(&body).map_err(wrong)?;
+    let subject: Subject = subject.parse().map_err(wrong)?;
+    match context.lobby.bans.lift(&subject, unix_time()) {
+        Ok(true) => done(format!("{subject} may join again")),
+        Ok(false) => Err(Refusal(StatusCode::NOT_FOUND, format!("{subject} is not banned"))),
+        Err(error) => Err(Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())),
+    }
+}
+
+async fn say(State(context): Here, body: Bytes) -> Outcome<views::Done> {
+    let bodies::Say { line } = read(&body).map_err(wrong)?;
+    let line = ChatLine::new(&line).map_err(wrong)?;
+    context.lobby.announce(MatchEvent::Announced { line });
+    done("said")
+}
+
+async fn change_map(State(context): Here, body: Bytes) -> Outcome<views::Done> {
+    let bodies::ChangeMap { map } = read(&body).map_err(wrong)?;
+    let rounds = &context.lobby.rounds;
+    // One of the rotation by its short name; any other as the command line has it.
+    let known = rounds.maps.iter().find(|known| crate::rounds::short(known) == map);
+    let map = known.cloned().unwrap_or(map);
+    crate::map_file::find(&map, &crate::map_file::folders()).map_err(wrong)?;
+    rounds.wish(Wish::Map(map.clone()));
+    done(format!("{map} is played as soon as it is loaded"))
+}
+
+async fn restart(State(context): Here) -> Outcome<views::Done> {
+    context.lobby.rounds.wish(Wish::Restart);
+    done("the round begins anew as soon as its world is ready")
+}
+
+async fn change_settings(State(context): Here, body: Bytes) -> Outcome<views::Settings> {
+    let asked: bodies::Settings = read(&body).map_err(wrong)?;
+    let lobby = &context.lobby;
+    let times = [asked.round_seconds, asked.intermission_seconds, asked.idle_seconds];
+    if times.into_iter().flatten().any(|seconds| seconds > LONGEST) {
+        return Err(wrong("no time is longer than a year"));
+    }
+    let mut rules: Rules = lobby.rounds.standing().rules;
+    if let Some(seconds) = asked.round_seconds {
+        rules.round = (seconds > 0).then(|| Duration::from_secs(seconds));
+    }
+    if let Some(limit) = asked.score_limit {
+        let limit = i16::try_from(limit).map_err(|_| wrong("the score limit is too high"))?;
+        rules.score_limit = (limit > 0).then_some(limit);
+    }
+    if let Some(seconds) = asked.intermission_seconds {
+        rules.intermission = Duration::from_secs(seconds);
+    }
+    if let Some(seconds) = asked.idle_seconds {
+        lobby.idle_seconds.store(seconds, Ordering::Relaxed);
+    }
+    lobby.rounds.change_rules(rules);
+    Ok(Json(views::settings(lobby)))
+}
+
+async fn drain(State(context): Here, body: Bytes) -> Outcome<views::Done> {
+    let bodies::Drain { seconds } = read(&body).map_err(wrong)?;
+    let asked = seconds.map(|seconds| Duration::from_secs(seconds.min(LONGEST)));
+    let time = asked.unwrap_or(context.drain.max(DRAIN));
+    context.lobby.stop.drain(time);
+    done(format!(
+        "the server ends in {} s, after this round, or when the last player has left",
+        time.as_secs()
+    ))
+}
+
+async fn set_log(body: Bytes) -> Outcome<views::Done> {
+    let bodies::LogFilter { filter } = read(&body).map_err(wrong)?;
+    match crate::log::set_filter(&filter) {
+        Some(Ok(())) => done(format!("logging {filter:?}")),
+        Some(Err(error)) => Err(wrong(error)),
+        None => Err(Refusal(StatusCode::CONFLICT, "this process has no log".to_owned())),
+    }
+}

@@ -1,0 +1,128 @@
+//! What administrators are told.
+
+use proto::control::RoundPhase;
+use serde::Serialize;
+
+use crate::clients::Figures;
+use crate::network::Lobby;
+use crate::rounds::{Rules, short};
+
+/// How the server is doing.
+#[derive(Serialize)]
+pub(super) struct Status {
+    pub(super) version: &'static str,
+    pub(super) map: String,
+    pub(super) map_hash: String,
+    /// How many worlds came before this one.
+    pub(super) level: u64,
+    pub(super) tick: u64,
+    pub(super) tick_rate: u16,
+    pub(super) players: usize,
+    pub(super) max_players: u16,
+    pub(super) reserved_slots: u16,
+    pub(super) spectators: usize,
+    pub(super) phase: &'static str,
+    /// Until the phase ends by time.
+    pub(super) phase_seconds: Option<f64>,
+    pub(super) next_map: Option<String>,
+    pub(super) maps: Vec<String>,
+    /// Whether only tokens open the server.
+    pub(super) tokens: bool,
+    pub(super) uptime_seconds: f64,
+    pub(super) draining_seconds: Option<f64>,
+    pub(super) settings: Settings,
+}
+
+/// Values that may change while the server runs.
+#[derive(Serialize)]
+pub(super) struct Settings {
+    pub(super) round_seconds: u64,
+    pub(super) score_limit: i16,
+    pub(super) intermission_seconds: u64,
+    pub(super) idle_seconds: u64,
+}
+
+/// Somebody who is connected.
+#[derive(Serialize)]
+pub(super) struct Client {
+    pub(super) number: u64,
+    pub(super) name: String,
+    pub(super) role: &'static str,
+    /// By which tokens know the player.
+    pub(super) player: Option<u64>,
+    pub(super) address: String,
+    pub(super) seconds: f64,
+    pub(super) muted: bool,
+    /// Whether the connection is lost, and the player may come back.
+    pub(super) away: bool,
+    #[serde(flatten)]
+    pub(super) figures: Figures,
+}
+
+/// That something was done.
+#[derive(Serialize)]
+pub(super) struct Done {
+    pub(super) done: String,
+}
+
+/// That something was not done, and why.
+#[derive(Serialize)]
+pub(super) struct Refused {
+    pub(super) error: String,
+}
+
+pub(super) fn settings(lobby: &Lobby) -> Settings {
+    let Rules { round, score_limit, intermission, .. } = lobby.rounds.standing().rules;
+    Settings {
+        round_seconds: round.map_or(0, |round| round.as_secs()),
+        score_limit: score_limit.unwrap_or(0),
+        intermission_seconds: intermission.as_secs(),
+        idle_seconds: lobby.idle_seconds.load(std::sync::atomic::Ordering::Relaxed),
+    }
+}
+
+pub(super) fn status(lobby: &Lobby) -> Status {
+    let (level, standing) = (lobby.level(), lobby.rounds.standing());
+    let now = lobby.now();
+    let clients = lobby.clients.list();
+    Status {
+        version: env!("CARGO_PKG_VERSION"),
+        map: level.terms.map_name.to_string(),
+        map_hash: level.terms.map.to_string(),
+        level: level.number,
+        tick: lobby.frames.borrow().state.tick,
+        tick_rate: level.terms.tick_rate.get(),
+        players: lobby.clients.players(),
+        max_players: level.terms.player_limit,
+        reserved_slots: lobby.reserved_slots,
+        spectators: clients.iter().filter(|client| client.spectates).count(),
+        phase: match standing.phase {
+            RoundPhase::WarmUp => "warm_up",
+            RoundPhase::Playing => "playing",
+            RoundPhase::Intermission => "intermission",
+        },
+        phase_seconds: standing.ends.map(|ends| ends.since(now).as_secs_f64()),
+        next_map: standing.next_map.map(|map| short(&map).to_owned()),
+        maps: lobby.rounds.maps.iter().map(|map| short(map).to_owned()).collect(),
+        tokens: lobby.gate.is_some(),
+        uptime_seconds: lobby.epoch.elapsed().as_secs_f64(),
+        draining_seconds: lobby.stop.draining().map(|left| left.as_secs_f64()),
+        settings: settings(lobby),
+    }
+}
+
+pub(super) fn clients(lobby: &Lobby) -> Vec<Client> {
+    let clients = lobby.clients.list();
+    let view = |client: &std::sync::Arc<crate::clients::Client>| Client {
+        number: client.number,
+        name: client.name.to_string(),
+        role: if client.spectates { "spectator" } else { "player" },
+        player: client.player_id,
+        address: client.address().to_string(),
+        seconds: client.seconds(),
+        muted: client.is_muted(),
+        away: client.is_away(),
+        figures: client.figures(),
+    };
+    clients.iter().map(view).collect()
+}

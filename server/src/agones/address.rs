@@ -1,0 +1,43 @@
+use serde_json::Value;
+
+use crate::options::Advertised;
+
+/// What the fleet's template calls the port on which players join.
+const PORT: &str = "players";
+
+/// Where clients reach this server, by the sidecar's answer to `GET /gameserver`:
+/// the node's address, and the node's port that is mapped to the players' port, or
+/// to the only one. `None` as long as the fleet has not decided.
+pub(super) fn of(game_server: &Value) -> Option<Advertised> {
+    let status = &game_server["status"];
+    let host = status["address"].as_str().filter(|address| !address.is_empty())?;
+    let ports = status["ports"].as_array()?;
+    let named = ports.iter().find(|port| port["name"] == PORT);
+    let port = named.or_else(|| ports.first().filter(|_| ports.len() == 1))?;
+    let port = port["port"].as_u64().and_then(|port| u16::try_from(port).ok())?;
+    (port != 0).then(|| Advertised { host: Some(host.to_owned()), port })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn status(address: &str, ports: Value) -> Option<Advertised> {
+        of(&json!({ "status": { "address": address, "ports": ports } }))
+    }
+
+    #[test]
+    fn the_players_port_is_found_once_the_fleet_has_decided() {
+        let two = json!([{ "name": "pages", "port": 7001 }, { "name": "players", "port": 7002 }]);
+        assert_eq!(status("192.0.2.1", two).unwrap().to_string(), "192.0.2.1:7002");
+        let one = json!([{ "name": "default", "port": 7003 }]);
+        assert_eq!(status("2001:db8::1", one).unwrap().to_string(), "[2001:db8::1]:7003");
+        assert_eq!(status("", json!([{ "name": "players", "port": 7002 }])), None);
+        assert_eq!(status("192.0.2.1", json!([])), None);
+        assert_eq!(of(&json!({})), None);
+        let senseless = json!([{ "name": "players", "port": 70_000 }]);
+        assert_eq!(status("192.0.2.1", senseless), None);
+    }
+}

@@ -1,0 +1,188 @@
+use std::time::Duration;
+
+/// The places of a match as its fleet counts them: those that players take, and those
+/// that an allocation has reserved for players who are still to come.
+///
+/// The count is shared. An allocation raises it (`action: Increment`), this server
+/// tells only by how much it changes it, and what is counted beyond the players must be
+/// reservations. A player who joins takes a reserved place, if there is one; one who
+/// leaves gives a place back; and reservations that nobody takes lapse.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    /// Players that are in the count.
+    players: u32,
+    reserved: u32,
+    /// How long a place is reserved, and when these lapse.
+    reservation: Duration,
+    lapse_at: Duration,
+    /// By how much the count differed from what it should be when it was read last.
+    difference: i64,
+}
+
+/// A change of the count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    /// What is added to the count.
+    pub(super) by: i64,
+    players: u32,
+    reserved: u32,
+}
+
+impl Places {
+    /// Nothing is counted yet.
+    pub(super) fn new(reservation: Duration) -> Self {
+        let lapse_at = Duration::ZERO;
+        Self { players: 0, reserved: 0, reservation, lapse_at, difference: 0 }
+    }
+
+    /// Notes what the fleet counts. Only what was read twice is believed: the sidecar
+    /// hands changes on in batches, and for a moment its count may lack one.
+    pub(super) fn counted(&mut self, now: Duration, count: u32) {
+        let difference = i64::from(count) - i64::from(self.players) - i64::from(self.reserved);
+        if self.difference != difference || difference == 0 {
+            self.difference = difference;
+            return;
+        }
+        self.difference = 0;
+        if difference > 0 {
+            self.lapse_at = now + self.reservation;
+        }
+        // The sum is the count, as neither is negative.
+        self.players = self.players.min(count);
+        self.reserved = count - self.players;
+    }
+
+    /// What the fleet is to be told with so many `players` in the match.
+    pub(super) fn change(&mut self, now: Duration, players: u32) -> Option<Change> {
+        let joined = players.saturating_sub(self.players);
+        let left = self.players.saturating_sub(players);
+        let taken = joined.min(self.reserved);
+        let lapsed = if now >= self.lapse_at { self.reserved - taken } else { 0 };
+        let reserved = self.reserved - taken - lapsed;
+        let by = i64::from(joined - taken) - i64::from(left) - i64::from(lapsed);
+        let change = Change { by, players, reserved };
+        if by == 0 {
+            self.made(change);
+            return None;
+        }
+        Some(change)
+    }
+
+    /// Notes that the fleet was told of a change.
+    pub(super) fn made(&mut self, change: Change) {
+        (self.players, self.reserved) = (change.players, change.reserved);
+    }
+
+    /// Whether players may be still to come.
+    pub(super) fn is_reserved(&self) -> bool {
+        self.reserved > 0 || self.difference > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fleet's counter and the match that shares it.
+    struct Fleet {
+        places: Places,
+        count: i64,
+    }
+
+    impl Fleet {
+        fn new() -> Self {
+            Self { places: Places::new(Duration::from_secs(60)), count: 0 }
+        }
+
+        /// A look at `second` with so many players: what is counted then.
+        fn look(&mut self, second: u64, players: u32) -> i64 {
+            let now = Duration::from_secs(second);
+            self.places.counted(now, u32::try_from(self.count).unwrap());
+            if let Some(change) = self.places.change(now, players) {
+                self.count += change.by;
+                self.places.made(change);
+            }
+            self.count
+        }
+    }
+
+    #[test]
+    fn players_without_an_allocation_are_counted() {
+        let mut fleet = Fleet::new();
+        let counted = [0, 1, 5, 5, 2, 0].map(|players| fleet.look(1, players));
+        assert_eq!(counted, [0, 1, 5, 5, 2, 0]);
+    }
+
+    /// The count that was sent was that of the players alone: it took back what an
+    /// allocation had reserved, and the next one sent more players than there was room
+    /// for.
+    #[test]
+    fn reserved_places_are_kept_until_their_players_come() {
+        let mut fleet = Fleet::new();
+        fleet.look(0, 1);
+        fleet.count += 4;
+        let seen = [(1, 1), (2, 1), (3, 2), (4, 5), (5, 6), (6, 4), (200, 4)];
+        let counted = seen.map(|(second, players)| fleet.look(second, players));
+        assert_eq!(counted, [5, 5, 5, 5, 6, 4, 4]);
+    }
+
+    #[test]
+    fn reservations_lapse_when_nobody_comes() {
+        let mut fleet = Fleet::new();
+        fleet.count += 4;
+        let seen = [(0, 0), (1, 0), (20, 1), (60, 1), (61, 1), (62, 0)];
+        let counted = seen.map(|(second, players)| fleet.look(second, players));
+        assert_eq!(counted, [4, 4, 4, 4, 1, 0]);
+        assert!(!fleet.places.is_reserved());
+    }
+
+    #[test]
+    fn what_a_server_before_this_one_left_behind_lapses() {
+        let mut fleet = Fleet { count: 7, ..Fleet::new() };
+        fleet.look(0, 0);
+        fleet.look(1, 0);
+        assert_eq!(fleet.look(70, 0), 0);
+    }
+
+    #[test]
+    fn a_count_that_lags_for_a_moment_is_not_believed() {
+        let mut fleet = Fleet::new();
+        fleet.look(1, 3);
+        fleet.count -= 3;
+        assert_eq!(fleet.look(2, 3), 0);
+        fleet.count += 3;
+        assert_eq!([3, 4].map(|second| fleet.look(second, 3)), [3, 3]);
+        // But a count that someone else has lowered for good is put right.
+        fleet.count -= 2;
+        assert_eq!([5, 6].map(|second| fleet.look(second, 3)), [1, 3]);
+    }
+
+    /// Whatever allocations and players do: the count is never below the players, and
+    /// is theirs once everything has lapsed.
+    #[test]
+    fn the_count_is_right_in_the_end() {
+        for seed in 0..1_000_u64 {
+            let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+            let mut draw = |below: u64| {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                random % below
+            };
+            let (mut fleet, mut players) = (Fleet::new(), 0);
+            for second in 0..100 {
+                match draw(4) {
+                    0 => fleet.count += draw(4) as i64,
+                    1 => players = draw(9) as u32,
+                    _ => {}
+                }
+                let count = fleet.look(second, players);
+                assert!(count >= i64::from(players), "seed {seed}: {count} of {players}");
+            }
+            for second in [101, 102, 200, 201] {
+                fleet.look(second, players);
+            }
+            assert_eq!(fleet.count, i64::from(players), "seed {seed}");
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Who is connected, as an operator sees it: one entry for each player and spectator
+//! for as long as they are there, on this map or the next, and what the operator wants
+//! of them.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use proto::control::{ChatLine, ClosingReason, PlayerName, Reason, Ticket};
+use serde::Serialize;
+use tokio::sync::watch;
+
+/// Everybody who is connected.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Clients(Arc<Mutex<BTreeMap<u64, Arc<Client>>>>);
+
+/// A player or spectator.
+#[derive(Debug)]
+pub(crate) struct Client {
+    /// The number of the connection, by which logs and operators name it.
+    pub(crate) number: u64,
+    /// What it is called.
+    pub(crate) name: PlayerName,
+    /// By which a connect token knows the player.
+    pub(crate) player_id: Option<u64>,
+    pub(crate) spectates: bool,
+    since: Instant,
+    muted: AtomicBool,
+    away: AtomicBool,
+    address: Mutex<SocketAddr>,
+    figures: Mutex<Figures>,
+    removal: watch::Sender<Option<Removal>>,
+    ticket: Mutex<Ticket>,
+}
+
+/// What is measured of a connection now and then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Figures {
+    /// The player's slot in the world.
+    pub(crate) slot: Option<u16>,
+    /// Round trip, in milliseconds.
+    pub(crate) rtt_ms: f64,
+    /// QUIC packets sent, and those that were lost.
+    pub(crate) packets_sent: u64,
+    pub(crate) packets_lost: u64,
+    /// Bytes of UDP in each direction.
+    pub(crate) bytes_sent: u64,
+    pub(crate) bytes_received: u64,
+    /// Bytes of snapshots that may be sent at once.
+    pub(crate) budget_bytes: u64,
+    /// Times that one of the client's limits was hit, each of those that
+    /// `game_limits_hit_total` counts for all.
+    pub(crate) limits_hit: u64,
+}
+
+/// Why somebody is to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Removal {
+    /// What is counted.
+    pub(crate) reason: Reason,
+    /// What the client is told.
+    pub(crate) closing: ClosingReason,
+}
+
+impl Removal {
+    /// A removal by an operator or a rule, for this reason.
+    pub(crate) fn new(reason: Reason, why: &str) -> Self {
+        let otherwise = "removed by the operator";
+        // The other line is fit to be shown: a few small letters.
+        let line = ChatLine::new(why).or_else(|_| ChatLine::new(otherwise));
+        let closing = line.map_or(ClosingReason::ShuttingDown, ClosingReason::Removed);
+        Self { reason, closing }
+    }
+
+    /// The same player has connected anew.
+    pub(crate) fn replaced() -> Self {
+        Self { reason: Reason::Replaced, closing: ClosingReason::Replaced }
+    }
+}
+
+/// A client's place in the table, which it leaves when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Registration {
+    clients: Clients,
+    client: Arc<Client>,
+}
+
+impl std::ops::Deref for Registration {
+    type Target = Arc<Client>;
+
+    fn deref(&self) -> &Arc<Client> {
+        &self.client
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.clients.table().remove(&self.client.number);
+    }
+}
+
+impl Clients {
+    fn table(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Arc<Client>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters a client, unless `limit` of its kind are there.
+    pub(crate) fn enter(&self, client: Client, limit: usize) -> Option<Registration> {
+        let mut table = self.table();
+        let alike = table.values().filter(|other| other.spectates == client.spectates).count();
+        if alike >= limit {
+            return None;
+        }
+        let client = Arc::new(client);
+        table.insert(client.number, Arc::clone(&client));
+        drop(table);
+        Some(Registration { clients: self.clone(), client })
+    }
+
+    /// How many players there are, those included who are on their way into the next
+    /// world or whose connection was lost just now.
+    pub(crate) fn players(&self) -> usize {
+        self.table().values().filter(|client| !client.spectates).count()
+    }
+
+    /// All of them, in the order in which they connected.
+    pub(crate) fn list(&self) -> Vec<Arc<Client>> {
+        self.table().values().cloned().collect()
+    }
+
+    /// One of them.
+    pub(crate) fn find(&self, number: u64) -> Option<Arc<Client>> {
+        self.table().get(&number).cloned()
+    }
+}
+
+impl Client {
+    /// A client that has just come.
+    pub(crate) fn new(
+        number: u64,
+        name: PlayerName,
+        address: SocketAddr,
+        player_id: Option<u64>,
+        spectates: bool,
+    ) -> Self {
+        Self {
+            number,
+            name,
+            player_id,
+            spectates,
+            since: Instant::now(),
+            muted: AtomicBool::new(false),
+            away: AtomicBool::new(false),
+            address: Mutex::new(address),
+            figures: Mutex::default(),
+            removal: watch::Sender::new(None),
+            ticket: Mutex::new(Ticket::NONE),
+        }
+    }
+
+    /// Asks the client's connection to end, or what it has left behind to be given up.
+    /// Who is to go is not merely replaced.
+    pub(crate) fn remove(&self, removal: Removal) {
+        self.removal.send_if_modified(|known| {
+            let changes = known.as_ref().is_none_or(|known| known.reason == Reason::Replaced);
+            if changes {
+                *known = Some(removal);
+            }
+            changes
+        });
+    }
+
+    /// Whether the client is to go, other than to make room for itself.
+    pub(crate) fn is_removed(&self) -> bool {
+        self.removal.borrow().as_ref().is_some_and(|removal| removal.reason != Reason::Replaced)
+    }
+
+    /// Notes that the connection is lost, and the client may come back.
+    pub(crate) fn goes_away(&self) {
+        self.away.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the connection is lost, and the client may come back.
+    pub(crate) fn is_away(&self) -> bool {
+        self.away.load(Ordering::Relaxed)
+    }
+
+    /// Waits until somebody asks for the end of the connection.
+    pub(crate) async fn removed(&self) -> Removal {
+        let mut removal = self.removal.subscribe();
+        loop {
+            if let Some(removal) = removal.borrow_and_update().clone() {
+                return removal;
+            }
+            if removal.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+        }
+    }
+
+    /// Notes the ticket with which the client comes back.
+    pub(crate) fn hold(&self, ticket: Ticket) {
+        *self.ticket.lock().unwrap_or_else(PoisonError::into_inner) = ticket;
+    }
+
+    /// The ticket with which the client comes back.
+    pub(crate) fn ticket(&self) -> Ticket {
+        *self.ticket.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether others hear what the client says.
+    pub(crate) fn is_muted(&self) -> bool {
+        self.muted.load(Ordering::Relaxed)
+    }
+
+    /// Lets others hear what the client says, or not.
+    pub(crate) fn mute(&self, muted: bool) {
+        self.muted.store(muted, Ordering::Relaxed);
+    }
+
+    /// Where the client is; it may move.
+    pub(crate) fn address(&self) -> SocketAddr {
+        *self.address.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what was measured of the connection, and where it is.
+    pub(crate) fn note(&self, address: SocketAddr, figures: Figures) {
+        *self.address.lock().unwrap_or_else(PoisonError::into_inner) = address;
+        *self.figures.lock().unwrap_or_else(PoisonError::into_inner) = figures;
+    }
+
+    /// What was measured last.
+    pub(crate) fn figures(&self) -> Figures {
+        *self.figures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Seconds since the client came.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.since.elapsed().as_secs_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(number: u64, spectates: bool) -> Client {
+        let name = PlayerName::new("Ann").unwrap();
+        Client::new(number, name, ([127, 0, 0, 1], 5).into(), None, spectates)
+    }
+
+    #[tokio::test]
+    async fn places_are_counted_until_they_are_given_up() {
+        let clients = Clients::default();
+        let first = clients.enter(client(1, false), 1).unwrap();
+        let _watching = clients.enter(client(2, true), 1).unwrap();
+        assert!(clients.enter(client(3, false), 1).is_none());
+        assert_eq!((clients.players(), clients.list().len()), (1, 2));
+        clients.find(1).unwrap().remove(Removal::new(Reason::Removed, "spam"));
+        let removal = first.removed().await;
+        assert_eq!(removal.closing, ClosingReason::Removed(ChatLine::new("spam").unwrap()));
+        drop(first);
+        assert!(clients.find(1).is_none());
+        assert!(clients.enter(client(3, false), 1).is_some());
+    }
+
+    #[test]
+    fn who_is_to_go_is_not_merely_replaced() {
+        let client = client(1, false);
+        client.remove(Removal::replaced());
+        assert!(!client.is_removed());
+        client.remove(Removal::new(Reason::Removed, "spam"));
+        client.remove(Removal::replaced());
+        assert!(client.is_removed());
+    }
+
+    #[test]
+    fn a_reason_that_cannot_be_shown_is_replaced() {
+        for why in ["", "\u{202e}"] {
+            let removal = Removal::new(Reason::Removed, why);
+            assert!(removal.closing.to_string().contains("by the operator"));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+use std::io;
+
+use crate::error::StartError;
+
+/// Descriptors that a server needs to start and to answer a few pages: sockets,
+/// event loops, standard streams, a recording, and room for what libraries open.
+const NEEDED: usize = 40;
+
+/// Whether the system lets this process open enough files and sockets for what
+/// this package does. A library that lacks them later may panic.
+///
+/// # Errors
+/// [`StartError::Descriptors`].
+pub fn check() -> Result<(), StartError> {
+    let granted = granted(NEEDED);
+    let lacking = granted < NEEDED;
+    if lacking { Err(StartError::Descriptors { granted, needed: NEEDED }) } else { Ok(()) }
+}
+
+/// How many of `wanted` more descriptors the system grants.
+#[cfg(unix)]
+fn granted(wanted: usize) -> usize {
+    use std::os::fd::AsFd;
+
+    /// This process has too many, or all together have.
+    const TOO_MANY: [i32; 2] = [libc::EMFILE, libc::ENFILE];
+    let mut held = Vec::new();
+    while held.len() < wanted {
+        match io::stderr().as_fd().try_clone_to_owned() {
+            Ok(descriptor) => held.push(descriptor),
+            Err(error) if error.raw_os_error().is_some_and(|code| TOO_MANY.contains(&code)) => {
+                break;
+            }
+            // Then this is not the way to find out.
+            Err(_) => return wanted,
+        }
+    }
+    held.len()
+}
+
+/// The same where there is no such limit.
+#[cfg(not(unix))]
+fn granted(wanted: usize) -> usize {
+    wanted
+}

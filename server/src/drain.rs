@@ -1,0 +1,60 @@
+//! Draining: the time between the wish that the server should end and its end,
+//! in which nobody joins and those who play may finish: their round, at most.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use proto::Time;
+use proto::control::{ChatLine, MatchEvent, RoundPhase};
+use tokio::time::sleep;
+use tracing::info;
+
+use crate::network::Lobby;
+
+/// Time between two looks at whether somebody still plays.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What is left of a longer time when the players are told once more.
+const LAST_CALL: Duration = Duration::from_secs(10);
+
+/// Waits until the server is asked to drain, tells the players, and returns when
+/// the last of them has left, their round is over, or their time.
+pub(crate) async fn run(lobby: Arc<Lobby>) {
+    lobby.stop.drain_requested().await;
+    let Some(mut left) = lobby.stop.draining() else { return };
+    let players = lobby.clients.players();
+    info!(players, seconds = left.as_secs_f64(), "draining: nobody may join any more");
+    if players > 0 {
+        announce(&lobby, left, lobby.rounds.standing().rules.ends());
+    }
+    let (mut last_call, mut over) = (left > LAST_CALL, None::<Time>);
+    while !left.is_zero() && lobby.clients.players() > 0 {
+        if last_call && left <= LAST_CALL {
+            last_call = false;
+            announce(&lobby, left, false);
+        }
+        sleep(LOOK.min(left)).await;
+        // None once all are asked to end: there is nothing left to wait for.
+        left = lobby.stop.draining().unwrap_or_default();
+        // A little before the match would go on in the next world.
+        over = over.or_else(|| end_of_intermission(&lobby));
+        let until_over = over.map_or(Duration::MAX, |over| over.since(lobby.now() + LOOK));
+        left = left.min(until_over);
+    }
+    info!(players = lobby.clients.players(), "drained");
+}
+
+/// When the intermission ends, once the round is over.
+fn end_of_intermission(lobby: &Lobby) -> Option<Time> {
+    let standing = lobby.rounds.standing();
+    standing.ends.filter(|_| standing.phase == RoundPhase::Intermission)
+}
+
+fn announce(lobby: &Lobby, left: Duration, round_ends: bool) {
+    let or_before = if round_ends { ", or after this round" } else { "" };
+    let line = format!("The server shuts down in {} s{or_before}", left.as_secs_f64().ceil());
+    // A short line of letters and digits is always fit to be shown.
+    if let Ok(line) = ChatLine::new(&line) {
+        lobby.announce(MatchEvent::Announced { line });
+    }
+}

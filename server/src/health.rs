@@ -1,0 +1,133 @@
+//! `server health`: asks a running server whether its match is alive. For a
+//! container's health check, whose image has no other program that could.
+
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::time::Duration;
+
+use clap::Args;
+use thiserror::Error;
+
+use crate::options::default_http;
+
+/// How long the server may take to answer: less than what Docker grants a check.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// More than the answer has.
+const LONGEST_ANSWER: u64 = 4096;
+
+/// Which server to ask.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct HealthOptions {
+    /// TCP address of the server's pages; one that stands for all of this machine's
+    /// is asked at its loopback address
+    #[arg(long, value_name = "ADDR", env = "ARENA_HTTP", default_value_t = default_http())]
+    pub http: SocketAddr,
+}
+
+/// Why a server is not healthy.
+#[derive(Debug, Error)]
+pub enum HealthError {
+    /// It does not answer.
+    #[error("http://{address}/healthz does not answer: {source}")]
+    Silent {
+        /// Who was asked.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It says so itself, or is no server of ours.
+    #[error("http://{address}/healthz answers {answer:?}")]
+    Unhealthy {
+        /// Who was asked.
+        address: SocketAddr,
+        /// What it says.
+        answer: String,
+    },
+}
+
+/// Asks the server whether its match is alive.
+///
+/// # Errors
+/// It says that it is not, or does not answer within two seconds.
+pub fn health(options: &HealthOptions) -> Result<(), HealthError> {
+    let address = reachable(options.http);
+    let answer = ask(address).map_err(|source| HealthError::Silent { address, source })?;
+    let status = answer.strip_prefix("HTTP/1.").and_then(|rest| rest.split(' ').nth(1));
+    if status == Some("200") {
+        return Ok(());
+    }
+    // What it says for people, or else the whole of it.
+    let text = answer.split_once("\r\n\r\n").map_or(answer.as_str(), |(_, body)| body);
+    Err(HealthError::Unhealthy { address, answer: text.trim().to_owned() })
+}
+
+/// Where a server that listens on this address can be reached from here.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let loopback: IpAddr = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    (loopback, address.port()).into()
+}
+
+fn ask(address: SocketAddr) -> io::Result<String> {
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    // Version 1.0, in which an answer ends with its connection.
+    stream.write_all(b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n")?;
+    let mut answer = Vec::new();
+    stream.take(LONGEST_ANSWER).read_to_end(&mut answer)?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// What is found of a server that gives this answer to one request.
+    fn found(answer: &'static [u8]) -> Result<(), HealthError> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = [0; 200];
+            let length = stream.read(&mut request).unwrap();
+            assert!(request[..length].starts_with(b"GET /healthz HTTP/1.0\r\n"));
+            stream.write_all(answer).unwrap();
+        });
+        health(&HealthOptions { http: (Ipv4Addr::UNSPECIFIED, port).into() })
+    }
+
+    #[test]
+    fn only_a_server_that_says_so_is_healthy() {
+        found(b"HTTP/1.0 200 OK\r\ncontent-length: 3\r\n\r\nok\n").unwrap();
+        for (answer, says) in [
+            (
+                &b"HTTP/1.0 503 Service Unavailable\r\n\r\nthe last tick was 4.0 s ago\n"[..],
+                "4.0 s",
+            ),
+            (b"HTTP/1.0 404 Not Found\r\n\r\n", "\"\""),
+            (b"SSH-2.0-OpenSSH 200 \xff", "OpenSSH"),
+            (b"", "\"\""),
+        ] {
+            let error = found(answer).unwrap_err().to_string();
+            assert!(error.contains(says) && error.contains("127.0.0.1"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_or_says_nothing_is_not_healthy() {
+        let listener = TcpListener::bind("[::1]:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let http = (Ipv6Addr::UNSPECIFIED, address.port()).into();
+        let silent = health(&HealthOptions { http }).unwrap_err();
+        assert!(matches!(silent, HealthError::Silent { address: asked, .. } if asked == address));
+        drop(listener);
+        assert!(health(&HealthOptions { http }).is_err());
+    }
+}

@@ -1,0 +1,191 @@
+//! A level: a world that is played, and all that belongs to it alone. Another map is
+//! another level, and so is another round on the same map; the server, its connections
+//! and the numbering of ticks go on.
+
+use std::num::NonZeroU16;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use proto::control::{MapHash, MapName, MatchEvent};
+use proto::map_transfer::announce;
+use proto::quantise::WorldBounds;
+use proto::server::Terms;
+use proto::{MAX_ENTITIES, Tick};
+use sim::World;
+use tokio::sync::broadcast;
+
+use crate::error::StartError;
+use crate::http::{self, Layers};
+use crate::map_file;
+use crate::network;
+use crate::options::Options;
+use crate::sessions::Sessions;
+use crate::tick_thread::Curiosity;
+
+/// What belongs to a world that is played.
+pub(crate) struct Level {
+    /// The first is 0; later ones have greater numbers.
+    pub(crate) number: u64,
+    /// What every client is told.
+    pub(crate) terms: Arc<Terms>,
+    /// What spectators are told.
+    pub(crate) spectator_terms: Arc<Terms>,
+    /// The compiled map, for clients that lack it.
+    pub(crate) map: Bytes,
+    /// The map itself.
+    pub(crate) world_map: Arc<maps::World>,
+    /// The map and the models, for whoever draws them: `/scene`.
+    pub(crate) scene: Bytes,
+    /// What a page can lay over the match.
+    pub(crate) layers: Layers,
+    /// Who plays.
+    pub(crate) sessions: Sessions,
+    /// What happens in the match, for everybody to hear.
+    pub(crate) events: broadcast::Sender<(Tick, MatchEvent)>,
+    /// Whether nobody moves any more: the round is over.
+    pub(crate) frozen: AtomicBool,
+    /// Time that loading or compiling the map took.
+    pub(crate) load_time: Duration,
+    /// The phase that the match is in, for those who come in.
+    phase: Mutex<Option<MatchEvent>>,
+}
+
+/// A level that is ready to be played.
+pub(crate) struct Prepared {
+    pub(crate) level: Arc<Level>,
+    pub(crate) world: World,
+    pub(crate) config: sim::Config,
+    /// Props that the world begins with.
+    pub(crate) props: usize,
+}
+
+/// Makes levels by the options of a server.
+#[derive(Clone)]
+pub(crate) struct LevelMaker {
+    tick_rate: u32,
+    snapshot_rate: Option<u32>,
+    spectator_rate: u32,
+    objects: u32,
+    seed: u64,
+    sim_threads: u16,
+    max_players: u16,
+    curiosity: Arc<Curiosity>,
+}
+
+impl std::fmt::Debug for Level {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Level {} ({})", self.number, self.terms.map_name)
+    }
+}
+
+impl Level {
+    /// The phase that the match is in, if there are phases.
+    pub(crate) fn phase(&self) -> Option<MatchEvent> {
+        self.phase.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes the phase that the match is in now.
+    pub(crate) fn enter_phase(&self, phase: MatchEvent) {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = Some(phase);
+    }
+}
+
+impl LevelMaker {
+    pub(crate) fn new(options: &Options, curiosity: Arc<Curiosity>) -> Self {
+        Self {
+            tick_rate: options.tick_rate,
+            snapshot_rate: options.snapshot_rate,
+            spectator_rate: options.spectator_rate.min(options.tick_rate),
+            objects: options.objects,
+            seed: options.seed,
+            sim_threads: options.sim_threads,
+            max_players: options.max_players,
+            curiosity,
+        }
+    }
+
+    /// Loads or compiles the map that `asked` means, and sets a world up in it.
+    pub(crate) fn make(&self, asked: &str, number: u64) -> Result<Prepared, StartError> {
+        let path = map_file::find(asked, &map_file::folders())?;
+        let loading = Instant::now();
+        let map = Arc::new(map_file::load(&path)?);
+        self.set_up(map, number, loading.elapsed())
+    }
+
+    /// Sets a world up in `map`.
+    pub(crate) fn set_up(
+        &self,
+        map: Arc<maps::World>,
+        number: u64,
+        load_time: Duration,
+    ) -> Result<Prepared, StartError> {
+        let name = map.name().to_owned();
+        let setup = |source| StartError::Setup { map: name.clone(), source };
+        let bounds = map.bounds();
+        let bounds = WorldBounds::covering(bounds.min, bounds.max)
+            .map_err(|source| StartError::Bounds { map: name.clone(), source })?;
+        let players = self.max_players;
+        let config = sim::Config {
+            tick_rate: self.tick_rate,
+            // Rounds on one map are not all alike.
+            seed: self.seed.wrapping_add(number),
+            objects: self.objects,
+            max_players: players,
+        };
+        // Before the work of scattering them all.
+        let wanted = self.objects as usize;
+        if wanted + usize::from(players) > MAX_ENTITIES {
+            return Err(StartError::TooManyEntities { props: wanted, players });
+        }
+        let models = maps::model::shipped();
+        let mut world =
+            World::new(Arc::clone(&map), models.clone().into(), config).map_err(setup)?;
+        world.set_threads(self.sim_threads);
+        for warning in world.warnings() {
+            tracing::warn!("map {name}: {warning}");
+        }
+        let props = world.counters().entities as usize;
+        if props + usize::from(players) > MAX_ENTITIES {
+            return Err(StartError::TooManyEntities { props, players });
+        }
+        let rate = |rate: u32| u16::try_from(rate).ok().and_then(NonZeroU16::new);
+        let tick_rate =
+            rate(self.tick_rate).ok_or_else(|| setup(sim::SetupError::TickRate(self.tick_rate)))?;
+        let snapshots = self.snapshot_rate.unwrap_or(self.tick_rate);
+        let snapshot_rate = rate(snapshots).filter(|rate| *rate <= tick_rate);
+        let snapshot_rate =
+            snapshot_rate.ok_or(StartError::SnapshotRate { snapshots, ticks: self.tick_rate })?;
+        let bytes = map.to_bytes();
+        if announce(&bytes).is_none() {
+            return Err(StartError::TooLarge { map: name, bytes: bytes.len() });
+        }
+        let terms = Terms {
+            tick_rate,
+            snapshot_rate,
+            map: MapHash(map.hash()),
+            map_name: MapName::new(&name),
+            bounds,
+            player_limit: players,
+        };
+        let spectator_rate = rate(self.spectator_rate).unwrap_or(snapshot_rate);
+        let spectator_terms = Terms { snapshot_rate: spectator_rate, ..terms.clone() };
+        let layers = Layers::new(&map, &models, Arc::clone(&self.curiosity)).map_err(setup)?;
+        let level = Level {
+            number,
+            terms: Arc::new(terms),
+            spectator_terms: Arc::new(spectator_terms),
+            map: bytes.into(),
+            scene: http::scene::of(&map, &models),
+            world_map: map,
+            layers,
+            sessions: Sessions::default(),
+            events: broadcast::Sender::new(network::EVENTS_WAITING),
+            frozen: AtomicBool::new(false),
+            load_time,
+            phase: Mutex::default(),
+        };
+        Ok(Prepared { level: Arc::new(level), world, config, props })
+    }
+}

@@ -1,0 +1,141 @@
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::lost::LostLine;
+
+/// Most bytes that wait to be written: several thousand lines, more than any
+/// burst of a healthy server.
+pub(super) const CAPACITY: usize = 1 << 20;
+
+/// How long the writer waits at most for lines before it looks around.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Lines that wait to be written. Appending never waits for the writer: the lock
+/// is held for a copy of a line or a swap of two buffers.
+pub(super) struct Queue {
+    waiting: Mutex<Waiting>,
+    /// Wakes the writer.
+    filled: Condvar,
+    /// Wakes whoever waits for a flush.
+    flushed: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    lines: Vec<u8>,
+    /// Lines dropped since the writer last took some.
+    dropped: u64,
+    /// Flushes asked for, and those that are done.
+    flushes: [u64; 2],
+}
+
+/// What the writer took along with the lines.
+pub(super) struct Taken {
+    /// Lines that were dropped after those.
+    pub(super) dropped: u64,
+    /// The flush to be reported once they are written, if one was asked for.
+    pub(super) flush: Option<u64>,
+}
+
+impl Queue {
+    pub(super) fn new() -> Arc<Self> {
+        let (filled, flushed) = (Condvar::new(), Condvar::new());
+        Arc::new(Self { waiting: Mutex::default(), filled, flushed })
+    }
+
+    /// Appends a line with its line break, or drops and counts it if there is no
+    /// room.
+    pub(super) fn push(&self, line: &[u8]) {
+        let mut waiting = self.lock();
+        if waiting.lines.len() + line.len() > CAPACITY {
+            waiting.dropped += 1;
+            LostLine::QueueFull.count(1);
+            return;
+        }
+        waiting.lines.extend_from_slice(line);
+        self.filled.notify_one();
+    }
+
+    /// Moves what waits into `batch`, which is empty; waits up to a second for it.
+    pub(super) fn take(&self, batch: &mut Vec<u8>) -> Taken {
+        let idle = |waiting: &mut Waiting| {
+            waiting.lines.is_empty() && waiting.dropped == 0 && !waiting.is_flush_due()
+        };
+        let waited = self.filled.wait_timeout_while(self.lock(), LOOK, idle);
+        let (mut waiting, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        std::mem::swap(&mut waiting.lines, batch);
+        let flush = waiting.is_flush_due().then_some(waiting.flushes[0]);
+        Taken { dropped: std::mem::take(&mut waiting.dropped), flush }
+    }
+
+    /// Says that a flush is done.
+    pub(super) fn flushed(&self, flush: u64) {
+        self.lock().flushes[1] = flush;
+        self.flushed.notify_all();
+    }
+
+    /// Waits until the writer has dealt with all that was appended before, but no
+    /// longer than `limit`.
+    pub(super) fn flush(&self, limit: Duration) {
+        let mut waiting = self.lock();
+        waiting.flushes[0] += 1;
+        let own = waiting.flushes[0];
+        self.filled.notify_one();
+        // Whether it came about or not, the wait is over.
+        let _ = self.flushed.wait_timeout_while(waiting, limit, |waiting| waiting.flushes[1] < own);
+    }
+
+    /// What formatted lines are written to.
+    pub(super) fn writer(self: Arc<Self>) -> LineWriter {
+        LineWriter(self)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    fn is_flush_due(&self) -> bool {
+        self.flushes[1] < self.flushes[0]
+    }
+}
+
+/// Appends whatever is written to it at once, which the formatter does a line at
+/// a time. It never fails.
+pub(super) struct LineWriter(Arc<Queue>);
+
+impl io::Write for LineWriter {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.push(line);
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_dropped_and_counted_and_the_rest_keeps_its_order() {
+        let queue = Queue::new();
+        let long = [b'x'; CAPACITY / 4];
+        for _ in 0..6 {
+            queue.push(&long);
+        }
+        let mut batch = Vec::new();
+        let taken = queue.take(&mut batch);
+        assert_eq!((batch.len(), taken.dropped), (CAPACITY, 2));
+        assert!(taken.flush.is_none());
+        queue.push(b"one\n");
+        queue.push(b"two\n");
+        batch.clear();
+        assert_eq!(queue.take(&mut batch).dropped, 0);
+        assert_eq!(batch, b"one\ntwo\n");
+    }
+}

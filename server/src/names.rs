@@ -1,0 +1,70 @@
+//! Names that nobody can take for another's: of two that look alike, the later one gets
+//! a number.
+
+use proto::control::{MAX_NAME_CHARS, PlayerName};
+use unicode_normalization::UnicodeNormalization;
+use unicode_security::confusable_detection::skeleton;
+
+/// Numbers that are tried; more players than that have no names alike.
+const NUMBERS: std::ops::RangeInclusive<u32> = 2..=9_999;
+
+/// What is left of a name when everything is taken away that people overlook: width,
+/// case, white space, and which of several letters of one shape it is (UTS 39).
+fn looks(name: &str) -> String {
+    let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
+    let skeleton: String = skeleton(&folded).collect();
+    // Once more: what a letter looks like may be a capital.
+    let skeleton = skeleton.nfkc().flat_map(char::to_lowercase);
+    skeleton.filter(|letter| !letter.is_whitespace()).collect()
+}
+
+/// `wanted`, or the first name of that and a number that looks like none of `others`.
+pub(crate) fn unlike<'a>(
+    wanted: &PlayerName,
+    others: impl Iterator<Item = &'a PlayerName>,
+) -> PlayerName {
+    let taken: Vec<String> = others.map(|name| looks(name.as_str())).collect();
+    let is_free = |name: &PlayerName| !taken.contains(&looks(name.as_str()));
+    if is_free(wanted) {
+        return wanted.clone();
+    }
+    let numbered = |number: u32| {
+        let number = format!(" ({number})");
+        let room = MAX_NAME_CHARS - number.chars().count();
+        let kept: String = wanted.as_str().chars().take(room).collect();
+        PlayerName::new(&(kept.trim_end().to_owned() + &number)).ok()
+    };
+    NUMBERS.filter_map(numbered).find(is_free).unwrap_or_else(|| wanted.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> PlayerName {
+        PlayerName::new(text).unwrap()
+    }
+
+    #[test]
+    fn names_that_look_alike_get_numbers_and_others_do_not() {
+        let others = [name("Admin"), name("paypal"), name("Ann"), name("Ann (2)")];
+        let unlike = |text: &str| unlike(&name(text), others.iter()).as_str().to_owned();
+        // Cyrillic, full width, another case, and a blank.
+        for imitation in ["Аdmin", "Ａｄｍｉｎ", "aDMIN", "A dmin"] {
+            assert!(unlike(imitation).ends_with(" (2)"), "{imitation}: {}", unlike(imitation));
+        }
+        assert_eq!(unlike("pаypаl"), "pаypаl (2)");
+        assert_eq!(unlike("Ann"), "Ann (3)");
+        for own in ["Anna", "名前", "Jürgen", "bot 7"] {
+            assert_eq!(unlike(own), own);
+        }
+    }
+
+    #[test]
+    fn a_number_has_room_in_the_longest_name() {
+        let long = name(&"x".repeat(MAX_NAME_CHARS));
+        let numbered = unlike(&long, std::iter::once(&long));
+        assert!(numbered.as_str().ends_with("x (2)"), "{numbered}");
+        assert_eq!(numbered.as_str().chars().count(), MAX_NAME_CHARS);
+    }
+}

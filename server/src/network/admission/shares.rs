@@ -1,0 +1,90 @@
+use std::net::IpAddr;
+use std::time::Duration;
+
+use crate::options::AddressOptions;
+use crate::token_bucket::Rate;
+
+/// Connections that may be unfinished (opening, or saying goodbye) at once: enough
+/// for every player to come back at once, few enough to bound a flood.
+pub(crate) const UNFINISHED: usize = 64;
+
+/// Of those, connections of one address: several players behind one router who
+/// come back at once.
+pub(super) const UNFINISHED_PER_ADDRESS: usize = 16;
+
+/// Unfinished connections from which on newcomers must prove their address.
+pub(super) const UNPROVEN: usize = 16;
+
+/// The same for those of one address.
+pub(super) const UNPROVEN_PER_ADDRESS: usize = 4;
+
+/// Handshakes that begin without a proof of the address, of all: one that is broken off
+/// at once stays a connection for the 15 s of the idle time-out, so there are some 200 of
+/// those at most, fewer than half of all that a server for a few players holds.
+pub(super) const UNPROVEN_HANDSHAKES: Rate = Rate { per_second: 10.0, burst: 64.0 };
+
+/// The same of one address, so that one uses up no more than a share.
+pub(super) const UNPROVEN_HANDSHAKES_PER_ADDRESS: Rate = Rate { per_second: 2.0, burst: 32.0 };
+
+/// Handshakes of one address. Each takes about a millisecond of the network thread.
+pub(super) const HANDSHAKES: Rate = Rate { per_second: 1.0, burst: 30.0 };
+
+/// The same of an exempt one: a swarm of hundreds may come at once.
+pub(super) const EXEMPT_HANDSHAKES: Rate = Rate { per_second: 50.0, burst: 512.0 };
+
+/// Joins of one address, as a player or spectator: twelve a minute.
+pub(super) const JOINS: Rate = Rate { per_second: 0.2, burst: 12.0 };
+
+/// Bytes of control streams from one address. A client says hello, a chat line now
+/// and then, and goodbye.
+pub(super) const CONTROL: Rate = Rate { per_second: 2048.0, burst: 16384.0 };
+
+/// The part of those that each connection has whatever others of its address send.
+pub(super) const CONTROL_PART: Rate = Rate { per_second: 512.0, burst: 4096.0 };
+
+/// Bytes of speech of one address, which everybody is sent: a short line a second.
+pub(super) const CHAT: Rate = Rate { per_second: 100.0, burst: 1000.0 };
+
+/// Bytes of speech of a whole match: a tenth of what a client on a slow line is sent
+/// (`--client-budget`), and more than anybody can read.
+pub(super) const MATCH_CHAT: Rate = Rate { per_second: 1000.0, burst: 4000.0 };
+
+/// Bytes of map downloads of one address: a large map to each of its players at
+/// once, and one every ten seconds.
+pub(super) const MAPS: Rate = Rate { per_second: 256.0 * 1024.0, burst: 8.0 * 1024.0 * 1024.0 };
+
+/// Bytes of map downloads of all together: far less than a match of a full server
+/// on a 100 Mbit/s line leaves.
+pub(super) const MATCH_MAPS: Rate =
+    Rate { per_second: 4.0 * 1024.0 * 1024.0, burst: 1024.0 * 1024.0 };
+
+/// Addresses that are remembered, some 250 bytes each.
+pub(super) const REMEMBERED: usize = 8192;
+
+/// Time from a player's leaving until another one of the same address is let in:
+/// leaving and joining is no way to be whole again.
+pub(super) const REJOIN_DELAY: Duration = Duration::from_secs(3);
+
+/// What an operator grants each address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shares {
+    /// Players; 0 for any number.
+    pub(super) players: u16,
+    /// Spectators; 0 for any number.
+    pub(super) spectators: u16,
+    exempt: Vec<IpAddr>,
+}
+
+impl From<&AddressOptions> for Shares {
+    fn from(options: &AddressOptions) -> Self {
+        let exempt = options.address_exempt.iter().map(IpAddr::to_canonical).collect();
+        Self { players: options.address_players, spectators: options.address_spectators, exempt }
+    }
+}
+
+impl Shares {
+    /// Whether an address may have any number of players and connections.
+    pub(super) fn is_exempt(&self, address: IpAddr) -> bool {
+        self.exempt.contains(&address.to_canonical())
+    }
+}

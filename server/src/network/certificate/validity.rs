@@ -1,0 +1,133 @@
+/// When a certificate begins and ends to be valid, in seconds since 1970, as its
+/// `notBefore` and `notAfter` say (RFC 5280, section 4.1.2.5); `None` if that cannot
+/// be found in `certificate`, in DER.
+pub(super) fn validity(certificate: &[u8]) -> Option<[i64; 2]> {
+    let (mut signed, _) = element(certificate, SEQUENCE)?;
+    let mut fields = take(&mut signed, SEQUENCE)?;
+    // The version may be left out; serial number, algorithm and issuer may not.
+    if fields.first() == Some(&VERSION) {
+        take(&mut fields, VERSION)?;
+    }
+    take(&mut fields, INTEGER)?;
+    take(&mut fields, SEQUENCE)?;
+    take(&mut fields, SEQUENCE)?;
+    let mut validity = take(&mut fields, SEQUENCE)?;
+    Some([time(&mut validity)?, time(&mut validity)?])
+}
+
+const INTEGER: u8 = 0x02;
+const UTC_TIME: u8 = 0x17;
+const GENERALIZED_TIME: u8 = 0x18;
+const SEQUENCE: u8 = 0x30;
+const VERSION: u8 = 0xA0;
+
+/// The content of the first element of `bytes`, which has to have this tag, and what
+/// follows it.
+fn element(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
+    let (&[found, length], rest) = bytes.split_first_chunk()?;
+    if found != tag {
+        return None;
+    }
+    let (length, rest) = match length {
+        0..=0x7F => (usize::from(length), rest),
+        // As many bytes of length; a certificate has no need of more.
+        0x81..=0x83 => {
+            let (digits, rest) = rest.split_at_checked(usize::from(length - 0x80))?;
+            (digits.iter().fold(0, |sum, &digit| sum << 8 | usize::from(digit)), rest)
+        }
+        _ => return None,
+    };
+    rest.split_at_checked(length)
+}
+
+/// The same, leaving in `bytes` what follows.
+fn take<'a>(bytes: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
+    let (content, rest) = element(bytes, tag)?;
+    *bytes = rest;
+    Some(content)
+}
+
+/// The time that `bytes` begin with, leaving what follows it.
+fn time(bytes: &mut &[u8]) -> Option<i64> {
+    let tag = *bytes.first()?;
+    let digits = take(bytes, tag)?.strip_suffix(b"Z")?;
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let number =
+        |digits: &[u8]| digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
+    let (year, rest) = match (tag, digits.len()) {
+        // Two digits stand for 1950 to 2049.
+        (UTC_TIME, 12) => {
+            let year = number(&digits[..2]);
+            (if year < 50 { 2000 + year } else { 1900 + year }, &digits[2..])
+        }
+        (GENERALIZED_TIME, 14) => (number(&digits[..4]), &digits[4..]),
+        _ => return None,
+    };
+    let [month, day, hour, minute, second] =
+        [0, 2, 4, 6, 8].map(|begin| number(&rest[begin..begin + 2]));
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    Some(((days_since_1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
+}
+
+/// Days from the first of January 1970 to a day of the Gregorian calendar.
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    // Years that begin in March end with the day that leap years add.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    let days_before_month = (153 * month + 2) / 5;
+    // From the first of March of the year 0 to 1970.
+    year * 365 + leap_days + days_before_month + day - 1 - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+
+    use super::*;
+
+    const DAY: i64 = 24 * 3600;
+
+    fn certificate_until(year: i32, month: u8, day: u8) -> Vec<u8> {
+        let mut parameters = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        parameters.not_before = date_time_ymd(1970, 1, 1);
+        parameters.not_after = date_time_ymd(year, month, day);
+        parameters.self_signed(&KeyPair::generate().unwrap()).unwrap().der().to_vec()
+    }
+
+    #[test]
+    fn the_end_of_a_certificate_is_found_in_both_ways_to_write_it() {
+        for ((year, month, day), seconds) in [
+            ((1970, 1, 2), DAY),
+            ((2000, 2, 29), 951_782_400),
+            ((2000, 3, 1), 951_868_800),
+            ((2038, 1, 19), 2_147_472_000),
+            // From 2050 on with four digits.
+            ((2049, 12, 31), 2_524_521_600),
+            ((2050, 1, 1), 2_524_608_000),
+            ((2100, 3, 1), 4_107_542_400),
+        ] {
+            let found = validity(&certificate_until(year, month, day));
+            assert_eq!(found, Some([0, seconds]), "{year}-{month}-{day}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_certificate_has_no_end() {
+        let certificate = certificate_until(2030, 1, 1);
+        for length in 0..certificate.len() {
+            assert_eq!(validity(&certificate[..length]), None, "{length} bytes");
+        }
+        // And no byte that is changed brings it down.
+        for index in 0..certificate.len() {
+            for byte in [0, 0x30, 0x7F, 0x80, 0x83, 0x84, 0xFF] {
+                let mut wrong = certificate.clone();
+                wrong[index] = byte;
+                validity(&wrong);
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use proto::Tick;
+use proto::control::MatchEvent;
+use sim::EntityId;
+
+use crate::token_bucket::{Rate, TokenBucket};
+
+/// Lines that wait for one listener. More than a screen is read by nobody.
+const MOST_LINES: usize = 16;
+
+/// Bytes of a line beside its text: the frame, the tick, the speaker.
+const OVERHEAD: usize = 16;
+
+/// Share of a listener's budget that speech may take.
+const SHARE: f64 = 0.25;
+
+/// Seconds of that share that may come at once.
+const BURST: f64 = 2.0;
+
+/// What was said and one listener has not been sent yet. Where the listener's line
+/// or budget does not carry all of it, the oldest lines are left out: nobody is
+/// dropped, or sees fewer snapshots than they could, for what others say.
+pub(super) struct ChatQueue {
+    waiting: VecDeque<(Tick, MatchEvent)>,
+    rate: Rate,
+    spent: TokenBucket,
+}
+
+impl ChatQueue {
+    /// The queue of a listener who is sent so many bytes a second at most.
+    pub(super) fn new(budget: u32, now: Instant) -> Self {
+        let per_second = f64::from(budget) * SHARE;
+        let rate = Rate { per_second, burst: per_second * BURST };
+        Self { waiting: VecDeque::new(), rate, spent: TokenBucket::full(now) }
+    }
+
+    /// Adds what was said; true if an older line is left out for it.
+    pub(super) fn push(&mut self, tick: Tick, said: MatchEvent) -> bool {
+        self.waiting.push_back((tick, said));
+        let sheds = self.waiting.len() > MOST_LINES;
+        if sheds {
+            self.waiting.pop_front();
+        }
+        sheds
+    }
+
+    /// Forgets what a player said who is no longer there to be named; how many lines
+    /// that were.
+    pub(super) fn forget(&mut self, speaker: EntityId) -> usize {
+        let before = self.waiting.len();
+        self.waiting.retain(
+            |(_, said)| !matches!(said, MatchEvent::Said { player, .. } if *player == speaker),
+        );
+        before - self.waiting.len()
+    }
+
+    /// The oldest line, if the listener's budget carries it now.
+    pub(super) fn pop(&mut self, now: Instant) -> Option<(Tick, MatchEvent)> {
+        let (_, said) = self.waiting.front()?;
+        let text = match said {
+            MatchEvent::Said { line, .. } => line.as_str().len(),
+            _ => 0,
+        };
+        // The longest line passes whatever the budget is, after a while.
+        let bytes = ((text + OVERHEAD) as f64).min(self.rate.burst);
+        self.spent.take(self.rate, bytes, now).then(|| self.waiting.pop_front()).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proto::control::ChatLine;
+
+    use super::*;
+
+    const SPEAKER: EntityId = EntityId { slot: 3, generation: 1 };
+
+    fn said(text: &str) -> MatchEvent {
+        MatchEvent::Said { player: SPEAKER, line: ChatLine::new(text).unwrap() }
+    }
+
+    #[test]
+    fn what_a_listener_cannot_take_in_is_left_out_oldest_first() {
+        let now = Instant::now();
+        let mut queue = ChatQueue::new(16_000, now);
+        let shed = (0..100).filter(|n| queue.push(Tick(*n), said("hello"))).count();
+        assert_eq!(shed, 100 - MOST_LINES);
+        let told: Vec<_> = std::iter::from_fn(|| queue.pop(now)).map(|(tick, _)| tick.0).collect();
+        assert_eq!(told, (84..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn speech_takes_a_quarter_of_the_budget_at_most() {
+        let begin = Instant::now();
+        let mut queue = ChatQueue::new(1000, begin);
+        let text = "x".repeat(84);
+        let mut lines = 0;
+        for second in 0..60 {
+            (0..MOST_LINES).for_each(|_| _ = queue.push(Tick(0), said(&text)));
+            let now = begin + Duration::from_secs(second);
+            lines += std::iter::from_fn(|| queue.pop(now)).count();
+        }
+        // 250 bytes a second for a minute and half a kilobyte at once.
+        assert!((145..=155).contains(&lines), "{lines}");
+    }
+
+    #[test]
+    fn the_longest_line_passes_the_least_budget() {
+        let now = Instant::now();
+        let mut queue = ChatQueue::new(1000, now);
+        queue.push(Tick(0), said(&"\u{1F600}".repeat(160)));
+        assert!(queue.pop(now).is_some());
+    }
+
+    #[test]
+    fn who_left_is_not_quoted() {
+        let mut queue = ChatQueue::new(16_000, Instant::now());
+        queue.push(Tick(1), said("bye"));
+        assert_eq!(queue.forget(SPEAKER), 1);
+        assert!(queue.pop(Instant::now()).is_none());
+    }
+}

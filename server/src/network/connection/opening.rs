@@ -1,0 +1,95 @@
+//! From the first packet to a control stream: who is at the other end.
+
+use proto::control::Reason;
+use quinn::{Incoming, RecvStream, SendStream};
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+
+use crate::network::end::{DONE, End};
+use crate::network::{Lobby, flood, spectator};
+use crate::telemetry::Limit;
+
+/// What is said of a handshake of QUIC that did not come to its end in time; its first
+/// packets are padded.
+const TOO_LONG: &str = "it took too long: the line is too slow, or carries no datagrams of 1200 \
+                          bytes, the least that QUIC needs";
+
+/// Who is at the other end of a new connection.
+pub(super) enum Opened {
+    /// A client, with its control stream.
+    Client(quinn::Connection, SendStream, RecvStream),
+    /// A browser that speaks HTTP/3.
+    Browser(quinn::Connection),
+}
+
+/// Closes a connection when its task ends, however that comes about and whoever else
+/// holds a clone of it: `web_transport_quinn` starts tasks that do.
+pub(super) struct ClosesWhenDropped(pub(super) quinn::Connection);
+
+impl Drop for ClosesWhenDropped {
+    fn drop(&mut self) {
+        self.0.close(DONE, b"");
+    }
+}
+
+fn failed(error: impl ToString) -> End {
+    End::with_detail(Reason::HandshakeFailed, error)
+}
+
+/// Waits for the handshake of QUIC.
+pub(super) async fn shake_hands(
+    incoming: Incoming,
+    deadline: Instant,
+    eviction: &Notify,
+    lobby: &Lobby,
+) -> Result<quinn::Connection, End> {
+    let handshake = async { incoming.accept()?.await };
+    tokio::select! {
+        connection = timeout_at(deadline, handshake) => {
+            connection.map_err(|_| failed(TOO_LONG))?.map_err(failed)
+        }
+        () = eviction.notified() => Err(evicted(lobby)),
+    }
+}
+
+/// Waits for the control stream of a client.
+pub(super) async fn open(
+    connection: quinn::Connection,
+    deadline: Instant,
+    eviction: &Notify,
+    lobby: &Lobby,
+) -> Result<Opened, End> {
+    if spectator::is_web(&connection) {
+        return Ok(Opened::Browser(connection));
+    }
+    let silent = |error| End::with_detail(Reason::NoHello, error);
+    let streams = tokio::select! {
+        streams = timeout_at(deadline, connection.accept_bi()) => streams,
+        end = interruption(&connection, eviction, lobby) => return Err(end),
+    };
+    let streams = streams.map_err(|_| silent("no control stream was opened".to_owned()))?;
+    let (send, receive) = streams.map_err(|error| silent(error.to_string()))?;
+    Ok(Opened::Client(connection, send, receive))
+}
+
+/// Why a connection that was pushed out ends; counted.
+fn evicted(lobby: &Lobby) -> End {
+    lobby.telemetry.network.limited(Limit::Unfinished);
+    End::with_detail(Reason::Overloaded, "its place was needed for a newer connection")
+}
+
+/// Waits until a connection must end whatever it is doing: it was pushed out, or its
+/// client sends more than any needs.
+pub(in crate::network) async fn interruption(
+    connection: &quinn::Connection,
+    eviction: &Notify,
+    lobby: &Lobby,
+) -> End {
+    tokio::select! {
+        () = eviction.notified() => evicted(lobby),
+        limit = flood::detect(connection, lobby.terms().tick_rate.get()) => {
+            lobby.telemetry.network.limited(limit);
+            End::flooding(limit)
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Why and how a connection ended: one [`Reason`] that is counted, logged and
+//! told, and what the connection was like when it ended.
+
+use std::net::SocketAddr;
+
+use proto::ProtocolError;
+use proto::control::{PlayerName, Reason, RefusalReason};
+use quinn::{ConnectionError, ReadError, VarInt};
+use sim::EntityId;
+use tracing::info;
+
+use super::feed::{Broken, Feed, Path};
+use crate::telemetry::{Connected, Limit};
+
+/// Application error code of a connection that ends by the rules; why, the
+/// control stream says.
+pub(super) const DONE: VarInt = VarInt::from_u32(0);
+
+/// Most characters of a detail that are kept: a client writes some of them.
+const MAX_DETAIL: usize = 200;
+
+/// Why a connection ends.
+#[derive(Debug)]
+pub(super) struct End {
+    /// What is counted.
+    pub(super) reason: Reason,
+    /// What is known beyond the reason, for the log.
+    pub(super) detail: Option<String>,
+    /// Whether the client can still be told why.
+    pub(super) is_heard: bool,
+    /// Code to close the connection with.
+    pub(super) code: VarInt,
+}
+
+impl End {
+    /// An end with more to say about it than its reason.
+    pub(super) fn with_detail(reason: Reason, detail: impl ToString) -> Self {
+        let detail = detail.to_string().chars().take(MAX_DETAIL).collect();
+        Self { detail: Some(detail), ..Self::from(reason) }
+    }
+
+    /// The end of a client that sends more than any client needs.
+    pub(super) fn flooding(limit: Limit) -> Self {
+        Self { is_heard: false, ..Self::with_detail(Reason::Flooding, limit.label()) }
+    }
+
+    /// What ended `connection`, or `otherwise` if it is still open.
+    pub(super) fn of(connection: &quinn::Connection, otherwise: Self) -> Self {
+        connection.close_reason().map_or(otherwise, |error| Self::from(&error))
+    }
+
+    /// The reason phrase to close the connection with.
+    pub(super) fn phrase(&self) -> String {
+        let code = self.reason.code();
+        match &self.detail {
+            Some(detail) if self.code != DONE => format!("{code}: {detail}"),
+            _ => code.to_owned(),
+        }
+    }
+
+    /// The same end of a client that has not joined: whatever became of the
+    /// connection, no hello was received.
+    pub(super) fn before_joining(self) -> Self {
+        if self.reason.refuses() {
+            return self;
+        }
+        let detail = self.detail.unwrap_or_else(|| self.reason.to_string());
+        Self { reason: Reason::NoHello, detail: Some(detail), ..self }
+    }
+
+    /// Logs that a connection came to nothing of which no session was made.
+    pub(super) fn log_without_session(&self, connected: &Connected, address: SocketAddr) {
+        info!(
+            reason = self.reason.code(),
+            detail = self.detail,
+            connection = connected.number(),
+            %address,
+            "refused: {}",
+            self.reason,
+        );
+    }
+}
+
+impl From<Reason> for End {
+    fn from(reason: Reason) -> Self {
+        let gone = [Reason::Left, Reason::Closed, Reason::Lost, Reason::Unread];
+        Self { reason, detail: None, is_heard: !gone.contains(&reason), code: DONE }
+    }
+}
+
+impl From<&RefusalReason> for End {
+    fn from(reason: &RefusalReason) -> Self {
+        Self::with_detail(Reason::from(reason), reason)
+    }
+}
+
+impl From<ProtocolError> for End {
+    fn from(error: ProtocolError) -> Self {
+        let code = VarInt::from_u32(error.code());
+        Self { code, is_heard: false, ..Self::with_detail(Reason::Malformed, error) }
+    }
+}
+
+impl From<Broken> for End {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::Silent => Reason::TimedOut.into(),
+            Broken::NoDatagrams => Reason::NoDatagrams.into(),
+            Broken::Unread => Reason::Unread.into(),
+            Broken::FellBehind => Reason::FellBehind.into(),
+        }
+    }
+}
+
+impl From<&ConnectionError> for End {
+    fn from(error: &ConnectionError) -> Self {
+        let reason = match error {
+            ConnectionError::ApplicationClosed(_) => Reason::Closed,
+            ConnectionError::TimedOut => Reason::TimedOut,
+            ConnectionError::LocallyClosed => Reason::Shutdown,
+            _ => Reason::Lost,
+        };
+        Self::with_detail(reason, error)
+    }
+}
+
+impl From<&ReadError> for End {
+    fn from(error: &ReadError) -> Self {
+        match error {
+            ReadError::ConnectionLost(error) => error.into(),
+            error => Self::with_detail(Reason::Closed, error),
+        }
+    }
+}
+
+/// Who a connection was, for the log.
+pub(super) struct Client<'a> {
+    /// What it was: `player`, `spectator`, or none yet.
+    pub(super) role: Option<&'static str>,
+    /// The entity of a player.
+    pub(super) player: Option<EntityId>,
+    /// What it wants to be called, if it said so.
+    pub(super) name: Option<&'a PlayerName>,
+    /// Its connection.
+    pub(super) connected: &'a Connected,
+}
+
+impl<P: Path> Feed<'_, P> {
+    /// Logs why and how a client's connection ended; `players` are left.
+    pub(super) fn log_end(&mut self, client: &Client<'_>, end: &End, players: usize) {
+        let now = self.lobby.now();
+        let silence = now.since(self.session.last_received()).as_secs_f64();
+        let tick_rate = f64::from(self.level.terms.tick_rate.get());
+        let stats = self.path.connection().stats();
+        // Each expansion is a place of its own in the code, with an allowance of its own:
+        // many who are refused must not hide who left.
+        macro_rules! log {
+            ($($message:tt)*) => {
+                info!(
+                    reason = end.reason.code(),
+                    detail = end.detail,
+                    connection = client.connected.number(),
+                    address = %self.path.connection().remote_address(),
+                    slot = client.player.map(|player| player.slot),
+                    generation = client.player.map(|player| player.generation),
+                    name = client.name.map(PlayerName::as_str),
+                    seconds = tenths(client.connected.age().as_secs_f64()),
+                    ticks_unheard = (silence * tick_rate) as u64,
+                    rtt_ms = tenths(stats.path.rtt.as_secs_f64() * 1000.0),
+                    packets_sent = stats.path.sent_packets,
+                    packets_lost = stats.path.lost_packets,
+                    bytes_sent = stats.udp_tx.bytes,
+                    bytes_received = stats.udp_rx.bytes,
+                    budget_bytes = self.budget.available(now),
+                    players,
+                    $($message)*
+                )
+            };
+        }
+        match client.role {
+            Some(role) => log!("{role} left: {}", end.reason),
+            None => log!("refused: {}", end.reason),
+        }
+    }
+}
+
+/// Rounded to a tenth, as a log line is read.
+fn tenths(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::DatagramError;
+
+    use super::*;
+
+    #[test]
+    fn a_client_that_goes_before_its_hello_is_refused_for_want_of_one() {
+        let gone = End::from(&ConnectionError::Reset).before_joining();
+        assert_eq!((gone.reason, gone.detail.as_deref()), (Reason::NoHello, Some("reset by peer")));
+        let gone = End::from(Reason::TimedOut).before_joining();
+        assert_eq!(gone.reason, Reason::NoHello);
+        assert!(gone.detail.unwrap().contains("too long"));
+        for reason in Reason::ALL {
+            assert!(End::from(reason).before_joining().reason.refuses(), "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn a_close_begins_with_the_code_and_details_are_bounded() {
+        let end = End::from(ProtocolError::Datagram(DatagramError::Truncated));
+        assert_eq!(end.code, VarInt::from_u32(4));
+        assert!(end.phrase().starts_with("malformed: datagram: "), "{}", end.phrase());
+        assert_eq!(End::from(&RefusalReason::BadName).phrase(), "bad_name");
+        let long = End::with_detail(Reason::Closed, "ä".repeat(5000));
+        assert_eq!(long.detail.unwrap().chars().count(), MAX_DETAIL);
+    }
+}

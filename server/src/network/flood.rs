@@ -1,0 +1,161 @@
+use std::time::{Duration, Instant};
+
+use quinn::{Connection, ConnectionStats};
+
+use crate::telemetry::Limit;
+use crate::token_bucket::{Rate, TokenBucket};
+
+/// How often a connection is looked at. A flood lasts no longer, and little more
+/// than its burst.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Commands a second for each tick: a client sends one a tick.
+const COMMANDS_PER_TICK: f64 = 4.0;
+
+/// Slowest tick rate that counts: acknowledgements are no fewer below it.
+const LEAST_RATE: u16 = 30;
+
+/// Seconds of that which a client may send at once: after a stall of the server, or over
+/// a line that held them, the commands of as long as the idle time-out arrive together.
+const BURST: f64 = 5.0;
+
+/// UDP datagrams, beyond one for each that the server sends: a client acknowledges
+/// those.
+const PACKETS: Rate = Rate { per_second: 512.0, burst: 2048.0 };
+
+/// Bytes of UDP datagrams, beyond [`ACKNOWLEDGEMENT`] for each that the server sends.
+const BYTES: Rate = Rate { per_second: 64.0 * 1024.0, burst: 256.0 * 1024.0 };
+
+/// Bytes of a datagram that acknowledges one of the server's.
+const ACKNOWLEDGEMENT: f64 = 64.0;
+
+/// Pieces of streams: of all that a client says on its streams, in HTTP/3 too, most
+/// fits into a few. Whatever capsules and empty frames there are travel in these.
+const STREAM_FRAMES: Rate = Rate { per_second: 10.0, burst: 256.0 };
+
+/// What a client has sent so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent {
+    packets: u64,
+    bytes: u64,
+    datagrams: u64,
+    stream_frames: u64,
+    /// Packets that the server has sent it.
+    received: u64,
+}
+
+impl From<ConnectionStats> for Sent {
+    fn from(stats: ConnectionStats) -> Self {
+        Self {
+            packets: stats.udp_rx.datagrams,
+            bytes: stats.udp_rx.bytes,
+            datagrams: stats.frame_rx.datagram,
+            stream_frames: stats.frame_rx.stream,
+            received: stats.udp_tx.datagrams,
+        }
+    }
+}
+
+/// Tells a client that sends more than any client needs: valid or not, it costs its
+/// server the time of reading it.
+struct FloodMeter {
+    commands: Rate,
+    last: Sent,
+    packets: TokenBucket,
+    bytes: TokenBucket,
+    datagrams: TokenBucket,
+    stream_frames: TokenBucket,
+}
+
+impl FloodMeter {
+    fn new(tick_rate: u16, now: Instant) -> Self {
+        let full = TokenBucket::full(now);
+        let per_second = f64::from(tick_rate.max(LEAST_RATE)) * COMMANDS_PER_TICK;
+        Self {
+            commands: Rate { per_second, burst: per_second * BURST },
+            last: Sent::default(),
+            packets: full,
+            bytes: full,
+            datagrams: full,
+            stream_frames: full,
+        }
+    }
+
+    /// What the client sends too much of, if it does.
+    fn note(&mut self, sent: Sent, now: Instant) -> Option<Limit> {
+        let last = std::mem::replace(&mut self.last, sent);
+        let since = |sent: u64, last: u64| sent.saturating_sub(last) as f64;
+        let answers = since(sent.received, last.received);
+        let packets = (since(sent.packets, last.packets) - answers).max(0.0);
+        let bytes = (since(sent.bytes, last.bytes) - answers * ACKNOWLEDGEMENT).max(0.0);
+        let datagrams = since(sent.datagrams, last.datagrams);
+        let stream_frames = since(sent.stream_frames, last.stream_frames);
+        let is_within = [
+            (Limit::Datagrams, self.datagrams.take(self.commands, datagrams, now)),
+            (Limit::StreamFrames, self.stream_frames.take(STREAM_FRAMES, stream_frames, now)),
+            (Limit::Packets, self.packets.take(PACKETS, packets, now)),
+            (Limit::Bytes, self.bytes.take(BYTES, bytes, now)),
+        ];
+        is_within.into_iter().find_map(|(limit, is_within)| (!is_within).then_some(limit))
+    }
+}
+
+/// Waits until the client floods, and says with what.
+pub(super) async fn detect(connection: &Connection, tick_rate: u16) -> Limit {
+    let mut meter = FloodMeter::new(tick_rate, Instant::now());
+    // What came before is no flood of now: a connection is watched anew when it ends.
+    meter.last = connection.stats().into();
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if let Some(limit) = meter.note(connection.stats().into(), Instant::now()) {
+            return limit;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found within a minute of a client that sends so much a second.
+    fn found(each_second: Sent) -> Option<Limit> {
+        let begin = Instant::now();
+        let mut meter = FloodMeter::new(60, begin);
+        (1..600).find_map(|look| {
+            let scaled = |amount: u64| amount * look / 10;
+            let sent = Sent {
+                packets: scaled(each_second.packets),
+                bytes: scaled(each_second.bytes),
+                datagrams: scaled(each_second.datagrams),
+                stream_frames: scaled(each_second.stream_frames),
+                received: scaled(each_second.received),
+            };
+            meter.note(sent, begin + LOOK * look as u32)
+        })
+    }
+
+    #[test]
+    fn who_plays_or_downloads_a_map_is_within_the_limits_and_a_flood_is_named() {
+        let player =
+            Sent { packets: 130, bytes: 13_000, datagrams: 60, stream_frames: 2, received: 70 };
+        assert_eq!(found(player), None);
+        let download = Sent { packets: 4000, bytes: 200_000, received: 4000, ..player };
+        assert_eq!(found(download), None);
+        assert_eq!(found(Sent { datagrams: 300, ..player }), Some(Limit::Datagrams));
+        assert_eq!(found(Sent { stream_frames: 50, ..player }), Some(Limit::StreamFrames));
+        assert_eq!(found(Sent { packets: 1000, ..player }), Some(Limit::Packets));
+        assert_eq!(found(Sent { bytes: 100_000, ..player }), Some(Limit::Bytes));
+    }
+
+    #[test]
+    fn what_a_line_held_back_may_come_at_once() {
+        let begin = Instant::now();
+        let mut meter = FloodMeter::new(60, begin);
+        // A command a tick for as long as the connection is not given up.
+        let held = 60 * proto::IDLE_TIMEOUT.as_secs();
+        let held = Sent { packets: held, bytes: held * 90, datagrams: held, ..Sent::default() };
+        assert_eq!(meter.note(held, begin + Duration::from_secs(15)), None);
+        let more = Sent { packets: 1500, datagrams: 1500, ..held };
+        assert_eq!(meter.note(more, begin + Duration::from_secs(15)), Some(Limit::Datagrams));
+    }
+}

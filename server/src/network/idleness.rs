@@ -1,0 +1,79 @@
+use std::time::{Duration, Instant};
+
+use sim::Command;
+
+/// Share of the time after which an idle player is warned.
+const WARNED_AT: f64 = 0.75;
+
+/// How long a player has done nothing, that is, sent the same command over and over.
+#[derive(Debug)]
+pub(super) struct Idleness {
+    last: Command,
+    since: Instant,
+    warned: bool,
+}
+
+/// What becomes of an idle player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Nothing.
+    Active,
+    /// They are told, once, that they have so long left.
+    Warn(Duration),
+    /// They are removed.
+    Remove,
+}
+
+impl Idleness {
+    /// A player who has just come.
+    pub(super) fn new(now: Instant) -> Self {
+        Self { last: Command::default(), since: now, warned: false }
+    }
+
+    /// Takes note of the latest command.
+    pub(super) fn note(&mut self, command: Command, now: Instant) {
+        // Which moment a shot is judged by changes by itself.
+        let command = Command { view_age: 0, ..command };
+        if command != self.last {
+            *self = Self { last: command, since: now, warned: false };
+        }
+    }
+
+    /// What is to be done where nobody may be idle for longer than `limit`; zero means
+    /// that everybody may.
+    pub(super) fn judge(&mut self, limit: Duration, now: Instant) -> Verdict {
+        let idle = now.saturating_duration_since(self.since);
+        if limit.is_zero() || idle < limit.mul_f64(WARNED_AT) {
+            return Verdict::Active;
+        }
+        if idle >= limit {
+            return Verdict::Remove;
+        }
+        if std::mem::replace(&mut self.warned, true) {
+            return Verdict::Active;
+        }
+        Verdict::Warn(limit - idle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_does_the_same_for_too_long_is_warned_once_and_removed() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let limit = Duration::from_secs(100);
+        let mut idleness = Idleness::new(begin);
+        let forward = Command { forward: 127, ..Command::default() };
+        assert_eq!(idleness.judge(limit, at(74)), Verdict::Active);
+        assert_eq!(idleness.judge(limit, at(75)), Verdict::Warn(Duration::from_secs(25)));
+        assert_eq!(idleness.judge(limit, at(80)), Verdict::Active, "once");
+        idleness.note(forward, at(90));
+        assert_eq!(idleness.judge(limit, at(160)), Verdict::Active);
+        idleness.note(Command { view_age: 9, ..forward }, at(189));
+        assert_eq!(idleness.judge(limit, at(190)), Verdict::Remove);
+        assert_eq!(idleness.judge(Duration::ZERO, at(9999)), Verdict::Active);
+    }
+}

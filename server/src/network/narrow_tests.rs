@@ -1,0 +1,126 @@
+//! Snapshots and commands on a line that carries less than a match would like to
+//! send, in virtual time.
+
+use std::time::Duration;
+
+use proto::Time;
+use proto::server::Budget;
+use quinn_proto::{AckFrequencyConfig, IdleTimeout, TransportConfig};
+
+use super::congestion::GameCongestion;
+use super::endpoint::{Limits, transport};
+use super::rate_adaptation::PathSample;
+use super::snapshot_pace::SnapshotPace;
+use super::virtual_line::{Direction, VirtualLine};
+
+const TICK_RATE: u32 = 60;
+const LIMITS: Limits =
+    Limits { players: 32, spectators: 16, budget: 16_000, snapshot_rate: TICK_RATE };
+
+/// Bytes of a datagram of commands, one of which comes each tick.
+const COMMANDS: usize = 50;
+
+/// Seconds in which hardly anything moves, and then in which all does.
+const QUIET: u64 = 5;
+const BUSY: u64 = 30;
+
+/// Bytes of a snapshot while hardly anything moves.
+const QUIET_SNAPSHOT: usize = 40;
+
+/// How a client was served while everything moved.
+#[derive(Debug)]
+struct Outcome {
+    /// Snapshots a second.
+    rate: f64,
+    /// Bytes of snapshots a second.
+    bytes: f64,
+    /// What 99 % of their ages were not above when the next one came: how old what
+    /// is shown can be.
+    age: Duration,
+}
+
+/// Plays over a line that goes `down` to the client, which may want acknowledgements held
+/// back until a snapshot takes them along.
+fn play(down: Direction, busy_snapshot: usize, holds_back: bool) -> Outcome {
+    let up = Direction { rate: None, queue: Duration::ZERO, ..down.clone() };
+    let mut client = TransportConfig::default();
+    client.max_idle_timeout(Some(IdleTimeout::try_from(proto::IDLE_TIMEOUT).unwrap()));
+    if holds_back {
+        let mut config = AckFrequencyConfig::default();
+        config
+            .ack_eliciting_threshold(10u32.into())
+            .max_ack_delay(Some(Duration::from_millis(100)));
+        client.ack_frequency_config(Some(config));
+    }
+    let mut budget = Budget::new(LIMITS.budget, Time::ZERO);
+    let mut line = VirtualLine::connect([down, up], transport(LIMITS), client, 1);
+    let (begin, mut pace) = (line.elapsed(), SnapshotPace::new(TICK_RATE));
+    let busy_from = begin + Duration::from_secs(QUIET);
+    let mut arrivals: Vec<(Duration, Duration, usize)> = Vec::new();
+    for tick in 1..=(QUIET + BUSY) * u64::from(TICK_RATE) {
+        let bytes = if line.elapsed() < busy_from { QUIET_SNAPSHOT } else { busy_snapshot };
+        let elapsed = Time::since_start(line.elapsed());
+        let bytes = bytes.min(budget.available(elapsed));
+        if bytes >= 8 {
+            budget.spend(send_snapshot(&mut line, &mut pace, tick, bytes));
+        }
+        let _ = line.client().datagrams().send(vec![0; COMMANDS].into(), true);
+        line.pass(begin + Duration::from_secs(tick) / TICK_RATE - line.elapsed());
+        for (at, snapshot) in line.take_received() {
+            let sent = u64::from_le_bytes(snapshot[..8].try_into().unwrap());
+            arrivals.push((at, Duration::from_nanos(sent), snapshot.len()));
+        }
+        assert!(!line.is_lost());
+    }
+    let busy: Vec<_> = arrivals.iter().filter(|(at, ..)| *at > busy_from).collect();
+    let mut ages: Vec<_> = busy.windows(2).map(|pair| pair[1].0 - pair[0].1).collect();
+    ages.sort_unstable();
+    let bytes: usize = busy.iter().map(|(.., bytes)| bytes).sum();
+    Outcome {
+        rate: busy.len() as f64 / BUSY as f64,
+        bytes: bytes as f64 / BUSY as f64,
+        age: ages[ages.len() * 99 / 100],
+    }
+}
+
+/// Sends a snapshot that tells when it was sent.
+fn send_snapshot(
+    line: &mut VirtualLine,
+    pace: &mut SnapshotPace,
+    tick: u64,
+    wanted: usize,
+) -> usize {
+    let (now, sent) = (line.now(), line.elapsed().as_nanos() as u64);
+    let elapsed = Time::since_start(line.elapsed());
+    let server = line.server();
+    let path = GameCongestion::path_of(server.congestion_state().clone_box());
+    pace.adapt(elapsed, || PathSample::new(&server.stats(), &path));
+    if let Some(most) = pace.allows(tick, now, &path) {
+        let mut snapshot = vec![0; wanted.min(most)];
+        snapshot[..8].copy_from_slice(&sent.to_le_bytes());
+        server.datagrams().send(snapshot.into(), true).unwrap();
+        pace.sent(tick, wanted.min(most));
+        return wanted.min(most);
+    }
+    0
+}
+
+/// Packets with nothing but acknowledgements were not reckoned with, a cut was by what
+/// was sent rather than by what came, and nothing was done before the queue had been
+/// full for half a second: what was shown was up to 270 ms older than the line's own
+/// delay.
+#[test]
+fn a_narrow_line_shows_what_is_fresh_even_when_a_fight_begins_at_once() {
+    let lines = [(1, 200), (1, 400), (1, 1000), (20, 400), (100, 400)];
+    for ((delay, busy), holds_back) in
+        lines.into_iter().flat_map(|line| [(line, false), (line, true)])
+    {
+        let delay = Duration::from_millis(delay);
+        let queue = Duration::from_millis(200);
+        let line = Direction { delay, rate: Some(8_000.0), queue, ..Direction::default() };
+        let outcome = play(line, busy, holds_back);
+        println!("{delay:?}, {busy} bytes, acknowledged late {holds_back}: {outcome:?}");
+        assert!(outcome.age < delay + Duration::from_millis(230), "{outcome:?}");
+        assert!(outcome.rate > 19.5 && outcome.bytes > 3_900.0, "{outcome:?}");
+    }
+}

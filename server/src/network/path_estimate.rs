@@ -1,0 +1,276 @@
+use std::time::{Duration, Instant};
+
+/// Length of a bucket of the recent minimum. Two of them hold a handful of
+/// acknowledgements even of 60 snapshots a second, so that their minimum is free
+/// of jitter and of acknowledgements that were held back.
+const RECENT_BUCKET: Duration = Duration::from_millis(50);
+const RECENT_BUCKETS: usize = 2;
+
+/// The same for what is decided a few times a second: a queue whose least length of
+/// so long a time is not zero is a standing one (RFC 8289, 3.2), while jitter, and a
+/// single acknowledgement that an outage held back, are none.
+const STANDING_BUCKET: Duration = Duration::from_millis(125);
+
+/// Weight of one acknowledgement in the usual delay: that of a second or two.
+const USUAL_WEIGHT: u32 = 64;
+
+/// Length of a bucket of the base round trip. The window of some forty seconds
+/// outlasts a queue that was filled by mistake, and follows a route that has
+/// become longer.
+const BASE_BUCKET: Duration = Duration::from_secs(8);
+const BASE_BUCKETS: usize = 5;
+
+/// Bytes that IP and UDP add to each packet (IPv4; IPv6 adds 20 more).
+pub(super) const IP_OVERHEAD: u64 = 28;
+
+/// What acknowledgements tell of the path to a client: how much of the round trip
+/// is waiting in a queue, what is delivered and what is lost, and since when
+/// nothing was heard.
+///
+/// Numbers of bytes include the headers of IP and UDP, since a narrow line has to
+/// carry those too.
+#[derive(Clone, Debug)]
+pub(super) struct PathEstimate {
+    base: WindowedMin<BASE_BUCKETS>,
+    recent: WindowedMin<RECENT_BUCKETS>,
+    standing: WindowedMin<RECENT_BUCKETS>,
+    /// How much longer than the base round trips are on average.
+    usual: Duration,
+    /// The least round trip among the packets of one acknowledgement: that of the
+    /// last, which waited least for being acknowledged.
+    batch: Option<Duration>,
+    acknowledged: u64,
+    lost: u64,
+    in_flight: u64,
+    /// When the first packet was sent since the last acknowledgement.
+    waiting_since: Option<Instant>,
+}
+
+impl PathEstimate {
+    /// Nothing is known of the path.
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            base: WindowedMin::new(now, BASE_BUCKET),
+            recent: WindowedMin::new(now, RECENT_BUCKET),
+            standing: WindowedMin::new(now, STANDING_BUCKET),
+            usual: Duration::ZERO,
+            batch: None,
+            acknowledged: 0,
+            lost: 0,
+            in_flight: 0,
+            waiting_since: None,
+        }
+    }
+
+    /// Notes that packets of so many bytes were sent.
+    pub(super) fn on_sent(&mut self, now: Instant, bytes: u64) {
+        self.in_flight += bytes;
+        self.waiting_since.get_or_insert(now);
+    }
+
+    /// Notes that a packet was acknowledged.
+    pub(super) fn on_acknowledged(&mut self, now: Instant, sent: Instant, bytes: u64) {
+        let round_trip = now.saturating_duration_since(sent);
+        self.batch = Some(self.batch.map_or(round_trip, |least| least.min(round_trip)));
+        self.acknowledged += bytes + IP_OVERHEAD;
+    }
+
+    /// Notes that this were all packets of an acknowledgement, which leaves so many
+    /// bytes in flight.
+    pub(super) fn on_batch_end(&mut self, now: Instant, in_flight: u64) {
+        self.in_flight = in_flight;
+        self.waiting_since = (in_flight > 0).then_some(now);
+        if let Some(round_trip) = self.batch.take() {
+            self.base.insert(now, round_trip);
+            self.recent.insert(now, round_trip);
+            self.standing.insert(now, round_trip);
+            let delay = round_trip.saturating_sub(self.base().unwrap_or(round_trip));
+            self.usual = self.usual * (USUAL_WEIGHT - 1) / USUAL_WEIGHT + delay / USUAL_WEIGHT;
+        }
+    }
+
+    /// Notes that packets of so many bytes were lost.
+    pub(super) fn on_lost(&mut self, bytes: u64) {
+        self.lost += bytes;
+        self.in_flight = self.in_flight.saturating_sub(bytes);
+    }
+
+    /// For how long packets have been sent and none of them acknowledged.
+    pub(super) fn unheard(&self, now: Instant) -> Duration {
+        self.waiting_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
+    }
+
+    /// The round trip without any queue, if it was ever measured.
+    pub(super) fn base(&self) -> Option<Duration> {
+        self.base.get()
+    }
+
+    /// The round trip of a moment ago, or the base one.
+    pub(super) fn round_trip(&self, now: Instant) -> Option<Duration> {
+        self.recent.at(now).or(self.base())
+    }
+
+    /// How much longer than the base the round trip was a moment ago, if it was
+    /// measured then.
+    pub(super) fn queueing(&self, now: Instant) -> Option<Duration> {
+        Some(self.recent.at(now)?.saturating_sub(self.base()?))
+    }
+
+    /// How much longer than the base the round trip was a moment ago than it usually is
+    /// on this line, on which packets may wait for one another or jitter; if it was
+    /// measured then.
+    pub(super) fn unusual_queueing(&self, now: Instant) -> Option<Duration> {
+        Some(self.queueing(now)?.saturating_sub(self.usual))
+    }
+
+    /// How much longer than the base the round trip has been of late, at the least.
+    pub(super) fn standing_queue(&self) -> Duration {
+        let (Some(standing), Some(base)) = (self.standing.get(), self.base()) else {
+            return Duration::ZERO;
+        };
+        standing.saturating_sub(base)
+    }
+
+    /// Bytes that are in flight.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// Bytes that were acknowledged in all.
+    pub(super) fn acknowledged(&self) -> u64 {
+        self.acknowledged
+    }
+
+    /// Bytes that were lost in all.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
+    }
+}
+
+/// The least of what was inserted during the last few buckets of time.
+#[derive(Clone, Copy, Debug)]
+struct WindowedMin<const BUCKETS: usize> {
+    /// The newest bucket is the first.
+    least: [Option<Duration>; BUCKETS],
+    bucket: Duration,
+    /// When the newest bucket began.
+    began: Instant,
+}
+
+impl<const BUCKETS: usize> WindowedMin<BUCKETS> {
+    fn new(now: Instant, bucket: Duration) -> Self {
+        Self { least: [None; BUCKETS], bucket, began: now }
+    }
+
+    fn insert(&mut self, now: Instant, value: Duration) {
+        let passed = self.passed(now);
+        let shift = (passed as usize).min(BUCKETS);
+        self.least.copy_within(..BUCKETS - shift, shift);
+        self.least[..shift].fill(None);
+        self.began += self.bucket * passed;
+        self.least[0] = Some(self.least[0].map_or(value, |least| least.min(value)));
+    }
+
+    /// The least as of the last insertion.
+    fn get(&self) -> Option<Duration> {
+        self.least.iter().flatten().min().copied()
+    }
+
+    /// The least as of now.
+    fn at(&self, now: Instant) -> Option<Duration> {
+        let left = BUCKETS.saturating_sub(self.passed(now) as usize);
+        self.least[..left].iter().flatten().min().copied()
+    }
+
+    /// Buckets that began since the newest one did.
+    fn passed(&self, now: Instant) -> u32 {
+        let passed = now.saturating_duration_since(self.began).as_nanos() / self.bucket.as_nanos();
+        u32::try_from(passed).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn milliseconds(number: u64) -> Duration {
+        Duration::from_millis(number)
+    }
+
+    /// A path on which each packet is acknowledged after `round_trip(sent)`, 60 a
+    /// second; what is known of it after `seconds`.
+    fn estimate(seconds: u64, round_trip: impl Fn(u64) -> u64) -> (PathEstimate, Instant) {
+        let begin = Instant::now();
+        let mut path = PathEstimate::new(begin);
+        let mut now = begin;
+        for packet in 0..seconds * 60 {
+            let sent = milliseconds(packet * 1000 / 60);
+            now = begin + sent + milliseconds(round_trip(packet * 1000 / 60));
+            path.on_sent(begin + sent, 100);
+            path.on_acknowledged(now, begin + sent, 100);
+            path.on_batch_end(now, 0);
+        }
+        (path, now)
+    }
+
+    #[test]
+    fn a_queue_is_told_from_a_long_way_and_from_jitter() {
+        let (path, now) = estimate(10, |_| 80);
+        assert_eq!(path.queueing(now), Some(Duration::ZERO));
+        let (path, now) = estimate(10, |sent| 80 + if sent > 8_000 { 45 } else { 0 });
+        assert_eq!(
+            (path.base(), path.queueing(now)),
+            (Some(milliseconds(80)), Some(milliseconds(45)))
+        );
+        let (path, now) = estimate(10, |sent| 80 + sent * 7919 % 20);
+        assert!(path.queueing(now).unwrap() < milliseconds(10), "{:?}", path.queueing(now));
+    }
+
+    /// A line of two times 20 ms of jitter, of which now and then all that is known of a
+    /// moment is late: on average 40 ms later than at best, and no queue.
+    #[test]
+    fn jitter_is_usual_and_a_queue_is_not() {
+        let jitter = |sent: u64| 60 + sent * 7919 % 41 + sent * 104_729 % 41;
+        let (path, now) = estimate(10, |sent| if sent > 9_900 { 140 } else { jitter(sent) });
+        assert!(path.queueing(now).unwrap() > milliseconds(60), "{:?}", path.queueing(now));
+        let unusual = path.unusual_queueing(now).unwrap();
+        assert!(unusual < milliseconds(50), "{unusual:?}");
+        let (path, now) = estimate(10, |sent| if sent > 9_900 { 140 } else { 60 });
+        let unusual = path.unusual_queueing(now).unwrap();
+        assert!(unusual > milliseconds(60), "{unusual:?}");
+    }
+
+    /// A joining that fills the queue at once; only the handshake met none.
+    #[test]
+    fn a_queue_that_is_full_from_the_first_snapshots_on_is_noticed() {
+        let (path, _) = estimate(10, |sent| if sent < 50 { 80 } else { 250 });
+        assert_eq!(path.standing_queue(), milliseconds(170));
+        let (path, _) = estimate(10, |sent| 80 + sent * 7919 % 40);
+        assert!(path.standing_queue() < milliseconds(10), "{:?}", path.standing_queue());
+    }
+
+    #[test]
+    fn a_route_that_has_become_longer_is_no_queue_after_a_while() {
+        let longer = |sent| if sent > 10_000 { 200 } else { 50 };
+        let (path, now) = estimate(20, longer);
+        assert_eq!(path.queueing(now), Some(milliseconds(150)));
+        let (path, now) = estimate(60, longer);
+        assert_eq!(path.queueing(now), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn silence_is_counted_from_the_first_packet_without_an_answer() {
+        let (mut path, now) = estimate(1, |_| 50);
+        assert_eq!(path.unheard(now + milliseconds(5_000)), Duration::ZERO, "nothing was sent");
+        path.on_sent(now + milliseconds(100), 100);
+        path.on_sent(now + milliseconds(900), 100);
+        assert_eq!(path.unheard(now + milliseconds(1_000)), milliseconds(900));
+        assert_eq!(path.queueing(now + milliseconds(1_000)), None, "too long ago");
+        path.on_acknowledged(now + milliseconds(1_000), now + milliseconds(900), 100);
+        path.on_batch_end(now + milliseconds(1_000), 0);
+        assert_eq!(path.unheard(now + milliseconds(1_500)), Duration::ZERO);
+        path.on_sent(now, 100);
+        path.on_lost(100);
+        assert_eq!((path.in_flight(), path.lost()), (0, 100));
+    }
+}

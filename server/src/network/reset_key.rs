@@ -1,0 +1,216 @@
+//! The key by which a server that was restarted makes itself known to the clients
+//! of the one before it: QUIC's stateless reset.
+//!
+//! A client whose server is gone hears nothing until its time-out. A server that
+//! still has the key of the one before answers what it cannot read with a token
+//! that only that one could have given, and the client knows at once that its
+//! connection is over and that it may come back. The key comes from the private key
+//! of `--key`, or is kept in a file of the state directory.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use quinn::EndpointConfig;
+use quinn_proto::HashedConnectionIdGenerator;
+use ring::rand::{SecureRandom, SystemRandom};
+use ring::{hkdf, hmac};
+use rustls::pki_types::PrivateKeyDer;
+use tracing::warn;
+
+/// Name of the file in the state directory.
+const FILE: &str = "reset.key";
+
+/// Bytes of the secret in it.
+const SECRET_LENGTH: usize = 32;
+
+/// Tells what is derived here from anything else made from the same secret.
+const SALT: &[u8] = b"obsp stateless reset 1";
+
+/// Least time between two resets: a match of 256 players hears of a restart within
+/// a second, and a flood is answered with a fraction of itself.
+const MIN_RESET_INTERVAL: Duration = Duration::from_millis(2);
+
+/// What the stateless resets and the connection ids of an endpoint are made from.
+pub(crate) struct ResetKey {
+    reset: [u8; SECRET_LENGTH],
+    /// Recognises the ids that the server before gave out.
+    ids: u64,
+}
+
+impl ResetKey {
+    /// The key that goes with a certificate's private key.
+    pub(crate) fn of_private_key(key: &PrivateKeyDer<'_>) -> Self {
+        Self::derive(key.secret_der())
+    }
+
+    /// The key kept in this directory, made if there is none. Without a directory,
+    /// or if it cannot be used, one that ends with this process.
+    pub(crate) fn kept_in(directory: Option<&Path>) -> Self {
+        let kept = directory.map(|directory| (directory, kept_secret(directory)));
+        let secret = match kept {
+            Some((_, Ok(secret))) => secret,
+            Some((directory, Err(error))) => {
+                warn!(
+                    "cannot keep a key in {}: {error}; clients would notice a crash of this \
+                     server only by time-out (see --state-dir)",
+                    directory.display()
+                );
+                new_secret()
+            }
+            None => new_secret(),
+        };
+        Self::derive(&secret)
+    }
+
+    fn derive(secret: &[u8]) -> Self {
+        let secret = hkdf::Salt::new(hkdf::HKDF_SHA256, SALT).extract(secret);
+        let mut reset = [0; SECRET_LENGTH];
+        let mut ids = [0; SECRET_LENGTH];
+        for (purpose, bytes) in [("reset", &mut reset), ("ids", &mut ids)] {
+            // It fails for lengths other than the algorithm's own only.
+            let purpose = [purpose.as_bytes()];
+            if let Ok(key) = secret.expand(&purpose, hkdf::HKDF_SHA256) {
+                let _ = key.fill(bytes);
+            }
+        }
+        let [a, b, c, d, e, f, g, h, ..] = ids;
+        Self { reset, ids: u64::from_le_bytes([a, b, c, d, e, f, g, h]) }
+    }
+
+    /// The configuration of an endpoint with this key.
+    pub(crate) fn endpoint_config(&self) -> EndpointConfig {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.reset);
+        let mut config = EndpointConfig::new(Arc::new(key));
+        let ids = self.ids;
+        config
+            .cid_generator(move || Box::new(HashedConnectionIdGenerator::from_key(ids)))
+            .min_reset_interval(MIN_RESET_INTERVAL);
+        config
+    }
+}
+
+/// Where state is kept unless the operator says where: what systemd gives, or the
+/// user's own directory for it.
+pub(crate) fn default_state_dir() -> Option<PathBuf> {
+    state_dir_of(|name| std::env::var_os(name))
+}
+
+fn state_dir_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let given = |name| variable(name).filter(|value| !value.is_empty());
+    if let Some(directories) = given("STATE_DIRECTORY") {
+        // systemd separates several by colons.
+        return std::env::split_paths(&directories).next();
+    }
+    let base = given("XDG_STATE_HOME").map(PathBuf::from);
+    let base = base.or_else(|| given("HOME").map(|home| Path::new(&home).join(".local/state")))?;
+    Some(base.join("arena-server"))
+}
+
+/// The secret in the file, which is made if it is not there.
+fn kept_secret(directory: &Path) -> io::Result<[u8; SECRET_LENGTH]> {
+    let path = directory.join(FILE);
+    match fs::File::open(&path) {
+        Ok(file) => {
+            let mut bytes = Vec::new();
+            // One byte more than it should have tells that it is something else.
+            file.take(SECRET_LENGTH as u64 + 1).read_to_end(&mut bytes)?;
+            let secret = <[u8; SECRET_LENGTH]>::try_from(bytes);
+            secret.map_err(|_| {
+                let name = path.display();
+                io::Error::other(format!("{name} does not hold {SECRET_LENGTH} bytes: remove it"))
+            })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(directory)?;
+            let secret = new_secret();
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            options.open(&path)?.write_all(&secret)?;
+            Ok(secret)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn new_secret() -> [u8; SECRET_LENGTH] {
+    let mut secret = [0; SECRET_LENGTH];
+    if SystemRandom::new().fill(&mut secret).is_err() {
+        // TLS works no better then.
+        warn!("the system gives no random numbers");
+    }
+    secret
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A directory that goes with the test.
+    struct Directory(PathBuf);
+
+    impl Directory {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("arena-{}-{name}", std::process::id()));
+            let _ = fs::remove_dir_all(&path);
+            Self(path)
+        }
+    }
+
+    impl Drop for Directory {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn parts(key: &ResetKey) -> ([u8; SECRET_LENGTH], u64) {
+        (key.reset, key.ids)
+    }
+
+    #[test]
+    fn a_kept_key_is_the_same_again_and_nobody_else_s() {
+        let directory = Directory::new("kept-key");
+        let first = ResetKey::kept_in(Some(&directory.0));
+        let second = ResetKey::kept_in(Some(&directory.0));
+        assert_eq!(parts(&first), parts(&second));
+        assert_ne!(parts(&first), parts(&ResetKey::kept_in(None)));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(directory.0.join(FILE)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_directory_of_no_use_costs_no_start() {
+        let directory = Directory::new("broken-key");
+        fs::create_dir_all(&directory.0).unwrap();
+        fs::write(directory.0.join(FILE), b"too short").unwrap();
+        ResetKey::kept_in(Some(&directory.0));
+        assert_eq!(fs::read(directory.0.join(FILE)).unwrap(), b"too short", "left alone");
+        ResetKey::kept_in(Some(Path::new("/dev/null/nowhere")));
+    }
+
+    #[test]
+    fn the_state_directory_is_where_systems_have_it() {
+        let directory = |set: &[(&str, &str)]| {
+            state_dir_of(|name| {
+                let found = set.iter().find(|(key, _)| *key == name);
+                found.map(|(_, value)| OsString::from(value))
+            })
+        };
+        let home = ("HOME", "/home/me");
+        assert_eq!(directory(&[]), None);
+        assert_eq!(directory(&[home]), Some("/home/me/.local/state/arena-server".into()));
+        let xdg = ("XDG_STATE_HOME", "/state");
+        assert_eq!(directory(&[home, xdg]), Some("/state/arena-server".into()));
+        let systemd = ("STATE_DIRECTORY", "/var/lib/arena:/other");
+        assert_eq!(directory(&[home, xdg, systemd]), Some("/var/lib/arena".into()));
+    }
+}

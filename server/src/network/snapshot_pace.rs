@@ -1,0 +1,238 @@
+use std::time::{Duration, Instant};
+
+use proto::Time;
+use proto::snapshot::MIN_SNAPSHOT;
+
+use super::path_estimate::PathEstimate;
+use super::rate_adaptation::{PathSample, RateAdaptation};
+
+/// Silence after which snapshots only probe the path: more than the longest
+/// round trip that is playable, so that no line is taken for dead that is not.
+pub(super) const UNHEARD: Duration = Duration::from_secs(1);
+
+/// Probing snapshots a second: the first one comes a tenth of a second after the
+/// line is back at the latest.
+pub(super) const PROBE_RATE: u32 = 10;
+
+/// Bytes of a probing snapshot at most: what is most urgent.
+pub(super) const PROBE_BYTES: usize = 400;
+
+/// By how much the round trip of a moment ago must be longer than usual for few and small
+/// snapshots to be sent at once: a fight that begins fills the queue of a narrow line
+/// sooner than the adaptation notices.
+const QUEUE_LIMIT: Duration = Duration::from_millis(60);
+
+/// Snapshots a second, and bytes of each at most, until that queue is gone.
+const DRAINING_RATE: u32 = 10;
+const DRAINING_BYTES: usize = MIN_SNAPSHOT;
+
+/// Seconds after which a queue that is still there must be somebody else's.
+const DRAINING_SECONDS: u32 = 1;
+
+/// Bytes that a newcomer is sent before any have been acknowledged; each that is makes
+/// room for two (slow start). What there is in the world, sent at once, would fill the
+/// queue of a narrow line for a second. Beyond that small ones come at this rate.
+const INITIAL_WINDOW: u64 = 1500;
+const STARTING_RATE: u32 = 20;
+
+/// Decides which ticks a client is sent a snapshot of, and how large it may be: as
+/// much as its line carries.
+///
+/// A client of which nothing is heard is sent few and small snapshots: a line that is
+/// gone for seconds then has little in flight when it comes back, and the first
+/// of them tells at once that it is back.
+#[derive(Clone, Debug)]
+pub(super) struct SnapshotPace {
+    tick_rate: u32,
+    /// The tick of the last snapshot that was sent.
+    last: Option<u64>,
+    /// The tick from which on the queue has been too long.
+    queue_since: Option<u64>,
+    /// Bytes that had been acknowledged before the first snapshot: those of the handshake.
+    handshake: Option<u64>,
+    /// Bytes of all snapshots so far.
+    bytes: u64,
+    /// Bytes that had been acknowledged at the last look.
+    acknowledged: u64,
+    /// Whether the path has only been probed at some time since the last look.
+    is_probing: bool,
+    /// What the line carries.
+    adaptation: RateAdaptation,
+}
+
+impl SnapshotPace {
+    /// The pace of a client that has been sent nothing yet.
+    pub(super) fn new(tick_rate: u32) -> Self {
+        let adaptation = RateAdaptation::new(tick_rate);
+        Self {
+            tick_rate,
+            last: None,
+            queue_since: None,
+            handshake: None,
+            bytes: 0,
+            acknowledged: 0,
+            is_probing: false,
+            adaptation,
+        }
+    }
+
+    /// Bytes that the snapshot of `tick` may have at `now`, if it is to be sent over
+    /// this path.
+    pub(super) fn allows(&mut self, tick: u64, now: Instant, path: &PathEstimate) -> Option<usize> {
+        let (mut interval, mut largest) = (self.adaptation.interval(), self.adaptation.largest());
+        if path.unheard(now) >= UNHEARD {
+            self.is_probing = true;
+            (interval, largest) = (self.tick_rate / PROBE_RATE, PROBE_BYTES);
+        } else if self.is_draining(tick, now, path) {
+            interval = interval.max(self.tick_rate / DRAINING_RATE);
+            largest = largest.min(DRAINING_BYTES);
+        } else if self.is_starting(path) {
+            interval = interval.max(self.tick_rate / STARTING_RATE);
+            largest = largest.min(MIN_SNAPSHOT);
+        }
+        let is_due = self.last.is_none_or(|last| tick >= last + u64::from(interval));
+        is_due.then_some(largest)
+    }
+
+    /// Whether more has been sent than what came so far lets expect of the line.
+    fn is_starting(&mut self, path: &PathEstimate) -> bool {
+        let acknowledged = path.acknowledged();
+        let handshake = *self.handshake.get_or_insert(acknowledged);
+        if acknowledged < self.acknowledged {
+            // Another path: its counters begin anew, and slowly.
+            (self.handshake, self.bytes) = (Some(acknowledged), 0);
+            self.acknowledged = acknowledged;
+            return false;
+        }
+        self.acknowledged = acknowledged;
+        self.bytes > INITIAL_WINDOW + 2 * (acknowledged - handshake)
+    }
+
+    /// Whether a queue has been building up for a moment.
+    fn is_draining(&mut self, tick: u64, now: Instant, path: &PathEstimate) -> bool {
+        if path.unusual_queueing(now).is_none_or(|queue| queue <= QUEUE_LIMIT) {
+            self.queue_since = None;
+            return false;
+        }
+        let since = *self.queue_since.get_or_insert(tick);
+        tick - since < u64::from(DRAINING_SECONDS * self.tick_rate)
+    }
+
+    /// Learns what the line carries from a sample taken at `now`; gives the
+    /// snapshots a second that are sent from then on, if it is time to look. Probes tell
+    /// nothing of that: fewer bytes came because fewer were sent.
+    pub(super) fn adapt(&mut self, now: Time, sample: impl FnOnce() -> PathSample) -> Option<f64> {
+        let is_due = self.adaptation.is_due(now);
+        is_due.then(|| {
+            if std::mem::take(&mut self.is_probing) {
+                self.adaptation.skip(now, sample());
+            } else {
+                self.adaptation.observe(now, sample());
+            }
+            self.adaptation.snapshot_rate()
+        })
+    }
+
+    /// Notes that the snapshot of `tick` was sent, and its bytes.
+    pub(super) fn sent(&mut self, tick: u64, bytes: usize) {
+        self.last = Some(tick);
+        self.bytes += bytes as u64;
+        self.adaptation.sent(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Snapshots that are sent in a second of ticks over this path, and the bytes of the
+    /// largest.
+    fn sent(tick_rate: u32, now: Instant, path: &PathEstimate) -> (u32, usize) {
+        let mut pace = SnapshotPace::new(tick_rate);
+        let (mut count, mut largest) = (0, 0);
+        for tick in 1..=u64::from(tick_rate) {
+            if let Some(bytes) = pace.allows(tick, now, path) {
+                pace.sent(tick, 10);
+                count += 1;
+                largest = largest.max(bytes);
+            }
+        }
+        (count, largest)
+    }
+
+    /// A path on which a packet was acknowledged after each of these times.
+    fn path(begin: Instant, round_trips: [Duration; 2]) -> (PathEstimate, Instant) {
+        let (mut path, mut now) = (PathEstimate::new(begin), begin);
+        for round_trip in round_trips {
+            let sent = now;
+            path.on_sent(sent, 100);
+            now = sent + round_trip.max(Duration::from_millis(200));
+            path.on_acknowledged(now, now - round_trip, 100);
+            path.on_batch_end(now, 0);
+        }
+        (path, now)
+    }
+
+    #[test]
+    fn who_is_not_heard_of_is_only_probed() {
+        let now = Instant::now();
+        let mut path = PathEstimate::new(now);
+        path.on_sent(now, 100);
+        assert_eq!(sent(60, now + UNHEARD / 2, &path), (60, usize::MAX));
+        for (tick_rate, most) in [(10, 10), (60, 10), (128, 11)] {
+            let (count, bytes) = sent(tick_rate, now + UNHEARD, &path);
+            assert!((10..=most).contains(&count), "{count} at {tick_rate} Hz");
+            assert_eq!(bytes, PROBE_BYTES);
+        }
+    }
+
+    #[test]
+    fn a_newcomer_is_sent_no_more_than_twice_what_came() {
+        let now = Instant::now();
+        let (mut pace, mut path) = (SnapshotPace::new(60), PathEstimate::new(now));
+        let mut send = |path: &PathEstimate, ticks: std::ops::Range<u64>| {
+            let sent = ticks.filter(|&tick| {
+                let is_sent = pace.allows(tick, now, path).is_some();
+                if is_sent {
+                    pace.sent(tick, 500);
+                }
+                is_sent
+            });
+            sent.count()
+        };
+        // Four of 500 bytes, and then one each 50 ms.
+        assert_eq!(send(&path, 1..61), 4 + 18);
+        path.on_acknowledged(now, now, 1_000_000);
+        assert_eq!(send(&path, 61..121), 60);
+    }
+
+    /// QUIC counts anew when a client comes from another address.
+    #[test]
+    fn another_path_begins_slowly_and_from_nothing() {
+        let now = Instant::now();
+        let (mut pace, mut path) = (SnapshotPace::new(60), PathEstimate::new(now));
+        path.on_acknowledged(now, now, 100_000);
+        assert!(pace.allows(1, now, &path).is_some());
+        path.on_acknowledged(now, now, 100_000);
+        pace.sent(1, 50_000);
+        assert!(pace.allows(2, now, &path).is_some());
+        let other = PathEstimate::new(now);
+        assert!(pace.allows(3, now, &other).is_some());
+        pace.sent(3, 1_600);
+        assert_eq!(pace.allows(4, now, &other), None, "more than comes through");
+    }
+
+    #[test]
+    fn a_queue_is_given_time_to_drain_at_once() {
+        let millis = Duration::from_millis;
+        let (path_with, now) = path(Instant::now(), [millis(40), millis(40) + QUEUE_LIMIT * 2]);
+        for (tick_rate, most) in [(10, 10), (60, 10), (128, 11)] {
+            let (count, bytes) = sent(tick_rate, now, &path_with);
+            assert!(count <= most, "{count} at {tick_rate} Hz");
+            assert_eq!(bytes, MIN_SNAPSHOT);
+        }
+        // It is over as soon as a packet comes back in time.
+        let (path_without, now) = path(Instant::now(), [millis(40), millis(40) + QUEUE_LIMIT / 2]);
+        assert_eq!(sent(60, now, &path_without), (60, usize::MAX));
+    }
+}

@@ -1,0 +1,42 @@
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use clap::Args;
+
+/// Players of one address unless asked otherwise: a household, and an eighth of a
+/// full match.
+const DEFAULT_PLAYERS: u16 = 4;
+/// Spectators of one address unless asked otherwise: a quarter of all places.
+const DEFAULT_SPECTATORS: u16 = 4;
+
+/// Addresses of swarms on this machine, as they come without being asked to.
+const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+
+/// What one address may take. An IPv6 address stands for its /64 prefix.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct AddressOptions {
+    /// Players that one address may have in the match; 0 for any number
+    #[arg(long, value_name = "N", env = "ARENA_ADDRESS_PLAYERS",
+          default_value_t = DEFAULT_PLAYERS)]
+    pub address_players: u16,
+
+    /// Spectators that one address may have; 0 for any number
+    #[arg(long, value_name = "N", env = "ARENA_ADDRESS_SPECTATORS",
+          default_value_t = DEFAULT_SPECTATORS)]
+    pub address_spectators: u16,
+
+    /// Addresses that may have any number of players, spectators, joins and
+    /// connections, such as that of a load test or of a proxy; replaces the default
+    #[arg(long, value_name = "IP", env = "ARENA_ADDRESS_EXEMPT", value_delimiter = ',',
+          default_values_t = LOOPBACK)]
+    pub address_exempt: Vec<IpAddr>,
+}
+
+impl Default for AddressOptions {
+    fn default() -> Self {
+        Self {
+            address_players: DEFAULT_PLAYERS,
+            address_spectators: DEFAULT_SPECTATORS,
+            address_exempt: LOOPBACK.to_vec(),
+        }
+    }
+}

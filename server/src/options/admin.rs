@@ -1,0 +1,20 @@
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Where and to whom the admin interface answers, and server queries.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct AdminOptions {
+    /// Loopback TCP address of the admin interface; without it, there is none
+    #[arg(long, value_name = "ADDR", env = "ARENA_ADMIN", requires = "admin_tokens")]
+    pub admin: Option<SocketAddr>,
+
+    /// File with the tokens of administrators, a name and a token a line
+    #[arg(long, value_name = "FILE", env = "ARENA_ADMIN_TOKENS")]
+    pub admin_tokens: Option<PathBuf>,
+
+    /// UDP address on which server browsers ask by A2S; without it, nobody is answered
+    #[arg(long, value_name = "ADDR", env = "ARENA_QUERY")]
+    pub query: Option<SocketAddr>,
+}

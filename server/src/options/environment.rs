@@ -1,0 +1,89 @@
+//! Variables that look like options and are none: a misspelt one would otherwise
+//! change nothing, silently.
+
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Error};
+
+use super::Options;
+use super::spelling::did_you_mean;
+
+/// What the variables of all options begin with.
+const PREFIX: &str = "ARENA_";
+
+/// What the variables begin with by which this project's tests are asked for
+/// more; servers may inherit them.
+const TESTS: &str = "ARENA_NEED_";
+
+/// Refuses variables of this process that look like options and are none.
+pub(super) fn check() -> Result<(), Error> {
+    check_all(std::env::vars_os())
+}
+
+fn check_all(variables: impl Iterator<Item = (OsString, OsString)>) -> Result<(), Error> {
+    let command = Options::command();
+    let known = command.get_arguments().filter_map(|option| option.get_env()?.to_str());
+    let known: Vec<_> = known.filter(|name| name.starts_with(PREFIX)).collect();
+    for (name, value) in variables {
+        let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
+        let is_ours = name.starts_with(PREFIX) && !name.starts_with(TESTS);
+        if is_ours && !known.contains(&&*name) && !is_of_a_service(&name, &value) {
+            let way_out = did_you_mean(&name, &known);
+            let message = format!("no option has the environment variable {name}; {way_out}\n");
+            return Err(Error::raw(ErrorKind::UnknownArgument, message));
+        }
+    }
+    Ok(())
+}
+
+/// Whether Kubernetes has set the variable, which does so for each service of the
+/// namespace: if one is called `arena`, its variables begin with ours.
+fn is_of_a_service(name: &str, value: &str) -> bool {
+    let address = |text: &str| text.contains("://");
+    name.ends_with("_SERVICE_HOST")
+        || name.contains("_SERVICE_PORT")
+        || (name.ends_with("_PORT") && address(value))
+        || name
+            .split("_PORT_")
+            .nth(1)
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, value: &str) -> Result<(), String> {
+        let variable = (OsString::from(name), OsString::from(value));
+        check_all([variable].into_iter()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_misspelt_variable_is_an_error_that_names_the_right_one() {
+        for (name, meant) in [
+            ("ARENA_TICKRATE", "ARENA_TICK_RATE"),
+            ("ARENA_MAX_PLAYER", "ARENA_MAX_PLAYERS"),
+            ("ARENA_LISTEN_", "ARENA_LISTEN"),
+            ("ARENA_PORT", "--help"),
+        ] {
+            let error = check(name, "4433").unwrap_err();
+            assert!(error.contains(name) && error.contains(meant), "{error}");
+        }
+    }
+
+    #[test]
+    fn other_variables_are_let_be() {
+        for (name, value) in [
+            ("PATH", "/bin"),
+            ("ARENA_TICK_RATE", "60"),
+            ("ARENA_NEED_SHARED", "1"),
+            ("ARENA_SERVICE_HOST", "10.0.0.1"),
+            ("ARENA_SERVICE_PORT_GAME", "4433"),
+            ("ARENA_PORT", "udp://10.0.0.1:4433"),
+            ("ARENA_PORT_4433_UDP_PROTO", "udp"),
+        ] {
+            assert_eq!(check(name, value), Ok(()), "{name}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use proto::parse_duration;
+
+/// How long a lost player may come back unless asked otherwise.
+const DEFAULT_REJOIN: &str = "30s";
+
+/// Who may join, come back and stay.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct JoiningOptions {
+    /// Let only those join who carry a connect token that was sealed with the key in
+    /// this file; `server token --new-key FILE` makes one. Spectators need none: see
+    /// `--max-spectators`
+    #[arg(long, value_name = "FILE", env = "ARENA_JOIN_KEY")]
+    pub join_key: Option<PathBuf>,
+
+    /// Players' places that only tokens open which ask for it
+    #[arg(
+        long,
+        value_name = "N",
+        env = "ARENA_RESERVED_SLOTS",
+        default_value_t = 0,
+        requires = "join_key"
+    )]
+    pub reserved_slots: u16,
+
+    /// How long body and score of a player are kept whose connection is lost, for them
+    /// to come back; 0 for not at all
+    #[arg(long, value_name = "D", env = "ARENA_REJOIN", value_parser = parse_duration,
+          default_value = DEFAULT_REJOIN)]
+    pub rejoin: Duration,
+
+    /// Let nobody hurt players while their connection is lost. Without it, whoever drops
+    /// the line gains nothing by it
+    #[arg(long, env = "ARENA_REJOIN_PROTECT")]
+    pub rejoin_protect: bool,
+
+    /// Remove players who have done nothing for this long; 0 for never
+    #[arg(long, value_name = "D", env = "ARENA_IDLE", value_parser = parse_duration,
+          default_value = "0")]
+    pub idle: Duration,
+
+    /// TOML file in which bans are kept that are pronounced while the server runs
+    #[arg(long, value_name = "FILE", env = "ARENA_BANS")]
+    pub bans: Option<PathBuf>,
+}
+
+impl Default for JoiningOptions {
+    fn default() -> Self {
+        Self {
+            join_key: None,
+            reserved_slots: 0,
+            rejoin: parse_duration(DEFAULT_REJOIN).unwrap_or_default(),
+            rejoin_protect: false,
+            idle: Duration::ZERO,
+            bans: None,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::Args;
+
+/// How the service manager that started this process wants to be told of it. Set
+/// by systemd in the environment of a unit with `Type=notify`, never by hand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct ServiceOptions {
+    /// Unix datagram socket to report to; one that begins with `@` is abstract
+    #[arg(long, value_name = "SOCKET", env = "NOTIFY_SOCKET", hide = true)]
+    pub notify_socket: Option<OsString>,
+
+    /// Microseconds of silence after which the process is taken for hung
+    #[arg(long, value_name = "USEC", env = "WATCHDOG_USEC", hide = true)]
+    pub watchdog_usec: Option<u64>,
+
+    /// The process that `watchdog_usec` is meant for
+    #[arg(long, value_name = "PID", env = "WATCHDOG_PID", hide = true)]
+    pub watchdog_pid: Option<u32>,
+}
+
+impl ServiceOptions {
+    /// Time of silence after which this process is taken for hung, if it is.
+    pub(crate) fn watchdog(&self) -> Option<Duration> {
+        let is_ours = self.watchdog_pid.is_none_or(|process| process == std::process::id());
+        self.watchdog_usec.filter(|&usec| usec > 0 && is_ours).map(Duration::from_micros)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_watchdog_of_another_process_is_none_of_ours() {
+        let options = |watchdog_pid| ServiceOptions {
+            watchdog_usec: Some(3_000_000),
+            watchdog_pid,
+            ..ServiceOptions::default()
+        };
+        let silence = Some(Duration::from_secs(3));
+        assert_eq!(options(None).watchdog(), silence);
+        assert_eq!(options(Some(std::process::id())).watchdog(), silence);
+        assert_eq!(options(Some(1)).watchdog(), None);
+        assert_eq!(ServiceOptions::default().watchdog(), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! Server queries (`--query`): A2S, so that server browsers see the server. A UDP socket
+//! and a thread of its own; nothing is answered but a challenge before the asker has
+//! proven its address, and no more than a stated number of times a second.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use proto::a2s::{self, PlayerInfo, Query, ServerInfo};
+use ring::hmac;
+use ring::rand::SystemRandom;
+use tracing::debug;
+
+use crate::error::{RunError, StartError};
+use crate::network::Lobby;
+use crate::token_bucket::{Rate, TokenBucket};
+
+/// Answers a second, and challenges: browsers of a few hundred players at once. Each has
+/// a bucket of its own, so that who forges addresses keeps no answer from those who have
+/// proven theirs.
+const ANSWERS: Rate = Rate { per_second: 200.0, burst: 400.0 };
+
+/// How long a challenge is good; that of the period before is taken, too.
+const PERIOD: Duration = Duration::from_secs(60);
+
+/// How long the thread waits for a query before it looks whether the server ends.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// More than any query has.
+const LONGEST_QUERY: usize = 64;
+
+/// A query port that waits to be served.
+pub(crate) struct QueryPort {
+    socket: UdpSocket,
+    key: hmac::Key,
+}
+
+impl QueryPort {
+    /// Binds the port.
+    ///
+    /// # Errors
+    /// The address cannot be had.
+    pub(crate) fn bind(address: SocketAddr) -> Result<Self, StartError> {
+        let failed = |source| StartError::Query { address, source };
+        let socket = UdpSocket::bind(address).map_err(failed)?;
+        socket.set_read_timeout(Some(LOOK)).map_err(failed)?;
+        let key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new())
+            .map_err(|_| failed(std::io::Error::other("the system gives no random bytes")))?;
+        Ok(Self { socket, key })
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> std::io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Answers until the server ends.
+    pub(crate) fn run(self, lobby: &Arc<Lobby>) -> Result<(), RunError> {
+        let begin = Instant::now();
+        let [mut answers, mut challenges] = [TokenBucket::full(begin); 2];
+        let mut datagram = [0; LONGEST_QUERY];
+        while !lobby.stop.is_requested() {
+            // A time-out, or what the system has to say of an earlier answer.
+            let Ok((length, from)) = self.socket.recv_from(&mut datagram) else { continue };
+            let Some(query) = Query::parse(&datagram[..length]) else { continue };
+            let period = begin.elapsed().as_secs() / PERIOD.as_secs();
+            let valid =
+                [period, period.saturating_sub(1)].map(|period| self.challenge(from, period));
+            let is_proven = query.challenge().is_some_and(|proof| valid.contains(&proof));
+            let bucket = if is_proven { &mut answers } else { &mut challenges };
+            if !bucket.take(ANSWERS, 1.0, Instant::now()) {
+                continue;
+            }
+            let answer = if is_proven { answer(query, lobby) } else { a2s::challenge(valid[0]) };
+            if let Err(error) = self.socket.send_to(&answer, from) {
+                debug!("a query of {from} could not be answered: {error}");
+            }
+        }
+        Ok(())
+    }
+
+    /// What only somebody who receives at this address knows.
+    fn challenge(&self, from: SocketAddr, period: u64) -> u32 {
+        let tag = hmac::sign(&self.key, format!("{from} {period}").as_bytes());
+        let bytes = tag.as_ref();
+        u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+    }
+}
+
+fn answer(query: Query, lobby: &Lobby) -> Vec<u8> {
+    let level = lobby.level();
+    let few = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
+    match query {
+        Query::Info { .. } => a2s::info(&ServerInfo {
+            name: "Arena",
+            map: level.terms.map_name.as_str(),
+            players: few(lobby.clients.players()),
+            max_players: few(level.terms.player_limit.into()),
+            private: lobby.gate.is_some(),
+            version: env!("CARGO_PKG_VERSION"),
+            port: lobby.address.borrow().port,
+        }),
+        Query::Players { .. } => {
+            let clients = lobby.clients.list();
+            let players = clients.iter().filter(|client| !client.spectates);
+            a2s::players(players.map(|client| PlayerInfo {
+                name: client.name.as_str(),
+                score: level.sessions.score(&client.name).unwrap_or(0).into(),
+                seconds: client.seconds() as f32,
+            }))
+        }
+    }
+}

@@ -1,0 +1,41 @@
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Status;
+
+/// The recording of the level that is played, and what those before it came to: each
+/// level has a file of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Latest(Mutex<Recordings>);
+
+#[derive(Debug, Default)]
+struct Recordings {
+    status: Option<Arc<Status>>,
+    /// Ticks and bytes of earlier ones.
+    earlier: (u64, u64),
+}
+
+impl Latest {
+    /// Another recording begins.
+    pub(crate) fn begin(&self, status: Arc<Status>) {
+        let mut recordings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(over) = recordings.status.replace(status) {
+            recordings.earlier.0 += over.ticks();
+            recordings.earlier.1 += over.bytes();
+        }
+    }
+
+    /// How the recording of the level that is played is doing, if there is one.
+    pub(crate) fn status(&self) -> Option<Arc<Status>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).status.clone()
+    }
+
+    /// Ticks and bytes written to all of them.
+    pub(crate) fn written(&self) -> (u64, u64) {
+        let recordings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (ticks, bytes) = recordings.earlier;
+        recordings
+            .status
+            .as_ref()
+            .map_or((ticks, bytes), |now| (ticks + now.ticks(), bytes + now.bytes()))
+    }
+}

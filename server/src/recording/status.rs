@@ -1,0 +1,67 @@
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tracing::error;
+
+/// How the recording of a running match is doing, for operators to see. Written
+/// by the threads that record, read by the pages.
+#[derive(Debug)]
+pub(crate) struct Status {
+    path: PathBuf,
+    ticks: AtomicU64,
+    bytes: AtomicU64,
+    failure: OnceLock<String>,
+}
+
+impl Status {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path, ticks: AtomicU64::new(0), bytes: AtomicU64::new(0), failure: OnceLock::new() }
+    }
+
+    /// The recording of a level that could not begin, for this reason; logged.
+    pub(crate) fn failed(path: PathBuf, reason: String) -> Self {
+        let status = Self::new(path);
+        status.fail(reason);
+        status
+    }
+
+    /// The file that is written.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Ticks that the system has been handed, and so the last tick that a
+    /// replay can surely reach.
+    pub(crate) fn ticks(&self) -> u64 {
+        self.ticks.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that the system has been handed.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Why the recording ended before the match, if it did.
+    pub(crate) fn failure(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
+    }
+
+    /// Notes how much the system has been handed so far.
+    pub(super) fn flushed(&self, ticks: u64, bytes: u64) {
+        self.ticks.store(ticks, Ordering::Relaxed);
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Notes and logs that the recording has ended. Only the first reason counts.
+    pub(super) fn fail(&self, reason: String) {
+        if self.failure.set(reason.clone()).is_ok() {
+            error!(
+                "the recording {} failed after tick {}: {reason}; the match goes on without it \
+                 until the next map or a restart",
+                self.path.display(),
+                self.ticks()
+            );
+        }
+    }
+}

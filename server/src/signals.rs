@@ -1,0 +1,102 @@
+//! Signals: those by which a person, a terminal or a service manager asks this
+//! process to end, and one that would kill it without need.
+
+use std::io;
+
+/// Waits for signals, from when it is made.
+pub(crate) struct Signals {
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+    /// `None` if whoever started this process wants it to outlive the terminal.
+    #[cfg(unix)]
+    hang_up: Option<tokio::signal::unix::Signal>,
+}
+
+impl Signals {
+    /// Takes the signals over from the system. Needs a tokio runtime around it.
+    pub(crate) fn new() -> io::Result<Self> {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            let hang_up =
+                (!is_hang_up_ignored()).then(|| signal(SignalKind::hangup())).transpose()?;
+            Ok(Self {
+                terminate: signal(SignalKind::terminate())?,
+                interrupt: signal(SignalKind::interrupt())?,
+                hang_up,
+            })
+        }
+        #[cfg(not(unix))]
+        Ok(Self {})
+    }
+
+    /// Waits for the next wish to end, and gives the signal's name.
+    #[cfg(unix)]
+    pub(crate) async fn next(&mut self) -> &'static str {
+        let hang_up = async {
+            match &mut self.hang_up {
+                Some(signal) => signal.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+            _ = hang_up => "SIGHUP",
+        }
+    }
+
+    /// Waits for the next Ctrl-C.
+    #[cfg(unix)]
+    pub(crate) async fn interrupted(&mut self) {
+        self.interrupt.recv().await;
+    }
+
+    /// Waits for the next Ctrl-C.
+    #[cfg(not(unix))]
+    pub(crate) async fn interrupted(&mut self) {
+        self.next().await;
+    }
+
+    /// The same where there is only Ctrl-C.
+    #[cfg(not(unix))]
+    pub(crate) async fn next(&mut self) -> &'static str {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        "Ctrl-C"
+    }
+}
+
+/// Whether this process was started to ignore that its terminal is gone, as
+/// `nohup` does; taking the signal over would undo that.
+#[cfg(target_os = "linux")]
+fn is_hang_up_ignored() -> bool {
+    /// SIGHUP, the first signal, in a mask of signals.
+    const HANG_UP: u64 = 1;
+    let status = procfs::process::Process::myself().and_then(|process| process.status());
+    status.is_ok_and(|status| status.sigign & HANG_UP != 0)
+}
+
+/// The same where the system does not tell.
+#[cfg(all(unix, not(target_os = "linux")))]
+fn is_hang_up_ignored() -> bool {
+    false
+}
+
+/// Makes a file that may not grow any more (`ulimit -f`) an error of whoever
+/// writes it. By default the system would kill the process with SIGXFSZ.
+pub(crate) fn survive_file_size_limit() -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let _context = runtime.enter();
+        // The handler stays for as long as the process lives; what it notes is
+        // of no use to anybody.
+        drop(signal(SignalKind::from_raw(libc::SIGXFSZ))?);
+    }
+    Ok(())
+}

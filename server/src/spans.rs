@@ -1,0 +1,212 @@
+//! Spans: what took how long, for an OpenTelemetry collector.
+//!
+//! Metrics tell how a server does on the whole; a span tells of one joining, one map
+//! transfer, one tick. They are exported by OTLP over HTTP (`--otlp`) from a thread of
+//! their own, whose queue is bounded: a collector that is slow or gone costs spans,
+//! never the match. Without `--otlp` recording one is a test for `None`.
+
+use std::net::SocketAddr;
+use std::time::{Duration, SystemTime};
+
+use opentelemetry::trace::{Span, SpanBuilder, SpanKind, Status, TraceContextExt, Tracer};
+use opentelemetry::trace::{SpanContext, TracerProvider};
+use opentelemetry::{Context, KeyValue};
+use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
+use thiserror::Error;
+use tracing::warn;
+
+use crate::telemetry::TickPhases;
+
+/// Where a collector takes traces, beneath its address (OTLP, "OTLP/HTTP Request").
+const TRACES: &str = "/v1/traces";
+
+/// How long the collector may take to answer, and how long the end of the server waits
+/// for the last spans.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Every how many ticks one is told of: one in ten seconds at 60 Hz.
+const TICKS_A_SPAN: u32 = 600;
+
+/// Why spans cannot be exported.
+#[derive(Debug, Error)]
+pub enum OtlpError {
+    /// Not the address of a collector.
+    #[error(
+        "--otlp {url:?} is no address of a collector: it must begin with http://, as in \
+         http://127.0.0.1:4318"
+    )]
+    Address {
+        /// What was given.
+        url: String,
+    },
+    /// The exporter cannot be made.
+    #[error("cannot export spans to {url}: {source}")]
+    Exporter {
+        /// Where to.
+        url: String,
+        /// What is wrong.
+        source: ExporterBuildError,
+    },
+}
+
+/// Exports spans for as long as it lives; dropping it waits up to two seconds for the
+/// last ones.
+#[derive(Debug)]
+pub(crate) struct Exporter {
+    provider: SdkTracerProvider,
+}
+
+impl Exporter {
+    /// Exports to the collector at `url`, such as `http://127.0.0.1:4318`.
+    pub(crate) fn start(url: &str) -> Result<Self, OtlpError> {
+        if url.strip_prefix("http://").is_none_or(str::is_empty) {
+            return Err(OtlpError::Address { url: url.to_owned() });
+        }
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_endpoint(format!("{}{TRACES}", url.trim_end_matches('/')))
+            .with_timeout(PATIENCE)
+            .build()
+            .map_err(|source| OtlpError::Exporter { url: url.to_owned(), source })?;
+        let resource = Resource::builder()
+            .with_service_name("arena-server")
+            .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+            .build();
+        let provider = SdkTracerProvider::builder()
+            .with_batch_exporter(exporter)
+            .with_resource(resource)
+            .build();
+        Ok(Self { provider })
+    }
+
+    /// By which spans are recorded.
+    pub(crate) fn spans(&self) -> Spans {
+        Spans { tracer: Some(self.provider.tracer("server")) }
+    }
+}
+
+impl Drop for Exporter {
+    fn drop(&mut self) {
+        if let Err(error) = self.provider.shutdown_with_timeout(PATIENCE) {
+            warn!("the last spans were not exported: {error}");
+        }
+    }
+}
+
+/// Records spans, or nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spans {
+    tracer: Option<SdkTracer>,
+}
+
+impl Spans {
+    /// A connection from its first packet until it was in the match, `handshake` of which
+    /// the handshake took, or until it was refused for a `reason`. Gives what belongs to
+    /// it later, such as the transfer of the map.
+    pub(crate) fn join(
+        &self,
+        connection: u64,
+        address: SocketAddr,
+        [handshake, whole]: [Duration; 2],
+        outcome: Result<u16, &'static str>,
+    ) -> Option<SpanContext> {
+        let tracer = self.tracer.as_ref()?;
+        let [begin, end] = last(whole);
+        let attributes = vec![
+            number("arena.connection", connection),
+            KeyValue::new("client.address", address.ip().to_string()),
+            number("client.port", address.port()),
+        ];
+        let mut span = span(tracer, "join", SpanKind::Server, begin, &Context::new());
+        span.set_attributes(attributes);
+        span.add_event_with_timestamp("handshake done", begin + handshake, Vec::new());
+        match outcome {
+            Ok(slot) => span.set_attribute(number("arena.slot", slot)),
+            Err(reason) => fail(&mut span, reason),
+        }
+        span.end_with_timestamp(end);
+        Some(span.span_context().clone())
+    }
+
+    /// A map of so many bytes that was sent in `time` to a client that has joined by
+    /// `join`, or was not.
+    pub(crate) fn map_transfer(
+        &self,
+        join: Option<SpanContext>,
+        bytes: usize,
+        time: Duration,
+        is_sent: bool,
+    ) {
+        let Some(tracer) = &self.tracer else { return };
+        let [begin, end] = last(time);
+        let context = join.map(|join| Context::new().with_remote_span_context(join));
+        let context = context.unwrap_or_default();
+        let mut span = span(tracer, "map transfer", SpanKind::Server, begin, &context);
+        span.set_attribute(number("arena.map.bytes", bytes as u64));
+        if !is_sent {
+            fail(&mut span, "aborted");
+        }
+        span.end_with_timestamp(end);
+    }
+
+    /// What an administrator asked for, which took `time` and was answered with an HTTP
+    /// status.
+    pub(crate) fn admin(&self, request: &'static str, who: &str, time: Duration, status: u16) {
+        let Some(tracer) = &self.tracer else { return };
+        let [begin, end] = last(time);
+        let mut span = span(tracer, "admin", SpanKind::Server, begin, &Context::new());
+        span.set_attribute(KeyValue::new("arena.admin.request", request));
+        span.set_attribute(KeyValue::new("arena.admin.who", who.to_owned()));
+        span.set_attribute(number("http.response.status_code", status));
+        span.end_with_timestamp(end);
+    }
+
+    /// A tick that has just ended, and its phases; recorded now and then.
+    pub(crate) fn tick(&self, tick: u32, phases: &TickPhases) {
+        let Some(tracer) = &self.tracer else { return };
+        if !tick.is_multiple_of(TICKS_A_SPAN) {
+            return;
+        }
+        let [begin, end] = last(phases.work() + phases.waking);
+        let mut whole = span(tracer, "tick", SpanKind::Internal, begin, &Context::new());
+        whole.set_attribute(number("arena.tick", tick));
+        let context = Context::new().with_remote_span_context(whole.span_context().clone());
+        let mut at = begin;
+        for (name, time) in phases.named() {
+            let mut part = span(tracer, name, SpanKind::Internal, at, &context);
+            at += time;
+            part.end_with_timestamp(at);
+        }
+        whole.end_with_timestamp(end);
+    }
+}
+
+/// When what has just ended after so long began, and now.
+fn last(time: Duration) -> [SystemTime; 2] {
+    let now = SystemTime::now();
+    [now - time, now]
+}
+
+fn span(
+    tracer: &SdkTracer,
+    name: &'static str,
+    kind: SpanKind,
+    begin: SystemTime,
+    parent: &Context,
+) -> impl Span + use<> {
+    let builder = SpanBuilder::from_name(name).with_kind(kind).with_start_time(begin);
+    tracer.build_with_context(builder, parent)
+}
+
+/// Marks a span as that of something that went wrong.
+fn fail(span: &mut impl Span, reason: &'static str) {
+    span.set_attribute(KeyValue::new("arena.reason", reason));
+    span.set_status(Status::error(reason));
+}
+
+/// A number; those that do not fit OpenTelemetry's are the largest there is.
+fn number(name: &'static str, value: impl TryInto<i64>) -> KeyValue {
+    KeyValue::new(name, value.try_into().unwrap_or(i64::MAX))
+}

@@ -1,0 +1,47 @@
+use metrics::{Counter, counter};
+
+use super::catalogue;
+
+/// What administrators ask for, and what becomes of it.
+pub(crate) struct AdminMetrics(Vec<(&'static str, [Counter; 2])>);
+
+/// What can be asked for; `unauthorised` is whatever was asked without a right token.
+const REQUESTS: [&str; 15] = [
+    "status",
+    "players",
+    "kick",
+    "mute",
+    "bans",
+    "ban",
+    "unban",
+    "say",
+    "map",
+    "restart",
+    "settings",
+    "drain",
+    "log",
+    "openapi",
+    "unauthorised",
+];
+
+/// What becomes of it.
+const OUTCOMES: [&str; 2] = ["done", "refused"];
+
+impl AdminMetrics {
+    pub(super) fn register() -> Self {
+        let counters = |request: &'static str| {
+            OUTCOMES.map(|outcome| {
+                counter!(catalogue::ADMIN_REQUESTS, "request" => request, "outcome" => outcome)
+            })
+        };
+        Self(REQUESTS.into_iter().map(|request| (request, counters(request))).collect())
+    }
+
+    /// Counts a request.
+    pub(crate) fn count(&self, request: &str, done: bool) {
+        debug_assert!(REQUESTS.contains(&request), "{request}");
+        if let Some((_, [yes, no])) = self.0.iter().find(|(name, _)| *name == request) {
+            if done { yes } else { no }.increment(1);
+        }
+    }
+}

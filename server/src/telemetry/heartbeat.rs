@@ -1,0 +1,90 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Time without a finished tick from which on the tick thread has stalled: ten
+/// ticks at the slowest rate there is, and far beyond what clients can hide.
+pub(crate) const STALL: Duration = Duration::from_secs(1);
+
+/// When the tick thread last finished a tick. The tick thread writes it without
+/// ever waiting; every other thread that judges whether the match is alive
+/// reads it here.
+#[derive(Debug)]
+pub(crate) struct Heartbeat {
+    epoch: Instant,
+    /// Nanoseconds from `epoch` to the end of the last tick.
+    last: AtomicU64,
+    /// Locked by the tick thread only when a stall has just ended.
+    last_stall: Mutex<Option<Stall>>,
+}
+
+/// A time of [`STALL`] or more in which no tick was finished, and that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stall {
+    /// When the first tick after it was finished.
+    pub(crate) ended: Instant,
+    /// Time between the two ticks.
+    pub(crate) lasted: Duration,
+}
+
+impl Heartbeat {
+    /// The heartbeat of a tick thread that begins to tick at `now`.
+    pub(super) fn new(now: Instant) -> Self {
+        Self { epoch: now, last: AtomicU64::new(0), last_stall: Mutex::default() }
+    }
+
+    /// The tick thread begins to tick at `now`: what came before is no stall.
+    pub(super) fn begin(&self, now: Instant) {
+        self.last.store(self.since_epoch(now), Ordering::Relaxed);
+    }
+
+    /// A tick was finished at `now`.
+    pub(super) fn beat(&self, now: Instant) {
+        let nanoseconds = self.since_epoch(now);
+        let before = self.last.swap(nanoseconds, Ordering::Relaxed);
+        let lasted = Duration::from_nanos(nanoseconds.saturating_sub(before));
+        if lasted >= STALL {
+            let mut last_stall = self.last_stall.lock().unwrap_or_else(PoisonError::into_inner);
+            *last_stall = Some(Stall { ended: now, lasted });
+        }
+    }
+
+    /// Time that has passed at `now` since a tick was finished.
+    pub(super) fn age(&self, now: Instant) -> Duration {
+        let last = self.last.load(Ordering::Relaxed);
+        Duration::from_nanos(self.since_epoch(now).saturating_sub(last))
+    }
+
+    /// The last stall that is over, if there was one.
+    pub(super) fn last_stall(&self) -> Option<Stall> {
+        *self.last_stall.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn since_epoch(&self, now: Instant) -> u64 {
+        let since = now.saturating_duration_since(self.epoch);
+        // 584 years fit.
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_second_without_a_tick_is_a_stall() {
+        let start = Instant::now();
+        let at = |milliseconds| start + Duration::from_millis(milliseconds);
+        let heartbeat = Heartbeat::new(start);
+        // Setting up took long; that is no stall.
+        heartbeat.begin(at(5000));
+        heartbeat.beat(at(5999));
+        assert_eq!(heartbeat.last_stall(), None);
+        assert_eq!(heartbeat.age(at(6099)), Duration::from_millis(100));
+        heartbeat.beat(at(7299));
+        let stall = Stall { ended: at(7299), lasted: Duration::from_millis(1300) };
+        assert_eq!(heartbeat.last_stall(), Some(stall));
+        heartbeat.beat(at(7316));
+        assert_eq!(heartbeat.last_stall(), Some(stall));
+    }
+}

@@ -1,0 +1,34 @@
+use std::sync::Arc;
+
+use metrics::{Counter, Gauge, counter, gauge};
+
+use super::catalogue;
+use crate::recording::Latest;
+
+/// How the recording is doing; all zero where nothing is recorded.
+pub(super) struct RecordingMetrics {
+    recording: Arc<Latest>,
+    failed: Gauge,
+    ticks: Counter,
+    bytes: Counter,
+}
+
+impl RecordingMetrics {
+    pub(super) fn register(recording: Arc<Latest>) -> Self {
+        Self {
+            recording,
+            failed: gauge!(catalogue::RECORDING_FAILED),
+            ticks: counter!(catalogue::RECORDING_TICKS),
+            bytes: counter!(catalogue::RECORDING_BYTES),
+        }
+    }
+
+    /// Copies what the status says now.
+    pub(super) fn observe(&self) {
+        let Some(status) = self.recording.status() else { return };
+        self.failed.set(f64::from(u8::from(status.failure().is_some())));
+        let (ticks, bytes) = self.recording.written();
+        self.ticks.absolute(ticks);
+        self.bytes.absolute(bytes);
+    }
+}

@@ -1,0 +1,85 @@
+use metrics::{Counter, counter};
+
+use super::catalogue;
+
+/// What becomes of datagrams before the server sees them, as the kernel counts it.
+/// Zero where there is no `/proc`.
+pub(super) struct SocketMetrics {
+    /// By which the kernel's tables name the server's UDP socket.
+    inode: Option<u64>,
+    drops: Counter,
+}
+
+impl SocketMetrics {
+    pub(super) fn register(inode: Option<u64>) -> Self {
+        Self { inode, drops: counter!(catalogue::UDP_RECEIVE_DROPS) }
+    }
+
+    /// Asks the system. What it does not tell keeps its last value.
+    pub(super) fn observe(&self) {
+        if let Some(drops) = self.inode.and_then(drops) {
+            self.drops.absolute(drops);
+        }
+    }
+}
+
+/// The number of a socket in the kernel's tables, where there are such.
+#[cfg(target_os = "linux")]
+pub(crate) fn inode(socket: &std::net::UdpSocket) -> Option<u64> {
+    use std::os::fd::AsRawFd;
+
+    let link = std::fs::read_link(format!("/proc/self/fd/{}", socket.as_raw_fd())).ok()?;
+    // "socket:[NUMBER]"
+    link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn inode(_: &std::net::UdpSocket) -> Option<u64> {
+    None
+}
+
+/// Datagrams that the kernel threw away because this socket's buffer was full.
+#[cfg(target_os = "linux")]
+fn drops(inode: u64) -> Option<u64> {
+    ["/proc/self/net/udp", "/proc/self/net/udp6"].into_iter().find_map(|path| {
+        let table = std::fs::read_to_string(path).ok()?;
+        // proc_net_udp(5): the tenth word is the inode, the thirteenth and last the
+        // drops.
+        table.lines().skip(1).find_map(|line| {
+            let mut words = line.split_ascii_whitespace().skip(9);
+            let found = words.next()?.parse() == Ok(inode);
+            found.then(|| words.nth(2)?.parse().ok())?
+        })
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn drops(_: u64) -> Option<u64> {
+    None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+
+    #[test]
+    fn what_a_full_socket_loses_is_counted() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let socket = UdpSocket::bind(address).unwrap();
+            let inode = inode(&socket).unwrap();
+            assert_eq!(drops(inode), Some(0));
+            let sender = UdpSocket::bind(address).unwrap();
+            let sent = 4000;
+            for _ in 0..sent {
+                sender.send_to(&[0; 1000], socket.local_addr().unwrap()).unwrap();
+            }
+            socket.set_nonblocking(true).unwrap();
+            let received = std::iter::from_fn(|| socket.recv(&mut [0; 1000]).ok()).count() as u64;
+            assert!(received > 0 && received < sent, "{received} of {sent}");
+            assert_eq!(drops(inode), Some(sent - received));
+        }
+        assert_eq!(drops(u64::MAX), None);
+    }
+}

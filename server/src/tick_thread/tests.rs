@@ -1,0 +1,238 @@
+use std::num::NonZeroU16;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use proto::commands::{CommandBatch, CommandDatagram};
+use proto::control::PlayerName;
+use sim::JoinError;
+use tokio::sync::oneshot;
+
+use super::*;
+use crate::seats::{Seat, Surplus};
+use crate::view_limit::{Known, ViewLimit};
+use crate::{test_level, test_match};
+
+/// A match in virtual time, and the way into it.
+struct Stage {
+    game: Match,
+    frames: LastFrame,
+    joins: SyncSender<JoinRequest>,
+    now: Duration,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let (joins, requests) = sync_channel(8);
+        let (game, frames) = test_match(requests);
+        Self { game, frames, joins, now: Duration::ZERO }
+    }
+
+    fn now(&self) -> Time {
+        Time::since_start(self.now)
+    }
+
+    fn tick(&mut self) -> Arc<Frame> {
+        self.now += Duration::from_nanos(16_666_667);
+        self.game.tick(self.now()).unwrap();
+        self.frames.borrow().clone()
+    }
+
+    fn ask(&self) -> oneshot::Receiver<Result<Seat, JoinError>> {
+        let (request, answer) = oneshot::channel();
+        self.joins.try_send(request).unwrap();
+        answer
+    }
+
+    fn join(&mut self) -> Result<Seat, JoinError> {
+        let mut answer = self.ask();
+        self.tick();
+        answer.try_recv().unwrap()
+    }
+}
+
+/// The datagram of one command.
+fn datagram(tick: Tick, command: Command) -> CommandDatagram {
+    let batch = CommandBatch::new(tick, vec![command]).unwrap();
+    CommandDatagram { acknowledgement: None, batch }
+}
+
+/// Of a client so far away that its claims are not what bounds its view.
+fn any_view() -> ViewLimit {
+    let round_trip = Duration::from_secs(1);
+    let rate = NonZeroU16::new(60).unwrap();
+    let tick = Tick(0);
+    ViewLimit::new(rate, &Known { tick, acknowledged: None, interval: None, round_trip })
+}
+
+fn players(frame: &Frame) -> usize {
+    let is_player = |kind: sim::Kind| kind.is_player();
+    frame.state.entities.iter().filter(|entity| is_player(entity.kind)).count()
+}
+
+#[test]
+fn a_dropped_seat_is_free_again() {
+    let mut stage = Stage::new();
+    let first = stage.join().unwrap();
+    let _second = stage.join().unwrap();
+    assert_eq!(stage.join().unwrap_err(), JoinError::Full(2));
+    drop(first);
+    // Within the same tick.
+    let _third = stage.join().unwrap();
+    assert_eq!(players(&stage.tick()), 2);
+}
+
+#[test]
+fn a_full_queue_does_not_hide_that_its_seat_is_free() {
+    let mut stage = Stage::new();
+    let first = stage.join().unwrap();
+    let _second = stage.join().unwrap();
+    let batch = datagram(first.tick.after(1), Command::default());
+    while first.send(batch.clone(), stage.now(), any_view()) != Err(Surplus) {}
+    drop(first);
+    let _third = stage.join().unwrap();
+    assert_eq!(players(&stage.tick()), 2);
+}
+
+#[test]
+fn who_no_longer_waits_leaves_nobody_behind() {
+    let mut stage = Stage::new();
+    drop(stage.ask());
+    stage.tick();
+    assert_eq!(players(&stage.tick()), 0);
+}
+
+#[test]
+fn commands_reach_the_tick_they_are_for() {
+    let mut stage = Stage::new();
+    let seat = stage.join().unwrap();
+    let name = PlayerName::new("walker").unwrap();
+    seat.level.sessions.insert(seat.player, name);
+    let forward = Command { forward: 127, ..Command::default() };
+    for ahead in 0..60 {
+        let batch = datagram(seat.tick.after(ahead + 2), forward);
+        assert_eq!(seat.send(batch, stage.now(), any_view()), Ok(()));
+        stage.tick();
+    }
+    let frame = stage.tick();
+    let own = frame.state.entities.iter().find(|entity| entity.id == seat.player).unwrap();
+    assert!(own.velocity.x > 100.0, "after a second of walking: {own:?}");
+    assert_eq!(frame.commands.in_time, 60);
+    let answer = frame.own(seat.player, None).motion.unwrap();
+    assert_eq!(answer.motion.position.as_dvec3(), own.position);
+    assert!(seat.level.sessions.lead(seat.player).is_some());
+}
+
+#[test]
+fn ticks_that_catch_up_are_told_of_each() {
+    let mut stage = Stage::new();
+    let mut ticks = stage.game.ticks();
+    (0..4).for_each(|_| drop(stage.tick()));
+    let told: Vec<u64> =
+        std::iter::from_fn(|| ticks.try_recv().ok()).map(|frame| frame.state.tick).collect();
+    assert_eq!(told, [1, 2, 3, 4]);
+}
+
+#[test]
+fn nobody_shoots_farther_into_the_past_than_allowed() {
+    let mut stage = Stage::new();
+    let seat = stage.join().unwrap();
+    let command = Command { buttons: sim::Buttons::FIRE, view_age: 4000, ..Command::default() };
+    let tick = seat.tick.after(2);
+    seat.send(datagram(tick, command), stage.now(), any_view()).unwrap();
+    stage.game.seats.receive(&mut stage.game.world, seat.tick, &seat.level);
+    let commands = stage.game.seats.commands(tick, stage.now());
+    // 200 ms are 12 ticks of 16 parts.
+    assert_eq!(commands, [(seat.player, Command { view_age: 192, ..command })]);
+}
+
+#[test]
+fn nobody_shoots_farther_into_the_past_than_their_line_explains() {
+    let mut stage = Stage::new();
+    let seat = stage.join().unwrap();
+    let command = Command { buttons: sim::Buttons::FIRE, view_age: 192, ..Command::default() };
+    let known = Known {
+        tick: seat.tick,
+        acknowledged: Some(seat.tick),
+        interval: Some(1),
+        round_trip: Duration::from_millis(2),
+    };
+    let view = ViewLimit::new(NonZeroU16::new(60).unwrap(), &known);
+    let tick = seat.tick.after(1);
+    seat.send(datagram(tick, command), stage.now(), view).unwrap();
+    stage.game.seats.receive(&mut stage.game.world, seat.tick, &seat.level);
+    let (_, played) = stage.game.seats.commands(tick, stage.now())[0];
+    assert!((64..112).contains(&played.view_age), "{}", played.view_age);
+}
+
+#[test]
+fn a_player_whose_line_is_lost_is_protected_if_that_is_asked_for() {
+    let mut stage = Stage::new();
+    let seat = stage.join().unwrap();
+    let mut buttons = |tick| stage.game.seats.commands(Tick(tick), Time::ZERO)[0].1.buttons;
+    assert_eq!(buttons(2), sim::Buttons::default());
+    seat.protect(true);
+    assert_eq!(buttons(3), sim::Buttons::PROTECTED);
+    seat.protect(false);
+    assert_eq!(buttons(4), sim::Buttons::default());
+}
+
+#[test]
+fn a_flood_is_bounded_and_keeps_its_seat() {
+    let mut stage = Stage::new();
+    let seat = stage.join().unwrap();
+    let batch = datagram(seat.tick.after(1), Command::default());
+    let sent =
+        (0..1000).filter(|_| seat.send(batch.clone(), Time::ZERO, any_view()) != Err(Surplus));
+    let sent = sent.count();
+    assert!(sent < 100, "{sent} batches were queued");
+    assert_eq!(players(&stage.tick()), 1);
+    assert_eq!(seat.send(batch, stage.now(), any_view()), Ok(()));
+}
+
+#[test]
+fn a_match_goes_on_in_another_world_and_so_do_ticks_and_counts() {
+    let (joins, requests) = sync_channel(8);
+    let (worlds, next_worlds) = sync_channel(1);
+    let (over, dropped) = sync_channel(1);
+    let (maker, first) = test_level(0);
+    let rewind = Duration::from_millis(200);
+    let curiosity = Arc::default();
+    let (game, frames) = Match::new(first, rewind, requests, (next_worlds, over), curiosity);
+    let mut stage = Stage { game, frames, joins, now: Duration::ZERO };
+    let seat = stage.join().unwrap();
+    let before = (0..9).map(|_| stage.tick()).last().unwrap();
+    assert_eq!((before.state.tick, before.level.number, players(&before)), (10, 0, 1));
+
+    let again = maker.make("arena.map", 1).unwrap();
+    let next = NextWorld { world: again.world, level: again.level, recorder: None };
+    worlds.try_send(next).unwrap_or_else(|_| panic!("there is room"));
+    let after = stage.tick();
+    assert_eq!((after.state.tick, after.level.number, players(&after)), (11, 1, 0));
+    assert!(after.counters.impact_queries >= before.counters.impact_queries);
+    assert_eq!(after.commands.neutral, before.commands.neutral);
+    assert_eq!(dropped.try_iter().count(), 1);
+    // A seat of the old world steers nobody in the new one.
+    let batch = datagram(Tick(13), Command { forward: 127, ..Command::default() });
+    assert_eq!(seat.send(batch, stage.now(), any_view()), Ok(()));
+    let seat = stage.join().unwrap();
+    assert_eq!((seat.level.number, seat.tick), (1, Tick(11)));
+    // The round is over: nobody moves.
+    seat.level.frozen.store(true, Ordering::Relaxed);
+    for tick in 13..60 {
+        let command = Command { forward: 127, yaw: 99, ..Command::default() };
+        seat.send(datagram(Tick(tick), command), stage.now(), any_view()).unwrap();
+        stage.tick();
+    }
+    let own = stage.tick().state.entities.iter().find(|entity| entity.id == seat.player).cloned();
+    let velocity = own.unwrap().velocity;
+    assert!(velocity.truncate().length() < 1.0, "{velocity}");
+}
+
+#[test]
+fn what_players_who_left_have_counted_stays_counted() {
+    let mut stage = Stage::new();
+    let seat = stage.join().unwrap();
+    let neutral = stage.tick().commands.neutral;
+    assert!(neutral > 0);
+    drop(seat);
+    assert_eq!(stage.tick().commands.neutral, neutral);
+}

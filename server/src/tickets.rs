@@ -1,0 +1,241 @@
+//! Who comes back: a player whose connection is lost keeps body, score and place for a
+//! while (`--rejoin`), and the ticket of its hello gives them back.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use proto::control::Ticket;
+use ring::rand::{SecureRandom, SystemRandom};
+
+/// Tickets of players: those who are connected, and those who are away with what they
+/// left behind (`A`).
+#[derive(Debug)]
+pub(crate) struct Tickets<A, C> {
+    /// How long what was left behind is kept.
+    keep: Duration,
+    table: Mutex<HashMap<Ticket, State<A, C>>>,
+}
+
+#[derive(Debug)]
+enum State<A, C> {
+    /// Somebody plays with it, by this connection.
+    Here(Arc<C>),
+    /// The connection is lost.
+    Away { left: A, until: Instant },
+}
+
+/// What a ticket is good for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Presented<A, C> {
+    /// Nothing: it is unknown, or too old.
+    Unknown,
+    /// What its player left behind.
+    Back(A),
+    /// Its player seems to be connected still: the older connection is to end, and
+    /// then leaves behind what the newer one takes over.
+    Here(Arc<C>),
+}
+
+impl<A, C> Tickets<A, C> {
+    /// Keeps what was left behind for so long; zero for not at all.
+    pub(crate) fn new(keep: Duration) -> Self {
+        Self { keep, table: Mutex::default() }
+    }
+
+    /// How long what was left behind is kept.
+    pub(crate) fn keep(&self) -> Duration {
+        self.keep
+    }
+
+    /// Draws a ticket for who has just come; none if nobody may come back, or the
+    /// system gives no random bytes.
+    pub(crate) fn draw(&self, connection: &Arc<C>) -> Ticket {
+        let mut bytes = [0; 16];
+        if self.keep.is_zero() || SystemRandom::new().fill(&mut bytes).is_err() {
+            return Ticket::NONE;
+        }
+        let ticket = Ticket(bytes);
+        self.lock().insert(ticket, State::Here(Arc::clone(connection)));
+        ticket
+    }
+
+    /// Somebody comes with a ticket. What was left behind is given out once.
+    pub(crate) fn present(&self, ticket: Ticket, now: Instant) -> Presented<A, C> {
+        let mut table = self.lock();
+        match table.get(&ticket) {
+            Some(State::Here(connection)) => Presented::Here(Arc::clone(connection)),
+            Some(State::Away { until, .. }) if now < *until => match table.remove(&ticket) {
+                Some(State::Away { left, .. }) => Presented::Back(left),
+                _ => Presented::Unknown,
+            },
+            // What is too old waits for [`Tickets::expired`]: it must be given up, not lost.
+            Some(State::Away { .. }) | None => Presented::Unknown,
+        }
+    }
+
+    /// The connection of a ticket is lost. Gives back what it leaves behind if that
+    /// cannot be kept.
+    pub(crate) fn lose(&self, ticket: Ticket, left: A, now: Instant) -> Option<A> {
+        let mut table = self.lock();
+        match table.get_mut(&ticket) {
+            Some(state @ State::Here(_)) => {
+                *state = State::Away { left, until: now + self.keep };
+                None
+            }
+            _ => Some(left),
+        }
+    }
+
+    /// The player of a ticket has left for good.
+    pub(crate) fn forget(&self, ticket: Ticket) {
+        self.lock().remove(&ticket);
+    }
+
+    /// What nobody came back for in time.
+    pub(crate) fn expired(&self, now: Instant) -> Vec<A> {
+        let is_old = |_: &Ticket, state: &mut State<A, C>| matches!(state, State::Away { until, .. } if now >= *until);
+        let old = self.lock().extract_if(is_old).collect::<Vec<_>>();
+        let left = |state| match state {
+            State::Away { left, .. } => Some(left),
+            State::Here(_) => None,
+        };
+        old.into_iter().filter_map(|(_, state)| left(state)).collect()
+    }
+
+    /// What was left behind by those who are not to come back.
+    pub(crate) fn withdraw(&self, is_unwanted: impl Fn(&A) -> bool) -> Vec<A> {
+        let mut table = self.lock();
+        let unwanted = table.extract_if(|_, state| match state {
+            State::Away { left, .. } => is_unwanted(left),
+            State::Here(_) => false,
+        });
+        let left = |(_, state)| match state {
+            State::Away { left, .. } => Some(left),
+            State::Here(_) => None,
+        };
+        unwanted.filter_map(left).collect()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Ticket, State<A, C>>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sim::Random;
+
+    use super::*;
+
+    const KEEP: Duration = Duration::from_secs(30);
+
+    #[test]
+    fn who_comes_back_in_time_gets_what_they_left_once() {
+        let tickets = Tickets::<&str, u32>::new(KEEP);
+        let now = Instant::now();
+        let ticket = tickets.draw(&Arc::new(1));
+        assert_eq!(tickets.present(ticket, now), Presented::Here(Arc::new(1)));
+        assert_eq!(tickets.lose(ticket, "seat", now), None);
+        assert_eq!(tickets.expired(now + KEEP / 2), Vec::<&str>::new());
+        assert_eq!(tickets.present(ticket, now + KEEP / 2), Presented::Back("seat"));
+        assert_eq!(tickets.present(ticket, now + KEEP / 2), Presented::Unknown);
+        let other = tickets.draw(&Arc::new(2));
+        tickets.lose(other, "seat", now);
+        assert_eq!(tickets.present(Ticket::NONE, now), Presented::Unknown);
+        assert_eq!(tickets.present(other, now + KEEP), Presented::Unknown, "too late");
+        assert_eq!(tickets.expired(now + KEEP), ["seat"], "who comes too late loses nothing");
+        assert_eq!(tickets.present(other, now + KEEP), Presented::Unknown);
+    }
+
+    #[test]
+    fn who_is_unwanted_cannot_come_back() {
+        let tickets = Tickets::<&str, u32>::new(KEEP);
+        let now = Instant::now();
+        let [kicked, other, here] = [1, 2, 3].map(|number| tickets.draw(&Arc::new(number)));
+        tickets.lose(kicked, "kicked", now);
+        tickets.lose(other, "other", now);
+        assert_eq!(tickets.withdraw(|left| *left == "kicked"), ["kicked"]);
+        assert_eq!(tickets.present(kicked, now), Presented::Unknown);
+        assert_eq!(tickets.present(other, now), Presented::Back("other"));
+        assert_eq!(tickets.present(here, now), Presented::Here(Arc::new(3)));
+    }
+
+    #[test]
+    fn who_leaves_or_was_replaced_leaves_nothing_behind() {
+        let tickets = Tickets::<&str, u32>::new(KEEP);
+        let ticket = tickets.draw(&Arc::new(1));
+        tickets.forget(ticket);
+        assert_eq!(tickets.lose(ticket, "seat", Instant::now()), Some("seat"));
+        let none = Tickets::<&str, u32>::new(Duration::ZERO);
+        assert_eq!(none.draw(&Arc::new(1)), Ticket::NONE);
+    }
+
+    /// Whatever happens in which order: what was left behind is given out once, to who
+    /// comes in time or else to nobody, as a model says that remembers everything.
+    #[test]
+    fn a_hundred_thousand_operations_agree_with_a_model() {
+        let seed = 29;
+        let mut random = Random::new(seed);
+        let tickets = Tickets::<u64, u64>::new(KEEP);
+        let mut now = Instant::now();
+        let mut known = Vec::new();
+        // What was left behind with each ticket, and until when.
+        let mut model = HashMap::<Ticket, Option<(u64, Instant)>>::new();
+        let mut given = [0; 2];
+        for number in 0..100_000_u64 {
+            let at = format!("seed {seed}, operation {number}");
+            let any = |random: &mut Random, known: &[Ticket]| {
+                known.get(random.below(known.len().max(1) as u64) as usize).copied()
+            };
+            let ticket = any(&mut random, &known).unwrap_or(Ticket::NONE);
+            let expected = model.get(&ticket).copied();
+            match random.below(8) {
+                0 | 1 if model.len() < 50 => {
+                    let ticket = tickets.draw(&Arc::new(number));
+                    assert!(model.insert(ticket, None).is_none(), "{at}: drawn twice");
+                    known.push(ticket);
+                }
+                2 | 3 => {
+                    let kept = tickets.lose(ticket, number, now).is_none();
+                    assert_eq!(kept, expected == Some(None), "{at}");
+                    if kept {
+                        model.insert(ticket, Some((number, now + KEEP)));
+                    }
+                }
+                4 => match (tickets.present(ticket, now), expected) {
+                    (Presented::Here(_), Some(None)) => {}
+                    (Presented::Back(left), Some(Some((known, until)))) => {
+                        assert!(left == known && now < until, "{at}");
+                        model.remove(&ticket);
+                        given[0] += 1;
+                    }
+                    (Presented::Unknown, Some(Some((_, until)))) => assert!(now >= until, "{at}"),
+                    (Presented::Unknown, None) => {}
+                    other => panic!("{at}: {other:?}"),
+                },
+                5 => {
+                    let is_old = |_: &Ticket, state: &mut Option<(u64, Instant)>| {
+                        state.is_some_and(|(_, until)| now >= until)
+                    };
+                    let old = model.extract_if(is_old).filter_map(|(_, state)| state);
+                    let mut expected: Vec<_> = old.map(|(left, _)| left).collect();
+                    let mut expired = tickets.expired(now);
+                    expected.sort_unstable();
+                    expired.sort_unstable();
+                    assert_eq!(expired, expected, "{at}");
+                    given[1] += expired.len();
+                }
+                // Only who is connected says goodbye.
+                6 if expected == Some(None) => {
+                    tickets.forget(ticket);
+                    model.remove(&ticket);
+                }
+                _ => now += Duration::from_millis(random.below(5_000)),
+            }
+            known.retain(|ticket| model.contains_key(ticket) || random.below(20) > 0);
+            assert_eq!(tickets.lock().len(), model.len(), "{at}");
+        }
+        assert!(given.iter().all(|given| *given > 1000), "seed {seed}: {given:?}");
+    }
+}

@@ -1,0 +1,194 @@
+//! Connect tokens at the door (`--join-key`): each is opened, judged and used up
+//! before anything else is done for who carries it.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use proto::token::{JoinKey, OpenedToken, TokenClaims, TokenError};
+use thiserror::Error;
+
+/// Farthest in the future that a token may end, in seconds: a token is for one
+/// connection that is about to be made. It bounds what must be remembered.
+pub(crate) const LONGEST: u64 = 3600;
+
+/// Tokens that are remembered as used. With more, no other is taken until some have
+/// ended: to forget one would let it be used again.
+const REMEMBERED: usize = 65_536;
+
+/// Judges tokens.
+#[derive(Debug)]
+pub(crate) struct TokenGate {
+    key: JoinKey,
+    /// Tokens that were used, and when they end.
+    used: Mutex<HashMap<[u8; 16], u64>>,
+}
+
+/// Why a token is not taken.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub(crate) enum Rejected {
+    /// It cannot be opened.
+    #[error("the token cannot be opened: {0}")]
+    Closed(#[from] TokenError),
+    /// It has ended.
+    #[error("the token has expired")]
+    Expired,
+    /// It ends too late.
+    #[error("the token ends more than {LONGEST} s from now")]
+    TooLong,
+    /// It is for other servers.
+    #[error("the token is for {0}")]
+    Elsewhere(String),
+    /// It was used before.
+    #[error("the token was used before")]
+    Used,
+    /// Too many are remembered.
+    #[error("{REMEMBERED} tokens are in use")]
+    Busy,
+}
+
+impl TokenGate {
+    /// Takes tokens that were sealed with this key.
+    pub(crate) fn new(key: JoinKey) -> Self {
+        Self { key, used: Mutex::default() }
+    }
+
+    /// Opens a token and uses it up. `here` are names of this server, `now` is in
+    /// seconds since 1970.
+    pub(crate) fn redeem(
+        &self,
+        token: &[u8],
+        here: &[String],
+        now: u64,
+    ) -> Result<OpenedToken, Rejected> {
+        let opened = self.key.open(token)?;
+        if opened.expires <= now {
+            return Err(Rejected::Expired);
+        }
+        if opened.expires - now > LONGEST {
+            return Err(Rejected::TooLong);
+        }
+        let TokenClaims { servers, .. } = &opened.claims;
+        if !servers.is_empty() && !servers.iter().any(|server| here.contains(server)) {
+            return Err(Rejected::Elsewhere(servers.join(", ")));
+        }
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if used.contains_key(&opened.id) {
+            return Err(Rejected::Used);
+        }
+        if used.len() >= REMEMBERED {
+            used.retain(|_, expires| *expires > now);
+        }
+        if used.len() >= REMEMBERED {
+            return Err(Rejected::Busy);
+        }
+        used.insert(opened.id, opened.expires);
+        Ok(opened)
+    }
+
+    /// Lets a token be used again whose client found no place, through no fault of it.
+    pub(crate) fn give_back(&self, token: &OpenedToken) {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).remove(&token.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proto::control::PlayerName;
+    use sim::Random;
+
+    use super::*;
+
+    fn claims(servers: &[&str]) -> TokenClaims {
+        TokenClaims {
+            player: 7,
+            name: PlayerName::new("Ann").unwrap(),
+            reserved: false,
+            servers: servers.iter().map(ToString::to_string).collect(),
+            user_data: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_token_is_good_once_here_and_for_a_while() {
+        let key = JoinKey::from_bytes([1; 32]);
+        let gate = TokenGate::new(key.clone());
+        let here = ["192.0.2.1:4433".to_owned()];
+        let token = key.seal(&claims(&["192.0.2.1:4433"]), 100).unwrap();
+        let opened = gate.redeem(&token, &here, 50).unwrap();
+        assert_eq!(gate.redeem(&token, &here, 51), Err(Rejected::Used));
+        gate.give_back(&opened);
+        assert!(gate.redeem(&token, &here, 52).is_ok());
+        let token = key.seal(&claims(&[]), 100).unwrap();
+        assert_eq!(gate.redeem(&token, &here, 100), Err(Rejected::Expired));
+        let token = key.seal(&claims(&["elsewhere:1"]), 100).unwrap();
+        assert!(matches!(gate.redeem(&token, &here, 50), Err(Rejected::Elsewhere(_))));
+        let token = key.seal(&claims(&[]), 51 + LONGEST).unwrap();
+        assert_eq!(gate.redeem(&token, &here, 50), Err(Rejected::TooLong));
+        let other = JoinKey::from_bytes([2; 32]).seal(&claims(&[]), 100).unwrap();
+        let closed = gate.redeem(&other, &here, 50);
+        assert_eq!(closed, Err(Rejected::Closed(TokenError::Seal)));
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded_and_nothing_is_forgotten_too_soon() {
+        let key = JoinKey::from_bytes([1; 32]);
+        let gate = TokenGate::new(key.clone());
+        gate.used.lock().unwrap().extend((0..REMEMBERED as u64).map(|number| {
+            let mut id = [0; 16];
+            id[..8].copy_from_slice(&number.to_le_bytes());
+            (id, 200)
+        }));
+        let token = key.seal(&claims(&[]), 300).unwrap();
+        assert_eq!(gate.redeem(&token, &[], 199), Err(Rejected::Busy));
+        assert!(gate.redeem(&token, &[], 200).is_ok());
+        assert_eq!(gate.used.lock().unwrap().len(), 1);
+    }
+
+    /// Whatever the order in which tokens are made, changed, used, given back and grow
+    /// old: one is taken if and only if a model that remembers everything says so.
+    #[test]
+    fn a_hundred_thousand_operations_agree_with_a_model() {
+        let seed = 13;
+        let mut random = Random::new(seed);
+        let mut below = move |most: u64| (random.between(0.0, most as f64)) as u64;
+        let key = JoinKey::from_bytes([1; 32]);
+        let gate = TokenGate::new(key.clone());
+        let mut now = 1_000_u64;
+        let (mut tokens, mut used) = (Vec::new(), BTreeMap::new());
+        for operation in 0..100_000 {
+            match below(8) {
+                0 => now += below(3),
+                1 | 2 => {
+                    let expires = now + below(6);
+                    tokens.push((key.seal(&claims(&[]), expires).unwrap(), expires));
+                    if tokens.len() > 64 {
+                        tokens.remove(0);
+                    }
+                }
+                3 if !tokens.is_empty() => {
+                    let (mut token, _) = tokens[below(tokens.len() as u64) as usize].clone();
+                    let bit = below(token.len() as u64 * 8) as usize;
+                    token[bit / 8] ^= 1 << (bit % 8);
+                    assert!(gate.redeem(&token, &[], now).is_err(), "seed {seed}, {operation}");
+                }
+                4..8 if !tokens.is_empty() => {
+                    let number = below(tokens.len() as u64) as usize;
+                    let (token, expires) = &tokens[number];
+                    let expected = *expires > now && !used.contains_key(token);
+                    let redeemed = gate.redeem(token, &[], now);
+                    assert_eq!(redeemed.is_ok(), expected, "seed {seed}, {operation}");
+                    if let Ok(opened) = redeemed {
+                        if below(4) == 0 {
+                            gate.give_back(&opened);
+                        } else {
+                            used.insert(token.clone(), *expires);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+use std::num::NonZeroU16;
+use std::time::Duration;
+
+use proto::Tick;
+
+/// Parts of a tick that a view's age is told in.
+const PARTS: f64 = 16.0;
+
+/// Ticks that clients show late on a perfect line, beyond those between two snapshots.
+const INTERPOLATION: f64 = 1.0;
+
+/// Slowest snapshots that a line is adapted to, a second.
+const SLOWEST_SNAPSHOTS: f64 = 20.0;
+
+/// Most ticks from the arrival of commands to the tick that is played: whoever sends
+/// none for longer is shown nothing older by that.
+const MOST_AHEAD: f64 = 4.0;
+
+/// Ticks of slack for whatever clocks and rounding add, and the share of the round
+/// trip by which a line may come late now and then, for which clients wait longer.
+const SLACK: f64 = 2.0;
+const JITTER: f64 = 0.5;
+
+/// How far back in time a shot may meet others, as far as the server can tell what its
+/// shooter was shown: no older than what the client acknowledges, and no older than its
+/// round trip, each with the delay of interpolation and a slack. A client that claims
+/// to have seen more, or keeps acknowledgements back, gains nothing by it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ViewLimit {
+    /// The last tick simulated when the commands arrived.
+    tick: Tick,
+    /// How far before it the view may be, in ticks.
+    behind: f64,
+}
+
+/// What is known of a client when its commands arrive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// The last tick simulated.
+    pub(crate) tick: Tick,
+    /// The latest snapshot that the client is known to have.
+    pub(crate) acknowledged: Option<Tick>,
+    /// Ticks between the last two snapshots.
+    pub(crate) interval: Option<u32>,
+    /// The measured round trip.
+    pub(crate) round_trip: Duration,
+}
+
+impl ViewLimit {
+    /// The limit for commands that arrive now.
+    pub(crate) fn new(tick_rate: NonZeroU16, known: &Known) -> Self {
+        let rate = f64::from(tick_rate.get());
+        let interval =
+            f64::from(known.interval.unwrap_or(1)).min((rate / SLOWEST_SNAPSHOTS).ceil());
+        let round_trip = known.round_trip.as_secs_f64() * rate;
+        // A snapshot waits for the next command, which acknowledges it.
+        let by_round_trip = round_trip + interval;
+        let unacknowledged = known.acknowledged.map(|tick| known.tick.distance(tick).max(0) as f64);
+        let news = unacknowledged.map_or(by_round_trip, |ticks| ticks.min(by_round_trip));
+        let behind = news + INTERPOLATION + interval + SLACK + round_trip * JITTER;
+        Self { tick: known.tick, behind }
+    }
+
+    /// The greatest age that a command for `tick` may tell of its view.
+    pub(crate) fn at(&self, tick: Tick) -> u16 {
+        let ahead = (tick.distance(self.tick).max(0) as f64).min(MOST_AHEAD);
+        // `as` saturates.
+        ((ahead + self.behind) * PARTS) as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
+
+    /// Ticks that the next command may look back: others have come since it arrived.
+    fn ticks(acknowledged: u32, milliseconds: u64) -> f64 {
+        let known = Known {
+            tick: Tick(1000),
+            acknowledged: Some(Tick(1000 - acknowledged)),
+            interval: Some(1),
+            round_trip: Duration::from_millis(milliseconds),
+        };
+        f64::from(ViewLimit::new(RATE, &known).at(Tick(1001))) / PARTS
+    }
+
+    #[test]
+    fn a_view_is_as_old_as_its_line_makes_it_and_not_as_it_is_claimed() {
+        // Who is near sees what was a moment ago: 100 ms, of which 2 ticks are slack.
+        assert!((6.0..=7.2).contains(&ticks(1, 1)), "{}", ticks(1, 1));
+        // An honest client a round trip of 100 ms away is shown what is 10 or 11 ticks
+        // old: 2 ahead, 6 to 7 on the way, 2 of interpolation.
+        assert!((11.0..=16.0).contains(&ticks(7, 100)), "{}", ticks(7, 100));
+    }
+
+    #[test]
+    fn commands_kept_back_gain_nothing() {
+        let known = Known {
+            tick: Tick(1000),
+            acknowledged: Some(Tick(999)),
+            interval: Some(1),
+            round_trip: Duration::from_millis(1),
+        };
+        let limit = ViewLimit::new(RATE, &known);
+        assert_eq!(limit.at(Tick(5000)), limit.at(Tick(1004)));
+    }
+
+    #[test]
+    fn acknowledgements_kept_back_gain_nothing() {
+        assert!(ticks(60, 1) <= ticks(1, 1) + 0.1);
+        let silent = Known {
+            tick: Tick(1000),
+            acknowledged: None,
+            interval: None,
+            round_trip: Duration::from_millis(1),
+        };
+        let limit = f64::from(ViewLimit::new(RATE, &silent).at(Tick(1001))) / PARTS;
+        assert!(limit <= ticks(1, 1) + 0.1, "{limit}");
+    }
+
+    #[test]
+    fn a_long_round_trip_without_proof_of_it_gains_nothing() {
+        // Whose acknowledgements come at once is not far away, whatever QUIC measures.
+        assert!(ticks(1, 180) < 12.0, "{}", ticks(1, 180));
+    }
+}

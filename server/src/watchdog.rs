@@ -1,0 +1,275 @@
+//! The watchdog: says when the tick thread has not finished a tick for a second
+//! or more, and ends a server whose tick thread never will.
+//!
+//! The tick thread notes the end of each tick in its heartbeat
+//! ([`Stall`](crate::telemetry::Stall)). The watchdog runs on the network
+//! thread and looks at it four times a second. It tells two faults apart: the
+//! tick thread *hangs* while the rest of the process runs, which is a defect of
+//! this server; or the *whole process* stood still, because somebody stopped it,
+//! the machine slept or had no processor to spare. Time in which the watchdog
+//! itself did not run is never counted as a hang.
+//!
+//! The service manager, if there is one, is told the same: that the server is
+//! ready once it ticks, a sign of life as long as it does, and when it ends.
+
+mod gate;
+mod service_manager;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tracing::{error, warn};
+
+pub(crate) use gate::Gate;
+pub use gate::TicksHeld;
+pub(crate) use service_manager::ServiceManager;
+
+use crate::error::RunError;
+use crate::network::Lobby;
+use crate::telemetry::{STALL, Stall};
+
+/// Time between two looks at the heartbeat: a hang is told at most this much
+/// later than [`STALL`].
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Most of the time between two looks that counts as watched: beyond it the
+/// watchdog itself did not run.
+const WATCHED: Duration = Duration::from_millis(500);
+
+/// What a look at the heartbeat finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Finding {
+    /// The tick thread hangs, which was not known before.
+    Hangs,
+    /// The tick thread hangs for longer than it may.
+    HangsForGood,
+    /// The tick thread hung and ticks again.
+    Recovered(Stall),
+    /// No tick was finished for a while, which is over already.
+    Stalled {
+        /// How long.
+        stall: Stall,
+        /// The watchdog did not run either.
+        whole_process: bool,
+    },
+}
+
+/// What the watchdog remembers from one look to the next. It reads no clock.
+#[derive(Debug)]
+struct Watchdog {
+    /// How long a hang may last; for ever if `None`.
+    limit: Option<Duration>,
+    /// When it last looked.
+    looked: Instant,
+    /// Time between the two looks before that one.
+    last_gap: Duration,
+    /// Time for which it has watched that no tick was finished.
+    watched: Duration,
+    hangs: bool,
+    /// The last stall that was told.
+    told: Option<Stall>,
+}
+
+impl Watchdog {
+    fn new(now: Instant, limit: Option<Duration>) -> Self {
+        let (last_gap, watched) = (Duration::ZERO, Duration::ZERO);
+        Self { limit, looked: now, last_gap, watched, hangs: false, told: None }
+    }
+
+    /// What there is to say at `now`, when the last tick was finished `age` ago
+    /// and the last stall that is over was `last_stall`.
+    fn look(&mut self, now: Instant, age: Duration, last_stall: Option<Stall>) -> Option<Finding> {
+        let gap = now.saturating_duration_since(self.looked);
+        let widest_gap = gap.max(self.last_gap);
+        (self.looked, self.last_gap) = (now, gap);
+        if age >= gap {
+            self.watched += gap.min(WATCHED);
+            if self.limit.is_some_and(|limit| self.watched >= limit) {
+                return Some(Finding::HangsForGood);
+            }
+            let is_new = !self.hangs && self.watched >= STALL;
+            self.hangs |= is_new;
+            return is_new.then_some(Finding::Hangs);
+        }
+        self.watched = Duration::ZERO;
+        let hung = std::mem::take(&mut self.hangs);
+        let stall = last_stall.filter(|stall| self.told != Some(*stall))?;
+        self.told = Some(stall);
+        // A process that stood still had its watchdog stand still as long; the
+        // look that came late may have been the one before the first tick.
+        let whole_process = widest_gap * 2 > stall.lasted;
+        Some(if hung {
+            Finding::Recovered(stall)
+        } else {
+            Finding::Stalled { stall, whole_process }
+        })
+    }
+}
+
+/// Watches the tick thread for as long as it is polled. Returns once the tick
+/// thread has hung for `limit`: it will not go on, and only a restart helps.
+pub(crate) async fn watch(
+    lobby: Arc<Lobby>,
+    limit: Option<Duration>,
+    manager: &mut ServiceManager,
+) -> RunError {
+    let tick = &lobby.telemetry.tick;
+    let mut watchdog = Watchdog::new(Instant::now(), limit);
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let now = Instant::now();
+        let age = tick.age(now);
+        let ticks = age < STALL && lobby.frames.borrow().state.tick > 0;
+        manager.report(now, ticks, || {
+            if age < STALL {
+                format!("players: {} of {}", lobby.clients.players(), lobby.terms().player_limit)
+            } else {
+                format!("no tick was finished for {} s", age.as_secs())
+            }
+        });
+        let Some(finding) = watchdog.look(now, age, tick.last_stall()) else { continue };
+        if matches!(finding, Finding::Hangs | Finding::Stalled { .. }) {
+            tick.stalled();
+        }
+        match finding {
+            Finding::Hangs => error!(
+                "the tick thread hangs: no tick was finished for {:.1} s; players in the match: {}",
+                age.as_secs_f64(),
+                lobby.clients.players(),
+            ),
+            Finding::HangsForGood => return RunError::Hangs { seconds: age.as_secs() },
+            Finding::Recovered(stall) => warn!(
+                "the tick thread goes on: no tick was finished for {:.1} s",
+                stall.lasted.as_secs_f64()
+            ),
+            Finding::Stalled { stall, whole_process } => warn!(
+                "no tick was finished for {:.1} s: {}",
+                stall.lasted.as_secs_f64(),
+                if whole_process {
+                    "the whole process stood still (stopped, suspended, or without a processor)"
+                } else {
+                    "the tick thread was busy or without a processor"
+                }
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(5);
+
+    /// A tick thread and a watchdog in virtual time.
+    struct Stage {
+        watchdog: Watchdog,
+        now: Instant,
+        ticked: Instant,
+        last_stall: Option<Stall>,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            let now = Instant::now();
+            let watchdog = Watchdog::new(now, Some(LIMIT));
+            Self { watchdog, now, ticked: now, last_stall: None }
+        }
+
+        fn pass(&mut self, milliseconds: u64) {
+            self.now += Duration::from_millis(milliseconds);
+        }
+
+        fn tick(&mut self) {
+            let lasted = self.now - self.ticked;
+            if lasted >= STALL {
+                self.last_stall = Some(Stall { ended: self.now, lasted });
+            }
+            self.ticked = self.now;
+        }
+
+        fn look(&mut self) -> Option<Finding> {
+            self.watchdog.look(self.now, self.now - self.ticked, self.last_stall)
+        }
+
+        /// Looks as often as the watchdog does, for so long.
+        fn watch(&mut self, milliseconds: u64) -> Vec<Finding> {
+            let mut findings = Vec::new();
+            for _ in 0..milliseconds / 250 {
+                self.pass(250);
+                findings.extend(self.look());
+            }
+            findings
+        }
+
+        /// The same while ticks come.
+        fn play(&mut self, milliseconds: u64) -> Vec<Finding> {
+            let mut findings = Vec::new();
+            for _ in 0..milliseconds / 250 {
+                self.pass(245);
+                self.tick();
+                self.pass(5);
+                findings.extend(self.look());
+            }
+            findings
+        }
+    }
+
+    #[test]
+    fn a_match_that_ticks_is_nothing_to_tell() {
+        assert_eq!(Stage::new().play(60_000), []);
+    }
+
+    #[test]
+    fn a_hang_is_told_once_and_its_end_too() {
+        let mut stage = Stage::new();
+        stage.play(1000);
+        assert_eq!(stage.watch(4000), [Finding::Hangs]);
+        let findings = stage.play(2000);
+        let [Finding::Recovered(stall)] = findings[..] else { panic!("{findings:?}") };
+        assert_eq!(stall.lasted, Duration::from_millis(4250));
+        // And the next one anew.
+        assert_eq!(stage.watch(2000), [Finding::Hangs]);
+    }
+
+    #[test]
+    fn a_hang_beyond_the_limit_is_for_good() {
+        let mut stage = Stage::new();
+        stage.play(1000);
+        assert_eq!(stage.watch(5250)[..2], [Finding::Hangs, Finding::HangsForGood]);
+        stage.watchdog = Watchdog::new(stage.now, None);
+        assert_eq!(stage.watch(3_600_000), [Finding::Hangs]);
+    }
+
+    #[test]
+    fn a_process_that_was_stopped_does_not_hang_however_long() {
+        for tick_thread_first in [true, false] {
+            let mut stage = Stage::new();
+            stage.play(1000);
+            stage.pass(3_600_000);
+            if tick_thread_first {
+                stage.tick();
+                stage.pass(1);
+            }
+            let mut findings: Vec<_> = stage.look().into_iter().collect();
+            findings.extend(stage.play(2000));
+            let [Finding::Stalled { stall, whole_process: true }] = findings[..] else {
+                panic!("tick thread first: {tick_thread_first}: {findings:?}")
+            };
+            assert!(stall.lasted > Duration::from_secs(3599));
+        }
+    }
+
+    #[test]
+    fn a_stall_that_ends_before_it_is_told_blames_the_tick_thread() {
+        let mut stage = Stage::new();
+        stage.play(1000);
+        assert_eq!(stage.watch(750), []);
+        stage.pass(245);
+        let findings = stage.play(1000);
+        let [Finding::Stalled { stall, whole_process: false }] = findings[..] else {
+            panic!("{findings:?}")
+        };
+        assert!(stall.lasted >= STALL && stall.lasted < Duration::from_millis(1300));
+    }
+}

@@ -1,0 +1,27 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What the tick thread passes before every tick. As long as somebody holds it
+/// shut, the tick thread hangs there as a defect would make it hang: for tests
+/// of what is said of a hang. No option, variable or request can reach it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gate(Arc<Mutex<()>>);
+
+/// See [`Running::hold_ticks`](crate::Running::hold_ticks).
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct TicksHeld<'a> {
+    /// Unlocks the gate when it is dropped.
+    _held: MutexGuard<'a, ()>,
+}
+
+impl Gate {
+    /// Waits while somebody holds the gate shut; takes nanoseconds otherwise.
+    pub(crate) fn pass(&self) {
+        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Holds the gate shut.
+    pub(crate) fn hold(&self) -> TicksHeld<'_> {
+        TicksHeld { _held: self.0.lock().unwrap_or_else(PoisonError::into_inner) }
+    }
+}

@@ -1,0 +1,209 @@
+use std::time::{Duration, Instant};
+
+use tracing::warn;
+
+use crate::options::ServiceOptions;
+
+/// Time between two reports if the service manager does not want them more often:
+/// what `systemctl status` shows is hardly older.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The service manager that supervises this process, and what it was told. It
+/// speaks the protocol of `sd_notify(3)`: one datagram of `KEY=VALUE` lines a
+/// report, to which there is no answer.
+pub(crate) struct ServiceManager {
+    socket: Option<socket::Socket>,
+    interval: Duration,
+    is_ready: bool,
+    next: Option<Instant>,
+}
+
+impl ServiceManager {
+    /// The one that these options name, or none. One that cannot be reached is
+    /// logged, and told nothing.
+    pub(crate) fn new(options: &ServiceOptions) -> Self {
+        let socket = options.notify_socket.as_deref().and_then(|name| {
+            let opened = socket::Socket::connect(name);
+            opened
+                .inspect_err(|error| {
+                    let name = name.display();
+                    warn!(
+                        "the service manager cannot be told anything: NOTIFY_SOCKET {name}: {error}"
+                    );
+                })
+                .ok()
+        });
+        // Half of what it waits, as systemd advises.
+        let interval = options.watchdog().map_or(INTERVAL, |silence| INTERVAL.min(silence / 2));
+        Self { socket, interval, is_ready: false, next: None }
+    }
+
+    /// Reports, if it is time to, how the match is: that it ticks, which is a sign
+    /// of life; or that it hangs, which is none. `status` is for people.
+    pub(super) fn report(&mut self, now: Instant, ticks: bool, status: impl Fn() -> String) {
+        if self.socket.is_none() || self.next.is_some_and(|next| now < next) {
+            return;
+        }
+        self.next = Some(now + self.interval);
+        let mut report = format!("STATUS={}\n", status());
+        if ticks {
+            report.push_str("WATCHDOG=1\n");
+            if !self.is_ready {
+                report.push_str("READY=1\n");
+            }
+            self.is_ready = true;
+        }
+        self.tell(&report);
+    }
+
+    /// Tells that the server is about to end.
+    pub(crate) fn stopping(&self) {
+        self.tell("STOPPING=1\nSTATUS=shutting down\n");
+    }
+
+    fn tell(&self, report: &str) {
+        if let Some(socket) = &self.socket
+            && let Err(error) = socket.send(report)
+        {
+            tracing::debug!("a report to the service manager was not taken: {error}");
+        }
+    }
+}
+
+#[cfg(unix)]
+mod socket {
+    use std::ffi::OsStr;
+    use std::io;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+    /// A datagram socket that is connected to the service manager's.
+    pub(super) struct Socket(UnixDatagram);
+
+    impl Socket {
+        pub(super) fn connect(name: &OsStr) -> io::Result<Self> {
+            let address = match name.as_bytes().strip_prefix(b"@") {
+                Some(name) => abstract_address(name)?,
+                None => SocketAddr::from_pathname(name)?,
+            };
+            let socket = UnixDatagram::unbound()?;
+            socket.connect_addr(&address)?;
+            // The match never waits for a service manager that is busy.
+            socket.set_nonblocking(true)?;
+            Ok(Self(socket))
+        }
+
+        pub(super) fn send(&self, report: &str) -> io::Result<()> {
+            self.0.send(report.as_bytes()).map(|_| ())
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn abstract_address(name: &[u8]) -> io::Result<SocketAddr> {
+        use std::os::linux::net::SocketAddrExt;
+        SocketAddr::from_abstract_name(name)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn abstract_address(_: &[u8]) -> io::Result<SocketAddr> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(not(unix))]
+mod socket {
+    use std::ffi::OsStr;
+    use std::io;
+
+    /// There are no such service managers here.
+    pub(super) struct Socket;
+
+    impl Socket {
+        pub(super) fn connect(_: &OsStr) -> io::Result<Self> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        pub(super) fn send(&self, _: &str) -> io::Result<()> {
+            Ok(())
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+    use super::*;
+
+    fn options(socket: String) -> ServiceOptions {
+        let watchdog_usec = Some(800_000);
+        ServiceOptions { notify_socket: Some(socket.into()), watchdog_usec, ..Default::default() }
+    }
+
+    /// All that waits in a socket.
+    fn told(socket: &UnixDatagram) -> Vec<String> {
+        socket.set_nonblocking(true).unwrap();
+        let mut buffer = [0; 500];
+        std::iter::from_fn(|| {
+            let length = socket.recv(&mut buffer).ok()?;
+            Some(String::from_utf8(buffer[..length].into()).unwrap())
+        })
+        .collect()
+    }
+
+    /// What a service manager behind this socket is told from start to end.
+    fn is_told_all(socket: &UnixDatagram, name: String) {
+        let mut manager = ServiceManager::new(&options(name));
+        let status = || "fine".to_owned();
+        let start = Instant::now();
+        let at = |milliseconds| start + Duration::from_millis(milliseconds);
+        manager.report(at(0), false, status);
+        manager.report(at(400), true, status);
+        // Not yet due.
+        manager.report(at(700), true, status);
+        manager.report(at(800), true, status);
+        manager.report(at(1200), false, || "no tick".to_owned());
+        manager.stopping();
+        let expected = [
+            "STATUS=fine\n",
+            "STATUS=fine\nWATCHDOG=1\nREADY=1\n",
+            "STATUS=fine\nWATCHDOG=1\n",
+            "STATUS=no tick\n",
+            "STOPPING=1\nSTATUS=shutting down\n",
+        ];
+        assert_eq!(told(socket), expected);
+    }
+
+    #[test]
+    fn a_manager_is_told_of_start_life_and_end_at_a_path_and_at_an_abstract_name() {
+        let path = std::env::temp_dir().join(format!("arena-notify-{}", std::process::id()));
+        let socket = UnixDatagram::bind(&path).unwrap();
+        is_told_all(&socket, path.display().to_string());
+        std::fs::remove_file(path).unwrap();
+
+        let name = format!("arena-notify-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(&name).unwrap();
+        let socket = UnixDatagram::bind_addr(&address).unwrap();
+        is_told_all(&socket, format!("@{name}"));
+    }
+
+    #[test]
+    fn a_manager_that_is_not_there_or_does_not_listen_disturbs_nobody() {
+        let mut manager = ServiceManager::new(&options("/nowhere/notify".into()));
+        manager.report(Instant::now(), true, String::new);
+        manager.stopping();
+
+        let name = format!("arena-deaf-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(&name).unwrap();
+        let socket = UnixDatagram::bind_addr(&address).unwrap();
+        let mut manager = ServiceManager::new(&options(format!("@{name}")));
+        let start = Instant::now();
+        // More than its buffer holds.
+        for second in 0..100_000 {
+            manager.report(start + Duration::from_secs(second), true, String::new);
+        }
+        drop(socket);
+        manager.stopping();
+    }
+}
