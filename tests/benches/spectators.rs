@@ -15,8 +15,8 @@ mod spectator;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use client_bot::behaviors::BehaviorChoice;
 use client_bot::client::Trust;
-use client_bot::minds::Minds;
 use client_bot::swarm::Swarm;
 use server::{Options, Running, Server};
 use spectator::Spectator;
@@ -83,8 +83,11 @@ async fn compare() {
         bots: 32,
         duration: Some(TURN * (2 * TURNS as u32 + 2)),
         seed: 1,
-        minds: Minds::Mix,
+        behavior: BehaviorChoice::Mix,
         ramp: None,
+        own_sockets: false,
+        join_key: None,
+        maps: Vec::new(),
     };
     let bots = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -1,23 +1,118 @@
-//! What an operator's programs see of a real server: its pages, and that the
-//! audit of a served match finds nothing.
+//! What an operator's programs see of a real server: its pages, that the audit of
+//! a served match finds nothing, and what is said of a tick thread that hangs.
+#![cfg(unix)]
 
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::os::unix::net::UnixDatagram;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use server::{Options, Running, Server};
+use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+use server::{Options, RunError, Running, Server, ServiceOptions};
 use tests::harness;
-use tests::harness::pages::{get, metric};
+use tests::harness::pages::{Answer, get, metric};
 
 /// Far longer than anything here takes: only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(20);
 
-fn serve() -> Running {
+fn options() -> Options {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    let options =
-        Options { listen: any_port, http: any_port, audit_every: 10, ..Options::new(map) };
-    Server::start(&options).unwrap()
+    Options { listen: any_port, http: any_port, ..Options::new(map) }
+}
+
+fn serve() -> Running {
+    Server::start(&Options { audit_every: 10, ..options() }).unwrap()
+}
+
+/// A stand-in for systemd, behind the socket that it would name.
+struct ServiceManager {
+    socket: UnixDatagram,
+    path: PathBuf,
+}
+
+impl ServiceManager {
+    fn start() -> Self {
+        let path = std::env::temp_dir().join(format!("arena-systemd-{}", std::process::id()));
+        let socket = UnixDatagram::bind(&path).unwrap();
+        socket.set_read_timeout(Some(HANG)).unwrap();
+        Self { socket, path }
+    }
+
+    fn options(&self) -> ServiceOptions {
+        let notify_socket = Some(self.path.clone().into());
+        ServiceOptions { notify_socket, watchdog_usec: Some(10_000_000), watchdog_pid: None }
+    }
+
+    /// What it is told until it is told this, which is the last of it.
+    fn is_told(&self, words: &str) -> Vec<String> {
+        let mut told = Vec::<String>::new();
+        let mut buffer = [0; 500];
+        while !told.last().is_some_and(|last| last.contains(words)) {
+            let length = self.socket.recv(&mut buffer).unwrap_or_else(|error| {
+                panic!("never told {words:?} in {told:?}: {error}");
+            });
+            told.push(String::from_utf8(buffer[..length].into()).unwrap());
+        }
+        told
+    }
+}
+
+impl Drop for ServiceManager {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Whether `server health` finds the server healthy, and what it says.
+async fn health(address: SocketAddr) -> (bool, String) {
+    let asked = tokio::task::spawn_blocking(move || {
+        let program = harness::program("server");
+        Command::new(program).args(["health", "--http", &address.to_string()]).output().unwrap()
+    });
+    let output = asked.await.unwrap();
+    (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+}
+
+/// What all servers of this process have logged.
+static LOG: Mutex<String> = Mutex::new(String::new());
+
+/// Writes to [`LOG`].
+struct Log;
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        LOG.lock().unwrap().push_str(&String::from_utf8_lossy(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Keeps what all servers of this process log from now on.
+fn keep_log() {
+    let log = tracing_subscriber::fmt().with_ansi(false).with_target(false);
+    // Whichever test comes first does it for all.
+    let _ = log.with_writer(|| Log).try_init();
+}
+
+/// Asks for a page until its answer is as wanted.
+async fn until(address: SocketAddr, path: &str, is_wanted: impl Fn(&Answer) -> bool) -> Answer {
+    let begin = Instant::now();
+    loop {
+        let answer = get(address, path).await;
+        if is_wanted(&answer) {
+            return answer;
+        }
+        assert!(begin.elapsed() < HANG, "{path} stays {} {}", answer.status, answer.body);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 #[tokio::test]
@@ -26,10 +121,7 @@ async fn a_server_tells_who_it_is_and_that_it_is_ready() {
     let address = running.http_addr();
     assert_eq!(get(address, "/healthz").await.status, 200);
     let begin = Instant::now();
-    while get(address, "/readyz").await.status != 200 {
-        assert!(begin.elapsed() < HANG, "never ready");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    until(address, "/readyz", |answer| answer.status == 200).await;
 
     let info: serde_json::Value = serde_json::from_str(&get(address, "/info").await.body).unwrap();
     assert_eq!(info["map"], "arena");
@@ -39,6 +131,7 @@ async fn a_server_tells_who_it_is_and_that_it_is_ready() {
     assert_eq!(info["max_players"], 32);
     assert_eq!(info["players"], 0);
     assert_eq!(info["port"], running.local_addr().port());
+    assert_eq!(info["host"], serde_json::Value::Null);
     assert_eq!(info["certificate_sha256"], running.certificate_sha256().to_string());
     assert_eq!(info["self_signed"], true);
     assert_eq!(info["protocol"], proto::PROTOCOL_VERSION);
@@ -112,6 +205,122 @@ async fn a_page_finds_all_that_it_asks_for() {
     for path in ["/onion/inf", "/onion/high", "/effects/-1"] {
         assert_eq!(get(address, path).await.status, 400, "{path}");
     }
+    running.shutdown();
+    tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_hung_tick_thread_is_told_by_log_metrics_probes_and_silence_and_so_is_its_end() {
+    keep_log();
+    let manager = ServiceManager::start();
+    let (hang_limit, service) = (Duration::ZERO, manager.options());
+    let running = Server::start(&Options { hang_limit, service, ..options() }).unwrap();
+    let address = running.http_addr();
+    manager.is_told("READY=1");
+    assert_eq!(health(address).await, (true, "ok\n".to_owned()));
+    until(address, "/readyz", |answer| answer.status == 200).await;
+    let page = get(address, "/metrics").await.body;
+    assert_eq!(metric(&page, "game_tick_stalls_total"), 0.0);
+
+    let held = running.hold_ticks();
+    let counted = |answer: &Answer| metric(&answer.body, "game_tick_stalls_total") == 1.0;
+    let page = until(address, "/metrics", counted).await.body;
+    assert!(metric(&page, "game_tick_age_seconds") >= 1.0, "{page}");
+    for path in ["/healthz", "/readyz"] {
+        let answer = get(address, path).await;
+        assert_eq!(answer.status, 503, "{path}");
+        assert!(answer.body.starts_with("the last tick was "), "{path}: {}", answer.body);
+    }
+    let logged = |words: &str| LOG.lock().unwrap().contains(words);
+    assert!(logged("ERROR the tick thread hangs: no tick was finished for 1."), "{LOG:?}");
+
+    let (healthy, said) = health(address).await;
+    assert!(!healthy && said.contains("the last tick was "), "{said}");
+    // Signs of life end with the ticks, and come again with them.
+    let told = manager.is_told("STATUS=no tick was finished for ");
+    assert!(!told.last().unwrap().contains("WATCHDOG=1"), "{told:?}");
+
+    drop(held);
+    manager.is_told("WATCHDOG=1");
+    until(address, "/healthz", |answer| answer.status == 200).await;
+    // Players are not sent at once to where there was no tick a moment ago.
+    let answer = get(address, "/readyz").await;
+    assert_eq!(answer.status, 503);
+    assert!(answer.body.starts_with("no tick was finished for "), "{}", answer.body);
+    let page = get(address, "/metrics").await.body;
+    assert!(metric(&page, "game_ticks_dropped_total") >= 30.0, "{page}");
+    let begin = Instant::now();
+    while !logged("WARN the tick thread goes on: no tick was finished for ") {
+        assert!(begin.elapsed() < HANG, "{LOG:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+
+    running.shutdown();
+    tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
+    manager.is_told("STOPPING=1");
+    assert!(!health(address).await.0);
+}
+
+/// A certificate that ended long ago, and its key, in files of a new folder.
+fn expired_certificate() -> [PathBuf; 3] {
+    let own = KeyPair::generate().unwrap();
+    let mut parameters = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    parameters.not_before = date_time_ymd(2001, 1, 1);
+    parameters.not_after = date_time_ymd(2001, 9, 9);
+    let certificate = parameters.self_signed(&own).unwrap();
+    let folder = std::env::temp_dir().join(format!("arena-expired-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let files = [folder.join("cert.pem"), folder.join("key.pem")];
+    std::fs::write(&files[0], harness::pem("CERTIFICATE", certificate.der())).unwrap();
+    std::fs::write(&files[1], harness::pem("PRIVATE KEY", &own.serialize_der())).unwrap();
+    let [cert, key] = files;
+    [folder, cert, key]
+}
+
+#[tokio::test]
+async fn a_certificate_that_has_expired_is_told_by_log_and_metrics() {
+    keep_log();
+    let [folder, cert, key] = expired_certificate();
+    let path = cert.display().to_string();
+    let running =
+        Server::start(&Options { cert: Some(cert), key: Some(key), ..options() }).unwrap();
+    let page = get(running.http_addr(), "/metrics").await.body;
+    let expiry = metric(&page, "game_certificate_expiry_timestamp_seconds{source=\"files\"}");
+    // 2001-09-09 00:00:00 UTC.
+    assert_eq!(expiry, 999_993_600.0);
+    let log = LOG.lock().unwrap().clone();
+    let warned = |line: &str| line.contains(&path) && line.contains("the certificate expired ");
+    assert!(log.lines().any(warned), "{log}");
+    running.shutdown();
+    tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[tokio::test]
+async fn a_server_whose_tick_thread_hangs_for_good_ends_and_says_why() {
+    let options = Options { hang_limit: Duration::from_secs(2), ..options() };
+    let running = Server::start(&options).unwrap();
+    // Never let go: the gate lives as long as the process.
+    std::mem::forget(running.hold_ticks());
+    let ended = tokio::task::spawn_blocking(|| running.join());
+    let error = tokio::time::timeout(HANG, ended).await.expect("it ends").unwrap().unwrap_err();
+    assert!(matches!(error, RunError::Hangs { seconds: 2.. }), "{error}");
+    assert!(error.to_string().contains("start the server anew"), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_behind_a_mapped_port_tells_where_it_is_reached() {
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
+    let advertise = Some("game.example.org:7777".parse().unwrap());
+    let options = Options { listen: any_port, http: any_port, advertise, ..Options::new(map) };
+    let running = Server::start(&options).unwrap();
+    let info = get(running.http_addr(), "/info").await.body;
+    let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+    assert_eq!(
+        (info["host"].as_str(), info["port"].as_u64()),
+        (Some("game.example.org"), Some(7777))
+    );
     running.shutdown();
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
 }

@@ -51,8 +51,9 @@ fn flatness(body: &EntityState) -> f64 {
     axes.iter().map(|&axis| (body.orientation * axis).z.abs()).fold(0.0, f64::max)
 }
 
-/// Every body at rest is carried by something: a hair's breadth lower it
-/// would be inside of it. The judge is the exact oracle.
+/// The bodies that nothing holds: lowered a little, they would overlap nothing, and
+/// no two opposite directions are both blocked, between which friction could hold
+/// them. The judge is the exact oracle.
 fn hanging(drawing: &Drawing, world: &World) -> Vec<EntityState> {
     let entities = map_text::parse(&drawing.text()).expect("the drawing can be read");
     let mut audit = Audit::new(&entities, crowd_shapes(&shipped()));
@@ -60,14 +61,26 @@ fn hanging(drawing: &Drawing, world: &World) -> Vec<EntityState> {
     let mut hangs = |body: &EntityState| {
         let own = placed(body).id;
         let near = |thing: &&Placed| thing.position.distance(body.position) < 200.0;
-        let mut near: Vec<Placed> = things.iter().filter(near).copied().collect();
-        audit.judge(&near);
-        let thing = near.iter_mut().find(|thing| thing.id == own).expect("it is there");
-        thing.position -= DVec3::Z * LOWER;
-        audit.judge(&near).is_empty()
+        let near: Vec<Placed> = things.iter().filter(near).copied().collect();
+        let mut is_free = |shift: DVec3| {
+            let mut near = near.clone();
+            audit.judge(&near);
+            let thing = near.iter_mut().find(|thing| thing.id == own).expect("it is there");
+            thing.position += shift;
+            audit.judge(&near).is_empty()
+        };
+        let sides = [DVec3::X, DVec3::Y, DVec3::X + DVec3::Y, DVec3::X - DVec3::Y];
+        let mut clamped = |side: DVec3| {
+            let shift = side.normalize() * ASIDE;
+            !is_free(shift) && !is_free(-shift)
+        };
+        !sides.into_iter().any(&mut clamped) && is_free(-DVec3::Z * LOWER)
     };
     props(world).into_iter().filter(|body| hangs(body)).collect()
 }
+
+/// A body that is clamped is a tenth of a unit away from what clamps it.
+const ASIDE: f64 = 0.2;
 
 /// Bodies rest a tenth of a unit above what carries them, and lean on each
 /// other by more where they are aslant.
@@ -160,10 +173,12 @@ fn a_stack_of_five_stands_for_a_minute() {
 }
 
 /// Five hundred mixed bodies rain into a pen. The match begins after at most
-/// ten seconds of settling, so ten more are left of the twenty.
+/// ten seconds of settling, so ten more are left of the twenty. With seed 10 a
+/// body once slept in the air: what it lay on was woken after the last search for
+/// contacts, and had moved away before the next one.
 #[test]
 fn five_hundred_dropped_bodies_all_sleep_within_twenty_seconds() {
-    for seed in seeds(1) {
+    for seed in seeds(1).chain([10]) {
         let mut random = Random::new(seed);
         let mut drawing = pen(440);
         for i in 0..500 {

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use client_bot::Client;
-use client_bot::client::{Connector, Occasion, Trust};
+use client_bot::client::{ClientEvent, Connector, Trust};
 use proto::Tick;
 use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use proto::control::{ClientHello, ClientMessage, MapHash, PlayerName, encode_client_message};
@@ -74,7 +74,7 @@ async fn witness(running: &mut Running) -> Client {
     // What a player takes for themself is taken by then.
     while client.session().stats().snapshots < 60 {
         let occasion = timeout(HANG, client.next()).await.unwrap().unwrap();
-        if matches!(occasion, Occasion::CommandDue) {
+        if matches!(occasion, ClientEvent::CommandDue) {
             client.command(Command::default());
         }
     }
@@ -89,13 +89,14 @@ async fn sees_nothing_amiss(client: &mut Client, running: &Running) {
     let mut snapshots = 0;
     while begin.elapsed() < WATCH {
         match timeout(HANG, client.next()).await.unwrap().unwrap() {
-            Occasion::Snapshot { snapshot, .. } => {
+            ClientEvent::Snapshot { snapshot, .. } => {
                 assert_ne!(snapshot.digest_agrees, Some(false));
                 snapshots += 1;
             }
-            Occasion::CommandDue => {
+            ClientEvent::CommandDue => {
                 client.command(Command { forward: 127, ..Command::default() });
             }
+            ClientEvent::NewWorld => unreachable!("the match has one world"),
         }
     }
     let seconds = begin.elapsed().as_secs_f64();
@@ -309,7 +310,7 @@ async fn who_never_acknowledges_gets_no_more_than_the_budget() {
     let (bytes, ()) = tokio::join!(bytes, sees_nothing_amiss(&mut good, &running));
     // A budget of 16,000 bytes a second, and what was saved up.
     assert!(bytes < 25_000.0, "{bytes} bytes a second");
-    // Who says nothing at all is gone after ten seconds.
+    // A client that sends nothing at all is dropped after the idle time-out.
     offender.is_dropped().await;
     assert_eq!(metric(&running, "game_disconnects_total{reason=\"timed_out\"}").await, 1.0);
     end(running).await;

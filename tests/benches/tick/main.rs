@@ -14,6 +14,7 @@
 #[path = "../world/machine.rs"]
 mod machine;
 
+mod heap;
 mod ours;
 mod peer;
 mod scene;
@@ -37,6 +38,18 @@ const HALLS: [u32; 5] = [100, 500, 1_000, 2_000, 4_000];
 
 fn main() {
     machine::print();
+    // `cargo bench -p tests --bench tick -- heaps` for one of the two.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let asked = |name: &str| wanted.is_empty() || wanted.iter().any(|word| word == name);
+    if asked("matches") {
+        matches();
+    }
+    if asked("heaps") {
+        heap::heaps();
+    }
+}
+
+fn matches() {
     println!();
     println!("milliseconds a tick; deepest overlap in units (of 2.5 cm)");
     println!(
@@ -109,6 +122,8 @@ trait Engine {
     fn step(&mut self, commands: &[Command]);
     /// Where everybody is.
     fn state(&self) -> State;
+    /// Bodies awake after the last tick.
+    fn awake(&self) -> u64;
 }
 
 /// The ticks of one engine.

@@ -25,4 +25,8 @@ impl Engine for Ours {
     fn state(&self) -> State {
         self.world.state()
     }
+
+    fn awake(&self) -> u64 {
+        self.world.counters().awake
+    }
 }

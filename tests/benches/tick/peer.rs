@@ -179,4 +179,9 @@ impl Engine for Peer {
         };
         State { tick: 0, entities: self.entities.iter().map(entity).collect() }
     }
+    fn awake(&self) -> u64 {
+        let awake =
+            self.world.bodies.iter().filter(|(_, body)| body.is_dynamic() && !body.is_sleeping());
+        awake.count() as u64
+    }
 }

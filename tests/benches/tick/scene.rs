@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use maps::model::shipped;
+use server::scene::{HeapModels, pen};
 use sim::audit::Audit;
 use sim::{Config, EntityId, World};
 use tests::harness::{Drawing, Random, Wanderer, own_map};
@@ -10,6 +11,8 @@ pub(crate) struct Scene {
     name: String,
     map: Arc<maps::World>,
     pub(crate) config: Config,
+    /// Whether the props come to rest before it begins.
+    settled: bool,
 }
 
 /// Floor for one scattered object, as the side of a square in units.
@@ -45,9 +48,16 @@ impl Scene {
         Self::new("hall", drawing.compile(), objects)
     }
 
+    /// Bodies in the air over a pen, and no players.
+    pub(crate) fn heap(objects: u32, models: HeapModels) -> Self {
+        let map = pen(objects, models, 1).expect("the pen compiles").into();
+        let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 0 };
+        Self { name: format!("{objects} {models:?}"), map, config, settled: false }
+    }
+
     fn new(name: &str, map: maps::World, objects: u32) -> Self {
         let config = Config { tick_rate: 60, seed: 1, objects, max_players: 32 };
-        Self { name: format!("{name}, {objects} objects"), map: map.into(), config }
+        Self { name: format!("{name}, {objects} objects"), map: map.into(), config, settled: true }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -60,7 +70,8 @@ impl Scene {
 
     /// The scene as ours sets it up, its players let in.
     pub(crate) fn set_up(&self) -> (World, Vec<EntityId>) {
-        let world = World::new(Arc::clone(&self.map), shipped().into(), self.config);
+        let set_up = if self.settled { World::new } else { World::unsettled };
+        let world = set_up(Arc::clone(&self.map), shipped().into(), self.config);
         let mut world = world.expect("the scene can be played");
         let join = |_| world.join().expect("there is room for all players");
         let players = (0..self.config.max_players).map(join).collect();

@@ -8,9 +8,11 @@
 //! take turns, a few hundred segments each, and medians are kept, so that
 //! whatever else the machine does hits all of them alike. The ratios are what
 //! counts. The shifted planes answer for other bodies, and for the same box.
-//! Then come the tables of Melax's paper.
+//! Then come the tables of Melax's paper, and what large maps take.
+//! `cargo bench -p tests --bench world -- large` prints the last alone.
 
 mod contestants;
+mod large;
 mod machine;
 mod measure;
 mod melax;
@@ -25,6 +27,10 @@ use workloads::Workload;
 
 fn main() {
     machine::print();
+    if std::env::args().any(|argument| argument == "large") {
+        large::print();
+        return;
+    }
     for (i, path) in maps().iter().enumerate() {
         let subject = Subject::read(path);
         println!("\n== {}", subject.description());
@@ -36,6 +42,7 @@ fn main() {
             melax::print(path, subject.world(), &workloads[0]);
         }
     }
+    large::print();
 }
 
 fn maps() -> Vec<PathBuf> {

@@ -46,6 +46,12 @@ impl Boxes {
         self.nodes[node].skip = self.nodes.len();
     }
 
+    /// The box around all of them; the least is above the greatest if there are none.
+    pub(crate) fn bounds(&self) -> Bounds {
+        let none = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+        self.nodes.first().map_or(none, |node| node.bounds)
+    }
+
     /// Positions of the boxes within a region. `overlaps` must hold of a box
     /// around all boxes of which it holds.
     pub(crate) fn find(&self, overlaps: impl Fn(&Bounds) -> bool) -> impl Iterator<Item = usize> {

@@ -133,10 +133,8 @@ impl Brushes {
 
     /// The box around all brushes.
     pub fn bounds(&self) -> ([f64; 3], [f64; 3]) {
-        let corner = |pick: fn(f64, f64) -> f64, start: f64, which: usize| {
-            [0, 1, 2].map(|i| self.brushes.iter().map(|b| b.bounds[which][i]).fold(start, pick))
-        };
-        (corner(f64::min, f64::INFINITY, 0), corner(f64::max, f64::NEG_INFINITY, 1))
+        let [min, max] = self.boxes.bounds();
+        (min, max)
     }
 
     /// The surface of the boxes around all brushes, in square units.

@@ -24,10 +24,11 @@ const STEPS: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 /// Most cubes of the smallest kind that the surfaces of a map may need.
 const MOST: f64 = 1.2e6;
 
-/// A way keeps so far off all brushes, in units, but for its last part.
+/// A way keeps so far off all brushes, in units: a gap narrower than twice this is
+/// within what is not judged about surfaces.
 const CLOSE: f64 = 0.005;
 
-/// The last part of a way, in units.
+/// The last part of the way to an entity, in units, which may touch brushes.
 const TOUCH: f64 = 0.25;
 
 /// From where a point can be got to.
@@ -87,7 +88,7 @@ impl Flood {
         let corner = min.map(|x| ((x - MARGIN) / step).floor() * step);
         let cubes = RefCell::new(vec![State::New]);
         let mut flood = Self { brushes, corner, side, step, cubes, leaks: false };
-        let around = |&seed: &[f64; 3]| flood.near(seed);
+        let around = |&seed: &[f64; 3]| flood.near(seed, TOUCH);
         let seeds: Vec<Cube> = seeds.iter().flat_map(around).collect();
         flood.spread(seeds, Reach::Entity);
         let outermost = flood.cube_at(flood.corner).expect("it is the cube's corner");
@@ -106,7 +107,8 @@ impl Flood {
         self.step
     }
 
-    /// From where the point can be got to, which no brush holds.
+    /// From where the point can be got to, which is farther than 0.005 units from all
+    /// brushes.
     pub fn reach(&self, point: [f64; 3]) -> Reach {
         let Some(cube) = self.cube_at(point) else {
             return if self.leaks { Reach::Entity } else { Reach::Void };
@@ -114,7 +116,7 @@ impl Flood {
         if let State::Free(reach) = self.state(cube) {
             return reach;
         }
-        let found = self.near(point).into_iter().filter_map(|cube| match self.state(cube) {
+        let found = self.near(point, 0.0).into_iter().filter_map(|cube| match self.state(cube) {
             State::Free(reach) => Some(reach),
             _ => None,
         });
@@ -125,15 +127,16 @@ impl Flood {
         })
     }
 
-    /// The free cubes whose centres can be got to straight from the point.
-    fn near(&self, point: [f64; 3]) -> Vec<Cube> {
+    /// The free cubes whose centres can be got to straight from the point. The last
+    /// `touch` units of the way may touch brushes.
+    fn near(&self, point: [f64; 3], touch: f64) -> Vec<Cube> {
         if self.brushes.holds(point) {
             return Vec::new();
         }
         let reach = 2.0 * self.step;
         let mut near = Vec::new();
         self.visit([point.map(|x| x - reach), point.map(|x| x + reach)], &mut |cube, state| {
-            if matches!(state, State::Free(_)) && self.is_open(cube.centre(), point) {
+            if matches!(state, State::Free(_)) && self.is_open(cube.centre(), point, touch) {
                 near.push(cube);
             }
         });
@@ -141,12 +144,12 @@ impl Flood {
     }
 
     /// Whether the way to `point` is free. Where two brushes touch in an edge,
-    /// nothing gets through in between; the point itself may touch brushes.
-    fn is_open(&self, from: [f64; 3], point: [f64; 3]) -> bool {
+    /// nothing gets through in between.
+    fn is_open(&self, from: [f64; 3], point: [f64; 3], touch: f64) -> bool {
         let length = (0..3).map(|i| (point[i] - from[i]).powi(2)).sum::<f64>().sqrt();
         let grown = self.brushes.entry_with_margin(from, point, CLOSE);
         self.brushes.entry_with_margin(from, point, 0.0).is_none()
-            && grown.is_none_or(|time| (1.0 - time) * length < TOUCH)
+            && grown.is_none_or(|time| (1.0 - time) * length < touch)
     }
 
     /// Marks all free cubes that are connected with these.
@@ -281,8 +284,8 @@ mod tests {
         assert_eq!(flood.reach(OUTSIDE), Reach::Void);
         assert_eq!(flood.reach(FAR), Reach::Void);
         // Next to a wall, where no whole cube is free.
-        assert_eq!(flood.reach([0.001, 25.0, 63.999]), Reach::Entity);
-        assert_eq!(flood.reach([-4.001, 25.0, 25.0]), Reach::Void);
+        assert_eq!(flood.reach([0.006, 25.0, 63.994]), Reach::Entity);
+        assert_eq!(flood.reach([-4.006, 25.0, 25.0]), Reach::Void);
     }
 
     #[test]

@@ -11,6 +11,7 @@
 mod boxes;
 pub mod brushes;
 pub mod flood;
+pub mod generate;
 pub mod map_text;
 mod random;
 pub mod sweep;

@@ -1,6 +1,7 @@
 //! A reader of Quake `.map` text that keeps every coordinate exact: decimals
 //! are integers over a power of ten, however long.
 
+mod curve;
 mod number;
 
 pub use number::Decimal;
@@ -66,7 +67,19 @@ pub struct MapTextError {
 /// [`MapTextError`] on text of any other form: an oracle has no use for a
 /// guess.
 pub fn parse(text: &str) -> Result<Vec<Entity>, MapTextError> {
-    let mut words = Words { text, line: 1, next: None };
+    read(text, false)
+}
+
+/// As [`parse`], with the brushes that stand for Quake 3's curves.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_with_curves(text: &str) -> Result<Vec<Entity>, MapTextError> {
+    read(text, true)
+}
+
+fn read(text: &str, curves: bool) -> Result<Vec<Entity>, MapTextError> {
+    let mut words = Words { text, line: 1, next: None, curves };
     let mut entities = Vec::new();
     while !words.peek().is_empty() {
         words.expect("{", "an entity's brace")?;
@@ -77,6 +90,7 @@ pub fn parse(text: &str) -> Result<Vec<Entity>, MapTextError> {
 
 fn entity(words: &mut Words<'_>) -> Result<Entity, MapTextError> {
     let mut entity = Entity::default();
+    let mut curves = Vec::new();
     loop {
         let word = words.peek();
         if let Some(key) = unquoted(word) {
@@ -87,12 +101,83 @@ fn entity(words: &mut Words<'_>) -> Result<Entity, MapTextError> {
         } else if word == "{" {
             let line = words.line;
             words.take();
-            entity.brushes.push(Brush { line, faces: faces(words)? });
+            match words.peek().to_ascii_lowercase().as_str() {
+                "patchdef2" | "patchdef3" if words.curves => curves.extend(curve(words, line)?),
+                "patchdef2" | "patchdef3" => pass_over(words)?,
+                "brushdef" => {
+                    words.take();
+                    words.expect("{", "the brace of a brushDef")?;
+                    entity.brushes.push(Brush { line, faces: faces(words)? });
+                    words.expect("}", "a closing brace")?;
+                }
+                _ => entity.brushes.push(Brush { line, faces: faces(words)? }),
+            }
         } else {
             words.expect("}", "a key, a brush or a closing brace")?;
+            entity.brushes.append(&mut curves);
             return Ok(entity);
         }
     }
+}
+
+/// What stands for a curve.
+fn curve(words: &mut Words<'_>, line: usize) -> Result<Vec<Brush>, MapTextError> {
+    words.take();
+    words.expect("{", "the brace of a curve")?;
+    let texture = words.peek();
+    words.take();
+    let head = numbers(words)?;
+    words.expect("(", "a grid of control points")?;
+    let mut columns = Vec::new();
+    while words.peek() == "(" {
+        words.take();
+        let mut column = Vec::new();
+        while words.peek() == "(" {
+            let [x, y, z, ..] = numbers(words)?[..] else { return Err(words.error("a point")) };
+            column.push([x, y, z]);
+        }
+        words.expect(")", "a control point or a closing parenthesis")?;
+        columns.push(column);
+    }
+    words.expect(")", "a column or a closing parenthesis")?;
+    let whole = |n: usize| n >= 3 && n % 2 == 1;
+    let rows = columns.first().map_or(0, Vec::len);
+    let even = columns.iter().all(|column| column.len() == rows);
+    if head.len() < 2 || head[..2] != [columns.len() as f64, rows as f64] || !even {
+        return Err(words.error("as many control points as are said"));
+    }
+    if !whole(columns.len()) || !whole(rows) {
+        return Err(words.error("an odd number of control points each way"));
+    }
+    words.expect("}", "a closing brace")?;
+    words.expect("}", "a closing brace")?;
+    Ok(curve::brushes(line, texture, &columns).unwrap_or_default())
+}
+
+fn numbers(words: &mut Words<'_>) -> Result<Vec<f64>, MapTextError> {
+    words.expect("(", "an opening parenthesis")?;
+    let mut numbers = Vec::new();
+    while words.peek() != ")" {
+        numbers.push(words.peek().parse::<f64>().map_err(|_| words.error("a number"))?);
+        words.take();
+    }
+    words.take();
+    Ok(numbers)
+}
+
+/// Passes over a curve, up to the brace that closes what holds it.
+fn pass_over(words: &mut Words<'_>) -> Result<(), MapTextError> {
+    let mut depth = 1;
+    while depth > 0 {
+        match words.peek() {
+            "" => return Err(words.error("a closing brace")),
+            "{" => depth += 1,
+            "}" => depth -= 1,
+            _ => (),
+        }
+        words.take();
+    }
+    Ok(())
 }
 
 /// The faces of a brush, up to its closing brace.
@@ -102,6 +187,13 @@ fn faces(words: &mut Words<'_>) -> Result<Vec<FaceText>, MapTextError> {
         match words.peek() {
             "(" => {
                 let points = [point(words)?, point(words)?, point(words)?];
+                // A matrix, in Quake 3's form of brushes.
+                while words.peek() == "("
+                    || words.peek() == ")"
+                    || words.peek().parse::<f64>().is_ok()
+                {
+                    words.take();
+                }
                 let texture = words.peek();
                 if texture.is_empty() {
                     return Err(words.error("a texture's name"));
@@ -146,6 +238,8 @@ struct Words<'a> {
     /// Of the next word.
     line: usize,
     next: Option<&'a str>,
+    /// Whether curves are solid.
+    curves: bool,
 }
 
 impl<'a> Words<'a> {
@@ -219,6 +313,16 @@ mod tests {
     }
 
     #[test]
+    fn quake_3_s_brushes_are_read_and_its_curves_are_none() {
+        let face = "( 0 0 1 ) ( 0 1 0 ) ( 1 0 0 ) ( ( 0.1 0 0 ) ( 0 0.1 0 ) ) base/wall 0 0 0\n";
+        let curve = "{\npatchDef2 { base/wall ( 3 3 0 0 0 ) ( ( ( 0 0 0 0 0 ) ) ) }\n}\n";
+        let text = format!("{{ {{\nbrushDef\n{{\n{face}{face}}}\n}}\n{curve}{{ {face} }} }}");
+        let brushes = &parse(&text).expect("a map")[0].brushes;
+        assert_eq!(brushes.iter().map(|b| b.faces.len()).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!((brushes[1].line, &*brushes[0].faces[1].texture), (11, "base/wall"));
+    }
+
+    #[test]
     fn lines_and_words_may_be_divided_otherwise() {
         let faces = "( 0 0 1 )\n( 0 1 0 ) ( 1 0 0 ) t 0 0 0 1 1 0 0 0 ";
         let text = format!("{{ \"k\" \"v\" {{ {faces}{faces} }} // x }}\n {{ {faces} }} }}");
@@ -234,7 +338,8 @@ mod tests {
             ("{\n", 2, "a key, a brush or a closing brace"),
             ("{\n\"key\"\n}", 3, "a quoted value"),
             ("}", 1, "an entity's brace"),
-            ("{ {\nbrushDef { } } }", 2, "a face or a closing brace"),
+            ("{ {\nbrushDef3 { } } }", 2, "a face or a closing brace"),
+            ("{ {\npatchDef2 { } }", 2, "a key, a brush or a closing brace"),
             ("{ \"unclosed", 1, "a key, a brush or a closing brace"),
         ] {
             let error = parse(text).expect_err(text);

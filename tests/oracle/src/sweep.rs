@@ -138,6 +138,14 @@ impl Solids {
     }
 }
 
+/// How far a box of these half extents is at least from the hull of `corners`,
+/// when it is centred here; not more than 0 if they meet.
+pub(crate) fn gap(corners: &[Vector], half_extents: Vector, centre: Vector) -> f64 {
+    let side = |axis: usize| [0, 1, 2].map(|i| if i == axis { half_extents[i] } else { 0.0 });
+    let solid = Solid { corners: corners.to_vec(), min: [0.0; 3], max: [0.0; 3] };
+    solid.apart(&Body::Cuboid([side(0), side(1), side(2)]), centre).least
+}
+
 impl Solid {
     /// Goes on as long as a plane divides the two, and to where it does not.
     fn contact(&self, body: &Body, start: Vector, end: Vector) -> Option<f64> {

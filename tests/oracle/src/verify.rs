@@ -9,6 +9,7 @@
 
 mod places;
 mod points;
+mod sums;
 mod traces;
 mod walk;
 
@@ -16,6 +17,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 pub use points::Points;
+pub use sums::{Sum, judge_sums};
 pub use traces::Traces;
 pub use walk::Walk;
 

@@ -14,7 +14,15 @@ pub fn program(name: &str) -> PathBuf {
     // target/PROFILE/deps/TEST
     let folder = test.ancestors().nth(2).unwrap();
     let release = folder.file_name().is_some_and(|name| name == "release");
-    let built = Command::new(env!("CARGO"))
+    let mut cargo = Command::new(env!("CARGO"));
+    // What cargo tells a test about its package: `ring` looks at it when it is
+    // built, and everything above it would be built anew.
+    let of_package =
+        |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(of_package)) {
+        cargo.env_remove(name);
+    }
+    let built = cargo
         .args(["build", "--quiet", "--package", "server", "--package", "client-bot"])
         .args(release.then_some("--release"))
         .arg("--target-dir")

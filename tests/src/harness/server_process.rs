@@ -1,16 +1,29 @@
 //! The server as an operator starts it: a process of its own.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use super::program;
+
+/// Far longer than a start or a log line takes: only a hang lasts as long.
+const HANG: Duration = Duration::from_secs(30);
+
+/// Any port that is free.
+const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// A server process, ended with the test whatever comes.
 pub struct ServerProcess {
     child: Child,
     /// What it said until it served.
     said: String,
+    /// What it has logged since, as far as it was read.
+    logged: Arc<Mutex<String>>,
+    /// Its log, while nobody reads it.
+    unread: Option<BufReader<ChildStderr>>,
     /// Where players join.
     pub udp: SocketAddr,
     /// Where its pages are.
@@ -18,16 +31,68 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts a server on ports that are free, and waits until it serves.
+    /// Starts a server on ports that are free, waits until it serves, and reads
+    /// its log from then on.
     ///
     /// # Panics
     /// If it does not.
     pub fn start(arguments: &[&str]) -> Self {
-        let any_port = "127.0.0.1:0";
-        let mut child = Command::new(program("server"))
-            .args(arguments)
-            .args(["--listen", any_port, "--http", any_port])
-            .env_remove("RUST_LOG")
+        let mut process = Self::start_unread(arguments, &[]);
+        process.read_log();
+        process
+    }
+
+    /// The same with more in its environment, and its log is not read once it
+    /// serves.
+    ///
+    /// # Panics
+    /// If it does not serve.
+    pub fn start_unread(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        Self::start_by(Self::command(arguments).envs(environment.iter().copied()))
+    }
+
+    /// As [`ServerProcess::start`], under a limit of the shell: `-f 2` lets no file
+    /// grow beyond two blocks.
+    ///
+    /// # Panics
+    /// If it does not serve.
+    pub fn start_limited(limit: &str, arguments: &[&str]) -> Self {
+        let script = format!("ulimit {limit} && exec \"$0\" \"$@\"");
+        Self::start_within(&["sh", "-c", &script], arguments)
+    }
+
+    /// As [`ServerProcess::start`], by a command such as a shell that is given the
+    /// program and its arguments behind its own, and becomes it.
+    ///
+    /// # Panics
+    /// If it does not serve.
+    pub fn start_within(command: &[&str], arguments: &[&str]) -> Self {
+        let server = Self::command(arguments);
+        let mut within = Self::hermetic(command[0]);
+        within.args(&command[1..]).arg(server.get_program()).args(server.get_args());
+        let mut process = Self::start_by(&mut within);
+        process.read_log();
+        process
+    }
+
+    /// As [`ServerProcess::start`], where players join at `udp`: after the server
+    /// that was there has ended.
+    ///
+    /// # Panics
+    /// If it does not serve.
+    pub fn start_at(udp: SocketAddr, arguments: &[&str]) -> Self {
+        let mut process = Self::start_listening(udp, &mut Self::command(arguments));
+        process.read_log();
+        process
+    }
+
+    fn start_by(command: &mut Command) -> Self {
+        Self::start_listening(ANY_PORT, command)
+    }
+
+    fn start_listening(udp: SocketAddr, command: &mut Command) -> Self {
+        let mut child = command
+            .args(["--listen", &udp.to_string(), "--http", &ANY_PORT.to_string()])
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
@@ -36,12 +101,49 @@ impl ServerProcess {
         while !said.contains("metrics on http://") {
             assert_ne!(log.read_line(&mut said).unwrap(), 0, "it ended:\n{said}");
         }
-        // Whoever logs into a pipe that nobody reads stands still one day.
-        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         let udp = after(&said, "players join on UDP ").parse().unwrap();
         let metrics = after(&said, "metrics on http://");
         let http = metrics.strip_suffix("/metrics").unwrap().parse().unwrap();
-        Self { child, said, udp, http }
+        Self { child, said, logged: Arc::default(), unread: Some(log), udp, http }
+    }
+
+    /// The same where the log goes elsewhere: to `log`.
+    ///
+    /// # Panics
+    /// If it does not serve.
+    pub fn start_logging_to(log: Stdio, arguments: &[&str]) -> Self {
+        let [udp, http] = [free_port(), free_port()];
+        let mut child = Self::command(arguments)
+            .args(["--listen", &udp.to_string(), "--http", &http.to_string()])
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let begin = Instant::now();
+        while TcpStream::connect(http).is_err() {
+            let ended = child.try_wait().unwrap();
+            assert!(ended.is_none() && begin.elapsed() < HANG, "it does not serve: {ended:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Self { child, said: String::new(), logged: Arc::default(), unread: None, udp, http }
+    }
+
+    /// The program with these arguments, and nothing of the environment that
+    /// could change what it does.
+    pub fn command(arguments: &[&str]) -> Command {
+        let mut command = Self::hermetic(program("server"));
+        command.args(arguments);
+        command
+    }
+
+    fn hermetic(program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.env_remove("RUST_LOG");
+        for (variable, _) in std::env::vars_os() {
+            if variable.to_string_lossy().starts_with("ARENA_") {
+                command.env_remove(variable);
+            }
+        }
+        command
     }
 
     /// What follows `words` on the line of those it said at its start that has
@@ -51,6 +153,48 @@ impl ServerProcess {
     /// If it said no such thing.
     pub fn said(&self, words: &str) -> &str {
         after(&self.said, words)
+    }
+
+    /// Reads the log from now on.
+    pub fn read_log(&mut self) {
+        let Some(mut log) = self.unread.take() else { return };
+        let logged = Arc::clone(&self.logged);
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            while log.read_line(&mut line).is_ok_and(|length| length > 0) {
+                logged.lock().unwrap().push_str(&line);
+                line.clear();
+            }
+        });
+    }
+
+    /// Closes the log's reading end, if nobody reads it.
+    pub fn close_log(&mut self) {
+        self.unread = None;
+    }
+
+    /// Waits for a logged line that contains `words`, and gives it.
+    ///
+    /// # Panics
+    /// If none comes.
+    pub fn logged(&self, words: &str) -> String {
+        let begin = Instant::now();
+        loop {
+            let logged = self.logged.lock().unwrap().clone();
+            if let Some(line) = logged.lines().find(|line| line.contains(words)) {
+                return line.to_owned();
+            }
+            assert!(begin.elapsed() < HANG, "no {words:?} in\n{logged}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// All that it has logged, as far as it was read.
+    ///
+    /// # Panics
+    /// If reading it panicked.
+    pub fn log(&self) -> String {
+        self.said.clone() + &self.logged.lock().unwrap()
     }
 
     /// Sends a signal, such as `TERM`.
@@ -81,6 +225,11 @@ impl ServerProcess {
         };
         Some([field("VmRSS:")?, field("VmHWM:")?])
     }
+
+    /// How many descriptors it has open; `None` where the system does not tell.
+    pub fn descriptors(&self) -> Option<usize> {
+        Some(std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).ok()?.count())
+    }
 }
 
 impl Drop for ServerProcess {
@@ -91,7 +240,21 @@ impl Drop for ServerProcess {
     }
 }
 
+/// What follows `words` on their line, up to the end of it or of the JSON text
+/// that they are part of.
 fn after<'a>(said: &'a str, words: &str) -> &'a str {
     let line = said.lines().find_map(|line| Some(line.split_once(words)?.1));
-    line.unwrap_or_else(|| panic!("no {words:?} in\n{said}")).trim()
+    let line = line.unwrap_or_else(|| panic!("no {words:?} in\n{said}"));
+    line.split('"').next().unwrap_or_default().trim()
+}
+
+/// A loopback port that was free for UDP and TCP a moment ago.
+fn free_port() -> SocketAddr {
+    loop {
+        let tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = tcp.local_addr().unwrap();
+        if UdpSocket::bind(address).is_ok() {
+            return address;
+        }
+    }
 }

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use quinn::rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, PublicKeyData};
+use tests::harness::{base64, pem};
 
 /// A certificate that an authority signed, in files of its own.
 pub(crate) struct Signed {
@@ -43,21 +44,4 @@ impl Drop for Signed {
 fn sha256(bytes: &[u8]) -> Vec<u8> {
     let suite = TLS13_AES_128_GCM_SHA256.tls13().expect("it says so itself");
     suite.common.hash_provider.hash(bytes).as_ref().to_vec()
-}
-
-/// As RFC 4648 writes bytes.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let word = |chunk: &[u8]| {
-        let bits = chunk.iter().fold(0, |word, &byte| word << 8 | u32::from(byte));
-        let bits = bits << (8 * (3 - chunk.len()));
-        let digit = |n: usize| DIGITS[(bits >> (18 - 6 * n) & 63) as usize].into();
-        (0..4).map(move |n| if n > chunk.len() { '=' } else { digit(n) }).collect::<String>()
-    };
-    bytes.chunks(3).map(word).collect()
-}
-
-/// The bytes as RFC 7468 writes them.
-fn pem(label: &str, bytes: &[u8]) -> String {
-    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", base64(bytes))
 }

@@ -59,6 +59,14 @@ fn next_second(browser: &mut Chromium) {
 /// All pixels are drawn from now on, however long that takes.
 const DRAW_ALL: &str = "Object.assign(arena.detail, { note() {}, share: 1 })";
 
+/// Whether the page has lost what it draws with.
+const IS_LOST: &str = "arena.renderer.gl.isContextLost()";
+
+/// Holds once the page draws more than `objects` entities.
+fn draws_all(objects: u32) -> String {
+    format!("globalThis.arena?.shown.length > {objects} && !{IS_LOST}")
+}
+
 /// Says that a graphics processor draws: then edges are smoothed.
 const CLAIM_GRAPHICS: &str = "const get = WebGL2RenderingContext.prototype.getParameter;
     const renderer = 0x9246;
@@ -74,9 +82,11 @@ fn edges_are_smooth_where_a_graphics_processor_draws() {
     for (before, smooth) in [("", false), (CLAIM_GRAPHICS, true)] {
         let mut browser = Chromium::start(&program, "edges", (640, 480));
         browser.open(&page_of(&running), before);
-        browser.wait_for(&format!("globalThis.arena?.shown.length > {}", crate::OBJECTS));
+        browser.wait_for(&draws_all(crate::OBJECTS));
         browser.evaluate(DRAW_ALL);
         once_still(&mut browser);
+        // Without its context a page knows neither renderer nor samples.
+        assert_eq!(browser.evaluate(IS_LOST), false, "the page lost its context while it drew");
         assert_eq!(browser.evaluate("arena.renderer.ground.samples > 0"), smooth);
         assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0);
         let told = browser.evaluate("document.querySelector('#drawing').textContent");
@@ -87,6 +97,30 @@ fn edges_are_smooth_where_a_graphics_processor_draws() {
     }
     // Where edges are smoothed there is more than what is on either side of them.
     assert!(colours[1] > colours[0] * 5 / 4, "{colours:?}");
+    ends(running);
+}
+
+#[test]
+fn a_page_that_loses_its_graphics_context_draws_again() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let mut browser = Chromium::start(&program, "context", (640, 480));
+    browser.open(&page_of(&running), "");
+    browser.wait_for(&draws_all(crate::OBJECTS));
+    // The browser restores by itself what it lost, but not what a script threw away.
+    browser.evaluate(
+        "(() => {
+            globalThis.isOld = true;
+            const context = arena.renderer.gl.getExtension('WEBGL_lose_context');
+            arena.picture.addEventListener('webglcontextlost', () => {
+                setTimeout(() => context.restoreContext(), 100);
+            });
+            context.loseContext();
+        })()",
+    );
+    browser.wait_for(&format!("!globalThis.isOld && {}", draws_all(crate::OBJECTS)));
+    let colours = crate::colours(&mut browser);
+    assert!(colours > 100, "{colours} colours");
     ends(running);
 }
 

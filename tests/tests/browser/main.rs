@@ -4,6 +4,7 @@
 mod certificates;
 mod chromium;
 mod drawing;
+mod rotation;
 mod visitors;
 mod walkers;
 

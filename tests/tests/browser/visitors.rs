@@ -178,11 +178,28 @@ fn without_webgl_one_is_told_what_to_do() {
 }
 
 #[test]
+fn a_server_without_spectators_says_so() {
+    let none = Options { max_spectators: 0, ..options() };
+    let Some(said) = said_to("unwanted", &none, "") else { return };
+    assert!(said.contains("takes no spectators"), "{said}");
+    assert!(said.contains("--max-spectators"), "{said}");
+}
+
+#[test]
 fn a_full_house_says_so() {
-    let full = Options { max_spectators: 0, ..options() };
-    let Some(said) = said_to("late", &full, "") else { return };
+    let Some(program) = installed() else { return };
+    let running = serve(&Options { max_spectators: 1, ..options() });
+    let mut first = Chromium::start(&program, "early", (800, 600));
+    first.open(&page_of(&running), "");
+    first.wait_for(LIVE);
+    let mut second = Chromium::start(&program, "late", (800, 600));
+    second.open(&page_of(&running), "");
+    let said = trouble(&mut second);
     assert!(said.contains("places for spectators are taken"), "{said}");
     assert!(said.contains("--max-spectators"), "{said}");
+    let complaints = second.complaints();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    ends(running);
 }
 
 #[test]
@@ -227,5 +244,26 @@ fn a_certificate_that_an_authority_signed_is_left_to_the_browser() {
     browser.open(&page_of(&running), NOTE_ADDRESSES);
     browser.wait_for(LIVE);
     assert_eq!(browser.evaluate("addresses[0][1]"), serde_json::json!([]));
+    ends(running);
+}
+
+#[test]
+fn a_match_whose_tick_thread_hangs_is_said_to_stand_still() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let mut browser = Chromium::start(&program, "still", (900, 600));
+    browser.open(&page_of(&running), "");
+    browser.wait_for(LIVE);
+    browser.wait_for("document.querySelector('#verdict').textContent === 'On time'");
+    let held = running.hold_ticks();
+    browser.wait_for("document.querySelector('#status').textContent === 'Standing still'");
+    let said = trouble(&mut browser);
+    assert!(said.contains("finished no tick for") && said.contains("log"), "{said}");
+    assert_eq!(browser.evaluate("document.querySelector('#verdict').textContent"), "No ticks");
+    let page = browser.evaluate("document.body.innerText + verdict.title");
+    assert!(!page.as_str().unwrap().contains("NaN"), "{page}");
+    drop(held);
+    browser.wait_for("document.querySelector('#status').textContent === 'Live'");
+    browser.wait_for("document.querySelector('#trouble').hidden");
     ends(running);
 }

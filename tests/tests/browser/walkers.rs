@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use client_bot::client::{Connector, Occasion, Trust};
+use client_bot::client::{ClientEvent, Connector, Trust};
 use proto::control::{MapHash, PlayerName};
 use sim::Command;
 use tokio::time::timeout;
@@ -73,7 +73,7 @@ async fn walk(server: SocketAddr, number: u16, told: Arc<Mutex<Told>>, done: Arc
     let mut ticks = 0;
     while !done.load(Ordering::Relaxed) {
         match timeout(HANG, client.next()).await.unwrap().unwrap() {
-            Occasion::CommandDue => {
+            ClientEvent::CommandDue => {
                 ticks += 1;
                 // Turns go round.
                 let turns = (ticks / TURN_EVERY) as u16;
@@ -81,12 +81,14 @@ async fn walk(server: SocketAddr, number: u16, told: Arc<Mutex<Told>>, done: Arc
                 let forward = if ticks % TURN_EVERY < REST { 0 } else { 127 };
                 client.command(Command { forward, yaw, ..Command::default() });
             }
-            Occasion::Snapshot { .. } => {
+            // What was told of the world before is void.
+            ClientEvent::NewWorld => told.lock().unwrap().clear(),
+            ClientEvent::Snapshot { .. } => {
                 while client.next_event().is_some() {}
                 let mut told = told.lock().unwrap();
                 let latest = client.session().latest_tick().map_or(0, |tick| tick.0);
                 told.retain(|&(_, _, tick), _| tick + REMEMBERED > latest);
-                told.extend(client.session().told().map(|(tick, entity)| {
+                told.extend(client.session().observed_entities().map(|(tick, entity)| {
                     let id = entity.id;
                     ((id.slot, id.generation, tick.0), entity.position.to_array())
                 }));

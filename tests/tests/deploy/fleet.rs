@@ -1,5 +1,5 @@
 //! A whole server in a fleet: what a stand-in for Agones' sidecar hears of a match
-//! over real HTTP, from the first tick to the end that nobody asked for.
+//! over real HTTP, from the first tick to the end.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use client_bot::Client;
 use client_bot::client::{Connector, Trust};
 use proto::control::{MapHash, PlayerName};
+use serde_json::json;
 use server::{AgonesOptions, Options, Running, Server};
 use tests::harness;
 use tests::harness::pages::{get, metric};
@@ -21,9 +22,38 @@ const EMPTY: Duration = Duration::from_millis(600);
 /// Far longer than anything here takes.
 const HANG: Duration = Duration::from_secs(30);
 
+/// What the fleet knows of the server.
+#[derive(Debug, Default)]
+struct GameServer {
+    is_allocated: bool,
+    /// Places that are taken.
+    count: i64,
+}
+
+impl GameServer {
+    /// Does what a request asks for, and answers it.
+    fn hear(&mut self, line: &str) -> String {
+        let body = line.split_once(' ').and_then(|(_, rest)| rest.split_once(' '));
+        let body: serde_json::Value =
+            body.and_then(|(_, body)| serde_json::from_str(body).ok()).unwrap_or_default();
+        if let Some(by) = body["countDiff"].as_str() {
+            self.count += by.parse::<i64>().unwrap();
+        }
+        self.is_allocated &= !line.starts_with("POST /ready");
+        if line.starts_with("GET /v1beta1/counters/players") {
+            return json!({ "name": "players", "count": self.count.to_string() }).to_string();
+        }
+        let state = if self.is_allocated { "Allocated" } else { "Ready" };
+        let ports = json!([{ "name": "players", "port": 7123 }]);
+        let status = json!({ "state": state, "address": "203.0.113.7", "ports": ports });
+        json!({ "status": status }).to_string()
+    }
+}
+
 /// A sidecar that remembers what it was told and when.
 struct Sidecar {
     told: Arc<Mutex<Vec<(Instant, String)>>>,
+    game_server: Arc<Mutex<GameServer>>,
     address: SocketAddr,
 }
 
@@ -33,28 +63,53 @@ impl Sidecar {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let told = Arc::<Mutex<Vec<_>>>::default();
-        let hear = Arc::clone(&told);
+        let game_server = Arc::<Mutex<GameServer>>::default();
+        let (hear, state) = (Arc::clone(&told), Arc::clone(&game_server));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let told = Arc::clone(&hear);
+                let (told, state) = (Arc::clone(&hear), Arc::clone(&state));
                 tokio::spawn(async move {
                     let mut stream = stream;
                     let line = request(&mut stream).await;
-                    told.lock().unwrap().push((Instant::now(), line));
+                    told.lock().unwrap().push((Instant::now(), line.clone()));
                     if answers {
-                        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
-                        let _ = stream.write_all(answer).await;
+                        let answer = state.lock().unwrap().hear(&line);
+                        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}", answer.len());
+                        let _ =
+                            stream.write_all(format!("{head}\r\n\r\n{answer}").as_bytes()).await;
                     } else {
                         tokio::time::sleep(HANG).await;
                     }
                 });
             }
         });
-        Self { told, address }
+        Self { told, game_server, address }
     }
 
     fn lines(&self) -> Vec<String> {
         self.told.lock().unwrap().iter().map(|(_, line)| line.clone()).collect()
+    }
+
+    /// An allocator gives the match to so many players.
+    fn allocate(&self, players: i64) {
+        let mut game_server = self.game_server.lock().unwrap();
+        game_server.is_allocated = true;
+        game_server.count += players;
+    }
+
+    /// Waits until so many places are taken.
+    async fn counts(&self, count: i64) {
+        let wait = async {
+            while self.game_server.lock().unwrap().count != count {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        assert!(timeout(HANG, wait).await.is_ok(), "never {count}: {:?}", self.game_server);
+    }
+
+    /// How often it has been told something that begins so.
+    fn times(&self, begin: &str) -> usize {
+        self.lines().iter().filter(|line| line.starts_with(begin)).count()
     }
 
     /// Waits until it has been told something that holds all of these.
@@ -99,6 +154,7 @@ fn serve(sidecar: SocketAddr) -> Running {
         agones_port: sidecar.port(),
         agones_health: HEALTH,
         agones_empty: EMPTY,
+        agones_reservation: HANG,
     };
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
     let options = Options { listen: any_port, http: any_port, agones, ..Options::new(map) };
@@ -124,16 +180,56 @@ async fn a_fleet_hears_of_a_match_from_its_first_tick_to_its_end() {
     introduced(["PUT /metadata/label", "tick-rate"]);
     introduced(["PUT /metadata/annotation", &running.certificate_sha256().to_string()]);
     introduced(["PUT /metadata/annotation", &running.map_hash().to_string()]);
-    introduced(["PATCH /v1beta1/counters/players", "\"count\":\"0\""]);
+    introduced(["PATCH /v1beta1/counters/players", "\"capacity\":\"32\""]);
 
+    // The port of the node, not that of the container.
+    let reached = async {
+        loop {
+            let info = get(running.http_addr(), "/info").await.body;
+            let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+            if (&info["host"], &info["port"]) == (&"203.0.113.7".into(), &7123.into()) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    timeout(HANG, reached).await.expect("the address that the sidecar knows");
+
+    // Nobody allocated it: a place is taken and given back, and that is all.
     let player = join(&running).await;
-    sidecar.is_told(&["PATCH /v1beta1/counters/players", "\"count\":\"1\""]).await;
-    sidecar.is_told(&["POST /allocate"]).await;
+    sidecar.counts(1).await;
     player.leave().await;
-    sidecar.is_told(&["POST /shutdown"]).await;
-    // And nobody has to stop it.
+    sidecar.counts(0).await;
+
+    // An allocation for two: they take the places that it reserved, and when both have
+    // gone the match is there for others.
+    sidecar.allocate(2);
+    let asked = sidecar.times("GET /gameserver");
+    let noticed = async {
+        while sidecar.times("GET /gameserver") < asked + 3 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(HANG, noticed).await.expect("it asks what the fleet knows");
+    let players = [join(&running).await, join(&running).await];
+    sidecar.counts(2).await;
+    for player in players {
+        player.leave().await;
+    }
+    sidecar.counts(0).await;
+    assert_eq!(sidecar.times("POST /ready"), 1, "{:#?}", sidecar.lines());
+    let offered = async {
+        while sidecar.times("POST /ready") < 2 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(HANG, offered).await.expect("the match is offered again");
+    assert_eq!(sidecar.times("POST /allocate") + sidecar.times("POST /shutdown"), 0);
+
+    running.shutdown();
     let ended = tokio::task::spawn_blocking(|| running.join());
-    timeout(HANG, ended).await.expect("it ends by itself").unwrap().unwrap();
+    timeout(HANG, ended).await.expect("it ends").unwrap().unwrap();
+    assert_eq!(sidecar.times("POST /shutdown"), 1);
 
     let told = sidecar.told.lock().unwrap();
     let health: Vec<_> = told.iter().filter(|(_, line)| line.starts_with("POST /health")).collect();

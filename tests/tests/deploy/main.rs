@@ -6,6 +6,7 @@ mod files;
 mod fleet;
 mod prometheus;
 mod recipes;
+mod traces;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -14,8 +15,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use client_bot::behaviors::BehaviorChoice;
 use client_bot::client::Trust;
-use client_bot::minds::Minds;
 use client_bot::swarm::Swarm;
 use files::{alerts, dashboard_queries, exported, folder, names, read, recorded};
 use prometheus::{Prometheus, installed};
@@ -47,6 +48,21 @@ fn rules_and_dashboard_name_metrics_that_exist() {
     // And the other way: what an operator must never miss is watched.
     for watched in ["game_digest_mismatches_total", "game_emergency_replacements_total"] {
         assert!(names(&read("prometheus/rules.yml")).contains(watched), "no rule about {watched}");
+    }
+}
+
+/// Whoever is woken finds what to do.
+#[test]
+fn every_alert_leads_to_its_runbook() {
+    let (rules, readme) = (read("prometheus/rules.yml"), read("README.md"));
+    let rules: Vec<_> = rules.split("- alert: ").skip(1).collect();
+    assert_eq!(rules.len(), alerts().len());
+    for (alert, rule) in alerts().into_iter().zip(rules) {
+        let runbook = format!("runbook: \"deploy/README.md#{}\"", alert.to_lowercase());
+        assert!(rule.contains(&runbook), "{alert} does not say {runbook}");
+        let section = readme.split(&format!("### {alert}\n")).nth(1);
+        let text = section.unwrap_or_else(|| panic!("README.md has no section {alert}"));
+        assert!(!text.starts_with(['#', '\n']), "the section {alert} is empty");
     }
 }
 
@@ -96,8 +112,11 @@ async fn a_real_prometheus_answers_every_query_about_a_match() {
         bots: 4,
         duration: None,
         seed: 1,
-        minds: Minds::Mix,
+        behavior: BehaviorChoice::Mix,
         ramp: None,
+        own_sockets: false,
+        join_key: None,
+        maps: Vec::new(),
     };
     let seen = Notify::new();
     let looking = async {
@@ -119,6 +138,12 @@ async fn a_real_prometheus_answers_every_query_about_a_match() {
         }
     }
     assert!(!prometheus.rules().await.contains("\"health\":\"err\""));
+
+    // A tick thread that hangs pages, as its rule was tried without a server.
+    let held = running.hold_ticks();
+    let hangs = "sum(ALERTS{alertname=\"ArenaTicksHang\", alertstate=\"firing\"})";
+    is_told(&prometheus, hangs, 1.0..=1.0).await;
+    drop(held);
 
     running.shutdown();
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();

@@ -56,6 +56,13 @@ fn options_that_are_set_are_options_of_the_server() {
         let unknown: Vec<_> = words(&read(recipe), "ARENA_").difference(&known).cloned().collect();
         assert!(unknown.is_empty(), "{recipe} sets what there is not: {unknown:?}");
     }
+    // What is done instead of serving is a job of the server.
+    let jobs = help("server");
+    for recipe in ["Dockerfile", "compose.yaml"] {
+        let check = read(recipe);
+        let check = check.lines().find(|line| line.contains("\"server\", \"health\""));
+        assert!(check.is_some() && jobs.contains("\n  health "), "{recipe} asks for no health");
+    }
     let mut given = 0;
     for recipe in RECIPES {
         let commands = commands(recipe);
@@ -115,6 +122,17 @@ fn ports_that_are_opened_are_those_that_the_server_takes() {
             assert!(text.contains(&line), "{recipe} does not say {line}");
         }
     }
+}
+
+/// systemd tells a unit with these settings where to report, and must let it.
+#[test]
+fn a_unit_that_is_watched_may_report() {
+    let unit = read("systemd/arena-server.service");
+    for setting in ["Type=notify", "WatchdogSec=20", "Restart=on-failure"] {
+        assert!(unit.lines().any(|line| line == setting), "{setting}");
+    }
+    let families = unit.lines().find(|line| line.starts_with("RestrictAddressFamilies="));
+    assert!(families.is_some_and(|families| families.contains("AF_UNIX")), "{families:?}");
 }
 
 #[test]

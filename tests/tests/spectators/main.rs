@@ -8,7 +8,7 @@ use std::num::NonZeroU16;
 use std::time::{Duration, Instant};
 
 use client_bot::Client;
-use client_bot::client::{Connector, Occasion, Trust};
+use client_bot::client::{ClientEvent, Connector, Trust};
 use proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
 use server::{Options, Running, Server};
 use sim::{Command, Vitals};
@@ -46,7 +46,7 @@ async fn a_spectator_sees_what_players_see_and_takes_no_place() {
     let plays = tokio::spawn(async move {
         let begin = Instant::now();
         while begin.elapsed() < LOOK + LOOK {
-            if let Occasion::CommandDue = timeout(HANG, player.next()).await.unwrap().unwrap() {
+            if let ClientEvent::CommandDue = timeout(HANG, player.next()).await.unwrap().unwrap() {
                 player.command(Command { forward: 127, ..Command::default() });
             }
         }
@@ -72,7 +72,7 @@ async fn a_spectator_sees_what_players_see_and_takes_no_place() {
 
     let whole = Vitals { health: 100, score: 0 };
     let mut told = Vec::new();
-    while !matches!(told.last(), Some(MatchEvent::Standing { vitals, .. }) if *vitals == whole) {
+    while !matches!(told.last(), Some(MatchEvent::Vitals { vitals, .. }) if *vitals == whole) {
         told.extend(spectator.next_event().await);
     }
     assert!(matches!(told[0], MatchEvent::Joined { .. }), "{told:?}");

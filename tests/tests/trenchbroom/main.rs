@@ -19,9 +19,9 @@ const MAPS: [&str; 4] = ["arena", "terrain", "warren", "trenchbroom/initial"];
 /// Where the server and the compiler ask for an entity's class.
 const READERS: [&str; 4] = [
     "maps/src/compile/contents.rs",
-    "server/sim/src/spawn.rs",
-    "server/sim/src/trigger.rs",
-    "server/sim/src/world/placing.rs",
+    "server/sim/src/arena/spawn.rs",
+    "server/sim/src/arena/triggers.rs",
+    "server/sim/src/world/props.rs",
 ];
 
 fn read(path: &Path) -> String {

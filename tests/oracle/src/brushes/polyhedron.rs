@@ -31,25 +31,29 @@ const UNIVERSE: i64 = 1 << 17;
 /// rest is decided exactly.
 const SURELY_OUTSIDE: f64 = 1e-3;
 
+/// Three points whose triangle is lower than a unit over this lie in a line:
+/// their plane would be decided by the last digit written.
+const LOWEST: u32 = 100_000;
+
 impl Polyhedron {
-    /// The solid of a brush, or `None` if its faces enclose no bounded volume
-    /// or two of them are one plane.
+    /// The solid of a brush, or `None` if its faces enclose no bounded volume. A
+    /// face that repeats another's plane adds nothing, and one whose points lie
+    /// in a line, within a hundred-thousandth of a unit, has no plane.
     pub fn from_text(brush: &Brush) -> Option<Self> {
         let mut faces: Vec<Halfspace> = Vec::new();
         for face in &brush.faces {
             let places = face.points.iter().flatten().map(|c| c.places()).max().unwrap_or(0);
             let [p, q, r] = face.points.each_ref().map(|p| p.each_ref().map(|c| c.scaled(places)));
             let normal = cross(&difference(&p, &q), &difference(&r, &q));
-            if is_zero(&normal) {
-                return None;
+            if is_line(&p, &q, &r, &normal, places) {
+                continue;
             }
             let distance = dot(&normal, &p);
             let scale = BigInt::from(10).pow(places);
             let face = Halfspace::new(normal.map(|n| n * &scale), distance);
-            if faces.contains(&face) {
-                return None;
+            if !faces.contains(&face) {
+                faces.push(face);
             }
-            faces.push(face);
         }
         Self::from_faces(faces)
     }
@@ -133,6 +137,17 @@ impl Polyhedron {
     /// The corners, each coordinate rounded to the nearest float or the next.
     pub fn points(&self) -> Vec<[f64; 3]> {
         self.corners.iter().map(Corner::rounded).collect()
+    }
+
+    /// A point strictly inside: the mean of the corners.
+    pub fn middle(&self) -> [f64; 3] {
+        let points = self.points();
+        [0, 1, 2].map(|i| points.iter().map(|p| p[i]).sum::<f64>() / points.len() as f64)
+    }
+
+    /// How far a point is behind the nearest face, rounded.
+    pub fn depth(&self, point: [f64; 3]) -> f64 {
+        self.faces.iter().map(|face| -face.distance(point)).fold(f64::INFINITY, f64::min)
     }
 
     /// The faces with an area as loops of corners, counter-clockwise from
@@ -236,6 +251,22 @@ fn dot(a: &[BigInt; 3], b: &[BigInt; 3]) -> BigInt {
 
 fn difference(a: &[BigInt; 3], b: &[BigInt; 3]) -> [BigInt; 3] {
     [&a[0] - &b[0], &a[1] - &b[1], &a[2] - &b[2]]
+}
+
+/// Whether a triangle is lower than a unit over [`LOWEST`], above its longest
+/// side. Its points are whole in units of `10^-places`, `normal` is twice its area.
+fn is_line(
+    p: &[BigInt; 3],
+    q: &[BigInt; 3],
+    r: &[BigInt; 3],
+    normal: &[BigInt; 3],
+    places: u32,
+) -> bool {
+    let square = |v: &[BigInt; 3]| dot(v, v);
+    let sides = [(p, q), (q, r), (r, p)].map(|(a, b)| square(&difference(a, b)));
+    let longest = sides.into_iter().max().unwrap_or_default();
+    let unit = BigInt::from(10).pow(places);
+    square(normal) * LOWEST * LOWEST < longest * &unit * &unit
 }
 
 fn is_zero(v: &[BigInt; 3]) -> bool {

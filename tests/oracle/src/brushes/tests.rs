@@ -149,7 +149,6 @@ fn decimals_are_exact_and_long_ones_too() {
 fn what_encloses_no_volume_is_left_out() {
     let whole = cuboid([0; 3], [8; 3]);
     let open: String = whole.lines().skip(1).map(|l| format!("{l}\n")).collect();
-    let twice = format!("{whole}{}\n", whole.lines().next().unwrap_or(""));
     let flat = cuboid([0; 3], [8, 8, 8]).replace(" 8 )", " 0 )");
     let inverted: String = whole
         .lines()
@@ -158,9 +157,22 @@ fn what_encloses_no_volume_is_left_out() {
             format!("{}) {}) {}) t\n", p[2], p[1], p[0])
         })
         .collect();
-    for text in [open, twice, flat, inverted] {
+    for text in [open, flat, inverted] {
         let solids = Solids::new(&entities(&map(&[&text])));
         assert_eq!((solids.iter().count(), solids.left_out()), (0, &[3][..]), "{text}");
+    }
+}
+
+#[test]
+fn a_face_that_adds_nothing_costs_no_brush() {
+    let whole = cuboid([0; 3], [8; 3]);
+    let twice = format!("{whole}{}\n", whole.lines().next().unwrap_or(""));
+    let line = format!("{whole}( 0 0 0 ) ( 4 0 0 ) ( 8 0.000001 0 ) t\n");
+    for text in [twice, line] {
+        let solids = Solids::new(&entities(&map(&[&text])));
+        assert_eq!((solids.iter().count(), solids.left_out()), (1, &[][..]), "{text}");
+        let sum = solids.expanded([1.0; 3]);
+        assert!(sum.holds([-0.99; 3]) && !sum.holds([9.01, 4.0, 4.0]));
     }
 }
 

@@ -27,6 +27,11 @@ impl Decimal {
         Some(Self { digits, places: u32::try_from(places).unwrap_or(0) })
     }
 
+    /// The nearest float, or the next.
+    pub fn rounded(&self) -> f64 {
+        format!("{}e-{}", self.digits, self.places).parse().unwrap_or(f64::NAN)
+    }
+
     /// Digits behind the point.
     pub fn places(&self) -> u32 {
         self.places

@@ -1,0 +1,223 @@
+//! A long match: whether a server that has played for an hour is the one that began.
+//!
+//! `cargo bench -p tests --bench endurance | tee tests/results/endurance.txt`, or
+//! for a few minutes: `cargo bench -p tests --bench endurance -- --minutes 5`
+//!
+//! A server in a process of its own records the match. Bots fight in it, and a few
+//! more join and leave all the time. Memory and descriptors are those of the server
+//! once it has warmed up and at the end; the recording is replayed then. A figure that
+//! misses its bar is marked, and the exit code is 1 then.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use client_bot::behaviors::BehaviorChoice;
+use client_bot::client::Trust;
+use client_bot::swarm::{Report, Swarm};
+use server::replay::{ReplayOptions, replay};
+use tests::harness::{ServerProcess, own_map};
+
+/// Play a long match and see whether memory, descriptors and truth stay what they are.
+#[derive(Debug, Parser)]
+struct Options {
+    /// How long the match lasts
+    #[arg(long, value_name = "M", default_value_t = 60)]
+    minutes: u32,
+
+    /// Bots that stay
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    bots: u32,
+
+    /// Bots that join and leave all the time, besides
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    guests: u32,
+
+    /// Seed of the bots
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+
+    /// What cargo says to every benchmark
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Time between two looks at the server.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// Looks of which the median counts: memory goes up and down with who is there.
+const MEDIAN_OF: usize = 12;
+
+/// Time in which buffers, allocator and metrics grow to what the match needs, or a
+/// quarter of a match that is shorter.
+const WARM_UP: Duration = Duration::from_secs(300);
+
+/// How long a guest stays.
+const VISIT: Duration = Duration::from_secs(20);
+
+/// By how much memory and descriptors may grow.
+const MEMORY_BAR: f64 = 2.0;
+const DESCRIPTOR_BAR: usize = 0;
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let recording = Path::new(env!("CARGO_TARGET_TMPDIR")).join("endurance.obsr");
+    // The server overwrites none.
+    let _ = std::fs::remove_file(&recording);
+    let map = own_map("arena.obsp").to_string_lossy().into_owned();
+    let file = recording.to_string_lossy();
+    let mut server = ServerProcess::start(&["--map", &map, "--record", &file, "--drain", "0"]);
+    let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+    let residents = play(&server, options.bots, options.seed, options.minutes);
+    let guests = visit(&server, &options, stop);
+    let looks = watch(&server, options.minutes);
+    stop.store(true, Ordering::Relaxed);
+    let report = residents.join().expect("bots do not panic");
+    let visits = guests.join().expect("bots do not panic");
+    server.signal("TERM");
+    let code = server.wait();
+    let is_equal = is_replayed(recording, map);
+    println!("{} minutes, {} bots and {} guests", options.minutes, options.bots, options.guests);
+    let warm = WARM_UP.min(MINUTE * options.minutes / 4);
+    let warm = (warm.as_secs() / LOOK_EVERY.as_secs()) as usize;
+    let (memory, descriptors) = (grown(&looks, warm, |look| look.memory), {
+        let [begin, end] = grown(&looks, warm, |look| look.descriptors as f64);
+        [begin as usize, end as usize]
+    });
+    let all = || visits.iter().chain([&report]);
+    let (digests, wrong) = all().fold((0, 0), |(digests, wrong), report| {
+        (digests + report.digests, wrong + report.digest_mismatches)
+    });
+    let lost: u64 = all().map(|report| u64::from(report.dropped) + report.reconnects).sum();
+    let joins: u32 = all().map(|report| report.joined).sum();
+    let rate = report.snapshots_per_second.mean;
+    [
+        row(
+            "memory, MB",
+            format!("{:.1} to {:.1}", memory[0], memory[1]),
+            memory[1] - memory[0] <= MEMORY_BAR,
+        ),
+        row(
+            "descriptors",
+            format!("{} to {}", descriptors[0], descriptors[1]),
+            descriptors[1] <= descriptors[0] + DESCRIPTOR_BAR,
+        ),
+        row("joins", joins.to_string(), all().all(|report| report.joined == report.bots)),
+        row("dropped", lost.to_string(), lost == 0),
+        row("snapshots a second", format!("{rate:.1}"), rate >= 58.0),
+        row("digests", format!("{digests}, {wrong} of them wrong"), digests > 0 && wrong == 0),
+        row("exit code", format!("{code:?}"), code == Some(0)),
+        is_equal,
+    ]
+    .into_iter()
+    .fold(ExitCode::SUCCESS, |code, is_met| if is_met { code } else { ExitCode::FAILURE })
+}
+
+/// Prints a figure, marked if it misses its bar; gives whether it does not.
+fn row(name: &str, figure: String, is_met: bool) -> bool {
+    println!("{name:<20}{figure}{}", if is_met { "" } else { "   MISSED" });
+    is_met
+}
+
+/// Sends bots that fight until the match is over.
+fn play(server: &ServerProcess, bots: u32, seed: u64, minutes: u32) -> JoinHandle<Report> {
+    let swarm = fighters(server, bots, seed, MINUTE * minutes);
+    std::thread::spawn(move || send(&swarm))
+}
+
+/// Sends bots that come for a while, and others when those have gone.
+fn visit(
+    server: &ServerProcess,
+    options: &Options,
+    stop: &'static AtomicBool,
+) -> JoinHandle<Vec<Report>> {
+    let mut swarm = fighters(server, options.guests, options.seed, VISIT);
+    std::thread::spawn(move || {
+        let mut reports = Vec::new();
+        while !stop.load(Ordering::Relaxed) && swarm.bots > 0 {
+            swarm.seed += 1;
+            reports.push(send(&swarm));
+        }
+        reports
+    })
+}
+
+fn fighters(server: &ServerProcess, bots: u32, seed: u64, duration: Duration) -> Swarm {
+    Swarm {
+        server: server.udp,
+        trust: Trust::Loopback,
+        bots,
+        duration: Some(duration),
+        seed,
+        behavior: BehaviorChoice::Fight,
+        ramp: None,
+        own_sockets: true,
+        join_key: None,
+        maps: Vec::new(),
+    }
+}
+
+fn send(swarm: &Swarm) -> Report {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.expect("there are descriptors");
+    let report = runtime.block_on(swarm.run(std::future::pending(), |_| {}));
+    report.expect("bots can be sent")
+}
+
+/// What a server holds.
+#[derive(Clone, Copy)]
+struct Look {
+    /// In megabytes.
+    memory: f64,
+    descriptors: usize,
+}
+
+/// Looks at the server until the match is over, and prints it each minute.
+fn watch(server: &ServerProcess, minutes: u32) -> Vec<Look> {
+    let begin = Instant::now();
+    let mut looks = Vec::new();
+    while begin.elapsed() < MINUTE * minutes {
+        std::thread::sleep(LOOK_EVERY);
+        let [memory, _] = server.memory().expect("the system tells");
+        let descriptors = server.descriptors().expect("the system tells");
+        looks.push(Look { memory: memory as f64 / 1e6, descriptors });
+        if looks.len() % MEDIAN_OF == 0 {
+            let minute = begin.elapsed().as_secs() / 60;
+            println!(
+                "minute {minute:>3}: {:.1} MB, {descriptors} descriptors",
+                memory as f64 / 1e6
+            );
+        }
+    }
+    looks
+}
+
+/// The median once warm, and that of the end.
+fn grown(looks: &[Look], warm: usize, value: impl Fn(&Look) -> f64) -> [f64; 2] {
+    let median = |looks: &[Look]| {
+        let mut values: Vec<f64> = looks.iter().map(&value).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or_default()
+    };
+    let after = &looks[warm.min(looks.len())..];
+    let few = after.len().min(MEDIAN_OF);
+    [median(&after[..few]), median(&after[after.len() - few..])]
+}
+
+/// Prints how the recording went when it was replayed; gives whether it is equal.
+fn is_replayed(file: PathBuf, map: String) -> bool {
+    match replay(&ReplayOptions { file, map: Some(map) }) {
+        Ok(outcome) => {
+            let difference =
+                outcome.difference.as_ref().map_or("equal".to_owned(), |d| d.to_string());
+            let figure = format!("{} ticks, {difference}", outcome.ticks);
+            row("replay", figure, outcome.difference.is_none() && outcome.ticks > 0)
+        }
+        Err(error) => row("replay", error.to_string(), false),
+    }
+}

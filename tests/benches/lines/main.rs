@@ -1,0 +1,143 @@
+//! What a match looks like over good and bad lines.
+//!
+//! `cargo bench -p tests --bench lines | tee tests/results/lines.txt`, or one line
+//! alone: `cargo bench -p tests --bench lines -- '64 kbit'`
+//!
+//! A server in a process of its own, bots in this one, and between them the faulty
+//! UDP proxy, on which each bot has a line of its own. Bots have the map already.
+//! Figures are those of the bots' report without the first second after joining;
+//! beside them stands the bar, where there is one. A figure that misses its bar is
+//! marked, and the exit code is 1 then.
+
+mod lines;
+mod table;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use client_bot::behaviors::BehaviorChoice;
+use client_bot::client::Trust;
+use client_bot::swarm::{Report, Swarm};
+use lines::{BadLine, lines};
+use table::Row;
+use tests::badline::{Proxy, Setup};
+use tests::harness::{ServerProcess, compile, foreign_map, own_map};
+
+/// Play a match over good and bad lines and print what it looks like.
+#[derive(Debug, Parser)]
+struct Options {
+    /// Only lines whose name or map contains one of these
+    filters: Vec<String>,
+
+    /// How many bots play
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    bots: u32,
+
+    /// Seconds that they play over each line
+    #[arg(long, value_name = "S", default_value_t = 30)]
+    seconds: u64,
+
+    /// Seed of the bots and of the lines
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+
+    /// Print each report and what became of the datagrams, too
+    #[arg(long)]
+    verbose: bool,
+
+    /// Print reports as JSON instead of the table
+    #[arg(long)]
+    json: bool,
+
+    /// What cargo says to every benchmark
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// A map to play on, and what the server is told besides.
+struct Map {
+    name: &'static str,
+    path: PathBuf,
+    objects: &'static str,
+}
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let mut rows = Vec::new();
+    let maps = maps();
+    for line in lines() {
+        for map in &maps {
+            let name = format!("{} {}", line.name, map.name);
+            if options.filters.is_empty() || options.filters.iter().any(|f| name.contains(f)) {
+                eprintln!("{name} ...");
+                let report = play(&line, map, &options);
+                rows.push(Row::new(line.name, map.name, &report, &(line.bars)(map.name)));
+                if options.json {
+                    print_json(line.name, map.name, &report);
+                }
+            }
+        }
+    }
+    if !options.json {
+        let (bots, seconds, seed) = (options.bots, options.seconds, options.seed);
+        println!("{bots} bots, {seconds} s over each line, seed {seed}");
+        table::print(&rows);
+    }
+    if rows.iter().all(Row::is_within_bars) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn maps() -> Vec<Map> {
+    let arena = Map { name: "arena", path: own_map("arena.obsp"), objects: "0" };
+    // Where it is absent, that is said.
+    let dm4 = foreign_map("id-gpl/dm4.map").map(|source| {
+        // Compiled once, not by each server. Bots look for a file with the map's name.
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("lines");
+        std::fs::create_dir_all(&folder).expect("a folder can be made");
+        let path = folder.join("dm4.obsp");
+        std::fs::write(&path, compile(&source).to_bytes()).expect("the map can be written");
+        Map { name: "dm4", path, objects: "300" }
+    });
+    [arena].into_iter().chain(dm4).collect()
+}
+
+/// What the bots report of a match over this line.
+fn play(line: &BadLine, map: &Map, options: &Options) -> Report {
+    let path = map.path.to_string_lossy();
+    let server = ServerProcess::start(&["--map", &path, "--objects", map.objects]);
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let setup = Setup {
+        listen: any_port,
+        to: server.udp,
+        line: line.line.clone(),
+        seed: options.seed,
+        rebinds: Vec::new(),
+    };
+    let proxy = Proxy::start(setup).expect("there is a free port");
+    let swarm = Swarm {
+        server: proxy.address(),
+        trust: Trust::Loopback,
+        bots: options.bots,
+        duration: Some(Duration::from_secs(options.seconds)),
+        seed: options.seed,
+        behavior: BehaviorChoice::Mix,
+        ramp: None,
+        own_sockets: true,
+        join_key: None,
+        // The bench is of play, not of map transfers.
+        maps: map.path.parent().map(Path::to_owned).into_iter().collect(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let report = runtime.block_on(swarm.run(std::future::pending(), |_| {}));
+    let report = report.expect("bots can be sent");
+    if options.verbose {
+        eprintln!("{report}\n{}", proxy.stats());
+    }
+    report
+}
+
+fn print_json(line: &str, map: &str, report: &Report) {
+    println!("{}", serde_json::json!({ "line": line, "map": map, "report": report }));
+}

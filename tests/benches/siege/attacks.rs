@@ -1,0 +1,271 @@
+//! The attacks, each as bad as one machine can make it within its time.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use proto::Tick;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::attacker::{Attacker, GAME, Intruder, command, unknown_capsule};
+
+/// What is attacked.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
+    /// Where players join.
+    pub(crate) udp: SocketAddr,
+    /// Where the pages are.
+    pub(crate) http: SocketAddr,
+    /// Where the attackers are.
+    pub(crate) source: Ipv4Addr,
+}
+
+/// An attack, by the name of its row.
+pub(crate) struct Attack {
+    pub(crate) name: &'static str,
+    /// What the attackers do.
+    pub(crate) what: &'static str,
+    /// How many of them do it.
+    count: u8,
+    /// Whether each has an address of its own.
+    many_addresses: bool,
+    one: One,
+}
+
+/// What one attacker does, over and over.
+#[derive(Clone, Copy)]
+enum One {
+    Nothing,
+    IdleSession,
+    Capsules,
+    IdleHandshake,
+    AbortedHandshake,
+    Join,
+    ChatAndRejoin,
+    Chat,
+    PipelinedMetrics,
+    SlowHttp,
+    MapDownloads,
+    Mismatches,
+    Datagrams,
+    UnfinishedFrame,
+}
+
+const fn attack(name: &'static str, what: &'static str, count: u8, one: One) -> Attack {
+    Attack { name, what, count, many_addresses: false, one }
+}
+
+/// The rows of the table.
+pub(crate) const ATTACKS: &[Attack] = &[
+    attack("nothing", "nobody attacks", 0, One::Nothing),
+    attack(
+        "idle sessions",
+        "130 WebTransport sessions without a control stream",
+        130,
+        One::IdleSession,
+    ),
+    attack("capsules", "4 spectators send unknown capsules", 4, One::Capsules),
+    attack("idle handshakes", "130 handshakes that go no further", 130, One::IdleHandshake),
+    attack(
+        "broken handshakes",
+        "8 begin handshakes and break them off, 100 a second each",
+        8,
+        One::AbortedHandshake,
+    ),
+    attack("joins", "48 players and 16 spectators", 64, One::Join),
+    attack(
+        "chat and rejoin",
+        "18 chat their allowance, leave and join again",
+        18,
+        One::ChatAndRejoin,
+    ),
+    Attack {
+        name: "chat",
+        what: "22 chat within the rules, each at an address of its own",
+        count: 22,
+        many_addresses: true,
+        one: One::Chat,
+    },
+    attack("pipelined pages", "16 connections pipeline /metrics", 16, One::PipelinedMetrics),
+    attack("slow pages", "500 slow HTTP connections", 250, One::SlowHttp),
+    attack("map downloads", "16 download the map in a loop", 16, One::MapDownloads),
+    attack("mismatches", "16 save up mismatch reports", 16, One::Mismatches),
+    attack("datagrams", "8 send 20,000 commands a second each", 8, One::Datagrams),
+    attack("unfinished frames", "16 send a byte of a frame now and then", 16, One::UnfinishedFrame),
+];
+
+/// Carries an attack out until the process ends.
+pub(crate) async fn run(attack: &Attack, target: Target) {
+    let mut attackers = JoinSet::new();
+    for number in 0..attack.count {
+        let source = match target.source.octets() {
+            [a, b, c, d] if attack.many_addresses => Ipv4Addr::new(a, b, c, d + number),
+            _ => target.source,
+        };
+        attackers.spawn(repeat(attack.one, number, source, target));
+    }
+    while attackers.join_next().await.is_some() {}
+}
+
+async fn repeat(one: One, number: u8, source: Ipv4Addr, target: Target) {
+    let attacker = Attacker::new(source, target.udp);
+    loop {
+        match one {
+            One::Nothing => {}
+            One::IdleSession => {
+                if let Some(web) = attacker.web().await {
+                    web.closed().await;
+                }
+            }
+            One::Capsules => _ = capsules(&attacker).await,
+            One::IdleHandshake => {
+                if let Some(connection) = attacker.connect(GAME).await {
+                    connection.closed().await;
+                }
+            }
+            One::AbortedHandshake => attacker.abort().await,
+            One::Join if number < 48 => {
+                if let Some(Ok(player)) = attacker.join().await {
+                    play(player, |_| ()).await;
+                }
+            }
+            One::Join => {
+                if let Some(Ok(web)) = attacker.spectate().await {
+                    web.closed().await;
+                }
+            }
+            One::ChatAndRejoin => _ = chat_and_rejoin(&attacker).await,
+            One::Chat => _ = chat(&attacker).await,
+            One::PipelinedMetrics => _ = pipeline(target.http).await,
+            One::SlowHttp => _ = dawdle(target.http).await,
+            One::MapDownloads => _ = download(&attacker).await,
+            One::Mismatches => _ = lie(&attacker).await,
+            One::Datagrams => {
+                if let Some(Ok(player)) = attacker.join().await {
+                    flood(player).await;
+                }
+            }
+            One::UnfinishedFrame => _ = unfinished(&attacker).await,
+        }
+        sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// The longest line that may be said.
+fn line() -> String {
+    "\u{1F600}".repeat(160)
+}
+
+async fn capsules(attacker: &Attacker) -> Option<()> {
+    let (_connection, mut send, _) = attacker.web_by_hand(None).await?;
+    let many = unknown_capsule().repeat(1000);
+    loop {
+        send.write_all(&many).await.ok()?;
+        sleep(Duration::from_millis(9)).await;
+    }
+}
+
+/// Sends commands as a player does, as long as the connection lasts.
+async fn play(player: Intruder, mut and: impl FnMut(&Intruder)) {
+    let mut tick = player.tick;
+    while player.connection.close_reason().is_none() {
+        tick = tick.after(1);
+        let _ = player.connection.send_datagram(command(tick).into());
+        and(&player);
+        sleep(Duration::from_millis(16)).await;
+    }
+}
+
+async fn chat_and_rejoin(attacker: &Attacker) -> Option<()> {
+    let mut player = attacker.join().await?.ok()?;
+    for _ in 0..5 {
+        player.say(&line()).await;
+    }
+    player.leave().await;
+    Some(())
+}
+
+async fn chat(attacker: &Attacker) -> Option<()> {
+    let mut player = attacker.join().await?.ok()?;
+    let mut tick = player.tick;
+    loop {
+        player.say(&line()).await.then_some(())?;
+        for _ in 0..60 {
+            tick = tick.after(1);
+            let _ = player.connection.send_datagram(command(tick).into());
+            sleep(Duration::from_millis(16)).await;
+        }
+    }
+}
+
+async fn pipeline(http: SocketAddr) -> Option<()> {
+    let mut stream = TcpStream::connect(http).await.ok()?;
+    let request = b"GET /metrics HTTP/1.1\r\nhost: server\r\n\r\n".repeat(50);
+    let (mut reading, mut writing) = stream.split();
+    let ask = async {
+        while writing.write_all(&request).await.is_ok() {}
+        None
+    };
+    let mut bytes = vec![0; 1 << 16];
+    let hear = async {
+        while reading.read(&mut bytes).await.is_ok_and(|length| length > 0) {}
+        Some(())
+    };
+    tokio::select! { done = ask => done, done = hear => done }
+}
+
+async fn dawdle(http: SocketAddr) -> Option<()> {
+    // Two each.
+    let mut streams = [TcpStream::connect(http).await.ok()?, TcpStream::connect(http).await.ok()?];
+    loop {
+        for stream in &mut streams {
+            stream.write_all(b"G").await.ok()?;
+        }
+        sleep(Duration::from_secs(1)).await;
+    }
+}
+
+async fn download(attacker: &Attacker) -> Option<()> {
+    let player = attacker.join().await?.ok()?;
+    player.download().await?;
+    player.download().await?;
+    player.leave().await;
+    Some(())
+}
+
+async fn lie(attacker: &Attacker) -> Option<()> {
+    let mut player = attacker.join().await?.ok()?;
+    let mut tick = player.tick;
+    for _ in 0..180 {
+        tick = tick.after(1);
+        let _ = player.connection.send_datagram(command(tick).into());
+        sleep(Duration::from_millis(16)).await;
+    }
+    for claim in 0..1800 {
+        player.claim_mismatch(claim).await.then_some(())?;
+    }
+    player.leave().await;
+    Some(())
+}
+
+async fn flood(player: Intruder) {
+    while player.connection.close_reason().is_none() {
+        for ahead in 0..20 {
+            let tick = Tick(player.tick.0 + ahead);
+            let _ = player.connection.send_datagram(command(tick).into());
+        }
+        sleep(Duration::from_millis(1)).await;
+    }
+}
+
+async fn unfinished(attacker: &Attacker) -> Option<()> {
+    let mut player = attacker.join().await?.ok()?;
+    // A frame of a thousand bytes, which takes its time.
+    for byte in [0xe8, 0x03].into_iter().chain([0; 1000]) {
+        player.send.write_all(&[byte]).await.ok()?;
+        sleep(Duration::from_secs(1)).await;
+    }
+    Some(())
+}

@@ -1,0 +1,49 @@
+//! What large maps take: time to compile and to load, and bytes, by brushes.
+
+use std::time::Instant;
+
+use maps::{Options, Source, Spaces, World};
+use oracle::Random;
+use oracle::generate::wide;
+
+/// From a small map to more brushes than any that is known.
+const BRUSHES: [usize; 5] = [500, 1_000, 2_500, 10_000, 20_000];
+
+pub(crate) fn print() {
+    println!("\n== a room of boxes and ramps, as large as they need, by their number");
+    println!(
+        "  {:>8} {:>10} {:>8} {:>8} {:>8} {:>12}",
+        "brushes", "compile s", "cpu s", "load ms", "nodes", "bytes/brush"
+    );
+    for brushes in BRUSHES {
+        let source = Source::from_text("wide", wide(brushes, &mut Random::new(1)));
+        let (begun, spent) = (Instant::now(), processor_seconds());
+        let options = Options::default();
+        let compiled = maps::compile(&source, &Spaces::default(), &options, &mut |_, _, _| {});
+        let world = match compiled {
+            Ok(compiled) => compiled.world,
+            Err(error) => {
+                println!("  {brushes:8} {error}");
+                continue;
+            }
+        };
+        let (compile, cpu) = (begun.elapsed().as_secs_f64(), processor_seconds() - spent);
+        let nodes = world.counts().onion_nodes;
+        let bytes = world.to_bytes();
+        let begun = Instant::now();
+        World::from_bytes(&bytes).expect("it was just written");
+        let load = begun.elapsed().as_secs_f64() * 1e3;
+        let size = bytes.len() / brushes;
+        println!("  {brushes:8} {compile:10.1} {cpu:8.1} {load:8.0} {nodes:8} {size:12}");
+    }
+}
+
+/// What all threads of this process have spent, in seconds: unlike the time that
+/// passes, others on the machine hardly change it. Zero where it is not told.
+fn processor_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // After the name, which may hold anything: user and system time in 1/100 s.
+    let fields = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = fields.split_whitespace().skip(11).take(2).filter_map(|f| f.parse::<f64>().ok());
+    ticks.sum::<f64>() / 100.0
+}

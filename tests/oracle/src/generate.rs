@@ -1,0 +1,62 @@
+//! Maps that editors write and nobody draws on purpose: turned off the grid and
+//! rounded to a few decimals, with faces saved twice, thinner than a unit, nearly
+//! parallel, on eighths of a unit, and overlapping by the thousand.
+//!
+//! [`rotated`] turns a map that exists, [`World`] makes one up. Both give text,
+//! so that whoever reads it judges what was written and not what was meant.
+
+mod shape;
+mod world;
+
+use std::fmt::Write;
+
+use crate::brushes::Polyhedron;
+use crate::map_text::{Brush, Entity};
+pub use shape::{Faces, Turn};
+use shape::{Shape, write_point};
+pub use world::{World, wide};
+
+/// The text of a map turned about the origin, with every coordinate of brushes
+/// and entities rounded to `places` decimals.
+///
+/// As an editor does, each face is written by corners of the brush; a brush that
+/// encloses no volume is written by the points that it had.
+pub fn rotated(entities: &[Entity], turn: &Turn, places: usize, faces: Faces) -> String {
+    let mut text = String::new();
+    for entity in entities {
+        text += "{\n";
+        for (key, value) in &entity.pairs {
+            let origin = (key == "origin").then(|| entity.origin()).flatten();
+            match origin.map(|at| turn.apply(at)) {
+                Some([x, y, z]) => {
+                    writeln!(text, "\"origin\" \"{x:.places$} {y:.places$} {z:.places$}\"")
+                }
+                None => writeln!(text, "\"{key}\" \"{value}\""),
+            }
+            .expect("a string grows");
+        }
+        for brush in &entity.brushes {
+            text += &rotated_brush(brush, turn, places, faces);
+        }
+        text += "}\n";
+    }
+    text
+}
+
+fn rotated_brush(brush: &Brush, turn: &Turn, places: usize, faces: Faces) -> String {
+    let texture = |face: usize| brush.faces[face].texture.as_str();
+    if let Some(polyhedron) = Polyhedron::from_text(brush) {
+        let loops = polyhedron.loops();
+        let texture = texture(0);
+        return Shape { faces: loops }.turned(turn).to_text(places, faces, texture);
+    }
+    let mut text = String::from("{\n");
+    for (index, face) in brush.faces.iter().enumerate() {
+        for point in &face.points {
+            let point = turn.apply(point.each_ref().map(|c| c.rounded()));
+            write_point(&mut text, point, places);
+        }
+        writeln!(text, "{} 0 0 0 1 1", texture(index)).expect("a string grows");
+    }
+    text + "}\n"
+}

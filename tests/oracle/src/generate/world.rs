@@ -1,0 +1,157 @@
+use std::f64::consts::TAU;
+
+use super::shape::{Faces, Shape, Turn};
+use crate::Random;
+
+/// Half the side of the room that worlds are in, in units.
+const ROOM: f64 = 512.0;
+
+/// Kinds of worlds: a closed room with a player in it, and what makes it hard.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum World {
+    /// Turned boxes whose faces are written as triangles.
+    Triangles,
+    /// Turned boxes with faces doubled within 0.0001 to 0.01 units.
+    Doubled,
+    /// Turned planks down to a twentieth of a unit thick.
+    Planks,
+    /// Boxes, ramps and posts on eighths of a unit.
+    Eighths,
+    /// Wedges of 0.02 to 2 degrees, some against each other.
+    Wedges,
+    /// Many boxes that overlap each other and the walls.
+    Overlapping,
+}
+
+/// The text of a closed room with `count` boxes and ramps in it, some turned, and
+/// as large as they need: about a tenth of it is solid, whatever their number.
+pub fn wide(count: usize, random: &mut Random) -> String {
+    let reach = (88.0 * (count as f64).cbrt()).ceil();
+    let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
+    for wall in walls(reach) {
+        text += &wall.to_text(0, Faces::Once, "wall");
+    }
+    for _ in 0..count {
+        // Mostly as they are drawn: on a grid.
+        let grid = |x: f64, step: f64| (x / step).round() * step;
+        let size = [(); 3].map(|()| grid(random.between(16.0, 160.0), 16.0));
+        let shape = if random.one_in(4) {
+            Shape::prism(&[[0.0, 0.0], [size[0], 0.0], [0.0, size[1]]], 0.0, size[2])
+        } else {
+            Shape::cuboid([0.0; 3], size)
+        };
+        let angle = if random.one_in(8) { TAU / 8.0 } else { 0.0 };
+        let turn = Turn::new([0.0, 0.0, 1.0], angle);
+        let by = place(random, reach).map(|x| grid(x, 64.0));
+        text += &shape.turned(&turn).moved(by).to_text(3, Faces::Once, "wall");
+    }
+    text += "}\n{\n\"classname\" \"info_player_start\"\n";
+    text + &format!("\"origin\" \"0 0 {}\"\n}}\n", -reach + 64.0)
+}
+
+impl World {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Triangles,
+        Self::Doubled,
+        Self::Planks,
+        Self::Eighths,
+        Self::Wedges,
+        Self::Overlapping,
+    ];
+
+    /// The text of one such map, with about `count` brushes in its room.
+    pub fn text(self, count: usize, random: &mut Random) -> String {
+        let places = if self == Self::Eighths { 3 } else { [2, 3, 6, 9][random.below(4)] };
+        let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
+        let whole = if self == Self::Eighths || self == Self::Overlapping {
+            Turn::new([0.0, 0.0, 1.0], 0.0)
+        } else {
+            Turn::any(random)
+        };
+        for wall in walls(ROOM) {
+            text += &wall.turned(&whole).to_text(places, Faces::Once, "wall");
+        }
+        for _ in 0..count {
+            let (shape, faces) = self.shape(random);
+            text += &shape.turned(&whole).to_text(places, faces, "wall");
+        }
+        let [x, y, z] = whole.apply([0.0, 0.0, -ROOM + 64.0]);
+        text += "}\n{\n\"classname\" \"info_player_start\"\n";
+        text + &format!("\"origin\" \"{x:.places$} {y:.places$} {z:.places$}\"\n}}\n")
+    }
+
+    fn shape(self, random: &mut Random) -> (Shape, Faces) {
+        let mut log = |low: f64, high: f64| low * (high / low).powf(random.between(0.0, 1.0));
+        let (fine, thin, angle) = (log(1e-4, 1e-2), log(0.05, 4.0), log(0.02, 2.0).to_radians());
+        let by = place(random, 400.0);
+        let size = [(); 3].map(|()| random.between(8.0, 160.0));
+        let half = size.map(|s| 0.5 * s);
+        let cuboid = Shape::cuboid(half.map(|h| -h), half);
+        let turn = Turn::any(random);
+        match self {
+            Self::Triangles => (cuboid.turned(&turn).moved(by), Faces::Triangles),
+            Self::Doubled => (cuboid.turned(&turn).moved(by), Faces::Doubled(fine)),
+            Self::Planks => {
+                let plank = [half[0], half[1] * 0.2, thin * 0.5];
+                let plank = Shape::cuboid(plank.map(|h| -h), plank);
+                let faces = if random.one_in(2) { Faces::Once } else { Faces::Triangles };
+                (plank.turned(&turn).moved(by), faces)
+            }
+            Self::Eighths => {
+                let eighth = |x: f64| (x * 8.0).round() / 8.0;
+                let (by, size) = (by.map(eighth), size.map(eighth));
+                let shape = match random.below(3) {
+                    0 => Shape::cuboid([0.0; 3], size),
+                    1 => {
+                        let ramp = [[0.0, 0.0], [size[0], 0.0], [0.0, size[1]]];
+                        Shape::prism(&ramp, 0.0, size[2])
+                    }
+                    _ => {
+                        let corner = |i: u32| {
+                            let (s, c) = (TAU * f64::from(i) / 8.0).sin_cos();
+                            [eighth(c * half[0]), eighth(s * half[0])]
+                        };
+                        Shape::prism(&[0, 1, 2, 3, 4, 5, 6, 7].map(corner), 0.0, size[2])
+                    }
+                };
+                (shape.moved(by), Faces::Once)
+            }
+            Self::Wedges => {
+                let rise = size[0] * angle.tan();
+                let wedge = [[0.0, 0.0], [size[0], 0.0], [size[0], rise]];
+                let other = [[0.0, 0.0], [size[0], rise], [0.0, rise]];
+                let polygon = if random.one_in(2) { wedge } else { other };
+                let step = [16.0, 32.0][random.below(2)];
+                // Some share their places, so that they lie against each other.
+                let by = by.map(|x| (x / step).round() * step);
+                let turn = if random.one_in(2) { turn } else { Turn::new([0.0, 0.0, 1.0], 0.0) };
+                (Shape::prism(&polygon, 0.0, size[2]).turned(&turn).moved(by), Faces::Once)
+            }
+            Self::Overlapping => {
+                let by = place(random, 560.0).map(f64::round);
+                let turn = Turn::new([0.0, 0.0, 1.0], [0.0, TAU / 8.0, 0.3][random.below(3)]);
+                (cuboid.turned(&turn).moved(by), Faces::Once)
+            }
+        }
+    }
+}
+
+fn place(random: &mut Random, reach: f64) -> [f64; 3] {
+    [(); 3].map(|()| random.between(-reach, reach))
+}
+
+/// A closed room that reaches so far, its walls 32 thick and each as wide as the
+/// room with them.
+fn walls(reach: f64) -> Vec<Shape> {
+    let mut walls = Vec::new();
+    for axis in 0..3 {
+        for side in [-1.0, 1.0] {
+            let (mut min, mut max) = ([-reach - 32.0; 3], [reach + 32.0; 3]);
+            let edges = [reach * side, (reach + 32.0) * side];
+            (min[axis], max[axis]) = (edges[0].min(edges[1]), edges[0].max(edges[1]));
+            walls.push(Shape::cuboid(min, max));
+        }
+    }
+    walls
+}

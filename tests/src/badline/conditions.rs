@@ -1,0 +1,101 @@
+use std::time::Duration;
+
+/// How one direction of a line treats datagrams. The default is a line without
+/// a fault.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conditions {
+    /// Time that each datagram takes.
+    pub delay: Duration,
+    /// Most that is added to the delay or taken from it, evenly distributed. A
+    /// jitter above the time between two datagrams reorders them.
+    pub jitter: Duration,
+    /// Share of datagrams that are lost, 0 to 1.
+    pub loss: f64,
+    /// Mean number of datagrams lost in a row (Gilbert's model); 1 or less loses
+    /// each independently of the others.
+    pub burst: f64,
+    /// Share of datagrams that arrive twice, 0 to 1.
+    pub duplicate: f64,
+    /// Share of datagrams that arrive [`Conditions::REORDER_HOLD`] later, after
+    /// their successors.
+    pub reorder: f64,
+    /// What the line carries in kbit/s, with [`Conditions::OVERHEAD`] bytes for
+    /// each datagram; without it, anything.
+    pub bandwidth: Option<f64>,
+    /// Longest time that a datagram waits for those before it at the narrow
+    /// link; one that would wait longer is dropped.
+    pub queue: Duration,
+    /// Largest UDP payload in bytes that passes.
+    pub mtu: Option<usize>,
+    /// When nothing passes.
+    pub blackouts: Vec<Blackout>,
+}
+
+/// A time in which nothing passes, counted from the first datagram of the first
+/// client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blackout {
+    /// When it begins.
+    pub start: Duration,
+    /// How long it lasts.
+    pub length: Duration,
+}
+
+impl Conditions {
+    /// Bytes of IPv4 and UDP headers, which take bandwidth too.
+    pub const OVERHEAD: usize = 28;
+
+    /// How much later than others a reordered datagram arrives: longer than the
+    /// time between two datagrams of a game at 60 Hz.
+    pub const REORDER_HOLD: Duration = Duration::from_millis(20);
+
+    /// Whether nothing passes at `time`.
+    pub fn is_black(&self, time: Duration) -> bool {
+        self.blackouts.iter().any(|blackout| {
+            time >= blackout.start && time < blackout.start.saturating_add(blackout.length)
+        })
+    }
+}
+
+impl Default for Conditions {
+    fn default() -> Self {
+        Self {
+            delay: Duration::ZERO,
+            jitter: Duration::ZERO,
+            loss: 0.0,
+            burst: 1.0,
+            duplicate: 0.0,
+            reorder: 0.0,
+            bandwidth: None,
+            // What home routers hold when they are not bloated.
+            queue: Duration::from_millis(200),
+            mtu: None,
+            blackouts: Vec::new(),
+        }
+    }
+}
+
+/// Both directions of a line. Each client has a line of its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line {
+    /// From the client to the server.
+    pub up: Conditions,
+    /// From the server to the client.
+    pub down: Conditions,
+}
+
+impl Line {
+    /// A line that is the same in both directions.
+    pub fn both(conditions: Conditions) -> Self {
+        Self { up: conditions.clone(), down: conditions }
+    }
+}
+
+/// Which way a datagram goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Way {
+    /// From a client to the server.
+    Up,
+    /// From the server to a client.
+    Down,
+}

@@ -1,0 +1,83 @@
+//! The line is gone for some seconds.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use tests::badline::{Conditions, Line};
+use tokio::task::JoinSet;
+use tokio::time::sleep_until;
+
+use crate::player::{Seen, join, run_in_circles};
+use crate::{proxy, start};
+
+/// Players on each line.
+const PLAYERS: usize = 3;
+
+/// Half a round trip.
+const DELAY: Duration = Duration::from_millis(20);
+
+/// Time in the match before the line is gone, and behind it.
+const BEFORE: Duration = Duration::from_secs(2);
+const AFTER: Duration = Duration::from_secs(2);
+
+/// Time until snapshots come again.
+const RECOVERY: Duration = Duration::from_millis(250);
+
+/// Units that each player gets along the ground in the last second, at least: they
+/// run 320 in circles, but may be in each other's way.
+const WAY: f32 = 16.0;
+
+/// A blackout of 3 s left players without snapshots for 6.4 s: what was sent into it
+/// filled the congestion window, and QUIC probed ever more seldom. After 5 s some
+/// were kicked.
+#[tokio::test]
+async fn after_a_blackout_snapshots_come_again_at_once() {
+    let server = start(&[]).await;
+    let mut lines = JoinSet::new();
+    for seconds in [1, 3, 5, 8] {
+        lines.spawn(play_through(server.udp, Duration::from_secs(seconds)));
+    }
+    let failures: Vec<String> = lines.join_all().await.into_iter().flatten().collect();
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+/// Plays through a blackout, and tells what was wrong.
+async fn play_through(server: SocketAddr, blackout: Duration) -> Vec<String> {
+    let conditions = Conditions { delay: DELAY, ..Conditions::default() };
+    let proxy = proxy(server, Line::both(conditions), blackout.as_secs());
+    let mut clients = Vec::new();
+    for number in 0..PLAYERS {
+        clients.push(join(proxy.address(), &format!("player {number}")).await);
+    }
+    let dark = Instant::now() + BEFORE;
+    let light = dark + blackout;
+    let end = light + AFTER;
+    let players: JoinSet<Seen> =
+        clients.into_iter().map(|client| run_in_circles(client, end)).collect();
+    sleep_until(dark.into()).await;
+    proxy.blackout(blackout);
+    let players = players.join_all().await;
+
+    let mut failures = Vec::new();
+    for (number, seen) in players.iter().enumerate() {
+        let (gap, way) = (seen.longest_gap(end), seen.way(end - AFTER / 2, end));
+        println!(
+            "{blackout:?}: player {number} had no snapshot for {gap:?}, then went {way} units"
+        );
+        let mut fail =
+            |what: String| failures.push(format!("{blackout:?}: player {number} {what}"));
+        if let Some(lost) = &seen.lost {
+            fail(format!("was dropped: {lost}"));
+        } else if gap < blackout - DELAY {
+            fail(format!("had no snapshot for {gap:?} only: there was no blackout"));
+        } else if gap > blackout + RECOVERY {
+            fail(format!("had no snapshot for {gap:?}"));
+        } else if way < WAY {
+            fail(format!("gets {way} units far afterwards"));
+        }
+        if seen.mismatches > 0 {
+            fail(format!("saw {} mismatches", seen.mismatches));
+        }
+    }
+    failures
+}

@@ -1,0 +1,169 @@
+//! The line is gone for longer than the server waits: who comes back in time is the same
+//! player as before, who comes later is another.
+
+use std::path::Path;
+use std::time::Duration;
+
+use client_bot::Client;
+use client_bot::client::{ClientEvent, Connector, Credentials, Disconnected, Trust};
+use proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName};
+use server::{Act, AdminCommand};
+use sim::{Command, EntityId};
+use tests::badline::{Conditions, Line};
+use tests::harness::ServerProcess;
+use tests::harness::pages::{get, metric};
+use tokio::time::{sleep, timeout};
+
+use crate::player::join;
+use crate::{proxy, start};
+
+/// For how long the server keeps bodies.
+const REJOIN: &str = "15s";
+
+/// Far longer than the server waits for those who are silent, and for those who are away.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+async fn read(server: &ServerProcess, series: &str) -> f64 {
+    metric(&get(server.http, "/metrics").await.body, series)
+}
+
+/// Waits until the server has counted that many; its page may be a moment old.
+async fn counted(server: &ServerProcess, series: &str, number: f64) {
+    let counted = async {
+        while read(server, series).await < number {
+            sleep(Duration::from_millis(50)).await;
+        }
+    };
+    timeout(PATIENCE, counted).await.unwrap_or_else(|_| panic!("{series} never is {number}"));
+}
+
+/// Plays until `done` has heard what it waits for.
+async fn hear(client: &mut Client, mut done: impl FnMut(&MatchEvent) -> bool) {
+    loop {
+        if let ClientEvent::CommandDue = client.next().await.unwrap() {
+            client.command(Command::default());
+        }
+        while let Some((_, event)) = client.next_event() {
+            if done(&event) {
+                return;
+            }
+        }
+    }
+}
+
+/// Comes back past the line that is dead, with the ticket of `lost`.
+async fn come_back(server: &ServerProcess, lost: &Client) -> Option<EntityId> {
+    let by = Credentials { ticket: lost.ticket(), ..Credentials::default() };
+    let name = PlayerName::new("whoever").unwrap();
+    let connector = Connector::new(server.udp, Trust::Loopback).unwrap();
+    let client = connector.join_with(&name, MapHash::ANY, &by).await.unwrap();
+    let body = client.session().player();
+    client.leave().await;
+    body
+}
+
+/// What `server admin` says of this server.
+async fn administer(server: &ServerProcess, tokens: &Path, act: Act) -> String {
+    let admin = server.said("admin interface on http://").trim_end_matches('/').parse().unwrap();
+    let command = AdminCommand { admin, admin_tokens: tokens.to_owned(), act };
+    tokio::task::spawn_blocking(move || server::admin(&command)).await.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn who_was_silent_for_too_long_comes_back_in_time_as_the_same_and_later_as_another() {
+    let tokens = std::env::temp_dir().join(format!("comebacks-{}", std::process::id()));
+    std::fs::write(&tokens, "ops 0123456789abcdef01234567\n").unwrap();
+    let path = tokens.to_string_lossy();
+    let server =
+        start(&["--rejoin", REJOIN, "--admin", "127.0.0.1:0", "--admin-tokens", &path]).await;
+    let line = proxy(server.udp, Line::both(Conditions::default()), 1);
+    let mut witness = join(server.udp, "witness").await;
+    let soon = join(line.address(), "soon").await;
+    let late = join(line.address(), "late").await;
+    let kicked = join(line.address(), "kicked").await;
+    let bodies = [&soon, &late].map(|client| client.session().player());
+    line.blackout(2 * PATIENCE);
+
+    let mut left = Vec::new();
+    let note_left = |event: &MatchEvent, left: &mut Vec<EntityId>| {
+        if let MatchEvent::Left { player } = event {
+            left.push(*player);
+        }
+    };
+    let silent = async {
+        tokio::select! {
+            () = counted(&server, "game_disconnects_total{reason=\"timed_out\"}", 3.0) => {}
+            () = hear(&mut witness, |event| { note_left(event, &mut left); false }) => {}
+        }
+    };
+    silent.await;
+    assert_eq!(left, [], "bodies are kept");
+    assert_eq!(read(&server, "game_players").await, 4.0);
+
+    // A ticket is no way around a kick: who is away goes at once, and comes as another.
+    let players = administer(&server, &tokens, Act::Players).await;
+    let players: serde_json::Value = serde_json::from_str(&players).unwrap();
+    let players = players.as_array().unwrap();
+    let away: Vec<_> = players.iter().filter(|player| player["away"] == true).collect();
+    assert_eq!(away.len(), 3, "{players:?}");
+    let number = away.iter().find(|player| player["name"] == "kicked").unwrap()["number"].clone();
+    let number = number.as_u64().unwrap();
+    administer(&server, &tokens, Act::Kick { number, reason: "spam".into() }).await;
+    let kicked_left = hear(&mut witness, |event| {
+        note_left(event, &mut left);
+        !left.is_empty()
+    });
+    timeout(PATIENCE, kicked_left).await.expect("who was removed while away stays");
+    assert_eq!(left, [kicked.session().player().unwrap()]);
+    assert_ne!(come_back(&server, &kicked).await, kicked.session().player());
+    left.clear();
+
+    assert_eq!(come_back(&server, &soon).await, bodies[0], "in time");
+    counted(&server, "game_rejoins_total", 1.0).await;
+    let both_left = hear(&mut witness, |event| {
+        note_left(event, &mut left);
+        bodies.iter().flatten().all(|body| left.contains(body))
+    });
+    // One by saying goodbye, the other because nobody came.
+    timeout(PATIENCE, both_left).await.expect("who does not come back leaves");
+    assert_ne!(come_back(&server, &late).await, bodies[1], "too late");
+    assert_eq!(read(&server, "game_rejoins_total").await, 1.0);
+    std::fs::remove_file(tokens).unwrap();
+}
+
+/// Longer than a flood of the commands of all that time would pass for one.
+const LONG: Duration = Duration::from_secs(11);
+
+/// Who had been there for eight seconds was taken for a flood 100 ms after they were told
+/// why they are removed: the meter of the farewell began with all that they had sent.
+#[tokio::test]
+async fn who_is_removed_after_a_while_hears_why_over_a_bad_line() {
+    let tokens = std::env::temp_dir().join(format!("removals-{}", std::process::id()));
+    std::fs::write(&tokens, "ops 0123456789abcdef01234567\n").unwrap();
+    let path = tokens.to_string_lossy();
+    let server = start(&["--admin", "127.0.0.1:0", "--admin-tokens", &path]).await;
+    let conditions = Conditions { delay: Duration::from_millis(200), ..Conditions::default() };
+    let line = proxy(server.udp, Line::both(conditions), 1);
+    let mut client = join(line.address(), "player").await;
+    let _ = timeout(LONG, hear(&mut client, |_| false)).await;
+    let players = administer(&server, &tokens, Act::Players).await;
+    let players: serde_json::Value = serde_json::from_str(&players).unwrap();
+    let number = players[0]["number"].as_u64().unwrap();
+    administer(&server, &tokens, Act::Kick { number, reason: "spam".into() }).await;
+    let lost = async {
+        loop {
+            match client.next().await {
+                Ok(ClientEvent::CommandDue) => _ = client.command(Command::default()),
+                Ok(_) => {}
+                Err(lost) => break lost,
+            }
+        }
+    };
+    let lost = timeout(PATIENCE, lost).await.expect("they stay");
+    let Disconnected::Closed(ClosingReason::Removed(why)) = &lost else { panic!("{lost}") };
+    assert_eq!(why.as_str(), "spam");
+    // Until the connection is over.
+    sleep(Duration::from_secs(3)).await;
+    assert_eq!(read(&server, "game_limits_hit_total{limit=\"datagrams\"}").await, 0.0);
+    std::fs::remove_file(tokens).unwrap();
+}

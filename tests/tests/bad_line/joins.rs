@@ -1,0 +1,147 @@
+//! Joining over lines of every kind, with the map and without.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use client_bot::client::{Connector, MapStore, Trust};
+use proto::control::{MapHash, PlayerName};
+use tests::badline::{Conditions, Line};
+use tests::harness::setting;
+use tokio::task::JoinSet;
+
+use crate::player::run_in_circles;
+use crate::{proxy, start};
+
+/// A way to join.
+#[derive(Clone, Copy, Debug)]
+struct Join {
+    /// Milliseconds to the server and back.
+    round_trip: u64,
+    /// Whether the map comes from the server.
+    fetched: bool,
+    tick_rate: u32,
+    /// Percent lost each way.
+    loss: u32,
+    /// Whether the line carries 192 kbit/s only, from the server.
+    narrow: bool,
+}
+
+/// Time that a player has to move in, from having the map on.
+const MOVES_WITHIN: Duration = Duration::from_secs(2);
+
+/// How far along the ground that is, in units.
+const WAY: f32 = 32.0;
+
+/// Time that a player stays: whoever is dropped then was let in badly.
+const STAY: Duration = Duration::from_secs(4);
+
+/// A player with a long round trip was never heard, for all commands were too early;
+/// one who fetched the map stood still, for the only full answer had come before; and
+/// one who fetched it over a narrow or lossy line was kicked.
+///
+/// Each value of each property meets each value of every other, but for a map that
+/// comes over a narrow line or one that is both long and lossy. `LINE_JOINS=1` joins
+/// in all ways that there are, in some minutes.
+#[tokio::test]
+async fn every_player_moves_soon_after_joining() {
+    let join = |(round_trip, fetched, tick_rate, loss, narrow)| Join {
+        round_trip,
+        fetched,
+        tick_rate,
+        loss,
+        narrow,
+    };
+    let covering = [
+        (5, false, 60, 0, true),
+        (5, true, 128, 5, false),
+        (5, true, 60, 0, true),
+        (80, false, 128, 5, true),
+        (80, true, 60, 0, false),
+        (300, false, 60, 5, false),
+        (300, true, 128, 0, false),
+        (600, false, 128, 0, false),
+        (600, true, 60, 0, false),
+    ];
+    let joins: Vec<Join> = match setting("LINE_JOINS", 0) {
+        0 => covering.into_iter().map(join).collect(),
+        _ => all(),
+    };
+    let mut failures = Vec::new();
+    let slow = start(&["--tick-rate", "60"]).await;
+    let fast = start(&["--tick-rate", "128"]).await;
+    for batch in joins.chunks(16) {
+        let mut players = JoinSet::new();
+        for &join in batch {
+            let server = if join.tick_rate == 60 { slow.udp } else { fast.udp };
+            players.spawn(play(server, join));
+        }
+        failures.extend(players.join_all().await.into_iter().flatten());
+    }
+    assert!(failures.is_empty(), "{} of {}: {failures:#?}", failures.len(), joins.len());
+}
+
+/// All ways to join.
+fn all() -> Vec<Join> {
+    let mut joins = Vec::new();
+    for round_trip in [5, 15, 25, 40, 80, 300, 600] {
+        for number in 0..24 {
+            let [fetched, fast, narrow] = [1, 2, 4].map(|bit| number & bit != 0);
+            let (tick_rate, loss) = (if fast { 128 } else { 60 }, [0, 1, 5][number / 8]);
+            joins.push(Join { round_trip, fetched, tick_rate, loss, narrow });
+        }
+    }
+    joins
+}
+
+/// Joins and plays, and tells what was wrong.
+async fn play(server: SocketAddr, join: Join) -> Option<String> {
+    let both = Conditions {
+        delay: Duration::from_millis(join.round_trip) / 2,
+        loss: f64::from(join.loss) / 100.0,
+        ..Conditions::default()
+    };
+    let down = Conditions { bandwidth: join.narrow.then_some(192.0), ..both.clone() };
+    let proxy = proxy(server, Line { up: both, down }, join.round_trip + u64::from(join.loss));
+    let maps = if join.fetched { MapStore::new(Vec::new()) } else { MapStore::default() };
+    let connector = Connector::new(proxy.address(), Trust::Loopback).unwrap();
+    let connector = connector.with_maps(Arc::new(maps));
+    let begin = Instant::now();
+    let client = match connector.join(&PlayerName::new("joining").unwrap(), MapHash::ANY).await {
+        Ok(client) => client,
+        Err(error) => return Some(format!("{join}: could not join: {error}")),
+    };
+    let joined = Instant::now();
+    if join.fetched && client.motion().is_none() {
+        return Some(format!("{join}: has the map and does not know where the player is"));
+    }
+    let seen = run_in_circles(client, joined + STAY).await;
+    let first = seen.places.first().map(|&(_, place)| place.truncate());
+    let moved = seen
+        .places
+        .iter()
+        .find(|(_, place)| first.is_some_and(|first| place.truncate().distance(first) >= WAY));
+    let moved = moved.map(|&(at, _)| at - joined);
+    println!("{join}: joined within {:?}, moved after {moved:?}", joined - begin);
+    if let Some(lost) = seen.lost {
+        return Some(format!("{join}: dropped: {lost}"));
+    }
+    if seen.mismatches > 0 {
+        return Some(format!("{join}: {} mismatches", seen.mismatches));
+    }
+    match moved {
+        Some(time) if time <= MOVES_WITHIN => None,
+        Some(time) => Some(format!("{join}: moved after {time:?} only")),
+        None => Some(format!("{join}: never moved; {} answers", seen.places.len())),
+    }
+}
+
+impl fmt::Display for Join {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { round_trip, fetched, tick_rate, loss, narrow } = self;
+        let map = if *fetched { "fetched" } else { "local" };
+        let width = if *narrow { "192 kbit/s" } else { "free" };
+        write!(out, "{round_trip} ms, map {map}, {tick_rate} Hz, {loss} %, {width}")
+    }
+}

@@ -1,0 +1,77 @@
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use client_bot::client::{Client, ClientEvent, Connector, Disconnected, Trust};
+use glam::Vec3;
+use proto::control::{MapHash, PlayerName};
+use sim::Command;
+use tokio::time::timeout_at;
+
+/// By how much the player turns with each command: at 60 Hz a circle of about 300
+/// units in three seconds, so that no wall stops them for long.
+const TURN: u16 = 364;
+
+/// What a player who ran in circles has seen.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// When snapshots came.
+    pub(crate) snapshots: Vec<Instant>,
+    /// Where the server said that the player was, and when that was heard.
+    pub(crate) places: Vec<(Instant, Vec3)>,
+    /// Digests that did not agree with what the server meant.
+    pub(crate) mismatches: u64,
+    /// Why they are no longer in the match.
+    pub(crate) lost: Option<Disconnected>,
+}
+
+/// A player in the match, with the map.
+pub(crate) async fn join(server: SocketAddr, name: &str) -> Client {
+    let connector = Connector::new(server, Trust::Loopback).unwrap();
+    connector.join(&PlayerName::new(name).unwrap(), MapHash::ANY).await.unwrap()
+}
+
+/// Runs in circles until `end`, or until the client is lost.
+pub(crate) async fn run_in_circles(mut client: Client, end: Instant) -> Seen {
+    let (mut seen, mut yaw) = (Seen::default(), 0_u16);
+    while let Ok(next) = timeout_at(end.into(), client.next()).await {
+        match next {
+            Ok(ClientEvent::CommandDue) => {
+                yaw = yaw.wrapping_add(TURN);
+                client.command(Command { forward: 127, yaw, ..Command::default() });
+            }
+            Ok(ClientEvent::Snapshot { snapshot, .. }) => {
+                let now = Instant::now();
+                seen.snapshots.push(now);
+                seen.places.extend(snapshot.own_motion.map(|answer| (now, answer.motion.position)));
+            }
+            Ok(ClientEvent::NewWorld) => unreachable!("the match has one world"),
+            Err(lost) => {
+                seen.lost = Some(lost);
+                break;
+            }
+        }
+    }
+    seen.mismatches = client.session().stats().digest_mismatches;
+    if seen.lost.is_none() {
+        client.leave().await;
+    }
+    seen
+}
+
+impl Seen {
+    /// Longest time without a snapshot, until `end`.
+    pub(crate) fn longest_gap(&self, end: Instant) -> Duration {
+        let nexts = self.snapshots.iter().skip(1).chain([&end]);
+        let gaps = self.snapshots.iter().zip(nexts).map(|(&last, &next)| next - last);
+        gaps.max().unwrap_or_default()
+    }
+
+    /// How far along the ground the player got, at most, from where the server first
+    /// said that they were in this time: nowhere, if it does not use their commands.
+    pub(crate) fn way(&self, from: Instant, until: Instant) -> f32 {
+        let within = |&&(at, _): &&(Instant, Vec3)| at >= from && at < until;
+        let mut places = self.places.iter().filter(within).map(|(_, place)| place.truncate());
+        let Some(first) = places.next() else { return 0.0 };
+        places.map(|place| place.distance(first)).fold(0.0, f32::max)
+    }
+}

@@ -1,0 +1,134 @@
+//! A match over a line that delays, loses and reorders all the while.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use client_bot::behaviors::BehaviorChoice;
+use client_bot::client::{ClientEvent, Connector, MapStore, Trust};
+use client_bot::swarm::Swarm;
+use proto::control::{MapHash, PlayerName};
+use server::{Options, Running, Server};
+use tests::badline::{Conditions, Line, Proxy};
+use tests::harness;
+
+/// A proxy in front of `server`, 100 ms there and back, give or take 20, that
+/// loses 5 % each way. A jitter longer than the time between two packets
+/// reorders.
+fn poor_line(server: SocketAddr, seed: u64) -> Proxy {
+    let conditions = Conditions {
+        delay: Duration::from_millis(50),
+        jitter: Duration::from_millis(20),
+        loss: 0.05,
+        ..Conditions::default()
+    };
+    crate::proxy(server, Line::both(conditions), seed)
+}
+
+fn serve(max_players: u16) -> Running {
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
+    let options = Options { listen: any_port, http: any_port, max_players, ..Options::new(map) };
+    Server::start(&options).unwrap()
+}
+
+async fn end(running: Running) {
+    running.shutdown();
+    tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_bad_line_is_playable() {
+    let running = serve(6);
+    let proxy = poor_line(running.local_addr(), 1);
+    let swarm = Swarm {
+        server: proxy.address(),
+        trust: Trust::Loopback,
+        bots: 6,
+        duration: Some(Duration::from_secs(8)),
+        seed: 1,
+        behavior: BehaviorChoice::Mix,
+        ramp: None,
+        own_sockets: false,
+        join_key: None,
+        maps: Vec::new(),
+    };
+    let report = swarm.run(std::future::pending(), |_| {}).await.unwrap();
+    println!("{report}");
+    assert!(report.passed(), "{report}");
+    assert!(report.digests > 6 * 8, "{report}");
+    // One in twenty is lost, and some come too late to be of use.
+    assert!((45.0..61.0).contains(&report.snapshots_per_second.min), "{report}");
+    assert!(report.rtt_ms.p50 > 80.0, "{report}");
+    // A delay of seventy milliseconds holds five packets of each bot each way, and
+    // what QUIC itself adds: nothing queues.
+    let stats = proxy.stats();
+    println!("{stats}");
+    let waiting = stats.up.most_under_way.max(stats.down.most_under_way);
+    assert!(waiting < 128, "{waiting} packets under way at once");
+    end(running).await;
+}
+
+#[tokio::test]
+async fn a_client_without_the_map_gets_it_over_a_bad_line() {
+    let running = serve(2);
+    let proxy = poor_line(running.local_addr(), 2);
+    let nowhere = Arc::new(MapStore::new(Vec::new()));
+    let connector = Connector::new(proxy.address(), Trust::Loopback).unwrap().with_maps(nowhere);
+    let name = PlayerName::new("mapless").unwrap();
+    let mut client = connector.join(&name, MapHash::ANY).await.unwrap();
+    let map = client.prediction().unwrap().map();
+    assert_eq!(map.world.hash(), running.map_hash().0);
+    // What is predicted on it is what the server plays.
+    let mut errors = Vec::new();
+    while errors.len() < 10 {
+        match client.next().await.unwrap() {
+            ClientEvent::Snapshot { error, .. } => errors.extend(error),
+            ClientEvent::CommandDue => {
+                client.command(sim::Command { forward: 127, ..sim::Command::default() });
+            }
+            ClientEvent::NewWorld => unreachable!("the match has one world"),
+        }
+    }
+    assert!(errors.iter().all(|error| error.units < 20.0), "{errors:?}");
+    client.leave().await;
+    end(running).await;
+}
+
+/// The map's task asked every two milliseconds what it may send and, if that was nothing,
+/// wrote nothing: QUIC made a packet of each, which filled a narrow line and kept the map
+/// away for minutes.
+#[tokio::test]
+async fn a_map_that_waits_for_a_narrow_line_costs_it_nothing() {
+    let running = serve(1);
+    let down = Conditions { bandwidth: Some(192.0), ..Conditions::default() };
+    let line = Line { up: Conditions::default(), down };
+    let proxy = crate::proxy(running.local_addr(), line, 4);
+    let connector = Connector::new(proxy.address(), Trust::Loopback).unwrap();
+    let connector = connector.with_maps(Arc::new(MapStore::new(Vec::new())));
+    let name = PlayerName::new("patient").unwrap();
+    let joining = connector.join(&name, MapHash::ANY);
+    let seconds = 3;
+    let joined = tokio::time::timeout(Duration::from_secs(seconds), joining).await;
+    assert!(joined.is_err(), "384 kB cannot have come in so short a time");
+    let down = proxy.stats().down;
+    println!("{down:?}");
+    // Snapshots, and the map in packets of 300 bytes and more.
+    assert!(down.received < seconds * (60 + 100), "{down:?}");
+    end(running).await;
+}
+
+/// QUIC pads its first packets to 1200 bytes, so that nobody joins over a line that
+/// carries less: whoever tries is told what it may be.
+#[tokio::test]
+async fn a_line_that_carries_less_than_quic_needs_is_told() {
+    let running = serve(1);
+    let conditions = Conditions { mtu: Some(1100), ..Conditions::default() };
+    let proxy = crate::proxy(running.local_addr(), Line::both(conditions), 3);
+    let connector = Connector::new(proxy.address(), Trust::Loopback).unwrap();
+    let name = PlayerName::new("narrow").unwrap();
+    let error = connector.join(&name, MapHash::ANY).await.unwrap_err().to_string();
+    assert!(error.contains(&proxy.address().to_string()), "{error}");
+    assert!(error.contains("1200 bytes"), "{error}");
+    end(running).await;
+}

@@ -1,0 +1,71 @@
+//! The server is killed, and comes back.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use client_bot::behaviors::BehaviorChoice;
+use client_bot::client::Trust;
+use client_bot::swarm::Swarm;
+use tests::harness::pages::{get, metric};
+use tests::harness::{ServerProcess, own_map};
+use tokio::time::sleep;
+
+const BOTS: u32 = 6;
+
+/// Time in the match before the server is killed, and until it comes back.
+const BEFORE: Duration = Duration::from_secs(3);
+const GONE: Duration = Duration::from_secs(2);
+
+/// Time from when the server is there again until all are back in the match: less
+/// than the time-out of silence, half of what is left of it by then.
+const BACK_WITHIN: Duration = Duration::from_secs(4);
+
+/// Clients of a server that was killed and came back after 2 s took it for silent for
+/// as long as their time-out, and bots never came back.
+#[tokio::test]
+async fn bots_come_back_to_a_server_that_was_killed() {
+    let map = own_map("arena.obsp").to_string_lossy().into_owned();
+    let state = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bad_line_restarts");
+    let state = state.to_string_lossy().into_owned();
+    let arguments = ["--map", &map, "--state-dir", &state];
+    let mut server = ServerProcess::start(&arguments);
+    let udp = server.udp;
+    let swarm = Swarm {
+        server: udp,
+        trust: Trust::Loopback,
+        bots: BOTS,
+        duration: Some(BEFORE + GONE + BACK_WITHIN + Duration::from_secs(2)),
+        seed: 1,
+        behavior: BehaviorChoice::Mix,
+        ramp: None,
+        own_sockets: false,
+        join_key: None,
+        maps: Vec::new(),
+    };
+    let bots = tokio::spawn(async move { swarm.run(std::future::pending(), |_| {}).await });
+    until_all_play(&server, Duration::from_secs(30)).await;
+    sleep(BEFORE).await;
+    server.signal("KILL");
+    server.wait();
+    sleep(GONE).await;
+    let server = ServerProcess::start_at(udp, &arguments);
+    until_all_play(&server, BACK_WITHIN).await;
+    let report = bots.await.unwrap().unwrap();
+    println!("{report}");
+    assert!(report.passed(), "{report}");
+    assert_eq!(report.reconnects, u64::from(BOTS), "{report}");
+}
+
+/// Waits until all bots are in the match.
+async fn until_all_play(server: &ServerProcess, patience: Duration) {
+    let begin = Instant::now();
+    loop {
+        let players = metric(&get(server.http, "/metrics").await.body, "game_players");
+        if players == f64::from(BOTS) {
+            println!("all there after {:?}", begin.elapsed());
+            return;
+        }
+        assert!(begin.elapsed() < patience, "after {patience:?} {players} of {BOTS} play");
+        sleep(Duration::from_millis(50)).await;
+    }
+}

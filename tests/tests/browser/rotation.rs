@@ -1,0 +1,61 @@
+//! The match goes on in another map, and the page with it.
+
+use server::{Act, AdminCommand, AdminOptions, Options, RoundOptions, admin};
+use tests::harness::own_map;
+
+use crate::chromium::{Chromium, installed};
+use crate::walkers::Walkers;
+use crate::{ANY_PORT, OBJECTS, PLAYERS, agree, colours, ends, entities, page_of, serve};
+
+#[test]
+fn the_page_follows_the_match_into_another_map_on_the_same_connection() {
+    let Some(program) = installed() else { return };
+    let tokens = std::env::temp_dir().join(format!("page-tokens-{}", std::process::id()));
+    std::fs::write(&tokens, "ops 0123456789abcdef01234567\n").unwrap();
+    let maps = ["arena.obsp", "warren.obsp"].map(|map| own_map(map).to_string_lossy().into_owned());
+    let running = serve(&Options {
+        listen: ANY_PORT,
+        http: ANY_PORT,
+        objects: OBJECTS,
+        // Longer than the test: it is the administrator who goes on.
+        rounds: RoundOptions { maps: maps.into(), ..RoundOptions::default() },
+        admin: AdminOptions {
+            admin: Some(ANY_PORT),
+            admin_tokens: Some(tokens.clone()),
+            query: None,
+        },
+        ..Options::new(String::new())
+    });
+    let walkers = Walkers::join(running.local_addr(), PLAYERS);
+    let mut browser = Chromium::start(&program, "rotation", (800, 600));
+    browser.open(&page_of(&running), "");
+    for (world, map) in ["arena", "warren", "arena"].into_iter().enumerate() {
+        if world > 0 {
+            let act = Act::Map { map: map.to_owned() };
+            let (address, admin_tokens) = (running.admin_addr().unwrap(), tokens.clone());
+            admin(&AdminCommand { admin: address, admin_tokens, act }).unwrap();
+        }
+        browser.wait_for(&format!("document.querySelector('h1')?.textContent === '{map}'"));
+        browser.wait_for("globalThis.arena?.status.status.state === 'live'");
+        browser.evaluate("globalThis.first ??= arena.watcher.connection; 0");
+        // All players have followed, the page is told of all that is there by name, and of
+        // each the same as a native client.
+        browser.wait_for(&format!(
+            "document.querySelectorAll('#score tbody tr').length === {PLAYERS}"
+        ));
+        browser.wait_for(&format!("arena.shown.length === {}", entities(&running)));
+        agree(&mut browser, &walkers);
+        assert!(colours(&mut browser) > 100, "{map} is not drawn");
+        let digests = browser.evaluate("arena.watcher.connection.history.digests");
+        browser.wait_for(&format!("arena.watcher.connection.history.digests > {digests} + 1"));
+        assert_eq!(browser.evaluate("arena.watcher.connection.history.mismatches.length"), 0);
+    }
+    // A hello for each world, all on the first connection.
+    assert_eq!(browser.evaluate("arena.watcher.joins"), 3);
+    assert_eq!(browser.evaluate("arena.watcher.connection === first"), true);
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    walkers.leave();
+    ends(running);
+    std::fs::remove_file(tokens).unwrap();
+}

@@ -1,0 +1,105 @@
+//! Who may join, come back and stay, and who decides that: connect tokens, tickets, idle
+//! players, and the admin interface with its client. And who may ask without joining:
+//! server browsers.
+
+mod administrators;
+mod browsers;
+mod idle;
+mod tickets;
+mod tokens;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use client_bot::Client;
+use client_bot::client::{ClientEvent, Connector, Credentials, Disconnected, JoinError, Trust};
+use proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
+use server::{Options, Running};
+use sim::Command;
+use tests::harness::own_map;
+use tokio::time::timeout;
+
+/// Far longer than anything here takes: only a hang lasts as long.
+const HANG: Duration = Duration::from_secs(30);
+
+fn options(max_players: u16) -> Options {
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let map = own_map("arena.obsp");
+    Options { listen: any_port, http: any_port, max_players, ..Options::new(map.to_string_lossy()) }
+}
+
+fn name(text: &str) -> PlayerName {
+    PlayerName::new(text).unwrap()
+}
+
+fn connector(running: &Running) -> Connector {
+    Connector::new(running.local_addr(), Trust::Loopback).unwrap()
+}
+
+async fn join(running: &Running, text: &str, by: &Credentials) -> Result<Client, JoinError> {
+    timeout(HANG, connector(running).join_with(&name(text), MapHash::ANY, by)).await.unwrap()
+}
+
+async fn end(running: Running) {
+    running.shutdown();
+    tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
+}
+
+/// A file of this content, gone with the test.
+struct File(PathBuf);
+
+impl File {
+    fn new(test: &str, content: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("{test}-{}", std::process::id()));
+        std::fs::write(&path, content).unwrap();
+        Self(path)
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Plays, running forward or standing still, until `done` has what it waits for.
+async fn play<T>(
+    client: &mut Client,
+    forward: i8,
+    mut done: impl FnMut(&mut Client, Option<MatchEvent>) -> Option<T>,
+) -> Result<T, Disconnected> {
+    let playing = async {
+        loop {
+            if let ClientEvent::CommandDue = client.next().await? {
+                client.command(Command { forward, ..Command::default() });
+            }
+            while let Some((_, event)) = client.next_event() {
+                if let Some(found) = done(client, Some(event)) {
+                    return Ok(found);
+                }
+            }
+            if let Some(found) = done(client, None) {
+                return Ok(found);
+            }
+        }
+    };
+    timeout(HANG, playing).await.expect("it never came")
+}
+
+/// Plays until the server ends it.
+async fn lost(client: &mut Client, forward: i8) -> Disconnected {
+    play(client, forward, |_, _| None::<()>).await.unwrap_err()
+}
+
+fn refusal(joined: Result<Client, JoinError>) -> RefusalReason {
+    match joined {
+        Err(JoinError::Refused(reason)) => reason,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("was let in"),
+    }
+}

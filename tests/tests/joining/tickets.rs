@@ -1,0 +1,60 @@
+//! Who loses the line comes back as themselves, while that is promised.
+
+use std::time::{Duration, Instant};
+
+use client_bot::Client;
+use client_bot::client::{Credentials, Disconnected};
+use proto::control::{ClosingReason, MatchEvent, RefusalReason};
+use server::{JoiningOptions, Options, Server};
+use tests::harness::pages::{get, metric};
+
+use crate::{end, join, lost, options, play, refusal};
+
+#[tokio::test]
+async fn who_loses_the_line_comes_back_as_themselves() {
+    let joining = JoiningOptions { rejoin: Duration::from_secs(2), ..JoiningOptions::default() };
+    let running = Server::start(&Options { joining, ..options(2) }).unwrap();
+    let mut witness = join(&running, "witness", &Credentials::default()).await.unwrap();
+    let mut first = join(&running, "ann", &Credentials::default()).await.unwrap();
+    assert_eq!(first.session().hello().unwrap().rejoin_seconds, 2);
+    let (body, ticket) = (first.session().player().unwrap(), first.ticket());
+    let moved = |client: &mut Client, _| {
+        client.motion().map(|(_, motion)| motion.position).filter(|at| at.length() > 1.0)
+    };
+    play(&mut first, 127, moved).await.unwrap();
+
+    // The older connection is open still: the newer one takes over.
+    let by = Credentials { ticket, ..Credentials::default() };
+    let mut second = join(&running, "whoever", &by).await.unwrap();
+    assert_eq!(second.session().player(), Some(body));
+    assert!(matches!(lost(&mut first, 0).await, Disconnected::Closed(ClosingReason::Replaced)));
+    // A ticket is good once; the next one came with the hello.
+    assert_ne!(second.ticket(), ticket);
+    let third = join(&running, "ann", &by).await;
+    assert_eq!(refusal(third), RefusalReason::Full { limit: 2 });
+    let page = get(running.http_addr(), "/metrics").await.body;
+    assert_eq!(metric(&page, "game_rejoins_total"), 1.0);
+    assert_eq!(metric(&page, "game_players"), 2.0);
+    play(&mut second, 0, |client, _| client.motion()).await.unwrap();
+
+    // Nobody else saw anybody leave or come.
+    let mut heard = Vec::new();
+    let until = Instant::now() + Duration::from_secs(1);
+    play(&mut witness, 0, |_, event| {
+        heard.extend(event);
+        (Instant::now() > until).then_some(())
+    })
+    .await
+    .unwrap();
+    let left = heard.iter().any(|event| matches!(event, MatchEvent::Left { .. }));
+    let joined = heard.iter().filter(|event| matches!(event, MatchEvent::Joined { .. })).count();
+    assert!(!left && joined == 2, "{heard:?}");
+    // Who says goodbye does not come back.
+    let ticket = second.ticket();
+    second.leave().await;
+    let by = Credentials { ticket, ..Credentials::default() };
+    let other = join(&running, "bob", &by).await.unwrap();
+    assert_ne!(other.session().player(), Some(body));
+    drop((witness, other));
+    end(running).await;
+}

@@ -1,0 +1,275 @@
+//! A stranger at one address, who speaks the protocol by hand as far as suits them.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use proto::Tick;
+use proto::commands::{CommandBatch, CommandDatagram};
+use proto::control::{
+    ChatLine, ClientHello, ClientMessage, Framer, MapHash, PlayerName, RefusalReason,
+    ServerMessage, decode_server_message, encode_client_message,
+};
+use quinn::crypto::rustls::QuicClientConfig;
+use quinn::rustls::client::danger::{
+    HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
+};
+use quinn::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use quinn::rustls::{self, DigitallySignedStruct, Error, SignatureScheme};
+use quinn::{ClientConfig, Connection, Endpoint, RecvStream, SendStream, TransportConfig};
+use tokio::time::timeout;
+use web_transport_quinn::Session as WebSession;
+use web_transport_quinn::proto::{ConnectError, ConnectRequest, ConnectResponse, Settings};
+
+/// Longer than a server that answers at all takes to do so.
+pub(crate) const ANSWER: Duration = Duration::from_secs(10);
+
+/// What a player's connection speaks, and a browser's.
+pub(crate) const GAME: &[u8] = b"obsp/1";
+pub(crate) const HTTP3: &[u8] = b"h3";
+
+/// A stranger at an address of this machine, who keeps connections alive by PINGs.
+#[derive(Clone)]
+pub(crate) struct Attacker {
+    endpoint: Endpoint,
+    server: SocketAddr,
+}
+
+/// A player that an attacker has in the match.
+pub(crate) struct Intruder {
+    pub(crate) connection: Connection,
+    pub(crate) send: SendStream,
+    receive: RecvStream,
+    /// The tick when it came.
+    pub(crate) tick: Tick,
+}
+
+impl Attacker {
+    /// A stranger at `source`, in front of `server`. Needs a tokio runtime around it.
+    pub(crate) fn new(source: Ipv4Addr, server: SocketAddr) -> Self {
+        Self { endpoint: Endpoint::client((source, 0).into()).unwrap(), server }
+    }
+
+    /// A connection on which nothing was said yet.
+    pub(crate) async fn connect(&self, protocol: &[u8]) -> Option<Connection> {
+        let config = client_config(protocol);
+        let connecting = self.endpoint.connect_with(config, self.server, "localhost").unwrap();
+        timeout(ANSWER, connecting).await.ok()?.ok()
+    }
+
+    /// Begins a handshake and breaks it off at once.
+    pub(crate) async fn abort(&self) {
+        let config = client_config(GAME);
+        let connecting = self.endpoint.connect_with(config, self.server, "localhost").unwrap();
+        // Until the first packet has left.
+        tokio::task::yield_now().await;
+        drop(connecting);
+    }
+
+    /// A player, or why there is none; `None` if there was no connection.
+    pub(crate) async fn join(&self) -> Option<Result<Intruder, RefusalReason>> {
+        let connection = self.connect(GAME).await?;
+        let (mut send, mut receive) = connection.open_bi().await.ok()?;
+        send.write_all(&hello()).await.ok()?;
+        let answer = timeout(ANSWER, answer(&mut receive)).await.ok()??;
+        Some(match answer {
+            ServerMessage::Hello(hello) => {
+                Ok(Intruder { connection, send, receive, tick: hello.tick })
+            }
+            ServerMessage::Refused(reason) => Err(reason),
+            other => panic!("{other:?}"),
+        })
+    }
+
+    /// A session of WebTransport in which nothing was said yet.
+    pub(crate) async fn web(&self) -> Option<WebSession> {
+        let connection = self.connect(HTTP3).await?;
+        let url: url::Url = format!("https://{}/", self.server).parse().unwrap();
+        timeout(ANSWER, WebSession::connect(connection, url)).await.ok()?.ok()
+    }
+
+    /// A spectator, or why there is none; `None` if there was no session.
+    pub(crate) async fn spectate(&self) -> Option<Result<WebSession, RefusalReason>> {
+        let web = self.web().await?;
+        let (mut send, mut receive) = web.open_bi().await.ok()?;
+        send.write_all(&hello()).await.ok()?;
+        let (mut framer, mut bytes) = (Framer::new(), [0; 2048]);
+        loop {
+            let length = timeout(ANSWER, receive.read(&mut bytes)).await.ok()?.ok()??;
+            let Some(content) = framer.next_frame(&mut &bytes[..length]).ok()? else { continue };
+            return Some(match decode_server_message(&content).ok()? {
+                ServerMessage::Refused(reason) => Err(reason),
+                _ => {
+                    // Who forgot them would end them.
+                    std::mem::forget((send, receive));
+                    Ok(web)
+                }
+            });
+        }
+    }
+
+    /// HTTP/3 as far as the accepted session, by hand: the stream of its capsules.
+    pub(crate) async fn web_by_hand(
+        &self,
+        origin: Option<&str>,
+    ) -> Option<(Connection, SendStream, u16)> {
+        let connection = self.connect(HTTP3).await?;
+        let mut control = connection.open_uni().await.ok()?;
+        let mut settings = Settings::default();
+        settings.enable_webtransport(1);
+        settings.write(&mut control).await.ok()?;
+        // Its end would end the connection.
+        std::mem::forget(control);
+        let (mut send, mut receive) = connection.open_bi().await.ok()?;
+        let url: url::Url = format!("https://{}/", self.server).parse().unwrap();
+        let mut request = ConnectRequest::new(url);
+        if let Some(origin) = origin {
+            request = request.with_header("origin".parse().unwrap(), origin.parse().unwrap());
+        }
+        request.write(&mut send).await.ok()?;
+        let answer = timeout(ANSWER, ConnectResponse::read(&mut receive)).await.ok()?;
+        let status = match answer {
+            Ok(accepted) => accepted.status,
+            Err(ConnectError::WrongStatus(refused)) => refused?,
+            Err(_) => return None,
+        };
+        let status = status.as_u16();
+        std::mem::forget(receive);
+        Some((connection, send, status))
+    }
+}
+
+impl Intruder {
+    /// Says something to everybody; false if the line is dead.
+    pub(crate) async fn say(&mut self, line: &str) -> bool {
+        let message = ClientMessage::Say(ChatLine::new(line).unwrap());
+        self.send.write_all(&encode_client_message(&message)).await.is_ok()
+    }
+
+    /// Says hello once more, for this map.
+    pub(crate) async fn hello_again(&mut self, map: MapHash) {
+        let hello = ClientHello::new(map, &PlayerName::new("stranger").unwrap());
+        let hello = encode_client_message(&ClientMessage::Hello(hello));
+        self.send.write_all(&hello).await.unwrap();
+    }
+
+    /// Claims to have decoded the tick otherwise than it was meant.
+    pub(crate) async fn claim_mismatch(&mut self, tick: u32) -> bool {
+        let message = ClientMessage::Mismatch { tick };
+        self.send.write_all(&encode_client_message(&message)).await.is_ok()
+    }
+
+    /// Says goodbye and goes.
+    pub(crate) async fn leave(mut self) {
+        let _ = self.send.write_all(&encode_client_message(&ClientMessage::Leave)).await;
+        let _ = timeout(Duration::from_secs(1), self.connection.closed()).await;
+    }
+
+    /// Asks for the map on a stream of its own, and reads all of it; how many bytes.
+    pub(crate) async fn download(&self) -> Option<usize> {
+        let (mut send, mut receive) = self.connection.open_bi().await.ok()?;
+        send.write_all(proto::map_transfer::REQUEST).await.ok()?;
+        send.finish().ok()?;
+        Some(receive.read_to_end(64 << 20).await.ok()?.len())
+    }
+
+    /// The next message of the server.
+    pub(crate) async fn next_message(&mut self, framer: &mut Framer) -> Option<ServerMessage> {
+        loop {
+            let mut bytes = [0; 1];
+            receive_exact(&mut self.receive, &mut bytes).await?;
+            if let Some(content) = framer.next_frame(&mut &bytes[..]).ok()? {
+                return decode_server_message(&content).ok();
+            }
+        }
+    }
+}
+
+async fn receive_exact(receive: &mut RecvStream, bytes: &mut [u8]) -> Option<()> {
+    receive.read_exact(bytes).await.ok()
+}
+
+async fn answer(receive: &mut RecvStream) -> Option<ServerMessage> {
+    let (mut framer, mut byte) = (Framer::new(), [0]);
+    loop {
+        receive_exact(receive, &mut byte).await?;
+        if let Some(content) = framer.next_frame(&mut &byte[..]).ok()? {
+            return decode_server_message(&content).ok();
+        }
+    }
+}
+
+/// The hello of a client that takes whatever map there is.
+pub(crate) fn hello() -> Vec<u8> {
+    let hello = ClientHello::new(MapHash::ANY, &PlayerName::new("stranger").unwrap());
+    encode_client_message(&ClientMessage::Hello(hello))
+}
+
+/// A datagram of a command for this tick.
+pub(crate) fn command(tick: Tick) -> Vec<u8> {
+    let batch = CommandBatch::new(tick, vec![sim::Command::default()]).unwrap();
+    CommandDatagram { acknowledgement: None, batch }.encode()
+}
+
+/// A frame of HTTP/3 that holds a capsule which nobody knows.
+pub(crate) fn unknown_capsule() -> Vec<u8> {
+    // Type 0x1234 and four bytes, in a DATA frame of seven.
+    vec![0x00, 0x07, 0x52, 0x34, 0x04, 1, 2, 3, 4]
+}
+
+fn client_config(protocol: &[u8]) -> ClientConfig {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut tls = rustls::ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .unwrap()
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Credulous))
+        .with_no_client_auth();
+    tls.alpn_protocols = vec![protocol.to_vec()];
+    let mut transport = TransportConfig::default();
+    transport.keep_alive_interval(Some(Duration::from_secs(1)));
+    let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).unwrap()));
+    config.transport_config(Arc::new(transport));
+    config
+}
+
+/// Believes whatever server there is.
+#[derive(Debug)]
+struct Credulous;
+
+impl ServerCertVerifier for Credulous {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        rustls::crypto::ring::default_provider()
+            .signature_verification_algorithms
+            .supported_schemes()
+    }
+}

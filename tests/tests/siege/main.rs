@@ -1,0 +1,386 @@
+//! What one stranger can cost: each of these tests is a stranger who wants too much,
+//! and what becomes of them and of everybody else. `--bench siege` measures the same
+//! attackers against a release server under load.
+//!
+//! Strangers come from 127.0.0.2 and its neighbours, whose shares are those of any
+//! address; honest players come from 127.0.0.1, which has no share of players.
+#![cfg(target_os = "linux")]
+
+mod attacker;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use attacker::{Attacker, GAME, HTTP3, command, hello, unknown_capsule};
+use client_bot::client::{Connector, Trust};
+use proto::IDLE_TIMEOUT;
+use proto::control::{Framer, MapHash, MatchEvent, PlayerName, RefusalReason, ServerMessage};
+use server::{Options, RoundOptions, Running, Server};
+use tests::harness::own_map;
+use tests::harness::pages::{get, metric};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// Far longer than anything here takes: only a hang lasts as long.
+const HANG: Duration = Duration::from_secs(20);
+
+/// Longest that a connection may be open that never becomes a player's: the time for
+/// the handshake and that for the hello, and a busy machine.
+const LONGEST_OPENING: Duration = Duration::from_secs(15);
+
+/// Longest that a player may be in the match who says nothing.
+const LONGEST_SILENCE: Duration = IDLE_TIMEOUT.saturating_add(Duration::from_secs(10));
+
+const STRANGER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+
+fn serve(options: Options) -> Running {
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    Server::start(&Options { listen: any_port, http: any_port, ..options }).unwrap()
+}
+
+fn options() -> Options {
+    Options::new(own_map("arena.obsp").to_string_lossy())
+}
+
+fn stranger(running: &Running) -> Attacker {
+    Attacker::new(STRANGER, running.local_addr())
+}
+
+async fn end(running: Running) {
+    running.shutdown();
+    tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
+}
+
+async fn read(running: &Running, series: &str) -> f64 {
+    metric(&get(running.http_addr(), "/metrics").await.body, series)
+}
+
+async fn limited(running: &Running, limit: &str) -> f64 {
+    read(running, &format!("game_limits_hit_total{{limit=\"{limit}\"}}")).await
+}
+
+async fn refused(running: &Running, reason: &str) -> f64 {
+    read(running, &format!("game_refusals_total{{reason=\"{reason}\"}}")).await
+}
+
+/// Whether an honest player at 127.0.0.1 gets in.
+async fn honest_join(running: &Running) -> bool {
+    let connector = Connector::new(running.local_addr(), Trust::Loopback).unwrap();
+    let name = PlayerName::new("honest").unwrap();
+    let joined = timeout(HANG, connector.join(&name, MapHash::ANY)).await;
+    let Ok(Ok(client)) = joined else { return false };
+    client.leave().await;
+    true
+}
+
+#[tokio::test]
+async fn a_connection_that_stops_at_any_stage_is_closed_and_counted_in_time() {
+    let running = serve(options());
+    let begin = Instant::now();
+    // Each an address of its own, so that none is in another's way.
+    let at = |host: u8| Attacker::new(Ipv4Addr::new(127, 0, 0, host), running.local_addr());
+    let tls = at(10).connect(GAME).await.unwrap();
+    let http3 = at(11).connect(HTTP3).await.unwrap();
+    let (accepted, _capsules, status) = at(12).web_by_hand(None).await.unwrap();
+    assert_eq!(status, 200);
+    let session = at(13).web().await.unwrap();
+    let half = at(14).connect(GAME).await.unwrap();
+    let (mut half_hello, _receive) = half.open_bi().await.unwrap();
+    half_hello.write_all(&hello()[..5]).await.unwrap();
+    let web = at(15).web().await.unwrap();
+    let (mut web_half_hello, _receive) = web.open_bi().await.unwrap();
+    web_half_hello.write_all(&hello()[..5]).await.unwrap();
+    let silent = at(16).join().await.unwrap().unwrap();
+    let mut dawdling = at(17).join().await.unwrap().unwrap();
+    let dawdling_connection = dawdling.connection.clone();
+    // One byte now and then of a frame that never ends.
+    let dawdle = async {
+        for byte in [0xe8, 0x03].into_iter().chain([0; 1000]) {
+            if dawdling.send.write_all(&[byte]).await.is_err() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    };
+    let stages = [
+        ("TLS is done", &tls),
+        ("TLS is done, for HTTP/3", &http3),
+        ("the session is accepted", &accepted),
+        ("the session is accepted, and no control stream comes", &session),
+        ("half a hello", &half),
+        ("half a hello of a spectator", &web),
+    ];
+    for (stage, connection) in stages {
+        let left = LONGEST_OPENING.saturating_sub(begin.elapsed());
+        assert!(timeout(left, connection.closed()).await.is_ok(), "{stage}: it is open still");
+    }
+    // The last of their tasks may be counting still.
+    while read(&running, "game_connections{state=\"opening\"}").await > 0.0 {
+        assert!(begin.elapsed() < LONGEST_OPENING);
+    }
+    let (no_hello, failed) =
+        (refused(&running, "no_hello").await, refused(&running, "handshake_failed").await);
+    assert_eq!([no_hello, failed], [3.0, 3.0]);
+
+    let both_silent = async {
+        silent.connection.closed().await;
+        tokio::select! {
+            _ = dawdling_connection.closed() => {}
+            () = dawdle => {}
+        }
+    };
+    let left = LONGEST_SILENCE.saturating_sub(begin.elapsed());
+    assert!(timeout(left, both_silent).await.is_ok(), "a hello and silence: it is open still");
+    while read(&running, "game_disconnects_total{reason=\"timed_out\"}").await < 2.0 {
+        assert!(begin.elapsed() < LONGEST_SILENCE);
+    }
+    end(running).await;
+}
+
+#[tokio::test]
+async fn who_occupies_connections_keeps_nobody_out() {
+    let running = serve(options());
+    let attacker = stranger(&running);
+    let mut held = Vec::new();
+    // As many as may come at once from an address.
+    for _ in 0..28 {
+        held.extend(attacker.connect(GAME).await);
+    }
+    assert!(honest_join(&running).await, "an honest player is kept out");
+    let same_address = attacker.join().await.expect("no connection");
+    assert!(same_address.is_ok(), "a player of the same address is kept out");
+    assert!(limited(&running, "unfinished").await >= 12.0);
+    let closed = held.iter().filter(|connection| connection.close_reason().is_some()).count();
+    assert!(closed >= 12, "{closed}");
+    // More of them are not even begun.
+    for _ in 0..10 {
+        let _ = attacker.connect(GAME).await;
+    }
+    assert!(limited(&running, "handshakes").await > 0.0);
+    end(running).await;
+}
+
+#[tokio::test]
+async fn an_address_has_its_share_of_players_and_spectators() {
+    let running = serve(options());
+    let attacker = stranger(&running);
+    let mut players = Vec::new();
+    let mut refusals = Vec::new();
+    for _ in 0..6 {
+        match attacker.join().await.expect("no connection") {
+            Ok(player) => players.push(player),
+            Err(reason) => refusals.push(reason),
+        }
+    }
+    assert_eq!((players.len(), refusals), (4, vec![RefusalReason::AddressLimit; 2]));
+    let mut spectators = Vec::new();
+    for _ in 0..5 {
+        spectators.push(attacker.spectate().await.expect("no session"));
+    }
+    let are_in: Vec<_> = spectators.iter().map(Result::is_ok).collect();
+    assert_eq!(are_in, [true, true, true, true, false]);
+    assert_eq!(limited(&running, "players").await, 2.0);
+    assert_eq!(limited(&running, "spectators").await, 1.0);
+    assert_eq!(refused(&running, "address_limit").await, 3.0);
+    assert!(honest_join(&running).await);
+    end(running).await;
+}
+
+#[tokio::test]
+async fn who_sends_more_than_any_client_needs_is_dropped_and_counted() {
+    let running = serve(options());
+    let attacker = stranger(&running);
+
+    let player = attacker.join().await.unwrap().unwrap();
+    let flood = async {
+        while player.connection.close_reason().is_none() {
+            for _ in 0..50 {
+                let _ = player.connection.send_datagram(command(player.tick.after(10)).into());
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(HANG, flood).await.expect("a flood of commands is suffered");
+    assert_eq!(limited(&running, "datagrams").await, 1.0);
+    assert_eq!(read(&running, "game_disconnects_total{reason=\"flooding\"}").await, 1.0);
+
+    let (connection, mut capsules, status) = attacker.web_by_hand(None).await.unwrap();
+    assert_eq!(status, 200);
+    let flood = async {
+        while capsules.write_all(&unknown_capsule()).await.is_ok() {
+            tokio::time::sleep(Duration::from_micros(500)).await;
+        }
+    };
+    timeout(HANG, flood).await.expect("a flood of capsules is suffered");
+    connection.closed().await;
+    let counted = async { while refused(&running, "flooding").await < 1.0 {} };
+    timeout(HANG, counted).await.expect("it is not counted");
+    assert!(limited(&running, "stream_frames").await + limited(&running, "packets").await >= 1.0);
+    end(running).await;
+}
+
+#[tokio::test]
+async fn leaving_and_joining_refills_no_speech() {
+    let running = serve(options());
+    let mut listener = Attacker::new(Ipv4Addr::new(127, 0, 0, 9), running.local_addr())
+        .join()
+        .await
+        .unwrap()
+        .unwrap();
+    let attacker = stranger(&running);
+    let line = "x".repeat(150);
+    let mut speakers = Vec::new();
+    for _ in 0..4 {
+        let mut speaker = attacker.join().await.unwrap().unwrap();
+        for _ in 0..5 {
+            assert!(speaker.say(&line).await);
+        }
+        speakers.push(speaker);
+    }
+    // One leaves and comes back, which takes its time, and says no more than before.
+    speakers.pop().unwrap().leave().await;
+    let begin = Instant::now();
+    let mut again = attacker.join().await.unwrap().unwrap();
+    assert!(begin.elapsed() > Duration::from_secs(1), "{:?}", begin.elapsed());
+    for _ in 0..5 {
+        assert!(again.say(&line).await);
+    }
+    let (mut framer, mut heard) = (Framer::new(), 0);
+    let hear = async {
+        loop {
+            let Some(message) = listener.next_message(&mut framer).await else { return };
+            if let ServerMessage::Event { event: MatchEvent::Said { line, .. }, .. } = message {
+                heard += line.as_str().len();
+            }
+        }
+    };
+    let _ = timeout(Duration::from_secs(2), hear).await;
+    // 25 lines of 150 bytes were said: an address may say 1000 bytes, and 100 a second.
+    assert!((900..2500).contains(&heard), "{heard} bytes");
+    assert!(limited(&running, "chat").await >= 8.0);
+    end(running).await;
+}
+
+#[tokio::test]
+async fn a_map_download_arrives_whole_and_a_third_is_not_begun() {
+    let running = serve(options());
+    let player = stranger(&running).join().await.unwrap().unwrap();
+    let size = std::fs::metadata(own_map("arena.obsp")).unwrap().len() as usize;
+    for _ in 0..2 {
+        let loaded = timeout(HANG, player.download()).await.unwrap().unwrap();
+        assert!((size..size + 100).contains(&loaded), "{loaded} of {size}");
+    }
+    assert!(timeout(Duration::from_secs(1), player.download()).await.is_err());
+    assert_eq!(read(&running, "game_maps_sent_total").await, 2.0);
+    end(running).await;
+}
+
+#[tokio::test]
+async fn reports_of_mismatches_that_were_saved_up_count_little() {
+    let running = serve(options());
+    let mut liar = stranger(&running).join().await.unwrap().unwrap();
+    let mut claims = 0;
+    for tick in 0..60 {
+        claims += u32::from(liar.claim_mismatch(tick).await);
+    }
+    assert_eq!(claims, 60);
+    let counted = async {
+        while limited(&running, "mismatches").await < 30.0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(HANG, counted).await.expect("they count");
+    assert!(read(&running, "game_digest_mismatches_total").await <= 20.0);
+    end(running).await;
+}
+
+#[tokio::test]
+async fn a_page_elsewhere_is_refused_and_no_page_is_awaited_where_none_may_look_on() {
+    let running = serve(options());
+    let attacker = stranger(&running);
+    let (_, _, status) = attacker.web_by_hand(Some("https://evil.example")).await.unwrap();
+    assert_eq!(status, 403);
+    assert_eq!(limited(&running, "origin").await, 1.0);
+    let own = format!("http://{}", running.http_addr());
+    let (_, _, status) = attacker.web_by_hand(Some(&own)).await.unwrap();
+    assert_eq!(status, 200);
+    end(running).await;
+
+    let allow = vec!["https://evil.example".parse().unwrap()];
+    let running = serve(Options { allow_origin: allow, ..options() });
+    let (_, _, status) =
+        stranger(&running).web_by_hand(Some("https://evil.example")).await.unwrap();
+    assert_eq!(status, 200);
+    end(running).await;
+
+    let running = serve(Options { max_spectators: 0, ..options() });
+    assert!(stranger(&running).connect(HTTP3).await.is_none(), "h3 is offered");
+    assert!(stranger(&running).connect(GAME).await.is_some());
+    end(running).await;
+}
+
+#[tokio::test]
+async fn slow_connections_to_the_pages_keep_no_probe_out() {
+    let running = serve(options());
+    let mut slow = Vec::new();
+    for _ in 0..300 {
+        let mut stream = TcpStream::connect(running.http_addr()).await.unwrap();
+        stream.write_all(b"GET /met").await.unwrap();
+        slow.push(stream);
+    }
+    for _ in 0..5 {
+        let begin = Instant::now();
+        assert_eq!(get(running.http_addr(), "/healthz").await.status, 200);
+        // Ten times what the bench holds it to, for a busy machine.
+        assert!(begin.elapsed() < Duration::from_millis(500), "{:?}", begin.elapsed());
+    }
+    end(running).await;
+}
+
+#[tokio::test]
+async fn handshakes_that_are_broken_off_keep_nobody_out() {
+    // As few connections as a server ever holds.
+    let running = serve(Options { max_players: 2, max_spectators: 0, ..options() });
+    for host in 20..24 {
+        let attacker = Attacker::new(Ipv4Addr::new(127, 0, 0, host), running.local_addr());
+        for _ in 0..150 {
+            attacker.abort().await;
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+    assert!(honest_join(&running).await, "an honest player is kept out");
+    assert_eq!(limited(&running, "connections").await, 0.0);
+    assert!(read(&running, "game_retries_total").await > 100.0);
+    end(running).await;
+}
+
+#[tokio::test]
+async fn a_wrong_hello_in_the_next_world_is_refused_and_counted() {
+    let rounds = RoundOptions {
+        round_time: Some(Duration::from_millis(500)),
+        intermission: Duration::ZERO,
+        ..RoundOptions::default()
+    };
+    let running = serve(Options { rounds, ..options() });
+    let mut player = stranger(&running).join().await.unwrap().unwrap();
+    let mut framer = Framer::new();
+    let mut refused = None;
+    let hearing = async {
+        while let Some(message) = player.next_message(&mut framer).await {
+            match message {
+                ServerMessage::NewWorld { .. } => player.hello_again(MapHash([1; 32])).await,
+                ServerMessage::Refused(reason) => refused = Some(reason),
+                _ => {}
+            }
+        }
+    };
+    timeout(HANG, hearing).await.expect("it goes on");
+    assert!(matches!(refused, Some(RefusalReason::WrongMap { .. })), "{refused:?}");
+    let counted = async {
+        while read(&running, "game_disconnects_total{reason=\"wrong_map\"}").await < 1.0 {}
+    };
+    timeout(HANG, counted).await.expect("it is not counted");
+    assert!(honest_join(&running).await);
+    end(running).await;
+}

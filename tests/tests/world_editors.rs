@@ -1,0 +1,350 @@
+//! Maps as editors save them: turned off the grid, rounded to a few decimals, with
+//! faces saved twice or as triangles, with brushes thinner than a unit, nearly
+//! parallel, and by the hundred. What was compiled must be what is written, to
+//! the last of them, however it is written.
+//!
+//! After every push the samples are few. `WORLD_WORLDS=200 WORLD_POINTS=200000
+//! WORLD_TRACES=50000 WORLD_TURNS=12 WORLD_RESULTS=FILE cargo test --release -p
+//! tests --test world_editors -- --nocapture` asks for the full figures, which take
+//! hours: every outcome is appended to FILE, and what is there already is not run
+//! again. Maps with faults are written to the folder `WORLD_KEEP`. `WORLD_SEED`
+//! draws others, and `WORLD_MAP` keeps to maps whose path holds it. Maps come as
+//! they are drawn first, then turned once each, then a second time, the smallest
+//! first.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use maps::{Curves, Expansion, Options, Sealing, Source, Spaces};
+use oracle::brushes::Solids;
+use oracle::generate::{Faces, Turn, World, rotated};
+use oracle::map_text;
+use oracle::verify::{Judge, Sum, judge_sums};
+use tests::harness::{OneSize, Random, setting, shared};
+
+/// How many points and segments each size is asked about.
+#[derive(Clone, Copy)]
+struct Samples {
+    points: usize,
+    traces: usize,
+}
+
+/// What is wrong with what is made of a map, in words.
+fn faults(name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
+    let entities =
+        map_text::parse_with_curves(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let solids = Solids::new(&entities);
+    let source = Source::from_text(name, text);
+    let options = Options { curves: Curves::Solid, ..Options::default() };
+    let spaces = Spaces::default();
+    let compiled = match maps::compile(&source, &spaces, &options, &mut |_, _, _| {}) {
+        Ok(compiled) => compiled,
+        Err(error) => return vec![error.to_string()],
+    };
+    let mut faults = Vec::new();
+    for (id, size) in spaces.iter() {
+        let half_extents = size.half_extents.to_array().map(f64::from);
+        let expansion = Expansion::new(&source, size, &options).expect("it was compiled");
+        let sums = expansion.solids.iter().zip(&expansion.lines).map(|(solid, &line)| Sum {
+            line: line as usize,
+            planes: solid
+                .faces()
+                .iter()
+                .map(|f| (f.plane.normal.into(), f.plane.distance))
+                .collect(),
+            corners: solid.vertices().iter().map(|&corner| corner.into()).collect(),
+        });
+        let sums: Vec<Sum> = sums.collect();
+        faults.extend(judge_sums(&solids, half_extents, &sums));
+        let subject = OneSize { world: &compiled.world, size: id };
+        let judge = Judge::new(&entities, &solids, half_extents);
+        let mut random = Random::new(seed << 8 | id.index() as u64);
+        let points = judge.points(&subject, samples.points, &mut random);
+        let traces = judge.traces(&subject, samples.traces, &mut random);
+        for wrong in [points.wrong, traces.wrong, traces.stray] {
+            faults.extend(wrong.shown.into_iter().map(|what| format!("{}: {what}", size.name)));
+        }
+    }
+    // Whatever a box is shut in by, a larger one is.
+    let sealed = |size: usize| compiled.report.sealings[size] == Sealing::Sealed;
+    for (larger, smaller) in [(1, 0), (2, 1), (3, 2)] {
+        let leaks = matches!(compiled.report.sealings[larger], Sealing::Leaks(_));
+        if sealed(smaller) && leaks {
+            faults.push(format!("sealed for size {smaller} and not for {larger}"));
+        }
+    }
+    faults.into_iter().map(|fault| format!("{name}: {fault}")).collect()
+}
+
+fn is_true(name: &str, text: &str) {
+    let faults = faults(name, text, Samples { points: 5_000, traces: 3_000 }, 1);
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+fn brush(faces: &[[[f64; 3]; 3]]) -> String {
+    let mut text = String::from("{\n\"classname\" \"worldspawn\"\n{\n");
+    for face in faces {
+        for [x, y, z] in face {
+            text += &format!("( {x} {y} {z} ) ");
+        }
+        text += "wall 0 0 0 1 1\n";
+    }
+    text + "}\n}\n"
+}
+
+/// Its planes come in pairs that are one but for the sixth decimal. It was left
+/// out, and a map of such boxes was full of holes.
+#[test]
+fn a_turned_box_of_triangles_is_kept() {
+    let [a, b, c, d] = [
+        [-886.729292, -521.30189, 199.145618],
+        [-854.455593, -565.009157, 349.638684],
+        [-886.970713, -521.448065, 199.155468],
+        [-810.355142, -651.083756, 145.074773],
+    ];
+    let [e, f, g, h] = [
+        [-778.081443, -694.791024, 295.567839],
+        [-777.840022, -694.644849, 295.557989],
+        [-854.214172, -564.862982, 349.628833],
+        [-810.596562, -651.229932, 145.084623],
+    ];
+    let faces = [
+        [a, b, c],
+        [d, a, c],
+        [c, b, e],
+        [e, b, f],
+        [f, b, g],
+        [b, a, g],
+        [g, d, f],
+        [a, d, g],
+        [f, d, h],
+        [h, e, f],
+        [h, d, c],
+        [c, e, h],
+    ];
+    is_true("a turned box of triangles", &brush(&faces));
+}
+
+/// A repeated plane took the face of a bevel with it, and the sum reached 94 units
+/// too far.
+#[test]
+fn a_turned_plank_with_two_decimals_has_nothing_solid_about_it() {
+    let [a, b, c, d] = [
+        [193.55, 650.14, 114.1],
+        [213.62, 521.01, -70.63],
+        [247.42, 502.39, 84.65],
+        [159.37, 668.61, -41.11],
+    ];
+    let [e, f, g, h] = [
+        [247.04, 502.24, 84.71],
+        [213.24, 520.86, -70.57],
+        [159.74, 668.77, -41.18],
+        [193.17, 649.99, 114.16],
+    ];
+    let faces = [
+        [a, b, c],
+        [d, e, f],
+        [b, a, g],
+        [g, f, b],
+        [d, f, g],
+        [h, e, d],
+        [d, g, h],
+        [h, g, a],
+        [f, e, c],
+        [c, e, h],
+    ];
+    is_true("a turned plank with two decimals", &brush(&faces));
+}
+
+/// Faces that are doubled a hundredth of a unit apart meet in corners nearer than
+/// rounding tells apart: its sum with a box did not close.
+#[test]
+fn a_brush_with_doubled_faces_has_a_sum_that_closes() {
+    let faces = [
+        [[-98.72, -194.51, 215.64], [-59.30, -150.15, 174.87], [-47.21, -151.32, 185.28]],
+        [[-98.72, -194.51, 215.64], [-59.30, -150.15, 174.87], [-47.21, -151.32, 185.28]],
+        [[-62.47, -155.84, 165.62], [-59.30, -150.15, 174.87], [-98.72, -194.51, 215.64]],
+        [[-47.21, -151.32, 185.28], [-38.29, -158.18, 186.44], [-73.33, -197.61, 222.68]],
+        [[-47.21, -151.32, 185.28], [-38.29, -158.18, 186.44], [-73.33, -197.61, 222.69]],
+        [[-56.72, -168.38, 157.52], [-62.47, -155.84, 165.62], [-97.51, -195.27, 201.86]],
+        [[-38.29, -158.18, 186.44], [-62.47, -155.84, 165.62], [-47.80, -175.24, 158.69]],
+        [[-38.29, -158.18, 186.44], [-62.47, -155.84, 165.62], [-47.79, -175.24, 158.68]],
+        [[-38.29, -158.18, 186.44], [-32.54, -170.73, 178.35], [-58.81, -200.30, 205.53]],
+        [[-83.00, -197.96, 184.71], [-86.63, -195.68, 226.05], [-58.81, -200.30, 205.53]],
+        [[-83.00, -197.96, 184.71], [-86.63, -195.68, 226.05], [-58.82, -200.30, 205.53]],
+        [[-47.80, -175.24, 158.69], [-56.72, -168.38, 157.52], [-83.00, -197.96, 184.71]],
+        [[-32.54, -170.73, 178.35], [-35.71, -176.41, 169.10], [-57.60, -201.06, 191.75]],
+        [[-32.54, -170.73, 178.35], [-35.71, -176.41, 169.10], [-57.60, -201.06, 191.75]],
+        [[-35.71, -176.41, 169.10], [-47.80, -175.24, 158.69], [-69.69, -199.89, 181.34]],
+    ];
+    is_true("a brush with doubled faces", &brush(&faces));
+}
+
+/// A quarter of a pipe, and a dome whose one side is a point, turned and written with
+/// three decimals.
+#[test]
+fn curves_are_as_solid_as_brushes() {
+    let arc = |y: f64| [[-60.0, y, 90.0], [-60.0, y, 0.0], [30.0, y, 0.0]];
+    let pipe = [arc(-100.0), arc(0.0), arc(120.0)];
+    let dome = [
+        [[0.0, 0.0, 160.0]; 3],
+        [[50.0, 0.0, 160.0], [50.0, 50.0, 160.0], [0.0, 50.0, 160.0]],
+        [[50.0, 0.0, 110.0], [50.0, 50.0, 110.0], [0.0, 50.0, 110.0]],
+    ];
+    for seed in 0..2 {
+        let turn = Turn::any(&mut Random::new(seed));
+        let curve = |columns: &[&[[f64; 3]]]| {
+            let (width, height) = (columns.len(), columns[0].len());
+            let mut text = format!("{{\npatchDef2\n{{\nwall\n( {width} {height} 0 0 0 )\n(\n");
+            for column in columns {
+                text += "( ";
+                for &point in *column {
+                    let [x, y, z] = turn.apply(point);
+                    text += &format!("( {x:.3} {y:.3} {z:.3} 0 0 ) ");
+                }
+                text += ")\n";
+            }
+            text + ")\n}\n}\n"
+        };
+        let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
+        text += &curve(&pipe.each_ref().map(|column| &column[..]));
+        text += &curve(&dome.each_ref().map(|column| &column[..]));
+        is_true(&format!("curves, turn {seed}"), &(text + "}\n"));
+    }
+}
+
+/// The faults that `judge` finds in the map of this name and text. It is not asked
+/// again about what `WORLD_RESULTS` holds.
+fn recorded(name: &str, text: &str, judge: impl FnOnce() -> Vec<String>) -> Vec<String> {
+    let faults = remembered(name, judge);
+    if let Some(folder) = std::env::var_os("WORLD_KEEP")
+        && !faults.is_empty()
+    {
+        let file = name.replace(|c: char| !c.is_ascii_alphanumeric(), "_") + ".map";
+        let path = Path::new(&folder).join(file);
+        std::fs::write(&path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    }
+    faults
+}
+
+fn remembered(name: &str, judge: impl FnOnce() -> Vec<String>) -> Vec<String> {
+    let Some(path) = std::env::var_os("WORLD_RESULTS") else {
+        let faults = judge();
+        eprintln!("{name}: {} faults", faults.len());
+        return faults;
+    };
+    let known = std::fs::read_to_string(&path).unwrap_or_default();
+    let head = format!("{name}: ");
+    let mut lines = known.lines().skip_while(|line| !line.starts_with(&head));
+    if lines.next().is_some() {
+        let faults = lines.take_while(|line| line.starts_with("    "));
+        return faults.map(|fault| fault.trim().to_owned()).collect();
+    }
+    let begun = std::time::Instant::now();
+    let faults = judge();
+    let seconds = begun.elapsed().as_secs();
+    let mut outcome = format!("{head}{} faults ({seconds} s)\n", faults.len());
+    for fault in &faults {
+        writeln!(outcome, "    {fault}").expect("a string grows");
+    }
+    eprint!("{outcome}");
+    let file = std::fs::File::options().create(true).append(true).open(&path);
+    let written = file.and_then(|mut file| file.write_all(outcome.as_bytes()));
+    written.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    faults
+}
+
+fn samples() -> Samples {
+    Samples { points: setting("WORLD_POINTS", 1_500), traces: setting("WORLD_TRACES", 800) }
+}
+
+#[test]
+fn worlds_that_nobody_draws_are_true() {
+    let count = setting("WORLD_WORLDS", 6);
+    let samples = samples();
+    let seed = setting("WORLD_SEED", 1) as u64;
+    let mut wrong = Vec::new();
+    for index in 0..count {
+        let kind = World::ALL[index % World::ALL.len()];
+        let mut random = Random::new(seed << 32 | index as u64);
+        let brushes = if count > 6 { [20, 60, 200][random.below(3)] } else { 24 };
+        let name = format!("{kind:?} {index} of seed {seed}, {brushes} brushes");
+        let text = kind.text(brushes, &mut random);
+        wrong.extend(recorded(&name, &text, || faults(&name, &text, samples, seed)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Maps of a folder, the smallest first: the chosen ones, or all that
+/// `WORLD_TURNS` asks for.
+fn maps_of(folder: &Path, chosen: &[&str]) -> Vec<PathBuf> {
+    let wanted = std::env::var("WORLD_MAP").unwrap_or_default();
+    let files = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut maps: Vec<PathBuf> = files.filter_map(|file| Some(file.ok()?.path())).collect();
+    maps.retain(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let few = setting("WORLD_TURNS", 0) > 0 || chosen.contains(&&*name);
+        name.ends_with(".map") && few && path.display().to_string().contains(&wanted)
+    });
+    maps.sort_by_key(|path| (path.metadata().map_or(0, |file| file.len()), path.clone()));
+    maps
+}
+
+/// Judges the maps of a folder as they are drawn, and `WORLD_TURNS` times turned
+/// and written with 2, 3, 6 and 9 decimals in turn.
+fn turned_maps_are_true(folder: &Path, chosen: &[&str]) {
+    let turns = setting("WORLD_TURNS", 0);
+    let seed = setting("WORLD_SEED", 1) as u64;
+    let maps = maps_of(folder, chosen);
+    let mut wrong = Vec::new();
+    // The first round is as they are drawn, but not after every push: other tests
+    // judge those.
+    for round in usize::from(turns == 0)..=turns.max(1) {
+        for path in &maps {
+            let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            let drawn = String::from_utf8_lossy(&bytes);
+            let map = path.file_name().unwrap_or_default().to_string_lossy();
+            let number = map.bytes().map(usize::from).sum::<usize>();
+            let (name, text) = match round.checked_sub(1) {
+                None => (format!("{map} as drawn"), drawn.into_owned()),
+                Some(index) => {
+                    // Twelve turns are each of them with each.
+                    let places = [2, 3, 6, 9][(number + index) % 4];
+                    let doubled = Faces::Doubled(0.003);
+                    let faces = [Faces::Once, Faces::Triangles, doubled][(number + index) % 3];
+                    let entities = map_text::parse(&drawn).expect("it is a map");
+                    let turn =
+                        Turn::any(&mut Random::new(seed << 32 | (number << 8 | index) as u64));
+                    let name =
+                        format!("{map}, turn {index} of seed {seed}, {places} decimals, {faces:?}");
+                    (name, rotated(&entities, &turn, places, faces))
+                }
+            };
+            wrong.extend(recorded(&name, &text, || faults(&name, &text, samples(), seed)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn id_software_s_maps_are_true_however_they_are_turned() {
+    if let Some(folder) = shared("maps/id-gpl") {
+        turned_maps_are_true(&folder, &["dm4.map"]);
+    }
+}
+
+#[test]
+fn libre_quake_s_maps_are_true_however_they_are_turned() {
+    if let Some(folder) = shared("maps/librequake") {
+        turned_maps_are_true(&folder, &["lqdm13.map"]);
+    }
+}
+
+#[test]
+fn ericw_s_test_maps_are_true_however_they_are_turned() {
+    if let Some(folder) = shared("maps/ericw-tools") {
+        let chosen = ["q1_detail_wall.map", "q1_hull1_content_types.map", "q1_rocks.map"];
+        turned_maps_are_true(&folder, &chosen);
+    }
+}
