@@ -6,8 +6,8 @@
 use std::time::{Duration, Instant};
 
 use client_bot::client::{ClientEvent, Connector, Trust};
-use proto::control::{MapHash, PlayerName};
-use sim::Command;
+use obsp_proto::control::{MapHash, PlayerName};
+use obsp_sim::Command;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {

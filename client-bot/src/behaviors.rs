@@ -12,7 +12,7 @@ mod wander;
 use clap::ValueEnum;
 use glam::DVec3;
 use maps::World;
-use sim::{Command, EntityState, PlayerMotion};
+use obsp_sim::{Command, EntityState, PlayerMotion};
 
 pub use drive::Drive;
 pub use fight::Fight;
@@ -86,7 +86,7 @@ mod tests {
     use std::sync::Arc;
 
     use glam::{DQuat, Vec3};
-    use sim::{EntityId, Kind, ModelId, Posture, Walker};
+    use obsp_sim::{EntityId, Kind, ModelId, Posture, Walker};
 
     use super::*;
 

@@ -33,12 +33,12 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use glam::DVec3;
-use proto::client::{Event, Session, SnapshotReceived};
-use proto::control::{ChatLine, ClosingReason, MatchEvent, RefusalReason, Ticket};
-use proto::snapshot::AuthoritativeMotion;
-use proto::{Tick, Time};
+use obsp_proto::client::{Event, Session, SnapshotReceived};
+use obsp_proto::control::{ChatLine, ClosingReason, MatchEvent, RefusalReason, Ticket};
+use obsp_proto::snapshot::AuthoritativeMotion;
+use obsp_proto::{Tick, Time};
+use obsp_sim::{Command, EntityId, EntityState, PlayerMotion};
 use quinn::{Connection, ConnectionError, ReadError, RecvStream, SendStream, VarInt};
-use sim::{Command, EntityId, EntityState, PlayerMotion};
 use thiserror::Error;
 use tokio::time::{Sleep, timeout};
 
@@ -46,9 +46,9 @@ pub use backoff::Backoff;
 pub use connector::{ConnectError, Connector, Credentials, JoinError};
 use map_fetch::PendingMap;
 pub use map_store::{LoadedMap, MapError, MapStore};
+pub use obsp_proto::client::Observed;
 pub use playout::{Playout, interpolate};
 pub use prediction::{Prediction, PredictionError, PredictionStats};
-pub use proto::client::Observed;
 pub use trust::{Authority, Trust, TrustError};
 use view::ViewSmoothing;
 pub use view::smoothed_jump;
@@ -147,7 +147,7 @@ pub enum Disconnected {
     Connection(#[from] ConnectionError),
     /// The server broke the protocol, or this client misreads it.
     #[error("the server broke the protocol: {0}")]
-    Protocol(#[from] proto::ProtocolError),
+    Protocol(#[from] obsp_proto::ProtocolError),
 }
 
 impl Disconnected {
@@ -458,7 +458,7 @@ impl Client {
     }
 
     /// Closes the connection with the error's code if the server broke the protocol.
-    fn checked<T>(&self, result: Result<T, proto::ProtocolError>) -> Result<T, Disconnected> {
+    fn checked<T>(&self, result: Result<T, obsp_proto::ProtocolError>) -> Result<T, Disconnected> {
         result.map_err(|error| {
             self.connection.close(VarInt::from_u32(error.code()), error.to_string().as_bytes());
             error.into()

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Parser;
-use proto::token::{JoinKey, JoinKeySyntax};
-use proto::{Fingerprint, parse_duration};
+use obsp_proto::token::{JoinKey, JoinKeySyntax};
+use obsp_proto::{Fingerprint, parse_duration};
 
 use crate::behaviors::BehaviorChoice;
 use crate::client::{Authority, Trust};

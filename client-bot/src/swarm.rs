@@ -24,8 +24,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use proto::control::PlayerName;
-use proto::token::JoinKey;
+use obsp_proto::control::PlayerName;
+use obsp_proto::token::JoinKey;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 

@@ -2,7 +2,7 @@
 //! entities, compared with sending every entity whole; and in a real match of 32 players
 //! and 500 bodies on the arena, at rest and in a fight.
 //!
-//! `cargo bench -p proto`; with `-- priors` it prints the table of initial probabilities
+//! `cargo bench -p obsp-proto`; with `-- priors` it prints the table of initial probabilities
 //! that fits the fight, in 256ths.
 
 #[path = "snapshots/arena.rs"]
@@ -19,14 +19,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arena::Moment;
-use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
-use proto::control::{MapHash, MapName, PlayerName};
-use proto::quantise::{Quantised, Quantiser, WorldBounds};
-use proto::server::{OwnPlayer, Session, Terms};
-use proto::snapshot::Lead;
-use proto::{Tick, Time, client};
+use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
+use obsp_proto::control::{MapHash, MapName, PlayerName};
+use obsp_proto::quantise::{Quantised, Quantiser, WorldBounds};
+use obsp_proto::server::{OwnPlayer, Session, Terms};
+use obsp_proto::snapshot::Lead;
+use obsp_proto::{Tick, Time, client};
+use obsp_sim::{Command, EntityId};
 use scene::Scene;
-use sim::{Command, EntityId};
 
 const CLIENTS: usize = 32;
 const TICKS: usize = 600;
@@ -159,7 +159,7 @@ fn measure(moments: &[Moment], acknowledge: bool) -> Cost {
 
 /// Age, in ticks, of the oldest state at a client that is no longer true.
 fn staleness(client: &client::Session, state: &Quantised) -> usize {
-    let age = |entity: sim::EntityState| {
+    let age = |entity: obsp_sim::EntityState| {
         let slot = entity.id.slot;
         let (observed, _) = client.history(entity.id).last()?;
         let differs = client.quantised(slot) != state.entity(slot.into());

@@ -34,7 +34,7 @@ pub mod token;
 pub use duration::parse_duration;
 pub use error::{DatagramError, ProtocolError};
 pub use fingerprint::{Fingerprint, FingerprintSyntax};
-pub use sim::MAX_ENTITIES;
+pub use obsp_sim::MAX_ENTITIES;
 pub use time::{Tick, Time};
 
 /// The version of the protocol, which both ends must share; any change to `PROTOCOL.md`

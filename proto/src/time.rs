@@ -56,7 +56,7 @@ impl Sub for Time {
 pub struct Tick(pub u32);
 
 impl Tick {
-    /// The tick with this number of the simulation ([`sim::State::tick`]); `None` beyond
+    /// The tick with this number of the simulation ([`obsp_sim::State::tick`]); `None` beyond
     /// 32 bits.
     pub fn from_simulation(tick: u64) -> Option<Self> {
         u32::try_from(tick).ok().map(Self)

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use maps::model::shipped;
-use sim::audit::Audit;
+use obsp_sim::audit::Audit;
 use tokio::runtime::Builder;
 use tracing::error;
 

@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn a_hundred_thousand_operations_agree_with_a_model() {
         let seed = 17;
-        let mut random = sim::Random::new(seed);
+        let mut random = obsp_sim::Random::new(seed);
         let bans = Bans::read(Vec::new(), None).unwrap();
         let subjects = ["10.0.0.0/8", "10.1.0.0/16", "10.1.2.3", "player:1", "player:2", "::1"];
         let strangers =

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use proto::control::{ChatLine, ClosingReason, PlayerName, Reason, Ticket};
+use obsp_proto::control::{ChatLine, ClosingReason, PlayerName, Reason, Ticket};
 use serde::Serialize;
 use tokio::sync::watch;
 

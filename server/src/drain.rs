@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::Time;
-use proto::control::{ChatLine, MatchEvent, RoundPhase};
+use obsp_proto::Time;
+use obsp_proto::control::{ChatLine, MatchEvent, RoundPhase};
 use tokio::time::sleep;
 use tracing::info;
 

@@ -68,7 +68,7 @@ pub enum StartError {
         /// Which map.
         map: String,
         /// What is missing.
-        source: sim::SetupError,
+        source: obsp_sim::SetupError,
     },
     /// The map is too large to be put on the wire.
     #[error("map {map}: {source}")]
@@ -76,13 +76,13 @@ pub enum StartError {
         /// Which map.
         map: String,
         /// How large it is.
-        source: proto::quantise::BoundsError,
+        source: obsp_proto::quantise::BoundsError,
     },
     /// More entities than the wire can name.
     #[error(
         "{props} props and {players} players are more than the {} entities a match may have; \
          ask for fewer with --objects or --max-players",
-        proto::MAX_ENTITIES
+        obsp_proto::MAX_ENTITIES
     )]
     TooManyEntities {
         /// How many props the match begins with.
@@ -208,7 +208,7 @@ pub enum RunError {
     Outlived,
     /// The match cannot be put on the wire.
     #[error("the match cannot be sent: {0}")]
-    Quantise(#[from] proto::quantise::QuantiseError),
+    Quantise(#[from] obsp_proto::quantise::QuantiseError),
     /// The recording could not be written to its end.
     #[error(transparent)]
     Recording(#[from] RecordingError),

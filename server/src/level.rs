@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use proto::control::{MapHash, MapName, MatchEvent};
-use proto::map_transfer::announce;
-use proto::quantise::WorldBounds;
-use proto::server::Terms;
-use proto::{MAX_ENTITIES, Tick};
-use sim::World;
+use obsp_proto::control::{MapHash, MapName, MatchEvent};
+use obsp_proto::map_transfer::announce;
+use obsp_proto::quantise::WorldBounds;
+use obsp_proto::server::Terms;
+use obsp_proto::{MAX_ENTITIES, Tick};
+use obsp_sim::World;
 use tokio::sync::broadcast;
 
 use crate::error::StartError;
@@ -56,7 +56,7 @@ pub(crate) struct Level {
 pub(crate) struct Prepared {
     pub(crate) level: Arc<Level>,
     pub(crate) world: World,
-    pub(crate) config: sim::Config,
+    pub(crate) config: obsp_sim::Config,
     /// Props that the world begins with.
     pub(crate) props: usize,
 }
@@ -127,7 +127,7 @@ impl LevelMaker {
         let bounds = WorldBounds::covering(bounds.min, bounds.max)
             .map_err(|source| StartError::Bounds { map: name.clone(), source })?;
         let players = self.max_players;
-        let config = sim::Config {
+        let config = obsp_sim::Config {
             tick_rate: self.tick_rate,
             // Rounds on one map are not all alike.
             seed: self.seed.wrapping_add(number),
@@ -151,8 +151,8 @@ impl LevelMaker {
             return Err(StartError::TooManyEntities { props, players });
         }
         let rate = |rate: u32| u16::try_from(rate).ok().and_then(NonZeroU16::new);
-        let tick_rate =
-            rate(self.tick_rate).ok_or_else(|| setup(sim::SetupError::TickRate(self.tick_rate)))?;
+        let tick_rate = rate(self.tick_rate)
+            .ok_or_else(|| setup(obsp_sim::SetupError::TickRate(self.tick_rate)))?;
         let snapshots = self.snapshot_rate.unwrap_or(self.tick_rate);
         let snapshot_rate = rate(snapshots).filter(|rate| *rate <= tick_rate);
         let snapshot_rate =

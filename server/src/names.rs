@@ -1,7 +1,7 @@
 //! Names that nobody can take for another's: of two that look alike, the later one gets
 //! a number.
 
-use proto::control::{MAX_NAME_CHARS, PlayerName};
+use obsp_proto::control::{MAX_NAME_CHARS, PlayerName};
 use unicode_normalization::UnicodeNormalization;
 use unicode_security::confusable_detection::skeleton;
 

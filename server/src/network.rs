@@ -1,7 +1,7 @@
 //! The network thread's half of the server: one QUIC endpoint, one task per
 //! connection, and the waves in which a tick's news leave.
 //!
-//! A connection's task owns its `proto` session and nothing else is allowed
+//! A connection's task owns its `obsp_proto` session and nothing else is allowed
 //! to touch it: datagrams and stream bytes go in, commands go on to the tick
 //! thread through the player's [`Seat`](crate::seats::Seat), and each frame
 //! comes out as one datagram. Nothing is queued for a client whose path is
@@ -44,9 +44,9 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use proto::control::{MatchEvent, Reason};
-use proto::server::Terms;
-use proto::{Tick, Time};
+use obsp_proto::control::{MatchEvent, Reason};
+use obsp_proto::server::Terms;
+use obsp_proto::{Tick, Time};
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -72,7 +72,7 @@ pub(crate) use admission::{Admission, Shares};
 pub(crate) use away::{Away, expire};
 pub use certificate::CertificateError;
 pub(crate) use endpoint::{Limits, bind, connection_limit, open};
-pub use proto::Fingerprint;
+pub use obsp_proto::Fingerprint;
 pub(crate) use renewal::{Credentials, renew};
 pub(crate) use reset_key::default_state_dir;
 pub(crate) use waves::{Cadence, Waves};

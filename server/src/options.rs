@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
-use proto::parse_duration;
+use obsp_proto::parse_duration;
 
 mod addresses;
 mod admin;

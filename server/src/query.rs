@@ -6,7 +6,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::a2s::{self, PlayerInfo, Query, ServerInfo};
+use obsp_proto::a2s::{self, PlayerInfo, Query, ServerInfo};
 use ring::hmac;
 use ring::rand::SystemRandom;
 use tracing::debug;

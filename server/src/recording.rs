@@ -35,7 +35,9 @@ pub(crate) use status::Status;
 pub use writer::Writer;
 
 /// As what a player of `world` has joined.
-pub(crate) fn kind_in(world: &sim::World) -> impl Fn(sim::EntityId) -> sim::PlayerKind {
+pub(crate) fn kind_in(
+    world: &obsp_sim::World,
+) -> impl Fn(obsp_sim::EntityId) -> obsp_sim::PlayerKind {
     |id| world.player_kind(id).unwrap_or_default()
 }
 

@@ -51,7 +51,7 @@ pub enum ReplayError {
     },
     /// The map cannot carry the match.
     #[error("the match cannot be set up: {0}")]
-    Setup(#[from] sim::SetupError),
+    Setup(#[from] obsp_sim::SetupError),
 }
 
 /// Runs a recording again and compares all digests.
@@ -77,5 +77,5 @@ pub fn replay(options: &ReplayOptions) -> Result<Outcome, ReplayError> {
 }
 
 fn hex(hash: &[u8; 32]) -> String {
-    proto::control::MapHash(*hash).to_string()
+    obsp_proto::control::MapHash(*hash).to_string()
 }

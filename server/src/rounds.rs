@@ -16,8 +16,8 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use proto::Time;
-use proto::control::{ChatLine, MatchEvent, Reason, RoundPhase};
+use obsp_proto::Time;
+use obsp_proto::control::{ChatLine, MatchEvent, Reason, RoundPhase};
 use tokio::sync::mpsc;
 use tracing::{info, warn};
 

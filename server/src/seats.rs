@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::Duration;
 
-use proto::commands::CommandDatagram;
-use proto::control::MatchEvent;
-use proto::server::{CommandSource, JitterBuffer, JitterStats};
-use proto::snapshot::AuthoritativeMotion;
-use proto::{Tick, Time};
-use sim::{Buttons, Command, EntityId, JoinError, PlayerKind, Vitals, World};
+use obsp_proto::commands::CommandDatagram;
+use obsp_proto::control::MatchEvent;
+use obsp_proto::server::{CommandSource, JitterBuffer, JitterStats};
+use obsp_proto::snapshot::AuthoritativeMotion;
+use obsp_proto::{Tick, Time};
+use obsp_sim::{Buttons, Command, EntityId, JoinError, PlayerKind, Vitals, World};
 use tokio::sync::oneshot;
 
 use crate::level::Level;

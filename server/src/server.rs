@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use proto::control::{MapHash, MapName};
-use proto::token::JoinKey;
+use obsp_proto::control::{MapHash, MapName};
+use obsp_proto::token::JoinKey;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
@@ -435,7 +435,7 @@ impl Recordings {
 pub(crate) fn read_join_key(path: &Path) -> Result<JoinKey, StartError> {
     let wrong = |reason: String| StartError::JoinKey { path: path.to_owned(), reason };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    text.parse().map_err(|error: proto::token::JoinKeySyntax| wrong(error.to_string()))
+    text.parse().map_err(|error: obsp_proto::token::JoinKeySyntax| wrong(error.to_string()))
 }
 
 /// What the network thread does: players, pages and the status line.

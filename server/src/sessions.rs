@@ -1,8 +1,8 @@
 use dashmap::DashMap;
 use dashmap::try_result::TryResult;
-use proto::control::{MatchEvent, PlayerName};
-use proto::snapshot::Lead;
-use sim::{EntityId, Vitals};
+use obsp_proto::control::{MatchEvent, PlayerName};
+use obsp_proto::snapshot::Lead;
+use obsp_sim::{EntityId, Vitals};
 
 /// Who plays: what the tick thread and the tasks of the connections have to
 /// tell one another about each player.

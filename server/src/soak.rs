@@ -3,7 +3,7 @@
 //!
 //! [`Script`] is what a player does; [`soak`] sets up the match, feeds it the
 //! scripts' commands, times each tick by itself and has what comes out judged:
-//! overlaps and ways through things by [`sim::audit`], players who cannot get
+//! overlaps and ways through things by [`obsp_sim::audit`], players who cannot get
 //! away by [`StuckWatch`], bodies that get out of the map by [`Outside`]. The [`Report`] has every figure; a [`Dump`] writes
 //! down where everything was, so that anybody can judge for themselves.
 

@@ -34,8 +34,8 @@ use metrics_exporter_prometheus::{
     BuildError, Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder,
 };
 
-use proto::server::JitterStats;
-use sim::{Counters, State};
+use obsp_proto::server::JitterStats;
+use obsp_sim::{Counters, State};
 
 use crate::recording;
 use crate::spans::Spans;
@@ -213,7 +213,7 @@ mod tests {
     use std::sync::mpsc;
     use std::time::Duration;
 
-    use proto::control::Reason;
+    use obsp_proto::control::Reason;
 
     use super::*;
     use crate::test_match;

@@ -3,11 +3,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
-use proto::control::MatchEvent;
-use proto::server::{JitterStats, OwnPlayer};
-use proto::snapshot::{AuthoritativeMotion, Lead};
-use proto::{Tick, Time};
-use sim::{Command, Contact, Counters, EntityId, State, World};
+use obsp_proto::control::MatchEvent;
+use obsp_proto::server::{JitterStats, OwnPlayer};
+use obsp_proto::snapshot::{AuthoritativeMotion, Lead};
+use obsp_proto::{Tick, Time};
+use obsp_sim::{Command, Contact, Counters, EntityId, State, World};
 use tokio::sync::{broadcast, watch};
 
 use crate::error::RunError;
@@ -29,7 +29,7 @@ pub(crate) struct Frame {
     /// How each player moves, and whether that must surprise their client.
     answers: Vec<(EntityId, AuthoritativeMotion, bool)>,
     /// What happened in the tick; most often nothing, and then it costs nothing.
-    pub(crate) happened: Box<[sim::Event]>,
+    pub(crate) happened: Box<[obsp_sim::Event]>,
     /// Where props touched something, if anybody wants to know.
     pub(crate) contacts: Option<Box<[Contact]>>,
     /// What the simulation has counted.
@@ -267,8 +267,8 @@ impl Match {
 
     /// What everybody is told of the tick that was just simulated.
     fn news(&mut self, tick: Tick) -> Vec<MatchEvent> {
-        let died = |event: &sim::Event| match *event {
-            sim::Event::Died { player, by } => Some(MatchEvent::Died { player, by }),
+        let died = |event: &obsp_sim::Event| match *event {
+            obsp_sim::Event::Died { player, by } => Some(MatchEvent::Died { player, by }),
             _ => None,
         };
         let mut news: Vec<_> = self.world.events().iter().filter_map(died).collect();

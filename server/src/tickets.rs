@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use proto::control::Ticket;
+use obsp_proto::control::Ticket;
 use ring::rand::{SecureRandom, SystemRandom};
 
 /// Tickets of players: those who are connected, and those who are away with what they
@@ -124,7 +124,7 @@ impl<A, C> Tickets<A, C> {
 
 #[cfg(test)]
 mod tests {
-    use sim::Random;
+    use obsp_sim::Random;
 
     use super::*;
 

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, value_parser};
-use proto::control::PlayerName;
-use proto::parse_duration;
-use proto::token::{JoinKey, TokenClaims, TokenError};
+use obsp_proto::control::PlayerName;
+use obsp_proto::parse_duration;
+use obsp_proto::token::{JoinKey, TokenClaims, TokenError};
 use thiserror::Error;
 
 use crate::error::StartError;
@@ -69,7 +69,7 @@ pub enum TokenCommandError {
     },
     /// The name is not fit to be shown.
     #[error("--name: {0}")]
-    Name(#[from] proto::control::NameError),
+    Name(#[from] obsp_proto::control::NameError),
     /// The token cannot be made.
     #[error(transparent)]
     Token(#[from] TokenError),

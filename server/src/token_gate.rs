@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use proto::token::{JoinKey, OpenedToken, TokenClaims, TokenError};
+use obsp_proto::token::{JoinKey, OpenedToken, TokenClaims, TokenError};
 use thiserror::Error;
 
 /// Farthest in the future that a token may end, in seconds: a token is for one
@@ -95,8 +95,8 @@ impl TokenGate {
 mod tests {
     use std::collections::BTreeMap;
 
-    use proto::control::PlayerName;
-    use sim::Random;
+    use obsp_proto::control::PlayerName;
+    use obsp_sim::Random;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 use std::num::NonZeroU16;
 use std::time::Duration;
 
-use proto::Tick;
+use obsp_proto::Tick;
 
 /// Parts of a tick that a view's age is told in.
 const PARTS: f64 = 16.0;

@@ -15,8 +15,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use obsp_sim::{Config, World};
 use server::Bookkeeping;
-use sim::{Config, World};
 use tests::harness::{Random, Wanderer, own_map};
 
 const PLAYERS: u16 = 32;

@@ -8,8 +8,8 @@ use client_bot::Client;
 use client_bot::behaviors::BehaviorChoice;
 use client_bot::client::{Authority, Connector, Disconnected, JoinError, Trust};
 use client_bot::swarm::Swarm;
-use proto::PROTOCOL_VERSION;
-use proto::control::{
+use obsp_proto::PROTOCOL_VERSION;
+use obsp_proto::control::{
     ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MatchEvent, PlayerName,
     RefusalReason, ServerMessage, decode_server_message, encode_client_message,
 };

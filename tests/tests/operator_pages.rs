@@ -134,7 +134,7 @@ async fn a_server_tells_who_it_is_and_that_it_is_ready() {
     assert_eq!(info["host"], serde_json::Value::Null);
     assert_eq!(info["certificate_sha256"], running.certificate_sha256().to_string());
     assert_eq!(info["self_signed"], true);
-    assert_eq!(info["protocol"], proto::PROTOCOL_VERSION);
+    assert_eq!(info["protocol"], obsp_proto::PROTOCOL_VERSION);
 
     let page = loop {
         let page = get(address, "/metrics").await.body;
@@ -199,7 +199,7 @@ async fn a_page_finds_all_that_it_asks_for() {
 
     assert_eq!(json("/effects/0").await, serde_json::json!([]));
     let stages = json("/cascade").await["stages"].as_array().unwrap().len();
-    assert_eq!(stages, sim::Stage::COUNT);
+    assert_eq!(stages, obsp_sim::Stage::COUNT);
     assert!(json("/contacts").await["points"].is_array());
     assert_eq!(json("/onion/60").await["sizes"][0], "point");
     for path in ["/onion/inf", "/onion/high", "/effects/-1"] {

@@ -83,7 +83,7 @@ fn the_first_tick_that_differs_is_named() {
         if number == 41 {
             let player = header_player(&file);
             tick.commands.retain(|(id, _)| *id != player);
-            let command = sim::Command { forward: -127, right: 127, ..Default::default() };
+            let command = obsp_sim::Command { forward: -127, right: 127, ..Default::default() };
             tick.commands.push((player, command));
         }
         writer.tick(&tick).expect("a file");
@@ -97,16 +97,16 @@ fn the_first_tick_that_differs_is_named() {
 }
 
 /// The first player who joined.
-fn header_player(file: &Path) -> sim::EntityId {
+fn header_player(file: &Path) -> obsp_sim::EntityId {
     let mut reader = Reader::open(file).expect("a recording");
     reader.next_tick().expect("a tick").expect("a tick").joined[0].0
 }
 
 #[test]
 fn a_recorder_tells_who_comes_and_goes() {
-    let id = |slot| sim::EntityId { slot, generation: 0 };
-    let idle = sim::Command::default();
-    let kind = |_| sim::PlayerKind::Hovertank;
+    let id = |slot| obsp_sim::EntityId { slot, generation: 0 };
+    let idle = obsp_sim::Command::default();
+    let kind = |_| obsp_sim::PlayerKind::Hovertank;
     let mut recorder = Recorder::new();
     assert_eq!(recorder.tick(&[(id(1), idle)], kind, None).joined, [(id(1), kind(id(1)))]);
     let next = recorder.tick(&[(id(2), idle)], kind, None);

@@ -9,8 +9,8 @@ use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use client_bot::client::{Client, ClientEvent, Connector, Disconnected, Trust};
-use proto::control::{ClosingReason, MapHash, PlayerName};
-use sim::Command;
+use obsp_proto::control::{ClosingReason, MapHash, PlayerName};
+use obsp_sim::Command;
 use tests::harness::pages::{get, metric};
 use tests::harness::{ServerProcess, own_map, program};
 use tokio::time::timeout;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 use maps::model::shipped;
-use sim::{Buttons, Command, Config, EntityId, EntityState, Kind, Posture, World};
+use obsp_sim::{Buttons, Command, Config, EntityId, EntityState, Kind, Posture, World};
 use tests::harness::Drawing;
 
 const TICK_RATE: u32 = 60;

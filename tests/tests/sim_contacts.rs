@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use glam::{DVec3, IVec3};
 use maps::model::shipped;
-use sim::query::{At, ContactSearch, Contacts, Manifold, Thing, Touched, Touching};
-use sim::{ModelId, Stage, Stages};
+use obsp_sim::query::{At, ContactSearch, Contacts, Manifold, Thing, Touched, Touching};
+use obsp_sim::{ModelId, Stage, Stages};
 use tests::harness::near::{Figure, direction, touching_distance, turn};
 use tests::harness::{Drawing, Random, setting};
 

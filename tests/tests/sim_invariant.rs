@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use maps::model::shipped;
-use sim::{Buttons, Config, Kind, World};
+use obsp_sim::{Buttons, Config, Kind, World};
 use tests::harness::{Random, Wanderer, compile, crowd_shapes, foreign_map, own_map, placed};
 use tests::oracle::bodies::{Audit, Overlap, Placed};
 use tests::oracle::map_text;
@@ -40,7 +40,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
 
     let mut random = Random::new(seed);
     let start = world.state();
-    let props = |state: &sim::State| {
+    let props = |state: &obsp_sim::State| {
         state.entities.iter().filter(|e| matches!(e.kind, Kind::Prop { .. })).count()
     };
     // A map may be too small for the last few of those that are scattered.

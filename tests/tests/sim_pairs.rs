@@ -5,8 +5,8 @@
 //! million; without the variable it is a sample.
 
 use glam::DVec3;
-use sim::query::{At, MARGIN, are_clear, separation};
-use sim::{Stage, Stages};
+use obsp_sim::query::{At, MARGIN, are_clear, separation};
+use obsp_sim::{Stage, Stages};
 use tests::harness::Random;
 use tests::harness::near::{Figure, direction, touching_distance, turn};
 use tests::oracle::bodies::interpenetrate;

@@ -11,8 +11,8 @@
 //! more; `SIM_PAIRS_SEED` makes them others.
 
 use glam::{DQuat, DVec3};
-use sim::query::{MARGIN, Passing, Way, passing, separation};
-use sim::{Resolution, Stages};
+use obsp_sim::query::{MARGIN, Passing, Way, passing, separation};
+use obsp_sim::{Resolution, Stages};
 use tests::harness::near::{Figure, direction, touching_distance, turn};
 use tests::harness::{Random, setting};
 use tests::oracle::bodies::interpenetrate;

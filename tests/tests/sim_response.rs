@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use maps::model::{EVERYDAY, shipped};
-use sim::{Config, EntityState, Kind, World};
+use obsp_sim::{Config, EntityState, Kind, World};
 use tests::harness::{Drawing, Random, crowd_shapes, placed};
 use tests::oracle::bodies::{Audit, Placed};
 use tests::oracle::map_text;
@@ -219,7 +219,7 @@ fn nothing_trembles_before_it_sleeps() {
         // The very tick at which somebody wakes them, all are awake again.
         let mut world = start(&drawing);
         let player = world.join().expect("there is room");
-        let rocket = sim::Command { buttons: sim::Buttons::ROCKET, ..Default::default() };
+        let rocket = obsp_sim::Command { buttons: obsp_sim::Buttons::ROCKET, ..Default::default() };
         for _ in 0..TICK_RATE {
             world.step(&[(player, rocket)]);
         }
@@ -245,10 +245,13 @@ fn nothing_trembles_before_it_sleeps() {
 #[test]
 fn sleepers_wake_by_touch_by_blast_and_when_their_support_leaves() {
     let pile = |z: f64| Drawing::floor().spawn([-300, 0, 1]).prop("crate", [0.0, 0.0, z], 0.0);
-    let forward = sim::Command { forward: 127, ..Default::default() };
+    let forward = obsp_sim::Command { forward: 127, ..Default::default() };
     // At the floor before the crate: eight degrees down.
-    let rocket =
-        sim::Command { buttons: sim::Buttons::ROCKET, pitch: -1_500, ..Default::default() };
+    let rocket = obsp_sim::Command {
+        buttons: obsp_sim::Buttons::ROCKET,
+        pitch: -1_500,
+        ..Default::default()
+    };
     for (what, command, ticks) in [("touch", forward, 80), ("blast", rocket, 40)] {
         let mut world = start(&pile(17.0));
         let player = world.join().expect("there is room");
@@ -287,8 +290,8 @@ fn sleepers_wake_by_touch_by_blast_and_when_their_support_leaves() {
 #[test]
 fn flatness_tells_a_tilt() {
     let tilted = EntityState {
-        id: sim::EntityId { slot: 0, generation: 0 },
-        kind: Kind::Prop { model: sim::ModelId(0) },
+        id: obsp_sim::EntityId { slot: 0, generation: 0 },
+        kind: Kind::Prop { model: obsp_sim::ModelId(0) },
         position: DVec3::ZERO,
         orientation: DQuat::from_rotation_x(0.05),
         velocity: DVec3::ZERO,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use maps::model::shipped;
-use sim::{Buttons, Clock, Command, Config, Counters, EntityId, Stage, Stages, World};
+use obsp_sim::{Buttons, Clock, Command, Config, Counters, EntityId, Stage, Stages, World};
 use tests::harness::{Random, compile, own_map};
 
 const TICKS: u64 = 90;

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use client_bot::Client;
 use client_bot::client::{ClientEvent, Connector, Trust};
-use proto::Tick;
-use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
-use proto::control::{ClientHello, ClientMessage, MapHash, PlayerName, encode_client_message};
-use sim::Command;
+use obsp_proto::Tick;
+use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
+use obsp_proto::control::{ClientHello, ClientMessage, MapHash, PlayerName, encode_client_message};
+use obsp_sim::Command;
 use tests::harness::{self, Random, ServerProcess, pages};
 use tokio::time::timeout;
 

@@ -1,7 +1,7 @@
 //! Driving a hovertank.
 
 use glam::{DVec2, DVec3};
-use sim::{Buttons, Command, EntityState, Kind, ModelId, Random};
+use obsp_sim::{Buttons, Command, EntityState, Kind, ModelId, Random};
 
 use super::{Perception, heading};
 
@@ -182,7 +182,7 @@ fn elevation(offset: DVec3) -> i16 {
 mod tests {
     use std::sync::Arc;
 
-    use sim::{Config, Event, PlayerKind, World};
+    use obsp_sim::{Config, Event, PlayerKind, World};
 
     use super::*;
     use crate::behaviors::NavGraph;

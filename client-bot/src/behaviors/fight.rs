@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use maps::{Trace, World};
-use sim::{Buttons, Command, EntityState, Posture, Random};
+use obsp_sim::{Buttons, Command, EntityState, Posture, Random};
 
 use super::path_follower::PathFollower;
 use super::{Behavior, Perception, heading};
@@ -42,7 +42,7 @@ pub struct Fight {
     yaw: u16,
     strafe: i8,
     /// The opponent found by the last search.
-    opponent: Option<sim::EntityId>,
+    opponent: Option<obsp_sim::EntityId>,
     path: PathFollower,
     jumped: bool,
     /// Position at the last check of progress.
@@ -70,7 +70,11 @@ impl Fight {
     }
 
     /// The nearest visible player.
-    fn find_opponent(&self, eyes: DVec3, perception: &Perception<'_>) -> Option<sim::EntityId> {
+    fn find_opponent(
+        &self,
+        eyes: DVec3,
+        perception: &Perception<'_>,
+    ) -> Option<obsp_sim::EntityId> {
         let visible = perception
             .others
             .iter()

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 use maps::{SizeId, Trace, World};
-use sim::{Command, PlayerMotion, Posture, Predictor, Random, Walker};
+use obsp_sim::{Command, PlayerMotion, Posture, Predictor, Random, Walker};
 
 /// Units between two neighbouring nodes.
 const STRIDE: f32 = 48.0;
@@ -220,7 +220,7 @@ impl Explorer<'_> {
         let (posture, rise) =
             if crouch { (Posture::Crouching, Vec3::ZERO) } else { (Posture::Standing, self.rise) };
         let walker = Walker { posture, grounded: true, ..Walker::default() };
-        let buttons = if crouch { sim::Buttons::CROUCH } else { sim::Buttons::default() };
+        let buttons = if crouch { obsp_sim::Buttons::CROUCH } else { obsp_sim::Buttons::default() };
         let command = Command { buttons, ..Command::default() };
         let start = PlayerMotion { position: position + rise, velocity: Vec3::ZERO, walker };
         let step = |motion| movement.step(motion, command, TICK, &mut [], &[]).motion;

@@ -5,7 +5,7 @@
 //! [`is_active`](PathFollower::is_active).
 
 use glam::DVec3;
-use sim::{Buttons, Command, Random};
+use obsp_sim::{Buttons, Command, Random};
 
 use super::heading;
 use super::nav_graph::{NavGraph, Waypoint};

@@ -1,7 +1,7 @@
 //! Wandering about on foot.
 
 use glam::DVec3;
-use sim::{Buttons, Command, EntityState, Kind, Random};
+use obsp_sim::{Buttons, Command, EntityState, Kind, Random};
 
 use super::nav_graph::NavGraph;
 use super::path_follower::PathFollower;

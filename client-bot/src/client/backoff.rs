@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use sim::Random;
+use obsp_sim::Random;
 
 /// The first wait: a server that merely restarts is back that soon.
 const FIRST: Duration = Duration::from_millis(250);

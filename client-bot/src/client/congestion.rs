@@ -53,7 +53,7 @@ impl ControllerFactory for ConstantWindow {
 
 #[cfg(test)]
 mod tests {
-    use proto::IDLE_TIMEOUT;
+    use obsp_proto::IDLE_TIMEOUT;
 
     use super::*;
 

@@ -7,9 +7,9 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::client::{Event, Session};
-use proto::control::{MapHash, PlayerName, RefusalReason, Ticket};
-use proto::{ALPN, HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, Time};
+use obsp_proto::client::{Event, Session};
+use obsp_proto::control::{MapHash, PlayerName, RefusalReason, Ticket};
+use obsp_proto::{ALPN, HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, Time};
 use quinn::crypto::rustls::{NoInitialCipherSuite, QuicClientConfig};
 use quinn::{
     AckFrequencyConfig, ClientConfig, ConnectionError, Endpoint, IdleTimeout, TransportConfig,
@@ -124,7 +124,7 @@ pub enum JoinError {
     NoHello,
     /// The server broke the protocol, or this client misreads it.
     #[error("the server broke the protocol: {0}")]
-    Protocol(#[from] proto::ProtocolError),
+    Protocol(#[from] obsp_proto::ProtocolError),
     /// The map could not be loaded.
     #[error(transparent)]
     Map(#[from] MapError),

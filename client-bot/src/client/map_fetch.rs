@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::control::ServerHello;
-use proto::map_transfer::{MapReceiver, REQUEST};
+use obsp_proto::control::ServerHello;
+use obsp_proto::map_transfer::{MapReceiver, REQUEST};
 use quinn::Connection;
 use tokio::time::timeout;
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use maps::World;
-use proto::control::{MapHash, MapName};
-use proto::map_transfer::TransferError;
-use sim::{Predictor, SetupError};
+use obsp_proto::control::{MapHash, MapName};
+use obsp_proto::map_transfer::TransferError;
+use obsp_sim::{Predictor, SetupError};
 use thiserror::Error;
 use tokio::sync::Mutex;
 use tracing::debug;

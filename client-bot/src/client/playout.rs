@@ -3,9 +3,9 @@
 //! [`Playout::arrived`] for every snapshot, [`Playout::render_tick`] for every rendered
 //! frame, and [`interpolate`] for every entity of that frame.
 
-use proto::Tick;
-use proto::Time;
-use sim::EntityState;
+use obsp_proto::Tick;
+use obsp_proto::Time;
+use obsp_sim::EntityState;
 
 /// Factor by which the remembered lateness decays with each snapshot: a half-life of
 /// some ten seconds at 60 Hz, so that the delay follows a connection that improves and
@@ -182,7 +182,7 @@ mod tests {
 
     use super::*;
     use glam::{DQuat, DVec3};
-    use sim::{EntityId, Kind, ModelId};
+    use obsp_sim::{EntityId, Kind, ModelId};
 
     fn at(ticks: f64) -> Time {
         Time::since_start(Duration::from_secs_f64(ticks / 60.0))

@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use glam::DVec3;
-use proto::Tick;
-use proto::client::{CommandSent, Observed};
-use proto::snapshot::AuthoritativeMotion;
-use sim::{Command, EntityState, PlayerMotion, Predicted};
+use obsp_proto::Tick;
+use obsp_proto::client::{CommandSent, Observed};
+use obsp_proto::snapshot::AuthoritativeMotion;
+use obsp_sim::{Command, EntityState, PlayerMotion, Predicted};
 
 use super::map_store::LoadedMap;
 use shoved_props::{ServerUpdate, ShovedProps};

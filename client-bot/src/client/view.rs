@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use glam::DVec3;
-use proto::Time;
+use obsp_proto::Time;
 
 /// How long a correction is spread: long enough to look like motion, short enough that
 /// the view is right again before the player acts on it.

@@ -3,8 +3,8 @@
 use glam::DVec3;
 use maps::World;
 use maps::geometry::Aabb;
+use obsp_sim::{Command, PlayerMotion, Posture};
 use serde::Serialize;
-use sim::{Command, PlayerMotion, Posture};
 
 /// Ticks between two checks whether a bot makes progress: a second at 60 Hz.
 const CHECK_INTERVAL: u64 = 60;
@@ -136,7 +136,7 @@ impl BotActivity {
 mod tests {
     use super::*;
     use glam::Vec3;
-    use sim::Walker;
+    use obsp_sim::Walker;
 
     fn at(x: f64) -> PlayerMotion {
         let position = Vec3::new(x as f32, 0.0, 0.0);

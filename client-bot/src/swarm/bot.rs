@@ -6,10 +6,10 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use proto::client::SnapshotReceived;
-use proto::control::{MapHash, MatchEvent, PlayerName, Ticket};
-use proto::token::{JoinKey, TokenClaims};
-use sim::{Buttons, Command, EntityState, Kind};
+use obsp_proto::client::SnapshotReceived;
+use obsp_proto::control::{MapHash, MatchEvent, PlayerName, Ticket};
+use obsp_proto::token::{JoinKey, TokenClaims};
+use obsp_sim::{Buttons, Command, EntityState, Kind};
 use tokio::sync::{OnceCell, watch};
 use tracing::{debug, info, warn};
 

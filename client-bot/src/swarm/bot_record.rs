@@ -6,9 +6,9 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use proto::Tick;
-use proto::control::PlayerName;
-use sim::EntityId;
+use obsp_proto::Tick;
+use obsp_proto::control::PlayerName;
+use obsp_sim::EntityId;
 
 use super::activity::ActivityRecorder;
 use super::histogram::Histogram;

@@ -358,8 +358,8 @@ fn failure(record: &BotRecord) -> Option<String> {
 mod tests {
     use std::time::Instant;
 
-    use proto::Tick;
-    use proto::control::PlayerName;
+    use obsp_proto::Tick;
+    use obsp_proto::control::PlayerName;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use proto::Tick;
+use obsp_proto::Tick;
 
 /// Relative drift between the clocks of two machines, by which the earliest arrival is
 /// moved towards later.

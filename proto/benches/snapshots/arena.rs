@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use proto::Tick;
-use proto::quantise::{Quantised, Quantiser};
-use proto::server::OwnPlayer;
-use proto::snapshot::AuthoritativeMotion;
-use sim::{Buttons, Command, Config, EntityId, World};
+use obsp_proto::Tick;
+use obsp_proto::quantise::{Quantised, Quantiser};
+use obsp_proto::server::OwnPlayer;
+use obsp_proto::snapshot::AuthoritativeMotion;
+use obsp_sim::{Buttons, Command, Config, EntityId, World};
 
 use crate::random::Random;
 

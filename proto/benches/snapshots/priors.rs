@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
 
-use proto::Tick;
-use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
-use proto::quantise::QuantisedEntity;
-use proto::range::{Coder, Decoder};
-use proto::server::OwnPlayer;
-use proto::snapshot::{
+use obsp_proto::Tick;
+use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
+use obsp_proto::quantise::QuantisedEntity;
+use obsp_proto::range::{Coder, Decoder};
+use obsp_proto::server::OwnPlayer;
+use obsp_proto::snapshot::{
     BaselineQuery, Header, Lead, PLAIN_BYTES, PRIORS, PROBABILITY_COUNT, SnapshotCodec,
 };
-use sim::Command;
+use obsp_sim::Command;
 
 use crate::arena::Moment;
 use crate::{LIMIT, bounds, join};
@@ -99,7 +99,7 @@ fn count(
         {
             let batch = CommandBatch::new(moment.state.tick(), vec![Command::default()]).unwrap();
             let datagram = CommandDatagram { acknowledgement, batch }.encode();
-            session.receive_datagram(proto::Time::ZERO, &datagram).unwrap();
+            session.receive_datagram(obsp_proto::Time::ZERO, &datagram).unwrap();
         }
     }
 }

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use proto::a2s::{self, PlayerInfo, Query};
+use obsp_proto::a2s::{self, PlayerInfo, Query};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Some(query) = Query::parse(bytes) {

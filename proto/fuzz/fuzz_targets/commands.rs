@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use proto::Tick;
-use proto::commands::CommandDatagram;
+use obsp_proto::Tick;
+use obsp_proto::commands::CommandDatagram;
 
 fuzz_target!(|bytes: &[u8]| {
     let near = Tick(100_000);

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use proto::control::{
+use obsp_proto::control::{
     Framer, decode_client_message, decode_server_message, encode_client_message,
     encode_server_message, hello_version,
 };

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use proto::map_transfer::MapReceiver;
+use obsp_proto::map_transfer::MapReceiver;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&cut, stream)) = bytes.split_first() else { return };

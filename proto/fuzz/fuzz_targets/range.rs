@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use proto::range::{Coder, Decoder, Encoder, Number};
+use obsp_proto::range::{Coder, Decoder, Encoder, Number};
 
 const PROBABILITIES: usize = 24;
 const NUMBER: Number = Number { at: 8, width: 16 };

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use proto::token::JoinKey;
+use obsp_proto::token::JoinKey;
 
 fuzz_target!(|bytes: &[u8]| {
     let key = JoinKey::from_bytes([7; 32]);

@@ -67,7 +67,7 @@ impl EventQueue {
 mod tests {
     use super::*;
     use crate::control::PlayerName;
-    use sim::{EntityId, Vitals};
+    use obsp_sim::{EntityId, Vitals};
 
     #[test]
     fn events_wait_for_their_tick_and_keep_their_order() {

@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn the_latest_values_stay_in_order_however_late_they_arrive() {
-        let body = QuantisedBody::Player { posture: sim::Posture::Standing, yaw: 0 };
+        let body = QuantisedBody::Player { posture: obsp_sim::Posture::Standing, yaw: 0 };
         let value = |generation| {
             let (position, velocity) = ([0; 3], [0; 3]);
             Some(QuantisedEntity { generation, position, velocity, asleep: false, body })

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use sim::{Buttons, Command};
+use obsp_sim::{Buttons, Command};
 
 use super::clock::Clock;
 use super::event_queue::EventQueue;
@@ -219,7 +219,7 @@ mod tests {
     use std::sync::Arc;
 
     use glam::{DQuat, DVec3};
-    use sim::{EntityId, EntityState, Kind, ModelId, State};
+    use obsp_sim::{EntityId, EntityState, Kind, ModelId, State};
 
     use crate::control::{MapHash, MapName, PlayerName};
     use crate::quantise::{Quantiser, WorldBounds};
@@ -278,7 +278,7 @@ mod tests {
             tamper(&mut self.client);
             let received = self.client.receive_datagram(Time::ZERO, &datagram).unwrap().unwrap();
             let now = self.client.next_command_at().unwrap();
-            if let Some(sent) = self.client.command(now, sim::Command::default(), None) {
+            if let Some(sent) = self.client.command(now, obsp_sim::Command::default(), None) {
                 self.server.receive_datagram(now, &sent.datagram).unwrap();
             }
             received.digest_agrees

@@ -1,7 +1,7 @@
 //! A client's end of one connection.
 
 use glam::DVec3;
-use sim::{Command, EntityId, EntityState};
+use obsp_sim::{Command, EntityId, EntityState};
 
 use super::joined::{CommandSent, Joined, SessionStats, SnapshotReceived};
 use crate::control::{

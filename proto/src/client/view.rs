@@ -1,7 +1,7 @@
 //! The world as a client knows it, slot by slot.
 
 use glam::DVec3;
-use sim::EntityState;
+use obsp_sim::EntityState;
 
 use super::history::History;
 use super::session::Observed;
@@ -96,7 +96,7 @@ impl View {
     /// The values of a slot while it had this generation, the oldest first.
     pub(super) fn history(
         &self,
-        id: sim::EntityId,
+        id: obsp_sim::EntityId,
         bounds: &WorldBounds,
     ) -> impl Iterator<Item = (Tick, EntityState)> {
         let values = self.slots.get(usize::from(id.slot)).map_or(&[][..], History::values);
@@ -109,7 +109,7 @@ impl View {
     /// The state of an entity at `tick` or before, and the first one after it.
     pub(super) fn states_around(
         &self,
-        id: sim::EntityId,
+        id: obsp_sim::EntityId,
         tick: Tick,
         bounds: &WorldBounds,
     ) -> Option<(Observed, Option<Observed>)> {

@@ -1,6 +1,6 @@
 //! Commands for consecutive ticks.
 
-use sim::Command;
+use obsp_sim::Command;
 
 use crate::Tick;
 

@@ -1,6 +1,6 @@
 //! The datagram that a client sends each tick.
 
-use sim::{Buttons, Command};
+use obsp_sim::{Buttons, Command};
 
 use super::{Acknowledgement, CommandBatch, MAX_COMMANDS};
 use crate::bits::{BitReader, BitWriter};

@@ -4,7 +4,7 @@ use bincode::de::Decoder;
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
-use sim::{EntityId, Vitals};
+use obsp_sim::{EntityId, Vitals};
 
 use super::{ChatLine, PlayerName};
 use crate::{MAX_ENTITIES, Tick};

@@ -7,7 +7,7 @@ use bincode::de::Decoder;
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
-use sim::EntityId;
+use obsp_sim::EntityId;
 
 use super::{ChatLine, MAX_FRAME, MapName, MatchEvent, PlayerName, Ticket, frame};
 use crate::quantise::WorldBounds;

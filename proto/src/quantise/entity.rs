@@ -1,7 +1,7 @@
 //! One entity in integers.
 
 use glam::{DQuat, DVec3};
-use sim::{EntityId, EntityState, Kind, ModelId, Posture};
+use obsp_sim::{EntityId, EntityState, Kind, ModelId, Posture};
 
 use super::{QuantisedOrientation, WorldBounds};
 

@@ -1,6 +1,6 @@
 //! Rounds the states of a match, and records which entities changed.
 
-use sim::State;
+use obsp_sim::State;
 
 use super::{QuantisedEntity, WorldBounds};
 use crate::{MAX_ENTITIES, Tick};

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sim::EntityId;
+use obsp_sim::EntityId;
 
 use super::motion_schedule::{MotionSchedule, OwnPlayer};
 use super::relevance::{self, Viewer};

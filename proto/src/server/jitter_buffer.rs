@@ -3,7 +3,7 @@
 use std::num::NonZeroU16;
 use std::time::Duration;
 
-use sim::{Buttons, Command};
+use obsp_sim::{Buttons, Command};
 
 use crate::snapshot::Lead;
 use crate::{Tick, Time};

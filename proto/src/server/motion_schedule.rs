@@ -72,7 +72,7 @@ impl MotionSchedule {
 mod tests {
     use super::*;
     use glam::{Quat, Vec3};
-    use sim::{PlayerMotion, Walker};
+    use obsp_sim::{PlayerMotion, Walker};
 
     /// A player who stands still is sent the state of a crate that they shoved until the
     /// client knows where it came to rest.

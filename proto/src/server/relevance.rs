@@ -97,7 +97,7 @@ fn interval_of(viewer: &Viewer, entity: &QuantisedEntity, speed: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sim::Posture;
+    use obsp_sim::Posture;
 
     const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
 

@@ -3,7 +3,7 @@
 use std::num::NonZeroU16;
 use std::sync::Arc;
 
-use sim::EntityId;
+use obsp_sim::EntityId;
 
 use super::baselines::Baselines;
 use super::motion_schedule::OwnPlayer;

@@ -1,7 +1,7 @@
 //! The authoritative motion of the client's own player, from which a client predicts.
 
 use glam::{Quat, Vec3};
-use sim::{Moving, PlayerMotion, Posture, Walker};
+use obsp_sim::{Moving, PlayerMotion, Posture, Walker};
 
 use crate::range::Coder;
 use crate::{DatagramError, SLOT_BITS, Tick};

@@ -1,6 +1,6 @@
 //! The digest by which client and server check that they agree.
 
-use sim::Posture;
+use obsp_sim::Posture;
 
 use crate::Tick;
 use crate::quantise::{QuantisedBody, QuantisedEntity};

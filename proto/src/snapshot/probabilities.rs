@@ -5,7 +5,7 @@ use crate::range::Number;
 
 /// Initial probabilities of the range coder in every snapshot, in 256ths: one for each kind
 /// of decision, as often as it was a 1 in a fight of 32 players among 500 props
-/// (`cargo bench -p proto -- priors`). `PROTOCOL.md` prints the same table.
+/// (`cargo bench -p obsp-proto -- priors`). `PROTOCOL.md` prints the same table.
 #[rustfmt::skip]
 pub const PRIORS: [u8; PROBABILITY_COUNT] = [
     254, 205, 128, 6, 128, 128, 128, 128, 128, 250, 250, 192, 128, 6, 128, 128,

@@ -1,6 +1,6 @@
 //! Codes one entity, whole or as its difference from a baseline.
 
-use sim::{ModelId, Posture};
+use obsp_sim::{ModelId, Posture};
 
 use super::SnapshotCodec;
 use super::probabilities::{
@@ -34,7 +34,7 @@ pub(super) const UNKNOWN_ENTITY: QuantisedEntity = QuantisedEntity {
     body: QuantisedBody::Player { posture: Posture::Standing, yaw: 0 },
 };
 
-/// Bits of a model's number, of which there are [`sim::MAX_MODELS`].
+/// Bits of a model's number, of which there are [`obsp_sim::MAX_MODELS`].
 const MODEL_BITS: u32 = 7;
 
 /// Ticks beyond which a velocity says nothing about the present position.

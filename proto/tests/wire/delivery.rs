@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use proto::control::{ChatLine, ClientMessage, MatchEvent, encode_client_message};
-use proto::server::Event;
-use proto::snapshot::{AuthoritativeMotion, MIN_SNAPSHOT};
-use proto::{IDLE_TIMEOUT, Tick, Time};
-use sim::{EntityId, Kind};
+use obsp_proto::control::{ChatLine, ClientMessage, MatchEvent, encode_client_message};
+use obsp_proto::server::Event;
+use obsp_proto::snapshot::{AuthoritativeMotion, MIN_SNAPSHOT};
+use obsp_proto::{IDLE_TIMEOUT, Tick, Time};
+use obsp_sim::{EntityId, Kind};
 
 use crate::link::Impairments;
 use crate::random::Random;
@@ -19,7 +19,7 @@ const LONGEST_HEADER: usize = 7;
 /// Greatest length of a motion, in bytes: 226 bits, and 429 for each of two bodies.
 const LONGEST_MOTION: usize = 136;
 
-/// The seeds of a test: `few`, or as many as `PROTO_SEEDS=1000 cargo test -p proto` says.
+/// The seeds of a test: `few`, or as many as `PROTO_SEEDS=1000 cargo test -p obsp-proto` says.
 pub(crate) fn seeds(few: u64) -> std::ops::Range<u64> {
     let asked = std::env::var("PROTO_SEEDS").ok().and_then(|seeds| seeds.parse().ok());
     0..asked.unwrap_or(few)
@@ -272,13 +272,13 @@ fn commands_arrive_in_time_on_a_bad_network() {
 fn silence_ends_both_sessions_and_not_earlier() {
     let mut game = Match::new(5, Scene::new(5, 2, 10), Impairments::GOOD);
     game.run(60);
-    let until = Time::since_start(Duration::from_secs(1)) + proto::IDLE_TIMEOUT;
+    let until = Time::since_start(Duration::from_secs(1)) + obsp_proto::IDLE_TIMEOUT;
     let late = until + Duration::from_millis(100);
     let early = Time::since_start(Duration::from_secs(10));
     assert_eq!((game.server.advance(early), game.client.advance(early)), (None, None));
     assert!(game.server.next_timeout().unwrap() > early);
-    assert_eq!(game.server.advance(late), Some(proto::server::Event::TimedOut));
-    assert_eq!(game.client.advance(late), Some(proto::client::Event::TimedOut));
+    assert_eq!(game.server.advance(late), Some(obsp_proto::server::Event::TimedOut));
+    assert_eq!(game.client.advance(late), Some(obsp_proto::client::Event::TimedOut));
     assert_eq!((game.server.advance(late), game.client.advance(late)), (None, None));
     assert!(game.server.is_over() && game.client.is_over());
     assert!(!game.server.stream_output().is_empty(), "the client is told");

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use proto::Time;
-use proto::snapshot::MIN_SNAPSHOT;
+use obsp_proto::Time;
+use obsp_proto::snapshot::MIN_SNAPSHOT;
 
 use crate::delivery::seeds;
 use crate::link::Impairments;
@@ -89,10 +89,10 @@ fn an_outage_longer_than_the_idle_timeout_ends_both_sessions() {
     game.run(60);
     game.cut(Duration::from_secs(60), true, true);
     game.run(60 * 9);
-    let early = Time::since_start(proto::IDLE_TIMEOUT);
+    let early = Time::since_start(obsp_proto::IDLE_TIMEOUT);
     let late = early + Duration::from_secs(2);
     assert_eq!((game.server.advance(early), game.client.advance(early)), (None, None));
-    assert_eq!(game.server.advance(late), Some(proto::server::Event::TimedOut));
-    assert_eq!(game.client.advance(late), Some(proto::client::Event::TimedOut));
+    assert_eq!(game.server.advance(late), Some(obsp_proto::server::Event::TimedOut));
+    assert_eq!(game.client.advance(late), Some(obsp_proto::client::Event::TimedOut));
     assert!(game.server.is_over() && game.client.is_over());
 }

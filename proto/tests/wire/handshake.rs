@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::control::{
+use obsp_proto::control::{
     ChatLine, ClosingReason, MapHash, MapName, MatchEvent, PlayerName, RefusalReason,
     ServerMessage, Ticket, decode_server_message, frame,
 };
-use proto::quantise::Quantiser;
-use proto::server::{OwnPlayer, Terms};
-use proto::{
+use obsp_proto::quantise::Quantiser;
+use obsp_proto::server::{OwnPlayer, Terms};
+use obsp_proto::{
     HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, PROTOCOL_VERSION, ProtocolError, Tick, Time, client, server,
 };
-use sim::{Command, EntityId, State};
+use obsp_sim::{Command, EntityId, State};
 
 use crate::staged_match::{exchange, terms};
 

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
+use obsp_proto::control::{ClosingReason, FrameError, MapHash, PlayerName, RefusalReason};
+use obsp_proto::quantise::Quantiser;
+use obsp_proto::server::OwnPlayer;
+use obsp_proto::{DatagramError, ProtocolError, Tick, Time, client, server};
+use obsp_sim::EntityId;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proto::control::{ClosingReason, FrameError, MapHash, PlayerName, RefusalReason};
-use proto::quantise::Quantiser;
-use proto::server::OwnPlayer;
-use proto::{DatagramError, ProtocolError, Tick, Time, client, server};
-use sim::EntityId;
 
 use crate::link::Impairments;
 use crate::scene::Scene;

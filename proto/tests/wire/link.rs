@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use proto::Time;
+use obsp_proto::Time;
 
 use crate::random::Random;
 

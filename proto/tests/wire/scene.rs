@@ -2,8 +2,8 @@
 //! kicked, disappear and appear, beside players who run about.
 
 use glam::{DQuat, DVec3};
-use proto::quantise::WorldBounds;
-use sim::{EntityId, EntityState, Kind, ModelId, Posture, State};
+use obsp_proto::quantise::WorldBounds;
+use obsp_sim::{EntityId, EntityState, Kind, ModelId, Posture, State};
 
 use crate::random::Random;
 

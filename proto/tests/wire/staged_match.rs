@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use glam::{DVec3, Vec3};
-use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
-use proto::control::{MapHash, MapName, PlayerName, Ticket};
-use proto::quantise::{Quantised, Quantiser};
-use proto::server::{CommandSource, JitterBuffer, OwnPlayer, Terms};
-use proto::snapshot::AuthoritativeMotion;
-use proto::{Tick, Time, client, server};
-use sim::{Command, EntityId, Kind, Moving, PlayerMotion, Walker};
+use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
+use obsp_proto::control::{MapHash, MapName, PlayerName, Ticket};
+use obsp_proto::quantise::{Quantised, Quantiser};
+use obsp_proto::server::{CommandSource, JitterBuffer, OwnPlayer, Terms};
+use obsp_proto::snapshot::AuthoritativeMotion;
+use obsp_proto::{Tick, Time, client, server};
+use obsp_sim::{Command, EntityId, Kind, Moving, PlayerMotion, Walker};
 
 use crate::link::{Impairments, Link};
 use crate::random::Random;
@@ -210,7 +210,7 @@ impl Match {
             let latest = self.client.latest_tick().map_or(0, |tick| tick.0 as u16);
             let command = Command { forward: 127, yaw: latest, ..Command::default() };
             let sent = self.client.command(self.now, command, None).unwrap();
-            assert!(sent.datagram.len() <= proto::commands::MAX_COMMAND_DATAGRAM);
+            assert!(sent.datagram.len() <= obsp_proto::commands::MAX_COMMAND_DATAGRAM);
             self.up.send(self.now, sent.datagram);
         }
     }

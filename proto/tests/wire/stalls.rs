@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use proto::server::CommandSource;
+use obsp_proto::server::CommandSource;
 
 use crate::link::Impairments;
 use crate::scene::Scene;

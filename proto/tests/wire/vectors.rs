@@ -4,21 +4,21 @@
 use std::num::NonZeroU16;
 
 use glam::{Quat, Vec3};
-use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
-use proto::control::{
+use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
+use obsp_proto::control::{
     ChatLine, ClientHello, ClientMessage, ClosingReason, MapHash, MapName, MatchEvent, PlayerName,
     RefusalReason, RoundPhase, ServerHello, ServerMessage, Ticket, decode_client_message,
     decode_server_message, encode_client_message, encode_server_message,
 };
-use proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, WorldBounds};
-use proto::range::{Coder, Decoder, Encoder, Number};
-use proto::snapshot::{
+use obsp_proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, WorldBounds};
+use obsp_proto::range::{Coder, Decoder, Encoder, Number};
+use obsp_proto::snapshot::{
     AuthoritativeMotion, Baseline, BaselineQuery, Digest, DigestSample, Header, Lead, PRIORS,
     Record, RecordToWrite, Snapshot, SnapshotCodec, TouchedBody,
 };
-use proto::token::{JoinKey, TokenClaims};
-use proto::{PROTOCOL_VERSION, Tick};
-use sim::{Buttons, Command, EntityId, ModelId, PlayerMotion, Posture, Vitals, Walker};
+use obsp_proto::token::{JoinKey, TokenClaims};
+use obsp_proto::{PROTOCOL_VERSION, Tick};
+use obsp_sim::{Buttons, Command, EntityId, ModelId, PlayerMotion, Posture, Vitals, Walker};
 
 const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
 

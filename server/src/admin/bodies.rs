@@ -98,7 +98,7 @@ pub(crate) fn read<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T, String>
 
 #[cfg(test)]
 mod tests {
-    use sim::Random;
+    use obsp_sim::Random;
 
     use super::*;
 

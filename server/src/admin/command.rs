@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use proto::parse_duration;
+use obsp_proto::parse_duration;
 use serde::Serialize;
 use thiserror::Error;
 

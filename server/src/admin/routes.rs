@@ -9,7 +9,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
-use proto::control::{ChatLine, MatchEvent, Reason};
+use obsp_proto::control::{ChatLine, MatchEvent, Reason};
 use tracing::{info, warn};
 
 use super::access::{Access, Denied};

@@ -1,6 +1,6 @@
 //! What administrators are told.
 
-use proto::control::RoundPhase;
+use obsp_proto::control::RoundPhase;
 use serde::Serialize;
 
 use crate::clients::Figures;

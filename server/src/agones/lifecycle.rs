@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use hyper::Method;
-use proto::Fingerprint;
+use obsp_proto::Fingerprint;
 use serde_json::json;
 
 use super::Introduction;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use proto::Fingerprint;
+use obsp_proto::Fingerprint;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 

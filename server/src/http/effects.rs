@@ -4,8 +4,8 @@ use std::sync::{Mutex, PoisonError};
 use axum::Json;
 use axum::extract::{Path, State};
 use glam::DVec3;
+use obsp_sim::Event;
 use serde::Serialize;
-use sim::Event;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Pages;

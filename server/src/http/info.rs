@@ -1,4 +1,4 @@
-use proto::PROTOCOL_VERSION;
+use obsp_proto::PROTOCOL_VERSION;
 use serde::Serialize;
 
 use crate::network::Lobby;

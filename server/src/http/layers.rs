@@ -11,9 +11,9 @@ use axum::response::{IntoResponse, Response};
 use glam::DVec3;
 use maps::World;
 use maps::model::Model;
+use obsp_sim::query::Heat;
+use obsp_sim::{SetupError, Stage};
 use serde::Serialize;
-use sim::query::Heat;
-use sim::{SetupError, Stage};
 use tokio::sync::Mutex;
 use tokio::task::JoinError;
 
@@ -87,7 +87,7 @@ struct Contacts {
 pub(super) async fn contacts(State(lobby): Pages) -> Response {
     let frame = Arc::clone(&lobby.frames.borrow());
     frame.level.layers.curiosity.ask(frame.state.tick);
-    let point = |contact: &sim::Contact| {
+    let point = |contact: &obsp_sim::Contact| {
         let DVec3 { x, y, z } = contact.at;
         [x, y, z, contact.gap, contact.impulse].map(|number| number as f32)
     };

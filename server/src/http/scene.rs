@@ -3,7 +3,7 @@ use glam::DVec3;
 use maps::World;
 use maps::geometry::{Aabb, Polygon};
 use maps::model::Model;
-use proto::control::MapHash;
+use obsp_proto::control::MapHash;
 use serde::Serialize;
 
 /// Units that a point is moved off a surface, to ask what is in front of it.
@@ -69,7 +69,7 @@ pub(crate) fn of(map: &World, models: &[Model]) -> Bytes {
         .iter()
         .map(|size| Size { name: &size.name, half_extents: size.half_extents.to_array() })
         .collect();
-    let (origin, cell, counts) = sim::query::grid(&map.bounds());
+    let (origin, cell, counts) = obsp_sim::query::grid(&map.bounds());
     let seen = map.polygons().iter().filter(|polygon| is_seen(map, polygon));
     let scene = Scene {
         map: map.name(),

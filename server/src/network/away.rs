@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::control::{MatchEvent, PlayerName, Reason};
+use obsp_proto::control::{MatchEvent, PlayerName, Reason};
 use tokio::time::sleep;
 use tracing::info;
 

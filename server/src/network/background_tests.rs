@@ -58,7 +58,7 @@ fn transfer(down: Direction) -> Outcome {
 fn transfer_beside(snapshot_bytes: usize, down: Direction) -> Outcome {
     let up = Direction { rate: None, queue: Duration::ZERO, ..down.clone() };
     let mut client = TransportConfig::default();
-    client.max_idle_timeout(Some(IdleTimeout::try_from(proto::IDLE_TIMEOUT).unwrap()));
+    client.max_idle_timeout(Some(IdleTimeout::try_from(obsp_proto::IDLE_TIMEOUT).unwrap()));
     let mut line = VirtualLine::connect([down, up], transport(LIMITS), client, 1);
     let (mut pace, mut tick) = (SnapshotPace::new(TICK_RATE), 0);
     let mut download = Download::new(&mut line);
@@ -95,7 +95,7 @@ fn send_snapshot(
     snapshot_bytes: usize,
 ) {
     let (now, sent) = (line.now(), line.elapsed().as_nanos() as u64);
-    let elapsed = proto::Time::since_start(line.elapsed());
+    let elapsed = obsp_proto::Time::since_start(line.elapsed());
     let server = line.server();
     let path = GameCongestion::path_of(server.congestion_state().clone_box());
     pace.adapt(elapsed, || PathSample::new(&server.stats(), &path));

@@ -36,7 +36,7 @@ fn gap(seconds: u64, budget: u32, server: TransportConfig) -> Option<Duration> {
     let congestion: Arc<dyn ControllerFactory + Send + Sync> = Arc::new(ClientWindow);
     client
         .congestion_controller_factory(congestion)
-        .max_idle_timeout(Some(IdleTimeout::try_from(proto::IDLE_TIMEOUT).unwrap()));
+        .max_idle_timeout(Some(IdleTimeout::try_from(obsp_proto::IDLE_TIMEOUT).unwrap()));
     let mut line = VirtualLine::connect([direction.clone(), direction], server, client, 1);
     let mut pace = SnapshotPace::new(TICK_RATE);
     let (mut last, mut longest) = (line.elapsed(), Duration::ZERO);

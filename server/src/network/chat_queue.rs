@@ -1,9 +1,9 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use proto::Tick;
-use proto::control::MatchEvent;
-use sim::EntityId;
+use obsp_proto::Tick;
+use obsp_proto::control::MatchEvent;
+use obsp_sim::EntityId;
 
 use crate::token_bucket::{Rate, TokenBucket};
 
@@ -73,7 +73,7 @@ impl ChatQueue {
 mod tests {
     use std::time::Duration;
 
-    use proto::control::ChatLine;
+    use obsp_proto::control::ChatLine;
 
     use super::*;
 

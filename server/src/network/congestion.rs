@@ -2,7 +2,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::IDLE_TIMEOUT;
+use obsp_proto::IDLE_TIMEOUT;
 use quinn::congestion::{Controller, ControllerFactory};
 use quinn_proto::RttEstimator;
 

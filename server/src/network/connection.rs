@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use opentelemetry::trace::SpanContext;
-use proto::HANDSHAKE_TIMEOUT;
-use proto::control::{
+use obsp_proto::HANDSHAKE_TIMEOUT;
+use obsp_proto::control::{
     ChatLine, ClosingReason, MatchEvent, PlayerName, Reason, RefusalReason, Ticket,
 };
-use proto::server::Event;
+use obsp_proto::server::Event;
+use obsp_sim::EntityId;
+use opentelemetry::trace::SpanContext;
 use quinn::{Incoming, RecvStream};
-use sim::EntityId;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};

@@ -3,10 +3,10 @@
 
 use std::net::SocketAddr;
 
-use proto::ProtocolError;
-use proto::control::{PlayerName, Reason, RefusalReason};
+use obsp_proto::ProtocolError;
+use obsp_proto::control::{PlayerName, Reason, RefusalReason};
+use obsp_sim::EntityId;
 use quinn::{ConnectionError, ReadError, VarInt};
-use sim::EntityId;
 use tracing::info;
 
 use super::feed::{Broken, Feed, Path};
@@ -191,7 +191,7 @@ fn tenths(number: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use proto::DatagramError;
+    use obsp_proto::DatagramError;
 
     use super::*;
 

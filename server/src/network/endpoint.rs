@@ -2,7 +2,7 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
-use proto::{ALPN, IDLE_TIMEOUT};
+use obsp_proto::{ALPN, IDLE_TIMEOUT};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{IdleTimeout, ServerConfig, TransportConfig, VarInt};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};

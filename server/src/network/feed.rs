@@ -2,10 +2,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use proto::control::MatchEvent;
-use proto::server::{Budget, Event, OwnPlayer, Session, Terms};
-use proto::snapshot::MIN_SNAPSHOT;
-use proto::{ProtocolError, Tick, Time};
+use obsp_proto::control::MatchEvent;
+use obsp_proto::server::{Budget, Event, OwnPlayer, Session, Terms};
+use obsp_proto::snapshot::MIN_SNAPSHOT;
+use obsp_proto::{ProtocolError, Tick, Time};
 use tokio::io::AsyncWrite;
 use tokio::sync::broadcast::error::RecvError;
 use tracing::warn;
@@ -89,7 +89,7 @@ impl Path for web_transport_quinn::Session {
     }
 }
 
-/// What players and spectators have in common: a `proto` session, the path to
+/// What players and spectators have in common: a `obsp_proto` session, the path to
 /// its other end, and a budget for what it is told.
 pub(super) struct Feed<'a, P: Path> {
     pub(super) path: P,
@@ -254,7 +254,7 @@ impl<'a, P: Path> Feed<'a, P> {
     pub(super) fn take(
         &mut self,
         datagram: &[u8],
-    ) -> Result<Option<proto::commands::CommandDatagram>, ProtocolError> {
+    ) -> Result<Option<obsp_proto::commands::CommandDatagram>, ProtocolError> {
         let network = &self.lobby.telemetry.network;
         let taken = self.session.receive_datagram(self.lobby.now(), datagram);
         match &taken {

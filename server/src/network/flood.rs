@@ -152,7 +152,7 @@ mod tests {
         let begin = Instant::now();
         let mut meter = FloodMeter::new(60, begin);
         // A command a tick for as long as the connection is not given up.
-        let held = 60 * proto::IDLE_TIMEOUT.as_secs();
+        let held = 60 * obsp_proto::IDLE_TIMEOUT.as_secs();
         let held = Sent { packets: held, bytes: held * 90, datagrams: held, ..Sent::default() };
         assert_eq!(meter.note(held, begin + Duration::from_secs(15)), None);
         let more = Sent { packets: 1500, datagrams: 1500, ..held };

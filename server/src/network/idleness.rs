@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use sim::Command;
+use obsp_sim::Command;
 
 /// Share of the time after which an idle player is warned.
 const WARNED_AT: f64 = 0.75;

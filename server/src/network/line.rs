@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use proto::Time;
+use obsp_proto::Time;
 use quinn::ConnectionStats;
 
 use crate::telemetry::LineMetrics;

@@ -2,8 +2,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use obsp_proto::map_transfer::{REQUEST, announce};
 use opentelemetry::trace::SpanContext;
-use proto::map_transfer::{REQUEST, announce};
 use quinn::{Connection, RecvStream, SendStream, VarInt};
 use tokio::time::{sleep, timeout};
 use tracing::debug;

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use proto::Time;
-use proto::server::Budget;
+use obsp_proto::Time;
+use obsp_proto::server::Budget;
 use quinn_proto::{AckFrequencyConfig, IdleTimeout, TransportConfig};
 
 use super::congestion::GameCongestion;
@@ -44,7 +44,7 @@ struct Outcome {
 fn play(down: Direction, busy_snapshot: usize, holds_back: bool) -> Outcome {
     let up = Direction { rate: None, queue: Duration::ZERO, ..down.clone() };
     let mut client = TransportConfig::default();
-    client.max_idle_timeout(Some(IdleTimeout::try_from(proto::IDLE_TIMEOUT).unwrap()));
+    client.max_idle_timeout(Some(IdleTimeout::try_from(obsp_proto::IDLE_TIMEOUT).unwrap()));
     if holds_back {
         let mut config = AckFrequencyConfig::default();
         config

@@ -2,7 +2,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
-use proto::IDLE_TIMEOUT;
+use obsp_proto::IDLE_TIMEOUT;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use proto::Time;
-use proto::snapshot::MIN_SNAPSHOT;
+use obsp_proto::Time;
+use obsp_proto::snapshot::MIN_SNAPSHOT;
 use quinn::ConnectionStats;
 
 use super::path_estimate::PathEstimate;

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
-use proto::Time;
-use proto::snapshot::MIN_SNAPSHOT;
+use obsp_proto::Time;
+use obsp_proto::snapshot::MIN_SNAPSHOT;
 
 use super::path_estimate::PathEstimate;
 use super::rate_adaptation::{PathSample, RateAdaptation};

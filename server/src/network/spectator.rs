@@ -1,9 +1,9 @@
 use std::convert::Infallible;
 use std::pin::pin;
 
-use proto::HANDSHAKE_TIMEOUT;
-use proto::control::{ClosingReason, PlayerName, Reason, RefusalReason};
-use proto::server::{Event, OwnPlayer};
+use obsp_proto::HANDSHAKE_TIMEOUT;
+use obsp_proto::control::{ClosingReason, PlayerName, Reason, RefusalReason};
+use obsp_proto::server::{Event, OwnPlayer};
 use quinn::VarInt;
 use quinn::crypto::rustls::HandshakeData;
 use tokio::sync::broadcast::error::RecvError;

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::quantise::{Quantised, Quantiser};
+use obsp_proto::quantise::{Quantised, Quantiser};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use proto::parse_duration;
+use obsp_proto::parse_duration;
 
 /// How long a lost player may come back unless asked otherwise.
 const DEFAULT_REJOIN: &str = "30s";

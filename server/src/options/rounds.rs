@@ -2,7 +2,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use proto::parse_duration;
+use obsp_proto::parse_duration;
 
 use crate::rounds::Rules;
 

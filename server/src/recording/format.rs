@@ -2,8 +2,8 @@ use std::ops::RangeInclusive;
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use bincode::{Decode, Encode};
-use proto::MAX_ENTITIES;
-use sim::{Buttons, Command, Config, EntityId, PlayerKind};
+use obsp_proto::MAX_ENTITIES;
+use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind};
 
 /// The first bytes of every recording.
 pub(super) const MAGIC: [u8; 4] = *b"OBSR";
@@ -34,7 +34,7 @@ pub struct Header {
 
 impl Header {
     /// The header of a match that has not ticked yet.
-    pub fn new(world: &sim::World, config: Config) -> Self {
+    pub fn new(world: &obsp_sim::World, config: Config) -> Self {
         let Config { tick_rate, seed, objects, max_players } = config;
         Self {
             map_name: world.map().name().to_owned(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
-use sim::{Command, Config, EntityId, World};
+use obsp_sim::{Command, Config, EntityId, World};
 use tracing::info;
 
 use super::new_file::NewFile;

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use sim::{Command, EntityId, PlayerKind};
+use obsp_sim::{Command, EntityId, PlayerKind};
 
 use super::Tick;
 

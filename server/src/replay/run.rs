@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use sim::{Command, EntityId, World};
+use obsp_sim::{Command, EntityId, World};
 
 use super::ReplayError;
 use crate::recording::Reader;

@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use proto::Time;
-use proto::control::RoundPhase;
+use obsp_proto::Time;
+use obsp_proto::control::RoundPhase;
 
 /// How long a map that could not be loaded is left out.
 const RETRY: Duration = Duration::from_secs(30);
@@ -380,7 +380,7 @@ mod tests {
     #[test]
     fn a_hundred_thousand_operations_never_enter_what_is_not_there() {
         let seed = 7;
-        let mut random = sim::Random::new(seed);
+        let mut random = obsp_sim::Random::new(seed);
         let mut flow = flow(Rules { warm_up: Duration::from_secs(3), ..RULES });
         let (mut now, mut asked, mut ready) = (0, None::<String>, None::<String>);
         let (mut entered, mut frozen) = (0, false);

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use proto::Time;
+use obsp_proto::Time;
 
 /// How long players have to vote.
 const OPEN: Duration = Duration::from_secs(30);

@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use glam::DVec3;
 use maps::model::shipped;
+use obsp_sim::audit::{Audit, Passages};
+use obsp_sim::{Config, EntityState, Kind, World};
 use serde::Serialize;
-use sim::audit::{Audit, Passages};
-use sim::{Config, EntityState, Kind, World};
 
 use super::pen::{HeapModels, pen};
 use super::{HeapOptions, SceneError};

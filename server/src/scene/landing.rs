@@ -2,9 +2,9 @@ use std::fmt;
 
 use glam::{DVec2, DVec3};
 use maps::model::{Model, shipped};
+use obsp_sim::audit::Audit;
+use obsp_sim::{Clock, Command, Config, EntityId, EntityState, Event, PlayerKind, Stages, World};
 use serde::Serialize;
-use sim::audit::Audit;
-use sim::{Clock, Command, Config, EntityId, EntityState, Event, PlayerKind, Stages, World};
 use thiserror::Error;
 
 use super::pilot::{Pilot, points};
@@ -106,13 +106,13 @@ pub enum SceneError {
     Map(#[from] StartError),
     /// The map cannot carry a match.
     #[error("the map cannot carry the scene: {0}")]
-    Setup(#[from] sim::SetupError),
+    Setup(#[from] obsp_sim::SetupError),
     /// The map drawn for the scene does not compile.
     #[error("the scene's own map does not compile: {0}")]
     Pen(#[from] maps::CompileError),
     /// A tank was not let in.
     #[error(transparent)]
-    Join(#[from] sim::JoinError),
+    Join(#[from] obsp_sim::JoinError),
 }
 
 /// Plays Blow's scene: a hovertank drops a cargo box, which becomes a repair

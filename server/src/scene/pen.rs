@@ -2,8 +2,8 @@ use std::fmt::Write;
 
 use clap::ValueEnum;
 use maps::{CompileError, Options, Source, Spaces};
+use obsp_sim::Random;
 use serde::Serialize;
-use sim::Random;
 
 /// What a heap is made of: models that take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]

@@ -1,5 +1,5 @@
 use glam::{DQuat, DVec2, DVec3};
-use sim::{Buttons, Command, EntityState};
+use obsp_sim::{Buttons, Command, EntityState};
 
 /// Nearer than this to where it should be, in units, a pilot brakes to a stop.
 const THERE: f64 = 3.0;

@@ -1,7 +1,7 @@
 use std::fmt;
 
+use obsp_sim::{Counters, Stage};
 use serde::Serialize;
-use sim::{Counters, Stage};
 
 /// What Blow's hovertank run cost, and what ours does: one row a filter.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,8 +3,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use glam::{DQuat, DVec3};
+use obsp_sim::{EntityState, Kind, ModelId, World};
 use serde::Serialize;
-use sim::{EntityState, Kind, ModelId, World};
 
 /// Writes down where everything is: a JSON object on a line of its own for
 /// each tick shown. With the models as `server models` writes them this is

@@ -1,8 +1,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use proto::MAX_ENTITIES;
-use sim::Resolution;
+use obsp_proto::MAX_ENTITIES;
+use obsp_sim::Resolution;
 
 /// Most scripted players.
 const MAX_PLAYERS: u16 = 1024;

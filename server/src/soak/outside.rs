@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use glam::DVec3;
 use maps::geometry::Aabb;
-use sim::{EntityId, State};
+use obsp_sim::{EntityId, State};
 
 /// Finds bodies that leave the box around everything solid, which nothing can
 /// do in a map without holes, and remembers where they were before.
@@ -51,7 +51,7 @@ impl Outside {
 #[cfg(test)]
 mod tests {
     use glam::DQuat;
-    use sim::{EntityState, Kind, ModelId};
+    use obsp_sim::{EntityState, Kind, ModelId};
 
     use super::*;
 

@@ -1,8 +1,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use obsp_sim::{Counters, Stage};
 use serde::Serialize;
-use sim::{Counters, Stage};
 
 /// Everything a soak has found out; the names are those of the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use maps::model::shipped;
-use sim::audit::{Audit, Interpenetration, Passages, Tunnelled};
-use sim::{Clock, Command, Config, EntityId, EntityState, Kind, PlayerKind, State, World};
+use obsp_sim::audit::{Audit, Interpenetration, Passages, Tunnelled};
+use obsp_sim::{Clock, Command, Config, EntityId, EntityState, Kind, PlayerKind, State, World};
 use thiserror::Error;
 
 use super::report::{cascade, time_of_impact};
@@ -30,11 +30,11 @@ pub enum SoakError {
         /// Which map.
         map: String,
         /// What is missing.
-        source: sim::SetupError,
+        source: obsp_sim::SetupError,
     },
     /// A player was not let in.
     #[error(transparent)]
-    Join(#[from] sim::JoinError),
+    Join(#[from] obsp_sim::JoinError),
     /// The dump could not be written.
     #[error("cannot write the dump {path}: {source}")]
     Dump {
@@ -145,7 +145,7 @@ struct Judges {
 }
 
 impl Judges {
-    fn new(world: &World, options: &SoakOptions) -> Result<Self, sim::SetupError> {
+    fn new(world: &World, options: &SoakOptions) -> Result<Self, obsp_sim::SetupError> {
         let models = shipped();
         Ok(Self {
             audit: Audit::new(world.map(), &models)?,

@@ -1,4 +1,4 @@
-use sim::{Buttons, Command, Random};
+use obsp_sim::{Buttons, Command, Random};
 
 /// Mean ticks until a player changes how they run.
 const GAIT: u64 = 30;

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use glam::DVec3;
-use sim::{Command, EntityId, State};
+use obsp_sim::{Command, EntityId, State};
 
 /// Who is still within this many units is where they were.
 const AWAY: f64 = 4.0;
@@ -89,7 +89,7 @@ fn octant(command: &Command) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use glam::DQuat;
-    use sim::{EntityState, Kind, Posture};
+    use obsp_sim::{EntityState, Kind, Posture};
 
     use super::*;
 

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use metrics_exporter_prometheus::BuildError;
-use proto::server::JitterStats;
-use sim::{Counters, State, World};
+use obsp_proto::server::JitterStats;
+use obsp_sim::{Counters, State, World};
 
 use super::{Identity, Part, Telemetry, TickPhases};
 

@@ -1,8 +1,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use metrics::{Counter, Gauge, counter, gauge};
-use proto::server::JitterStats;
-use sim::{Counters, Kind, Stage, State};
+use obsp_proto::server::JitterStats;
+use obsp_sim::{Counters, Kind, Stage, State};
 
 use super::{Identity, catalogue};
 

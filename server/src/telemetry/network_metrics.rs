@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use metrics::{Counter, Gauge, counter, gauge};
-use proto::control::Reason;
+use obsp_proto::control::Reason;
 
 use super::Limit;
 use super::catalogue;

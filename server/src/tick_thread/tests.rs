@@ -1,9 +1,9 @@
 use std::num::NonZeroU16;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use proto::commands::{CommandBatch, CommandDatagram};
-use proto::control::PlayerName;
-use sim::JoinError;
+use obsp_proto::commands::{CommandBatch, CommandDatagram};
+use obsp_proto::control::PlayerName;
+use obsp_sim::JoinError;
 use tokio::sync::oneshot;
 
 use super::*;
@@ -64,7 +64,7 @@ fn any_view() -> ViewLimit {
 }
 
 fn players(frame: &Frame) -> usize {
-    let is_player = |kind: sim::Kind| kind.is_player();
+    let is_player = |kind: obsp_sim::Kind| kind.is_player();
     frame.state.entities.iter().filter(|entity| is_player(entity.kind)).count()
 }
 
@@ -135,7 +135,8 @@ fn ticks_that_catch_up_are_told_of_each() {
 fn nobody_shoots_farther_into_the_past_than_allowed() {
     let mut stage = Stage::new();
     let seat = stage.join().unwrap();
-    let command = Command { buttons: sim::Buttons::FIRE, view_age: 4000, ..Command::default() };
+    let command =
+        Command { buttons: obsp_sim::Buttons::FIRE, view_age: 4000, ..Command::default() };
     let tick = seat.tick.after(2);
     seat.send(datagram(tick, command), stage.now(), any_view()).unwrap();
     stage.game.seats.receive(&mut stage.game.world, seat.tick, &seat.level);
@@ -148,7 +149,7 @@ fn nobody_shoots_farther_into_the_past_than_allowed() {
 fn nobody_shoots_farther_into_the_past_than_their_line_explains() {
     let mut stage = Stage::new();
     let seat = stage.join().unwrap();
-    let command = Command { buttons: sim::Buttons::FIRE, view_age: 192, ..Command::default() };
+    let command = Command { buttons: obsp_sim::Buttons::FIRE, view_age: 192, ..Command::default() };
     let known = Known {
         tick: seat.tick,
         acknowledged: Some(seat.tick),
@@ -168,11 +169,11 @@ fn a_player_whose_line_is_lost_is_protected_if_that_is_asked_for() {
     let mut stage = Stage::new();
     let seat = stage.join().unwrap();
     let mut buttons = |tick| stage.game.seats.commands(Tick(tick), Time::ZERO)[0].1.buttons;
-    assert_eq!(buttons(2), sim::Buttons::default());
+    assert_eq!(buttons(2), obsp_sim::Buttons::default());
     seat.protect(true);
-    assert_eq!(buttons(3), sim::Buttons::PROTECTED);
+    assert_eq!(buttons(3), obsp_sim::Buttons::PROTECTED);
     seat.protect(false);
-    assert_eq!(buttons(4), sim::Buttons::default());
+    assert_eq!(buttons(4), obsp_sim::Buttons::default());
 }
 
 #[test]

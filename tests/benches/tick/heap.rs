@@ -1,8 +1,8 @@
 //! Heaps: bodies dropped into a pen, awake until they rest. Nobody plays, so
 //! that neither engine spends anything on players.
 
+use obsp_sim::{Kind, State};
 use server::scene::HeapModels;
-use sim::{Kind, State};
 
 use super::ours::Ours;
 use super::peer::Peer;

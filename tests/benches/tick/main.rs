@@ -21,11 +21,11 @@ mod scene;
 
 use std::time::{Duration, Instant};
 
+use obsp_sim::audit::Audit;
+use obsp_sim::{Command, State};
 use ours::Ours;
 use peer::Peer;
 use scene::Scene;
-use sim::audit::Audit;
-use sim::{Command, State};
 
 /// Ticks before anything is measured: players spread and run into things.
 const WARM_UP: u32 = 60;

@@ -1,4 +1,4 @@
-use sim::{Command, EntityId, State, World};
+use obsp_sim::{Command, EntityId, State, World};
 
 use super::{Engine, Scene};
 

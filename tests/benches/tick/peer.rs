@@ -4,9 +4,9 @@
 use glam::{DQuat, DVec3};
 use maps::geometry::ConvexSolid;
 use maps::model::shipped;
+use obsp_sim::{Buttons, Command, EntityState, Kind, State};
 use rapier3d::control::{CharacterAutostep, CharacterLength, KinematicCharacterController};
 use rapier3d::prelude::*;
-use sim::{Buttons, Command, EntityState, Kind, State};
 
 use super::{Engine, Scene};
 

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use maps::model::shipped;
+use obsp_sim::audit::Audit;
+use obsp_sim::{Config, EntityId, World};
 use server::scene::{HeapModels, pen};
-use sim::audit::Audit;
-use sim::{Config, EntityId, World};
 use tests::harness::{Drawing, Random, Wanderer, own_map};
 
 /// What both engines play: a map, props scattered over it, and players.

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use maps::model::Model;
-use sim::{Buttons, Command, EntityId, EntityState, Kind, Posture};
+use obsp_sim::{Buttons, Command, EntityId, EntityState, Kind, Posture};
 
 use super::{Random, own_map};
 use crate::oracle::bodies::{Placed, Shape};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use maps::model::{Model, shipped};
-use sim::query::{At, Solid};
+use obsp_sim::query::{At, Solid};
 
 use super::{Random, own_map};
 use crate::oracle::bodies::{Body, Shape, interpenetrate};
@@ -23,7 +23,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// The models that ship, in the order of their [`sim::ModelId`]s.
+    /// The models that ship, in the order of their [`obsp_sim::ModelId`]s.
     ///
     /// # Panics
     /// If a model's file cannot be read.

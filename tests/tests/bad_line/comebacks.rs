@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use client_bot::Client;
 use client_bot::client::{ClientEvent, Connector, Credentials, Disconnected, Trust};
-use proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName};
+use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName};
+use obsp_sim::{Command, EntityId};
 use server::{Act, AdminCommand};
-use sim::{Command, EntityId};
 use tests::badline::{Conditions, Line};
 use tests::harness::ServerProcess;
 use tests::harness::pages::{get, metric};

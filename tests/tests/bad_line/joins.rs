@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use client_bot::client::{Connector, MapStore, Trust};
-use proto::control::{MapHash, PlayerName};
+use obsp_proto::control::{MapHash, PlayerName};
 use tests::badline::{Conditions, Line};
 use tests::harness::setting;
 use tokio::task::JoinSet;

@@ -3,8 +3,8 @@ use std::time::{Duration, Instant};
 
 use client_bot::client::{Client, ClientEvent, Connector, Disconnected, Trust};
 use glam::Vec3;
-use proto::control::{MapHash, PlayerName};
-use sim::Command;
+use obsp_proto::control::{MapHash, PlayerName};
+use obsp_sim::Command;
 use tokio::time::timeout_at;
 
 /// By how much the player turns with each command: at 60 Hz a circle of about 300

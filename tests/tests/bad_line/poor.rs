@@ -7,7 +7,7 @@ use std::time::Duration;
 use client_bot::behaviors::BehaviorChoice;
 use client_bot::client::{ClientEvent, Connector, MapStore, Trust};
 use client_bot::swarm::Swarm;
-use proto::control::{MapHash, PlayerName};
+use obsp_proto::control::{MapHash, PlayerName};
 use server::{Options, Running, Server};
 use tests::badline::{Conditions, Line, Proxy};
 use tests::harness;
@@ -85,7 +85,7 @@ async fn a_client_without_the_map_gets_it_over_a_bad_line() {
         match client.next().await.unwrap() {
             ClientEvent::Snapshot { error, .. } => errors.extend(error),
             ClientEvent::CommandDue => {
-                client.command(sim::Command { forward: 127, ..sim::Command::default() });
+                client.command(obsp_sim::Command { forward: 127, ..obsp_sim::Command::default() });
             }
             ClientEvent::NewWorld => unreachable!("the match has one world"),
         }

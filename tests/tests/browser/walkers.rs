@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use client_bot::client::{ClientEvent, Connector, Trust};
-use proto::control::{MapHash, PlayerName};
-use sim::Command;
+use obsp_proto::control::{MapHash, PlayerName};
+use obsp_sim::Command;
 use tokio::time::timeout;
 
 use crate::chromium::HANG;

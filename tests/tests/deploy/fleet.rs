@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use client_bot::Client;
 use client_bot::client::{Connector, Trust};
-use proto::control::{MapHash, PlayerName};
+use obsp_proto::control::{MapHash, PlayerName};
 use serde_json::json;
 use server::{AgonesOptions, Options, Running, Server};
 use tests::harness;

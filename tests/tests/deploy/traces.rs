@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use client_bot::client::{Connector, MapStore, Trust};
+use obsp_proto::control::{MapHash, PlayerName};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use prost::Message;
-use proto::control::{MapHash, PlayerName};
 use server::{Options, Running, Server};
 use tests::harness;
 use tests::harness::pages::{get, metric};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use client_bot::Client;
 use client_bot::client::{Credentials, Disconnected};
-use proto::control::{ChatLine, ClosingReason, MatchEvent, RefusalReason};
+use obsp_proto::control::{ChatLine, ClosingReason, MatchEvent, RefusalReason};
 use server::{Act, AdminCommand, AdminOptions, JoiningOptions, Options, Running, Server, admin};
 use tests::harness::pages::{get, metric};
 use tokio::time::timeout;

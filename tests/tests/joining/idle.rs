@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use client_bot::client::{ClientEvent, Credentials, Disconnected};
-use proto::control::{ClosingReason, MatchEvent};
+use obsp_proto::control::{ClosingReason, MatchEvent};
+use obsp_sim::Command;
 use server::{JoiningOptions, Options, Server};
-use sim::Command;
 use tests::harness::pages::{get, metric};
 
 use crate::{end, join, lost, name, options, play};

@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use client_bot::Client;
 use client_bot::client::{ClientEvent, Connector, Credentials, Disconnected, JoinError, Trust};
-use proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
+use obsp_proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
+use obsp_sim::Command;
 use server::{Options, Running};
-use sim::Command;
 use tests::harness::own_map;
 use tokio::time::timeout;
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use client_bot::Client;
 use client_bot::client::{Credentials, Disconnected};
-use proto::control::{ClosingReason, MatchEvent, RefusalReason};
+use obsp_proto::control::{ClosingReason, MatchEvent, RefusalReason};
 use server::{JoiningOptions, Options, Server};
 use tests::harness::pages::{get, metric};
 

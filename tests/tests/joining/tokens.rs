@@ -3,8 +3,8 @@
 use std::time::UNIX_EPOCH;
 
 use client_bot::client::{Credentials, Disconnected};
-use proto::control::{ClosingReason, MatchEvent, RefusalReason, Ticket};
-use proto::token::{JoinKey, TokenClaims};
+use obsp_proto::control::{ClosingReason, MatchEvent, RefusalReason, Ticket};
+use obsp_proto::token::{JoinKey, TokenClaims};
 use server::{JoiningOptions, Options, Server};
 
 use crate::{File, end, join, lost, name, options, play, refusal};

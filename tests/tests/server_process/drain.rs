@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use client_bot::client::{Client, Connector, Disconnected, JoinError, Trust};
-use proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason};
+use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason};
 use tests::harness::pages::get;
 use tests::harness::{ServerProcess, own_map};
 use tokio::time::timeout;

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use client_bot::client::{Client, Connector, Disconnected, Trust};
-use proto::control::{ClosingReason, MapHash, PlayerName};
+use obsp_proto::control::{ClosingReason, MapHash, PlayerName};
 use tests::harness::pages::{get, metric};
 use tests::harness::{ServerProcess, own_map, program};
 use tokio::time::timeout;

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use client_bot::client::{Connector, Disconnected, Trust};
-use proto::control::{ClosingReason, MapHash, PlayerName};
+use obsp_proto::control::{ClosingReason, MapHash, PlayerName};
 use serde_json::Value;
 use server::replay::{Outcome, ReplayOptions, replay};
 use tests::harness::pages::{get, metric};

@@ -4,9 +4,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::Tick;
-use proto::commands::{CommandBatch, CommandDatagram};
-use proto::control::{
+use obsp_proto::Tick;
+use obsp_proto::commands::{CommandBatch, CommandDatagram};
+use obsp_proto::control::{
     ChatLine, ClientHello, ClientMessage, Framer, MapHash, PlayerName, RefusalReason,
     ServerMessage, decode_server_message, encode_client_message,
 };
@@ -168,7 +168,7 @@ impl Intruder {
     /// Asks for the map on a stream of its own, and reads all of it; how many bytes.
     pub(crate) async fn download(&self) -> Option<usize> {
         let (mut send, mut receive) = self.connection.open_bi().await.ok()?;
-        send.write_all(proto::map_transfer::REQUEST).await.ok()?;
+        send.write_all(obsp_proto::map_transfer::REQUEST).await.ok()?;
         send.finish().ok()?;
         Some(receive.read_to_end(64 << 20).await.ok()?.len())
     }
@@ -207,7 +207,7 @@ pub(crate) fn hello() -> Vec<u8> {
 
 /// A datagram of a command for this tick.
 pub(crate) fn command(tick: Tick) -> Vec<u8> {
-    let batch = CommandBatch::new(tick, vec![sim::Command::default()]).unwrap();
+    let batch = CommandBatch::new(tick, vec![obsp_sim::Command::default()]).unwrap();
     CommandDatagram { acknowledgement: None, batch }.encode()
 }
 

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use attacker::{Attacker, GAME, HTTP3, command, hello, unknown_capsule};
 use client_bot::client::{Connector, Trust};
-use proto::IDLE_TIMEOUT;
-use proto::control::{Framer, MapHash, MatchEvent, PlayerName, RefusalReason, ServerMessage};
+use obsp_proto::IDLE_TIMEOUT;
+use obsp_proto::control::{Framer, MapHash, MatchEvent, PlayerName, RefusalReason, ServerMessage};
 use server::{Options, RoundOptions, Running, Server};
 use tests::harness::own_map;
 use tests::harness::pages::{get, metric};

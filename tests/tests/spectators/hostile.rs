@@ -1,10 +1,10 @@
 //! Spectators that mean harm: each is sent away with the code that the protocol
 //! gives for what it did, and counted, and the others see on.
 
-use proto::Tick;
-use proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
-use proto::control::{ClientHello, ClientMessage, MapHash, PlayerName, encode_client_message};
-use sim::Command;
+use obsp_proto::Tick;
+use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
+use obsp_proto::control::{ClientHello, ClientMessage, MapHash, PlayerName, encode_client_message};
+use obsp_sim::Command;
 use tests::harness::pages::{get, metric};
 use tokio::time::timeout;
 use web_transport_quinn::{SessionError, WebTransportError};

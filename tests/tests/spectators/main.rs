@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use client_bot::Client;
 use client_bot::client::{ClientEvent, Connector, Trust};
-use proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
+use obsp_proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
+use obsp_sim::{Command, Vitals};
 use server::{Options, Running, Server};
-use sim::{Command, Vitals};
 use spectator::{HANG, Spectator};
 use tests::harness;
 use tests::harness::pages::{get, metric};

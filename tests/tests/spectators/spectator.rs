@@ -1,19 +1,19 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use proto::client::{Event, Session};
-use proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
-use proto::quantise::QuantisedEntity;
-use proto::{Tick, Time};
+use obsp_proto::client::{Event, Session};
+use obsp_proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
+use obsp_proto::quantise::QuantisedEntity;
+use obsp_proto::{Tick, Time};
+use obsp_sim::Command;
 use server::Running;
-use sim::Command;
 use tokio::time::timeout;
 use web_transport_quinn::{ClientBuilder, RecvStream, SendStream, Session as WebSession};
 
 /// Far longer than anything here takes: only a hang lasts as long.
 pub(crate) const HANG: Duration = Duration::from_secs(20);
 
-/// A spectator with the sessions of `proto`, over WebTransport.
+/// A spectator with the sessions of `obsp_proto`, over WebTransport.
 pub(crate) struct Spectator {
     pub(crate) web: WebSession,
     pub(crate) send: SendStream,

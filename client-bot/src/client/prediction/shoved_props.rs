@@ -7,9 +7,9 @@
 use std::collections::VecDeque;
 
 use glam::DVec3;
-use proto::Tick;
-use proto::snapshot::TouchedBody;
-use sim::{EntityId, EntityState, Kind, Moving, Pile, PlayerMotion, Predictor};
+use obsp_proto::Tick;
+use obsp_proto::snapshot::TouchedBody;
+use obsp_sim::{EntityId, EntityState, Kind, Moving, Pile, PlayerMotion, Predictor};
 
 use super::{MAX_EXTRAPOLATION, Observed};
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use glam::Vec3;
-use sim::{Config, EntityId, World};
+use obsp_sim::{Config, EntityId, World};
 
 const SECONDS: f64 = 1.0 / 60.0;
 
@@ -31,7 +31,7 @@ fn answer(motion: PlayerMotion) -> AuthoritativeMotion {
 
 fn wandering(tick: u32) -> Command {
     let yaw = (tick / 40 * 9_000) as u16;
-    let keys = if tick % 90 < 3 { sim::Buttons::JUMP } else { sim::Buttons::default() };
+    let keys = if tick % 90 < 3 { obsp_sim::Buttons::JUMP } else { obsp_sim::Buttons::default() };
     Command { forward: 127, right: (tick % 100) as i8, yaw, buttons: keys, ..Command::default() }
 }
 
@@ -161,7 +161,7 @@ fn far_ahead_of_the_server_no_shoved_prop_is_left_in_the_way() {
     let mut prediction = Prediction::new(map, SECONDS);
     let body = EntityState {
         id: EntityId { slot: 5, generation: 0 },
-        kind: sim::Kind::Prop { model: sim::ModelId(0) },
+        kind: obsp_sim::Kind::Prop { model: obsp_sim::ModelId(0) },
         position: start.position.as_dvec3() + glam::DVec3::X * 60.0,
         orientation: glam::DQuat::IDENTITY,
         velocity: glam::DVec3::ZERO,

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use glam::{DQuat, DVec3, Vec3};
-use proto::control::{ClosingReason, MapHash, MapName, MatchEvent, PlayerName};
-use proto::quantise::{Quantiser, WorldBounds};
-use proto::server::{OwnPlayer, Terms};
-use proto::snapshot::{AuthoritativeMotion, Lead, MIN_SNAPSHOT};
-use proto::{Tick, Time, client, server};
-use sim::{
+use obsp_proto::control::{ClosingReason, MapHash, MapName, MatchEvent, PlayerName};
+use obsp_proto::quantise::{Quantiser, WorldBounds};
+use obsp_proto::server::{OwnPlayer, Terms};
+use obsp_proto::snapshot::{AuthoritativeMotion, Lead, MIN_SNAPSHOT};
+use obsp_proto::{Tick, Time, client, server};
+use obsp_sim::{
     Command, EntityId, EntityState, Kind, ModelId, Moving, PlayerMotion, Posture, State, Walker,
 };
 

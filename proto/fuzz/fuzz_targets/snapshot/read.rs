@@ -2,10 +2,10 @@
 
 use std::num::NonZeroU16;
 
-use proto::Tick;
-use proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, WorldBounds};
-use proto::snapshot::{BaselineQuery, Snapshot, SnapshotCodec};
-use sim::{ModelId, Posture};
+use obsp_proto::Tick;
+use obsp_proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, WorldBounds};
+use obsp_proto::snapshot::{BaselineQuery, Snapshot, SnapshotCodec};
+use obsp_sim::{ModelId, Posture};
 
 /// Decodes the snapshot, if the bytes are one.
 ///

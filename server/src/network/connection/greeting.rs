@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use proto::control::{MatchEvent, PlayerName, Reason, RefusalReason, Ticket};
-use proto::token::OpenedToken;
+use obsp_proto::control::{MatchEvent, PlayerName, Reason, RefusalReason, Ticket};
+use obsp_proto::token::OpenedToken;
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 use tracing::info;

@@ -1,6 +1,6 @@
 //! From the first packet to a control stream: who is at the other end.
 
-use proto::control::Reason;
+use obsp_proto::control::Reason;
 use quinn::{Incoming, RecvStream, SendStream};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};

@@ -1,8 +1,8 @@
 //! Many clients predict at once in a match with props to shove, as far ahead, and from
 //! states as coarsely quantised, as on a perfect connection.
 
-use proto::quantise::{Quantiser, WorldBounds};
-use sim::{Buttons, Random};
+use obsp_proto::quantise::{Quantiser, WorldBounds};
+use obsp_sim::{Buttons, Random};
 
 use super::*;
 
