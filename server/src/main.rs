@@ -83,7 +83,7 @@ fn main() -> ExitCode {
     };
     let done = prepare().and_then(|()| match (job, serve) {
         (Some(job), _) => run(job),
-        (None, Some(options)) => serve_match(&options).map(|()| ExitCode::SUCCESS),
+        (None, Some(options)) => serve_match(options).map(|()| ExitCode::SUCCESS),
         // The map is asked for unless there is a job.
         (None, None) => CommandLine::command().error(MissingRequiredArgument, "no --map").exit(),
     });
@@ -170,12 +170,24 @@ fn say(found: String) {
 /// Serves until the match is over, or a signal asks for its end and the players have
 /// finished. Ctrl-C then ends the wait for them, and once more the goodbyes to them;
 /// other signals change nothing, for service managers send them again.
-fn serve_match(options: &Options) -> Result<()> {
-    let running = Server::start(options)?;
-    introduce(&running, options);
+fn serve_match(options: Options) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
+        // Before anything says that the match runs: a supervisor that hears so may ask
+        // for its end at once.
         let mut signals = Signals::new()?;
+        let starting = tokio::task::spawn_blocking(move || {
+            let running = Server::start(&options)?;
+            introduce(&running, &options);
+            anyhow::Ok(running)
+        });
+        let running = tokio::select! {
+            started = starting => started??,
+            signal = signals.next() => {
+                info!(signal, "ended before the match began");
+                return Ok(());
+            }
+        };
         tokio::select! {
             signal = signals.next() => {
                 info!(signal, "shutting down");
@@ -193,7 +205,7 @@ fn serve_match(options: &Options) -> Result<()> {
             () = signals.interrupted() => bail!("ended at once by another signal, SIGINT"),
         }
     });
-    // Whoever is still waited for ends with the process.
+    // A start or an end that is still under way ends with the process.
     runtime.shutdown_background();
     ended
 }

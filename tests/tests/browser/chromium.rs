@@ -105,21 +105,37 @@ impl Chromium {
 
     /// The value of an expression in the page.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
-        let asked =
-            json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-        let answer = self.call("Runtime.evaluate", &asked);
-        assert!(answer.get("exceptionDetails").is_none(), "{expression}: {answer}");
-        answer["result"]["value"].clone()
+        self.evaluate_unless_reloaded(expression).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Waits until an expression in the page holds.
     pub(crate) fn wait_for(&mut self, expression: &str) {
         let begin = Instant::now();
-        while self.evaluate(&format!("Boolean({expression})")) != true {
+        let asked = format!("Boolean({expression})");
+        // A page that reloads itself meanwhile is asked again.
+        while self.evaluate_unless_reloaded(&asked).ok() != Some(Value::Bool(true)) {
             let complaints = &self.complaints;
             assert!(begin.elapsed() < HANG, "never: {expression}; the page said {complaints:?}");
             std::thread::sleep(Duration::from_millis(100));
         }
+    }
+
+    /// The value of an expression in the page, or the browser's error if the page was
+    /// reloaded before it could answer.
+    fn evaluate_unless_reloaded(&mut self, expression: &str) -> Result<Value, Value> {
+        let asked =
+            json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let answer = self.answer("Runtime.evaluate", &asked);
+        if let Some(error) = answer.get("error") {
+            let is_reloaded = error["message"].as_str().is_some_and(|message| {
+                message.contains("navigated") || message.contains("context")
+            });
+            assert!(is_reloaded, "{expression}: {error}");
+            return Err(error.clone());
+        }
+        let result = &answer["result"];
+        assert!(result.get("exceptionDetails").is_none(), "{expression}: {result}");
+        Ok(result["result"]["value"].clone())
     }
 
     /// Presses a key that writes `key`.
@@ -144,8 +160,15 @@ impl Chromium {
         std::mem::take(&mut self.complaints)
     }
 
-    /// Calls a method of the DevTools protocol.
+    /// Calls a method of the DevTools protocol, and gives its result.
     fn call(&mut self, method: &str, parameters: &Value) -> Value {
+        let answer = self.answer(method, parameters);
+        assert!(answer.get("error").is_none(), "{method}: {}", answer["error"]);
+        answer["result"].clone()
+    }
+
+    /// Calls a method of the DevTools protocol, and gives its result or error.
+    fn answer(&mut self, method: &str, parameters: &Value) -> Value {
         self.calls += 1;
         let id = self.calls;
         let mut message = json!({ "id": id, "method": method, "params": parameters });
@@ -163,8 +186,7 @@ impl Chromium {
                 Err(RecvTimeoutError::Disconnected) => panic!("{method}: chromium has ended"),
             };
             if message["id"] == id {
-                assert!(message.get("error").is_none(), "{method}: {}", message["error"]);
-                return message["result"].clone();
+                return message;
             }
             self.note(message);
         }
