@@ -7,18 +7,22 @@ use std::time::Duration;
 use obsp_proto::Time;
 use obsp_proto::control::{ChatLine, MatchEvent, RoundPhase};
 use tokio::time::sleep;
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::network::Lobby;
 
 /// Time between two looks at whether somebody still plays.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// Looks that find the tick thread hanging before players are not waited for any more.
+const HANGING_LOOKS: u32 = 3;
+
 /// What is left of a longer time when the players are told once more.
 const LAST_CALL: Duration = Duration::from_secs(10);
 
 /// Waits until the server is asked to drain, tells the players, and returns when
-/// the last of them has left, their round is over, or their time.
+/// the last of them has left, their round is over, or their time, or when the tick
+/// thread hangs.
 pub(crate) async fn run(lobby: Arc<Lobby>) {
     lobby.stop.drain_requested().await;
     let Some(mut left) = lobby.stop.draining() else { return };
@@ -28,7 +32,15 @@ pub(crate) async fn run(lobby: Arc<Lobby>) {
         announce(&lobby, left, lobby.rounds.standing().rules.ends());
     }
     let (mut last_call, mut over) = (left > LAST_CALL, None::<Time>);
+    let mut hanging = 0;
     while !left.is_zero() && lobby.clients.players() > 0 {
+        // More than one look: after a process stood still, the first may come before
+        // the first tick.
+        hanging = if lobby.telemetry.tick.is_stalled() { hanging + 1 } else { 0 };
+        if hanging > HANGING_LOOKS {
+            warn!("the tick thread hangs: nobody can finish, and nobody is waited for");
+            break;
+        }
         if last_call && left <= LAST_CALL {
             last_call = false;
             announce(&lobby, left, false);

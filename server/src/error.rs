@@ -203,6 +203,15 @@ pub enum RunError {
         /// Seconds since the last tick.
         seconds: u64,
     },
+    /// A thread does not end though it was asked to: a defect, or a disk that hangs.
+    #[error(
+        "the {part} does not end and is left behind; if a disk hangs, see to that; else please \
+         report the map and the options"
+    )]
+    DoesNotEnd {
+        /// Which one.
+        part: &'static str,
+    },
     /// The match has lasted longer than ticks can be numbered.
     #[error("the match has outlived its tick numbers; start it anew")]
     Outlived,
@@ -215,4 +224,11 @@ pub enum RunError {
     /// The HTTP pages stopped.
     #[error("the HTTP listener failed: {0}")]
     Http(io::Error),
+}
+
+impl RunError {
+    /// Whether threads are left behind that nobody can wait for.
+    pub(crate) fn leaves_threads(&self) -> bool {
+        matches!(self, Self::Hangs { .. } | Self::DoesNotEnd { .. })
+    }
 }

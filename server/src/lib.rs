@@ -53,6 +53,7 @@ mod spans;
 mod status;
 mod stop;
 mod telemetry;
+mod threads;
 mod tick_thread;
 mod tickets;
 mod token_bucket;

@@ -49,7 +49,7 @@ use obsp_proto::server::Terms;
 use obsp_proto::{Tick, Time};
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::timeout_at;
 use tracing::{debug, error, info};
 
 use crate::bans::Bans;
@@ -79,6 +79,9 @@ pub(crate) use waves::{Cadence, Waves};
 
 /// How long players have to take note that the server is shutting down.
 const DRAIN: Duration = Duration::from_secs(3);
+
+/// How long the goodbyes' last packets have to leave, whatever came before.
+const LAST_PACKETS: Duration = Duration::from_millis(500);
 
 /// Events that may wait for the slowest connection: every player of a full
 /// match joining, leaving and being hurt all the time in the same second. Who
@@ -242,13 +245,15 @@ pub(crate) async fn serve(endpoint: quinn::Endpoint, lobby: Arc<Lobby>) {
     }
     // Each connection sees the stop by itself and says goodbye.
     endpoint.set_server_config(None);
+    let deadline = Instant::now() + DRAIN;
     let goodbyes = async { while connections.join_next().await.is_some() {} };
-    if timeout(DRAIN, goodbyes).await.is_err() {
+    if timeout_at(deadline.into(), goodbyes).await.is_err() {
         debug!("some clients did not answer the goodbye");
     }
     endpoint.close(end::DONE, Reason::Shutdown.code().as_bytes());
     // Lets the last packets leave; who does not answer them is not waited for.
-    let _ = timeout(DRAIN, endpoint.wait_idle()).await;
+    let deadline = deadline.max(Instant::now() + LAST_PACKETS);
+    let _ = timeout_at(deadline.into(), endpoint.wait_idle()).await;
 }
 
 /// What becomes of a connection attempt; counted and logged if it is refused.

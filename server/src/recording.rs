@@ -18,6 +18,7 @@
 mod error;
 mod format;
 mod latest;
+mod level_recordings;
 mod live;
 mod new_file;
 mod reader;
@@ -28,6 +29,7 @@ mod writer;
 pub use error::RecordingError;
 pub use format::{Header, Tick};
 pub(crate) use latest::Latest;
+pub(crate) use level_recordings::LevelRecordings;
 pub(crate) use live::LiveRecorder;
 pub use reader::Reader;
 pub use recorder::Recorder;

@@ -22,11 +22,10 @@ use tokio::sync::mpsc;
 use tracing::{info, warn};
 
 use crate::clients::Removal;
-use crate::error::StartError;
 use crate::level::{Level, Prepared};
 use crate::network::Lobby;
 use crate::options::Vote;
-use crate::recording::LiveRecorder;
+use crate::recording::LevelRecordings;
 use crate::tick_thread::NextWorld;
 
 pub(crate) use flow::Rules;
@@ -164,15 +163,12 @@ pub(crate) struct Director {
     wished: mpsc::UnboundedReceiver<Wish>,
 }
 
-/// Begins the recording of a level, if the match is recorded.
-type Record = Box<dyn Fn(&Prepared) -> Result<Option<LiveRecorder>, StartError> + Send>;
-
 /// Where what was decided goes.
 pub(crate) struct Stage {
     pub(crate) loader: Loader,
     /// Worlds for the tick thread.
     pub(crate) worlds: SyncSender<NextWorld>,
-    pub(crate) record: Record,
+    pub(crate) recordings: Arc<LevelRecordings>,
 }
 
 /// Leads the match through its rounds, for as long as it is polled.
@@ -268,8 +264,7 @@ impl Director {
 
 /// Hands a world to the tick thread.
 fn enter(prepared: Prepared, stage: &Stage, lobby: &Lobby) {
-    // A failure is in the log, the metrics and on the pages already.
-    let recorder = (stage.record)(&prepared).unwrap_or_default();
+    let recorder = stage.recordings.begin(&prepared);
     let Prepared { world, level, .. } = prepared;
     let terms = &level.terms;
     info!(

@@ -1,10 +1,9 @@
 use std::future::pending;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use obsp_proto::control::{MapHash, MapName};
@@ -17,18 +16,19 @@ use crate::audit_thread::AuditThread;
 use crate::bans::Bans;
 use crate::clients::Clients;
 use crate::error::{RunError, StartError};
-use crate::level::{LevelMaker, Prepared};
+use crate::level::LevelMaker;
 use crate::network::{
     self, Admission, Cadence, Credentials, Fingerprint, Lobby, Shares, Spectators, Waves,
 };
 use crate::options::{Advertised, AgonesOptions, Options};
 use crate::origins::Origins;
 use crate::query::QueryPort;
-use crate::recording::{self, LiveRecorder};
+use crate::recording::LevelRecordings;
 use crate::rounds::{self, Director, Loader, Rounds, Stage};
 use crate::spans::Exporter;
 use crate::stop::Stop;
 use crate::telemetry::{self, Identity, Telemetry};
+use crate::threads::Threads;
 use crate::tick_thread::{Match, Ticks};
 use crate::tickets::Tickets;
 use crate::token_gate::TokenGate;
@@ -47,9 +47,8 @@ pub struct Running {
     /// Time that players have left once the server is asked to drain.
     drain: Duration,
     gate: Gate,
-    threads: Vec<(&'static str, JoinHandle<Result<(), RunError>>)>,
-    /// Threads that write recordings, one for each level so far.
-    writers: Writers,
+    threads: Threads,
+    recordings: Arc<LevelRecordings>,
     /// Exports the last spans when it is dropped.
     _exporter: Option<Exporter>,
 }
@@ -90,10 +89,9 @@ impl Server {
         let epoch = Instant::now();
         let stop = Stop::new();
         let (joins, requests) = sync_channel(network::connection_limit(options.max_players.into()));
-        let recordings = Recordings::new(options.record.clone());
-        let recorder = recordings.begin(&prepared)?;
-        let recording = Arc::clone(&recordings.latest);
-        let writers = Arc::clone(&recordings.writers);
+        let recordings = Arc::new(LevelRecordings::new(options.record.clone()));
+        let recorder = recordings.begin_first(&prepared)?;
+        let recording = recordings.latest();
         let (worlds, next_worlds) = sync_channel(1);
         let (over, worlds_over) = sync_channel(WORLDS_OVER);
         let level = Arc::clone(&prepared.level);
@@ -105,10 +103,7 @@ impl Server {
         let (loader, loader_thread) = Loader::new(maker);
         let rules = options.rounds.rules(maps.len());
         let (rounds, director) = Rounds::new(rules, maps, options.rounds.votes.clone());
-        let record = Box::new(move |prepared: &Prepared| {
-            recordings.begin(prepared).inspect_err(|error| recordings.fail(error))
-        });
-        let stage = Stage { loader, worlds, record };
+        let stage = Stage { loader, worlds, recordings: Arc::clone(&recordings) };
 
         let socket = network::bind(options.listen, options.max_players)?;
         let pages = http::bind(options.http, "--http")?;
@@ -234,38 +229,38 @@ impl Server {
             stop: stop.clone(),
             drain: options.drain_time(),
             gate: gate.clone(),
-            threads: Vec::new(),
-            writers,
+            threads: Threads::default(),
+            recordings,
             _exporter: exporter,
         };
         let tick_rate = options.tick_rate;
-        running.spawn("level loader thread", move || {
+        running.threads.spawn_dispensable("level loader thread", move || {
             loader_thread.run();
             Ok(())
         })?;
         // To give a world's memory back takes longer than a tick.
-        running.spawn("cleaning thread", move || {
+        running.threads.spawn("cleaning thread", move || {
             worlds_over.into_iter().for_each(drop);
             Ok(())
         })?;
         if let Some(audit) = audit {
             let stop = stop.clone();
-            running.spawn("audit thread", move || audit.run(&stop))?;
+            running.threads.spawn_dispensable("audit thread", move || audit.run(&stop))?;
         }
-        running.spawn("tick thread", {
+        running.threads.spawn("tick thread", {
             let stop = stop.clone();
             move || game.run(tick_rate, epoch, &stop, &gate, &telemetry)
         })?;
         if let Some(admin) = admin {
             let context = Context { lobby: Arc::clone(&lobby), drain: options.drain_time() };
-            running.spawn("admin thread", move || admin.run(context))?;
+            running.threads.spawn("admin thread", move || admin.run(context))?;
         }
         if let Some(query) = query {
             let lobby = Arc::clone(&lobby);
-            running.spawn("query thread", move || query.run(&lobby))?;
+            running.threads.spawn("query thread", move || query.run(&lobby))?;
         }
-        running.spawn("pages thread", move || http::run(pages, lobby))?;
-        running.spawn("network thread", move || io.run(&runtime, &stop))?;
+        running.threads.spawn("pages thread", move || http::run(pages, lobby))?;
+        running.threads.spawn("network thread", move || io.run(&runtime, &stop))?;
         Ok(running)
     }
 }
@@ -333,27 +328,15 @@ impl Running {
     ///
     /// # Errors
     /// It ended because something failed, or its recording is not complete. After
-    /// [`RunError::Hangs`] threads are left behind that nobody can wait for: the
-    /// process should end.
+    /// [`RunError::Hangs`] and [`RunError::DoesNotEnd`] threads are left behind that
+    /// nobody can wait for: the process should end.
     pub fn join(mut self) -> Result<(), RunError> {
-        let mut outcome = Ok(());
-        // The network thread first, which never waits for another, and which says
-        // whether the tick thread can be waited for. Unless that hangs, all are
-        // waited for: players are told goodbye though the recording has failed.
-        for (part, thread) in std::mem::take(&mut self.threads).into_iter().rev() {
-            let ended = thread.join().unwrap_or(Err(RunError::Crashed { part }));
-            if matches!(ended, Err(RunError::Hangs { .. })) {
-                return ended;
-            }
-            outcome = outcome.and(ended);
+        // The network thread first: it says whether the tick thread can be waited for.
+        let outcome = std::mem::take(&mut self.threads).join(&self.stop);
+        if outcome.as_ref().is_err_and(RunError::leaves_threads) {
+            return outcome;
         }
-        let writers = std::mem::take(&mut *lock(&self.writers));
-        for writer in writers {
-            let part = "recording thread";
-            let ended = writer.join().unwrap_or(Err(RunError::Crashed { part }));
-            outcome = outcome.and(ended);
-        }
-        outcome
+        outcome.and(self.recordings.join())
     }
 
     /// Makes the tick thread hang before its next tick until what is returned is
@@ -361,19 +344,6 @@ impl Running {
     #[doc(hidden)]
     pub fn hold_ticks(&self) -> TicksHeld<'_> {
         self.gate.hold()
-    }
-
-    fn spawn(
-        &mut self,
-        part: &'static str,
-        work: impl FnOnce() -> Result<(), RunError> + Send + 'static,
-    ) -> Result<(), StartError> {
-        let thread = std::thread::Builder::new()
-            .name(part.to_owned())
-            .spawn(work)
-            .map_err(|source| StartError::Thread { part, source })?;
-        self.threads.push((part, thread));
-        Ok(())
     }
 }
 
@@ -385,51 +355,6 @@ impl Drop for Running {
 
 /// Worlds that are over and wait to be given back: more than there are at a time.
 const WORLDS_OVER: usize = 4;
-
-/// Threads that write recordings.
-type Writers = Arc<Mutex<Vec<Writer>>>;
-
-/// One of them.
-type Writer = JoinHandle<Result<(), RunError>>;
-
-fn lock(writers: &Writers) -> MutexGuard<'_, Vec<Writer>> {
-    writers.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Begins a recording for each level, if the match is recorded.
-struct Recordings {
-    path: Option<PathBuf>,
-    latest: Arc<recording::Latest>,
-    writers: Writers,
-}
-
-impl Recordings {
-    fn new(path: Option<PathBuf>) -> Self {
-        Self { path, latest: Arc::default(), writers: Arc::default() }
-    }
-
-    fn begin(&self, prepared: &Prepared) -> Result<Option<LiveRecorder>, StartError> {
-        let Some(path) = &self.path else { return Ok(None) };
-        let (recorder, writer) = LiveRecorder::start(path, &prepared.world, prepared.config)?;
-        self.latest.begin(recorder.status());
-        let part = "recording thread";
-        let thread = std::thread::Builder::new()
-            .name(part.to_owned())
-            .spawn(move || Ok(writer.run()?))
-            .map_err(|source| StartError::Thread { part, source })?;
-        lock(&self.writers).push(thread);
-        Ok(Some(recorder))
-    }
-}
-
-impl Recordings {
-    /// Notes that the recording of a level could not begin.
-    fn fail(&self, error: &StartError) {
-        if let Some(path) = &self.path {
-            self.latest.begin(Arc::new(recording::Status::failed(path.clone(), error.to_string())));
-        }
-    }
-}
 
 /// Reads the key that seals tokens.
 pub(crate) fn read_join_key(path: &Path) -> Result<JoinKey, StartError> {

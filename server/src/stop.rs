@@ -10,8 +10,8 @@ enum Phase {
     Serving,
     /// Those who play may finish, until this moment; nobody else may join.
     Draining(Instant),
-    /// All end.
-    Stopping,
+    /// All end, since this moment.
+    Stopping(Instant),
 }
 
 /// The wish to end, shared by all threads of a server. It is never taken back.
@@ -25,7 +25,13 @@ impl Stop {
 
     /// Asks all to end.
     pub(crate) fn request(&self) {
-        self.0.send_replace(Phase::Stopping);
+        self.0.send_if_modified(|phase| {
+            let is_first = !matches!(phase, Phase::Stopping(_));
+            if is_first {
+                *phase = Phase::Stopping(Instant::now());
+            }
+            is_first
+        });
     }
 
     /// Asks to let nobody join any more. Those who play have this long; of two calls
@@ -36,7 +42,7 @@ impl Stop {
             let is_earlier = match *phase {
                 Phase::Serving => true,
                 Phase::Draining(until) => end < until,
-                Phase::Stopping => false,
+                Phase::Stopping(_) => false,
             };
             if is_earlier {
                 *phase = Phase::Draining(end);
@@ -47,21 +53,29 @@ impl Stop {
 
     /// Whether somebody asked all to end.
     pub(crate) fn is_requested(&self) -> bool {
-        *self.0.borrow() == Phase::Stopping
+        self.asked_at().is_some()
+    }
+
+    /// When somebody first asked all to end.
+    pub(crate) fn asked_at(&self) -> Option<Instant> {
+        match *self.0.borrow() {
+            Phase::Stopping(since) => Some(since),
+            Phase::Serving | Phase::Draining(_) => None,
+        }
     }
 
     /// Time that is left to those who play, while nobody else may join.
     pub(crate) fn draining(&self) -> Option<Duration> {
         match *self.0.borrow() {
             Phase::Draining(until) => Some(until.saturating_duration_since(Instant::now())),
-            Phase::Serving | Phase::Stopping => None,
+            Phase::Serving | Phase::Stopping(_) => None,
         }
     }
 
     /// Waits until somebody asks all to end.
     pub(crate) async fn requested(&self) {
         // The sender lives in `self`, so waiting cannot fail.
-        let _ = self.0.subscribe().wait_for(|phase| *phase == Phase::Stopping).await;
+        let _ = self.0.subscribe().wait_for(|phase| matches!(phase, Phase::Stopping(_))).await;
     }
 
     /// Waits until nobody may join any more, or all are to end.

@@ -11,6 +11,8 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use client_bot::client::{Connector, Disconnected, Trust};
+use obsp_proto::control::{ClosingReason, MapHash, PlayerName};
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use server::{Options, RunError, Running, Server, ServiceOptions};
 use tests::harness;
@@ -306,6 +308,35 @@ async fn a_server_whose_tick_thread_hangs_for_good_ends_and_says_why() {
     let error = tokio::time::timeout(HANG, ended).await.expect("it ends").unwrap().unwrap_err();
     assert!(matches!(error, RunError::Hangs { seconds: 2.. }), "{error}");
     assert!(error.to_string().contains("start the server anew"), "{error}");
+}
+
+/// The server waited for the tick thread for ever, and for its players to finish.
+#[tokio::test]
+async fn a_server_whose_tick_thread_hangs_ends_when_it_is_asked_to() {
+    keep_log();
+    let options = Options { drain: Some(Duration::from_secs(600)), ..options() };
+    let running = Server::start(&options).unwrap();
+    let connector = Connector::new(running.local_addr(), Trust::Loopback).unwrap();
+    let name = PlayerName::new("witness").unwrap();
+    let mut client = connector.join(&name, MapHash::ANY).await.unwrap();
+    std::mem::forget(running.hold_ticks());
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let begin = Instant::now();
+    running.drain();
+    let goodbye = async {
+        loop {
+            if let Err(lost) = client.next().await {
+                return lost;
+            }
+        }
+    };
+    let lost = tokio::time::timeout(HANG, goodbye).await.expect("a goodbye");
+    assert!(matches!(lost, Disconnected::Closed(ClosingReason::ShuttingDown)), "{lost}");
+    let ended = tokio::task::spawn_blocking(|| running.join()).await.unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    assert!(matches!(ended, Err(RunError::DoesNotEnd { part: "tick thread" })), "{ended:?}");
+    let log = LOG.lock().unwrap().clone();
+    assert!(log.contains("the tick thread hangs: nobody can finish"), "{log}");
 }
 
 #[tokio::test]

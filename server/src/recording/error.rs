@@ -74,3 +74,12 @@ pub enum RecordingError {
         reason: String,
     },
 }
+
+impl RecordingError {
+    /// Whether there is no room for the file, rather than no way to create it.
+    pub(super) fn is_full(&self) -> bool {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        let Self::Write { source, .. } = self else { return false };
+        matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull)
+    }
+}

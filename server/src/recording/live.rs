@@ -1,5 +1,4 @@
-use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
@@ -28,51 +27,30 @@ pub(crate) struct LiveRecorder {
 
 /// What the thread does that writes a recording.
 pub(crate) struct RecordingThread {
-    /// Or why there is none.
-    writer: Result<Writer, RecordingError>,
+    /// The file that was asked for.
+    path: PathBuf,
+    header: Header,
+    /// The file that is written, or why there is none; `None` until it was tried.
+    writer: Option<Result<Writer, RecordingError>>,
     ticks: Receiver<Tick>,
     status: Arc<Status>,
 }
 
 impl LiveRecorder {
     /// Begins to record a match that has not ticked yet, to `path` or a numbered
-    /// file beside it.
-    ///
-    /// # Errors
-    /// The file cannot be created. If it is the room that is missing, that is no
-    /// error here but a failure of the recording, or a server that restarts on a
-    /// full disk would not play at all.
-    pub(crate) fn start(
-        path: &Path,
-        world: &World,
-        config: Config,
-    ) -> Result<(Self, RecordingThread), RecordingError> {
-        let cannot = |source| RecordingError::Write { path: path.to_owned(), source };
-        let (path, writer) = match NewFile::open(path) {
-            Ok(new) => {
-                let (path, removal) = (new.path.clone(), new.removal());
-                let writer = Writer::begin(new.path, new.file, &Header::new(world, config));
-                if writer.is_err() {
-                    removal();
-                }
-                (path, writer)
-            }
-            Err(error) if is_full(&error) => (path.to_owned(), Err(cannot(error))),
-            Err(error) => return Err(cannot(error)),
-        };
-        let status = Arc::new(Status::new(path));
+    /// file beside it. No disk is touched here: the thread creates the file, and
+    /// ticks wait in the queue until it has.
+    pub(crate) fn new(path: &Path, world: &World, config: Config) -> (Self, RecordingThread) {
+        let status = Arc::new(Status::new(path.to_owned()));
         let (sender, ticks) = sync_channel(WAITING_TICKS);
-        match &writer {
-            Ok(writer) => {
-                status.flushed(0, writer.bytes());
-                info!("recording to {}", status.path().display());
-            }
-            Err(error) => status.fail(reason(error)),
-        }
-        let sender = writer.is_ok().then_some(sender);
-        let recorder =
-            Self { recorder: Recorder::new(), ticks: sender, status: Arc::clone(&status) };
-        Ok((recorder, RecordingThread { writer, ticks, status }))
+        let thread = RecordingThread {
+            path: path.to_owned(),
+            header: Header::new(world, config),
+            writer: None,
+            ticks,
+            status: Arc::clone(&status),
+        };
+        (Self { recorder: Recorder::new(), ticks: Some(sender), status }, thread)
     }
 
     /// How the recording is doing.
@@ -98,17 +76,56 @@ impl LiveRecorder {
 }
 
 impl RecordingThread {
-    /// Writes until the match is over.
+    /// Creates the file now, and not only when the thread runs.
+    ///
+    /// # Errors
+    /// The file cannot be created. If it is the room that is missing, that is no
+    /// error here but a failure of the recording, or a server that restarts on a
+    /// full disk would not play at all.
+    pub(crate) fn create(mut self) -> Result<Self, RecordingError> {
+        let writer = self.begin();
+        if let Err(error) = writer {
+            if !error.is_full() {
+                return Err(error);
+            }
+            self.status.fail(reason(&error));
+            self.writer = Some(Err(error));
+        } else {
+            self.writer = Some(writer);
+        }
+        Ok(self)
+    }
+
+    /// Creates the file, unless [`RecordingThread::create`] has, and writes until
+    /// the match is over.
     ///
     /// # Errors
     /// The recording is not complete. The match has not been disturbed.
-    pub(crate) fn run(self) -> Result<(), RecordingError> {
-        let Self { writer, ticks, status } = self;
+    pub(crate) fn run(mut self) -> Result<(), RecordingError> {
+        let writer = self.writer.take().unwrap_or_else(|| self.begin());
+        let Self { ticks, status, .. } = self;
         let written = writer.and_then(|writer| write(writer, &ticks, &status));
         if let Err(error) = &written {
             status.fail(reason(error));
         }
         written
+    }
+
+    /// Creates the file and writes the header.
+    fn begin(&self) -> Result<Writer, RecordingError> {
+        let new = NewFile::open(&self.path)
+            .map_err(|source| RecordingError::Write { path: self.path.clone(), source })?;
+        self.status.created(new.path.clone());
+        let removal = new.removal();
+        let writer = Writer::begin(new.path, new.file, &self.header);
+        match &writer {
+            Ok(writer) => {
+                self.status.flushed(0, writer.bytes());
+                info!("recording to {}", self.status.path().display());
+            }
+            Err(_) => removal(),
+        }
+        writer
     }
 }
 
@@ -149,10 +166,4 @@ fn reason(error: &RecordingError) -> String {
         RecordingError::Write { source, .. } => source.to_string(),
         other => other.to_string(),
     }
-}
-
-/// Whether there is no room for a file, rather than no way to create it.
-fn is_full(error: &std::io::Error) -> bool {
-    use ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull)
 }

@@ -8,27 +8,29 @@ use tracing::error;
 /// by the threads that record, read by the pages.
 #[derive(Debug)]
 pub(crate) struct Status {
-    path: PathBuf,
+    /// The file that was asked for.
+    asked: PathBuf,
+    /// The file that was created for it.
+    created: OnceLock<PathBuf>,
     ticks: AtomicU64,
     bytes: AtomicU64,
     failure: OnceLock<String>,
 }
 
 impl Status {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, ticks: AtomicU64::new(0), bytes: AtomicU64::new(0), failure: OnceLock::new() }
+    pub(super) fn new(asked: PathBuf) -> Self {
+        Self {
+            asked,
+            created: OnceLock::new(),
+            ticks: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            failure: OnceLock::new(),
+        }
     }
 
-    /// The recording of a level that could not begin, for this reason; logged.
-    pub(crate) fn failed(path: PathBuf, reason: String) -> Self {
-        let status = Self::new(path);
-        status.fail(reason);
-        status
-    }
-
-    /// The file that is written.
+    /// The file that is written; the one that was asked for until it was created.
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.created.get().unwrap_or(&self.asked)
     }
 
     /// Ticks that the system has been handed, and so the last tick that a
@@ -47,6 +49,12 @@ impl Status {
         self.failure.get().map(String::as_str)
     }
 
+    /// Notes the file that was created.
+    pub(super) fn created(&self, path: PathBuf) {
+        // It is created once.
+        let _ = self.created.set(path);
+    }
+
     /// Notes how much the system has been handed so far.
     pub(super) fn flushed(&self, ticks: u64, bytes: u64) {
         self.ticks.store(ticks, Ordering::Relaxed);
@@ -59,7 +67,7 @@ impl Status {
             error!(
                 "the recording {} failed after tick {}: {reason}; the match goes on without it \
                  until the next map or a restart",
-                self.path.display(),
+                self.path().display(),
                 self.ticks()
             );
         }

@@ -202,11 +202,11 @@ fn a_file_that_exists_is_never_touched() {
     fs::create_dir(folder.0.join("match.rec.1")).unwrap();
     let names: Vec<_> = (0..2)
         .map(|_| {
-            let (recorder, thread) = LiveRecorder::start(&path, &world, config).unwrap();
-            let path = recorder.status().path().to_owned();
+            let (recorder, thread) = LiveRecorder::new(&path, &world, config);
+            let status = recorder.status();
             drop(recorder);
             thread.run().unwrap();
-            path.file_name().unwrap().to_owned()
+            status.path().file_name().unwrap().to_owned()
         })
         .collect();
     assert_eq!(names, ["match.rec.2", "match.rec.3"]);
@@ -218,7 +218,8 @@ fn the_header_is_in_the_file_before_the_first_tick() {
     let folder = Folder::new("recording-header");
     let (world, config) = world();
     let path = folder.0.join("match.rec");
-    let (recorder, _thread) = LiveRecorder::start(&path, &world, config).unwrap();
+    let (recorder, thread) = LiveRecorder::new(&path, &world, config);
+    let _thread = thread.create().unwrap();
     assert_eq!(Reader::open(&path).unwrap().header().config(), config);
     assert_eq!(recorder.status().bytes(), fs::metadata(&path).unwrap().len());
 }
@@ -228,7 +229,8 @@ fn a_file_that_cannot_be_created_is_an_error() {
     let folder = Folder::new("recording-nowhere");
     let (world, config) = world();
     let path = folder.0.join("no-such-folder/match.rec");
-    let error = LiveRecorder::start(&path, &world, config).err().unwrap();
+    let (_recorder, thread) = LiveRecorder::new(&path, &world, config);
+    let error = thread.create().err().unwrap();
     assert!(matches!(error, RecordingError::Write { .. }), "{error}");
 }
 
@@ -236,7 +238,8 @@ fn a_file_that_cannot_be_created_is_an_error() {
 #[test]
 fn a_full_disk_fails_the_recording_and_not_the_match() {
     let (world, config) = world();
-    let (mut recorder, thread) = LiveRecorder::start("/dev/full".as_ref(), &world, config).unwrap();
+    let (mut recorder, thread) = LiveRecorder::new("/dev/full".as_ref(), &world, config);
+    let thread = thread.create().unwrap();
     let status = recorder.status();
     assert!(status.failure().unwrap().contains("No space left"), "{status:?}");
     recorder.ticked(&world, &[]);
@@ -248,7 +251,7 @@ fn a_disk_that_falls_behind_ends_the_recording_without_an_end_mark() {
     let folder = Folder::new("recording-behind");
     let (mut world, config) = world();
     let path = folder.0.join("match.rec");
-    let (mut recorder, thread) = LiveRecorder::start(&path, &world, config).unwrap();
+    let (mut recorder, thread) = LiveRecorder::new(&path, &world, config);
     let status = recorder.status();
     for _ in 0..300 {
         world.step(&[]);
@@ -287,10 +290,37 @@ fn a_header_may_not_ask_for_more_than_a_server_would_serve() {
 /// A later level whose file could not be created was not recorded, and nothing said so.
 #[test]
 fn a_level_whose_recording_cannot_begin_is_told() {
-    let latest = super::Latest::default();
-    latest.begin(std::sync::Arc::new(super::Status::failed(
-        "match.rec".into(),
-        "no such folder".into(),
-    )));
-    assert_eq!(latest.status().unwrap().failure(), Some("no such folder"));
+    let folder = Folder::new("recording-later");
+    let (_, level) = crate::test_level(1);
+    let recordings = LevelRecordings::new(Some(folder.0.join("no-such-folder/match.rec")));
+    assert!(recordings.begin_first(&level).is_err());
+    let recorder = recordings.begin(&level);
+    drop(recorder);
+    assert!(matches!(recordings.join(), Err(crate::RunError::Recording(_))));
+    let failure = recordings.latest().status().unwrap().failure().unwrap().to_owned();
+    assert!(failure.contains("No such file"), "{failure}");
+}
+
+/// The file of a level was created on the network thread, which served nobody meanwhile.
+/// A pipe stands for a slow disk: it cannot be opened for writing until somebody reads.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_is_slow_to_create_a_file_holds_up_only_the_recording() {
+    let folder = Folder::new("recording-slow");
+    let path = folder.0.join("match.rec");
+    let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+    assert!(made.success());
+    let (_, mut level) = crate::test_level(1);
+    let recordings = LevelRecordings::new(Some(path.clone()));
+    let mut recorder = recordings.begin(&level).unwrap();
+    for _ in 0..100 {
+        level.world.step(&[]);
+        recorder.ticked(&level.world, &[]);
+    }
+    assert_eq!(recordings.latest().written(), (0, 0));
+    drop(recorder);
+    let (ticks, error) = read(&path);
+    assert_eq!((ticks.len(), error.is_none()), (100, true), "{error:?}");
+    recordings.join().unwrap();
+    assert_eq!(recordings.latest().written().0, 100);
 }

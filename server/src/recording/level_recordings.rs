@@ -1,0 +1,123 @@
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::live::RecordingThread;
+use super::{Latest, LiveRecorder, RecordingError};
+use crate::error::{RunError, StartError};
+use crate::level::Prepared;
+use crate::threads::join_until;
+
+/// The thread that writes a recording, in messages.
+const PART: &str = "recording thread";
+
+/// Time that a disk has at the end for what it has not taken yet: at most
+/// [`LiveRecorder`]'s queue, so one that takes longer has failed.
+const WRITE_LIMIT: Duration = Duration::from_secs(5);
+
+/// Records each level to a file of its own, if the match is recorded.
+#[derive(Debug)]
+pub(crate) struct LevelRecordings {
+    path: Option<PathBuf>,
+    latest: Arc<Latest>,
+    threads: Mutex<Threads>,
+}
+
+/// The threads that write, and what came of those that are done.
+#[derive(Debug, Default)]
+struct Threads {
+    running: Vec<JoinHandle<Result<(), RecordingError>>>,
+    /// The first failure.
+    failure: Option<RunError>,
+}
+
+impl LevelRecordings {
+    /// Recordings to `path` and numbered files beside it; none without a path.
+    pub(crate) fn new(path: Option<PathBuf>) -> Self {
+        Self { path, latest: Arc::default(), threads: Mutex::default() }
+    }
+
+    /// How the recordings are doing.
+    pub(crate) fn latest(&self) -> Arc<Latest> {
+        Arc::clone(&self.latest)
+    }
+
+    /// Begins the recording of the first level. The file is created at once, so that
+    /// a server that cannot record says so instead of starting.
+    ///
+    /// # Errors
+    /// The file cannot be created, or the thread that writes it.
+    pub(crate) fn begin_first(
+        &self,
+        first: &Prepared,
+    ) -> Result<Option<LiveRecorder>, StartError> {
+        let Some((recorder, thread)) = self.prepare(first) else { return Ok(None) };
+        self.spawn(thread.create()?)?;
+        Ok(Some(recorder))
+    }
+
+    /// Begins the recording of a later level. The file is created by the thread that
+    /// writes it: whoever calls this has players to serve, and a disk may be slow. A
+    /// failure is in the log, in the metrics and on the pages.
+    pub(crate) fn begin(&self, level: &Prepared) -> Option<LiveRecorder> {
+        let (recorder, thread) = self.prepare(level)?;
+        match self.spawn(thread) {
+            Ok(()) => Some(recorder),
+            Err(error) => {
+                recorder.status().fail(error.to_string());
+                None
+            }
+        }
+    }
+
+    /// Waits until all is written, for [`WRITE_LIMIT`] at most.
+    ///
+    /// # Errors
+    /// A recording is not complete.
+    pub(crate) fn join(&self) -> Result<(), RunError> {
+        let deadline = Instant::now() + WRITE_LIMIT;
+        let Threads { running, failure } = std::mem::take(&mut *self.lock());
+        let mut outcome = failure.map_or(Ok(()), Err);
+        for thread in running {
+            let ended = join_until(PART, thread, deadline);
+            outcome = outcome.and(ended.and_then(|written| Ok(written?)));
+        }
+        outcome
+    }
+
+    fn prepare(&self, level: &Prepared) -> Option<(LiveRecorder, RecordingThread)> {
+        let path = self.path.as_ref()?;
+        let (recorder, thread) = LiveRecorder::new(path, &level.world, level.config);
+        self.latest.begin(recorder.status());
+        Some((recorder, thread))
+    }
+
+    fn spawn(&self, thread: RecordingThread) -> Result<(), StartError> {
+        let thread = Builder::new()
+            .name(PART.to_owned())
+            .spawn(move || thread.run())
+            .map_err(|source| StartError::Thread { part: PART, source })?;
+        let mut threads = self.lock();
+        threads.reap();
+        threads.running.push(thread);
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Threads> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Threads {
+    /// Gives back what threads that are done still hold.
+    fn reap(&mut self) {
+        for thread in self.running.extract_if(.., |thread| thread.is_finished()) {
+            let ended = match thread.join() {
+                Ok(written) => written.map_err(RunError::Recording),
+                Err(_) => Err(RunError::Crashed { part: PART }),
+            };
+            self.failure = self.failure.take().or(ended.err());
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The threads of a server, and how they end: each by itself once that is asked for,
+//! and those that do not are left behind after a while.
+
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::error::{RunError, StartError};
+use crate::stop::Stop;
+
+/// Time that threads have to end, from when they are asked to. The network thread's
+/// goodbyes take most of it at worst, and service managers should not have to kill.
+const END_LIMIT: Duration = Duration::from_millis(4500);
+
+/// Time between two looks at whether a thread has ended.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The threads of a server, in the order in which they were begun.
+#[derive(Debug, Default)]
+pub(crate) struct Threads(Vec<Thread>);
+
+#[derive(Debug)]
+struct Thread {
+    part: &'static str,
+    handle: JoinHandle<Result<(), RunError>>,
+    /// Whether it may be in the middle of something long that nobody needs any more.
+    is_dispensable: bool,
+}
+
+impl Threads {
+    /// Begins a thread that ends once it is asked to.
+    pub(crate) fn spawn(
+        &mut self,
+        part: &'static str,
+        work: impl FnOnce() -> Result<(), RunError> + Send + 'static,
+    ) -> Result<(), StartError> {
+        let handle = Builder::new()
+            .name(part.to_owned())
+            .spawn(work)
+            .map_err(|source| StartError::Thread { part, source })?;
+        self.0.push(Thread { part, handle, is_dispensable: false });
+        Ok(())
+    }
+
+    /// The same for one that may take long to end, and that nobody waits for.
+    pub(crate) fn spawn_dispensable(
+        &mut self,
+        part: &'static str,
+        work: impl FnOnce() -> Result<(), RunError> + Send + 'static,
+    ) -> Result<(), StartError> {
+        self.spawn(part, work)?;
+        self.0.last_mut().into_iter().for_each(|thread| thread.is_dispensable = true);
+        Ok(())
+    }
+
+    /// Waits until all have ended. The one that was begun last is waited for as long as
+    /// it takes: the network thread, which never waits for another. The others have
+    /// [`END_LIMIT`] from when they were asked to end.
+    ///
+    /// # Errors
+    /// The first that failed, crashed, or did not end; the last is left behind. Unless
+    /// one does not end, all are waited for: players are told goodbye whatever failed.
+    pub(crate) fn join(self, stop: &Stop) -> Result<(), RunError> {
+        let mut outcome = Ok(());
+        let mut deadline = None;
+        for Thread { part, handle, is_dispensable } in self.0.into_iter().rev() {
+            let ended = match deadline {
+                None => handle.join().unwrap_or(Err(RunError::Crashed { part })),
+                Some(_) if is_dispensable && !handle.is_finished() => Ok(()),
+                Some(deadline) => join_until(part, handle, deadline).and_then(|ended| ended),
+            };
+            if ended.as_ref().is_err_and(RunError::leaves_threads) {
+                return ended;
+            }
+            outcome = outcome.and(ended);
+            // Whoever ends asks all others to.
+            deadline = deadline.or_else(|| Some(stop.asked_at()? + END_LIMIT));
+        }
+        outcome
+    }
+}
+
+/// Waits for what a thread returns, but not beyond `deadline`.
+///
+/// # Errors
+/// It crashed, or has not ended by then.
+pub(crate) fn join_until<T>(
+    part: &'static str,
+    thread: JoinHandle<T>,
+    deadline: Instant,
+) -> Result<T, RunError> {
+    while !thread.is_finished() {
+        if Instant::now() >= deadline {
+            return Err(RunError::DoesNotEnd { part });
+        }
+        std::thread::sleep(LOOK);
+    }
+    thread.join().map_err(|_| RunError::Crashed { part })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_that_does_not_end_is_named_and_left_behind() {
+        let (hold, held) = channel::<()>();
+        let (stop, mut threads) = (Stop::new(), Threads::default());
+        let failed = || Err(RunError::Crashed { part: "first" });
+        threads.spawn("first", failed).unwrap();
+        threads
+            .spawn("second", move || {
+                let _ = held.recv();
+                Ok(())
+            })
+            .unwrap();
+        threads.spawn("network thread", || Ok(())).unwrap();
+        stop.request();
+        let begin = Instant::now();
+        let ended = threads.join(&stop);
+        assert!(matches!(ended, Err(RunError::DoesNotEnd { part: "second" })), "{ended:?}");
+        assert!(begin.elapsed() < Duration::from_secs(5));
+        drop(hold);
+    }
+
+    #[test]
+    fn nobody_waits_for_what_nobody_needs() {
+        let (hold, held) = channel::<()>();
+        let (stop, mut threads) = (Stop::new(), Threads::default());
+        threads.spawn("other", || Err(RunError::Outlived)).unwrap();
+        threads
+            .spawn_dispensable("compiler", move || {
+                let _ = held.recv();
+                Ok(())
+            })
+            .unwrap();
+        threads.spawn("network thread", || Ok(())).unwrap();
+        stop.request();
+        let begin = Instant::now();
+        assert!(matches!(threads.join(&stop), Err(RunError::Outlived)));
+        assert!(begin.elapsed() < END_LIMIT);
+        drop(hold);
+    }
+}
