@@ -1,3 +1,5 @@
+mod input_losses;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -5,6 +7,7 @@ use tracing::{error, info, warn};
 
 use crate::network::Lobby;
 use crate::telemetry::TickSummary;
+use input_losses::{Counts, InputLosses, Loss};
 
 /// Time between two status lines, and between two clearings of what the
 /// histograms have collected.
@@ -17,9 +20,15 @@ const LATE_ONE_OF: u64 = 100;
 pub(crate) async fn report(lobby: Arc<Lobby>) {
     let telemetry = &lobby.telemetry;
     let mut since = Instant::now();
+    let mut losses = InputLosses::new(lobby.terms().tick_rate.get());
     loop {
         tokio::time::sleep(INTERVAL).await;
         telemetry.upkeep();
+        let counts = Counts {
+            commands: lobby.frames.borrow().commands,
+            kernel_drops: telemetry.kernel_drops(),
+        };
+        losses.look(Instant::now(), counts).into_iter().for_each(Loss::tell);
         let seconds = since.elapsed().as_secs_f64();
         since = Instant::now();
         let ticks = telemetry.tick.take_summary();

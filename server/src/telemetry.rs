@@ -201,6 +201,12 @@ impl Telemetry {
         (page, Duration::ZERO)
     }
 
+    /// Datagrams that the kernel threw away before the server read them; 0 where it
+    /// does not tell.
+    pub(crate) fn kernel_drops(&self) -> u64 {
+        self.socket.drops().unwrap_or_default()
+    }
+
     /// Condenses what histograms have collected; they grow until it is called.
     pub(crate) fn upkeep(&self) {
         self.page.run_upkeep();

@@ -17,9 +17,14 @@ impl SocketMetrics {
 
     /// Asks the system. What it does not tell keeps its last value.
     pub(super) fn observe(&self) {
-        if let Some(drops) = self.inode.and_then(drops) {
+        if let Some(drops) = self.drops() {
             self.drops.absolute(drops);
         }
+    }
+
+    /// Datagrams that the kernel has thrown away so far, if it tells.
+    pub(super) fn drops(&self) -> Option<u64> {
+        self.inode.and_then(drops)
     }
 }
 

@@ -1,0 +1,203 @@
+//! What players send and the server does not use: said in the log by the same measures
+//! as the alerts have (`deploy/prometheus/rules.yml`), once a minute at most.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use obsp_proto::server::JitterStats;
+use tracing::warn;
+
+/// Time over which rates are taken, and between two lines of one kind: a player who
+/// has lost the line stands still for less before they are dropped.
+const WINDOW: Duration = Duration::from_secs(60);
+
+/// Players without any command, from which on that is told: one, but for rounding.
+const UNUSED_PLAYERS: f64 = 0.9;
+
+/// Share of the accepted commands that may be early, and early ones a second that may be
+/// in any case: as many as follow a stall.
+const EARLY_SHARE: f64 = 0.5;
+const EARLY_A_SECOND: f64 = 10.0;
+
+/// Datagrams a second that the kernel may drop: a single stall fills its buffer once.
+const DROPS_A_SECOND: f64 = 5.0;
+
+/// What was counted since the server began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) commands: JitterStats,
+    /// Datagrams that the kernel threw away; 0 where it does not tell.
+    pub(super) kernel_drops: u64,
+}
+
+/// What is lost for longer than a moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Loss {
+    /// So many players stand still because none of their commands is used.
+    Unused { players: f64 },
+    /// So many commands a second are for ticks too far ahead.
+    Early { per_second: f64 },
+    /// So many datagrams a second are thrown away by the kernel.
+    KernelDrops { per_second: f64 },
+}
+
+/// Remembers a minute of counts, and what was told. It reads no clock.
+#[derive(Debug)]
+pub(super) struct InputLosses {
+    /// The oldest first; the first is [`WINDOW`] old, once there are so old ones.
+    counts: VecDeque<(Instant, Counts)>,
+    /// When each kind of loss was told last.
+    told: [Option<Instant>; 3],
+    tick_rate: f64,
+}
+
+impl InputLosses {
+    pub(super) fn new(tick_rate: u16) -> Self {
+        Self { counts: VecDeque::new(), told: [None; 3], tick_rate: tick_rate.into() }
+    }
+
+    /// What there is to tell at `now`, when so much has been counted.
+    pub(super) fn look(&mut self, now: Instant, counts: Counts) -> Vec<Loss> {
+        self.counts.push_back((now, counts));
+        let age = |then: Instant| now.saturating_duration_since(then);
+        while self.counts.get(1).is_some_and(|&(then, _)| age(then) >= WINDOW) {
+            self.counts.pop_front();
+        }
+        let Some(&(then, before)) = self.counts.front() else { return Vec::new() };
+        if age(then) < WINDOW {
+            return Vec::new();
+        }
+        let per_second = |count: fn(&Counts) -> u64| {
+            count(&counts).saturating_sub(count(&before)) as f64 / age(then).as_secs_f64()
+        };
+        let players = per_second(|counts| counts.commands.neutral) / self.tick_rate;
+        let early = per_second(|counts| counts.commands.early);
+        let accepted = per_second(|counts| counts.commands.accepted);
+        let drops = per_second(|counts| counts.kernel_drops);
+        let losses = [
+            (players > UNUSED_PLAYERS).then_some(Loss::Unused { players }),
+            (early > EARLY_A_SECOND && early > EARLY_SHARE * accepted)
+                .then_some(Loss::Early { per_second: early }),
+            (drops > DROPS_A_SECOND).then_some(Loss::KernelDrops { per_second: drops }),
+        ];
+        let mut due = Vec::new();
+        for (loss, told) in losses.into_iter().zip(&mut self.told) {
+            if let Some(loss) = loss
+                && told.is_none_or(|then| age(then) >= WINDOW)
+            {
+                *told = Some(now);
+                due.push(loss);
+            }
+        }
+        due
+    }
+}
+
+impl Loss {
+    /// Says so in the log, with the alert that tells the same.
+    pub(super) fn tell(self) {
+        let alert = self.alert();
+        match self {
+            Self::Unused { players } => warn!(
+                alert,
+                "in the last minute {players:.1} players stood still because none of their \
+                 commands was used: their clocks are off, or their lines lose everything"
+            ),
+            Self::Early { per_second } => warn!(
+                alert,
+                "in the last minute {per_second:.0} commands a second were dropped because they \
+                 were for ticks too far ahead: clients do not follow the server's clock"
+            ),
+            Self::KernelDrops { per_second } => warn!(
+                alert,
+                "in the last minute the kernel threw {per_second:.0} datagrams a second away \
+                 before the server read them: raise the UDP buffers (net.core.rmem_max), and see \
+                 whether the network thread has a processor"
+            ),
+        }
+    }
+
+    fn alert(self) -> &'static str {
+        match self {
+            Self::Unused { .. } => "ArenaCommandsUnused",
+            Self::Early { .. } => "ArenaCommandsEarly",
+            Self::KernelDrops { .. } => "ArenaUdpReceiveDrops",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks every ten seconds at a server that counts so much in each; gives when
+    /// something was told, in seconds, and what.
+    fn told(seconds: u64, each: impl Fn(u64) -> Counts) -> Vec<(u64, Loss)> {
+        let (begin, mut losses, mut sum) = (Instant::now(), InputLosses::new(60), Counts::default());
+        let mut told = Vec::new();
+        for second in (0..=seconds).step_by(10) {
+            let found = losses.look(begin + Duration::from_secs(second), sum);
+            told.extend(found.into_iter().map(|loss| (second, loss)));
+            let more = each(second);
+            sum.commands.accepted += more.commands.accepted;
+            sum.commands.early += more.commands.early;
+            sum.commands.neutral += more.commands.neutral;
+            sum.kernel_drops += more.kernel_drops;
+        }
+        told
+    }
+
+    fn counts(accepted: u64, early: u64, neutral: u64, kernel_drops: u64) -> Counts {
+        let commands = JitterStats { accepted, early, neutral, ..JitterStats::default() };
+        Counts { commands, kernel_drops }
+    }
+
+    #[test]
+    fn what_passes_is_not_told() {
+        assert_eq!(told(3600, |_| counts(4800, 20, 10, 10)), []);
+        // A player whose line is lost stands still for 45 s at most.
+        let lost = |second| counts(4200, 0, if (100..145).contains(&second) { 600 } else { 0 }, 0);
+        assert_eq!(told(600, lost), []);
+        // A stall: three seconds of eight players come too early, and 300 datagrams
+        // do not fit.
+        let stalled = |second| match second {
+            100 => counts(3000, 1440, 0, 299),
+            _ => counts(4800, 0, 0, 0),
+        };
+        assert_eq!(told(600, stalled), []);
+    }
+
+    #[test]
+    fn players_without_commands_are_told_once_a_minute() {
+        let paralysed = |second| if second < 60 { counts(600, 0, 0, 0) } else { counts(0, 0, 600, 0) };
+        let told = told(300, paralysed);
+        let times: Vec<_> = told.iter().map(|(second, _)| *second).collect();
+        assert_eq!(times, [120, 180, 240, 300], "{told:?}");
+        assert_eq!(told[0].1, Loss::Unused { players: 1.0 });
+    }
+
+    #[test]
+    fn early_commands_and_drops_of_the_kernel_are_told() {
+        assert_eq!(told(60, |_| counts(0, 1200, 0, 0)), [(60, Loss::Early { per_second: 120.0 })]);
+        let drops = [(60, Loss::KernelDrops { per_second: 7.0 })];
+        assert_eq!(told(60, |_| counts(4800, 0, 0, 70)), drops);
+    }
+
+    /// Log, metric and alert tell one story.
+    #[test]
+    fn the_log_measures_as_the_alerts_do() {
+        let rules = include_str!("../../../deploy/prometheus/rules.yml");
+        let rule = |alert: &str| {
+            let (_, rest) = rules.split_once(&format!("- alert: {alert}\n")).unwrap();
+            rest.split("- alert: ").next().unwrap()
+        };
+        let of = |loss: Loss| rule(loss.alert());
+        let unused = of(Loss::Unused { players: 1.0 });
+        assert!(unused.contains(&format!("game_tick_rate_hertz > {UNUSED_PLAYERS}")), "{unused}");
+        let early = of(Loss::Early { per_second: 1.0 });
+        assert!(early.contains(&format!("> {EARLY_SHARE} *")), "{early}");
+        assert!(early.contains(&format!("> {EARLY_A_SECOND}\n")), "{early}");
+        let drops = of(Loss::KernelDrops { per_second: 1.0 });
+        assert!(drops.contains(&format!("[1m]) > {DROPS_A_SECOND}\n")), "{drops}");
+    }
+}
