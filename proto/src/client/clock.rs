@@ -82,6 +82,10 @@ pub(super) struct Clock {
     /// Ticks from sending a command to receiving the report about it, as measured by the
     /// latest report.
     round_trip: f64,
+    /// When the first command was sent.
+    first_sent: Option<Time>,
+    /// Whether a report on commands has come.
+    is_reported: bool,
     /// Ticks by which the clock was ahead of the snapshot of the latest report; `None`
     /// after a jump.
     ahead: Option<f64>,
@@ -114,6 +118,8 @@ impl Clock {
             outdated_until: now,
             is_estimate: false,
             round_trip,
+            first_sent: None,
+            is_reported: false,
             ahead: None,
             stalled_until: now,
             late_since: None,
@@ -144,6 +150,7 @@ impl Clock {
             self.ignore_until = self.ignore_until.max(now + FEEDBACK_DELAY);
         }
         self.next = due.after(1);
+        self.first_sent.get_or_insert(now);
         Some(due)
     }
 
@@ -154,6 +161,7 @@ impl Clock {
         if self.ahead.replace(ahead).is_some_and(|before| ahead - before > SET_BACK) {
             self.stalled_until = now + STALL_MEMORY;
         }
+        self.bound_round_trip(now);
         let lead = if lead.is_at_limit() {
             // The report only says "at least"; how far off the clock is follows from the
             // snapshot's own tick.
@@ -199,6 +207,17 @@ impl Clock {
             self.jump(now, error);
         } else if error > TOLERANCE {
             self.speed -= (error * GAIN).clamp(-MAX_SPEED_CHANGE, MAX_SPEED_CHANGE);
+        }
+    }
+
+    /// Bounds the round trip by the time between the first command and the first report,
+    /// which the server makes at the next tick. The answer to the hello may have waited at
+    /// a server that stood still, and that is no distance.
+    fn bound_round_trip(&mut self, now: Time) {
+        if let (Some(sent), false) = (self.first_sent, self.is_reported) {
+            self.is_reported = true;
+            let ticks = now.since(sent).as_secs_f64() * self.tick_rate;
+            self.round_trip = self.round_trip.min(ticks);
         }
     }
 
@@ -385,5 +404,55 @@ mod tests {
         clock.steer(at(690.0), Tick(99), Lead::from_ticks(ahead - 6.0));
         let ahead = clock.tick_at(at(690.0)) - 99.0;
         assert!((6.0..8.5).contains(&ahead), "{ahead} ticks ahead");
+    }
+
+    /// Ticks from the answer to the hello until commands begin to be used for good, over a
+    /// line of 6 ticks there and back, to a server that had the hello wait.
+    fn unused_after_waiting(wait: f64) -> u32 {
+        let elapsed = Duration::from_secs_f64((6.0 + wait) / 60.0);
+        let mut clock = Clock::new(NonZeroU16::new(60).unwrap(), Tick(1000), elapsed, at(0.0));
+        // At 0 the server is at tick 1003, as the answer took 3 ticks to come.
+        let (mut on_the_way, mut window) = (Vec::new(), Vec::new());
+        let (mut reports, mut last_unused) = (std::collections::VecDeque::new(), 0);
+        for step in 0..6000 {
+            let now = f64::from(step) / 10.0;
+            let server = 1003.0 + now;
+            if let Some(tick) = clock.take_due(at(now)) {
+                on_the_way.push((now + 3.0, f64::from(tick.0)));
+            }
+            on_the_way.retain(|&(arrival, tick): &(f64, f64)| {
+                if arrival <= now {
+                    let lead = tick - server;
+                    window.push((now, lead));
+                    // As the jitter buffer keeps them.
+                    if !(0.0..64.0).contains(&lead) {
+                        last_unused = step / 10;
+                    }
+                }
+                arrival > now
+            });
+            if step % 10 == 0 {
+                window.retain(|&(then, _)| now - then < 32.0);
+                let least = window.iter().map(|&(_, lead)| lead).reduce(f64::min);
+                reports.push_back((now + 3.0, Tick(server as u32), least));
+            }
+            while reports.front().is_some_and(|&(arrival, ..)| arrival <= now) {
+                if let Some((_, tick, Some(lead))) = reports.pop_front() {
+                    clock.steer(at(now), tick, Lead::from_ticks(lead));
+                }
+            }
+        }
+        last_unused
+    }
+
+    /// Symptom: a player whose answer had waited for 3 s could not move for 19 s. Cause:
+    /// the wait was taken for the round trip, so the clock was set back by half a second
+    /// at a time, and only after another such round trip.
+    #[test]
+    fn an_answer_that_waited_at_the_server_is_not_taken_for_distance() {
+        for wait in [0.0, 30.0, 60.0, 180.0, 600.0] {
+            let unused = unused_after_waiting(wait);
+            assert!(unused < 20, "waited {wait} ticks: unused for {unused}");
+        }
     }
 }
