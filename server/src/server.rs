@@ -1,9 +1,9 @@
 use std::future::pending;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use obsp_proto::control::{MapHash, MapName};

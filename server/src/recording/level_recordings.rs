@@ -48,10 +48,7 @@ impl LevelRecordings {
     ///
     /// # Errors
     /// The file cannot be created, or the thread that writes it.
-    pub(crate) fn begin_first(
-        &self,
-        first: &Prepared,
-    ) -> Result<Option<LiveRecorder>, StartError> {
+    pub(crate) fn begin_first(&self, first: &Prepared) -> Result<Option<LiveRecorder>, StartError> {
         let Some((recorder, thread)) = self.prepare(first) else { return Ok(None) };
         self.spawn(thread.create()?)?;
         Ok(Some(recorder))

@@ -133,7 +133,8 @@ mod tests {
     /// Looks every ten seconds at a server that counts so much in each; gives when
     /// something was told, in seconds, and what.
     fn told(seconds: u64, each: impl Fn(u64) -> Counts) -> Vec<(u64, Loss)> {
-        let (begin, mut losses, mut sum) = (Instant::now(), InputLosses::new(60), Counts::default());
+        let (begin, mut losses, mut sum) =
+            (Instant::now(), InputLosses::new(60), Counts::default());
         let mut told = Vec::new();
         for second in (0..=seconds).step_by(10) {
             let found = losses.look(begin + Duration::from_secs(second), sum);
@@ -169,7 +170,8 @@ mod tests {
 
     #[test]
     fn players_without_commands_are_told_once_a_minute() {
-        let paralysed = |second| if second < 60 { counts(600, 0, 0, 0) } else { counts(0, 0, 600, 0) };
+        let paralysed =
+            |second| if second < 60 { counts(600, 0, 0, 0) } else { counts(0, 0, 600, 0) };
         let told = told(300, paralysed);
         let times: Vec<_> = told.iter().map(|(second, _)| *second).collect();
         assert_eq!(times, [120, 180, 240, 300], "{told:?}");
