@@ -1,10 +1,10 @@
-//! Convex bodies, known by how far they reach.
+//! Convex bodies, described by their support functions.
 //!
-//! To the shifted planes (Melax 2000, section 3) a moving body is its
-//! *support function*: how far it reaches from its reference point in any
-//! direction. [`Support`] is that; a sphere, an upright cylinder, a cuboid and
-//! the hull of some points are here, each in a file of its own, and any other
-//! convex body can be written by whoever has one.
+//! For the shifted planes (Melax 2000, section 3) a moving body is its
+//! *support function*: how far it extends from its reference point in any
+//! direction. [`Support`] is that function; a sphere, an upright cylinder, a cuboid and
+//! the hull of some points implement it, each in a file of its own, and users can
+//! implement it for any other convex body.
 
 mod convex_points;
 mod cuboid;
@@ -19,13 +19,13 @@ pub use cuboid::{Cuboid, TurnedCuboid};
 pub use cylinder::Cylinder;
 pub use sphere::Sphere;
 
-/// A body reaches at least this far in every direction, in units. Between two
-/// solid cells that meet in a plane runs a crack as wide as `f32` rounds: a
-/// body of this size covers it anywhere within Quake's coordinates. What has
-/// no extent at all is the onion's to trace.
+/// Least extent of a body in every direction, in units. Between two
+/// solid cells that meet in a plane there is a crack as wide as the rounding of `f32`: a
+/// body of this size covers it anywhere within Quake's coordinates. The bare point is
+/// traced through the onion instead.
 pub const LEAST_EXTENT: f32 = 1.0 / 64.0;
 
-/// Nor does it reach farther than this, in units: larger than any level.
+/// Greatest extent of a body, in units: larger than any level.
 pub const GREATEST_EXTENT: f32 = 4096.0;
 
 /// A convex body that moves without turning.
@@ -35,10 +35,10 @@ pub trait Support {
     /// several.
     fn support_point(&self, direction: Vec3) -> Vec3;
 
-    /// How far the body reaches along the unit vector `direction`, in units
-    /// from the reference point. Must be what [`Support::support_point`] gives,
-    /// and at least [`LEAST_EXTENT`] in every direction; a body that promises
-    /// less may slip through where solid cells meet.
+    /// How far the body extends along the unit vector `direction`, in units
+    /// from the reference point. Must agree with [`Support::support_point`],
+    /// and be at least [`LEAST_EXTENT`] in every direction; a smaller body may slip
+    /// through where solid cells meet.
     #[inline]
     fn support(&self, direction: Vec3) -> f32 {
         self.support_point(direction).dot(direction)

@@ -12,12 +12,16 @@ mod compile;
 pub mod geometry;
 pub mod model;
 mod spaces;
+// Public for `mapc verify` and the tests only.
+#[cfg(feature = "verify")]
+#[doc(hidden)]
+pub mod verify;
 mod world;
 
 pub use compile::{
     BevelAngle, BrushFault, BrushWarning, BuildError, CURVE_BOUND, CompileError, Compiled, Curves,
-    DegenerateBrush, Expansion, Leak, MAX_COORDINATE, Options, RedundantFace, Report, Sealing,
-    Source, Stage, Tick, compile,
+    DegenerateBrush, Expansion, Leak, MAX_COORDINATE, Options, Progress, RedundantFace, Report,
+    Sealing, Source, Stage, compile,
 };
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};
 pub use world::{

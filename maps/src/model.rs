@@ -1,12 +1,12 @@
-//! Rigid polyhedra: the shapes of everything that moves and is no player box.
+//! Rigid polyhedra: the shapes of everything that moves, except players' boxes.
 //!
-//! A model is drawn as a Wavefront OBJ file in `maps/models/`, one unit to a
-//! map unit, faces as convex polygons. Reading it ([`Model::from_obj`])
-//! proves that its surface is closed, oriented outward, made of flat convex
-//! polygons and nowhere meets itself; then its mass properties are integrated, it is moved so
-//! that its centre of mass is the origin, and its inside is cut by its own
+//! A model is a Wavefront OBJ file in `maps/models/`, one unit to a
+//! map unit, faces as convex polygons. [`Model::from_obj`]
+//! checks that its surface is closed, oriented outward, made of flat convex
+//! polygons and does not intersect itself; then it integrates the mass properties, moves
+//! the centre of mass to the origin, and cuts the inside by a
 //! polygon BSP into convex parts. Polygons and parts describe exactly the same
-//! solid: the parts are for searching contacts, the polygons for the last word.
+//! solid: collision tests use the parts.
 
 mod crossing;
 mod mass;
@@ -33,18 +33,18 @@ pub struct Model {
     bounds: Aabb,
 }
 
-/// Why a text is no model.
+/// Reasons for which a text is not a valid model.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ModelError {
-    /// The text is no Wavefront OBJ.
+    /// The text is not a Wavefront OBJ file.
     #[error("model {model}.obj: not a readable OBJ file: {reason}")]
     Syntax {
         /// Name of the model.
         model: String,
-        /// What the reader says.
+        /// The reader's error.
         reason: String,
     },
-    /// A coordinate is no number, or farther out than any model reaches.
+    /// A coordinate is not a number, or too large.
     #[error("model {model}.obj: vertex {vertex} is not within {} units of the origin", obj::REACH)]
     OutOfReach {
         /// Name of the model.
@@ -57,7 +57,7 @@ pub enum ModelError {
     TooComplex {
         /// Name of the model.
         model: String,
-        /// How many it has.
+        /// The number of its polygons.
         polygons: usize,
     },
     /// An edge that does not join exactly two polygons, once in each direction.
@@ -82,11 +82,11 @@ pub enum ModelError {
     BadFace {
         /// Name of the model.
         model: String,
-        /// Where the edge that shows the fault begins.
+        /// Start of the edge that shows the fault.
         from: DVec3,
         /// Where it ends.
         to: DVec3,
-        /// What is wrong with the face.
+        /// The fault of the face.
         fault: FaceFault,
     },
     /// The surface encloses no volume, or is turned inside out.
@@ -123,12 +123,12 @@ pub enum ModelError {
     Nested {
         /// Name of the model.
         model: String,
-        /// What did not add up.
+        /// The contradiction.
         detail: String,
     },
 }
 
-/// What is wrong with a face.
+/// A fault of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum FaceFault {
     /// Fewer than three corners, or all on one line.
@@ -142,12 +142,12 @@ pub enum FaceFault {
     NotConvex,
 }
 
-/// Parts may miss the polyhedron's volume by this share: rounding of a few
-/// dozen products, far below any part one could draw.
+/// Greatest relative difference between the volume of the parts and that of the surface:
+/// rounding of a few dozen products, far below the volume of any part.
 const VOLUME_TOLERANCE: f64 = 1e-9;
 
 impl Model {
-    /// Reads a Wavefront OBJ file and proves that it is a solid. All objects
+    /// Reads a Wavefront OBJ file and checks that it is a solid. All objects
     /// and groups in the file are one model; materials, normals and texture
     /// coordinates are ignored.
     ///
@@ -188,7 +188,7 @@ impl Model {
         })
     }
 
-    /// What map keys and logs call it.
+    /// The name of the model in map keys and logs.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -219,7 +219,7 @@ impl Model {
         self.inertia
     }
 
-    /// The farthest that the surface is from the centre of mass, in units.
+    /// Greatest distance of the surface from the centre of mass, in units.
     pub fn radius(&self) -> f64 {
         self.radius
     }
@@ -268,9 +268,8 @@ const SHIPPED: [(&str, &str); 12] = shipped_files![
     "star",
 ];
 
-/// The shipped models that lie about in any room, by name: what a match may
-/// scatter at random. The others have a part to play: vehicles, what vehicles
-/// land on, what weapons fire.
+/// The names of the shipped models that a match may scatter at random. The others have a
+/// role: vehicles, landing pads, projectiles.
 pub const EVERYDAY: [&str; 8] =
     ["crate", "small_crate", "barrel", "plank", "l_block", "u_block", "cargo_box", "star"];
 

@@ -24,7 +24,7 @@ const MAX_HALF_EXTENT: f32 = 4096.0;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Size {
-    /// What the size is called in `spaces.toml` and on command lines.
+    /// The name of the size in `spaces.toml` and on command lines.
     pub name: String,
     /// Half of the box's sides, in units, none negative.
     pub half_extents: Vec3,
@@ -38,7 +38,7 @@ impl Size {
     }
 }
 
-/// Which of a world's sizes a query is about; got from
+/// Identifies a size of a world in queries; see
 /// [`World::size`](crate::World::size).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SizeId(u8);
@@ -60,7 +60,7 @@ impl SizeId {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spaces(Vec<Size>);
 
-/// Why a list of sizes was refused.
+/// Reasons for which a list of sizes is rejected.
 #[derive(Debug, Error)]
 pub enum SpacesError {
     /// The file could not be read.
@@ -68,7 +68,7 @@ pub enum SpacesError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         reason: std::io::Error,
     },
     /// Not TOML, or not of this form.
@@ -83,7 +83,7 @@ pub enum SpacesError {
     /// Two sizes share a name.
     #[error("size {0:?} is named twice")]
     Repeated(String),
-    /// A half extent is negative, not finite or absurd.
+    /// A half extent is negative, not finite or too large.
     #[error("size {0:?} needs half extents between 0 and {MAX_HALF_EXTENT}")]
     HalfExtents(String),
 }
@@ -142,7 +142,7 @@ impl Spaces {
         &self.0
     }
 
-    /// The size of this name.
+    /// The size with this name.
     pub fn find(&self, name: &str) -> Option<SizeId> {
         self.0.iter().position(|s| s.name == name).map(SizeId::from_index)
     }
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_has_the_four_sizes_of_the_design() {
+    fn the_default_has_four_sizes() {
         let spaces = Spaces::default();
         let names: Vec<&str> = spaces.sizes().iter().map(|s| s.name.as_str()).collect();
         assert_eq!(names, ["point", "crouching", "standing", "large"]);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lists_are_refused_by_name() {
+    fn invalid_lists_are_rejected_by_name() {
         let size = |name: &str, x: f32| Size { name: name.into(), half_extents: Vec3::splat(x) };
         assert!(matches!(Spaces::new(vec![]), Err(SpacesError::Count(0))));
         assert!(matches!(Spaces::new(vec![size("a", 1.0); 32]), Err(SpacesError::Count(32))));

@@ -1,7 +1,7 @@
-//! The compiled world and the questions it answers.
+//! The compiled world and its queries.
 //!
 //! A [`World`] is immutable: an onion BSP over all sizes for points and
-//! traces of the boxes named in `spaces.toml`, the unexpanded convex solids
+//! traces of the boxes of `spaces.toml`, the unexpanded convex solids
 //! for bodies of any other shape, and the map's entities. Every query is a
 //! pure function without allocation, safe to call from any thread.
 
@@ -42,7 +42,7 @@ pub struct World {
     hash: [u8; 32],
 }
 
-/// All that a world holds, each part valid by itself.
+/// The content of a world, each part valid by itself.
 #[derive(Clone, Debug)]
 pub(crate) struct WorldParts {
     pub(crate) name: String,
@@ -56,7 +56,7 @@ pub(crate) struct WorldParts {
     pub(crate) entities: Vec<MapEntity>,
 }
 
-/// How large a world is, as `mapc info` reports it.
+/// The size of a world, as `mapc info` reports it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorldCounts {
     /// Branches of the onion BSP.
@@ -78,7 +78,7 @@ pub struct WorldCounts {
 }
 
 impl World {
-    /// Puts a world together; its hash is that of what it holds.
+    /// A world of these parts; its hash is computed from them.
     pub(crate) fn new(parts: WorldParts) -> Self {
         let hash = format::content_hash(&parts);
         Self::with_hash(parts, hash)
@@ -97,8 +97,8 @@ impl World {
         format::load(path)
     }
 
-    /// Reads the bytes of an `.obsp` file. They may come from anyone: what is
-    /// not a valid world is an error.
+    /// Reads the bytes of an `.obsp` file. They need not be trusted: bytes that are
+    /// not a valid world are an error.
     ///
     /// # Errors
     /// [`FormatError`] says what is wrong with them.
@@ -111,8 +111,8 @@ impl World {
         format::to_bytes(self)
     }
 
-    /// Writes an `.obsp` file beside `path` and renames it there, so that
-    /// nobody ever sees half of one.
+    /// Writes an `.obsp` file beside `path` and renames it, so that a reader never sees
+    /// half of a file.
     ///
     /// # Errors
     /// [`SaveError`] names the file that could not be written.
@@ -120,8 +120,8 @@ impl World {
         format::save(self, path)
     }
 
-    /// BLAKE3 hash of all that the world holds: client and server have the
-    /// same map if it is equal.
+    /// BLAKE3 hash of the world's content: client and server have the same map if their
+    /// hashes are equal.
     pub fn hash(&self) -> [u8; 32] {
         self.hash
     }
@@ -136,7 +136,7 @@ impl World {
         self.parts.spaces.sizes()
     }
 
-    /// The size of this name.
+    /// The size with this name.
     pub fn size(&self, name: &str) -> Option<SizeId> {
         self.parts.spaces.find(name)
     }
@@ -148,7 +148,7 @@ impl World {
     }
 
     /// Whether the map is sealed as Quake means it: for the bare point; if
-    /// there is no such size, for every size there is.
+    /// there is no such size, for every size.
     pub fn is_sealed(&self) -> bool {
         let spaces = &self.parts.spaces;
         match spaces.iter().find(|(_, size)| size.is_point()) {
@@ -157,18 +157,18 @@ impl World {
         }
     }
 
-    /// For all sizes at once: is a box of that size, centred at `point`, in
-    /// solid? Touching a surface is not. Everything beyond [`UNIVERSE`] is
-    /// solid, and so is what is not a number.
+    /// The sizes of which a box, centred at `point`, is in solid. Touching a surface does
+    /// not count. Everything beyond [`UNIVERSE`] is solid, and so is a point that is not a
+    /// number.
     #[inline]
     pub fn solidity(&self, point: Vec3) -> Solidity {
         self.parts.onion.solidity(point)
     }
 
-    /// The leaf of the onion BSP that `point` lies in, and for which sizes it
+    /// The leaf of the onion BSP that contains `point`, and the sizes for which it
     /// is solid. A point exactly on a dividing plane lies in the leaf in front
-    /// of it, which may be solid though the point, as [`World::solidity`]
-    /// says, only touches. `None` beyond [`UNIVERSE`].
+    /// of it, which may be solid although the point, by [`World::solidity`],
+    /// only touches. `None` beyond [`UNIVERSE`].
     #[inline]
     pub fn leaf(&self, point: Vec3) -> Option<Leaf> {
         self.parts.onion.leaf(point)
@@ -180,45 +180,45 @@ impl World {
         self.parts.onion.is_solid(size, point)
     }
 
-    /// What lies within `radius` units of a box of this size whose centre is at
-    /// `point`: how a mover keeps off surfaces by more than rounding.
+    /// The surface within `radius` units of a box of this size whose centre is at
+    /// `point`, with which a mover keeps away from surfaces by more than rounding.
     #[inline]
     pub fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
         self.parts.onion.clearance(size, point, radius)
     }
 
-    /// What a box of this size meets first while its centre moves from
+    /// The first contact of a box of this size while its centre moves from
     /// `start` to `end` (Golodetz 2013, Listing 5). Sliding exactly along a
-    /// surface meets nothing.
+    /// surface is no contact.
     #[inline]
     pub fn find_first_transition(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
         self.parts.onion.trace(size, start, end)
     }
 
-    /// What any convex body meets first while its reference point moves from
-    /// `start` to `end` (Melax 2000). It never passes what it cannot, and may be
+    /// The first contact of any convex body while its reference point moves from
+    /// `start` to `end` (Melax 2000). The body never passes through a solid, and may be
     /// stopped too early at edges: see [`shift`]. For the sizes of
-    /// `spaces.toml` there is the exact [`World::find_first_transition`].
+    /// `spaces.toml` [`World::find_first_transition`] is exact.
     #[inline]
     pub fn cast(&self, body: &impl Support, start: Vec3, end: Vec3) -> Trace {
         self.parts.shift.trace(body, start, end, &mut ())
     }
 
     /// Whether a body at rest, its reference point at `at`, is in solid or so
-    /// near an edge that [`World::cast`] could not tell.
+    /// close to an edge that [`World::cast`] would stop it.
     #[inline]
     pub fn overlaps(&self, body: &impl Support, at: Vec3) -> bool {
         self.parts.shift.overlaps(body, at, &mut ())
     }
 
-    /// The tree behind [`World::cast`]: for queries that are to be counted, and
-    /// for walking it.
+    /// The tree behind [`World::cast`], for queries whose visits are counted and for
+    /// walking the tree.
     pub fn shift_tree(&self) -> &ShiftTree {
         &self.parts.shift
     }
 
     /// The surface of the union of all solids, as convex polygons, each with
-    /// the sphere around it: what a polyhedron is tested against (Blow 1997).
+    /// a sphere around it. It is only drawn: bodies meet [`World::solids`].
     pub fn polygons(&self) -> &[Polygon] {
         self.parts.surface.polygons()
     }
@@ -228,13 +228,13 @@ impl World {
         self.solid_tree.bounds()
     }
 
-    /// The static world's convex solids, as drawn: not expanded.
+    /// The static world's convex solids, unexpanded.
     pub fn solids(&self) -> &[ConvexSolid] {
         &self.parts.solids
     }
 
-    /// Visits the index of every solid whose box overlaps `bounds`, in an
-    /// order that depends on the world alone.
+    /// Calls `visit` with the index of every solid whose bounding box overlaps `bounds`,
+    /// in an order that depends only on the world.
     #[inline]
     pub fn solids_touching(&self, bounds: &Aabb, visit: impl FnMut(u32)) {
         self.solid_tree.overlapping(bounds, visit);
@@ -245,7 +245,7 @@ impl World {
         &self.parts.entities
     }
 
-    /// How large the world is.
+    /// The size of the world.
     pub fn counts(&self) -> WorldCounts {
         WorldCounts {
             onion_nodes: self.parts.onion.nodes().len(),

@@ -300,7 +300,7 @@ fn a_leak_is_told_in_words_in_json_and_to_editors() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("leak.map:12: leak for size point: light at [100, 0, 0]"), "{said}");
-    assert!(said.contains("nobody can join"), "{said}");
+    assert!(said.contains("players cannot join"), "{said}");
     let text = done(&["compile", &source, "--json", "--threads", "1"], "");
     let report: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!((&report["sealed"], &report["spawns"]), (&false.into(), &0.into()));

@@ -9,7 +9,6 @@ mod pem;
 mod program;
 mod server_process;
 mod shipped;
-mod subject;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,11 +16,11 @@ use std::path::{Path, PathBuf};
 pub use ::oracle::Random;
 pub use crowd::{Wanderer, crowd_shapes, placed};
 pub use drawing::Drawing;
+pub use maps::verify::OneSize;
 pub use pem::{base64, pem};
 pub use program::program;
 pub use server_process::ServerProcess;
 pub use shipped::ShippedMap;
-pub use subject::OneSize;
 
 /// A map of this project, by its path inside `maps/`.
 pub fn own_map(name: &str) -> PathBuf {

@@ -16,11 +16,12 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use maps::verify::sums;
 use maps::{Curves, Expansion, Options, Sealing, Source, Spaces};
 use oracle::brushes::Solids;
 use oracle::generate::{Faces, Turn, World, rotated};
 use oracle::map_text;
-use oracle::verify::{Judge, Sum, judge_sums};
+use oracle::verify::{Judge, judge_sums};
 use tests::harness::{OneSize, Random, setting, shared};
 
 /// How many points and segments each size is asked about.
@@ -46,17 +47,7 @@ fn faults(name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
     for (id, size) in spaces.iter() {
         let half_extents = size.half_extents.to_array().map(f64::from);
         let expansion = Expansion::new(&source, size, &options).expect("it was compiled");
-        let sums = expansion.solids.iter().zip(&expansion.lines).map(|(solid, &line)| Sum {
-            line: line as usize,
-            planes: solid
-                .faces()
-                .iter()
-                .map(|f| (f.plane.normal.into(), f.plane.distance))
-                .collect(),
-            corners: solid.vertices().iter().map(|&corner| corner.into()).collect(),
-        });
-        let sums: Vec<Sum> = sums.collect();
-        faults.extend(judge_sums(&solids, half_extents, &sums));
+        faults.extend(judge_sums(&solids, half_extents, &sums(&expansion)));
         let subject = OneSize { world: &compiled.world, size: id };
         let judge = Judge::new(&entities, &solids, half_extents);
         let mut random = Random::new(seed << 8 | id.index() as u64);

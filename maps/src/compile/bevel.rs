@@ -1,4 +1,4 @@
-//! Bevels: planes that keep a growing cell near what it grew from (Melax 2000,
+//! Bevels: planes that bound the growth of a cell at edges and corners (Melax 2000,
 //! section 5).
 //!
 //! Where two faces meet at an edge, a cell whose planes move outward by `r`
@@ -9,9 +9,8 @@
 //! sphere of directions whose corners are those of the planes that meet there.
 //! Bevels are put on its borders, the edges, until neighbours are within the
 //! limit angle, and inside it until no direction is farther from all normals
-//! than the middle of three that are the limit angle apart. Then whatever size
-//! the body is, a point of the grown cell is within a bounded multiple of it
-//! from the cell.
+//! than the middle of three that are the limit angle apart. Then the distance of a point
+//! of the grown cell from the cell is at most a fixed multiple of the body's size.
 
 use std::fmt;
 
@@ -20,23 +19,21 @@ use glam::DVec3;
 use super::cell::Cell;
 use crate::geometry::Plane;
 
-/// Nearer than this on the sphere of directions, half a degree, two normals
-/// are the same to a growing cell.
+/// Normals closer than this on the sphere of directions, half a degree, count as the same.
 const SAME: f64 = 0.01;
 
-/// Nearer than this to a corner, in units, a plane goes through it; far above
+/// A plane closer than this to a corner, in units, passes through it; far above
 /// rounding, and thinner than the thinnest cell.
 const TOUCHES: f64 = 1e-4;
 
 /// Slack of comparisons between unit vectors: far above rounding.
 const SLACK: f64 = 1e-6;
 
-/// Cosine of the steepest slope that is still a nearly level top, five
-/// degrees.
+/// Cosine of the steepest slope that counts as a level top, five degrees.
 const LEVEL: f64 = 0.996;
 
-/// Most bevels inside one corner. A round tip of a cell that was cut very
-/// often might take more; the rest stays as sharp as it is.
+/// Most bevels inside one corner. The round tip of a cell that was split very
+/// often might need more, and stays sharper then.
 const MAX_AT_CORNER: usize = 32;
 
 /// The angle in degrees between the normals of neighbouring planes of a solid
@@ -70,8 +67,7 @@ impl fmt::Display for BevelAngle {
 }
 
 impl Default for BevelAngle {
-    /// Melax's, in MDK2: right angles need no bevel, nor does what is nearly
-    /// one.
+    /// Melax's limit in MDK2: angles up to a little above a right angle need no bevel.
     fn default() -> Self {
         Self(95.0)
     }
@@ -106,8 +102,8 @@ fn support(normal: DVec3, corners: &[DVec3]) -> Plane {
     Plane { normal, distance: reach }
 }
 
-/// Section 8: a body that walks a ridge does not fight gravity, and no cell
-/// sticks out of the floor, if every cell ends in a level plane.
+/// Section 8: if every cell ends in a level plane, a body that walks on a ridge does not
+/// slide, and no grown cell protrudes from the floor.
 fn level_top(planes: &mut Vec<Plane>, corners: &[DVec3]) {
     if !planes.iter().any(|plane| plane.normal.z >= LEVEL) {
         planes.push(support(DVec3::Z, corners));
@@ -174,7 +170,7 @@ fn bevel_corner(planes: &mut Vec<Plane>, corners: &[DVec3], corner: DVec3, limit
     let nearest = nearest.sqrt() - SAME;
     for _ in 0..MAX_AT_CORNER {
         let normals = normals_at(planes, corner);
-        let Some((cosine, normal)) = loneliest(&normals, corners, corner) else { return };
+        let Some((cosine, normal)) = farthest(&normals, corners, corner) else { return };
         if cosine >= nearest {
             return;
         }
@@ -185,8 +181,8 @@ fn bevel_corner(planes: &mut Vec<Plane>, corners: &[DVec3], corner: DVec3, limit
 /// The direction in which the cell ends at `corner` that is farthest from all
 /// normals, and the cosine of its angle to the nearest. On the sphere of
 /// directions it is the middle of three normals with no other one nearer.
-fn loneliest(normals: &[DVec3], corners: &[DVec3], corner: DVec3) -> Option<(f64, DVec3)> {
-    let mut loneliest: Option<(f64, DVec3)> = None;
+fn farthest(normals: &[DVec3], corners: &[DVec3], corner: DVec3) -> Option<(f64, DVec3)> {
+    let mut farthest: Option<(f64, DVec3)> = None;
     for (i, &a) in normals.iter().enumerate() {
         for (j, &b) in normals.iter().enumerate().skip(i + 1) {
             for &c in &normals[j + 1..] {
@@ -195,11 +191,11 @@ fn loneliest(normals: &[DVec3], corners: &[DVec3], corner: DVec3) -> Option<(f64
                 let cosine = middle.dot(a);
                 let alone = normals.iter().all(|n| n.dot(middle) <= cosine + SLACK);
                 let ends = || corners.iter().all(|v| middle.dot(*v - corner) <= TOUCHES);
-                if alone && loneliest.is_none_or(|(known, _)| cosine < known) && ends() {
-                    loneliest = Some((cosine, middle));
+                if alone && farthest.is_none_or(|(known, _)| cosine < known) && ends() {
+                    farthest = Some((cosine, middle));
                 }
             }
         }
     }
-    loneliest
+    farthest
 }

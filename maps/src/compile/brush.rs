@@ -1,23 +1,23 @@
-//! From a brush as written to a convex solid.
+//! Conversion of a brush as written to a convex solid.
 
 use glam::DVec3;
 use thiserror::Error;
 
-use super::source::{SourceBrush, SourceFace};
+use super::source::map::{SourceBrush, SourceFace};
 use crate::geometry::{ConvexSolid, DegenerateSolid, Plane};
 use crate::world::MAX_FACES;
 
-/// Farthest a brush may reach along an axis, in units. Positions are `f32`,
+/// Greatest coordinate of a brush along an axis, in units. Positions are `f32`,
 /// which farther out are coarser than 1/256 of a unit.
 pub const MAX_COORDINATE: f64 = 32_768.0;
 
-/// Why a brush is none. Such a brush is left out with a warning.
+/// Reasons for which a brush has no volume. Such a brush is left out with a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DegenerateBrush {
-    /// A coordinate is no number or too far out.
+    /// A coordinate is not a number or too large.
     #[error("it reaches beyond ±{MAX_COORDINATE} units")]
     TooFar,
-    /// Fewer faces than anything is enclosed by.
+    /// Too few faces to enclose a volume.
     #[error("it has {0} faces; at least four enclose a volume")]
     TooFewFaces(usize),
     /// Its faces look inward.
@@ -31,7 +31,7 @@ pub enum DegenerateBrush {
     Solid(#[from] DegenerateSolid),
 }
 
-/// A face that a brush is the same without. It is left out with a warning.
+/// A face that does not change its brush. It is left out with a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum RedundantFace {
     /// Three points of a face do not span a plane.
@@ -42,8 +42,7 @@ pub enum RedundantFace {
     Repeated(usize, usize),
 }
 
-/// The solid that a brush encloses, and the first face that says nothing about
-/// it, if one does.
+/// The solid that a brush encloses, and its first redundant face, if there is one.
 pub(super) fn solid(
     brush: &SourceBrush,
 ) -> Result<(ConvexSolid, Option<RedundantFace>), DegenerateBrush> {
@@ -64,7 +63,7 @@ pub(super) fn solid(
                 && (known.distance - plane.distance).abs() < 1e-6
         };
         if let Some((other, _)) = planes.iter().find(same) {
-            // Only the same but for rounding, so it is for the solid to find out.
+            // They are the same but for rounding, so the solid decides which it keeps.
             redundant = redundant.or(Some(RedundantFace::Repeated(*other, number)));
         }
         planes.push((number, plane));
@@ -85,8 +84,8 @@ pub(super) fn solid(
     Ok((solid, redundant))
 }
 
-/// A triangle lower than this, in units, has no plane: it would be decided by the
-/// last digit written.
+/// A triangle with a smaller height than this, in units, has no plane: the last digit
+/// written would decide it.
 const LOWEST: f64 = 1e-5;
 
 /// The plane of a face; `None` if its points lie in one line.
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_brushes_are_told_apart() {
+    fn degenerate_brushes_are_rejected_with_their_reason() {
         let refused = |planes: &[[[f64; 3]; 3]]| solid(&brush(planes)).expect_err("degenerate");
         assert_eq!(refused(&WEDGE[..3]), DegenerateBrush::TooFewFaces(3));
         let mut open = WEDGE;

@@ -1,60 +1,29 @@
 //! From polygons to the onion BSP (Golodetz 2013, Listings 1 to 4).
 //!
-//! The polygons of all sizes go down one tree together. Where the paper finds
-//! a point of a leaf and asks each size's own tree about it, this keeps the
-//! leaf's whole cell and asks what is solid of all of it, so that a leaf is
-//! known to be uniform, however thin it is; a cell that turns out not to be is
-//! cut on. Work lists stand in for recursion, so that no map decides how deep
-//! the stack goes.
+//! The polygons of all sizes go down one tree together. Where the paper takes
+//! a point of a leaf and classifies it with each size's own tree, this builder keeps the
+//! leaf's whole cell and classifies all of it, so that a leaf is
+//! known to be uniform, however thin it is; a cell that is mixed is
+//! divided further. Work lists replace recursion, so that the depth of the stack does not
+//! depend on the map.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use thiserror::Error;
-
-use super::cell::{Cell, State};
-use super::draft::{Branch, Draft, Grown};
+use super::cell::{Cell, CellState, SolidSpace};
+use super::draft::{Branch, Draft, DraftChild};
+use super::error::{BuildError, MAX_BRANCHES};
 use super::parallel::in_order;
 use super::planes::{PlaneId, PlaneTable};
 use super::polygon::{Polygon, Side};
 use super::splitter::choose_splitter;
 use crate::spaces::SizeId;
 use crate::world::onion::{InvalidTree, MAX_DEPTH, Solidity};
-use crate::world::shift::InvalidShiftTree;
-use crate::world::surface::MAX_CORNERS;
-
-/// Most branches before pruning: forty times as many as any map that was
-/// measured, and a gigabyte while compiling.
-const MAX_BRANCHES: usize = 1_000_000;
 
 /// The tree is divided in one piece until no part has more than this share of
-/// the polygons; the parts are then divided independently. Enough of them to
-/// keep threads busy to the end. It decides nothing about the tree.
+/// the polygons; the parts are then divided independently. Large enough to
+/// keep threads busy to the end. It does not affect the tree.
 const PARTS: usize = 64;
-
-/// Why there is no tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum BuildError {
-    /// It grew beyond all measure.
-    #[error("more than {MAX_BRANCHES} branches")]
-    TooManyBranches,
-    /// Its surface did.
-    #[error("the surface has more than {MAX_CORNERS} corners")]
-    TooManyCorners,
-    /// It is too deep for queries.
-    #[error(transparent)]
-    Tree(#[from] InvalidTree),
-    /// The same, of the tree whose planes are shifted.
-    #[error("shifted planes: {0}")]
-    Shift(#[from] InvalidShiftTree),
-}
-
-/// What is solid: what leaves are made to agree with.
-pub(super) trait Medium: Sync {
-    /// What all of `cell` is for `size`, apart from what is thinner than the
-    /// tolerance.
-    fn state(&self, cell: &Cell, size: SizeId, planes: &PlaneTable) -> State;
-}
 
 /// Builds trees from the polygons of surfaces.
 pub(super) struct Builder<'a> {
@@ -81,12 +50,12 @@ struct Known {
 }
 
 impl Builder<'_> {
-    /// The tree of `cell` whose leaves are what `medium` says, divided by the
-    /// planes of `polygons` and whatever else is needed. `progress` hears how
-    /// many of the polygons are done.
-    pub(super) fn build<M: Medium>(
+    /// The tree of `cell` whose leaves agree with `space`, divided by the
+    /// planes of `polygons` and further planes as needed. `progress` is called with the
+    /// number of polygons that are done.
+    pub(super) fn build<S: SolidSpace>(
         &self,
-        medium: &M,
+        space: &S,
         polygons: Vec<Polygon>,
         cell: Cell,
         progress: &mut dyn FnMut(usize),
@@ -94,12 +63,12 @@ impl Builder<'_> {
         let part = polygons.len() / PARTS;
         let budget = AtomicUsize::new(0);
         let first = Task { cell, polygons, known: Known::default(), depth: 0, parent: None };
-        let (mut draft, parts) = self.grow(medium, first, part, self.threads, &budget)?;
+        let (mut draft, parts) = self.grow(space, first, part, self.threads, &budget)?;
         let parents: Vec<_> = parts.iter().map(|part| part.parent).collect();
         let mut done = 0;
         let work = |part: Task| {
             let polygons = part.polygons.len();
-            self.grow(medium, part, 0, NonZeroUsize::MIN, &budget)
+            self.grow(space, part, 0, NonZeroUsize::MIN, &budget)
                 .map(|(draft, _)| (draft, polygons))
         };
         let grown = in_order(self.threads, parts, work, |grown| {
@@ -109,21 +78,21 @@ impl Builder<'_> {
         for (parent, grown) in parents.into_iter().zip(grown) {
             draft.graft(parent, grown?.0);
         }
-        draft.settle();
+        draft.simplify();
         Ok(draft)
     }
 
-    /// Divides `task` until no part has more than `enough` polygons left, if
-    /// there are any; returns those parts.
-    fn grow<M: Medium>(
+    /// Divides `task` until every part that still has polygons has at most `enough`;
+    /// returns those parts.
+    fn grow<S: SolidSpace>(
         &self,
-        medium: &M,
+        space: &S,
         task: Task,
         enough: usize,
         threads: NonZeroUsize,
         budget: &AtomicUsize,
     ) -> Result<(Draft, Vec<Task>), BuildError> {
-        let mut draft = Draft { root: Grown::Leaf(Solidity::EMPTY), branches: Vec::new() };
+        let mut draft = Draft { root: DraftChild::Leaf(Solidity::EMPTY), branches: Vec::new() };
         let mut parts = Vec::new();
         let mut tasks = vec![Task { parent: None, ..task }];
         while let Some(task) = tasks.pop() {
@@ -132,8 +101,8 @@ impl Builder<'_> {
                 continue;
             }
             let (parent, depth) = (task.parent, task.depth);
-            let grown = match self.divide(medium, task, threads) {
-                Divided::Leaf(solidity) => Grown::Leaf(solidity),
+            let grown = match self.divide(space, task, threads) {
+                Divided::Leaf(solidity) => DraftChild::Leaf(solidity),
                 Divided::Branch(plane, sides) => {
                     if budget.fetch_add(1, Ordering::Relaxed) >= MAX_BRANCHES {
                         return Err(BuildError::TooManyBranches);
@@ -146,7 +115,7 @@ impl Builder<'_> {
                     let [front, back] = *sides;
                     tasks.push(Task { parent: Some((index, 1)), ..back });
                     tasks.push(Task { parent: Some((index, 0)), ..front });
-                    Grown::Branch(index)
+                    DraftChild::Branch(index)
                 }
             };
             draft.link(parent, grown);
@@ -154,17 +123,17 @@ impl Builder<'_> {
         Ok((draft, parts))
     }
 
-    fn divide<M: Medium>(&self, medium: &M, mut task: Task, threads: NonZeroUsize) -> Divided {
+    fn divide<S: SolidSpace>(&self, space: &S, mut task: Task, threads: NonZeroUsize) -> Divided {
         loop {
             let mut mixed = None;
             for &size in self.sizes {
                 if task.known.sizes.contains(size) || task.polygons.iter().any(|p| p.size == size) {
                     continue;
                 }
-                match medium.state(&task.cell, size, self.planes) {
-                    State::Mixed(plane) => mixed = mixed.or(Some(plane)),
-                    State::Empty => task.known = task.known.with(size, false),
-                    State::Solid => task.known = task.known.with(size, true),
+                match space.state(&task.cell, size, self.planes) {
+                    CellState::Mixed(plane) => mixed = mixed.or(Some(plane)),
+                    CellState::Empty => task.known = task.known.with(size, false),
+                    CellState::Solid => task.known = task.known.with(size, true),
                 }
             }
             let Some(plane) = choose_splitter(&task.polygons, self.planes, threads).or(mixed)
@@ -174,7 +143,7 @@ impl Builder<'_> {
             // Planes of the tree face one way, so that a plane is one plane.
             let plane = PlaneId::from_index(plane.index());
             if task.cell.side(&self.planes.get(plane)) != Side::Both {
-                // It grazes the cell: what lies in it bounds nothing here.
+                // It grazes the cell: polygons in it bound nothing here.
                 task.polygons.retain(|p| p.plane.index() != plane.index());
                 continue;
             }
@@ -189,7 +158,7 @@ enum Divided {
 }
 
 impl Task {
-    /// The two sides of `plane`. Polygons in the plane have done their part.
+    /// The two sides of `plane`. Polygons in the plane are done.
     fn split(self, plane: PlaneId, planes: &PlaneTable) -> [Self; 2] {
         let cut = planes.get(plane);
         let (mut front, mut back) = (Vec::new(), Vec::new());

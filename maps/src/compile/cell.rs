@@ -1,18 +1,17 @@
-//! The convex region that a node of the tree stands for.
+//! The convex region of a node of the tree, and the interface by which it is classified.
 
 use glam::DVec3;
 
-use super::TOLERANCE;
-use super::hull::{Hull, HullSolid};
-use super::planes::PlaneId;
+use super::planes::{PlaneId, PlaneTable, TOLERANCE};
 use super::polygon::{Side, side, split};
 use crate::geometry::{Aabb, ConvexSolid, Face, Plane, Winding};
+use crate::spaces::SizeId;
 
-/// How far a splinter reaches at most, in units: less than half of what answers
+/// Greatest extent of a splinter from a plane, in units: less than half of what answers
 /// are judged by.
 const SPLINTER: f64 = 4.0 * TOLERANCE;
 
-/// A bounded convex polyhedron that is cut again and again.
+/// A bounded convex polyhedron that is split repeatedly.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     faces: Vec<CellFace>,
@@ -27,13 +26,19 @@ struct CellFace {
     winding: Winding,
 }
 
-/// What a size's solids make of a cell.
+/// The solidity of a cell for one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum CellState {
     Empty,
     Solid,
     /// Partly solid; this plane of a solid cuts the cell in two.
     Mixed(PlaneId),
+}
+
+/// The solid space that the leaves of a tree have to agree with.
+pub(super) trait SolidSpace: Sync {
+    /// The state of `cell` for `size`, apart from parts thinner than the tolerance.
+    fn state(&self, cell: &Cell, size: SizeId, planes: &PlaneTable) -> CellState;
 }
 
 impl Cell {
@@ -59,14 +64,14 @@ impl Cell {
         self.faces.iter().flat_map(|face| face.winding.vertices.iter().copied())
     }
 
-    /// Inside, unless it is flat.
+    /// A point inside, unless the cell is flat.
     pub(super) fn centre(&self) -> DVec3 {
         let centres = self.faces.iter().map(|face| face.winding.centre());
         centres.sum::<DVec3>() / self.faces.len() as f64
     }
 
-    /// Whether the cell is thinner than the tolerance, and reaches only a few
-    /// times as far from `plane`.
+    /// Whether the cell is thinner than the tolerance, and extends no farther than
+    /// [`SPLINTER`] from `plane`.
     pub(super) fn is_splinter(&self, plane: &Plane) -> bool {
         let near = |vertex: DVec3| plane.signed_distance(vertex).abs() < SPLINTER;
         let thin = |face: &CellFace| {
@@ -75,8 +80,8 @@ impl Cell {
         self.vertices().all(near) && self.faces.iter().any(thin)
     }
 
-    /// Whether the cell reaches farther to the front of `plane` than behind it.
-    pub(super) fn is_rather_in_front(&self, plane: &Plane) -> bool {
+    /// Whether the cell extends farther in front of `plane` than behind it.
+    pub(super) fn is_mostly_in_front(&self, plane: &Plane) -> bool {
         let heights = self.vertices().map(|vertex| plane.signed_distance(vertex));
         let (least, most) = heights.fold((0.0_f64, 0.0_f64), |(l, m), h| (l.min(h), m.max(h)));
         most > -least
@@ -86,8 +91,8 @@ impl Cell {
         Aabb::around(self.vertices())
     }
 
-    /// On which side of `plane` the cell lies, apart from what reaches less
-    /// than the tolerance beyond.
+    /// The side of `plane` that the cell is on, apart from parts that extend beyond it
+    /// by less than the tolerance.
     pub(super) fn side(&self, plane: &Plane) -> Side {
         let (mut front, mut back) = (false, false);
         for face in &self.faces {
@@ -106,7 +111,7 @@ impl Cell {
         }
     }
 
-    /// The parts in front of and behind a plane that it lies on both sides of.
+    /// The parts in front of and behind a plane that divides the cell.
     pub(super) fn split(&self, id: PlaneId, plane: &Plane) -> (Self, Self) {
         let (mut front, mut back) = (Vec::new(), Vec::new());
         for face in &self.faces {
@@ -141,72 +146,4 @@ impl Cell {
         }
         Some(winding)
     }
-
-    /// What the solids of `hull` make of this cell, apart from what is thinner
-    /// than the tolerance.
-    pub(super) fn state(&self, hull: &Hull) -> State {
-        let mut cutting = Vec::new();
-        let mut cut = None;
-        for index in hull.overlapping(&self.bounds()) {
-            let solid = hull.solid(index);
-            match self.within(solid) {
-                Within::All => return State::Solid,
-                Within::None => (),
-                Within::Some(plane) => {
-                    cutting.push(solid);
-                    cut = cut.or(Some(plane));
-                }
-            }
-        }
-        let Some(plane) = cut else { return State::Empty };
-        let mut pieces = vec![self.clone()];
-        for solid in cutting {
-            pieces = pieces.into_iter().flat_map(|piece| piece.outside(solid)).collect();
-        }
-        if pieces.is_empty() { State::Solid } else { State::Mixed(plane) }
-    }
-
-    /// How much of this cell lies in `solid`.
-    fn within(&self, solid: &HullSolid) -> Within {
-        let mut rest = None;
-        let mut cut = None;
-        for face in &solid.faces {
-            let cell = rest.as_ref().unwrap_or(self);
-            match cell.side(&face.plane) {
-                Side::Front | Side::On => return Within::None,
-                Side::Back => (),
-                Side::Both => {
-                    rest = Some(cell.split(face.id, &face.plane).1);
-                    cut = cut.or(Some(face.id));
-                }
-            }
-        }
-        cut.map_or(Within::All, Within::Some)
-    }
-
-    /// The parts of this cell outside `solid`.
-    fn outside(self, solid: &HullSolid) -> Vec<Self> {
-        let mut outside = Vec::new();
-        let mut rest = self.clone();
-        for face in &solid.faces {
-            match rest.side(&face.plane) {
-                Side::Front | Side::On => return vec![self],
-                Side::Back => (),
-                Side::Both => {
-                    let (front, back) = rest.split(face.id, &face.plane);
-                    outside.push(front);
-                    rest = back;
-                }
-            }
-        }
-        outside
-    }
-}
-
-/// How much of a cell lies in a solid.
-enum Within {
-    None,
-    All,
-    /// A part; this plane of the solid cuts the cell.
-    Some(PlaneId),
 }

@@ -1,13 +1,13 @@
-//! Quake's rules for what a brush is.
+//! Quake's rules for the contents of a brush.
 
-use super::source::{SourceBrush, SourceEntity};
+use super::source::map::{SourceBrush, SourceEntity};
 
-/// What becomes of a brush.
+/// The contents of a brush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contents {
-    /// Solid to everything.
+    /// Solid for every size.
     Solid,
-    /// Solid to what has extent, not to the bare point: Quake's clip brushes,
+    /// Solid for boxes and bodies, not for the bare point: Quake's clip brushes,
     /// which are in the hulls of boxes and not in that of points.
     Clip,
     /// Part of the static world but not solid: a liquid, a hint.
@@ -16,11 +16,10 @@ pub(super) enum Contents {
     Entity,
 }
 
-/// What a brush's entity makes of it. The names that begin with `func_detail`
-/// are compilers' own, and say what becomes of the brush: detail, wall and
-/// fence are solid, while illusionary ones are there to be looked at only, as
-/// a `func_illusionary` is. (Counted by name, `lqdm3` has 2,182 brushes of the
-/// static world; 2,162 are solid, 19 illusionary and one is water.)
+/// The kind of entity that a brush belongs to. The classes that begin with `func_detail`
+/// are read by compilers: detail, wall and fence are solid; illusionary ones are only
+/// drawn, like a `func_illusionary`. (Of the 2,182 brushes of `lqdm3` with these classes,
+/// 2,162 are solid, 19 illusionary and one is water.)
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
     /// The world itself: worldspawn, and the groups that editors and compilers
@@ -42,14 +41,14 @@ fn owner(classname: &str) -> Owner {
     }
 }
 
-/// Decides what `brush` of `entity` is. As in Quake's compilers the textures
-/// decide, the first that says anything counts, and case does not:
+/// The contents of `brush` of `entity`. As in Quake's compilers the first texture with a
+/// meaning decides, and case does not matter:
 ///
 /// - `clip` is solid to boxes only;
 /// - `*…` is a liquid and passable, but solid as part of a `func_wall`;
 /// - `hint`, `hintskip` and `origin` only guide compilers;
-/// - `sky…` is solid, and so is all else. `skip` and `trigger` are no contents
-///   in Quake, only something not to be drawn.
+/// - `sky…` is solid, and so is everything else. `skip` and `trigger` have no contents
+///   in Quake; they are only not drawn.
 pub(super) fn contents(entity: &SourceEntity, brush: &SourceBrush) -> Contents {
     let classname = entity.pairs.iter().rev().find(|(key, _)| key == "classname");
     let owner = owner(classname.map_or("", |(_, value)| value));
@@ -74,7 +73,7 @@ mod tests {
     use glam::DVec3;
 
     use super::*;
-    use crate::compile::source::SourceFace;
+    use crate::compile::source::map::SourceFace;
 
     fn of(classname: &str, textures: &[&str]) -> Contents {
         let face = |t: &&str| SourceFace { points: [DVec3::ZERO; 3], texture: (*t).into() };
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn names_mean_what_they_mean_in_quake() {
+    fn textures_and_classes_have_their_contents_in_quake() {
         for world in ["worldspawn", "func_group", "func_detail", "FUNC_DETAIL_WALL"] {
             assert_eq!(of(world, &["metal1_1"]), Contents::Solid);
             assert_eq!(of(world, &["SKY4"]), Contents::Solid);

@@ -1,35 +1,63 @@
-//! A tree in the making: in full precision, with planes by id.
+//! A tree that is being built: in full precision, with planes by id.
+//!
+//! [`Draft`] is edited by `build` (which links branches and grafts trees) and by `fill`
+//! (which makes leaves solid), simplified, and converted to the onion BSP.
 
-use super::build::{BuildError, Medium};
-use super::cell::{Cell, State};
-use super::fill::LeafId;
+use super::cell::{Cell, CellState, SolidSpace};
+use super::error::BuildError;
 use super::planes::{PlaneId, PlaneTable};
 use super::polygon::Side;
 use crate::spaces::SizeId;
 use crate::world::onion::{Child, Node, OnionTree, Solidity};
 
 /// A tree whose branches come before their children, so that a walk over the
-/// list in reverse settles children before parents.
+/// list in reverse visits children before parents.
 pub(super) struct Draft {
-    pub(super) root: Grown,
+    pub(super) root: DraftChild,
     pub(super) branches: Vec<Branch>,
 }
 
-/// A branch: its plane, faced as the table stores it, and its front and back.
+/// A branch: its plane, faced as the table stores it, and its children in front and behind.
 pub(super) struct Branch {
     pub(super) plane: PlaneId,
-    pub(super) children: [Grown; 2],
+    pub(super) children: [DraftChild; 2],
     below: Below,
 }
 
 /// A child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Grown {
+pub(super) enum DraftChild {
     Branch(usize),
     Leaf(Solidity),
 }
 
-/// What the leaves below a branch have in common.
+/// A leaf of a [`Draft`], identified by the branch above it and the side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LeafId(u32);
+
+impl LeafId {
+    pub(super) fn new(branch: usize, side: usize) -> Self {
+        Self((branch * 2 + side) as u32)
+    }
+
+    pub(super) fn from_index(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(super) fn branch(self) -> usize {
+        self.index() / 2
+    }
+
+    pub(super) fn side(self) -> usize {
+        self.index() % 2
+    }
+}
+
+/// Summary of the leaves below a branch.
 #[derive(Clone, Copy, Default)]
 struct Below {
     /// Sizes that some leaf is solid for.
@@ -40,26 +68,26 @@ struct Below {
 
 impl Branch {
     pub(super) fn new(plane: PlaneId) -> Self {
-        let children = [Grown::Leaf(Solidity::EMPTY); 2];
+        let children = [DraftChild::Leaf(Solidity::EMPTY); 2];
         Self { plane, children, below: Below::default() }
     }
 }
 
 impl Draft {
-    /// Makes `grown` the child that it is to become; `None` is the root.
-    pub(super) fn link(&mut self, parent: Option<(usize, usize)>, grown: Grown) {
+    /// Sets the child on a side of a branch; `None` is the root.
+    pub(super) fn link(&mut self, parent: Option<(usize, usize)>, grown: DraftChild) {
         match parent {
             Some((branch, side)) => self.branches[branch].children[side] = grown,
             None => self.root = grown,
         }
     }
 
-    /// Puts another tree in the place of a child.
+    /// Replaces a child by another tree.
     pub(super) fn graft(&mut self, parent: Option<(usize, usize)>, other: Self) {
         let offset = self.branches.len();
-        let moved = |child: Grown| match child {
-            Grown::Branch(index) => Grown::Branch(index + offset),
-            Grown::Leaf(_) => child,
+        let moved = |child: DraftChild| match child {
+            DraftChild::Branch(index) => DraftChild::Branch(index + offset),
+            DraftChild::Leaf(_) => child,
         };
         self.branches.extend(
             other
@@ -71,16 +99,16 @@ impl Draft {
     }
 
     /// Replaces branches whose children are equal leaves by that leaf, from
-    /// the ends of the tree up, and takes stock of what is below each branch.
-    pub(super) fn settle(&mut self) {
+    /// the bottom up, and updates the summary of each branch.
+    pub(super) fn simplify(&mut self) {
         let mut equal: Vec<Option<Solidity>> = vec![None; self.branches.len()];
-        let settled = |child: Grown, equal: &[Option<Solidity>]| match child {
-            Grown::Branch(index) => equal[index].map_or(child, Grown::Leaf),
-            Grown::Leaf(_) => child,
+        let simplified = |child: DraftChild, equal: &[Option<Solidity>]| match child {
+            DraftChild::Branch(index) => equal[index].map_or(child, DraftChild::Leaf),
+            DraftChild::Leaf(_) => child,
         };
         for index in (0..self.branches.len()).rev() {
-            let children = self.branches[index].children.map(|child| settled(child, &equal));
-            if let [Grown::Leaf(front), Grown::Leaf(back)] = children
+            let children = self.branches[index].children.map(|child| simplified(child, &equal));
+            if let [DraftChild::Leaf(front), DraftChild::Leaf(back)] = children
                 && front == back
             {
                 equal[index] = Some(front);
@@ -90,40 +118,39 @@ impl Draft {
             branch.children = children;
             branch.below = Below { some: front.some.or(back.some), all: front.all.and(back.all) };
         }
-        self.root = settled(self.root, &equal);
+        self.root = simplified(self.root, &equal);
     }
 
-    /// How many [`LeafId`]s there may be: two of each branch, leaf or not.
+    /// The number of [`LeafId`]s: two for each branch, whether leaf or not.
     pub(super) fn leaf_ids(&self) -> usize {
         self.branches.len() * 2
     }
 
-    /// What a leaf is; `None` if it is a branch.
+    /// The solidity of a leaf; `None` if it is a branch.
     pub(super) fn leaf(&self, id: LeafId) -> Option<Solidity> {
         match self.branches[id.branch()].children[id.side()] {
-            Grown::Leaf(solidity) => Some(solidity),
-            Grown::Branch(_) => None,
+            DraftChild::Leaf(solidity) => Some(solidity),
+            DraftChild::Branch(_) => None,
         }
     }
 
-    /// Makes a leaf solid for more sizes. The tree has to be settled again
-    /// afterwards.
+    /// Makes a leaf solid for more sizes. [`Self::simplify`] has to be called afterwards.
     pub(super) fn fill(&mut self, id: LeafId, sizes: Solidity) {
-        if let Grown::Leaf(solidity) = &mut self.branches[id.branch()].children[id.side()] {
+        if let DraftChild::Leaf(solidity) = &mut self.branches[id.branch()].children[id.side()] {
             *solidity = solidity.or(sizes);
         }
     }
 
-    fn below(&self, child: Grown) -> Below {
+    fn below(&self, child: DraftChild) -> Below {
         match child {
-            Grown::Branch(index) => self.branches[index].below,
-            Grown::Leaf(solidity) => Below { some: solidity, all: solidity },
+            DraftChild::Branch(index) => self.branches[index].below,
+            DraftChild::Leaf(solidity) => Below { some: solidity, all: solidity },
         }
     }
 
     /// Whether all of a child is solid for `size`, or all of it empty; `None`
-    /// if it is partly either. Known of a draft that is settled.
-    pub(super) fn uniform(&self, child: Grown, size: SizeId) -> Option<bool> {
+    /// if it is mixed. Valid after [`Self::simplify`].
+    pub(super) fn uniform(&self, child: DraftChild, size: SizeId) -> Option<bool> {
         let below = self.below(child);
         match (below.some.contains(size), below.all.contains(size)) {
             (false, _) => Some(false),
@@ -132,16 +159,22 @@ impl Draft {
         }
     }
 
-    /// What a cell of another tree is by this one, apart from what reaches less
-    /// than the tolerance beyond a plane, or is a splinter. However thin a cell
-    /// is, it is what it is in: what is passed over is always near the plane
-    /// that divides it from the rest, so that no crack is left along a thin cell.
-    fn state_below(&self, child: Grown, cell: &Cell, size: SizeId, planes: &PlaneTable) -> State {
+    /// The state of a cell of another tree in this one, apart from splinters and parts
+    /// that extend less than the tolerance beyond a plane. These parts are always close to
+    /// the plane that divides them from the rest of the cell, so that a thin cell keeps the
+    /// solidity of the space it is in, and no crack is left along it.
+    fn state_below(
+        &self,
+        child: DraftChild,
+        cell: &Cell,
+        size: SizeId,
+        planes: &PlaneTable,
+    ) -> CellState {
         if let Some(solid) = self.uniform(child, size) {
-            return if solid { State::Solid } else { State::Empty };
+            return if solid { CellState::Solid } else { CellState::Empty };
         }
         // A leaf is uniform.
-        let Grown::Branch(index) = child else { return State::Empty };
+        let DraftChild::Branch(index) = child else { return CellState::Empty };
         let branch = &self.branches[index];
         let cut = planes.get(branch.plane);
         let [front, back] = branch.children;
@@ -149,35 +182,35 @@ impl Draft {
             Side::Front => self.state_below(front, cell, size, planes),
             Side::Back => self.state_below(back, cell, size, planes),
             Side::On => {
-                let side = if cell.is_rather_in_front(&cut) { front } else { back };
+                let side = if cell.is_mostly_in_front(&cut) { front } else { back };
                 self.state_below(side, cell, size, planes)
             }
             Side::Both => {
                 let (front_cell, back_cell) = cell.split(branch.plane, &cut);
                 let front = self.state_below(front, &front_cell, size, planes);
-                if let State::Mixed(_) = front {
+                if let CellState::Mixed(_) = front {
                     return front;
                 }
                 match self.state_below(back, &back_cell, size, planes) {
                     back if back == front => front,
-                    State::Mixed(plane) => State::Mixed(plane),
+                    CellState::Mixed(plane) => CellState::Mixed(plane),
                     _ if back_cell.is_splinter(&cut) => front,
                     back if front_cell.is_splinter(&cut) => back,
-                    _ => State::Mixed(branch.plane),
+                    _ => CellState::Mixed(branch.plane),
                 }
             }
         }
     }
 
-    /// The tree that is traced: in pre-order, front first, rounded to `f32`.
-    pub(super) fn laid_out(&self, planes: &PlaneTable) -> Result<OnionTree, BuildError> {
+    /// The onion BSP: in pre-order, front first, rounded to `f32`.
+    pub(super) fn to_onion(&self, planes: &PlaneTable) -> Result<OnionTree, BuildError> {
         let mut nodes: Vec<Node> = Vec::new();
         let mut root = Child::leaf(Solidity::EMPTY);
         let mut pending = vec![(self.root, None::<(usize, usize)>)];
         while let Some((grown, parent)) = pending.pop() {
             let child = match grown {
-                Grown::Leaf(solidity) => Child::leaf(solidity),
-                Grown::Branch(index) => {
+                DraftChild::Leaf(solidity) => Child::leaf(solidity),
+                DraftChild::Branch(index) => {
                     let branch = &self.branches[index];
                     let at = nodes.len();
                     let plane = planes.get(branch.plane);
@@ -199,8 +232,8 @@ impl Draft {
     }
 }
 
-impl Medium for Draft {
-    fn state(&self, cell: &Cell, size: SizeId, planes: &PlaneTable) -> State {
+impl SolidSpace for Draft {
+    fn state(&self, cell: &Cell, size: SizeId, planes: &PlaneTable) -> CellState {
         self.state_below(self.root, cell, size, planes)
     }
 }

@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use crate::geometry::{ConvexSolid, DegenerateSolid, Plane};
 
-/// Shorter than this, the product of two unit vectors is that of parallels:
+/// Two unit vectors whose cross product is shorter than this are parallel:
 /// an edge along an axis has no bevel about that axis.
 const PARALLEL: f64 = 1e-9;
 

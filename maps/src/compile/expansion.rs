@@ -1,31 +1,33 @@
-//! One size's expanded brushes, to look at in an editor.
+//! The expanded brushes of one size, for an editor and for verification.
 
 use std::fmt::Write;
 
 use glam::DVec3;
 
-use super::drawing::Drawing;
+use super::error::{BrushWarning, CompileError};
 use super::expand::expanded;
-use super::{BrushWarning, CompileError, Options, Source};
+use super::options::Options;
+use super::parsed_map::ParsedMap;
+use super::source::Source;
 use crate::geometry::{ConvexSolid, Face};
 use crate::spaces::Size;
 
-/// What all faces are painted with: a picture of `trenchbroom/textures`.
+/// The texture of all faces: a picture of `trenchbroom/textures`.
 const TEXTURE: &str = "wall_plaster";
 
-/// Length in units of the two edges by which a face's plane is written: a
-/// plane is the better known the farther apart its points are.
+/// Length in units of the two edges by which a face's plane is written: the farther apart
+/// its points are, the more exact is the plane.
 const REACH: f64 = 64.0;
 
-/// The static world as it is to one size: a point that keeps out of these
-/// solids is the centre of a box that keeps out of the brushes.
+/// The static world for one size: a point outside these solids is the centre of a box
+/// outside the brushes.
 #[derive(Clone, Debug)]
 pub struct Expansion {
     /// The expanded brushes, in the order of the source.
     pub solids: Vec<ConvexSolid>,
-    /// For each of them, the line of its brush's opening brace.
+    /// For each solid, the line of its brush's opening brace.
     pub lines: Vec<u64>,
-    /// Brushes that were left out, or a face of theirs.
+    /// Brushes that were left out, and faces.
     pub warnings: Vec<BrushWarning>,
     /// The keys of every entity that has an origin.
     entities: Vec<Vec<(String, String)>>,
@@ -37,9 +39,9 @@ impl Expansion {
     /// # Errors
     /// [`CompileError`] names the file, the line and the reason.
     pub fn new(source: &Source, size: &Size, options: &Options) -> Result<Self, CompileError> {
-        let drawing = Drawing::read(source, options)?;
+        let parsed = ParsedMap::read(source, options)?;
         let half_extents = size.half_extents.as_dvec3();
-        let solid = || drawing.statics.iter().filter(|brush| !(brush.clip && size.is_point()));
+        let solid = || parsed.statics.iter().filter(|brush| !(brush.clip && size.is_point()));
         let lines = solid().map(|brush| brush.line).collect();
         let solids = solid().map(|brush| {
             expanded(&brush.solid, half_extents).map_err(|reason| CompileError::Expansion {
@@ -49,11 +51,11 @@ impl Expansion {
                 reason,
             })
         });
-        let placed = drawing.entities.into_iter().filter(|entity| entity.origin().is_some());
+        let placed = parsed.entities.into_iter().filter(|entity| entity.origin().is_some());
         Ok(Self {
             solids: solids.collect::<Result<_, _>>()?,
             lines,
-            warnings: drawing.warnings,
+            warnings: parsed.warnings,
             entities: placed.map(|entity| entity.pairs).collect(),
         })
     }
@@ -86,7 +88,7 @@ impl Expansion {
 }
 
 /// Three points of a face's plane, clockwise seen from outside, near the face
-/// and on whole coordinates where the plane allows.
+/// and on whole coordinates where the plane allows it.
 fn points(solid: &ConvexSolid, face: &Face) -> [DVec3; 3] {
     let normal = face.plane.normal;
     let centre = solid.winding(face).centre().round();
@@ -94,6 +96,6 @@ fn points(solid: &ConvexSolid, face: &Face) -> [DVec3; 3] {
     let at = centre - normal * normal.dot(centre) + normal * face.plane.distance;
     let aside = if normal.z.abs() < 0.9 { DVec3::Z } else { DVec3::X };
     let along = normal.cross(aside).normalize() * REACH;
-    // Adding zero makes zero of minus zero.
+    // Adding zero turns minus zero into zero.
     [at + along, at, at + normal.cross(along)].map(|point| point + 0.0)
 }

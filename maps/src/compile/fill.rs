@@ -1,68 +1,58 @@
-//! Filling the outside: what nobody gets to becomes solid.
+//! Filling the outside: space that no entity can reach becomes solid.
 //!
-//! The leaves of a first tree are rooms, and where faces of two of them
-//! overlap is a portal (`portals`). From where the map's entities are
-//! (`seeds`) all that can be reached is reached, size by size. If that is
-//! never the void around the map, the map is sealed for that size: what can be
-//! reached from the void becomes solid instead, and the surfaces that face it
-//! go (`trim`). Else the way out is told (`leak`), and the size stays as it
-//! is. An entity that only touches a surface, or is in solid, may be on either
-//! side: it keeps what is around it, but is never where a map leaks.
+//! The leaves of a first tree are connected by portals, where their faces overlap
+//! (`portals`). A flood fill starts at the map's entities (`seeds`), size by size. If it
+//! does not reach the void around the map, the map is sealed for that size: the leaves
+//! that a flood from the void reaches become solid, and the surfaces that face them
+//! are removed (`trim`). Otherwise the path to the void is reported (`leak`), and nothing
+//! is filled for the size. An entity that only touches a surface, or is in solid, may be
+//! on either side: its surroundings are kept, but a leak never starts there.
 //!
-//! Wherever a box gets to, the boxes within it get to as well. So a size is
-//! looked for only where the smaller ones about the same centre get to, and a
+//! A box can only be where the smaller boxes about the same centre can be. So the flood
+//! of a size is confined to the leaves that the smaller sizes reach, and a
 //! map that is sealed for one of them is sealed for it. A pocket that neither
-//! entities nor the void reach stays empty, unless a smaller box reaches it
-//! from the void: whoever brings the larger one there takes the smaller one
-//! along.
+//! entities nor the void reach stays empty, unless a smaller size reaches it
+//! from the void.
 
 mod leak;
 mod portals;
 mod seeds;
 mod trim;
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 
 use super::cell::Cell;
-use super::draft::Draft;
+use super::draft::{Draft, LeafId};
+use super::parsed_map::Occupant;
 use super::planes::PlaneTable;
 use crate::spaces::{SizeId, Spaces};
 use crate::world::onion::Solidity;
 pub use leak::{Leak, Sealing};
-pub(super) use portals::LeafId;
 use portals::Portals;
 use seeds::{Seed, Seeds};
 pub(super) use trim::trimmed;
 
-/// A point entity: somebody may be where it is.
-pub(super) struct Occupant {
-    pub(super) classname: String,
-    /// Line of the entity's opening brace.
-    pub(super) line: u64,
-    pub(super) origin: DVec3,
-}
-
-/// The first tree and all that is asked about it.
-struct Plan<'a> {
+/// The floods through the first tree.
+struct Floods<'a> {
     draft: &'a Draft,
     portals: Portals,
     occupants: &'a [Occupant],
     planes: &'a PlaneTable,
-    /// The sizes that each leaf is outside for.
+    /// The sizes for which each leaf is outside.
     outside: Vec<Solidity>,
-    /// The sizes that get to each leaf from an entity.
+    /// The sizes that reach each leaf from an entity.
     inside: Vec<Solidity>,
 }
 
-/// The sizes that fit into one, about the same centre.
+/// The sizes that fit into another, about the same centre.
 #[derive(Clone, Copy)]
 struct Smaller {
     all: Solidity,
-    /// Those that the map is sealed for.
+    /// Those for which the map is sealed.
     sealed: Solidity,
 }
 
-/// What is to be filled, and why the rest is not.
+/// The leaves to be filled, and whether the map is sealed.
 pub(super) struct Filling {
     /// Whether the map is sealed, by size.
     pub(super) sealings: Vec<Sealing>,
@@ -70,7 +60,7 @@ pub(super) struct Filling {
 }
 
 impl Filling {
-    /// The sizes that the map is sealed for.
+    /// The sizes for which the map is sealed.
     pub(super) fn sealed(&self) -> Solidity {
         let sizes = self.sealings.iter().enumerate().filter(|(_, s)| **s == Sealing::Sealed);
         sizes.fold(Solidity::EMPTY, |all, (index, _)| all.with(SizeId::from_index(index)))
@@ -81,11 +71,11 @@ impl Filling {
         for (leaf, &outside) in self.outside.iter().enumerate() {
             draft.fill(LeafId::from_index(leaf), outside);
         }
-        draft.settle();
+        draft.simplify();
     }
 }
 
-/// Finds out for every size whether the map is sealed, and what is outside
+/// Determines for every size whether the map is sealed, and which leaves are outside
 /// then. `cell` is that of the root of `draft`.
 pub(super) fn fill(
     draft: &Draft,
@@ -101,7 +91,7 @@ pub(super) fn fill(
     let portals = Portals::new(draft, cell, spaces, planes);
     let none = vec![Solidity::EMPTY; draft.leaf_ids()];
     let (outside, inside) = (none.clone(), none);
-    let mut plan = Plan { draft, portals, occupants, planes, outside, inside };
+    let mut floods = Floods { draft, portals, occupants, planes, outside, inside };
     // A size comes after those that fit into it.
     let mut order: Vec<(SizeId, Vec3)> =
         spaces.iter().map(|(id, size)| (id, size.half_extents)).collect();
@@ -115,18 +105,18 @@ pub(super) fn fill(
                 smaller.sealed = smaller.sealed.with(fits);
             }
         }
-        let sealing = plan.seal(size, half_extents, smaller);
+        let sealing = floods.seal(size, half_extents, smaller);
         let contradiction =
             matches!(sealing, Sealing::Leaks(_)) && smaller.sealed != Solidity::EMPTY;
-        assert!(!contradiction, "what is sealed for a size is sealed for every larger one");
+        assert!(!contradiction, "a map that is sealed for a size is sealed for larger ones");
         sealings[size.index()] = sealing;
     }
-    Filling { sealings, outside: plan.outside }
+    Filling { sealings, outside: floods.outside }
 }
 
-impl Plan<'_> {
-    /// Whether the map is sealed for `size`; if so, adds its outside, to which
-    /// belongs what is outside for a `smaller` size that it is sealed for.
+impl Floods<'_> {
+    /// Whether the map is sealed for `size`; if so, adds its outside, which includes
+    /// leaves that are outside for a `smaller` size for which it is sealed.
     fn seal(&mut self, size: SizeId, half_extents: Vec3, smaller: Smaller) -> Sealing {
         let draft = self.draft;
         let empty = |leaf: LeafId| draft.leaf(leaf).is_some_and(|s| !s.contains(size));

@@ -1,14 +1,14 @@
-//! One size's expanded world: solids for the truth, polygons for the tree.
+//! The expanded brushes of one size, and the surface of their union.
+//!
+//! The surface is the set of polygons that the tree is built from; the solids decide which
+//! cells of it are solid (`classify`).
 
 use std::num::NonZeroUsize;
 
-use super::TOLERANCE;
-use super::build::Medium;
-use super::cell::{Cell, State};
-use super::drawing::StaticBrush;
 use super::expand::expanded;
 use super::parallel::in_order;
-use super::planes::{PlaneId, PlaneTable};
+use super::parsed_map::StaticBrush;
+use super::planes::{PlaneId, PlaneTable, TOLERANCE};
 use super::polygon::{Polygon, Side, side, split};
 use crate::box_tree::BoxTree;
 use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Face, Plane, Winding};
@@ -38,8 +38,8 @@ pub(super) struct HullFace {
 }
 
 impl Hull {
-    /// The hulls of `sizes`, expanded by several threads; fails with the size
-    /// and the line of the first brush that cannot be.
+    /// The hulls of all sizes, expanded by several threads; fails with the size
+    /// and the line of the first brush that cannot be expanded.
     pub(super) fn all(
         spaces: &Spaces,
         brushes: &[StaticBrush],
@@ -71,8 +71,12 @@ impl Hull {
         Ok(hulls.map(|((size, _), solids)| Self::of(size, solids)).collect())
     }
 
-    /// The hull of the brushes as they are drawn.
-    pub(super) fn as_drawn(size: SizeId, brushes: &[StaticBrush], planes: &mut PlaneTable) -> Self {
+    /// The hull of the unexpanded brushes.
+    pub(super) fn unexpanded(
+        size: SizeId,
+        brushes: &[StaticBrush],
+        planes: &mut PlaneTable,
+    ) -> Self {
         let solids = brushes.iter().map(|brush| HullSolid::new(&brush.solid, planes)).collect();
         Self::of(size, solids)
     }
@@ -141,12 +145,6 @@ impl Hull {
     }
 }
 
-impl Medium for Vec<Hull> {
-    fn state(&self, cell: &Cell, size: SizeId, _: &PlaneTable) -> State {
-        cell.state(&self[size.index()])
-    }
-}
-
 impl HullSolid {
     fn new(sum: &ConvexSolid, planes: &mut PlaneTable) -> Self {
         let face = |face: &Face| {
@@ -159,9 +157,9 @@ impl HullSolid {
     }
 }
 
-/// The pieces of `piece`, on the plane `id`, that `solid` does not cover. Of
-/// two faces in one plane that face the same way one stays, the `first`; of
-/// two that face each other neither does, for they lie inside the union.
+/// The parts of `piece`, on the plane `id`, that `solid` does not cover. Of
+/// two faces in one plane that face the same way the `first` is kept; two that face each
+/// other are both dropped, because they lie inside the union.
 fn uncovered(piece: Winding, id: PlaneId, solid: &HullSolid, first: bool) -> Vec<Winding> {
     let bounds = Aabb::around(piece.vertices.iter().copied());
     if !bounds.overlaps(&solid.bounds) {

@@ -1,12 +1,12 @@
-//! Work on many items by a few threads, with one outcome.
+//! Parallel work on many items with a deterministic result.
 
 use std::num::NonZeroUsize;
 use std::sync::mpsc;
 use std::sync::{Mutex, PoisonError};
 
-/// Does `work` on every item and returns what comes of them in the order of
-/// the items, whoever did them and when. `done` hears, on the caller's thread,
-/// of each as it is finished.
+/// Does `work` on every item and returns the results in the order of the items,
+/// regardless of which thread did them and when. `done` is called on the caller's thread
+/// with each result as it arrives.
 pub(super) fn in_order<T: Send, R: Send>(
     threads: NonZeroUsize,
     items: Vec<T>,
@@ -24,8 +24,8 @@ pub(super) fn in_order<T: Send, R: Send>(
     }
     let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
     let queue = Mutex::new(items.into_iter().enumerate());
-    // A thread that panics takes the scope down with it, so what it may have
-    // left behind is never used.
+    // A panic of a thread propagates through the scope, so a state that it left
+    // inconsistent is never used.
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();

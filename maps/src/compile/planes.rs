@@ -4,8 +4,12 @@ use std::collections::HashMap;
 
 use glam::DVec3;
 
-use super::TOLERANCE;
 use crate::geometry::Plane;
+
+/// The compiler ignores distances below this, in units: it neither cuts off thinner
+/// slices nor distinguishes planes that are closer on one face. Half the resolution of
+/// `f32` at the edge of the world, and a tenth of what answers are judged by.
+pub(super) const TOLERANCE: f64 = 1e-3;
 
 /// A plane of a [`PlaneTable`], with a facing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,8 +37,8 @@ impl PlaneId {
 }
 
 /// Normals of one plane, computed from different points of it, agree far
-/// better than this; whether planes this nearly parallel are one is decided on
-/// the face at hand.
+/// better than this. Of planes that are this close to parallel, the face decides whether
+/// they are the same.
 const NORMALS_AGREE: f64 = 1e-5;
 
 /// All planes of a map. Each is stored once, with its leading normal component
@@ -48,12 +52,12 @@ pub(super) struct PlaneTable {
 }
 
 impl PlaneTable {
-    /// The id of `plane`. A plane already known is taken instead if it passes
-    /// all the face's `vertices` by less than half the compiler's tolerance.
+    /// The id of `plane`, or of a known plane that is within half the compiler's
+    /// tolerance of all the face's `vertices`.
     pub(super) fn intern(&mut self, plane: &Plane, vertices: &[DVec3]) -> PlaneId {
         let plane = snapped(plane);
-        // A unit normal has a component above 0.577; 0.4 keeps away from zero
-        // and from the sines of angles that are drawn.
+        // A unit normal has a component above 0.577; 0.4 stays away from zero
+        // and from the sines of common angles.
         let leading = plane.normal.to_array().into_iter().find(|c| c.abs() > 0.4);
         let flip = leading.is_some_and(|c| c < 0.0);
         let canonical = if flip { plane.flipped() } else { plane };
@@ -80,7 +84,7 @@ impl PlaneTable {
     }
 }
 
-/// Normals along an axis but for rounding are along the axis.
+/// The plane with a normal that is along an axis but for rounding set to the axis.
 fn snapped(plane: &Plane) -> Plane {
     let component = |c: f64| {
         if c.abs() < 1e-12 {

@@ -1,9 +1,8 @@
-//! Polygons of expanded solids, cut by planes within the compiler's tolerance.
+//! Polygons of expanded solids, split by planes within the compiler's tolerance.
 
 use glam::DVec3;
 
-use super::TOLERANCE;
-use super::planes::PlaneId;
+use super::planes::{PlaneId, TOLERANCE};
 use crate::geometry::{Aabb, Plane, Winding};
 use crate::spaces::SizeId;
 
@@ -18,7 +17,7 @@ pub(super) struct Polygon {
     half_extents: DVec3,
 }
 
-/// Where something lies with regard to a plane.
+/// The side of a plane that something is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Front,
@@ -42,8 +41,8 @@ impl Polygon {
         &self.winding
     }
 
-    /// On which side of `plane` it lies, apart from what reaches less than the
-    /// tolerance beyond.
+    /// The side of `plane` that the polygon is on, apart from parts that extend beyond it
+    /// by less than the tolerance.
     pub(super) fn side(&self, plane: &Plane) -> Side {
         let reach = self.half_extents.dot(plane.normal.abs());
         let distance = plane.signed_distance(self.centre);
@@ -56,14 +55,14 @@ impl Polygon {
         side(&self.winding.vertices, plane)
     }
 
-    /// The parts in front of and behind a plane that it lies on both sides of.
+    /// The parts in front of and behind a plane that divides the polygon.
     pub(super) fn split(&self, plane: &Plane) -> (Option<Self>, Option<Self>) {
         let (front, back) = split(&self.winding, plane);
         (front.map(|w| self.with_winding(w)), back.map(|w| self.with_winding(w)))
     }
 }
 
-/// On which side of `plane` the points lie.
+/// The side of `plane` that the points are on.
 pub(super) fn side(points: &[DVec3], plane: &Plane) -> Side {
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
     for &point in points {
@@ -79,7 +78,7 @@ pub(super) fn side(points: &[DVec3], plane: &Plane) -> Side {
     }
 }
 
-/// Cuts a winding in two. A part too thin to have an area is `None`.
+/// Splits a winding. A part without an area is `None`.
 pub(super) fn split(winding: &Winding, plane: &Plane) -> (Option<Winding>, Option<Winding>) {
     let count = winding.vertices.len();
     let (mut front, mut back) = (Vec::with_capacity(count + 1), Vec::with_capacity(count + 1));

@@ -1,21 +1,22 @@
 //! The second tree: the unexpanded solids, divided and bevelled, for bodies
-//! that are no size of the onion (Melax 2000).
+//! of other shapes than the sizes of the onion (Melax 2000).
 
 use std::num::NonZeroUsize;
 
 use super::bevel::{BevelAngle, bevels};
-use super::build::{BuildError, Builder};
+use super::build::Builder;
 use super::cell::Cell;
-use super::draft::{Draft, Grown};
-use super::drawing::StaticBrush;
+use super::draft::{Draft, DraftChild};
+use super::error::BuildError;
 use super::hull::Hull;
+use super::parsed_map::StaticBrush;
 use super::planes::PlaneTable;
 use crate::geometry::{Plane, Polygon};
 use crate::spaces::SizeId;
 use crate::world::shift::{Kind, ShiftTree, Unlinked};
 use crate::world::surface::{FaceIndex, Surface};
 
-/// What is kept of the unexpanded solids.
+/// The shift tree, and the surface of the unexpanded solids.
 pub(super) struct Shifted {
     pub(super) tree: ShiftTree,
     /// How many branches are bevels.
@@ -24,8 +25,8 @@ pub(super) struct Shifted {
     pub(super) surface: Surface,
 }
 
-/// Divides `cell`, which holds them all, by the surface of the unexpanded
-/// solids; of clip brushes too, since what moves through this tree has an
+/// Divides `cell`, which contains all solids, by the surface of the unexpanded
+/// solids, including clip brushes, since bodies that move through this tree have an
 /// extent.
 pub(super) fn build(
     statics: &[StaticBrush],
@@ -36,7 +37,7 @@ pub(super) fn build(
 ) -> Result<Shifted, BuildError> {
     let mut planes = PlaneTable::default();
     let size = SizeId::from_index(0);
-    let hulls = vec![Hull::as_drawn(size, statics, &mut planes)];
+    let hulls = vec![Hull::unexpanded(size, statics, &mut planes)];
     let mut polygons = Vec::new();
     let mut surface = Surface::default();
     for (solid, brush) in statics.iter().enumerate() {
@@ -60,9 +61,9 @@ pub(super) fn build(
 }
 
 /// Lays out the tree of a draft for one size, in pre-order, and inserts the
-/// bevels of each solid leaf above it. `cell` is what was divided.
+/// bevels of each solid leaf above it. `cell` is the region of the root.
 ///
-/// Gives the number of bevels beside the tree.
+/// Returns the tree and the number of bevels.
 fn lay_out(
     draft: &Draft,
     size: SizeId,
@@ -77,8 +78,8 @@ fn lay_out(
     while let Some((grown, cell, parent)) = pending.pop() {
         let at = branches.len();
         let kind = match grown {
-            Grown::Leaf(solidity) if !solidity.contains(size) => Kind::Empty,
-            Grown::Leaf(_) => {
+            DraftChild::Leaf(solidity) if !solidity.contains(size) => Kind::Empty,
+            DraftChild::Leaf(_) => {
                 let bevels = bevels(&cell, limit);
                 bevelled += bevels.len();
                 for (i, bevel) in bevels.iter().enumerate() {
@@ -87,7 +88,7 @@ fn lay_out(
                 }
                 if bevels.is_empty() { Kind::Solid } else { Kind::Branch }
             }
-            Grown::Branch(index) => {
+            DraftChild::Branch(index) => {
                 let branch = &draft.branches[index];
                 let plane = planes.get(branch.plane);
                 let (front, back) = cell.split(branch.plane, &plane);

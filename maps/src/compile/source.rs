@@ -1,18 +1,27 @@
+//! The text of a map, and its parts as written.
+//!
+//! `forms` rewrites brushes into the form that the parser reads and takes out curves,
+//! which `curves` turns into brushes; `tokens` splits text into words; `map` is the result.
+
 mod curves;
 mod forms;
+pub(super) mod map;
+mod tokens;
 
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use quake_map::TextParseError;
 
-use super::CompileError;
+use super::error::CompileError;
 pub use curves::CURVE_BOUND;
+use map::{SourceBrush, SourceEntity, SourceFace, SourceMap};
+use tokens::tokens;
 
-/// Largest source that is read; the largest map known to us is a tenth of it.
+/// Largest source that is read: ten times the largest known map.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The text of a map and where it came from.
+/// The text of a map and its origin.
 #[derive(Clone, Debug)]
 pub struct Source {
     name: String,
@@ -36,17 +45,17 @@ impl Source {
         Ok(Self { name, path: path.to_owned(), text })
     }
 
-    /// A map whose text is already here; messages name it by `name`.
+    /// A map with this text; messages refer to it by `name`.
     pub fn from_text(name: &str, text: impl Into<Vec<u8>>) -> Self {
         Self { name: name.to_owned(), path: PathBuf::from(name), text: text.into() }
     }
 
-    /// What the compiled world is called.
+    /// The name of the compiled world.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What messages call the source.
+    /// The path by which messages refer to the source.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -56,8 +65,8 @@ impl Source {
         String::from_utf8_lossy(&self.text).into_owned()
     }
 
-    /// Entities and brushes as written, with the line each brush begins on, and with
-    /// what stands for curves if they are to be solid.
+    /// Entities and brushes as written, with the lines of their opening braces, and with
+    /// brushes in place of curves if those are to be solid.
     pub(super) fn parse(&self, curves: Curves) -> Result<SourceMap, CompileError> {
         let plain = forms::plain(&self.text).map_err(|error| CompileError::Syntax {
             path: self.path.clone(),
@@ -113,56 +122,23 @@ impl Source {
     }
 }
 
-/// What becomes of Quake 3's curves (`patchDef2`).
+/// Whether Quake 3's curves (`patchDef2`) are solid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Curves {
     /// They are left out, with one warning that counts them.
     #[default]
     LeftOut,
-    /// Solids 4 units thick stand for them, whose fronts are nowhere farther than
+    /// They are replaced by solids 4 units thick, whose fronts are nowhere farther than
     /// [`CURVE_BOUND`] from the surface.
     Solid,
 }
 
-/// A map as written.
-#[derive(Default)]
-pub(super) struct SourceMap {
-    pub(super) entities: Vec<SourceEntity>,
-    /// Lines on which curves begin that are left out.
-    pub(super) left_out: Vec<u64>,
-    /// Lines on which curves begin that should have been read, and are none or
-    /// would need too many solids.
-    pub(super) unreadable: Vec<u64>,
-}
-
-/// An entity as written.
-pub(super) struct SourceEntity {
-    /// Line of its opening brace.
-    pub(super) line: u64,
-    pub(super) pairs: Vec<(String, String)>,
-    pub(super) brushes: Vec<SourceBrush>,
-}
-
-/// A brush as written.
-pub(super) struct SourceBrush {
-    /// Line of its opening brace.
-    pub(super) line: u64,
-    pub(super) faces: Vec<SourceFace>,
-}
-
-/// A half-space as written: the solid lies behind the plane through the three
-/// points, which run clockwise seen from the front.
-pub(super) struct SourceFace {
-    pub(super) points: [DVec3; 3],
-    pub(super) texture: String,
-}
-
-/// Lines of the opening braces of entities, and of those of brushes, in order:
-/// the parser keeps none.
+/// Lines of the opening braces of entities, and of those of brushes, in order. The parser
+/// does not report them.
 fn opening_lines(text: &[u8]) -> (Vec<u64>, Vec<u64>) {
     let (mut entities, mut brushes) = (Vec::new(), Vec::new());
     let mut depth = 0_u32;
-    for token in forms::tokens(text) {
+    for token in tokens(text) {
         match token.text {
             b"{" => {
                 depth += 1;

@@ -1,4 +1,4 @@
-//! Which plane divides a cell.
+//! The choice of the plane that divides a cell.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -7,26 +7,25 @@ use super::parallel::in_order;
 use super::planes::{PlaneId, PlaneTable};
 use super::polygon::{Polygon, Side};
 
-/// At most this many planes are weighed at one branch, those with the largest
-/// area: where there are many polygons, a good plane is easy to find. Four
-/// times as many take as long again and save one branch in a hundred.
+/// Most planes that are evaluated at one branch, those with the largest
+/// area: among many polygons a good plane is easy to find. Four
+/// times as many take twice as long and save one branch in a hundred.
 const CANDIDATES: usize = 64;
 
-// What a plane is worth, in polygons: those in the plane are settled by it,
-// those cut are there twice afterwards, and what one side outweighs the other by
-// makes the tree deeper, the more the larger its share of all is. These values
-// were measured to give traces the fewest branches on real maps at about the
-// fewest branches of the tree. Weighed in proportion, hills peel off one wedge at
-// a time and are twice as deep.
-const SETTLED: f64 = 2.0;
-const CUT: f64 = 5.0;
-const UNBALANCED: f64 = 1.0;
+// The weights of a plane's score, in polygons. Polygons in the plane are done with it,
+// polygons that it splits count twice afterwards, and a surplus on one side makes the
+// tree deeper, by the square of its share of all. These values were measured to give
+// traces the fewest branches on real maps at about the fewest branches of the tree. With
+// a linear imbalance, hills peel off one wedge at a time and are twice as deep.
+const COPLANAR_WEIGHT: f64 = 2.0;
+const SPLIT_WEIGHT: f64 = 5.0;
+const IMBALANCE_WEIGHT: f64 = 1.0;
 
-/// Fewer polygons than these are weighed against sooner than threads are started.
-const MANY: usize = 4096;
+/// With fewer polygons than this, evaluation takes less time than starting threads.
+const MIN_PARALLEL: usize = 4096;
 
-/// The plane of one of the polygons, or `None` if there are none. The threads
-/// decide nothing about which.
+/// The plane of one of the polygons, or `None` if there are none. The choice does not
+/// depend on the number of threads.
 pub(super) fn choose_splitter(
     polygons: &[Polygon],
     planes: &PlaneTable,
@@ -39,36 +38,36 @@ pub(super) fn choose_splitter(
     let mut candidates: Vec<(usize, f64)> = areas.into_iter().collect();
     candidates.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     candidates.truncate(CANDIDATES);
-    let threads = if polygons.len() < MANY { NonZeroUsize::MIN } else { threads };
-    let weigh = |(index, _)| {
+    let threads = if polygons.len() < MIN_PARALLEL { NonZeroUsize::MIN } else { threads };
+    let evaluate = |(index, _)| {
         let id = PlaneId::from_index(index);
-        (value(id, polygons, planes), id)
+        (score(id, polygons, planes), id)
     };
     let mut best: Option<(f64, PlaneId)> = None;
-    for (value, id) in in_order(threads, candidates, weigh, |_| ()) {
-        if best.is_none_or(|(known, _)| value > known) {
-            best = Some((value, id));
+    for (score, id) in in_order(threads, candidates, evaluate, |_| ()) {
+        if best.is_none_or(|(known, _)| score > known) {
+            best = Some((score, id));
         }
     }
     best.map(|(_, id)| id)
 }
 
-fn value(id: PlaneId, polygons: &[Polygon], planes: &PlaneTable) -> f64 {
+fn score(id: PlaneId, polygons: &[Polygon], planes: &PlaneTable) -> f64 {
     let plane = planes.get(id);
-    let (mut settled, mut cut, mut front, mut back) = (0.0, 0.0, 0.0_f64, 0.0);
+    let (mut coplanar, mut split, mut front, mut back) = (0.0, 0.0, 0.0_f64, 0.0);
     for polygon in polygons {
         let count = if polygon.plane.index() == id.index() {
-            &mut settled
+            &mut coplanar
         } else {
             match polygon.side(&plane) {
-                Side::On => &mut settled,
-                Side::Both => &mut cut,
+                Side::On => &mut coplanar,
+                Side::Both => &mut split,
                 Side::Front => &mut front,
                 Side::Back => &mut back,
             }
         };
         *count += 1.0;
     }
-    let unbalanced = (front - back).powi(2) / polygons.len() as f64;
-    SETTLED * settled - CUT * cut - UNBALANCED * unbalanced
+    let imbalance = (front - back).powi(2) / polygons.len() as f64;
+    COPLANAR_WEIGHT * coplanar - SPLIT_WEIGHT * split - IMBALANCE_WEIGHT * imbalance
 }

@@ -11,7 +11,7 @@ pub struct Aabb {
 }
 
 impl Aabb {
-    /// The box that holds nothing: the start of every union.
+    /// The box that contains nothing: the start of every union.
     pub const EMPTY: Self =
         Self { min: DVec3::splat(f64::INFINITY), max: DVec3::splat(f64::NEG_INFINITY) };
 
@@ -25,7 +25,7 @@ impl Aabb {
         points.into_iter().fold(Self::EMPTY, |b, p| b.with(p))
     }
 
-    /// This box grown to hold `point`.
+    /// This box grown to contain `point`.
     #[must_use]
     pub fn with(self, point: DVec3) -> Self {
         Self { min: self.min.min(point), max: self.max.max(point) }

@@ -1,23 +1,28 @@
+//! Convex solids: brushes, expanded brushes, and the convex parts of models.
+//!
+//! [`ConvexSolid::from_planes`] clips faces one by one, checks the result, and falls back
+//! to [`Polyhedron`], which cannot come apart, where planes nearly coincide.
+
 use glam::DVec3;
 use thiserror::Error;
 
 use super::polyhedron::Polyhedron;
 use super::{Aabb, Plane, Winding};
 
-/// Half the side of the cube that is the universe: Quake's ±65,536 and room
+/// Half the side of the cube that solids are cut from: Quake's ±65,536 and room
 /// for expansion.
 pub(super) const UNIVERSE: f64 = 131_072.0;
 
-/// Corners of clipped faces nearer than this are one vertex, or in doubt:
-/// designers draw nothing this small.
+/// Corners of clipped faces closer than this may be one vertex: maps have no details
+/// this small.
 const WELD: f64 = 1e-3;
 
-/// Corners of clipped faces are one vertex for certain only if they are nearer
-/// than this, some times what the faces are clipped to.
+/// Corners of clipped faces are certainly one vertex only if they are closer
+/// than this, a multiple of the tolerance of clipping.
 const CERTAIN: f64 = 1e-5;
 
-/// A given vertex may lie this far in front of a given face: what welding
-/// leaves, with room.
+/// Greatest distance of a given vertex in front of a given face: the error of welding,
+/// with room to spare.
 const IN_FRONT: f64 = 10.0 * WELD;
 
 /// A bounded convex polyhedron: a brush, or one convex part of a model.
@@ -38,16 +43,16 @@ pub struct Face {
     pub vertices: Vec<u16>,
 }
 
-/// Why a set of planes is no solid.
+/// Reasons for which planes do not bound a solid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DegenerateSolid {
-    /// Some plane's face reaches the end of the universe.
+    /// A face extends to the end of the universe.
     #[error("unbounded: its planes do not close")]
     Unbounded,
     /// The planes leave fewer than four faces: inside out, or flat.
     #[error("fewer than four faces are left: it is inside out or flat")]
     Flat,
-    /// More vertices than an index can name.
+    /// More vertices than an index can hold.
     #[error("too complex: more than 65,535 vertices")]
     TooComplex,
     /// Edges that do not have a face on both sides.
@@ -63,9 +68,9 @@ impl ConvexSolid {
     /// nothing off, since it only touches the solid or repeats another, carries
     /// no face.
     ///
-    /// Each face is clipped by itself, which is exact but for rounding where
-    /// planes meet at angles and corners lie apart. Whether they do is checked,
-    /// and if not the solid is cut out as a whole (`Polyhedron`), where
+    /// Each face is clipped on its own, which is exact but for rounding if
+    /// planes meet at large angles and corners are far apart. This is checked,
+    /// and otherwise the solid is cut out as a whole (`Polyhedron`), where
     /// rounding cannot make faces disagree about their corners.
     ///
     /// # Errors
@@ -81,8 +86,8 @@ impl ConvexSolid {
         Ok(Self::finished(vertices, faces))
     }
 
-    /// Each plane's face, clipped by all others; an error if it is in doubt what
-    /// a corner is.
+    /// Each plane's face, clipped by all others; an error if it is uncertain which
+    /// corners are the same.
     fn clipped(planes: &[Plane]) -> Result<Self, DegenerateSolid> {
         let mut windings = Vec::with_capacity(planes.len());
         for (i, plane) in planes.iter().enumerate() {
@@ -99,7 +104,7 @@ impl ConvexSolid {
         Self::from_windings(windings)
     }
 
-    /// Whether each edge has a face on both sides and all is one surface
+    /// Whether each edge has a face on both sides and the faces form one surface
     /// (Euler's formula).
     pub fn is_closed(&self) -> bool {
         let mut sides: Vec<[u16; 2]> = Vec::with_capacity(self.edges.len() * 2);
@@ -168,11 +173,11 @@ impl ConvexSolid {
         Ok(Self::finished(vertices, faces))
     }
 
-    /// A solid whose faces and vertices are already known, such as one that
+    /// A solid with known faces and vertices, such as one that
     /// was stored. Takes faces × vertices steps.
     ///
     /// # Errors
-    /// [`DegenerateSolid`] if they are not finite, name vertices that do not
+    /// [`DegenerateSolid`] if they are not finite, refer to vertices that do not
     /// exist or repeat, or do not lie behind all faces.
     pub fn from_parts(vertices: Vec<DVec3>, faces: Vec<Face>) -> Result<Self, DegenerateSolid> {
         if faces.len() < 4 {

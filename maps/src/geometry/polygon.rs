@@ -2,8 +2,7 @@ use glam::DVec3;
 
 use super::{Plane, Winding};
 
-/// A polygon of a surface, with the sphere around it: what is not near the
-/// sphere need not be held against the corners.
+/// A polygon of a surface, with the sphere around it for quick rejection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Polygon {
     /// Corners, counter-clockwise from outside.
@@ -12,7 +11,7 @@ pub struct Polygon {
     pub plane: Plane,
     /// Middle of the corners.
     pub centre: DVec3,
-    /// How far the corners are from `centre` at most.
+    /// Greatest distance of a corner from `centre`.
     pub radius: f64,
 }
 

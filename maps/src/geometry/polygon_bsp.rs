@@ -1,3 +1,5 @@
+//! Solid-leaf BSPs of closed surfaces, for models (Blow 1997).
+
 use glam::DVec3;
 
 use super::winding::ON_PLANE;
@@ -6,8 +8,8 @@ use super::{Plane, Winding};
 /// A solid-leaf BSP of a closed surface: the planes of its polygons cut space
 /// until every leaf is wholly inside or wholly outside.
 ///
-/// The world and every model have one; Blow's hard case walks the polygons of
-/// one body down the tree of another.
+/// Every model has one. It cuts the model into convex parts, and the filter
+/// cascade walks the polygons of one body down the tree of another.
 #[derive(Clone, Debug)]
 pub struct PolygonBsp {
     nodes: Vec<Node>,
@@ -20,24 +22,24 @@ pub struct PolygonBsp {
 pub struct Node {
     /// The plane that divides this node's space.
     pub plane: Plane,
-    /// What lies in front of it.
+    /// The child in front of it.
     pub front: Child,
-    /// What lies behind it.
+    /// The child behind it.
     pub back: Child,
 }
 
-/// Where a branch of a [`PolygonBsp`] leads.
+/// A child of a [`Node`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Child {
-    /// To the node with this index.
+    /// The node with this index.
     Node(usize),
-    /// To a leaf outside the surface.
+    /// A leaf outside the surface.
     Empty,
-    /// To a leaf inside the surface: the cell with this number.
+    /// A leaf inside the surface: the cell with this number.
     Solid(u32),
 }
 
-/// How much worse a split polygon is than one polygon of imbalance: splits
+/// Cost of a split polygon, in polygons of imbalance: splits
 /// multiply into more leaves, imbalance only deepens the tree.
 const SPLIT_COST: usize = 8;
 
@@ -46,7 +48,7 @@ impl PolygonBsp {
     /// outward plane. The same polygons in the same order give the same tree.
     pub fn build(polygons: Vec<(Plane, Winding)>) -> Self {
         let mut tree = Self { nodes: Vec::new(), root: Child::Empty, fragments: 0 };
-        // A work list, not recursion: the depth is the input's to decide.
+        // A work list instead of recursion, because the input decides the depth.
         let mut waiting = vec![(Place::Root, polygons)];
         while let Some((place, polygons)) = waiting.pop() {
             let Some(plane) = best_divider(&polygons) else { continue };
@@ -69,7 +71,7 @@ impl PolygonBsp {
         tree
     }
 
-    /// Where to start a walk.
+    /// The root of the tree.
     pub fn root(&self) -> Child {
         self.root
     }
@@ -79,13 +81,13 @@ impl PolygonBsp {
         &self.nodes
     }
 
-    /// Into how many pieces its planes have cut the polygons that it was built
-    /// of: what Blow counts as polygons after BSP cuts.
+    /// The number of pieces into which its planes have cut the polygons that it was built
+    /// of: Blow's polygons after BSP cuts.
     pub fn fragments(&self) -> usize {
         self.fragments
     }
 
-    /// Whether `point` lies inside. On the surface either answer may come.
+    /// Whether `point` lies inside. Either answer is possible on the surface.
     pub fn is_solid(&self, point: DVec3) -> bool {
         let mut at = self.root;
         while let Child::Node(index) = at {
@@ -95,7 +97,7 @@ impl PolygonBsp {
         matches!(at, Child::Solid(_))
     }
 
-    /// The outward planes that bound each solid leaf: the surface's inside,
+    /// The outward planes that bound each solid leaf: the inside of the surface,
     /// cut into convex cells, in the order of their numbers.
     pub fn solid_cells(&self) -> Vec<Vec<Plane>> {
         let mut cells = Vec::new();
@@ -133,8 +135,8 @@ enum Place {
     Back(usize),
 }
 
-/// Where a polygon lies relative to a plane: how far it reaches to the front
-/// and to the back, nothing under [`ON_PLANE`] counted.
+/// Whether a polygon extends in front of a plane, and behind it, by more than
+/// [`ON_PLANE`].
 fn sides(winding: &Winding, plane: &Plane) -> (bool, bool) {
     winding.vertices.iter().fold((false, false), |(front, back), &v| {
         let d = plane.signed_distance(v);
@@ -143,7 +145,7 @@ fn sides(winding: &Winding, plane: &Plane) -> (bool, bool) {
 }
 
 /// The plane of the polygon that splits fewest and balances best; the first
-/// of equals, so that the tree depends on nothing but the input.
+/// of equals, so that the tree depends only on the input.
 fn best_divider(polygons: &[(Plane, Winding)]) -> Option<Plane> {
     let cost = |plane: &Plane| {
         let (mut front, mut back, mut split) = (0_usize, 0_usize, 0_usize);
@@ -162,7 +164,7 @@ fn best_divider(polygons: &[(Plane, Winding)]) -> Option<Plane> {
 
 type Half = Vec<(Plane, Winding)>;
 
-/// Splits the polygons by `plane`; those on it bound both halves already and
+/// Splits the polygons by `plane`; those in it already bound both halves and
 /// are done.
 fn divide(polygons: Half, plane: &Plane) -> (Half, Half) {
     let (mut front, mut back) = (Vec::new(), Vec::new());

@@ -1,8 +1,8 @@
 //! A convex polyhedron that is cut plane by plane and stays closed.
 //!
-//! Every corner is one vertex that the faces around it share, and which side of
-//! a plane it is on is decided once. So whatever rounding does to a distance,
-//! all faces are cut along the same corners, and what was closed stays closed:
+//! Every corner is one vertex that the faces around it share, and its side of
+//! a plane is decided once. So regardless of rounding
+//! all faces are cut along the same corners, and a closed polyhedron stays closed:
 //! planes that nearly coincide or nearly meet in a point make narrow faces and
 //! short edges, never a gap.
 
@@ -13,13 +13,14 @@ use glam::DVec3;
 use super::convex_solid::{DegenerateSolid, Face, UNIVERSE};
 use super::{Aabb, Plane};
 
-/// A corner this near to a plane is on it, in units: above the rounding of
-/// coordinates (1e-10), and far below what a face is known by.
+/// A corner this close to a plane is on it, in units: above the rounding of
+/// coordinates (1e-10), and far below the precision of a face. The values are tried in
+/// turn.
 ///
-/// A corner that counts as on a plane may stand out of it by as much, and where
-/// planes lie as near to each other as that, cutting off what stands out may
-/// leave two holes. With another measure the same corners are told apart, or are
-/// one.
+/// A corner that counts as on a plane may protrude from it by as much, and where
+/// planes are that close to each other, cutting off the protruding part may
+/// leave two holes. With another tolerance the same corners are distinguished, or
+/// become one.
 const ON_PLANE: [f64; 4] = [1e-6, 1e-8, 1e-5, 1e-9];
 
 /// A closed convex polyhedron.
@@ -43,8 +44,8 @@ enum Side {
 }
 
 impl Polyhedron {
-    /// The vertices and faces of what lies behind all `planes`. A plane that
-    /// nothing in front of is cut off by has no face.
+    /// The vertices and faces of the space behind all `planes`. A plane that cuts nothing
+    /// off has no face.
     pub(super) fn behind(planes: &[Plane]) -> Result<(Vec<DVec3>, Vec<Face>), DegenerateSolid> {
         let mut result = Err(DegenerateSolid::Open);
         for on_plane in ON_PLANE {
@@ -79,7 +80,7 @@ impl Polyhedron {
         Self { vertices: (0..8).map(corner).collect(), faces: loops.map(face).into() }
     }
 
-    /// Cuts off what lies in front of a plane.
+    /// Cuts off the part in front of a plane.
     fn cut(&mut self, index: usize, plane: &Plane, on_plane: f64) -> Result<(), DegenerateSolid> {
         let heights: Vec<f64> = self.vertices.iter().map(|&v| plane.signed_distance(v)).collect();
         let side = |v: u32| match heights[v as usize] {
@@ -113,7 +114,7 @@ impl Polyhedron {
                     }));
                 }
             }
-            // What lies in the plane or beyond gives way to the new face.
+            // Faces in the plane or in front of it are replaced by the new face.
             if face.vertices.iter().any(|&v| side(v) == Side::In) {
                 rest.push(Loop { vertices: kept, ..face });
             }

@@ -9,13 +9,13 @@ pub struct Winding {
     pub vertices: Vec<DVec3>,
 }
 
-/// Nearer to a plane than this, a vertex counts as on it. Map coordinates are
+/// A vertex closer to a plane than this counts as on it. Map coordinates are
 /// below 2^16 and `f64` keeps their products to about 1e-9, so this is far
-/// above rounding and far below anything a designer draws.
+/// above rounding and far below the details of maps.
 pub(crate) const ON_PLANE: f64 = 1e-6;
 
 impl Winding {
-    /// The square of `plane` that reaches `half_extent` units from the point
+    /// The square of `plane` that extends `half_extent` units from the point
     /// of the plane nearest to the origin.
     pub fn on_plane(plane: &Plane, half_extent: f64) -> Self {
         let n = plane.normal.abs();
@@ -59,7 +59,7 @@ impl Winding {
     }
 
     /// The parts in front of and behind `plane`. A winding on the plane, or
-    /// without area on one side, comes back whole on the other.
+    /// without area on one side, is returned whole on the other.
     pub fn split(&self, plane: &Plane) -> (Option<Self>, Option<Self>) {
         (self.clipped_behind(&plane.flipped()), self.clipped_behind(plane))
     }

@@ -1,4 +1,4 @@
-//! The proof that a closed surface nowhere meets itself: no edge touches a
+//! The check that a closed surface does not intersect itself: no edge touches a
 //! face that it does not bound.
 
 use glam::DVec3;
@@ -7,19 +7,19 @@ use super::ModelError;
 use super::surface::FLATNESS;
 use crate::geometry::{Aabb, Winding};
 
-/// Two faces that share an edge and look this exactly against each other are
-/// folded flat: a leaf without thickness.
+/// Two faces that share an edge and whose normals are this exactly opposite are
+/// folded flat: a sheet without thickness.
 const FOLDED: f64 = -1.0 + 1e-9;
 
-/// A face with what the search needs of it.
+/// A face, prepared for the search.
 struct Candidate<'a> {
     corners: &'a [DVec3],
     normal: DVec3,
     bounds: Aabb,
 }
 
-/// Refuses a surface of flat convex polygons, with these outward normals, in
-/// which an edge comes within reading precision of a face that is not its own.
+/// Rejects a surface of flat convex polygons, with these outward normals, in
+/// which an edge comes within reading precision of a face that it does not bound.
 pub(super) fn check(
     model: &str,
     windings: &[Winding],
@@ -54,8 +54,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Whether the edge of `face` meets `other` anywhere but where the two
-/// rightly join.
+/// Whether the edge of `face` meets `other` anywhere but at a shared corner or edge.
 fn meets(face: &Candidate, from: DVec3, to: DVec3, other: &Candidate) -> bool {
     let place = |corner: DVec3| other.corners.iter().position(|&c| c == corner);
     match (place(from), place(to)) {
@@ -65,7 +64,7 @@ fn meets(face: &Candidate, from: DVec3, to: DVec3, other: &Candidate) -> bool {
             !is_edge || face.normal.dot(other.normal) < FOLDED
         }
         (None, None) => touches(from, to, other, FLATNESS),
-        // Joined at one corner: only what runs into the face is too much.
+        // They share a corner: the edge may only not run into the face.
         _ => touches(from, to, other, -FLATNESS),
     }
 }

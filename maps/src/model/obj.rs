@@ -1,5 +1,5 @@
-//! OBJ text to polygons: vertex loops, nothing proven yet but that every
-//! coordinate is a sane number.
+//! OBJ text to polygons: vertex loops, of which only the range of the coordinates is
+//! checked.
 
 use glam::DVec3;
 use tobj::{LoadError, LoadOptions};
@@ -7,16 +7,16 @@ use tobj::{LoadError, LoadOptions};
 use super::ModelError;
 use crate::geometry::Winding;
 
-/// Models are things to throw about: the default map is 2,048 units across.
+/// Greatest coordinate of a model, in units: the default map is 2,048 units across.
 pub(super) const REACH: f64 = 1024.0;
 
-/// Building the polygon BSP is quadratic, and Blow's most detailed model has
-/// 97 polygons.
+/// Most polygons of a model: building the polygon BSP takes quadratic time, and Blow's
+/// most detailed model has 97.
 pub(super) const MAX_POLYGONS: usize = 1024;
 
 pub(super) fn read(name: &str, text: &str) -> Result<Vec<Winding>, ModelError> {
-    // Polygons stay whole; points and lines stay too, to be refused as faces
-    // without area instead of vanishing.
+    // Polygons are kept whole; points and lines are kept too, to be rejected as faces
+    // without area.
     let options = LoadOptions::default();
     let (objects, _) =
         tobj::load_obj_buf(&mut text.as_bytes(), &options, |_| Err(LoadError::OpenFileFailed))
@@ -26,7 +26,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Vec<Winding>, ModelError> {
     for object in objects {
         let mesh = object.mesh;
         let mut indices = mesh.indices.iter();
-        // The reader leaves the arities out when all are three.
+        // The reader omits the arities if all are three.
         let triangles =
             vec![3; if mesh.face_arities.is_empty() { mesh.indices.len() / 3 } else { 0 }];
         for &arity in mesh.face_arities.iter().chain(&triangles) {
@@ -45,9 +45,9 @@ pub(super) fn read(name: &str, text: &str) -> Result<Vec<Winding>, ModelError> {
 }
 
 fn vertex(name: &str, positions: &[f32], index: usize) -> Result<DVec3, ModelError> {
-    // The reader has checked every index it hands out.
+    // The reader has checked all indices.
     let at = |axis| positions.get(3 * index + axis).map_or(f64::NAN, |&c| f64::from(c));
-    // Adding zero turns a negative zero positive: equal corners are equal bits.
+    // Adding zero turns negative zero positive: equal corners have equal bits.
     let vertex = DVec3::new(at(0), at(1), at(2)) + DVec3::ZERO;
     if vertex.abs().cmple(DVec3::splat(REACH)).all() {
         Ok(vertex)

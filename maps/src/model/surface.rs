@@ -1,4 +1,4 @@
-//! The proof that polygons are the surface of a solid: each is flat and
+//! The check that polygons are the surface of a solid: each is flat and
 //! convex, and every edge joins exactly two of them in opposite directions.
 
 use std::collections::BTreeMap;
@@ -8,9 +8,9 @@ use glam::DVec3;
 use super::{FaceFault, ModelError};
 use crate::geometry::Winding;
 
-/// How far a corner may lie off its face's plane, in units. Corners are read
-/// as `f32`, good to 6e-5 at a model's utmost reach; anything drawn on purpose
-/// is far above.
+/// Greatest distance of a corner from its face's plane, in units. Corners are read
+/// as `f32`, exact to 6e-5 at the greatest coordinate of a model; intended details are
+/// far larger.
 pub(super) const FLATNESS: f64 = 2e-4;
 
 /// Outward unit normals of all polygons, if they pass.

@@ -1,3 +1,5 @@
+//! The shipped models, and what is accepted as a model.
+
 use super::*;
 use crate::geometry::Winding;
 use proptest::prelude::*;
@@ -6,8 +8,8 @@ use proptest::prelude::*;
 const TETRAHEDRON: &str =
     "v 0 0 0\nv 6 0 0\nv 0 6 0\nv 0 0 6\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 
-/// Inside or outside by the number of polygons that a ray crosses: knows
-/// nothing of trees or parts. `None` if the ray passes too near to an edge.
+/// Inside or outside by the number of polygons that a ray crosses, without trees or
+/// parts. `None` if the ray passes too close to an edge.
 fn inside_by_parity(model: &Model, point: DVec3) -> Option<bool> {
     let direction = DVec3::new(0.267_261, 0.534_522, 0.801_784).normalize();
     let mut crossings = 0;
@@ -41,8 +43,7 @@ fn every_shipped_model_loads_under_its_own_name() {
     }
 }
 
-/// Ids travel over the wire and are drawn into maps: an order that changes
-/// renames everything.
+/// Ids are sent over the wire and depend on the order of the models.
 #[test]
 fn models_keep_their_numbers() {
     let names: Vec<String> = shipped().iter().map(|m| m.name().to_owned()).collect();
@@ -58,7 +59,7 @@ fn named(name: &str) -> Model {
     shipped().into_iter().find(|model| model.name() == name).expect("a shipped model")
 }
 
-/// Blow 1997, "Let's Rock": what his landing scene is made of.
+/// Blow 1997, "Let's Rock": the polygons of his landing scene.
 #[test]
 fn the_landing_scene_has_the_papers_polygons() {
     let counts = ["hovertank", "cargo_box", "repair_pad"].map(|n| named(n).polygons().len());
@@ -264,7 +265,7 @@ fn surfaces_that_touch_or_nest_are_refused_and_those_apart_are_not() {
     assert!(error.contains("one of its bodies lies inside another"), "{error}");
 }
 
-/// A sheet of two faces back to back hangs on nothing and holds nothing.
+/// A sheet of two faces back to back encloses no volume.
 #[test]
 fn a_sheet_without_thickness_is_refused() {
     let text = TETRAHEDRON.to_owned() + "v 9 0 0\nv 9 4 0\nv 9 0 4\nf 5 6 7\nf 7 6 5\n";

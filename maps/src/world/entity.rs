@@ -22,7 +22,7 @@ impl MapEntity {
         self.pairs.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
     }
 
-    /// The value of `classname`, or nothing as the empty string.
+    /// The value of `classname`, or the empty string if there is none.
     pub fn classname(&self) -> &str {
         self.get("classname").unwrap_or("")
     }

@@ -2,29 +2,29 @@ use glam::Vec3;
 
 use super::onion::{OnionTree, Solidity, Target, inside_universe};
 
-/// Which leaf of a world's onion BSP it is: equal for two points exactly if
-/// nothing divides them. Of no meaning in another world.
+/// Identifies a leaf of a world's onion BSP: equal for two points exactly if no plane
+/// divides them. It has no meaning in another world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LeafId(u32);
 
 /// A convex part of space that is uniform for every size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaf {
-    /// What tells it from others.
+    /// Identifies it among the leaves of its world.
     pub id: LeafId,
     /// The sizes for which it is solid.
     pub solidity: Solidity,
 }
 
 impl LeafId {
-    /// A number of its own, below twice the number of the tree's branches.
+    /// A unique number, below twice the number of the tree's branches.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl OnionTree {
-    /// The leaf that a point lies in; of a point on a plane, the one in front.
+    /// The leaf that contains a point; for a point on a plane, the one in front.
     pub(crate) fn leaf(&self, point: Vec3) -> Option<Leaf> {
         if !inside_universe(point) {
             return None;

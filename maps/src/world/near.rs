@@ -1,3 +1,5 @@
+//! The distance from a point to the nearest surface.
+
 use arrayvec::ArrayVec;
 use glam::Vec3;
 
@@ -13,7 +15,7 @@ pub struct Near {
     pub distance: f32,
 }
 
-/// What lies about a point.
+/// The surroundings of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Clearance {
     /// Nothing solid within the radius.
@@ -27,7 +29,7 @@ pub enum Clearance {
 impl OnionTree {
     /// Whether anything solid for `size` is within `radius` of `point`.
     ///
-    /// A solid leaf is beyond every plane that is crossed on the way down to
+    /// A solid leaf lies beyond every plane that is crossed on the path down to
     /// it, so it is no nearer than the farthest of them; of all leaves within
     /// the radius, the nearest counts.
     pub(crate) fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
@@ -38,7 +40,7 @@ impl OnionTree {
         let mut found = Clearance::Clear;
         // Shrinks to the nearest leaf so far.
         let mut radius = radius;
-        // What is beyond planes, with the farthest that is crossed on the way.
+        // Children beyond planes, each with the farthest plane crossed on the path.
         let mut waiting: ArrayVec<(Child, Near), MAX_DEPTH> = ArrayVec::new();
         let (mut child, mut crossed) = (self.root(), None::<Near>);
         loop {
@@ -53,7 +55,7 @@ impl OnionTree {
                 }
                 let next = loop {
                     match waiting.pop() {
-                        // Nearer ones may have been found since it was put there.
+                        // A nearer leaf may have been found since it was pushed.
                         Some((_, near)) if near.distance >= radius => (),
                         next => break next,
                     }
@@ -74,7 +76,7 @@ impl OnionTree {
                 let farther = crossed.filter(|near| near.distance >= distance);
                 waiting.push((beyond, farther.unwrap_or(Near { normal, distance })));
             }
-            // On a plane, a solid on either side is touched.
+            // A point on a plane touches solids on either side of it.
             if node.rounded(distance, rounding) == 0.0 {
                 crossed = crossed.or(Some(Near { normal: -normal, distance: 0.0 }));
             }

@@ -1,15 +1,15 @@
-//! The shifted planes: any convex body through one tree (Melax 2000).
+//! The shifted planes: traces of any convex body through one tree (Melax 2000).
 //!
 //! The tree is that of the unexpanded solids. A body is traced through it as a
-//! point, while every plane is moved outward by as much as the body reaches
-//! against it: to the front for what lies behind, to the back for what lies in
+//! point, while every plane is moved outward by as far as the body extends
+//! against it: to the front for the side behind it, to the back for the side in
 //! front, so that the two sides overlap. A solid leaf then stands for its cell
 //! grown by at least the body, and no body gets past one; where planes meet
-//! the cell grows too far, which *bevels*, further planes at the solid leaves,
-//! keep within bounds (section 5).
+//! the cell grows too far, which is bounded by *bevels*, further planes at the
+//! solid leaves (section 5).
 //!
 //! [`ShiftTree`] holds a checked tree, `trace` moves bodies through it,
-//! `touch` asks about one place, and `visits` counts what both look at.
+//! `touch` tests one position, and `visits` counts the branches that both visit.
 
 #[cfg(test)]
 mod tests;
@@ -24,12 +24,11 @@ use super::onion::UNIVERSE;
 
 pub use visits::{NodeCount, Visits};
 
-/// Most branches that may wait while a query looks at what is nearer: the bound
-/// that a contrived tree meets.
+/// Length of a query's stack, and the bound that trees are checked against at load.
 const MAX_WAITING: usize = 256;
 
-/// So many are enough for real maps: levels were seen to need 13 to 22, hills
-/// of 393 wedges 44. To clear a longer list takes as long as a short trace.
+/// A stack of this length is enough for real maps: levels were seen to need 13 to 22,
+/// hills of 393 wedges 44. To clear a longer one takes as long as a short trace.
 const FEW_WAITING: usize = 48;
 
 /// Most branches of a tree: fifty megabytes, and far beyond any map that was
@@ -50,16 +49,16 @@ pub struct ShiftTree {
     waiting: usize,
 }
 
-/// A plane, and what lies in front of and behind it.
+/// A plane, and the children in front of and behind it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Branch {
     /// Unit normal.
     pub normal: Vec3,
     /// Distance from the origin along the normal, in units.
     pub distance: f32,
-    /// What lies in front.
+    /// The child in front.
     pub front: Link,
-    /// What lies behind.
+    /// The child behind.
     pub back: Link,
 }
 
@@ -79,7 +78,7 @@ impl Link {
         (self.0 < Self::SOLID.0).then_some(self.0 as usize)
     }
 
-    /// What kind of thing this leads to.
+    /// The kind of the link's target.
     pub(crate) fn kind(self) -> Kind {
         match self {
             Self::EMPTY => Kind::Empty,
@@ -89,7 +88,7 @@ impl Link {
     }
 }
 
-/// What a [`Link`] leads to.
+/// The kind of a [`Link`]'s target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Empty,
@@ -107,10 +106,10 @@ pub(crate) struct Unlinked {
     pub(crate) children: [Kind; 2],
 }
 
-/// Why branches are no tree.
+/// Reasons for which branches do not form a valid tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum InvalidShiftTree {
-    /// Some branch has a child that is not there.
+    /// A branch refers to a child that does not exist.
     #[error("branches are missing")]
     Missing,
     /// More branches than have parents.
@@ -122,14 +121,14 @@ pub enum InvalidShiftTree {
     /// More branches than a tree may have.
     #[error("more than {MAX_BRANCHES} branches")]
     TooMany,
-    /// Deeper than queries can remember.
+    /// A query would need a longer stack than there is.
     #[error("more than {MAX_WAITING} branches would wait in a query")]
     Waiting,
 }
 
 impl ShiftTree {
     /// Links branches that come in pre-order, front before back, and checks
-    /// all that queries rely on.
+    /// everything that queries rely on.
     pub(crate) fn new(root: Kind, unlinked: Vec<Unlinked>) -> Result<Self, InvalidShiftTree> {
         if unlinked.len() > MAX_BRANCHES {
             return Err(InvalidShiftTree::TooMany);
@@ -177,7 +176,7 @@ impl ShiftTree {
         self.root
     }
 
-    /// All branches; a [`Link`] names them by their index.
+    /// All branches; a [`Link`] refers to them by index.
     pub fn branches(&self) -> &[Branch] {
         &self.branches
     }

@@ -9,7 +9,7 @@ pub(crate) const MAX_CORNERS: usize = 1 << 20;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Surface {
     polygons: Vec<Polygon>,
-    /// For each of them, whose it is.
+    /// The face that each polygon is a part of.
     faces: Vec<FaceIndex>,
     corners: usize,
 }
@@ -22,7 +22,7 @@ pub(crate) struct FaceIndex {
 }
 
 impl Surface {
-    /// Adds a part of a face; refuses it if there are too many corners.
+    /// Adds a part of a face; false if the surface then has too many corners.
     #[must_use]
     pub(crate) fn add(&mut self, face: FaceIndex, polygon: Polygon) -> bool {
         self.corners += polygon.winding.vertices.len();

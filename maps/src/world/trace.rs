@@ -1,6 +1,12 @@
-mod along;
+//! Traces of the boxes of `spaces.toml` through the onion BSP.
+//!
+//! `line` finds the first solid leaf along a line (Golodetz 2013, Listing 5). Where planes
+//! are crossed too close together for `f32` to order them, `contact_normal` finds the
+//! face that was hit. `grazing` traces lines that run along a surface once more, beside it.
+
+mod contact_normal;
+mod grazing;
 mod line;
-mod surface;
 #[cfg(test)]
 mod tests;
 
@@ -15,23 +21,21 @@ use line::{Entry, Found, Query, Segment};
 /// against the rounding of `f32` positions, small against anything drawn.
 pub const SURFACE_DISTANCE: f32 = 1.0 / 32.0;
 
-/// Planes crossed within this many units of each other along the way are
-/// crossed at an edge. Which of them is the surface is then found out by
-/// looking around: their order is up to rounding, and the one that comes first
-/// may be a plane that only divides the tree there.
+/// Planes crossed within this many units of each other along the segment are
+/// crossed at an edge. Their order depends on rounding, and the first may be a plane
+/// that only divides the tree there, so the face is searched for around the point.
 const EDGE: f32 = 0.01;
 
-/// Stretches of the way shorter than this, in units, are not looked at: where
-/// planes meet, rounding makes such that lie in no cell at all. So much of a
-/// solid's edge a path may cut off, which is the tolerance that worlds are
-/// compiled to.
+/// Intervals of the segment shorter than this, in units, are skipped: where planes
+/// meet, rounding makes intervals that lie in no cell at all. A path may cut off this
+/// much of a solid's edge, which is the tolerance that worlds are compiled to.
 const SLIVER: f32 = 0.001;
 
-/// How often a hit's end is moved nearer to the start when rounding put it
-/// into solid, before the start itself is taken.
+/// How often a hit's end is moved nearer to the start if rounding put it
+/// into solid, before the start itself is used.
 const MAX_RETREATS: u32 = 8;
 
-/// What a box meets along a segment.
+/// The result of moving a box along a segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Trace {
     /// Nothing: the whole segment is free.
@@ -62,20 +66,20 @@ impl OnionTree {
     /// nothing drifts.
     pub(crate) fn trace(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
         match self.straight(size, start, end) {
-            (Trace::Hit(hit), true) => self.along(size, start, end, hit),
+            (Trace::Hit(hit), true) => self.grazing(size, start, end, hit),
             (trace, _) => trace,
         }
     }
 
-    /// What the segment meets in the tree as it is; and, of a hit, whether it ends
-    /// beside a plane.
+    /// The trace through the tree as it is; and, for a hit, whether it ends close to a
+    /// plane.
     #[inline(always)]
     fn straight(&self, size: SizeId, start: Vec3, end: Vec3) -> (Trace, bool) {
         if !inside_universe(start) || !inside_universe(end) {
             return (Trace::StartSolid, false);
         }
-        // The longest component is short of the length by less than half,
-        // which is near enough; a segment without length crosses nothing.
+        // The longest component is at least 0.57 of the length, which is close
+        // enough; a segment without length crosses nothing.
         let length = (end - start).abs().max_element();
         let segment = Segment::new(start, end);
         let edge = EDGE / length;
@@ -83,17 +87,17 @@ impl OnionTree {
         let Some(mut found) = query.run(self.root(), 0.0) else {
             return (Trace::Clear, false);
         };
-        // Touching at the start is no start in solid; a leaf entered without
-        // crossing a plane is the leaf that the start itself lies in.
+        // A start that touches a surface is not in solid; a leaf entered without
+        // crossing a plane is the leaf that contains the start.
         let Some(entry) = found.entry else { return (Trace::StartSolid, false) };
         if found.time == 0.0 && self.is_solid(size, start) {
             return (Trace::StartSolid, false);
         }
         let mut normal = self.normal(size, &query, found.time, entry, edge);
         if found.time < edge && self.is_free_at(size, &segment, edge) {
-            // On the way out of a surface that the start is nearer to than worlds
-            // are compiled to: that is not met. Nor is a splinter of it that ends
-            // within an edge's width.
+            // The segment leaves a surface that the start is closer to than the
+            // compiler's tolerance: that surface is not hit, nor is a splinter of it
+            // that ends within the width of an edge.
             match (self.beyond(&query, edge), normal) {
                 (Some(beyond), None) => {
                     let Some(entry) = beyond.entry else { return (Trace::StartSolid, false) };
@@ -114,15 +118,15 @@ impl OnionTree {
         let approach = normal.dot(end - start).abs();
         let stop = (found.time - SURFACE_DISTANCE / approach).max(0.0);
         match self.free_end(size, &segment, stop) {
-            Some((end, beside)) => {
-                (Trace::Hit(Hit { time: found.time, point, normal, end }), beside)
+            Some((end, near_plane)) => {
+                (Trace::Hit(Hit { time: found.time, point, normal, end }), near_plane)
             }
             None => (Trace::StartSolid, false),
         }
     }
 
-    /// Normal of the surface that is met at this time; `None` if no face there is
-    /// turned against the motion.
+    /// Normal of the surface that is hit at this time; `None` if no face there
+    /// opposes the motion.
     fn normal(
         &self,
         size: SizeId,
@@ -131,17 +135,17 @@ impl OnionTree {
         entry: Entry,
         edge: f32,
     ) -> Option<Vec3> {
-        // What passes by the start is crossed with no leaf in between.
+        // Planes that pass through the start are crossed with no leaf in between.
         if entry.tied || time < edge {
             let Segment { start, end, .. } = query.line;
-            self.surface(size, query.line.at(time), end - start)
+            self.contact_normal(size, query.line.at(time), end - start)
         } else {
             Some(query.normal(entry.node))
         }
     }
 
-    /// The hit at or after a given time, if the trace gets so far.
-    // Seldom asked, so that the search is in the caller only once.
+    /// The hit at or after a given time, if the segment extends that far.
+    // Not inlined, so that the search is inlined into `straight` only once.
     #[inline(never)]
     fn beyond(&self, query: &Query<'_, Segment>, from: f32) -> Option<Found> {
         if from < 1.0 { query.run(self.root(), from) } else { None }
@@ -151,15 +155,15 @@ impl OnionTree {
         !self.is_solid(size, segment.at(time.min(1.0)))
     }
 
-    /// The position at time `stop`, or an earlier one if that is in solid by
-    /// rounding, and whether it is beside a plane; `None` if even the start is in
-    /// solid, as in no tree that was compiled.
+    /// The position at time `stop`, or an earlier one if that is in solid due to
+    /// rounding, and whether it is close to a plane; `None` if even the start is in
+    /// solid, which no compiled tree gives.
     fn free_end(&self, size: SizeId, segment: &Segment, mut stop: f32) -> Option<(Vec3, bool)> {
         for _ in 0..MAX_RETREATS {
             let end = segment.at(stop);
-            let (solid, beside) = self.is_solid_near(size, end, along::BESIDE_END);
+            let (solid, near_plane) = self.is_solid_near(size, end, grazing::END_DISTANCE);
             if !solid {
-                return Some((end, beside));
+                return Some((end, near_plane));
             }
             if stop == 0.0 {
                 return None;

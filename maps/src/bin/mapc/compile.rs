@@ -1,3 +1,5 @@
+//! `mapc compile`.
+
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -6,21 +8,24 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use glam::DVec3;
 use indicatif::{ProgressBar, ProgressStyle};
-use maps::{BevelAngle, Options, Report, Sealing, Source, Spaces, Stage, compile};
+use maps::{
+    BevelAngle, BrushWarning, Compiled, MapEntity, Options, Report, Sealing, Source, Spaces, Stage,
+    World, compile,
+};
 use serde::Serialize;
 
+use crate::arguments::{CurvesArgument, Usage, keep_apart};
 use crate::info::Summary;
-use crate::{CurvesArgument, Usage, keep_apart};
 
 /// Compiles a .map into an .obsp
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The map, in Standard or Valve 220 form, or with Quake 3's brushDef
     source: PathBuf,
-    /// Where to write the world; beside the map if not given
+    /// Output file [default: beside the map]
     #[arg(short, long, value_name = "OUT.obsp")]
     output: Option<PathBuf>,
-    /// The sizes to compile for; those of maps/spaces.toml if not given
+    /// The sizes to compile for [default: those of maps/spaces.toml]
     #[arg(long, value_name = "FILE")]
     spaces: Option<PathBuf>,
     /// Refuse degenerate brushes instead of leaving them out
@@ -30,14 +35,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     curves: CurvesArgument,
     /// Bevel solid cells where neighbouring planes differ by more than this,
-    /// from 30 to 180 degrees; 180 never does
+    /// from 30 to 180 degrees; 180 means never
     #[arg(long, value_name = "DEG", default_value_t, value_parser = bevel_angle)]
     bevel_angle: BevelAngle,
-    /// Leave the outside empty even where the map is sealed
+    /// Leave the outside empty even if the map is sealed
     #[arg(long)]
     keep_outside: bool,
-    /// How many threads to use; as many as the machine has if not given. The
-    /// result does not depend on it
+    /// Number of threads [default: those of the machine]. The result does not
+    /// depend on it
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Report as JSON
@@ -53,10 +58,10 @@ struct Compilation {
     surface_polygons: usize,
     shift_bevels: usize,
     warnings: Vec<Warning>,
-    /// Entities at which players begin.
+    /// Entities at which players start.
     spawns: usize,
     leaks: Vec<Leak>,
-    /// Where the first leak's path was written, for editors.
+    /// The file with the first leak's path, for editors.
     pointfile: Option<PathBuf>,
     #[serde(flatten)]
     world: Summary,
@@ -68,7 +73,7 @@ struct Warning {
     reason: String,
 }
 
-/// A way from an entity into the void, for the size of this name.
+/// A path from an entity to the void, for the size with this name.
 #[derive(Serialize)]
 struct Leak {
     size: String,
@@ -90,78 +95,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     keep_apart(&arguments.source, &output)?;
     let pointfile = output.with_extension("pts");
     if pointfile == output {
-        let text = "ends in .pts, as the way out of a leak does that is written beside a world";
+        let text = "ends in .pts, which is the file beside a world that shows its leak";
         return Err(Usage(format!("{} {text}", output.display())).into());
     }
-    let source = Source::read(&arguments.source)?;
     let spaces = match &arguments.spaces {
         Some(path) => Spaces::load(path)?,
         None => Spaces::default(),
     };
-    let options = Options {
-        strict: arguments.strict,
-        curves: arguments.curves.into(),
-        bevel_angle: arguments.bevel_angle,
-        keep_outside: arguments.keep_outside,
-        threads: arguments.threads,
-    };
-    // Draws nothing where standard error is no terminal.
-    let bar = ProgressBar::new(0)
-        .with_style(ProgressStyle::with_template("{msg:20} {wide_bar} {percent:>3} %  {elapsed}")?);
-    let compiled = compile(&source, &spaces, &options, &mut |stage, done, of| {
-        bar.set_message(match stage {
-            Stage::Surfaces => "uniting brushes",
-            Stage::Tree => "dividing space",
-            Stage::Filled => "dividing the inside",
-            Stage::ShiftTree => "bevelling solids",
-        });
-        bar.set_length(of);
-        bar.set_position(done);
-    })?;
-    bar.finish_and_clear();
-    compiled.world.save(&output)?;
-    let report = compiled.report;
+    let Compiled { world, report } = compile_with_progress(arguments, &spaces)?;
+    world.save(&output)?;
     let pointfile = write_pointfile(&report, pointfile)?;
-    let spawns = compiled.world.entities().iter();
-    let spawns = spawns.filter(|e| e.classname().starts_with("info_player_")).count();
     if !arguments.json {
-        warn(&report, &spaces, &arguments.source, pointfile.as_deref());
-        for (number, entity) in compiled.world.entities().iter().enumerate() {
-            if let Some(origin) = entity.get("origin")
-                && entity.origin().is_none()
-            {
-                let (source, class) = (arguments.source.display(), entity.classname());
-                eprintln!(
-                    "warning: {source}: entity {number}, {class}: origin {origin:?} is not three \
-                     numbers; it is nowhere"
-                );
-            }
-        }
-        if spawns == 0 {
-            let source = arguments.source.display();
-            eprintln!(
-                "warning: {source}: no info_player_start or info_player_deathmatch: nobody can join"
-            );
-        }
+        warn_of_brushes_and_leaks(&report, &spaces, &arguments.source, pointfile.as_deref());
+        warn_of_entities(&world, &arguments.source);
     }
-    let leaks = spaces.sizes().iter().zip(&report.sealings).filter_map(|(size, sealing)| {
-        let Sealing::Leaks(leak) = sealing else { return None };
-        let (size, classname) = (size.name.clone(), leak.classname.clone());
-        let (line, origin, path) = (leak.line, leak.origin, leak.path.clone());
-        Some(Leak { size, classname, line, origin, path })
-    });
-    let leaks = leaks.collect();
-    let warnings = report.warnings.iter();
+    let warning = |w: &BrushWarning| Warning { line: w.line, reason: w.fault.to_string() };
     let compilation = Compilation {
         seconds: started.elapsed().as_secs_f64(),
         brushes: report.brushes,
         surface_polygons: report.polygons,
         shift_bevels: report.shift_bevels,
-        warnings: warnings.map(|w| Warning { line: w.line, reason: w.fault.to_string() }).collect(),
-        spawns,
-        leaks,
+        warnings: report.warnings.iter().map(warning).collect(),
+        spawns: spawns(&world),
+        leaks: Leak::all(&spaces, &report),
         pointfile,
-        world: Summary::of(&compiled.world, std::fs::metadata(&output)?.len()),
+        world: Summary::of(&world, std::fs::metadata(&output)?.len()),
         output,
     };
     if arguments.json {
@@ -173,8 +131,53 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Writes the way out of the first size that leaks beside the world; where
-/// there is none, removes that of an earlier compilation.
+fn compile_with_progress(arguments: &Arguments, spaces: &Spaces) -> Result<Compiled> {
+    let source = Source::read(&arguments.source)?;
+    let options = Options {
+        strict: arguments.strict,
+        curves: arguments.curves.into(),
+        bevel_angle: arguments.bevel_angle,
+        keep_outside: arguments.keep_outside,
+        threads: arguments.threads,
+    };
+    // Hidden where standard error is not a terminal.
+    let bar = ProgressBar::new(0)
+        .with_style(ProgressStyle::with_template("{msg:20} {wide_bar} {percent:>3} %  {elapsed}")?);
+    let compiled = compile(&source, spaces, &options, &mut |stage, done, of| {
+        bar.set_message(match stage {
+            Stage::Surfaces => "uniting brushes",
+            Stage::Tree => "dividing space",
+            Stage::Filled => "dividing the inside",
+            Stage::ShiftTree => "bevelling solids",
+        });
+        bar.set_length(of);
+        bar.set_position(done);
+    })?;
+    bar.finish_and_clear();
+    Ok(compiled)
+}
+
+impl Leak {
+    /// The leaks of all sizes.
+    fn all(spaces: &Spaces, report: &Report) -> Vec<Self> {
+        let leaks = spaces.sizes().iter().zip(&report.sealings).filter_map(|(size, sealing)| {
+            let Sealing::Leaks(leak) = sealing else { return None };
+            let (size, classname) = (size.name.clone(), leak.classname.clone());
+            let (line, origin, path) = (leak.line, leak.origin, leak.path.clone());
+            Some(Self { size, classname, line, origin, path })
+        });
+        leaks.collect()
+    }
+}
+
+/// The number of entities at which players start.
+fn spawns(world: &World) -> usize {
+    let start = |entity: &&MapEntity| entity.classname().starts_with("info_player_");
+    world.entities().iter().filter(start).count()
+}
+
+/// Writes the path of the first leak beside the world; without a leak, removes the file
+/// of an earlier compilation.
 fn write_pointfile(report: &Report, path: PathBuf) -> Result<Option<PathBuf>> {
     let leaks = report.sealings.iter().find_map(|sealing| match sealing {
         Sealing::Leaks(leak) => Some(leak),
@@ -189,7 +192,7 @@ fn write_pointfile(report: &Report, path: PathBuf) -> Result<Option<PathBuf>> {
     Ok(leaks.map(|_| path))
 }
 
-/// Whether there is a file of points and nothing else.
+/// Whether there is a file that contains only points.
 fn is_pointfile(path: &Path) -> bool {
     let point = |line: &str| {
         let numbers = line.split_ascii_whitespace().map(str::parse::<f64>);
@@ -198,8 +201,13 @@ fn is_pointfile(path: &Path) -> bool {
     std::fs::read_to_string(path).is_ok_and(|text| text.lines().all(point))
 }
 
-/// Says on standard error what a designer should look at.
-fn warn(report: &Report, spaces: &Spaces, source: &Path, mut pointfile: Option<&Path>) {
+/// Prints warnings about brushes and leaks to standard error.
+fn warn_of_brushes_and_leaks(
+    report: &Report,
+    spaces: &Spaces,
+    source: &Path,
+    mut pointfile: Option<&Path>,
+) {
     for warning in &report.warnings {
         eprintln!("warning: {warning}");
     }
@@ -211,19 +219,40 @@ fn warn(report: &Report, spaces: &Spaces, source: &Path, mut pointfile: Option<&
             Sealing::Leaks(leak) => {
                 let maps::Leak { classname, line, origin, path } = leak;
                 let out = path.last().unwrap_or(origin);
-                let way = pointfile.map(|file| format!("the way out is in {}; ", file.display()));
-                let way = way.unwrap_or_default();
-                // It holds that of the first size that leaks.
+                let written = pointfile.map(|file| format!("its path is in {}; ", file.display()));
+                let written = written.unwrap_or_default();
+                // The file has the path of the first size that leaks.
                 pointfile = None;
                 eprintln!(
                     "warning: {source}:{line}: leak for size {name}: {classname} at {origin} \
-                     reaches the void at {out:.0}; {way}the outside is left empty"
+                     reaches the void at {out:.0}; {written}the outside is left empty"
                 );
             }
             Sealing::Unoccupied => eprintln!(
-                "warning: {source}: no point entity has room for size {name}, so that nothing \
-                 tells inside from outside; the outside is left empty"
+                "warning: {source}: no point entity has room for size {name}, so inside and \
+                 outside cannot be distinguished; the outside is left empty"
             ),
         }
+    }
+}
+
+/// Prints warnings about entities to standard error.
+fn warn_of_entities(world: &World, source: &Path) {
+    let source = source.display();
+    for (number, entity) in world.entities().iter().enumerate() {
+        if let Some(origin) = entity.get("origin")
+            && entity.origin().is_none()
+        {
+            let class = entity.classname();
+            eprintln!(
+                "warning: {source}: entity {number}, {class}: origin {origin:?} is not three \
+                 numbers; the entity is ignored"
+            );
+        }
+    }
+    if spawns(world) == 0 {
+        eprintln!(
+            "warning: {source}: no info_player_start or info_player_deathmatch: players cannot join"
+        );
     }
 }

@@ -4,21 +4,21 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use maps::{Expansion, Options, Source, Spaces};
 
+use crate::arguments::{CurvesArgument, keep_apart};
 use crate::queries::unknown_space;
-use crate::{CurvesArgument, keep_apart};
 
-/// Writes the brushes as a box of one size meets them, as a .map for an editor
+/// Writes the brushes expanded for one size, as a .map for an editor
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The map, in Standard or Valve 220 form
     source: PathBuf,
-    /// The size to expand by, as spaces.toml names it
+    /// The name of the size in spaces.toml
     #[arg(long, value_name = "NAME")]
     space: String,
-    /// Where to write the expanded map
+    /// Output file
     #[arg(short, long, value_name = "OUT.map")]
     output: PathBuf,
-    /// The sizes to choose from; those of maps/spaces.toml if not given
+    /// The sizes to choose from [default: those of maps/spaces.toml]
     #[arg(long, value_name = "FILE")]
     spaces: Option<PathBuf>,
     /// Refuse degenerate brushes instead of leaving them out

@@ -1,3 +1,5 @@
+//! `mapc info`.
+
 use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -7,7 +9,7 @@ use glam::Vec3;
 use maps::World;
 use serde::Serialize;
 
-/// Says what is in an .obsp
+/// Prints the sizes and counts of an .obsp
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The compiled world
@@ -17,13 +19,13 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// What there is to say about a world.
+/// The facts about a world.
 #[derive(Serialize)]
 pub(crate) struct Summary {
     name: String,
     hash: String,
     bytes: u64,
-    /// As Quake means it: for the bare point.
+    /// Whether it is sealed for the bare point, as in Quake.
     sealed: bool,
     sizes: Vec<Size>,
     onion_nodes: usize,

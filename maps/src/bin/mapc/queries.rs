@@ -1,3 +1,5 @@
+//! `mapc points` and `mapc traces`: queries from standard input.
+
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -7,13 +9,13 @@ use maps::body::{Cuboid, Cylinder, Sphere};
 use maps::{Size, SizeId, Trace, World};
 use serde::Serialize;
 
-use crate::Usage;
+use crate::arguments::Usage;
 
 #[derive(clap::Args)]
 pub(crate) struct PointsArguments {
     /// The compiled world
     world: PathBuf,
-    /// The size of the box, as spaces.toml names it
+    /// The name of the box's size in spaces.toml
     #[arg(long, value_name = "NAME")]
     space: String,
 }
@@ -26,11 +28,11 @@ pub(crate) struct TracesArguments {
     body: Body,
 }
 
-/// What moves, given about its centre, in units.
+/// The body to trace, given about its centre, in units.
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
 struct Body {
-    /// A box of this size, as spaces.toml names it: exactly
+    /// A box of this size of spaces.toml, traced exactly
     #[arg(long, value_name = "NAME")]
     space: Option<String>,
     /// A ball of this radius, through the shifted planes
@@ -123,14 +125,14 @@ pub(crate) fn find(world: &World, space: &str, path: &Path) -> Result<SizeId> {
     Ok(world.size(space).ok_or_else(|| unknown_space(space, &place, world.sizes()))?)
 }
 
-/// There is no such size in `place`, but others.
+/// The error for a size that `place` does not have.
 pub(crate) fn unknown_space(space: &str, place: &str, sizes: &[Size]) -> Usage {
     let known: Vec<&str> = sizes.iter().map(|size| size.name.as_str()).collect();
     Usage(format!("no space {space:?} in {place}; it has {}", known.join(", ")))
 }
 
-/// Reads `N` numbers a line and answers each. What is answered is sent on
-/// whenever no more input is there yet, so that another program may converse.
+/// Reads `N` numbers per line and answers each line. Answers are flushed
+/// before waiting for input, so that another program can converse.
 fn answer_lines<const N: usize>(
     mut answer: impl FnMut([f32; N], &mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {

@@ -1,14 +1,14 @@
-//! A picture of a map for whoever draws it.
+//! `mapc render`: a picture of a map from above, for its designer.
 //!
-//! `survey` looks down every column of the world; `view` says which column a
-//! pixel is; `ground` paints what was seen, `things` the entities on it, and
+//! `survey` finds the floor in every column of the world; `view` maps pixels to
+//! columns; `ground` paints floors, `entities` the entities on them, and
 //! `legend` explains both at the side. All draw on a `canvas`.
 
 mod canvas;
+mod entities;
 mod ground;
 mod legend;
 mod survey;
-mod things;
 mod view;
 
 use std::fs::File;
@@ -19,13 +19,13 @@ use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use maps::World;
 
-use crate::keep_apart;
+use crate::arguments::keep_apart;
 use crate::queries::find;
 use canvas::Canvas;
 use survey::Survey;
 use view::View;
 
-/// Draws an .obsp from above, for people
+/// Draws an .obsp from above
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The compiled world
@@ -33,10 +33,10 @@ pub(crate) struct Arguments {
     /// Where to write the picture
     #[arg(short, long, value_name = "OUT.png")]
     output: PathBuf,
-    /// Show where a box of this size has no room
+    /// Mark floors on which a box of this size has no room
     #[arg(long, value_name = "NAME")]
     space: Option<String>,
-    /// Cut the world open at this height; without it roofs are taken off
+    /// Cut the world open at this height [default: below the roofs]
     #[arg(long, value_name = "Z", allow_negative_numbers = true,
           value_parser = height)]
     height: Option<f64>,
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let space = arguments.space.as_deref();
     let space = space.map(|name| find(&world, name, &arguments.world)).transpose()?;
     let view = View::new(&Survey::frame(&world, arguments.height), arguments.size);
-    // Draws nothing where standard error is no terminal.
+    // Hidden where standard error is not a terminal.
     let style = ProgressStyle::with_template("surveying {wide_bar} {percent:>3} %  {elapsed}")?;
     let bar = ProgressBar::new(u64::from(view.height)).with_style(style);
     let survey = Survey::take(&world, &view, arguments.height, space, |row| {
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     bar.finish_and_clear();
     let mut canvas = Canvas::new(view.picture_width(), view.picture_height());
     ground::paint(&mut canvas, &view, &survey);
-    let counts = things::paint(&mut canvas, &view, &world, arguments.height);
+    let counts = entities::paint(&mut canvas, &view, &world, arguments.height);
     let space = space.map(|id| &world.sizes()[id.index()]);
     legend::paint(&mut canvas, &view, &survey, &world, space, arguments.height, &counts);
     save(&canvas, &arguments.output)

@@ -1,25 +1,28 @@
+//! `mapc verify`: a compiled world against the exact brushes of its source.
+
 use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use maps::{Curves, Expansion, Options, SURFACE_DISTANCE, Size, SizeId, Source, Trace, World};
+use maps::verify::{OneSize, sums};
+use maps::{Curves, Expansion, Options, Size, Source, World};
 use oracle::Random;
 use oracle::brushes::Solids;
 use oracle::map_text;
-use oracle::verify::{Answer, Judge, Points, Subject, Sum, Traces, judge_sums};
+use oracle::verify::{Judge, Points, SHELL, Subject, Traces, judge_sums};
 use serde::Serialize;
 
-use crate::CurvesArgument;
+use crate::arguments::CurvesArgument;
 
-/// Judges a compiled world by the exact brushes of its source
+/// Verifies a compiled world against the exact brushes of its source
 ///
-/// Points and segments are drawn at random in and around the map, near its
+/// Points and segments are chosen at random in and around the map, near its
 /// entities and near corners of brushes. Answers are judged outside a shell of
-/// 0.01 unit about surfaces. Each brush, as it is expanded for each size, is held
-/// against the hull of its corners and the box's, and its middle must be solid.
-/// Exits with 1 if any is wrong.
+/// 0.01 unit about surfaces. Each brush, expanded for each size, is compared with
+/// the hull of the sums of its corners and the box's, and its middle must be solid.
+/// Exits with 1 if any answer is wrong.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The compiled world
@@ -27,16 +30,16 @@ pub(crate) struct Arguments {
     /// The map that it was compiled from
     #[arg(long, value_name = "IN.map")]
     source: PathBuf,
-    /// Points to ask about, for each size
+    /// Number of points, for each size
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     points: usize,
-    /// Segments to trace, for each size
+    /// Number of segments to trace, for each size
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     traces: usize,
-    /// What the points and segments are drawn by
+    /// Seed of the random number generator
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Whether Quake 3's curves (patchDef2) are solid, as the world was compiled
+    /// Whether Quake 3's curves (patchDef2) are solid in the compiled world
     #[arg(long, value_enum, default_value_t)]
     curves: CurvesArgument,
     /// Report as JSON
@@ -46,13 +49,13 @@ pub(crate) struct Arguments {
 
 #[derive(Serialize)]
 struct Report {
-    /// Asked of each size, at least.
+    /// Points tested for each size, at least.
     points: usize,
-    /// Of all sizes.
+    /// Wrong points of all sizes.
     point_mismatches: usize,
-    /// Asked of each size, at least: none where a size has no room.
+    /// Segments traced for each size, at least: none where a size has no room.
     traces: usize,
-    /// Of all sizes.
+    /// Wrong traces of all sizes.
     trace_mismatches: usize,
     /// Brushes with volume that are left out, expanded wrongly, or not solid in
     /// the middle, of all sizes.
@@ -61,17 +64,17 @@ struct Report {
     sizes: Vec<Verdict>,
 }
 
-/// What came of one size.
+/// The results for one size.
 #[derive(Serialize)]
 struct Verdict {
     size: String,
     points: usize,
     point_mismatches: usize,
-    /// Share of the points that are too near to a surface to judge.
+    /// Share of the points that are too close to a surface to judge.
     point_shell: f64,
     /// Share of the points that are solid because the outside was filled.
     filled: f64,
-    /// Share of those of which it could not be told whether they are outside.
+    /// Share of the points for which the flood could not decide whether they are outside.
     doubtful: f64,
     traces: usize,
     trace_mismatches: usize,
@@ -79,63 +82,29 @@ struct Verdict {
     trace_shell: f64,
     hits: usize,
     brush_mismatches: usize,
-    /// The first wrong answers.
+    /// Descriptions of the first wrong answers.
     mismatches: Vec<String>,
 }
 
-/// A size of a world, for the judge to ask.
-struct Asked<'a> {
-    world: &'a World,
-    size: SizeId,
-}
-
-impl Subject for Asked<'_> {
-    fn is_solid(&self, point: [f32; 3]) -> bool {
-        self.world.is_solid(self.size, point.into())
-    }
-
-    fn trace(&self, start: [f32; 3], end: [f32; 3]) -> Answer {
-        match self.world.find_first_transition(self.size, start.into(), end.into()) {
-            Trace::Clear => Answer::Clear,
-            Trace::StartSolid => Answer::StartSolid,
-            Trace::Hit(hit) => Answer::Hit {
-                time: hit.time.into(),
-                point: hit.point.into(),
-                normal: hit.normal.into(),
-                end: hit.end.into(),
-            },
-        }
-    }
-
-    fn surface_distance(&self) -> f64 {
-        SURFACE_DISTANCE.into()
-    }
-}
-
-/// Wrong brushes that are shown; all are counted.
+/// Number of wrong brushes that are described; all are counted.
 const SHOWN: usize = 10;
 
-/// What is wrong with single brushes, in words.
+/// Descriptions of the faults of single brushes.
 fn wrong_brushes(
     solids: &Solids,
-    asked: &Asked<'_>,
+    subject: &OneSize<'_>,
     source: &Source,
     options: &Options,
     size: &Size,
 ) -> Result<Vec<String>> {
     let expansion = Expansion::new(source, size, options)?;
-    let sums = expansion.solids.iter().zip(&expansion.lines).map(|(solid, &line)| Sum {
-        line: line as usize,
-        planes: solid.faces().iter().map(|f| (f.plane.normal.into(), f.plane.distance)).collect(),
-        corners: solid.vertices().iter().map(|&v| v.into()).collect(),
-    });
     let half_extents = size.half_extents.to_array().map(f64::from);
-    let mut wrong = judge_sums(solids, half_extents, &sums.collect::<Vec<_>>());
+    let mut wrong = judge_sums(solids, half_extents, &sums(&expansion));
     for solid in solids.iter().filter(|solid| !(solid.clip && size.is_point())) {
         let middle = solid.polyhedron.middle();
-        // Brushes thinner than the shell about surfaces have none.
-        let inside = solid.polyhedron.depth(middle) > oracle::verify::SHELL;
-        if inside && !asked.is_solid(middle.map(|x| x as f32)) {
+        // Brushes thinner than the shell about surfaces are not judged.
+        let inside = solid.polyhedron.depth(middle) > SHELL;
+        if inside && !subject.is_solid(middle.map(|x| x as f32)) {
             wrong.push(format!("the middle of the brush of line {} is empty", solid.line));
         }
     }
@@ -162,13 +131,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for size in world.sizes() {
         bar.set_message(size.name.clone());
         let id = world.size(&size.name).expect("it is in the list");
-        let asked = Asked { world: &world, size: id };
+        let subject = OneSize { world: &world, size: id };
         let judge = Judge::new(&entities, &solids, size.half_extents.to_array().map(f64::from));
-        // Every size has a stream of its own, so that none depends on another.
+        // Every size has a random stream of its own, so that none depends on another.
         let mut random = Random::new(arguments.seed.wrapping_add((id.index() as u64) << 32));
-        let points = judge.points(&asked, arguments.points, &mut random);
-        let traces = judge.traces(&asked, arguments.traces, &mut random);
-        let brushes = wrong_brushes(&solids, &asked, &map, &options, size)?;
+        let points = judge.points(&subject, arguments.points, &mut random);
+        let traces = judge.traces(&subject, arguments.traces, &mut random);
+        let brushes = wrong_brushes(&solids, &subject, &map, &options, size)?;
         sizes.push(Verdict::new(size.name.clone(), points, traces, brushes));
         bar.inc(1);
     }
@@ -190,7 +159,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let wrong = report.point_mismatches + report.trace_mismatches + report.brush_mismatches;
     if wrong > 0 {
         let world = arguments.world.display();
-        bail!("{world} is not what {} says: {wrong} wrong answers", source.display());
+        bail!("{world} does not match {}: {wrong} wrong answers", source.display());
     }
     Ok(())
 }

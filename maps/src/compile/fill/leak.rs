@@ -1,39 +1,39 @@
+//! Whether a map is sealed, and the path of a leak.
+
 use glam::DVec3;
 
-use super::Occupant;
 use super::portals::{Flood, Portals};
 use super::seeds::Seed;
+use crate::compile::parsed_map::Occupant;
 
-/// Whether the inside of a map is shut off from the void around it, for one
-/// size.
+/// Whether the inside of a map is separated from the void around it, for one size.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sealing {
-    /// It is; the outside is solid.
+    /// It is separated; the outside is solid.
     Sealed,
-    /// It is not; the outside stays empty.
+    /// A path leads from an entity to the void; the outside stays empty.
     Leaks(Leak),
-    /// No entity has room for this size, so that nothing tells inside from
-    /// outside; the outside stays empty.
+    /// No entity has room for this size, so that inside and outside cannot be
+    /// distinguished; the outside stays empty.
     Unoccupied,
 }
 
-/// A way from an entity into the void.
+/// A path from an entity to the void.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leak {
     /// The entity's class.
     pub classname: String,
     /// Line of the entity's opening brace.
     pub line: u64,
-    /// Where the entity is.
+    /// The entity's position.
     pub origin: DVec3,
-    /// The way out, free for a box of the size all along: from near the origin
+    /// The path, free for a box of the size all along: from near the origin
     /// to beyond all brushes.
     pub path: Vec<DVec3>,
 }
 
 impl Leak {
-    /// The shortest leak, counted in portals, among what was reached from
-    /// `seeds`.
+    /// The shortest leak, counted in portals, of the flood from `seeds`.
     pub(super) fn find(
         reached: &Flood<'_>,
         portals: &Portals,

@@ -1,48 +1,21 @@
-//! Which leaves one can go to from a leaf.
+//! Portals between the leaves of a draft, and flood fills through them.
 
 use glam::DVec3;
 
 use crate::box_tree::BoxTree;
-use crate::compile::TOLERANCE;
 use crate::compile::cell::Cell;
-use crate::compile::draft::{Draft, Grown};
-use crate::compile::planes::{PlaneId, PlaneTable};
+use crate::compile::draft::{Draft, DraftChild, LeafId};
+use crate::compile::planes::{PlaneId, PlaneTable, TOLERANCE};
 use crate::compile::polygon::split;
 use crate::geometry::{Aabb, Plane, Winding};
 use crate::spaces::Spaces;
 
-/// A portal is open if it is wider than this: some times the tolerance that
-/// cells are cut by, which opens cracks as wide where walls meet but for the
-/// digits they are written with, and less than what answers are judged by.
+/// A portal is open if it is wider than this. Where walls meet but for the rounding of
+/// the digits they are written with, there are cracks a few tolerances wide; the value
+/// is above these, and below what answers are judged by.
 const OPEN: f64 = 8.0 * TOLERANCE;
 
-/// A leaf of a [`Draft`], by its place: the branch above it, and the side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::compile) struct LeafId(u32);
-
-impl LeafId {
-    pub(in crate::compile) fn new(branch: usize, side: usize) -> Self {
-        Self((branch * 2 + side) as u32)
-    }
-
-    pub(in crate::compile) fn from_index(index: usize) -> Self {
-        Self(index as u32)
-    }
-
-    pub(in crate::compile) fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    pub(in crate::compile) fn branch(self) -> usize {
-        self.index() / 2
-    }
-
-    pub(in crate::compile) fn side(self) -> usize {
-        self.index() % 2
-    }
-}
-
-/// A part of a face that two leaves share.
+/// The part of a face that two leaves share.
 #[derive(Clone, Copy)]
 pub(super) struct Portal {
     pub(super) from: LeafId,
@@ -51,13 +24,13 @@ pub(super) struct Portal {
     pub(super) at: DVec3,
 }
 
-/// All portals of a tree, but for those of leaves that are solid for all.
+/// All portals of a tree, except those of leaves that are solid for all sizes.
 pub(super) struct Portals {
-    /// By the leaf that they lead from.
+    /// Sorted by the leaf that they lead from.
     portals: Vec<Portal>,
-    /// Where the portals of each leaf begin, and where the last ones end.
+    /// The index of the first portal of each leaf, and the end of the last ones.
     first: Vec<u32>,
-    /// Leaves with a face on the outermost cell, and where that is.
+    /// Leaves with a face on the outermost cell, and a point of that face.
     void: Vec<(LeafId, DVec3)>,
 }
 
@@ -78,7 +51,7 @@ impl Portals {
             if spaces.iter().all(|(size, _)| draft.uniform(child, size) == Some(true)) {
                 continue;
             }
-            if let Grown::Branch(index) = child {
+            if let DraftChild::Branch(index) = child {
                 let branch = &draft.branches[index];
                 let [front, back] = branch.children;
                 let (front_cell, back_cell) = cell.split(branch.plane, &planes.get(branch.plane));
@@ -118,12 +91,12 @@ impl Portals {
         Self { portals, first, void }
     }
 
-    /// The leaves that reach the void around the map, ascending.
+    /// The leaves at the void around the map, ascending.
     pub(super) fn void(&self) -> impl Iterator<Item = LeafId> {
         self.void.iter().map(|&(leaf, _)| leaf)
     }
 
-    /// Where a leaf reaches the void, if it does.
+    /// A point at which a leaf borders on the void, if it does.
     pub(super) fn way_out(&self, leaf: LeafId) -> Option<DVec3> {
         let at = self.void.binary_search_by_key(&leaf, |&(leaf, _)| leaf).ok()?;
         Some(self.void[at].1)
@@ -133,18 +106,20 @@ impl Portals {
         self.first[leaf.index()] as usize..self.first[leaf.index() + 1] as usize
     }
 
-    /// Goes from `starts` wherever leaves are `open`, the nearest leaves
-    /// first.
+    /// Breadth-first flood from `starts` through all `open` leaves.
     pub(super) fn flood(
         &self,
         starts: impl Iterator<Item = LeafId>,
         open: impl Fn(LeafId) -> bool,
     ) -> Flood<'_> {
-        let mut flood =
-            Flood { portals: self, came: vec![Came::Never; self.first.len() - 1], order: vec![] };
+        let mut flood = Flood {
+            portals: self,
+            arrivals: vec![Arrival::Never; self.first.len() - 1],
+            order: vec![],
+        };
         for leaf in starts.filter(|&leaf| open(leaf)) {
-            if flood.came[leaf.index()] == Came::Never {
-                flood.came[leaf.index()] = Came::Started;
+            if flood.arrivals[leaf.index()] == Arrival::Never {
+                flood.arrivals[leaf.index()] = Arrival::Start;
                 flood.order.push(leaf);
             }
         }
@@ -153,8 +128,8 @@ impl Portals {
             next += 1;
             for index in self.from(leaf) {
                 let to = self.portals[index].to;
-                if flood.came[to.index()] == Came::Never && open(to) {
-                    flood.came[to.index()] = Came::Through(index as u32);
+                if flood.arrivals[to.index()] == Arrival::Never && open(to) {
+                    flood.arrivals[to.index()] = Arrival::Through(index as u32);
                     flood.order.push(to);
                 }
             }
@@ -163,7 +138,7 @@ impl Portals {
     }
 }
 
-/// Adds both ways through what faces on the two sides of a plane share.
+/// Adds portals, in both directions, where faces on the two sides of a plane overlap.
 fn pair(
     plane: &Plane,
     behind: &[(PlaneId, LeafFace)],
@@ -183,7 +158,7 @@ fn pair(
     }
 }
 
-/// A point inside what two wide windings on `plane` share, if that is wide.
+/// A point inside the overlap of two windings on `plane`, if that is wide.
 fn overlap(plane: &Plane, one: &Winding, other: &Winding) -> Option<DVec3> {
     let centre = other.centre();
     let mut shared = one.clone();
@@ -196,9 +171,8 @@ fn overlap(plane: &Plane, one: &Winding, other: &Winding) -> Option<DVec3> {
     is_wide(plane, &shared).then(|| shared.centre())
 }
 
-/// Whether a winding on `plane` is wider than [`OPEN`]: a convex polygon is
-/// as wide as it is high above one of its sides. One that is only a point has no
-/// sides.
+/// Whether a winding on `plane` is wider than [`OPEN`]: the width of a convex polygon is
+/// its least height above one of its sides. A single point has no sides.
 fn is_wide(plane: &Plane, winding: &Winding) -> bool {
     let mut sides = edges(winding).filter(|(a, b)| a != b).peekable();
     sides.peek().is_some()
@@ -213,32 +187,32 @@ fn edges(winding: &Winding) -> impl Iterator<Item = (DVec3, DVec3)> {
     winding.vertices.iter().zip(next).map(|(&a, &b)| (a, b))
 }
 
-/// How a leaf was reached.
+/// How a flood reached a leaf.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Came {
+enum Arrival {
     Never,
-    Started,
-    /// By this portal.
+    Start,
+    /// Through the portal with this index.
     Through(u32),
 }
 
-/// What was reached, and how.
+/// The leaves that a flood reached.
 pub(super) struct Flood<'a> {
     portals: &'a Portals,
-    came: Vec<Came>,
-    /// The leaves reached, those first that fewer portals lead to.
+    arrivals: Vec<Arrival>,
+    /// The leaves reached, in order of their distance in portals.
     pub(super) order: Vec<LeafId>,
 }
 
 impl Flood<'_> {
     pub(super) fn reaches(&self, leaf: LeafId) -> bool {
-        self.came[leaf.index()] != Came::Never
+        self.arrivals[leaf.index()] != Arrival::Never
     }
 
-    /// The leaf from which `leaf` was reached, and the portals on the way.
+    /// The leaf from which the flood reached `leaf`, and the portals on the path.
     pub(super) fn way(&self, mut leaf: LeafId) -> (LeafId, Vec<DVec3>) {
         let mut way = Vec::new();
-        while let Came::Through(index) = self.came[leaf.index()] {
+        while let Arrival::Through(index) = self.arrivals[leaf.index()] {
             let portal = &self.portals.portals[index as usize];
             way.push(portal.at);
             leaf = portal.from;
@@ -252,7 +226,7 @@ impl Flood<'_> {
 mod tests {
     use super::*;
 
-    /// A point where two brushes touch in an edge was a portal, and turned maps
+    /// A point where two brushes touch in an edge was a portal, and rotated maps
     /// leaked there.
     #[test]
     fn a_portal_without_sides_is_not_wide() {

@@ -1,32 +1,30 @@
-//! Where somebody may be, because an entity is there.
+//! The leaves at which a flood from the entities starts.
 
 use glam::{DVec3, Vec3};
 
-use super::portals::LeafId;
-use crate::compile::TOLERANCE;
 use crate::compile::cell::Cell;
-use crate::compile::draft::{Draft, Grown};
-use crate::compile::planes::PlaneTable;
+use crate::compile::draft::{Draft, DraftChild, LeafId};
+use crate::compile::planes::{PlaneTable, TOLERANCE};
 use crate::compile::polygon::Side;
 use crate::geometry::Aabb;
 use crate::spaces::SizeId;
 
-/// A leaf that an entity is in.
+/// A leaf that contains an entity.
 pub(super) struct Seed {
     /// The entity's index.
     pub(super) occupant: usize,
     pub(super) leaf: LeafId,
-    /// A place for the box in the leaf.
+    /// A position for the box in the leaf.
     pub(super) at: DVec3,
-    /// Whether the entity is there for certain: its origin is free, and does not
-    /// only touch a surface.
+    /// Whether the entity is certainly on this side of every wall: its origin is free and
+    /// does not touch a surface.
     pub(super) certain: bool,
 }
 
-/// Where an origin that is in solid is looked for instead, in units: items
-/// sink into floors, lights into walls. Up first, and as far as items are drawn
-/// into floors.
-const NEAR: [[f64; 3]; 14] = [
+/// Offsets that are tried for an origin in solid, in units: items are often placed
+/// slightly in floors, lights in walls. Upward first, and as far as items are placed in
+/// floors.
+const NUDGES: [[f64; 3]; 14] = [
     [0.0, 0.0, 1.0],
     [1.0, 0.0, 0.0],
     [-1.0, 0.0, 0.0],
@@ -43,11 +41,11 @@ const NEAR: [[f64; 3]; 14] = [
     [0.0, 0.0, 8.0],
 ];
 
-/// This near to a surface, in units, an origin touches it: some times what trees
-/// are built to.
+/// An origin closer than this to a surface, in units, touches it: twice the compiler's
+/// tolerance.
 const TOUCHES: f64 = 2.0 * TOLERANCE;
 
-/// Looks for seeds in the tree of one size.
+/// Finds seeds in the tree for one size.
 pub(super) struct Seeds<'a> {
     pub(super) draft: &'a Draft,
     pub(super) planes: &'a PlaneTable,
@@ -56,13 +54,12 @@ pub(super) struct Seeds<'a> {
 }
 
 impl Seeds<'_> {
-    /// The leaves in which a box has room while it holds the entity's origin, or
-    /// a place next to an origin that is in solid. Such a box is convex and
-    /// free, so what it holds and itself are on the same side of every wall: it
-    /// need not stand where the entity stands to be where the entity is.
+    /// The leaves in which a box has room while it contains the entity's origin, or
+    /// a position next to an origin that is in solid. Such a box is convex and
+    /// free, so the origin and the box's centre are on the same side of every wall.
     ///
-    /// Where an origin only touches what is free, or is in solid, it may be on
-    /// either side of a wall, and nothing is certain.
+    /// An origin that touches a surface, or is in solid, may be on either side of a wall,
+    /// so its seeds are not certain.
     pub(super) fn of(&self, occupant: usize, origin: DVec3) -> Vec<Seed> {
         let seeds = |found: Vec<(LeafId, DVec3)>, certain| {
             let seed = move |(leaf, at)| Seed { occupant, leaf, at, certain };
@@ -70,7 +67,7 @@ impl Seeds<'_> {
         };
         let reach = self.half_extents.as_dvec3();
         let places = |at, reach| Aabb::from_centre(at, reach);
-        // Room to hold it not only by touching; the bare point has none to spare.
+        // The box has to contain the origin with room to spare; the bare point has none.
         let inner = reach - TOUCHES;
         let held = if inner.min_element() > 0.0 {
             self.free(&places(origin, inner))
@@ -82,7 +79,7 @@ impl Seeds<'_> {
         if !held.is_empty() {
             return seeds(held, true);
         }
-        let nudges = NEAR.into_iter().map(DVec3::from).filter(|&by| self.leaves(origin, by));
+        let nudges = NUDGES.into_iter().map(DVec3::from).filter(|&by| self.leaves(origin, by));
         let mut tries = std::iter::once(DVec3::ZERO).chain(nudges);
         let found = tries.find_map(|nudge| {
             let free = self.free(&places(origin + nudge, reach + TOUCHES));
@@ -91,8 +88,8 @@ impl Seeds<'_> {
         seeds(found.unwrap_or_default(), false)
     }
 
-    /// Whether the way by `nudge` gets out of solid at most, and never into it:
-    /// a seed does not cross a wall.
+    /// Whether the line along `nudge` leaves solid at most once and never enters it, so
+    /// that a seed does not cross a wall.
     fn leaves(&self, origin: DVec3, nudge: DVec3) -> bool {
         let steps = (nudge.abs().max_element() * 4.0) as u32;
         let solid = |step: u32| {
@@ -108,8 +105,7 @@ impl Seeds<'_> {
         free
     }
 
-    /// The leaves within `places` that are empty for the size, each with a place
-    /// in it.
+    /// The leaves within `places` that are empty for the size, each with a point in it.
     fn free(&self, places: &Aabb) -> Vec<(LeafId, DVec3)> {
         let mut found = Vec::new();
         self.visit(places, |solid, leaf, cell| {
@@ -120,19 +116,18 @@ impl Seeds<'_> {
         found
     }
 
-    /// Visits the leaves within `places`: whether they are solid, and the part of
-    /// each.
+    /// Visits the leaves within `places`: whether each is solid, and the part of it within.
     fn visit(&self, places: &Aabb, mut visit: impl FnMut(bool, LeafId, &Cell)) {
         let Self { draft, size, .. } = *self;
         let cell = Cell::from_box(places);
-        let mut cells: Vec<(Grown, Cell, LeafId)> =
+        let mut cells: Vec<(DraftChild, Cell, LeafId)> =
             cell.map(|cell| (draft.root, cell, LeafId::new(0, 0))).into_iter().collect();
         while let Some((child, cell, leaf)) = cells.pop() {
             if draft.uniform(child, size) == Some(true) {
                 visit(true, leaf, &cell);
                 continue;
             }
-            let Grown::Branch(index) = child else {
+            let DraftChild::Branch(index) = child else {
                 visit(false, leaf, &cell);
                 continue;
             };

@@ -1,6 +1,6 @@
-//! What is left of a surface when its outside is filled.
+//! The parts of surfaces that are left when the outside is filled.
 
-use crate::compile::draft::{Draft, Grown};
+use crate::compile::draft::{Draft, DraftChild};
 use crate::compile::planes::PlaneTable;
 use crate::compile::polygon::{Polygon, Side};
 
@@ -28,13 +28,13 @@ enum Exposed {
     Parts(Vec<Polygon>),
 }
 
-fn exposed(polygon: &Polygon, child: Grown, draft: &Draft, planes: &PlaneTable) -> Exposed {
+fn exposed(polygon: &Polygon, child: DraftChild, draft: &Draft, planes: &PlaneTable) -> Exposed {
     match draft.uniform(child, polygon.size) {
         Some(true) => return Exposed::None,
         Some(false) => return Exposed::All,
         None => (),
     }
-    let Grown::Branch(index) = child else { return Exposed::None };
+    let DraftChild::Branch(index) = child else { return Exposed::None };
     let branch = &draft.branches[index];
     let [front, back] = branch.children;
     if branch.plane.index() == polygon.plane.index() {
@@ -46,7 +46,7 @@ fn exposed(polygon: &Polygon, child: Grown, draft: &Draft, planes: &PlaneTable) 
         Side::Front => exposed(polygon, front, draft, planes),
         Side::Back => exposed(polygon, back, draft, planes),
         Side::On => {
-            // Nearly in the plane: it may face either side.
+            // Nearly in the plane, so it may face either side.
             let sides = [front, back].map(|side| exposed(polygon, side, draft, planes));
             if let [Exposed::None, Exposed::None] = sides { Exposed::None } else { Exposed::All }
         }
@@ -60,7 +60,7 @@ fn exposed(polygon: &Polygon, child: Grown, draft: &Draft, planes: &PlaneTable) 
     }
 }
 
-/// A polygon of which nothing or all is exposed stays in one piece.
+/// Joins parts: a polygon that is exposed as a whole, or not at all, stays in one piece.
 fn join(parts: [Option<(Exposed, Polygon)>; 2]) -> Exposed {
     let mut left = Vec::new();
     let (mut some, mut all) = (false, true);

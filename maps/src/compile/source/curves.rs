@@ -1,42 +1,42 @@
 //! Quake 3's curves (`patchDef2`): biquadratic Bézier surfaces, cut into solids.
 //!
 //! A curve is a grid of control points, odd in both directions; each three by three
-//! of them, neighbours sharing a row, make one piece. All pieces of a curve are
+//! of them, neighbours sharing a row, form one piece. All pieces of a curve are
 //! divided alike, so that they meet without a crack: into 2^a by 2^b cells, the
 //! fewest for which no point of the surface is farther than [`CHORD`] from the point
 //! of its triangle with the same parameters. The corners of cells are rounded to a
-//! grid of [`GRID`], two triangles make a cell, or one quadrangle where it is flat,
-//! and each of them is the front of a prism that reaches [`DEPTH`] units back along
-//! the axis that it is turned to most. Triangles side by side that are turned to the
+//! grid of [`GRID`], two triangles form a cell, or one quadrangle where it is flat,
+//! and each of them is the front of a prism that extends [`DEPTH`] units back along
+//! the axis closest to its normal. Neighbouring triangles with the
 //! same axis share the plane between their prisms.
 
 use glam::DVec3;
 
-use super::forms::Token;
-use super::{SourceBrush, SourceFace};
+use super::map::{SourceBrush, SourceFace};
+use super::tokens::Token;
 
 /// No point of a curve is farther from its solids than this, in units.
 pub const CURVE_BOUND: f64 = 2.0;
 
 /// Rounding to the grid moves a corner by less than this, in units.
-const ROUNDED: f64 = 0.109;
+const ROUNDING: f64 = 0.109;
 
 /// The part of the bound that is left for the triangles.
-const CHORD: f64 = CURVE_BOUND - ROUNDED;
+const CHORD: f64 = CURVE_BOUND - ROUNDING;
 
 /// Corners of triangles lie on a grid of this many units, which is exact in any
 /// arithmetic.
 const GRID: f64 = 0.125;
 
-/// How thick the solids are, in units, along their axis.
+/// Thickness of the solids along their axis, in units.
 const DEPTH: f64 = 4.0;
 
-/// A piece is divided at most this often in two, each way: an arc of some 20,000
-/// units needs it.
-const MOST_HALVINGS: u32 = 6;
+/// Most times that a piece is halved in each direction, enough for an arc of some 20,000
+/// units.
+const MAX_HALVINGS: u32 = 6;
 
-/// A curve has at most this many control points each way; Quake 3 has 31.
-const MOST_POINTS: usize = 129;
+/// Most control points of a curve in each direction; Quake 3 allows 31.
+const MAX_POINTS: usize = 129;
 
 /// A curve as written.
 #[derive(Debug, PartialEq)]
@@ -51,8 +51,7 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// Reads the words between the braces of a brush that is a curve; `None` if they
-    /// are none.
+    /// Reads the words between the braces of a curve; `None` if they are malformed.
     pub(super) fn read(line: u64, words: &[Token<'_>]) -> Option<Self> {
         let mut words = words.iter().skip(1).map(|word| word.text);
         if words.next()? != b"{" {
@@ -61,7 +60,7 @@ impl Curve {
         let texture = String::from_utf8_lossy(words.next()?).into_owned();
         let head = list(&mut words)?;
         let [columns, rows] = [*head.first()?, *head.get(1)?].map(|n| n as usize);
-        let fits = |n: usize| n >= 3 && n % 2 == 1 && n <= MOST_POINTS;
+        let fits = |n: usize| n >= 3 && n % 2 == 1 && n <= MAX_POINTS;
         if !fits(columns) || !fits(rows) || words.next()? != b"(" {
             return None;
         }
@@ -87,8 +86,8 @@ impl Curve {
         self.control[column * self.rows + row]
     }
 
-    /// How often every piece is divided in two along columns and rows; `None` if
-    /// [`MOST_HALVINGS`] are too few.
+    /// How often every piece is halved along columns and rows; `None` if more than
+    /// [`MAX_HALVINGS`] would be needed.
     fn halvings(&self) -> Option<[u32; 2]> {
         let bend = |a: DVec3, b: DVec3, c: DVec3| 2.0 * (a - 2.0 * b + c).length();
         let (mut along, mut across, mut twist) = (0.0_f64, 0.0_f64, 0.0_f64);
@@ -108,7 +107,7 @@ impl Curve {
                 }
             }
         }
-        // What a surface of these second derivatives is off its triangles.
+        // The distance of a surface with these second derivatives from its triangles.
         let (mut a, mut b) = (0_u32, 0_u32);
         loop {
             let (u, v) = (0.5_f64.powi(a as i32), 0.5_f64.powi(b as i32));
@@ -118,7 +117,7 @@ impl Curve {
             }
             let first = along > across || (along == across && a <= b);
             *if first { &mut a } else { &mut b } += 1;
-            if a.max(b) > MOST_HALVINGS {
+            if a.max(b) > MAX_HALVINGS {
                 return None;
             }
         }
@@ -142,7 +141,7 @@ impl Curve {
         (point / GRID).round() * GRID
     }
 
-    /// The solids behind the surface; `None` if the bound cannot be kept.
+    /// The solids behind the surface; `None` if the bound cannot be met.
     pub(super) fn brushes(&self) -> Option<Vec<SourceBrush>> {
         let halvings = self.halvings()?;
         let cells = |points: usize, halvings: u32| ((points - 1) / 2) << halvings;
@@ -186,8 +185,8 @@ fn area(polygon: &[DVec3]) -> DVec3 {
     polygon[1..].windows(2).map(|pair| (pair[0] - first).cross(pair[1] - first)).sum()
 }
 
-/// The cell itself where it is flat and convex, else the two triangles along its
-/// diagonal. Everything here is exact, for corners are on a grid.
+/// The cell itself if it is flat and convex, else the two triangles along its
+/// diagonal. The arithmetic is exact, because corners are on a grid.
 fn fronts(cell: [DVec3; 4]) -> Vec<Vec<DVec3>> {
     let normal = area(&cell);
     let turns = |i: usize| {
@@ -219,7 +218,7 @@ fn list<'a>(words: &mut impl Iterator<Item = &'a [u8]>) -> Option<Vec<f64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::forms::tokens;
+    use super::super::tokens::tokens;
     use super::*;
     use crate::compile::brush;
 
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_flat_is_one_solid_and_what_is_bent_is_few() {
+    fn a_flat_curve_is_one_solid_and_a_bent_one_a_few() {
         let flat = |y: f64| [0.0, 32.0, 64.0].map(|x| DVec3::new(x, y, 8.0)).to_vec();
         let sheet = read(&text(&[flat(0.0), flat(64.0), flat(128.0)])).expect("a curve");
         assert_eq!(sheet.brushes().expect("one").len(), 1);
@@ -300,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_curve_or_too_large_is_none() {
+    fn malformed_and_oversized_curves_are_rejected() {
         let good = text(&[vec![DVec3::ZERO; 3], vec![DVec3::X; 3], vec![DVec3::Y; 3]]);
         assert!(read(&good).is_some());
         for (from, to) in [

@@ -1,87 +1,47 @@
-//! Forms of brushes that the reader does not know, put into the one that it does.
+//! Rewrites forms of brushes that the parser does not know into one that it does.
 //!
-//! The rewritten source keeps its lines, so that messages stay true. Only planes and
-//! the names of textures matter here; how a texture lies on a face does not.
+//! The rewritten source keeps its line numbers, so that messages stay correct. Only planes
+//! and the names of textures matter here; texture alignment does not.
 
 use thiserror::Error;
 
 use super::curves::Curve;
+use super::tokens::{Token, tokens};
 
 /// A map in Standard or Valve 220 form.
 #[derive(Debug, Default)]
 pub(super) struct Plain {
     pub(super) text: Vec<u8>,
-    /// The curves that are no longer there.
+    /// The curves that were taken out.
     pub(super) curves: Vec<CurveText>,
 }
 
-/// A curve that was taken out.
+/// A curve of the source.
 #[derive(Debug)]
 pub(super) struct CurveText {
     /// Line of its opening brace.
     pub(super) line: u64,
     /// Position of the entity that it belongs to.
     pub(super) entity: usize,
-    /// What it is, if it could be read.
+    /// The curve, if it could be read.
     pub(super) curve: Option<Curve>,
 }
 
 /// A form of brush that cannot be rewritten.
 #[derive(Debug, PartialEq, Eq, Error)]
-#[error("{form} is a form of brush that is not read; save the map in Valve 220 or Quake 3 form")]
+#[error("{form} brushes are not supported; save the map in Valve 220 or Quake 3 format")]
 pub(super) struct UnknownForm {
-    /// Line on which it is named.
+    /// Line of its keyword.
     pub(super) line: u64,
     form: String,
 }
 
 /// Words of a texture's matrix: two rows of three, each in parentheses, and a pair
-/// about them.
+/// around them.
 const MATRIX: usize = 12;
 
-/// A word of a map, told apart as the reader does.
-#[derive(Clone, Copy)]
-pub(super) struct Token<'a> {
-    pub(super) text: &'a [u8],
-    pub(super) at: usize,
-    pub(super) line: u64,
-}
-
-/// The words of a map. A brace may also be part of a texture's name, so it is one
-/// only if it stands alone.
-pub(super) fn tokens(text: &[u8]) -> impl Iterator<Item = Token<'_>> {
-    let (mut at, mut line) = (0, 1);
-    std::iter::from_fn(move || {
-        while let Some(&byte) = text.get(at) {
-            let rest = &text[at..];
-            let (length, is_word) = match byte {
-                b if b.is_ascii_whitespace() => (1, false),
-                b'"' => {
-                    let inside = rest[1..].iter().position(|&b| b == b'"');
-                    (inside.map_or(rest.len(), |p| p + 2), true)
-                }
-                b'/' if rest.get(1) == Some(&b'/') => {
-                    let end = rest.iter().position(|&b| b == b'\r' || b == b'\n');
-                    (end.unwrap_or(rest.len()), false)
-                }
-                _ => {
-                    let end = rest.iter().position(u8::is_ascii_whitespace);
-                    (end.unwrap_or(rest.len()), true)
-                }
-            };
-            let token = Token { text: &rest[..length], at, line };
-            line += token.text.iter().filter(|&&b| b == b'\n').count() as u64;
-            at += length;
-            if is_word {
-                return Some(token);
-            }
-        }
-        None
-    })
-}
-
-/// Puts `brushDef` into Standard form, takes curves out, and drops the flags of
-/// Quake 2's and 3's surfaces, which some write as decimals.
+/// Rewrites `brushDef` in Standard form, takes curves out, and drops the flags of
+/// Quake 2's and 3's surfaces, which some editors write as decimals.
 pub(super) fn plain(text: &[u8]) -> Result<Plain, UnknownForm> {
     let words: Vec<Token<'_>> = tokens(text).collect();
     let mut plain = Plain { text: text.to_vec(), curves: Vec::new() };
@@ -130,7 +90,7 @@ pub(super) fn plain(text: &[u8]) -> Result<Plain, UnknownForm> {
     Ok(plain)
 }
 
-/// How many words there are before the brace that closes what they are in.
+/// The number of words before the brace that closes the block they are in.
 fn closing(words: &[Token<'_>]) -> usize {
     let mut depth = 1;
     for (index, word) in words.iter().enumerate() {
@@ -156,7 +116,7 @@ fn blank(text: &mut [u8], words: &[Token<'_>]) {
     }
 }
 
-/// Rewrites the faces of a brush; what is none is left to the reader.
+/// Rewrites the faces of a brush; malformed ones are left for the parser to report.
 fn faces(text: &mut [u8], words: &[Token<'_>]) {
     let mut rest = words;
     // Three points of five words each, and a texture.
@@ -167,11 +127,11 @@ fn faces(text: &mut [u8], words: &[Token<'_>]) {
             next.map_or(after.len(), |next| from + next)
         };
         let end = if after[0].text == b"(" {
-            // The texture's matrix: it makes room for how it lies in Standard form.
+            // The alignment of Standard form replaces the texture's matrix.
             let Some(name) = after.get(MATRIX) else { return };
             let end = next_face(MATRIX);
             blank(text, &after[..end]);
-            // A matrix takes more bytes than what the name gets instead.
+            // A matrix takes more bytes than the name and its alignment.
             let flat = [name.text, b" 0 0 0 1 1"].concat();
             text[after[0].at..after[0].at + flat.len()].copy_from_slice(&flat);
             end
@@ -198,7 +158,7 @@ mod tests {
     const POINTS: &str = "( 0 0 1 ) ( 0 1 0 ) ( 1 0 0 )";
 
     #[test]
-    fn what_is_known_stays_as_it_is() {
+    fn known_forms_are_not_changed() {
         let text = format!(
             "{{\n{{\n{POINTS} {{tex 0 0 0 1 1\n{POINTS} t [ 1 0 0 0 ] [ 0 1 0 0 ] 0 1 1\n}}\n}}\n"
         );
@@ -206,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_dropped_whatever_they_are() {
+    fn surface_flags_are_dropped() {
         let text = format!(
             "{{ {{ {POINTS} t 0 0 0 1 1 134217728 0.5 0\n{POINTS} u [ 1 0 0 0 ] [ 0 1 0 0 ] 0 1 1 0.000 0 0 }} }}"
         );
@@ -216,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn brush_def_is_put_into_standard_form_on_its_lines() {
+    fn brush_def_is_rewritten_in_standard_form_on_the_same_lines() {
         let face = format!("{POINTS} ( ( 0.03 0 0 ) ( 0 0.03 0 ) ) base/wall 0 0 0\n");
         let text = format!("{{\n{{\nbrushDef\n{{\n{face}{face}}}\n}}\n}}\n");
         let flat = format!("{POINTS} base/wall 0 0 0 1 1");
@@ -238,13 +198,13 @@ mod tests {
     }
 
     #[test]
-    fn forms_of_other_games_are_named() {
+    fn unsupported_forms_are_rejected_by_name() {
         let error = plain(b"{\n{\nbrushDef3\n{\n} } }").expect_err("it is not read");
         assert_eq!((error.line, error.form.as_str()), (3, "brushDef3"));
     }
 
     #[test]
-    fn broken_text_does_no_harm() {
+    fn broken_text_never_panics() {
         let text = format!(
             "{{ {{ brushDef {{ {POINTS} ( ( 1 0 0 ) ( 0 1 0 ) ) t 0 0 0 }} }} {{ patchDef2 {{ ( 1 ) }} }} }}"
         );

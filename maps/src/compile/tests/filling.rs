@@ -1,4 +1,4 @@
-//! What is filled, what never may be, and how a leak is told.
+//! Filling: what becomes solid, what stays empty, and how a leak is reported.
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
@@ -10,7 +10,7 @@ use super::judge::Random;
 use super::real_maps::{count, each_source};
 use crate::{Compiled, Leak, Options, Sealing, SizeId, Source, Spaces, Trace, World, compile};
 
-/// A drawing of axis-aligned boxes and entities.
+/// A map of axis-aligned boxes and entities.
 struct Map(String, String);
 
 impl Map {

@@ -3,8 +3,8 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::compile::drawing::Drawing;
 use crate::compile::expand::expanded;
+use crate::compile::parsed_map::ParsedMap;
 use crate::compile::{Options, Source, compile};
 use crate::geometry::{Aabb, ConvexSolid, Plane};
 use crate::{SizeId, Spaces, Trace, World};
@@ -66,10 +66,10 @@ impl Judge {
         let world = compile(source, &spaces, &options, &mut |_, _, _| ())
             .unwrap_or_else(|error| panic!("{error}"))
             .world;
-        let drawing = Drawing::read(source, &options).expect("it was read before");
+        let map = ParsedMap::read(source, &options).expect("it was read before");
         let brushes = spaces.sizes().iter().map(|size| {
             let half = size.half_extents.as_dvec3();
-            let statics = drawing.statics.iter().filter(|b| !(b.clip && size.is_point()));
+            let statics = map.statics.iter().filter(|b| !(b.clip && size.is_point()));
             statics.map(|b| expanded(&b.solid, half).expect("it was expanded before")).collect()
         });
         Self { brushes: brushes.collect(), world, spaces }

@@ -1,21 +1,24 @@
-use bincode::de::BorrowDecoder;
-use bincode::enc::Encoder;
-use bincode::error::{DecodeError, EncodeError};
-use bincode::{BorrowDecode, Decode, Encode};
+//! The body of an `.obsp` file: a world as records that bincode encodes.
+//!
+//! Decoding checks everything that queries rely on, since anyone can give a body the right
+//! hash.
+
+use bincode::{BorrowDecode, Encode};
 use glam::{DVec3, Vec3};
 
+use super::error::{FormatError, MAX_BYTES};
+use super::list::List;
 use super::shift::ShiftRecord;
 use super::surface::SurfaceRecord;
-use super::{FormatError, MAX_BYTES};
 use crate::geometry::{ConvexSolid, Face, Plane};
 use crate::spaces::{Size, Spaces};
 use crate::world::onion::{Child, Node, OnionTree, Solidity};
 use crate::world::{MapEntity, WorldParts};
 
-/// Most faces of one stored solid; it takes faces × vertices steps to check.
+/// Most faces of one stored solid, whose check takes faces × vertices steps.
 /// The compiler accepts no brush with more.
 pub(crate) const MAX_FACES: usize = 1024;
-/// Euler: a solid of so many faces has less than twice as many vertices.
+/// By Euler's formula a solid has less than twice as many vertices as faces.
 const MAX_VERTICES: usize = 2 * MAX_FACES;
 
 const CONFIG: bincode::config::Configuration<
@@ -23,30 +26,6 @@ const CONFIG: bincode::config::Configuration<
     bincode::config::Varint,
     bincode::config::Limit<MAX_BYTES>,
 > = bincode::config::standard().with_limit::<MAX_BYTES>();
-
-/// A list that allocates as its items arrive, never by its claimed length.
-pub(super) struct List<T>(pub(super) Vec<T>);
-
-impl<T: Encode> Encode for List<T> {
-    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        (self.0.len() as u64).encode(encoder)?;
-        self.0.iter().try_for_each(|item| item.encode(encoder))
-    }
-}
-
-impl<'de, C, T: BorrowDecode<'de, C>> BorrowDecode<'de, C> for List<T> {
-    fn borrow_decode<D: BorrowDecoder<'de, Context = C>>(
-        decoder: &mut D,
-    ) -> Result<Self, DecodeError> {
-        let length = u64::decode(decoder)?;
-        let mut items = Vec::new();
-        // Every item takes at least a byte, so this ends with the input.
-        for _ in 0..length {
-            items.push(T::borrow_decode(decoder)?);
-        }
-        Ok(Self(items))
-    }
-}
 
 #[derive(Encode, BorrowDecode)]
 struct SizeRecord<'a> {
@@ -80,7 +59,7 @@ struct EntityRecord<'a> {
     solids: List<SolidRecord>,
 }
 
-/// All of a world, in the form it is stored in.
+/// A whole world, in the form in which it is stored.
 #[derive(Encode, BorrowDecode)]
 pub(in crate::world) struct Body<'a> {
     name: &'a str,
@@ -120,8 +99,8 @@ impl<'a> Body<'a> {
     }
 
     pub(in crate::world) fn encode(&self) -> Vec<u8> {
-        // Writing to memory fails on no input; there is no lock or borrow in
-        // these records that could.
+        // Encoding to memory fails only for locks and borrows, and these records have
+        // none.
         bincode::encode_to_vec(self, CONFIG).expect("plain records encode")
     }
 

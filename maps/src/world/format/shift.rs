@@ -3,11 +3,11 @@ use std::collections::BTreeMap;
 use bincode::{BorrowDecode, Encode};
 use glam::Vec3;
 
-use super::body::List;
+use super::list::List;
 use crate::world::shift::{InvalidShiftTree, Kind, ShiftTree, Unlinked};
 
 /// A shift tree: its planes, each once, in the order in which its branches, in
-/// pre-order, first name them.
+/// pre-order, first refer to them.
 #[derive(Encode, BorrowDecode)]
 pub(super) struct ShiftRecord {
     root: KindRecord,

@@ -3,13 +3,13 @@ use std::collections::BTreeMap;
 use bincode::{BorrowDecode, Encode};
 use glam::DVec3;
 
-use super::FormatError;
-use super::body::List;
+use super::error::FormatError;
+use super::list::List;
 use crate::geometry::{ConvexSolid, Polygon, Winding};
 use crate::world::surface::{FaceIndex, Surface};
 
 /// The surface of the union of all solids: its corners, each once, in the order
-/// in which its polygons first name them.
+/// in which its polygons first refer to them.
 #[derive(Encode, BorrowDecode)]
 pub(super) struct SurfaceRecord {
     corners: List<[f64; 3]>,
@@ -24,8 +24,8 @@ struct PolygonRecord {
     corners: List<u32>,
 }
 
-/// A corner may lie this far from its face's plane, in units: ten times what
-/// the compiler leaves.
+/// Greatest distance of a corner from its face's plane, in units: ten times the
+/// tolerance of the compiler.
 const OFF_PLANE: f64 = 0.01;
 
 impl SurfaceRecord {

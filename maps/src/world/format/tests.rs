@@ -1,3 +1,5 @@
+//! Round trips of `.obsp` files, and what damaged and hostile files are answered.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -31,7 +33,7 @@ fn small_world() -> World {
     .world
 }
 
-/// A file with this body and the right hash: what an enemy would send.
+/// A file with this body and the right hash, as an attacker would send it.
 fn file(body: &[u8]) -> Vec<u8> {
     let mut bytes = [&MAGIC[..], &VERSION.to_le_bytes()].concat();
     bytes.extend_from_slice(&hash(body));
@@ -93,7 +95,7 @@ fn damage_is_noticed() {
 }
 
 #[test]
-fn claims_without_bytes_are_refused() {
+fn lengths_beyond_the_input_are_rejected() {
     let bytes = small_world().to_bytes();
     let body = &bytes[BODY_AT..];
     let longer = [body, &[0]].concat();
@@ -103,7 +105,7 @@ fn claims_without_bytes_are_refused() {
     }
     let long_zero = [&[251, 5, 0], &body[1..]].concat();
     assert!(matches!(World::from_bytes(&file(&long_zero)), Err(FormatError::Form)));
-    // Wherever a length stands, one that claims 2^64 - 1 items.
+    // In place of each byte, a length that claims 2^64 - 1 items.
     for at in 0..body.len() {
         let claim = [&body[..at], &[253], &[255; 8], &body[at + 1..]].concat();
         if let Ok(world) = World::from_bytes(&file(&claim)) {
@@ -113,10 +115,10 @@ fn claims_without_bytes_are_refused() {
 }
 
 proptest! {
-    /// An enemy can give any body its right hash. What is accepted must
-    /// answer, whatever it answers.
+    /// An attacker can give any body its right hash. A world that is accepted must
+    /// answer every query without a panic.
     #[test]
-    fn hostile_bodies_do_no_harm(
+    fn hostile_bodies_are_rejected_or_answer_queries(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
         cut in prop::option::weighted(0.1, any::<prop::sample::Index>()),
     ) {
@@ -151,9 +153,9 @@ proptest! {
     }
 
     #[test]
-    fn noise_is_refused(noise in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn random_bytes_are_rejected(noise in prop::collection::vec(any::<u8>(), 0..200)) {
         prop_assert!(World::from_bytes(&noise).is_err());
-        // As a body it may pass only if it is one.
+        // With the right hash they pass only as a valid body.
         if let Ok(world) = World::from_bytes(&file(&noise)) {
             prop_assert_eq!(world.to_bytes(), file(&noise));
         }

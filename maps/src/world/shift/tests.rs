@@ -1,3 +1,5 @@
+//! The shift tree: what is accepted as one, and traces through the trees of small worlds.
+
 use Kind::{Branch as Inner, Empty, Solid};
 use glam::Quat;
 
@@ -38,7 +40,7 @@ fn branches_are_linked_in_pre_order() {
 }
 
 #[test]
-fn what_is_no_tree_is_refused() {
+fn invalid_trees_are_rejected() {
     let refused = |root, branches| ShiftTree::new(root, branches).expect_err("no tree");
     let lone = || vec![branch(Empty, Solid)];
     assert_eq!(refused(Empty, lone()), InvalidShiftTree::Orphan(0));
@@ -51,7 +53,7 @@ fn what_is_no_tree_is_refused() {
         let bad = Unlinked { normal, distance, ..branch(Empty, Solid) };
         assert_eq!(refused(Inner, vec![bad]), InvalidShiftTree::Plane(0));
     }
-    // A chain may be as long as it likes, if one side of each is empty.
+    // A chain may be of any length if one side of each branch is empty.
     let chain = |other: Kind| {
         let length = 2 * MAX_WAITING;
         let next = |i| if i < length { Inner } else { Solid };
@@ -102,7 +104,7 @@ fn hit(world: &World, body: &impl Support, start: [f32; 3], end: [f32; 3]) -> Hi
 }
 
 #[test]
-fn a_contact_is_where_the_body_touches() {
+fn a_hit_reports_the_position_at_which_the_body_touches() {
     let world = boxes(&[[[0, 0, 0], [64, 64, 64]]]);
     let met = hit(&world, &ball(8.0), [32.0, 32.0, 112.0], [32.0, 32.0, 32.0]);
     assert_eq!((met.time, met.point), (0.5, Vec3::new(32.0, 32.0, 72.0)));
@@ -113,7 +115,7 @@ fn a_contact_is_where_the_body_touches() {
     let cuboid = Cuboid::new(Vec3::new(16.0, 16.0, 28.0)).expect("in range");
     let met = hit(&world, &cuboid, [32.0, 32.0, -68.0], [32.0, 32.0, 12.0]);
     assert_eq!((met.time, met.point.z, met.normal), (0.5, -28.0, Vec3::NEG_Z));
-    // An eighth of a turn about the vertical: it is its diagonal that touches.
+    // After an eighth of a turn about the vertical the cuboid touches with an edge.
     let turned = cuboid.turned(Quat::from_rotation_z(std::f32::consts::FRAC_PI_4));
     let met = hit(&world, &turned, [120.0, 32.0, 32.0], [40.0, 32.0, 32.0]);
     assert!((met.point.x - (64.0 + 16.0 * 2.0_f32.sqrt())).abs() < 1e-3, "{met:?}");
@@ -133,7 +135,7 @@ fn start_in_solid_is_told_apart_from_touching() {
     assert_eq!(hit(&world, &ball, at(72.0), at(0.0)).end, Vec3::from(at(72.0)));
     // Up to the surface and not into it.
     assert_eq!(cast(&world, &ball, at(100.0), at(72.0)), Trace::Clear);
-    // Going nowhere.
+    // Without motion.
     assert_eq!(cast(&world, &ball, at(72.0), at(72.0)), Trace::Clear);
     assert_eq!(cast(&world, &ball, at(71.0), at(71.0)), Trace::StartSolid);
     for bad in [f32::NAN, f32::INFINITY, 3e5] {
@@ -158,8 +160,8 @@ fn sliding_exactly_along_a_surface_is_free() {
     }
 }
 
-/// Where two solids meet in a plane, each cell ends there: what moves exactly
-/// in it is in neither, unless it has an extent.
+/// Where two solids meet in a plane, each cell ends there: a body without extent that
+/// moves exactly in that plane would be in neither.
 #[test]
 fn nothing_slips_through_where_solids_meet() {
     let world = boxes(&[[[-64, -64, -64], [0, 64, 0]], [[0, -64, -64], [64, 64, 0]]]);
@@ -169,14 +171,14 @@ fn nothing_slips_through_where_solids_meet() {
     }
     let flat = ConvexPoints::new(vec![Vec3::Y, Vec3::NEG_Y, Vec3::Z]).expect("points");
     assert!(hit(&world, &flat, [0.0, 0.0, 100.0], [0.0, 0.0, -100.0]).point.z < 0.1);
-    // Nor does the seam stop what falls onto it sideways.
+    // The seam does not deflect a body that falls onto it at an angle.
     for (x, y) in [(-32.0, 0.0), (32.0, 0.0), (-32.0, 16.0), (32.0, -16.0)] {
         assert_eq!(hit(&world, &ball(8.0), [x, y, 40.0], [-x, -y, -24.0]).normal, Vec3::Z);
     }
 }
 
 #[test]
-fn what_a_query_visits_is_counted() {
+fn visited_branches_are_counted() {
     let world = boxes(&[[[0, 0, 0], [64, 64, 64]], [[128, 0, 0], [192, 64, 64]]]);
     let tree = world.shift_tree();
     let mut count = NodeCount::default();

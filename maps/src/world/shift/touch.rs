@@ -5,21 +5,21 @@ use crate::body::Support;
 use crate::world::onion::inside_universe;
 
 impl ShiftTree {
-    /// Whether a body whose reference point is `at` reaches into a solid leaf
-    /// grown by it. Touching is not reaching in. Everything beyond
+    /// Whether a body whose reference point is `at` overlaps a solid leaf
+    /// grown by it. Touching is no overlap. Everything beyond
     /// [`UNIVERSE`](crate::UNIVERSE) is solid, and so is what is not a number.
     pub fn overlaps(&self, body: &impl Support, at: Vec3, visits: &mut impl Visits) -> bool {
         !inside_universe(at) || self.touched(body, at, visits, 1) > 0
     }
 
-    /// How many solid leaves, grown by the body, a resting body reaches into:
+    /// How many solid leaves, grown by the body, a resting body overlaps:
     /// Melax's `F()`, which does not slice (section 6) and does not stop at the
     /// first.
     pub fn count_touched(&self, body: &impl Support, at: Vec3, visits: &mut impl Visits) -> usize {
         self.touched(body, at, visits, usize::MAX)
     }
 
-    /// As many solid leaves as the body reaches into, up to `most`.
+    /// The number of solid leaves that the body overlaps, up to `most`.
     fn touched(
         &self,
         body: &impl Support,

@@ -1,3 +1,5 @@
+//! Traces of a moving body through the shifted planes.
+
 use glam::Vec3;
 
 use super::{FEW_WAITING, Link, MAX_WAITING, ShiftTree, Visits};
@@ -5,16 +7,15 @@ use crate::body::Support;
 use crate::world::onion::inside_universe;
 use crate::world::{Hit, SURFACE_DISTANCE, Trace};
 
-/// How often a hit's end is moved nearer to the start when rounding put it
-/// into solid, before the start itself is taken.
+/// How often a hit's end is moved nearer to the start if rounding put it
+/// into solid, before the start itself is used.
 const MAX_RETREATS: u32 = 8;
 
-/// A stretch of the way that is still to be looked at.
+/// A stretch of the segment, within the space below a link.
 #[derive(Clone, Copy)]
 struct Stretch {
     link: Link,
-    /// When it begins and ends, as fractions of the given segment; it has a
-    /// length.
+    /// Its beginning and end, as fractions of the given segment; never equal.
     from: f32,
     to: f32,
     entry: Entry,
@@ -24,25 +25,25 @@ impl Stretch {
     const NOWHERE: Self = Self { link: Link::EMPTY, from: 0.0, to: 0.0, entry: Entry::START };
 }
 
-/// The shifted plane through which a stretch came in: twice the index of its
-/// branch, and one more if that was from behind.
+/// The shifted plane through which a stretch entered: twice the index of its
+/// branch, plus one if it entered from behind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Entry(u32);
 
 impl Entry {
-    /// None: the stretch begins where the segment does.
+    /// No plane: the stretch begins at the start of the segment.
     const START: Self = Self(u32::MAX);
 }
 
 impl ShiftTree {
-    /// What a body meets first while its reference point moves from `start` to
+    /// The first contact of a body while its reference point moves from `start` to
     /// `end` (Melax 2000, `HitCheckBSP`).
     ///
-    /// [`Hit::point`] is where the reference point is at contact; the body
+    /// [`Hit::point`] is the position of the reference point at contact; the body
     /// touches there with its [`Support::support_point`] against the normal.
     /// Times stay on the given segment. The answer is never later than the
     /// true contact, but for the rounding of `f32`; at edges and corners it may
-    /// be too early, which is what bevels keep within bounds. For the same
+    /// be too early, within the bounds that bevels set. For the same
     /// reason a start close to an edge may be called solid.
     pub fn trace(
         &self,
@@ -85,9 +86,9 @@ impl ShiftTree {
         }
     }
 
-    /// When a solid leaf is entered first, and through which plane.
+    /// The time at which a solid leaf is entered first, and the plane through which.
     ///
-    /// Where the paper recurses, what is farther waits in a list whose length
+    /// Where the paper recurses, the farther part is pushed on a stack whose length
     /// was bounded when the tree was made. Only the inside of a grown cell
     /// counts: touching it, and sliding along it, is free.
     fn walk<const WAITING: usize>(
@@ -108,8 +109,8 @@ impl ShiftTree {
                 let at_start = branch.normal.dot(start) - branch.distance;
                 let speed = branch.normal.dot(motion);
                 let at_end = at_start + speed;
-                // Behind the plane is what is below `upper`, in front what is
-                // above `lower`; between them it is both.
+                // The body is behind the plane below `upper` and in front of it above
+                // `lower`; between them it is on both sides.
                 let upper = body.support(-branch.normal);
                 let lower = -body.support(branch.normal);
                 if at_start.min(at_end) >= upper {
@@ -122,8 +123,7 @@ impl ShiftTree {
                 }
                 let index = index as u32;
                 // A body that does not approach is within a side forever or
-                // never: dividing by minus zero says so, and says no to what
-                // just touches.
+                // never: division by minus zero gives that, and no to a mere touch.
                 let (near, far, leave, enter, entry) = if speed > 0.0 {
                     let (leave, enter) = ((upper - at_start) / speed, (lower - at_start) / speed);
                     (branch.back, branch.front, leave, enter, Entry(index << 1 | 1))
@@ -155,8 +155,8 @@ impl ShiftTree {
                 }
                 (nearest, found) = (now.from, Some((now.from, now.entry)));
             }
-            // Whatever begins after the nearest contact is of no interest, but
-            // the start may still be found to be inside another cell.
+            // Stretches that begin after the nearest contact do not matter, but
+            // the start may still turn out to be inside another cell.
             loop {
                 if count == 0 {
                     return found;
@@ -171,7 +171,7 @@ impl ShiftTree {
         }
     }
 
-    /// The position at time `stop`, or an earlier one if that is in solid by
+    /// The position at time `stop`, or an earlier one if that is in solid due to
     /// rounding; the start is known to be free.
     fn free_end(&self, body: &impl Support, start: Vec3, motion: Vec3, mut stop: f32) -> Vec3 {
         for _ in 0..MAX_RETREATS {

@@ -1,7 +1,7 @@
-/// Hears of every branch that a query looks at: for measuring what a query
-/// costs apart from the clock. `()` hears nothing and costs nothing.
+/// Is called for every branch that a query visits, to measure the cost of a query
+/// without a clock. `()` ignores the calls and costs nothing.
 pub trait Visits {
-    /// One more branch.
+    /// The query visits one more branch.
     fn branch(&mut self);
 }
 

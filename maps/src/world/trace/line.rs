@@ -1,4 +1,8 @@
-//! The leaves along a straight line.
+//! The first solid leaf along a straight line.
+//!
+//! [`Query`] walks the tree front to back with a stack of its own ([`Waiting`]). A line
+//! that lies in a plane is in solid only while both sides are; a line that lies in two
+//! planes that nearly coincide is searched a second time, with more care.
 
 use std::ops::ControlFlow;
 
@@ -6,20 +10,21 @@ use arrayvec::ArrayVec;
 use glam::Vec3;
 
 use crate::spaces::SizeId;
-use crate::world::onion::{Child, Held, MAX_DEPTH, Node, OnionTree, PARALLEL, Target, rounding};
+use crate::world::onion::{
+    Child, MAX_DEPTH, Node, OnionTree, PARALLEL, PlaneSide, Target, rounding,
+};
 
 /// How often a segment that lies in a plane may change between the solids on
 /// both sides before it is called blocked. Real maps need a handful; the bound
 /// keeps a contrived tree from making one trace visit it over and over.
 const MAX_COPLANAR_STEPS: u32 = 256;
 
-/// A stretch of which both ends are farther than this from a plane, in units,
-/// and on one side of it, is all on that side: ends are rounded to `f32`, and
-/// [`EDGE`](super::EDGE) is near. Nearer planes are looked at with the whole
-/// segment.
+/// A stretch whose ends are both farther than this from a plane, in units, and on one
+/// side of it, is on that side throughout: ends are rounded to `f32`, and
+/// [`EDGE`](super::EDGE) is smaller. Against closer planes the whole line is classified.
 const APART: f32 = 1.0 / 32.0;
 
-/// What goes straight through the tree.
+/// A straight line through the tree.
 pub(super) trait Line {
     /// A place on the line.
     type Place: Copy;
@@ -27,8 +32,8 @@ pub(super) trait Line {
     /// The place at this time, `0..=1`.
     fn place(&self, time: f32) -> Self::Place;
 
-    /// The child of a node in which the line lies between two places, if that
-    /// is easily seen.
+    /// The child of a node in which the line lies between two places, if a cheap test
+    /// tells.
     fn side(node: &Node, first: Self::Place, last: Self::Place) -> Option<Child>;
 
     /// Its two ends, if it is a line between points that are known exactly.
@@ -44,7 +49,7 @@ pub(super) trait Line {
 pub(super) struct Segment {
     pub(super) start: Vec3,
     pub(super) end: Vec3,
-    /// What the ends' distances may be off.
+    /// Greatest errors of the ends' distances.
     rounding: [f32; 2],
 }
 
@@ -113,11 +118,11 @@ pub(super) struct Found {
     pub(super) entry: Option<Entry>,
 }
 
-/// What a stretch of the way is: broken by solid, or free; then, whether it
-/// ends where other planes are crossed at nearly the same time.
+/// The result of a stretch: broken by solid, or free; if free, whether it ends where
+/// other planes are crossed at nearly the same time.
 type Outcome = ControlFlow<Found, bool>;
 
-/// A stretch of the line, in what lies below a child.
+/// A stretch of the line, within the space below a child.
 #[derive(Clone, Copy)]
 struct Stretch {
     child: Child,
@@ -128,14 +133,13 @@ struct Stretch {
     tied_at_end: bool,
 }
 
-/// What is left to do at a node while something below it is looked at.
+/// Work left at a node while a child of it is searched.
 enum Waiting {
-    /// The stretch beyond the plane; it is come to only if that before it is
-    /// free.
+    /// The stretch beyond the plane; it is searched only if the one before it is free.
     Beyond(Stretch),
-    /// The line lies in the plane of `node`: its back, after its front.
+    /// The line lies in the plane of `node`, and its front is being searched.
     BackOf { node: u32, from: f32, to: f32, entry: Option<Entry> },
-    /// As `BackOf`, where the back is looked at, and in front this was found.
+    /// As `BackOf`, while the back is being searched; `front` was found in front.
     BothOf { node: u32, to: f32, front: Found },
 }
 
@@ -147,9 +151,9 @@ pub(super) struct Query<'a, L> {
     tree: &'a OnionTree,
     size: SizeId,
     pub(super) line: L,
-    /// Times nearer to each other than this are nearly the same.
+    /// Times closer to each other than this count as nearly the same.
     edge: f32,
-    /// What is shorter than this is not looked at.
+    /// Stretches shorter than this are skipped.
     sliver: f32,
 }
 
@@ -158,16 +162,15 @@ impl<'a, L: Line> Query<'a, L> {
         Self { tree, size, line, edge, sliver }
     }
 
-    /// Normal of the plane of a node that the line crosses, against the line.
+    /// Normal of the plane of a node that the line crosses, turned against the line.
     pub(super) fn normal(&self, node: u32) -> Vec3 {
         let node = &self.tree.nodes()[node as usize];
         let [from, to] = self.line.distances(node);
         if from < to { -node.normal } else { node.normal }
     }
 
-    /// The first solid leaf of the line from a time on, in what lies below
-    /// `child`.
-    // Into its callers, so that the line stays in registers: a tenth of a step's
+    /// The first solid leaf of the line from a time on, below `child`.
+    // Inlined into its callers, so that the line stays in registers: a tenth of a step's
     // time. For the same reason nothing is called in the loop.
     #[inline(always)]
     pub(super) fn run(&self, child: Child, from: f32) -> Option<Found> {
@@ -178,7 +181,7 @@ impl<'a, L: Line> Query<'a, L> {
     #[cold]
     #[inline(never)]
     fn carefully(&self, child: Child, from: f32) -> Option<Found> {
-        // If it is careful, nothing coincides unseen.
+        // A careful search does not give up.
         self.search::<true>(child, from).unwrap_or(None)
     }
 
@@ -190,7 +193,7 @@ impl<'a, L: Line> Query<'a, L> {
         child: Child,
         from: f32,
     ) -> Result<Option<Found>, Coincide> {
-        // One at most for each node on the way to a leaf.
+        // At most one for each node above a leaf.
         let mut waiting: ArrayVec<Waiting, MAX_DEPTH> = ArrayVec::new();
         let mut stretch = Stretch { child, from, to: 1.0, entry: None, tied_at_end: false };
         let mut coplanar_steps = 0;
@@ -207,7 +210,7 @@ impl<'a, L: Line> Query<'a, L> {
                     }
                     (Some(Waiting::Beyond(_)), ControlFlow::Break(_)) => (),
                     // A line that lies in a plane is in solid only while both
-                    // sides are: it goes on past whichever frees it last.
+                    // sides are, so it goes on past the side that is free for longer.
                     (Some(Waiting::BackOf { node, from, to, entry }), front) => {
                         let child = self.tree.nodes()[node as usize].back;
                         let back = Stretch { child, from, to, entry, tied_at_end: false };
@@ -232,11 +235,11 @@ impl<'a, L: Line> Query<'a, L> {
                         outcome = ControlFlow::Continue(true);
                     }
                     (Some(Waiting::BothOf { node, to, front }), ControlFlow::Break(back)) => {
-                        // Without an entry it is the start's own leaf, so not
-                        // the later.
+                        // Without an entry it is the leaf of the start, so not the
+                        // later one.
                         let front_later = front.time > back.time || back.entry.is_none();
                         let Found { time, entry } = if front_later { front } else { back };
-                        // The surface that is met may be that of the other side.
+                        // The surface that is hit may be that of the other side.
                         let entry = entry.map(|e| Entry { tied: true, ..e });
                         coplanar_steps += 1;
                         if front.time == back.time || coplanar_steps > MAX_COPLANAR_STEPS {
@@ -265,22 +268,22 @@ impl<'a, L: Line> Query<'a, L> {
         })
     }
 
-    /// The side of a node's plane, in which the line lies but for rounding, if that
-    /// follows from the sides of planes above that it lies in. What the other side
-    /// holds says nothing about the line.
+    /// Whether the line, which lies in a node's plane but for rounding, is in front of
+    /// it, if that follows from the sides of planes above that the line lies in. The other
+    /// side does not concern the line then.
     #[cold]
     #[inline(never)]
     fn implied(&self, waiting: &[Waiting], index: u32) -> Option<bool> {
-        let held = waiting.iter().filter_map(|waiting| match *waiting {
+        let sides = waiting.iter().filter_map(|waiting| match *waiting {
             Waiting::Beyond(_) => None,
-            Waiting::BackOf { node, .. } => Some(Held { index: node, front: true }),
-            Waiting::BothOf { node, .. } => Some(Held { index: node, front: false }),
+            Waiting::BackOf { node, .. } => Some(PlaneSide { index: node, front: true }),
+            Waiting::BothOf { node, .. } => Some(PlaneSide { index: node, front: false }),
         });
-        self.tree.implied(held, index, &self.line.ends()?)
+        self.tree.implied(sides, index, &self.line.ends()?)
     }
 
-    /// The leaf in which a stretch begins, and what has to be done after it.
-    // Into its caller, as that is.
+    /// Goes down to the leaf in which a stretch begins, and puts aside the rest of it.
+    // Inlined into its caller, as that is.
     #[inline(always)]
     fn descend(&self, stretch: Stretch, waiting: &mut ArrayVec<Waiting, MAX_DEPTH>) -> Outcome {
         let Stretch { mut child, mut from, mut to, mut entry, mut tied_at_end } = stretch;
@@ -320,7 +323,7 @@ impl<'a, L: Line> Query<'a, L> {
             let (near, far) =
                 if b < 0.0 { (node.front, node.back) } else { (node.back, node.front) };
             let time = a / (a - b);
-            // At the very end both sides count, as they do for a point.
+            // At the end of the line both sides count, as they do for a point.
             if time > from && to < 1.0 && to - time <= self.sliver {
                 tied_at_end |= time - to < self.edge;
                 child = near;
@@ -329,7 +332,7 @@ impl<'a, L: Line> Query<'a, L> {
             let tied = entry.is_some() && (time - from).abs() < self.edge;
             if time > from {
                 let beyond = Some(Entry { node: index, tied });
-                // The start's own leaf counts, however soon it is left.
+                // The leaf of the start counts, however soon the line leaves it.
                 if entry.is_none() || time - from > self.sliver {
                     let (from, entry) = (time, beyond);
                     let beyond = Stretch { child: far, from, to, entry, tied_at_end };

@@ -1,3 +1,5 @@
+//! Traces through small worlds and single trees: touching, sliding, edges, and limits.
+
 use std::fmt::Write;
 
 use super::*;
@@ -66,8 +68,8 @@ fn a_hit_stops_the_stated_distance_in_front() {
 }
 
 #[test]
-fn what_is_met_almost_along_it_from_a_corner_is_named() {
-    // A floor, and a wall on it; up from the floor, ever so little into the wall.
+fn a_wall_is_hit_by_a_line_from_its_foot_that_hardly_leans_into_it() {
+    // A floor, and a wall on it.
     let world = boxes(&[[[-256, -64, -32], [256, 64, 0]], [[128, -64, 0], [160, 64, 64]]]);
     let wall = hit(&world, [128.0, 0.0, 0.0], [128.0006, -56.25, 0.22]);
     assert_eq!((wall.time, wall.normal), (0.0, Vec3::NEG_X));
@@ -80,12 +82,12 @@ fn sliding_exactly_along_a_surface_is_free() {
     assert_eq!(trace(&world, [-200.0, 0.0, 0.0], [100.0, 30.0, 0.0]), Trace::Clear);
     let wall = hit(&world, [-200.0, 0.0, 0.0], [200.0, 0.0, 0.0]);
     assert_eq!((wall.point, wall.normal), (Vec3::new(128.0, 0.0, 0.0), Vec3::NEG_X));
-    // Along the edge of the floor, and off its end.
+    // Along the edge of the floor, and beyond its end.
     assert_eq!(trace(&world, [-200.0, 64.0, 0.0], [400.0, 64.0, 0.0]), Trace::Clear);
 }
 
 #[test]
-fn between_surfaces_in_one_plane_the_way_is_free_until_both_are_solid() {
+fn a_line_between_coplanar_surfaces_is_free_until_both_sides_are_solid() {
     // Two beams above z = 0 and two below; both are there from 96 to 128 only.
     let world = boxes(&[
         [[16, -8, 0], [32, 8, 16]],
@@ -100,11 +102,11 @@ fn between_surfaces_in_one_plane_the_way_is_free_until_both_are_solid() {
     assert_eq!(trace(&world, [100.0, 0.0, 0.0], [160.0, 0.0, 0.0]), Trace::StartSolid);
 }
 
-/// Symptom: a body that fell onto the seam between two floors was pushed
-/// sideways. Cause: the dividing plane through the seam is crossed at the same
-/// time as the floor, and came first. Cure: at an edge the surface is sought.
+/// A body that fell onto the seam between two floors was pushed sideways: the
+/// dividing plane through the seam is crossed at the same time as the floor, and
+/// came first.
 #[test]
-fn a_seam_between_floors_is_no_wall() {
+fn a_seam_between_floors_is_not_hit_as_a_wall() {
     let world = boxes(&[
         [[-64, -64, -64], [0, 64, 0]],
         [[0, -64, -32], [64, 64, 0]],
@@ -117,7 +119,7 @@ fn a_seam_between_floors_is_no_wall() {
 }
 
 #[test]
-fn the_end_of_a_free_way_is_empty() {
+fn the_end_of_a_clear_segment_is_empty() {
     let world = boxes(&[[[0, 0, 0], [64, 64, 64]]]);
     let point = world.size("point").expect("a default size");
     for i in 0..1000 {
@@ -130,7 +132,7 @@ fn the_end_of_a_free_way_is_empty() {
 }
 
 #[test]
-fn nothing_leaves_the_universe() {
+fn segments_beyond_the_universe_start_in_solid() {
     let world = boxes(&[[[0, 0, 0], [64, 64, 64]]]);
     for bad in [f32::NAN, f32::INFINITY, 1e30, -1e6] {
         assert_eq!(trace(&world, [bad, 0.0, 0.0], [0.0; 3]), Trace::StartSolid);
@@ -138,9 +140,9 @@ fn nothing_leaves_the_universe() {
     }
 }
 
-/// The deepest tree that is valid, on a line that goes down to its very end:
-/// the bound that is stated at `MAX_DEPTH` holds with room to spare on the
-/// smallest stack that any platform gives a thread.
+/// The deepest valid tree, on a line that reaches its last leaf: the bound that is
+/// stated at `MAX_DEPTH` holds on half a megabyte, less than the smallest default stack
+/// of a thread on any platform.
 #[test]
 fn the_deepest_tree_fits_a_small_stack() {
     use crate::spaces::SizeId;
@@ -164,18 +166,18 @@ fn the_deepest_tree_fits_a_small_stack() {
         let Trace::Hit(hit) = tree.trace(size, start, end) else { panic!("it is blocked") };
         assert_eq!(hit.point, Vec3::X);
         assert!(!matches!(tree.clearance(size, start, 1e6), crate::Clearance::Clear));
-        // Along all planes but the last at once.
+        // The origin is behind all planes.
         assert!(!tree.solidity(start).contains(size));
     };
     let small = std::thread::Builder::new().stack_size(512 << 10).spawn(search);
     small.expect("a thread").join().expect("it has room");
 }
 
-/// A ceiling on a slope that ends at it, and a plane through their edge that divides
-/// the tree for another size: no face is in it, though to lines that begin beside the
-/// start all is solid behind it.
+/// A slope that ends at a ceiling, and a plane through their edge that divides
+/// the tree for another size: no face is in it, although lines that start beside the
+/// point find only solid behind it.
 #[test]
-fn a_plane_without_a_face_beside_the_start_is_not_named() {
+fn a_plane_without_a_face_beside_the_start_is_not_reported() {
     let size = SizeId::from_index(0);
     let empty = Child::leaf(Solidity::EMPTY);
     let solid = Child::leaf(Solidity::EMPTY.with(size));
@@ -195,11 +197,11 @@ fn a_plane_without_a_face_beside_the_start_is_not_named() {
     }
 }
 
-/// Where faces nearly coincide the surface of a tree has steps lower than what it is
-/// compiled to. Who ran along it below such a height met the step's riser, in which no
-/// brush has a face.
+/// Where faces nearly coincide the surface of a tree has steps lower than the compiler's
+/// tolerance. A line along it, below the top of a step, hit the step's riser, a plane in
+/// which no brush has a face.
 #[test]
-fn a_step_lower_than_the_tolerance_is_no_wall() {
+fn a_step_lower_than_the_tolerance_is_not_hit_as_a_wall() {
     let size = SizeId::from_index(0);
     let empty = Child::leaf(Solidity::EMPTY);
     let solid = Child::leaf(Solidity::EMPTY.with(size));

@@ -6,12 +6,12 @@ pub(super) type Colour = [u8; 3];
 
 const PAPER: Colour = [250, 249, 246];
 
-/// Height of letters in pixels, and how far one is from the next.
+/// Height of letters and distance between lines, in pixels.
 const LETTERS: RasterHeight = RasterHeight::Size16;
 pub(super) const LINE: f64 = 20.0;
 
-/// A picture that is drawn upon. Coordinates are in pixels from the upper left
-/// corner; what lies beyond the edge is not drawn.
+/// A picture. Coordinates are in pixels from the upper left
+/// corner; parts beyond the edge are not drawn.
 pub(super) struct Canvas {
     width: u32,
     height: u32,
@@ -36,7 +36,7 @@ impl Canvas {
         self.pixels.iter().flatten().copied().collect()
     }
 
-    /// Covers a pixel by `alpha`, from 0 to 1.
+    /// Blends a pixel with a colour by `alpha`, from 0 to 1.
     pub(super) fn blend(&mut self, x: i64, y: i64, colour: Colour, alpha: f64) {
         let inside =
             (0..i64::from(self.width)).contains(&x) && (0..i64::from(self.height)).contains(&y);
@@ -128,7 +128,7 @@ impl Canvas {
         }
     }
 
-    /// Covers the pixels between two corners by how far they are inside.
+    /// Blends the pixels between two corners by their coverage.
     fn shade(
         &mut self,
         low: DVec2,

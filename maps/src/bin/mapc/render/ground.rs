@@ -1,9 +1,9 @@
-//! The ground: its height as colour, its slope as light, its edges as lines.
+//! Floors: height as colour, slope as light, edges as lines.
 
 use glam::{DVec2, DVec3};
 
 use super::canvas::{Canvas, Colour, text_width};
-use super::survey::{Floor, Seen, Survey};
+use super::survey::{Floor, Pixel, Survey};
 use super::view::View;
 
 pub(super) const SOLID: Colour = [58, 63, 71];
@@ -15,7 +15,7 @@ const COORDINATES: Colour = [110, 110, 110];
 const TINTS: [Colour; 5] =
     [[92, 120, 150], [140, 172, 176], [190, 202, 168], [236, 222, 176], [250, 244, 226]];
 
-/// A fall of more than this, in units, is no step but an edge.
+/// A fall of more than this, in units, is an edge instead of a step.
 const STEP: f64 = 18.0;
 
 /// Least distance of grid lines, in pixels.
@@ -28,9 +28,9 @@ pub(super) fn paint(canvas: &mut Canvas, view: &View, survey: &Survey) {
             let (x, y) =
                 ((corner.x as i64) + i64::from(column), (corner.y as i64) + i64::from(row));
             match survey.at(column, row) {
-                Seen::Nothing => (),
-                Seen::Solid => canvas.blend(x, y, SOLID, 1.0),
-                Seen::Floor(floor) | Seen::Top(floor) => {
+                Pixel::Nothing => (),
+                Pixel::Solid => canvas.blend(x, y, SOLID, 1.0),
+                Pixel::Floor(floor) | Pixel::Top(floor) => {
                     let tint = tint(floor.height, survey.lowest, survey.highest);
                     canvas.blend(x, y, lit(tint, floor.normal), 1.0);
                     if floor.too_narrow {
@@ -73,11 +73,11 @@ fn edge(view: &View, survey: &Survey, column: u32, row: u32, floor: &Floor) -> f
         (column + 1 < view.width).then_some((column + 1, row)),
         (row + 1 < view.height).then_some((column, row + 1)),
     ];
-    // What a slope rises from one pixel to the next is no edge.
+    // The rise of a slope from one pixel to the next is not an edge.
     let slope = floor.normal.truncate().length() / floor.normal.z.max(0.1);
     let grade = slope * view.units_per_pixel;
     let rise = |(column, row)| match survey.at(column, row) {
-        Seen::Floor(other) => other.height - floor.height - 1.5 * grade,
+        Pixel::Floor(other) => other.height - floor.height - 1.5 * grade,
         _ => 0.0,
     };
     let rise = neighbours.into_iter().flatten().map(rise).fold(0.0, f64::max);

@@ -1,10 +1,12 @@
+//! The legend: name and size of the map, heights, scale, and the kinds of entities.
+
 use glam::DVec2;
 use maps::{Size, World};
 
 use super::canvas::{Canvas, Colour, LINE};
+use super::entities::EntityKind;
 use super::ground::{self, NARROW, SOLID};
 use super::survey::Survey;
-use super::things::Thing;
 use super::view::View;
 
 const INK: Colour = [24, 24, 28];
@@ -16,7 +18,7 @@ const BAR: DVec2 = DVec2::new(22.0, 160.0);
 /// Side of a sample of a colour, in pixels.
 const SAMPLE: f64 = 14.0;
 
-/// Writes line after line.
+/// A column of text.
 struct Column<'a> {
     canvas: &'a mut Canvas,
     at: DVec2,
@@ -46,7 +48,7 @@ pub(super) fn paint(
     world: &World,
     space: Option<&Size>,
     cut: Option<f64>,
-    counts: &[(Thing, usize)],
+    counts: &[(EntityKind, usize)],
 ) {
     let at = DVec2::new(view.legend_left(), view.map_corner().y);
     let mut column = Column { canvas, at };
@@ -80,9 +82,9 @@ pub(super) fn paint(
         );
     }
     column.gap();
-    for &(thing, count) in counts {
-        column.sample(&format!("{count} {}", thing.name(count)), |canvas, centre| {
-            thing.sample(canvas, centre, SAMPLE * 0.5);
+    for &(kind, count) in counts {
+        column.sample(&format!("{count} {}", kind.name(count)), |canvas, centre| {
+            kind.sample(canvas, centre, SAMPLE * 0.5);
         });
     }
 }

@@ -1,4 +1,4 @@
-//! What there is to see in every column of the world.
+//! The floor that is visible in every column of the world.
 
 use glam::{DVec3, Vec3};
 use maps::geometry::{Aabb, ConvexSolid};
@@ -6,29 +6,28 @@ use maps::{Size, SizeId, World};
 
 use super::view::View;
 
-/// Lower than this, in units, a gap between solids is no room whose floor
-/// anyone wants to see.
+/// A gap between solids is a room if it is at least this high, in units.
 const ROOM: f64 = 32.0;
 
-/// How far above the floor a box may be and still be on it: a step.
+/// Greatest height of a box above a floor that it stands on, in units: Quake's step.
 const STEP: f64 = 18.0;
 
-/// How many heights within a step are tried.
+/// Number of heights within a step that are tried.
 const TRIES: u32 = 5;
 
-/// Pixels along the longer side of the map when its rooms are looked for.
+/// Pixels along the longer side of the map in the search for its rooms.
 const COARSE: u32 = 160;
 
-/// What is seen at a pixel.
+/// The content of a pixel.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Seen {
-    /// Nothing solid at all, or the filled outside.
+pub(super) enum Pixel {
+    /// No solid at all, or the filled outside.
     Nothing,
-    /// Solid at the cut, or all the way.
+    /// Solid at the cut, or all the way down.
     Solid,
     /// A floor.
     Floor(Floor),
-    /// The top of all there is, with no room below.
+    /// The top of the highest solid, with no room below.
     Top(Floor),
 }
 
@@ -36,20 +35,20 @@ pub(super) enum Seen {
 pub(super) struct Floor {
     pub(super) height: f64,
     pub(super) normal: DVec3,
-    /// The box of the size asked for has no room here.
+    /// The box of the requested size has no room here.
     pub(super) too_narrow: bool,
 }
 
 /// Every pixel of the map, row by row.
 pub(super) struct Survey {
     width: u32,
-    pixels: Vec<Seen>,
+    pixels: Vec<Pixel>,
     /// Lowest and highest floor.
     pub(super) lowest: f64,
     pub(super) highest: f64,
 }
 
-/// Where a vertical line is within a solid; the normal is that of the top.
+/// The part of a vertical line within a solid; the normal is that of the top.
 struct Span {
     low: f64,
     high: f64,
@@ -57,8 +56,8 @@ struct Span {
 }
 
 impl Survey {
-    /// Looks down every column, from the cut if there is one. `progress` hears
-    /// of every row.
+    /// Looks down every column, from the cut if there is one. `progress` is called with
+    /// every row.
     pub(super) fn take(
         world: &World,
         view: &View,
@@ -77,9 +76,9 @@ impl Survey {
                 pixels.push(look_down(world, at, &spans, cut, space));
             }
         }
-        settle_tops(&mut pixels);
+        classify_tops(&mut pixels);
         let heights = pixels.iter().filter_map(|seen| match seen {
-            Seen::Floor(floor) => Some(floor.height),
+            Pixel::Floor(floor) => Some(floor.height),
             _ => None,
         });
         let (lowest, highest) = heights
@@ -87,8 +86,8 @@ impl Survey {
         Self { width: view.width, pixels, lowest, highest }
     }
 
-    /// The part of `all` in which there are floors, and some room about it; all
-    /// of it if there are none. A brush far out is no part of the map.
+    /// The part of the world in which there are floors, and some space around it; all
+    /// of it if there are none. A brush far out is not part of the picture.
     pub(super) fn frame(world: &World, cut: Option<f64>) -> Aabb {
         let all = world.bounds();
         let coarse = View::new(&all, COARSE);
@@ -96,7 +95,7 @@ impl Survey {
         let mut frame = Aabb::EMPTY;
         for (column, row) in (0..coarse.height).flat_map(|y| (0..coarse.width).map(move |x| (x, y)))
         {
-            if let Seen::Floor(floor) = survey.at(column, row) {
+            if let Pixel::Floor(floor) = survey.at(column, row) {
                 frame = frame.with(coarse.world(column, row).extend(floor.height));
             }
         }
@@ -107,20 +106,20 @@ impl Survey {
         Aabb { min: frame.min.max(all.min), max: frame.max.min(all.max) }
     }
 
-    pub(super) fn at(&self, column: u32, row: u32) -> Seen {
+    pub(super) fn at(&self, column: u32, row: u32) -> Pixel {
         self.pixels[(row * self.width + column) as usize]
     }
 }
 
-/// Under open sky the top is the ground. In a map whose rooms have roofs it is
-/// the top of a wall, and what counts is that there is no room.
-fn settle_tops(pixels: &mut [Seen]) {
-    let count = |kind: fn(&Seen) -> bool| pixels.iter().filter(|seen| kind(seen)).count();
-    let tops = count(|seen| matches!(seen, Seen::Top(_)));
-    let roofed = count(|seen| matches!(seen, Seen::Floor(_))) > tops;
+/// Decides whether tops are floors or solid: under open sky the top is the ground; in a
+/// map whose rooms have roofs it is the top of a wall.
+fn classify_tops(pixels: &mut [Pixel]) {
+    let count = |kind: fn(&Pixel) -> bool| pixels.iter().filter(|seen| kind(seen)).count();
+    let tops = count(|seen| matches!(seen, Pixel::Top(_)));
+    let roofed = count(|seen| matches!(seen, Pixel::Floor(_))) > tops;
     for seen in pixels {
-        if let Seen::Top(floor) = *seen {
-            *seen = if roofed { Seen::Solid } else { Seen::Floor(floor) };
+        if let Pixel::Top(floor) = *seen {
+            *seen = if roofed { Pixel::Solid } else { Pixel::Floor(floor) };
         }
     }
 }
@@ -172,21 +171,21 @@ fn look_down(
     spans: &[Span],
     cut: Option<f64>,
     space: Option<(SizeId, &Size)>,
-) -> Seen {
+) -> Pixel {
     if spans.is_empty() {
-        return Seen::Nothing;
+        return Pixel::Nothing;
     }
     if let Some(cut) = cut {
-        let Some(below) = spans.iter().find(|span| span.low < cut) else { return Seen::Nothing };
+        let Some(below) = spans.iter().find(|span| span.low < cut) else { return Pixel::Nothing };
         if below.high > cut {
-            return Seen::Solid;
+            return Pixel::Solid;
         }
         if is_outside(world, at.with_z(cut)) {
-            return Seen::Nothing;
+            return Pixel::Nothing;
         }
         // Where the box's centre is at the cut.
         let blocked = |(id, _)| world.is_solid(id, at.with_z(cut).as_vec3());
-        return Seen::Floor(floor(below, space.is_some_and(blocked)));
+        return Pixel::Floor(floor(below, space.is_some_and(blocked)));
     }
     // Below a roof, if there is one, else below the sky.
     let under_roof = spans.windows(2).find(|pair| {
@@ -198,9 +197,9 @@ fn look_down(
         floor(ground, space.is_some_and(narrow))
     };
     match under_roof {
-        Some(pair) => Seen::Floor(floor(&pair[1])),
-        None if is_outside(world, at.with_z(spans[0].high + 1.0)) => Seen::Solid,
-        None => Seen::Top(floor(&spans[0])),
+        Some(pair) => Pixel::Floor(floor(&pair[1])),
+        None if is_outside(world, at.with_z(spans[0].high + 1.0)) => Pixel::Solid,
+        None => Pixel::Top(floor(&spans[0])),
     }
 }
 

@@ -1,7 +1,7 @@
 use glam::{DVec2, DVec3};
 use maps::geometry::Aabb;
 
-/// Room about the map for coordinates, and beside it for the legend, in
+/// Margin around the map for coordinates, and beside it for the legend, in
 /// pixels.
 const MARGIN: u32 = 44;
 const LEGEND: u32 = 270;
@@ -9,10 +9,10 @@ const LEGEND: u32 = 270;
 /// The picture is at least this high, so that the legend fits.
 const LEAST_HEIGHT: u32 = 600;
 
-/// Space about the map that is shown too, in parts of its size.
+/// Space around the map that is shown too, as a fraction of its size.
 const AROUND: f64 = 0.02;
 
-/// Which part of the world is shown, and where in the picture. North, +y, is
+/// The part of the world that is shown, and its position in the picture. North, +y, is
 /// up.
 pub(super) struct View {
     /// World coordinates of the upper left corner of the map.
@@ -42,7 +42,7 @@ impl View {
         (self.height + 2 * MARGIN).max(LEAST_HEIGHT)
     }
 
-    /// Where the legend begins.
+    /// The left edge of the legend.
     pub(super) fn legend_left(&self) -> f64 {
         f64::from(self.width + 2 * MARGIN)
     }
@@ -58,7 +58,7 @@ impl View {
         self.corner + pixel * self.units_per_pixel
     }
 
-    /// Where in the picture a place of the world is.
+    /// The position in the picture of a point of the world.
     pub(super) fn picture(&self, place: DVec3) -> DVec2 {
         let offset = (place.truncate() - self.corner) / self.units_per_pixel;
         self.map_corner() + DVec2::new(offset.x, -offset.y)

@@ -1,4 +1,4 @@
-//! The entities: who comes in where, what lies about, what does something.
+//! The entities: spawn points, props, triggers and movers.
 
 use glam::{DQuat, DVec2, DVec3};
 use maps::model::{Model, shipped};
@@ -12,9 +12,9 @@ const INK: Colour = [24, 24, 28];
 /// Half the width of a player, in units.
 const PLAYER: f64 = 16.0;
 
-/// What an entity is to a reader of the map.
+/// The kind of an entity in the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Thing {
+pub(super) enum EntityKind {
     Spawn,
     Prop,
     Push,
@@ -24,7 +24,7 @@ pub(super) enum Thing {
     Mover,
 }
 
-impl Thing {
+impl EntityKind {
     pub(super) const ALL: [Self; 7] = [
         Self::Spawn,
         Self::Prop,
@@ -48,7 +48,7 @@ impl Thing {
         }
     }
 
-    /// What so many of them are called.
+    /// The name of `count` of them.
     pub(super) fn name(self, count: usize) -> &'static str {
         let [one, many] = match self {
             Self::Spawn => ["spawn point", "spawn points"],
@@ -85,57 +85,58 @@ impl Thing {
     }
 }
 
-/// Draws what lies below the cut, and says how many there are of each.
+/// Draws entities below the cut, and returns the number of each kind.
 pub(super) fn paint(
     canvas: &mut Canvas,
     view: &View,
     world: &World,
     cut: Option<f64>,
-) -> Vec<(Thing, usize)> {
+) -> Vec<(EntityKind, usize)> {
     let models = shipped();
     let visible = |entity: &MapEntity| {
         let height = lowest(entity);
         cut.is_none_or(|cut| height.is_none_or(|height| height < cut))
     };
     let known = world.entities().iter().filter(|entity| visible(entity));
-    let known: Vec<(Thing, &MapEntity)> =
-        known.filter_map(|entity| Some((Thing::of(entity)?, entity))).collect();
-    // Areas first, so that what stands in them is seen.
-    let order = |thing: Thing| matches!(thing, Thing::Spawn | Thing::Arrival | Thing::Prop);
-    for (thing, entity) in known.iter().filter(|(thing, _)| !order(*thing)) {
+    let known: Vec<(EntityKind, &MapEntity)> =
+        known.filter_map(|entity| Some((EntityKind::of(entity)?, entity))).collect();
+    // Areas first, so that entities inside them are visible.
+    let order = |kind: EntityKind| {
+        matches!(kind, EntityKind::Spawn | EntityKind::Arrival | EntityKind::Prop)
+    };
+    for (kind, entity) in known.iter().filter(|(kind, _)| !order(*kind)) {
         for solid in entity.solids() {
             let corners = solid.vertices().iter().map(|v| view.picture(*v));
-            area(canvas, &hull(corners.collect()), thing.colour());
+            area(canvas, &hull(corners.collect()), kind.colour());
         }
     }
-    for (thing, entity) in &known {
-        if let (false, Some(from), Some(to)) =
-            (order(*thing), middle(entity), target(world, entity))
+    for (kind, entity) in &known {
+        if let (false, Some(from), Some(to)) = (order(*kind), middle(entity), target(world, entity))
         {
-            canvas.dashes(view.picture(from), view.picture(to), 1.5, thing.colour());
-            canvas.disc(view.picture(to), 3.0, thing.colour());
+            canvas.dashes(view.picture(from), view.picture(to), 1.5, kind.colour());
+            canvas.disc(view.picture(to), 3.0, kind.colour());
         }
     }
-    for (thing, entity) in known.iter().filter(|(thing, _)| order(*thing)) {
+    for (kind, entity) in known.iter().filter(|(kind, _)| order(*kind)) {
         let Some(origin) = entity.origin() else { continue };
         let at = view.picture(origin);
-        if *thing == Thing::Prop {
+        if *kind == EntityKind::Prop {
             let corners = footprint(&models, entity, origin).into_iter().map(|p| view.picture(p));
-            area(canvas, &hull(corners.collect()), thing.colour());
+            area(canvas, &hull(corners.collect()), kind.colour());
         } else {
             let angle = entity.angle().unwrap_or(0.0);
             let heading = DVec2::new(angle.cos(), -angle.sin());
-            standing(canvas, at, view.pixels(PLAYER).max(4.0), thing.colour(), Some(heading));
+            standing(canvas, at, view.pixels(PLAYER).max(4.0), kind.colour(), Some(heading));
         }
     }
-    Thing::ALL
+    EntityKind::ALL
         .into_iter()
-        .map(|thing| (thing, known.iter().filter(|(kind, _)| *kind == thing).count()))
+        .map(|kind| (kind, known.iter().filter(|(other, _)| *other == kind).count()))
         .filter(|(_, count)| *count > 0)
         .collect()
 }
 
-/// The least height that an entity reaches down to.
+/// The least height of an entity.
 fn lowest(entity: &MapEntity) -> Option<f64> {
     let solids = entity.solids().iter().map(|solid| solid.bounds().min.z);
     solids.chain(entity.origin().map(|origin| origin.z)).reduce(f64::min)
@@ -145,13 +146,13 @@ fn middle(entity: &MapEntity) -> Option<DVec3> {
     entity.solids().first().map(|solid| solid.bounds().centre())
 }
 
-/// Where the entity that this one's target names is.
+/// The position of the entity that this one's target refers to.
 fn target(world: &World, entity: &MapEntity) -> Option<DVec3> {
     let name = entity.get("target")?;
     world.entities().iter().find(|other| other.get("targetname") == Some(name))?.origin()
 }
 
-/// The corners of a prop's model where it is drawn.
+/// The corners of a prop's model at its position in the map.
 fn footprint(models: &[Model], prop: &MapEntity, origin: DVec3) -> Vec<DVec3> {
     let turn = DQuat::from_rotation_z(prop.angle().unwrap_or(0.0));
     match models.iter().find(|model| prop.get("model") == Some(model.name())) {
@@ -159,14 +160,14 @@ fn footprint(models: &[Model], prop: &MapEntity, origin: DVec3) -> Vec<DVec3> {
             let vertices = model.parts().iter().flat_map(|part| part.vertices());
             vertices.map(|vertex| origin + turn * *vertex).collect()
         }
-        // A model that nobody knows is a small square.
+        // An unknown model is drawn as a small square.
         None => [(-8.0, -8.0), (8.0, -8.0), (8.0, 8.0), (-8.0, 8.0)]
             .map(|(x, y)| origin + DVec3::new(x, y, 0.0))
             .to_vec(),
     }
 }
 
-/// A player's square and the way it looks.
+/// A player's square and the direction of view.
 fn standing(canvas: &mut Canvas, at: DVec2, half: f64, colour: Colour, heading: Option<DVec2>) {
     let corners = square(at, half);
     canvas.polygon(&corners, colour, 0.9);

@@ -1,7 +1,10 @@
-use maps::{SURFACE_DISTANCE, SizeId, Trace, World};
-use oracle::verify::{Answer, Subject};
+//! A compiled world as a subject of the oracle, for `mapc verify` and the tests.
 
-/// One size of a compiled world, for the oracle to question.
+use oracle::verify::{Answer, Subject, Sum};
+
+use crate::{Expansion, SURFACE_DISTANCE, SizeId, Trace, World};
+
+/// One size of a compiled world.
 #[derive(Clone, Copy, Debug)]
 pub struct OneSize<'a> {
     /// The world.
@@ -31,4 +34,14 @@ impl Subject for OneSize<'_> {
     fn surface_distance(&self) -> f64 {
         SURFACE_DISTANCE.into()
     }
+}
+
+/// The expanded brushes of a size, as the oracle judges them.
+pub fn sums(expansion: &Expansion) -> Vec<Sum> {
+    let sum = |(solid, &line): (&crate::geometry::ConvexSolid, &u64)| Sum {
+        line: line as usize,
+        planes: solid.faces().iter().map(|f| (f.plane.normal.into(), f.plane.distance)).collect(),
+        corners: solid.vertices().iter().map(|&corner| corner.into()).collect(),
+    };
+    expansion.solids.iter().zip(&expansion.lines).map(sum).collect()
 }

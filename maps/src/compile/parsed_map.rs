@@ -1,20 +1,23 @@
-//! The source, sorted into the static world and the entities.
+//! The source, sorted into the brushes of the static world and the entities.
+
+use glam::DVec3;
 
 use super::brush;
 use super::contents::{Contents, contents};
-use super::fill::Occupant;
-use super::{BrushFault, BrushWarning, CompileError, Options, Source};
+use super::error::{BrushFault, BrushWarning, CompileError};
+use super::options::Options;
+use super::source::Source;
 use crate::geometry::ConvexSolid;
 use crate::world::MapEntity;
 
-/// What a designer drew.
+/// The solids and entities of a map.
 #[derive(Default)]
-pub(super) struct Drawing {
+pub(super) struct ParsedMap {
     pub(super) statics: Vec<StaticBrush>,
     pub(super) entities: Vec<MapEntity>,
     pub(super) occupants: Vec<Occupant>,
     pub(super) warnings: Vec<BrushWarning>,
-    /// Brushes in the source, of whatever kind, and what stands for curves.
+    /// All brushes in the source, and the solids that stand for curves.
     pub(super) brushes: usize,
 }
 
@@ -26,9 +29,17 @@ pub(super) struct StaticBrush {
     pub(super) solid: ConvexSolid,
 }
 
-impl Drawing {
+/// A point entity, at which a player may be.
+pub(super) struct Occupant {
+    pub(super) classname: String,
+    /// Line of the entity's opening brace.
+    pub(super) line: u64,
+    pub(super) origin: DVec3,
+}
+
+impl ParsedMap {
     pub(super) fn read(source: &Source, options: &Options) -> Result<Self, CompileError> {
-        let mut drawing = Self::default();
+        let mut parsed = Self::default();
         let map = source.parse(options.curves)?;
         let counted = |lines: &[u64], fault: fn(usize) -> BrushFault| {
             lines.first().map(|&line| (line, fault(lines.len())))
@@ -36,29 +47,29 @@ impl Drawing {
         let left_out = counted(&map.left_out, BrushFault::Curves);
         let unreadable = counted(&map.unreadable, BrushFault::UnreadableCurves);
         for (line, fault) in left_out.into_iter().chain(unreadable) {
-            drawing.warn(source, options, line, fault)?;
+            parsed.warn(source, options, line, fault)?;
         }
         for entity in map.entities {
             let mut own = Vec::new();
             for brush in &entity.brushes {
-                drawing.brushes += 1;
+                parsed.brushes += 1;
                 let solid = match brush::solid(brush) {
                     Ok((solid, redundant)) => {
                         if let Some(face) = redundant {
                             let fault = BrushFault::Redundant(face);
-                            drawing.warn(source, options, brush.line, fault)?;
+                            parsed.warn(source, options, brush.line, fault)?;
                         }
                         solid
                     }
                     Err(reason) => {
                         let fault = BrushFault::LeftOut(reason);
-                        drawing.warn(source, options, brush.line, fault)?;
+                        parsed.warn(source, options, brush.line, fault)?;
                         continue;
                     }
                 };
                 let contents = contents(&entity, brush);
                 match contents {
-                    Contents::Solid | Contents::Clip => drawing.statics.push(StaticBrush {
+                    Contents::Solid | Contents::Clip => parsed.statics.push(StaticBrush {
                         line: brush.line,
                         clip: contents == Contents::Clip,
                         solid,
@@ -74,18 +85,18 @@ impl Drawing {
                 && point
                 && !classname.eq_ignore_ascii_case("worldspawn")
             {
-                drawing.occupants.push(Occupant { classname: classname.to_owned(), line, origin });
+                parsed.occupants.push(Occupant { classname: classname.to_owned(), line, origin });
             }
-            drawing.entities.push(entity);
+            parsed.entities.push(entity);
         }
-        if drawing.statics.is_empty() {
-            let left_out = drawing.warnings.into_iter().next();
+        if parsed.statics.is_empty() {
+            let left_out = parsed.warnings.into_iter().next();
             return Err(CompileError::NothingSolid { path: source.path().to_owned(), left_out });
         }
-        Ok(drawing)
+        Ok(parsed)
     }
 
-    /// Remembers what is wrong with a brush; an error where it is to be refused.
+    /// Adds a warning about a brush, or fails with it if `options` are strict.
     fn warn(
         &mut self,
         source: &Source,

@@ -1,0 +1,136 @@
+//! Errors and warnings of the compiler. Each names the file, the line and the reason.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use super::brush::{DegenerateBrush, RedundantFace};
+use crate::geometry::DegenerateSolid;
+use crate::world::onion::InvalidTree;
+use crate::world::shift::InvalidShiftTree;
+use crate::world::surface::MAX_CORNERS;
+
+/// Most branches before pruning: forty times as many as any map that was
+/// measured, and a gigabyte while compiling.
+pub(super) const MAX_BRANCHES: usize = 1_000_000;
+
+/// A fault of a brush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum BrushFault {
+    /// It is left out.
+    #[error("brush left out: {0}")]
+    LeftOut(DegenerateBrush),
+    /// One of its faces does not change it, and is left out.
+    #[error("redundant face left out of the brush: {0}")]
+    Redundant(RedundantFace),
+    /// The number of curves, the first of them here, that are left out by
+    /// [`Curves::LeftOut`](crate::Curves::LeftOut).
+    #[error("{0} curves (patchDef2) left out: use --curves solid to make them solid")]
+    Curves(usize),
+    /// The number of curves, the first of them here, that could not be made solid.
+    #[error("{0} curves (patchDef2) left out: not a grid of control points, or too large")]
+    UnreadableCurves(usize),
+}
+
+/// A warning about a brush that was not compiled exactly as written.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{path}:{line}: {fault}", path = path.display())]
+pub struct BrushWarning {
+    /// The source.
+    pub path: PathBuf,
+    /// Line of the brush's opening brace.
+    pub line: u64,
+    /// Its fault.
+    pub fault: BrushFault,
+}
+
+impl BrushWarning {
+    /// The fault, without its consequence.
+    pub fn reason(&self) -> String {
+        match self.fault {
+            BrushFault::LeftOut(reason) => reason.to_string(),
+            BrushFault::Redundant(reason) => reason.to_string(),
+            BrushFault::Curves(count) => {
+                format!("{count} curves (patchDef2), which are left out without --curves solid")
+            }
+            BrushFault::UnreadableCurves(count) => {
+                format!("{count} curves (patchDef2) that cannot be made solid")
+            }
+        }
+    }
+}
+
+fn first(left_out: &Option<BrushWarning>) -> String {
+    left_out.as_ref().map(|warning| format!("; the first: {warning}")).unwrap_or_default()
+}
+
+/// Reasons for which a map could not be compiled.
+#[derive(Debug, Error)]
+pub enum CompileError {
+    /// The source could not be read.
+    #[error("cannot read {path}: {reason}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        reason: std::io::Error,
+    },
+    /// The source is not a valid `.map`.
+    #[error("{path}:{line}: {reason}")]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// Line, counted from 1.
+        line: u64,
+        /// The syntax error.
+        reason: String,
+    },
+    /// A degenerate brush, with [`Options::strict`](crate::Options::strict).
+    #[error("{}:{}: degenerate brush: {}", .0.path.display(), .0.line, .0.reason())]
+    Brush(BrushWarning),
+    /// No brush is solid.
+    #[error("{path}: no brush is solid{}", first(.left_out))]
+    NothingSolid {
+        /// The file.
+        path: PathBuf,
+        /// The first brush that was left out, if any was.
+        left_out: Option<BrushWarning>,
+    },
+    /// A brush could not be expanded.
+    #[error("{path}:{line}: brush expanded for {size:?}: {reason}")]
+    Expansion {
+        /// The file.
+        path: PathBuf,
+        /// Line of the brush's opening brace.
+        line: u64,
+        /// The size.
+        size: String,
+        /// The fault of the expansion.
+        reason: DegenerateSolid,
+    },
+    /// No tree could be built.
+    #[error("{path}: BSP: {reason}; draw terrain with fewer, larger brushes")]
+    Tree {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: BuildError,
+    },
+}
+
+/// Reasons for which no tree could be built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum BuildError {
+    /// It has too many branches.
+    #[error("more than {MAX_BRANCHES} branches")]
+    TooManyBranches,
+    /// The surface has too many corners.
+    #[error("the surface has more than {MAX_CORNERS} corners")]
+    TooManyCorners,
+    /// It is too deep for queries.
+    #[error(transparent)]
+    Tree(#[from] InvalidTree),
+    /// The tree of the shifted planes is not valid.
+    #[error("shifted planes: {0}")]
+    Shift(#[from] InvalidShiftTree),
+}

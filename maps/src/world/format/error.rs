@@ -1,0 +1,96 @@
+//! The errors of reading and writing `.obsp` files, and the limits that they state.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::spaces::SpacesError;
+use crate::world::onion::InvalidTree;
+use crate::world::shift::InvalidShiftTree;
+use crate::world::surface::MAX_CORNERS;
+
+/// Version of the format. A change of the body increments it.
+pub(super) const VERSION: u32 = 3;
+
+/// Largest file that is read: twice the budget of the largest map.
+pub(super) const MAX_BYTES: usize = 128 << 20;
+
+/// Reasons for which a file could not be loaded.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// It could not be read.
+    #[error("cannot read {path}: {reason}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        reason: io::Error,
+    },
+    /// Its content is not a valid world.
+    #[error("{path}: {reason}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        reason: FormatError,
+    },
+}
+
+/// Reasons for which bytes are not a valid world.
+#[derive(Debug, Error)]
+pub enum FormatError {
+    /// Another kind of file.
+    #[error("this is no .obsp file; compile a .map with `mapc compile`")]
+    Magic,
+    /// Written by another version of the compiler.
+    #[error("format version {0}, but this build reads {VERSION}; compile the .map again")]
+    Version(u32),
+    /// Larger than any world may be.
+    #[error("larger than {MAX_BYTES} bytes")]
+    TooLarge,
+    /// Cut short or altered.
+    #[error("the content does not match its hash: the file is damaged")]
+    Damaged,
+    /// The body could not be decoded.
+    #[error("malformed body: {0}")]
+    Body(bincode::error::DecodeError),
+    /// Bytes after the end of the body.
+    #[error("{0} bytes after the end")]
+    Trailing(usize),
+    /// Numbers that are encoded longer than necessary, or items that are repeated or in
+    /// another order: one world has exactly one file.
+    #[error("malformed body: not in its shortest form")]
+    Form,
+    /// The sizes are not valid.
+    #[error("sizes: {0}")]
+    Sizes(SpacesError),
+    /// The onion BSP is not a valid tree.
+    #[error("onion BSP: {0}")]
+    Tree(InvalidTree),
+    /// Sealed for sizes that it does not have.
+    #[error("it is sealed for a size that it does not have")]
+    Sealed,
+    /// The shift tree is not a valid tree.
+    #[error("shift tree: {0}")]
+    Shift(InvalidShiftTree),
+    /// A polygon is not part of the solid's face that it refers to.
+    #[error("polygon {0} lies on no face of a solid")]
+    Polygon(usize),
+    /// More corners than a surface may have.
+    #[error("the surface has more than {MAX_CORNERS} corners")]
+    Corners,
+    /// A solid is not convex or not closed.
+    #[error("solid {0} is not a valid convex solid")]
+    Solid(usize),
+}
+
+/// A world could not be written.
+#[derive(Debug, Error)]
+#[error("cannot write {path}: {reason}")]
+pub struct SaveError {
+    /// The file.
+    pub path: PathBuf,
+    /// The system's error.
+    pub reason: io::Error,
+}

@@ -1,0 +1,185 @@
+//! The nodes of the onion BSP: planes, links to children, and the sizes that each part of
+//! the tree is solid for; and how far `f32` can tell on which side of a plane a point is.
+
+use glam::Vec3;
+
+use crate::spaces::{MAX_SIZES, SizeId};
+
+/// Farther from the origin than this, along any axis, everything is solid: a
+/// body that runs away is stopped, and no query overflows.
+pub const UNIVERSE: f32 = 262_144.0;
+
+/// Which sizes are in solid at a point or in a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
+pub struct Solidity(u32);
+
+impl Solidity {
+    /// Empty for every size.
+    pub const EMPTY: Self = Self(0);
+    /// Solid for every size.
+    pub const SOLID: Self = Self(Child::LEAF - 1);
+
+    /// Whether a box of this size, centred here, is in solid.
+    #[inline]
+    pub fn contains(self, size: SizeId) -> bool {
+        self.0 >> size.index() & 1 == 1
+    }
+
+    /// The bits of a mask over `count` sizes; `None` if others are set.
+    pub(crate) fn of_sizes(bits: u32, count: usize) -> Option<Self> {
+        (u64::from(bits) >> count == 0).then_some(Self(bits))
+    }
+
+    pub(crate) fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// This, and solid for `size` too.
+    #[must_use]
+    pub(crate) fn with(self, size: SizeId) -> Self {
+        Self(self.0 | 1 << size.index())
+    }
+
+    /// Solid where either is.
+    #[must_use]
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Solid where both are.
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The sizes that only one of the two is solid for.
+    fn differing(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
+    }
+}
+
+/// A child of a node: another node, or a leaf held inline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Child(u32);
+
+/// The target of a [`Child`] link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Node(u32),
+    Leaf(Solidity),
+}
+
+impl Child {
+    const LEAF: u32 = 1 << MAX_SIZES;
+
+    pub(crate) fn leaf(solidity: Solidity) -> Self {
+        Self(Self::LEAF | solidity.0)
+    }
+
+    /// `None` if the index does not fit beside the leaf bit.
+    pub(crate) fn node(index: usize) -> Option<Self> {
+        u32::try_from(index).ok().filter(|i| i & Self::LEAF == 0).map(Self)
+    }
+
+    pub(crate) fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    pub(crate) fn bits(self) -> u32 {
+        self.0
+    }
+
+    #[inline]
+    pub(crate) fn target(self) -> Target {
+        if self.0 & Self::LEAF == 0 {
+            Target::Node(self.0)
+        } else {
+            Target::Leaf(Solidity(self.0 & !Self::LEAF))
+        }
+    }
+}
+
+/// A branch: its plane, and the children in front of and behind it.
+///
+/// Half a cache line. `below` is not stored in files; the tree computes it at load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(align(32))]
+pub(crate) struct Node {
+    pub(crate) normal: Vec3,
+    pub(crate) distance: f32,
+    pub(crate) front: Child,
+    pub(crate) back: Child,
+    pub(super) below: Below,
+}
+
+/// Summary of all leaves below a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Below {
+    /// Sizes for which some leaves are solid and others are not.
+    pub(super) mixed: Solidity,
+    /// Sizes for which all leaves are solid, where they are not mixed.
+    pub(super) solid: Solidity,
+}
+
+impl Below {
+    pub(super) fn both(self, other: Self) -> Self {
+        let differing = self.solid.differing(other.solid);
+        Self { mixed: self.mixed.or(other.mixed).or(differing), solid: self.solid.and(other.solid) }
+    }
+}
+
+impl Node {
+    pub(crate) fn new(normal: Vec3, distance: f32, front: Child, back: Child) -> Self {
+        let below = Below { mixed: Solidity::SOLID, solid: Solidity::EMPTY };
+        Self { normal, distance, front, back, below }
+    }
+
+    /// Whether all space below is solid for this size, or all is empty; `None`
+    /// if it is mixed. A query for one size stops where the tree is divided only
+    /// for other sizes.
+    #[inline]
+    pub(crate) fn uniform(&self, size: SizeId) -> Option<bool> {
+        (!self.below.mixed.contains(size)).then(|| self.below.solid.contains(size))
+    }
+
+    /// The only expression by which points and traces are classified, so that
+    /// both always agree.
+    #[inline]
+    pub(crate) fn signed_distance(&self, point: Vec3) -> f32 {
+        self.normal.dot(point) - self.distance
+    }
+
+    /// A point's signed distance as far as it is known: zero if it may be due to
+    /// [`rounding`] alone.
+    #[inline]
+    pub(crate) fn rounded(&self, distance: f32, rounding: f32) -> f32 {
+        if distance.abs() > rounding { distance } else { self.rounded_near(distance, rounding) }
+    }
+
+    /// Of a plane across an axis only the distance is rounded.
+    #[cold]
+    fn rounded_near(&self, distance: f32, rounding: f32) -> f32 {
+        let axial = self.normal.abs().max_element() == 1.0;
+        if axial && distance.abs() > rounding * AXIAL { distance } else { 0.0 }
+    }
+}
+
+/// The share of [`rounding`] that applies to a plane across an axis: half a
+/// unit in its distance's last place, and as much again.
+const AXIAL: f32 = 0.25;
+
+/// A point is on a plane if it is no farther from it than this, in units: the greatest
+/// error of [`Node::signed_distance`], whose normal and distance are rounded too. A
+/// player who stands exactly on a plane of the source stands on it here, at any slope.
+#[inline]
+pub(crate) fn rounding(point: Vec3) -> f32 {
+    // Three products and three sums of up to √3 times the coordinate, each off
+    // by half a unit in the last place, and as much in normal and distance.
+    point.abs().max_element() * (4.0 * f32::EPSILON)
+}
+
+/// False for points beyond [`UNIVERSE`], and for what is not a number.
+#[inline]
+pub(crate) fn inside_universe(point: Vec3) -> bool {
+    point.abs().cmple(Vec3::splat(UNIVERSE)).all()
+}

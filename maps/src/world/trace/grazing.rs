@@ -1,0 +1,106 @@
+//! Lines that run along a surface, closer to it than the compiler's tolerance.
+//!
+//! Where faces nearly coincide, the tree's surface switches from one to the other in
+//! steps no higher than that tolerance. A line along the surface below the top of a step
+//! would hit the step's riser, a plane in which no brush has a face. So a trace that hits
+//! a plane without a face is repeated along a parallel line that is farther from the
+//! surface by a little more than the tolerance.
+
+use arrayvec::ArrayVec;
+use glam::Vec3;
+
+use super::contact_normal::{ENOUGH_SPOTS, SPOT_RADIUS, SPOTS};
+use super::{Hit, Trace};
+use crate::spaces::SizeId;
+use crate::world::onion::{Child, MAX_DEPTH, OnionTree, Target, rounding};
+
+/// A trace that ends farther than this from every plane of the tree, in units, did not
+/// run along any.
+pub(super) const END_DISTANCE: f32 = 0.008;
+
+/// A line runs along a surface if it is no farther from it than this, in units: twice
+/// the compiler's tolerance.
+const STEP: f32 = 0.002;
+
+/// Distance in front of the surface at which the line is traced again, in units. With
+/// [`STEP`] that is a third of what answers are judged by.
+const CLEARANCE: f32 = 0.001;
+
+/// A line runs along a plane if the sine of the angle between them is below this.
+const MAX_SINE: f32 = 0.25;
+
+/// Most planes that are tried.
+const MAX_PLANES: usize = 8;
+
+impl OnionTree {
+    /// The `hit` of a segment if it is on a face; otherwise the result of tracing a
+    /// parallel line, beside the surface that the segment runs along.
+    // Rare, so kept out of the hot path.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn grazing(&self, size: SizeId, start: Vec3, end: Vec3, hit: Hit) -> Trace {
+        if self.is_face(size, hit.point, hit.normal) {
+            return Trace::Hit(hit);
+        }
+        for offset in self.offsets(hit.point, (end - start).normalize_or_zero()) {
+            let (start, end) = (start + offset, end + offset);
+            if self.is_solid(size, start) {
+                continue;
+            }
+            match self.straight(size, start, end).0 {
+                Trace::Clear if !self.is_solid(size, end - offset) => return Trace::Clear,
+                // The segment ends below the top of the step.
+                Trace::Clear => return Trace::Hit(Hit { normal: offset.normalize(), ..hit }),
+                Trace::Hit(other) if self.is_face(size, other.point, other.normal) => {
+                    return Trace::Hit(other);
+                }
+                _ => (),
+            }
+        }
+        Trace::Hit(hit)
+    }
+
+    /// Whether there is more than a splinter of a face with this normal around a point:
+    /// solid behind it and free in front.
+    fn is_face(&self, size: SizeId, point: Vec3, normal: Vec3) -> bool {
+        let (across, along) = normal.any_orthonormal_pair();
+        let beside = normal * STEP.max(2.0 * rounding(point));
+        let is_face = |[x, y]: &&[f64; 2]| {
+            let spot = point + (across * *x as f32 + along * *y as f32) * SPOT_RADIUS as f32;
+            self.is_solid(size, spot - beside) && !self.is_solid(size, spot + beside)
+        };
+        SPOTS.iter().filter(is_face).count() >= ENOUGH_SPOTS
+    }
+
+    /// Offsets to either side of each plane at a point that the line runs along.
+    fn offsets(&self, point: Vec3, direction: Vec3) -> ArrayVec<Vec3, { 2 * MAX_PLANES }> {
+        let near = STEP + rounding(point);
+        let mut offsets = ArrayVec::new();
+        let mut waiting: ArrayVec<Child, MAX_DEPTH> = ArrayVec::new();
+        let mut child = self.root();
+        loop {
+            let Target::Node(index) = child.target() else {
+                match waiting.pop() {
+                    Some(next) if !offsets.is_full() => child = next,
+                    _ => return offsets,
+                }
+                continue;
+            };
+            let node = &self.nodes()[index as usize];
+            let distance = node.signed_distance(point);
+            child = if distance > near {
+                node.front
+            } else if distance < -near {
+                node.back
+            } else {
+                if node.normal.dot(direction).abs() < MAX_SINE && !offsets.is_full() {
+                    // Two at a time, so there is room for the second.
+                    offsets.push(node.normal * (CLEARANCE - distance));
+                    offsets.push(node.normal * (-CLEARANCE - distance));
+                }
+                waiting.push(node.back);
+                node.front
+            };
+        }
+    }
+}
