@@ -11,7 +11,7 @@ mod wander;
 
 use clap::ValueEnum;
 use glam::DVec3;
-use maps::World;
+use obsp::World;
 use obsp_sim::{Command, EntityState, PlayerMotion};
 
 pub use drive::Drive;

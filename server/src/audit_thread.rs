@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use maps::model::shipped;
+use obsp::model::shipped;
 use obsp_sim::audit::Audit;
 use tokio::runtime::Builder;
 use tracing::error;

@@ -58,10 +58,10 @@ pub enum StartError {
     Otlp(#[from] crate::spans::OtlpError),
     /// The file is no compiled map.
     #[error(transparent)]
-    LoadMap(#[from] maps::LoadError),
+    LoadMap(#[from] obsp::LoadError),
     /// The file is no map that can be compiled.
     #[error(transparent)]
-    CompileMap(#[from] maps::CompileError),
+    CompileMap(#[from] obsp::CompileError),
     /// The map or the options cannot carry a match.
     #[error("map {map}: {source}")]
     Setup {

@@ -35,7 +35,7 @@ pub(crate) struct Level {
     /// The compiled map, for clients that lack it.
     pub(crate) map: Bytes,
     /// The map itself.
-    pub(crate) world_map: Arc<maps::World>,
+    pub(crate) world_map: Arc<obsp::World>,
     /// The map and the models, for whoever draws them: `/scene`.
     pub(crate) scene: Bytes,
     /// What a page can lay over the match.
@@ -117,7 +117,7 @@ impl LevelMaker {
     /// Sets a world up in `map`.
     pub(crate) fn set_up(
         &self,
-        map: Arc<maps::World>,
+        map: Arc<obsp::World>,
         number: u64,
         load_time: Duration,
     ) -> Result<Prepared, StartError> {
@@ -139,7 +139,7 @@ impl LevelMaker {
         if wanted + usize::from(players) > MAX_ENTITIES {
             return Err(StartError::TooManyEntities { props: wanted, players });
         }
-        let models = maps::model::shipped();
+        let models = obsp::model::shipped();
         let mut world =
             World::new(Arc::clone(&map), models.clone().into(), config).map_err(setup)?;
         world.set_threads(self.sim_threads);

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use maps::model::{Model, shipped};
+use obsp::model::{Model, shipped};
 
 /// `server models`: where to write the models.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

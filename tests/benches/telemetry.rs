@@ -46,9 +46,9 @@ const TIDY_EVERY: u32 = TICK_RATE * 10;
 const BAR: f64 = 0.02;
 
 fn main() -> ExitCode {
-    let map = maps::World::load(&own_map("arena.obsp")).expect("the arena loads");
+    let map = obsp::World::load(&own_map("arena.obsp")).expect("the arena loads");
     let config = Config { tick_rate: TICK_RATE, seed: 1, objects: 500, max_players: PLAYERS };
-    let models = maps::model::shipped().into();
+    let models = obsp::model::shipped().into();
     let mut world = World::new(Arc::new(map), models, config).expect("the match sets up");
     let mut players: Vec<Wanderer> = (0..u64::from(PLAYERS))
         .map(|seed| Wanderer::new(world.join().expect("there is room"), Random::new(seed)))

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub use ::oracle::Random;
 pub use crowd::{Wanderer, crowd_shapes, placed};
 pub use drawing::Drawing;
-pub use maps::verify::OneSize;
+pub use obsp::verify::OneSize;
 pub use pem::{base64, pem};
 pub use program::program;
 pub use server_process::ServerProcess;
@@ -71,10 +71,10 @@ pub fn setting(name: &str, default: usize) -> usize {
 ///
 /// # Panics
 /// If it does not compile.
-pub fn compile(path: &Path) -> maps::World {
-    let options = maps::Options::default();
-    let compiled = maps::Source::read(path).and_then(|source| {
-        maps::compile(&source, &maps::Spaces::default(), &options, &mut |_, _, _| {})
+pub fn compile(path: &Path) -> obsp::World {
+    let options = obsp::Options::default();
+    let compiled = obsp::Source::read(path).and_then(|source| {
+        obsp::compile(&source, &obsp::Spaces::default(), &options, &mut |_, _, _| {})
     });
     compiled.unwrap_or_else(|error| panic!("{error}")).world
 }

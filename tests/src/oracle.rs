@@ -4,7 +4,7 @@
 //! parts of a segment the expanded brushes hold, and [`verify`] judges a
 //! compiled world by them (all three are the crate `oracle`, which `mapc
 //! verify` uses too); [`bodies`] says whether two polyhedra reach into each
-//! other. Nothing here shares code with `maps` or `obsp-sim`: a mistake there must
+//! other. Nothing here shares code with `obsp` or `obsp-sim`: a mistake there must
 //! not be able to agree with itself here.
 
 pub mod bodies;

@@ -131,7 +131,7 @@ async fn eight_bots_play_and_see_what_the_server_means_and_it_replays() {
 
     // The recording of the match leads to the same digests, tick by tick.
     let mut reader = server::recording::Reader::open(&recording).unwrap();
-    let map = maps::World::load(&harness::own_map("arena.obsp")).unwrap();
+    let map = obsp::World::load(&harness::own_map("arena.obsp")).unwrap();
     let replayed = server::replay::verify(&mut reader, map.into()).unwrap();
     std::fs::remove_file(recording).unwrap();
     assert_eq!(replayed.difference, None, "{replayed}");

@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use glam::{Quat, Vec3};
-use maps::body::{Cuboid, Cylinder, Sphere, Support};
-use maps::{BevelAngle, Hit, Options, Source, Spaces, Trace, World};
+use obsp::body::{Cuboid, Cylinder, Sphere, Support};
+use obsp::{BevelAngle, Hit, Options, Source, Spaces, Trace, World};
 use oracle::Random;
 use oracle::brushes::Brushes;
 use oracle::map_text::{self, Entity};
@@ -46,7 +46,7 @@ impl Judge {
         // One small size: this is not about the onion.
         let spaces = Spaces::parse("[[size]]\nname = \"point\"\nhalf_extents = [0, 0, 0]\n");
         let spaces = spaces.unwrap_or_else(|error| panic!("{error}"));
-        let compiled = maps::compile(&source, &spaces, &options, &mut |_, _, _| {});
+        let compiled = obsp::compile(&source, &spaces, &options, &mut |_, _, _| {});
         let world = compiled.unwrap_or_else(|error| panic!("{error}")).world;
         let solids = Solids::new(&entities);
         Self { name: format!("{} at {angle}°", world.name()), world, solids, entities }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
-use maps::model::shipped;
+use obsp::model::shipped;
 use obsp_sim::{Config, World};
 use tests::harness::{Random, ShippedMap, Wanderer, crowd_shapes, placed};
 use tests::oracle::bodies::{Audit, Placed};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use glam::DVec3;
-use maps::model::shipped;
+use obsp::model::shipped;
 use obsp_sim::{Buttons, Command, Config, EntityId, EntityState, Kind, Posture, World};
 use tests::harness::Drawing;
 

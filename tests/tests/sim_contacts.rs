@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use glam::{DVec3, IVec3};
-use maps::model::shipped;
+use obsp::model::shipped;
 use obsp_sim::query::{At, ContactSearch, Contacts, Manifold, Thing, Touched, Touching};
 use obsp_sim::{ModelId, Stage, Stages};
 use tests::harness::near::{Figure, direction, touching_distance, turn};

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use maps::model::shipped;
+use obsp::model::shipped;
 use obsp_sim::{Buttons, Config, Kind, World};
 use tests::harness::{Random, Wanderer, compile, crowd_shapes, foreign_map, own_map, placed};
 use tests::oracle::bodies::{Audit, Overlap, Placed};

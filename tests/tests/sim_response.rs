@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use maps::model::{EVERYDAY, shipped};
+use obsp::model::{EVERYDAY, shipped};
 use obsp_sim::{Config, EntityState, Kind, World};
 use tests::harness::{Drawing, Random, crowd_shapes, placed};
 use tests::oracle::bodies::{Audit, Placed};

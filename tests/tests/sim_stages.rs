@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use maps::model::shipped;
+use obsp::model::shipped;
 use obsp_sim::{Buttons, Clock, Command, Config, Counters, EntityId, Stage, Stages, World};
 use tests::harness::{Random, compile, own_map};
 
@@ -13,7 +13,7 @@ const PLAYERS: u16 = 12;
 const SEED: u64 = 11;
 
 /// Digests of a short match of players who run into things.
-fn play(map: &Arc<maps::World>, set_up: impl Fn(&mut World)) -> (Vec<u64>, Counters) {
+fn play(map: &Arc<obsp::World>, set_up: impl Fn(&mut World)) -> (Vec<u64>, Counters) {
     let config = Config { tick_rate: 60, seed: SEED, objects: 150, max_players: PLAYERS };
     let mut world = World::new(Arc::clone(map), shipped().into(), config).expect("a match");
     let before = *world.counters();

@@ -16,8 +16,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use maps::verify::sums;
-use maps::{Curves, Expansion, Options, Sealing, Source, Spaces};
+use obsp::verify::sums;
+use obsp::{Curves, Expansion, Options, Sealing, Source, Spaces};
 use oracle::brushes::Solids;
 use oracle::generate::{Faces, Turn, World, rotated};
 use oracle::map_text;
@@ -39,7 +39,7 @@ fn faults(name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
     let source = Source::from_text(name, text);
     let options = Options { curves: Curves::Solid, ..Options::default() };
     let spaces = Spaces::default();
-    let compiled = match maps::compile(&source, &spaces, &options, &mut |_, _, _| {}) {
+    let compiled = match obsp::compile(&source, &spaces, &options, &mut |_, _, _| {}) {
         Ok(compiled) => compiled,
         Err(error) => return vec![error.to_string()],
     };

@@ -2,8 +2,8 @@
 //! changes nothing, may be asked from any thread, and allocates nothing.
 
 use glam::Vec3;
-use maps::body::{Cylinder, Sphere};
-use maps::{Trace, World};
+use obsp::body::{Cylinder, Sphere};
+use obsp::{Trace, World};
 use tests::harness::{Random, compile, own_map};
 
 /// Asks everything there is to ask about a place and a way.
@@ -14,7 +14,7 @@ fn ask(world: &World, start: Vec3, end: Vec3) -> (u32, Vec<Trace>) {
         for size in world.sizes() {
             let id = world.size(&size.name).expect("it is in the list");
             solid += u32::from(world.is_solid(id, start));
-            solid += u32::from(world.clearance(id, start, 8.0) == maps::Clearance::Inside);
+            solid += u32::from(world.clearance(id, start, 8.0) == obsp::Clearance::Inside);
             hits.push(world.find_first_transition(id, start, end));
         }
         solid +=

@@ -202,9 +202,9 @@ mod tests {
 
     /// Units that a driver travels in 90 s, pads that it drops, and ticks that it spends
     /// in one.
-    fn drive(map: &Arc<maps::World>, nav: &NavGraph, seed: u64) -> (f64, usize, u32) {
+    fn drive(map: &Arc<obsp::World>, nav: &NavGraph, seed: u64) -> (f64, usize, u32) {
         let config = Config { tick_rate: 60, seed, objects: 0, max_players: 2 };
-        let models = maps::model::shipped();
+        let models = obsp::model::shipped();
         let mut world = World::new(Arc::clone(map), models.into(), config).unwrap();
         let id = world.join_as(PlayerKind::Hovertank).unwrap();
         let mut driver = Drive::new(seed + 2);

@@ -1,7 +1,7 @@
 //! Fighting other players on foot.
 
 use glam::DVec3;
-use maps::{Trace, World};
+use obsp::{Trace, World};
 use obsp_sim::{Buttons, Command, EntityState, Posture, Random};
 
 use super::path_follower::PathFollower;

@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
-use maps::{SizeId, Trace, World};
+use obsp::{SizeId, Trace, World};
 use obsp_sim::{Command, PlayerMotion, Posture, Predictor, Random, Walker};
 
 /// Units between two neighbouring nodes.
@@ -293,8 +293,8 @@ mod tests {
         let half = |name| map.sizes()[map.size(name).unwrap().index()].half_extents;
         let (standing, crouching) = (half("standing"), half("crouching"));
         let centre = position + Vec3::Z * (standing.z - crouching.z);
-        let body = maps::geometry::Aabb::from_centre(centre.as_dvec3(), standing.as_dvec3());
-        let carries = |entity: &&maps::MapEntity| {
+        let body = obsp::geometry::Aabb::from_centre(centre.as_dvec3(), standing.as_dvec3());
+        let carries = |entity: &&obsp::MapEntity| {
             matches!(entity.classname(), "trigger_push" | "trigger_teleport")
                 && entity.solids().iter().any(|solid| solid.bounds().overlaps(&body))
         };

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use maps::World;
+use obsp::World;
 use obsp_proto::control::{MapHash, MapName};
 use obsp_proto::map_transfer::TransferError;
 use obsp_sim::{Predictor, SetupError};
@@ -60,7 +60,7 @@ impl LoadedMap {
     /// The map lacks a size that players need.
     pub fn new(world: World) -> Result<Self, SetupError> {
         let world = Arc::new(world);
-        let predictor = Predictor::new(Arc::clone(&world), &maps::model::shipped())?;
+        let predictor = Predictor::new(Arc::clone(&world), &obsp::model::shipped())?;
         Ok(Self { world, predictor })
     }
 }

@@ -1,8 +1,8 @@
 //! How bots spend their time: distance travelled, time stuck, jump pads, vehicles.
 
 use glam::DVec3;
-use maps::World;
-use maps::geometry::Aabb;
+use obsp::World;
+use obsp::geometry::Aabb;
 use obsp_sim::{Command, PlayerMotion, Posture};
 use serde::Serialize;
 

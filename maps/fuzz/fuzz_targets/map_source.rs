@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use maps::{Options, Source, Spaces, World, compile};
+use obsp::{Options, Source, Spaces, World, compile};
 
 fuzz_target!(|text: &[u8]| {
     let source = Source::from_text("fuzzed", text);

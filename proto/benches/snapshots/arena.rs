@@ -24,9 +24,9 @@ const SETTLING: usize = 1200;
 /// and shoot all the time.
 pub(crate) fn play(fights: bool, ticks: usize) -> Vec<Moment> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
-    let map = Arc::new(maps::World::load(Path::new(path)).unwrap());
+    let map = Arc::new(obsp::World::load(Path::new(path)).unwrap());
     let config = Config { tick_rate: 60, seed: 1, objects: 500, max_players: 32 };
-    let mut world = World::new(map, maps::model::shipped().into(), config).unwrap();
+    let mut world = World::new(map, obsp::model::shipped().into(), config).unwrap();
     let players: Vec<EntityId> = (0..32).map(|_| world.join().unwrap()).collect();
     let mut random = Random::new(1);
     let mut turns = vec![0; players.len()];

@@ -7,8 +7,8 @@ pub(crate) mod triggers;
 use std::sync::{Arc, OnceLock};
 
 use glam::DVec3;
-use maps::SizeId;
-use maps::model::Model;
+use obsp::SizeId;
+use obsp::model::Model;
 
 use crate::arena::spawn::{Places, SpawnPoint};
 use crate::arena::triggers::Triggers;
@@ -23,7 +23,7 @@ const FALLEN: f64 = 1024.0;
 /// Everything about a match that never changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Arena {
-    pub(crate) map: Arc<maps::World>,
+    pub(crate) map: Arc<obsp::World>,
     pub(crate) shapes: Shapes,
     pub(crate) triggers: Triggers,
     /// Names of the models, by [`ModelId`].
@@ -46,7 +46,7 @@ impl Arena {
     /// # Errors
     /// [`SetupError`] if the map lacks a size that players need, or there are
     /// too many models.
-    pub(crate) fn new(map: Arc<maps::World>, models: &[Model]) -> Result<Self, SetupError> {
+    pub(crate) fn new(map: Arc<obsp::World>, models: &[Model]) -> Result<Self, SetupError> {
         let shapes = Shapes::new(&map, models)?;
         let (_, standing) = shapes.boxes.of(Posture::Standing);
         let mut warnings = Vec::new();

@@ -5,8 +5,8 @@ mod heat;
 mod passage;
 
 use glam::{DQuat, DVec3};
-use maps::geometry::Aabb;
-use maps::model::Model;
+use obsp::geometry::Aabb;
+use obsp::model::Model;
 
 use crate::collision::cascade::{Body, Candidates, are_apart, least_gap};
 use crate::collision::grid::Grid;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use maps::{Options, Source, Spaces};
+use obsp::{Options, Source, Spaces};
 
 /// A point of a map.
 pub(crate) type Point = [i32; 3];
@@ -46,7 +46,7 @@ pub(crate) fn funnel([x, y, z]: Point, least: i32, greatest: i32, height: i32) -
 }
 
 /// The map of these brushes, with a spawn point at `spawn` and more `entities`.
-pub(crate) fn compiled(brushes: &str, spawn: Point, entities: &str) -> Arc<maps::World> {
+pub(crate) fn compiled(brushes: &str, spawn: Point, entities: &str) -> Arc<obsp::World> {
     let [x, y, z] = spawn;
     let text = format!(
         "{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n\
@@ -54,6 +54,6 @@ pub(crate) fn compiled(brushes: &str, spawn: Point, entities: &str) -> Arc<maps:
     );
     let options = Options { strict: true, ..Options::default() };
     let source = Source::from_text("test map", text);
-    let compiled = maps::compile(&source, &Spaces::default(), &options, &mut |_, _, _| {});
+    let compiled = obsp::compile(&source, &Spaces::default(), &options, &mut |_, _, _| {});
     Arc::new(compiled.expect("the test map compiles").world)
 }

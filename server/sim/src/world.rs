@@ -8,7 +8,7 @@ mod settings;
 use std::sync::Arc;
 
 use glam::DVec3;
-use maps::model::Model;
+use obsp::model::Model;
 use thiserror::Error;
 
 use crate::arena::Arena;
@@ -102,7 +102,7 @@ impl World {
     /// # Errors
     /// [`SetupError`] if the map or the configuration cannot carry a match.
     pub fn new(
-        map: Arc<maps::World>,
+        map: Arc<obsp::World>,
         models: Arc<[Model]>,
         config: Config,
     ) -> Result<Self, SetupError> {
@@ -117,7 +117,7 @@ impl World {
     /// # Errors
     /// [`SetupError`] if the map or the configuration cannot carry a match.
     pub fn unsettled(
-        map: Arc<maps::World>,
+        map: Arc<obsp::World>,
         models: Arc<[Model]>,
         config: Config,
     ) -> Result<Self, SetupError> {
@@ -308,7 +308,7 @@ impl World {
     }
 
     /// The map that the match is played on.
-    pub fn map(&self) -> &Arc<maps::World> {
+    pub fn map(&self) -> &Arc<obsp::World> {
         &self.arena.map
     }
 

@@ -1,8 +1,8 @@
 use bytes::Bytes;
 use glam::DVec3;
-use maps::World;
-use maps::geometry::{Aabb, Polygon};
-use maps::model::Model;
+use obsp::World;
+use obsp::geometry::{Aabb, Polygon};
+use obsp::model::Model;
 use obsp_proto::control::MapHash;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use maps::{Source, Spaces, Stage, World};
+use obsp::{Source, Spaces, Stage, World};
 use tracing::{info, warn};
 
 use crate::error::StartError;
@@ -23,10 +23,10 @@ fn compile(path: &Path) -> Result<World, StartError> {
     info!("compiling {}", path.display());
     let source = Source::read(path)?;
     let bar = progress_bar();
-    let compiled = maps::compile(
+    let compiled = obsp::compile(
         &source,
         &Spaces::default(),
-        &maps::Options::default(),
+        &obsp::Options::default(),
         &mut |stage, done, total| {
             bar.set_message(match stage {
                 Stage::Surfaces => "surfaces",

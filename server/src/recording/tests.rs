@@ -25,7 +25,7 @@ fn header() -> Header {
     let path = crate::map_file::find("arena.obsp", &crate::map_file::folders()).unwrap();
     let map = crate::map_file::load(&path).unwrap();
     let config = Config { tick_rate: 60, seed: 7, objects: 3, max_players: 2 };
-    let world = obsp_sim::World::new(map.into(), maps::model::shipped().into(), config).unwrap();
+    let world = obsp_sim::World::new(map.into(), obsp::model::shipped().into(), config).unwrap();
     let header = Header::new(&world, config);
     assert_eq!(header.config(), config);
     header
@@ -190,7 +190,7 @@ fn world() -> (obsp_sim::World, Config) {
     let path = crate::map_file::find("arena.obsp", &crate::map_file::folders()).unwrap();
     let map = crate::map_file::load(&path).unwrap();
     let config = Config { tick_rate: 60, seed: 7, objects: 0, max_players: 2 };
-    (obsp_sim::World::new(map.into(), maps::model::shipped().into(), config).unwrap(), config)
+    (obsp_sim::World::new(map.into(), obsp::model::shipped().into(), config).unwrap(), config)
 }
 
 #[test]

@@ -70,9 +70,9 @@ impl fmt::Display for Difference {
 ///
 /// # Errors
 /// The match cannot be set up.
-pub fn verify(reader: &mut Reader, map: Arc<maps::World>) -> Result<Outcome, ReplayError> {
+pub fn verify(reader: &mut Reader, map: Arc<obsp::World>) -> Result<Outcome, ReplayError> {
     let header = reader.header().clone();
-    let mut world = World::new(map, maps::model::shipped().into(), header.config())?;
+    let mut world = World::new(map, obsp::model::shipped().into(), header.config())?;
     let mut commands: Vec<(EntityId, Command)> = Vec::new();
     let digest = world.digest();
     let mut outcome = Outcome { ticks: 0, verified: 0, digest, difference: None, incomplete: None };

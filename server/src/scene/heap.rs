@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use glam::DVec3;
-use maps::model::shipped;
+use obsp::model::shipped;
 use obsp_sim::audit::{Audit, Passages};
 use obsp_sim::{Config, EntityState, Kind, World};
 use serde::Serialize;

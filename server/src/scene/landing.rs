@@ -1,7 +1,7 @@
 use std::fmt;
 
 use glam::{DVec2, DVec3};
-use maps::model::{Model, shipped};
+use obsp::model::{Model, shipped};
 use obsp_sim::audit::Audit;
 use obsp_sim::{Clock, Command, Config, EntityId, EntityState, Event, PlayerKind, Stages, World};
 use serde::Serialize;
@@ -109,7 +109,7 @@ pub enum SceneError {
     Setup(#[from] obsp_sim::SetupError),
     /// The map drawn for the scene does not compile.
     #[error("the scene's own map does not compile: {0}")]
-    Pen(#[from] maps::CompileError),
+    Pen(#[from] obsp::CompileError),
     /// A tank was not let in.
     #[error(transparent)]
     Join(#[from] obsp_sim::JoinError),

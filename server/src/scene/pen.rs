@@ -1,7 +1,7 @@
 use std::fmt::Write;
 
 use clap::ValueEnum;
-use maps::{CompileError, Options, Source, Spaces};
+use obsp::{CompileError, Options, Source, Spaces};
 use obsp_sim::Random;
 use serde::Serialize;
 
@@ -48,7 +48,7 @@ const WALL: i32 = 32;
 ///
 /// # Errors
 /// [`CompileError`] if the map does not compile, which would be a defect.
-pub fn pen(objects: u32, models: HeapModels, seed: u64) -> Result<maps::World, CompileError> {
+pub fn pen(objects: u32, models: HeapModels, seed: u64) -> Result<obsp::World, CompileError> {
     let side = (f64::from(objects).sqrt() * ROOM) as i32;
     let half = side.max(2 * SPACING) / 2;
     let columns = (2 * half / SPACING - 1).max(1);
@@ -89,7 +89,7 @@ pub fn pen(objects: u32, models: HeapModels, seed: u64) -> Result<maps::World, C
     let text = format!("{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n{entities}");
     let source = Source::from_text("pen", text);
     let compiled =
-        maps::compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| {})?;
+        obsp::compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| {})?;
     Ok(compiled.world)
 }
 

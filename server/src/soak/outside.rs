@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use glam::DVec3;
-use maps::geometry::Aabb;
+use obsp::geometry::Aabb;
 use obsp_sim::{EntityId, State};
 
 /// Finds bodies that leave the box around everything solid, which nothing can

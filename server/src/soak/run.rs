@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use maps::model::shipped;
+use obsp::model::shipped;
 use obsp_sim::audit::{Audit, Interpenetration, Passages, Tunnelled};
 use obsp_sim::{Clock, Command, Config, EntityId, EntityState, Kind, PlayerKind, State, World};
 use thiserror::Error;

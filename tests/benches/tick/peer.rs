@@ -2,8 +2,8 @@
 //! fixed hulls, players as kinematic boxes under its character controller.
 
 use glam::{DQuat, DVec3};
-use maps::geometry::ConvexSolid;
-use maps::model::shipped;
+use obsp::geometry::ConvexSolid;
+use obsp::model::shipped;
 use obsp_sim::{Buttons, Command, EntityState, Kind, State};
 use rapier3d::control::{CharacterAutostep, CharacterLength, KinematicCharacterController};
 use rapier3d::prelude::*;

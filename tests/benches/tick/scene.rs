@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use maps::model::shipped;
+use obsp::model::shipped;
 use obsp_sim::audit::Audit;
 use obsp_sim::{Config, EntityId, World};
 use server::scene::{HeapModels, pen};
@@ -9,7 +9,7 @@ use tests::harness::{Drawing, Random, Wanderer, own_map};
 /// What both engines play: a map, props scattered over it, and players.
 pub(crate) struct Scene {
     name: String,
-    map: Arc<maps::World>,
+    map: Arc<obsp::World>,
     pub(crate) config: Config,
     /// Whether the props come to rest before it begins.
     settled: bool,
@@ -24,7 +24,7 @@ const SPACING: i32 = 320;
 impl Scene {
     /// The bar's scene: the arena with 32 players and 500 props.
     pub(crate) fn arena() -> Self {
-        let map = maps::World::load(&own_map("arena.obsp")).expect("the arena is compiled");
+        let map = obsp::World::load(&own_map("arena.obsp")).expect("the arena is compiled");
         Self::new("arena", map, 500)
     }
 
@@ -55,7 +55,7 @@ impl Scene {
         Self { name: format!("{objects} {models:?}"), map, config, settled: false }
     }
 
-    fn new(name: &str, map: maps::World, objects: u32) -> Self {
+    fn new(name: &str, map: obsp::World, objects: u32) -> Self {
         let config = Config { tick_rate: 60, seed: 1, objects, max_players: 32 };
         Self { name: format!("{name}, {objects} objects"), map: map.into(), config, settled: true }
     }
@@ -64,7 +64,7 @@ impl Scene {
         &self.name
     }
 
-    pub(crate) fn map(&self) -> &maps::World {
+    pub(crate) fn map(&self) -> &obsp::World {
         &self.map
     }
 

@@ -1,9 +1,9 @@
 use std::path::Path;
 
 use glam::DVec3;
-use maps::body::{Cuboid, Cylinder, LEAST_EXTENT, Sphere};
-use maps::geometry::ConvexSolid;
-use maps::{Options, Source, Spaces, Trace, World, compile};
+use obsp::body::{Cuboid, Cylinder, LEAST_EXTENT, Sphere};
+use obsp::geometry::ConvexSolid;
+use obsp::{Options, Source, Spaces, Trace, World, compile};
 
 use crate::melax::shifted;
 use crate::peers::Peers;
@@ -70,7 +70,7 @@ impl Subject {
         };
         let spaces = Spaces::default();
         let world = compiled(&spaces);
-        let alone = |size: &maps::Size| {
+        let alone = |size: &obsp::Size| {
             compiled(&Spaces::new(vec![size.clone()]).expect("one good size is a good list"))
         };
         let separate = spaces.sizes().iter().map(alone).collect();

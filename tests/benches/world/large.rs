@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use maps::{Options, Source, Spaces, World};
+use obsp::{Options, Source, Spaces, World};
 use oracle::Random;
 use oracle::generate::wide;
 
@@ -19,7 +19,7 @@ pub(crate) fn print() {
         let source = Source::from_text("wide", wide(brushes, &mut Random::new(1)));
         let (begun, spent) = (Instant::now(), processor_seconds());
         let options = Options::default();
-        let compiled = maps::compile(&source, &Spaces::default(), &options, &mut |_, _, _| {});
+        let compiled = obsp::compile(&source, &Spaces::default(), &options, &mut |_, _, _| {});
         let world = match compiled {
             Ok(compiled) => compiled.world,
             Err(error) => {

@@ -11,9 +11,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use glam::Vec3;
-use maps::body::{Cylinder, LEAST_EXTENT, Sphere, Support};
-use maps::shift::NodeCount;
-use maps::{BevelAngle, Options, Source, Spaces, Trace, World, compile};
+use obsp::body::{Cylinder, LEAST_EXTENT, Sphere, Support};
+use obsp::shift::NodeCount;
+use obsp::{BevelAngle, Options, Source, Spaces, Trace, World, compile};
 use tests::harness::Random;
 
 use crate::contestants::{Contestant, onion};

@@ -1,5 +1,5 @@
 use glam::Vec3;
-use maps::geometry::ConvexSolid;
+use obsp::geometry::ConvexSolid;
 use parry3d::math::{Pose, Vector};
 use parry3d::query::{Ray, RayCast, ShapeCastOptions, cast_shapes};
 use parry3d::shape::{Compound, Cuboid, Shape, SharedShape, TriMesh};
@@ -75,7 +75,7 @@ fn vertices(solid: &ConvexSolid) -> Vec<Vector> {
 /// The faces as fans of triangles; `base` is the index of the first vertex.
 fn triangles(solid: &ConvexSolid, base: u32) -> Vec<[u32; 3]> {
     let index = |i: u16| base + u32::from(i);
-    let fan = |face: &maps::geometry::Face| {
+    let fan = |face: &obsp::geometry::Face| {
         let first = face.vertices[0];
         let rest = face.vertices[1..].windows(2);
         rest.map(|pair| [index(first), index(pair[0]), index(pair[1])]).collect::<Vec<_>>()

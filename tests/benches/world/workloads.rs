@@ -1,5 +1,5 @@
 use glam::Vec3;
-use maps::{Trace, World};
+use obsp::{Trace, World};
 use tests::harness::Random;
 
 use crate::contestants::Subject;

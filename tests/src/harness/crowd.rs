@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use maps::model::Model;
+use obsp::model::Model;
 use obsp_sim::{Buttons, Command, EntityId, EntityState, Kind, Posture};
 
 use super::{Random, own_map};

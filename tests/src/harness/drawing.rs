@@ -110,12 +110,12 @@ impl Drawing {
     ///
     /// # Panics
     /// If it does not compile.
-    pub fn compile(&self) -> maps::World {
-        let source = maps::Source::from_text("drawing", self.text());
-        let compiled = maps::compile(
+    pub fn compile(&self) -> obsp::World {
+        let source = obsp::Source::from_text("drawing", self.text());
+        let compiled = obsp::compile(
             &source,
-            &maps::Spaces::default(),
-            &maps::Options { strict: true, ..maps::Options::default() },
+            &obsp::Spaces::default(),
+            &obsp::Options { strict: true, ..obsp::Options::default() },
             &mut |_, _, _| {},
         );
         compiled.unwrap_or_else(|error| panic!("{error}")).world

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use maps::model::{Model, shipped};
+use obsp::model::{Model, shipped};
 use obsp_sim::query::{At, Solid};
 
 use super::{Random, own_map};

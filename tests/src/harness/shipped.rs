@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 
 use glam::{DQuat, DVec3, IVec3};
-use maps::World;
-use maps::model::shipped;
+use obsp::World;
+use obsp::model::shipped;
 
 use super::crowd::{FIRST_MODEL_SHAPE, STANDING_SHAPE, crowd_shapes};
 use super::{compile, own_map};
@@ -70,7 +70,7 @@ impl ShippedMap {
             committed == now,
             "maps/{name}.obsp ({} bytes) is not what maps/{name}.map compiles to ({} bytes). If \
              the map, maps/spaces.toml or the compiler was changed on purpose, renew it with: \
-             cargo run --release -p maps --bin mapc -- compile maps/{name}.map",
+             cargo run --release -p obsp --bin mapc -- compile maps/{name}.map",
             committed.len(),
             now.len(),
             name = self.name,

@@ -6,7 +6,7 @@ mod fgd;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use maps::model::shipped;
+use obsp::model::shipped;
 use serde_json::Value;
 use tests::harness::{ShippedMap, own_map};
 use tests::oracle::map_text::Entity;

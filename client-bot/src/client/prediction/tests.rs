@@ -8,7 +8,7 @@ const SECONDS: f64 = 1.0 / 60.0;
 
 fn arena() -> Arc<LoadedMap> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
-    let world = maps::World::load(std::path::Path::new(path)).unwrap();
+    let world = obsp::World::load(std::path::Path::new(path)).unwrap();
     Arc::new(LoadedMap::new(world).unwrap())
 }
 

@@ -14,7 +14,7 @@ pub(crate) enum CurvesArgument {
     Solid,
 }
 
-impl From<CurvesArgument> for maps::Curves {
+impl From<CurvesArgument> for obsp::Curves {
     fn from(argument: CurvesArgument) -> Self {
         match argument {
             CurvesArgument::LeftOut => Self::LeftOut,

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use glam::DVec3;
 use indicatif::{ProgressBar, ProgressStyle};
-use maps::{
+use obsp::{
     BevelAngle, BrushWarning, Compiled, MapEntity, Options, Report, Sealing, Source, Spaces, Stage,
     World, compile,
 };
@@ -217,7 +217,7 @@ fn warn_of_brushes_and_leaks(
         match sealing {
             Sealing::Sealed => (),
             Sealing::Leaks(leak) => {
-                let maps::Leak { classname, line, origin, path } = leak;
+                let obsp::Leak { classname, line, origin, path } = leak;
                 let out = path.last().unwrap_or(origin);
                 let written = pointfile.map(|file| format!("its path is in {}; ", file.display()));
                 let written = written.unwrap_or_default();

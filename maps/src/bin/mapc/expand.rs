@@ -2,7 +2,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use maps::{Expansion, Options, Source, Spaces};
+use obsp::{Expansion, Options, Source, Spaces};
 
 use crate::arguments::{CurvesArgument, keep_apart};
 use crate::queries::unknown_space;

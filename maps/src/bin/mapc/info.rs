@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use glam::Vec3;
-use maps::World;
+use obsp::World;
 use serde::Serialize;
 
 /// Prints the sizes and counts of an .obsp
@@ -47,7 +47,7 @@ struct Size {
 
 impl Summary {
     pub(crate) fn of(world: &World, bytes: u64) -> Self {
-        let size = |s: &maps::Size| Size {
+        let size = |s: &obsp::Size| Size {
             name: s.name.clone(),
             half_extents: s.half_extents,
             sealed: world.size(&s.name).is_some_and(|id| world.is_sealed_for(id)),

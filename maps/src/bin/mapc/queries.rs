@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use glam::Vec3;
-use maps::body::{Cuboid, Cylinder, Sphere};
-use maps::{Size, SizeId, Trace, World};
+use obsp::body::{Cuboid, Cylinder, Sphere};
+use obsp::{Size, SizeId, Trace, World};
 use serde::Serialize;
 
 use crate::arguments::Usage;

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use maps::World;
+use obsp::World;
 
 use crate::arguments::keep_apart;
 use crate::queries::find;

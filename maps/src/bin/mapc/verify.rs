@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use maps::verify::{OneSize, sums};
-use maps::{Curves, Expansion, Options, Size, Source, World};
+use obsp::verify::{OneSize, sums};
+use obsp::{Curves, Expansion, Options, Size, Source, World};
 use oracle::Random;
 use oracle::brushes::Solids;
 use oracle::map_text;

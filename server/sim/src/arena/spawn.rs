@@ -9,8 +9,8 @@
 mod places;
 
 use glam::{DQuat, DVec3, Vec3};
-use maps::geometry::Aabb;
-use maps::{Clearance, MapEntity, SizeId, Trace};
+use obsp::geometry::Aabb;
+use obsp::{Clearance, MapEntity, SizeId, Trace};
 
 use crate::bodies::guard::{Placement, Space};
 use crate::collision::distances::LEAST_CLEARANCE;
@@ -80,7 +80,7 @@ pub(crate) struct SpawnCandidates<'a> {
 /// drawn into it. A point that no lift frees is left out. Problems are added to
 /// `warnings`.
 pub(crate) fn spawn_points(
-    map: &maps::World,
+    map: &obsp::World,
     standing: SizeId,
     warnings: &mut Vec<SetupWarning>,
 ) -> Vec<SpawnPoint> {
@@ -234,7 +234,7 @@ pub(crate) fn nearest_free(
 /// The point from which places around `position` are searched: `position` itself or,
 /// if it is inside of something, the nearest point that is not. A line of sight from
 /// inside a wall would see nothing.
-fn eye(map: &maps::World, sight: SizeId, position: DVec3) -> Vec3 {
+fn eye(map: &obsp::World, sight: SizeId, position: DVec3) -> Vec3 {
     let around = EYES.iter().flat_map(|&ring| directions().map(move |way| position + way * ring));
     let mut places = std::iter::once(position).chain(around).map(|place| place.as_vec3());
     places.find(|&place| !map.is_solid(sight, place)).unwrap_or(position.as_vec3())
@@ -268,7 +268,7 @@ fn directions() -> impl Iterator<Item = DVec3> {
     })
 }
 
-fn in_sight(map: &maps::World, sight: SizeId, from: Vec3, to: Vec3) -> bool {
+fn in_sight(map: &obsp::World, sight: SizeId, from: Vec3, to: Vec3) -> bool {
     matches!(map.find_first_transition(sight, from, to), Trace::Clear)
 }
 

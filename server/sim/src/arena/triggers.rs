@@ -2,8 +2,8 @@
 //! teleporters (`trigger_teleport`), with the keys of Quake and Quake III.
 
 use glam::{DVec3, Vec3};
-use maps::MapEntity;
-use maps::geometry::{Aabb, ConvexSolid};
+use obsp::MapEntity;
+use obsp::geometry::{Aabb, ConvexSolid};
 
 use crate::arena::spawn::standing_centre;
 use crate::conventions::{GRAVITY, heading, yaw_of};
@@ -33,7 +33,7 @@ pub(crate) enum Effect {
 pub(crate) struct Triggers(Vec<(ConvexSolid, Effect)>);
 
 impl Triggers {
-    pub(crate) fn new(map: &maps::World) -> Self {
+    pub(crate) fn new(map: &obsp::World) -> Self {
         let mut triggers = Vec::new();
         for entity in map.entities() {
             for solid in entity.solids() {
@@ -63,14 +63,14 @@ impl Triggers {
 }
 
 /// The entity that `target` of `entity` names.
-fn target<'a>(map: &'a maps::World, entity: &MapEntity) -> Option<&'a MapEntity> {
+fn target<'a>(map: &'a obsp::World, entity: &MapEntity) -> Option<&'a MapEntity> {
     let name = entity.get("target")?;
     map.entities().iter().find(|other| other.get("targetname") == Some(name))
 }
 
 /// With a target, the ballistic path whose highest point is there (as in Quake III);
 /// without, `speed` along `angle`, where -1 is up and -2 down (as in Quake).
-fn push(map: &maps::World, entity: &MapEntity, solid: &ConvexSolid) -> Option<Effect> {
+fn push(map: &obsp::World, entity: &MapEntity, solid: &ConvexSolid) -> Option<Effect> {
     if let Some(highest) = target(map, entity).and_then(MapEntity::origin) {
         let from = solid.bounds().centre();
         let height = (highest.z - from.z).max(1.0);
@@ -92,7 +92,7 @@ fn thrown(velocity: DVec3) -> Option<Effect> {
     velocity.length_squared().is_finite().then_some(Effect::Push(velocity))
 }
 
-fn teleport(map: &maps::World, entity: &MapEntity) -> Option<Effect> {
+fn teleport(map: &obsp::World, entity: &MapEntity) -> Option<Effect> {
     let destination = target(map, entity)?;
     let yaw = yaw_of(destination.angle().unwrap_or(0.0));
     Some(Effect::Teleport { to: standing_centre(destination.origin()?).as_vec3(), yaw })

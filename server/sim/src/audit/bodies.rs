@@ -1,6 +1,6 @@
 use glam::{DQuat, DVec3};
-use maps::geometry::{Aabb, ConvexSolid};
-use maps::model::Model;
+use obsp::geometry::{Aabb, ConvexSolid};
+use obsp::model::Model;
 
 use super::surface::{Figure, Surface};
 use crate::setup::SetupError;
@@ -22,7 +22,7 @@ pub(super) struct AuditedBody {
 }
 
 impl Surfaces {
-    pub(super) fn new(map: &maps::World, models: &[Model]) -> Result<Self, SetupError> {
+    pub(super) fn new(map: &obsp::World, models: &[Model]) -> Result<Self, SetupError> {
         let agent = |name: &'static str| {
             let missing = SetupError::MissingSize(name);
             let size = map.sizes().iter().find(|size| size.name == name).ok_or(missing.clone())?;

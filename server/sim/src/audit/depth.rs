@@ -1,7 +1,7 @@
 //! The depth of an overlap.
 
 use glam::{DMat3, DQuat, DVec3};
-use maps::geometry::ConvexSolid;
+use obsp::geometry::ConvexSolid;
 
 /// Cross products shorter than this are of parallel edges, whose axes the
 /// faces cover.
@@ -63,7 +63,7 @@ fn depth_of_parts(a: &Part, b: &Part) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use maps::geometry::Aabb;
+    use obsp::geometry::Aabb;
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use glam::{DQuat, DVec3};
-use maps::geometry::ConvexSolid;
-use maps::model::Model;
+use obsp::geometry::ConvexSolid;
+use obsp::model::Model;
 
 use super::bodies::{AuditedBody, Surfaces, attitude};
 use super::depth::depth;
@@ -38,7 +38,7 @@ pub struct Interpenetration {
 pub enum Obstacle {
     /// Another body.
     Body(EntityId),
-    /// A solid of the map, by its index in [`maps::World::solids`].
+    /// A solid of the map, by its index in [`obsp::World::solids`].
     Solid(usize),
 }
 
@@ -47,7 +47,7 @@ impl Audit {
     ///
     /// # Errors
     /// [`SetupError::MissingSize`] if the map lacks a size that players have.
-    pub fn new(map: &maps::World, models: &[Model]) -> Result<Self, SetupError> {
+    pub fn new(map: &obsp::World, models: &[Model]) -> Result<Self, SetupError> {
         let solid = |solid: &ConvexSolid| {
             let surface = Surface::of_solid(solid);
             let figure = surface.in_place();

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use glam::DVec3;
-use maps::MapEntity;
-use maps::geometry::{Aabb, ConvexSolid};
-use maps::model::Model;
+use obsp::MapEntity;
+use obsp::geometry::{Aabb, ConvexSolid};
+use obsp::model::Model;
 
 use super::bodies::{AuditedBody, Surfaces, attitude};
 use super::overlap::Obstacle;
@@ -77,7 +77,7 @@ impl Passages {
     ///
     /// # Errors
     /// [`SetupError::MissingSize`] if the map lacks a size that players have.
-    pub fn new(map: &maps::World, models: &[Model], tick_rate: u32) -> Result<Self, SetupError> {
+    pub fn new(map: &obsp::World, models: &[Model], tick_rate: u32) -> Result<Self, SetupError> {
         let solid = |solid: &ConvexSolid| {
             let surface = Surface::of_solid(solid);
             let figure = surface.in_place();

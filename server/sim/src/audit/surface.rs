@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use glam::{DQuat, DVec3};
-use maps::geometry::{Aabb, ConvexSolid};
-use maps::model::Model;
+use obsp::geometry::{Aabb, ConvexSolid};
+use obsp::model::Model;
 
 use super::exact::{Triangle, holds, meets};
 

@@ -46,7 +46,7 @@ struct Remainder {
 /// Moves all awake props by a tick. Returns the slots of bodies that were found
 /// overlapping something before they moved.
 pub(crate) fn step(
-    map: &maps::World,
+    map: &obsp::World,
     shapes: &Shapes,
     entities: &mut Entities,
     pairs: &mut Vec<Pair>,
@@ -82,7 +82,7 @@ pub(crate) fn step(
 /// Replaces `pairs` by the pairs of this tick, and wakes sleeping bodies that
 /// something touches or has left.
 fn find_and_wake(
-    map: &maps::World,
+    map: &obsp::World,
     shapes: &Shapes,
     entities: &mut Entities,
     pairs: &mut Vec<Pair>,
@@ -118,7 +118,7 @@ fn find_and_wake(
 }
 
 struct BodyStep<'a> {
-    map: &'a maps::World,
+    map: &'a obsp::World,
     shapes: &'a Shapes,
     entities: &'a mut Entities,
     pairs: PairIndex<'a>,

@@ -2,7 +2,7 @@
 //! other.
 
 use glam::DVec3;
-use maps::geometry::Aabb;
+use obsp::geometry::Aabb;
 
 use crate::bodies::guard::Placement;
 use crate::bodies::near_solids::NearSolids;

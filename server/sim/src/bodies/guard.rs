@@ -13,8 +13,8 @@ mod advance;
 mod flight;
 mod placement;
 
-use maps::Clearance;
-use maps::geometry::Aabb;
+use obsp::Clearance;
+use obsp::geometry::Aabb;
 
 use crate::bodies::entities::{Entities, Entity};
 use crate::collision::cascade::{Body, Candidates, are_apart, box_at, least_gap};
@@ -30,7 +30,7 @@ pub(crate) use placement::Placement;
 /// The world at the moment: what every check is made against.
 #[derive(Clone, Copy)]
 pub(crate) struct Space<'a> {
-    pub(crate) map: &'a maps::World,
+    pub(crate) map: &'a obsp::World,
     pub(crate) shapes: &'a Shapes,
     pub(crate) entities: &'a Entities,
 }

@@ -1,7 +1,7 @@
 //! The solids of the world around a body, kept over ticks.
 
-use maps::World;
-use maps::geometry::Aabb;
+use obsp::World;
+use obsp::geometry::Aabb;
 
 /// Distance beyond the bounds asked for, in units, so that the list serves for
 /// several ticks.

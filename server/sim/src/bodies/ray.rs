@@ -1,8 +1,8 @@
 //! Ray casts: what a shot hits, what is below a hovertank's probe.
 
 use glam::DVec3;
-use maps::Trace;
-use maps::geometry::Aabb;
+use obsp::Trace;
+use obsp::geometry::Aabb;
 
 use crate::arena::Arena;
 use crate::bodies::entities::Entities;

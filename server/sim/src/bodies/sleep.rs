@@ -74,7 +74,7 @@ pub(crate) fn wake(entities: &mut Entities, slot: u16) {
 }
 
 /// Wakes every prop that may have leant on a body at `bounds`.
-pub(crate) fn wake_around(entities: &mut Entities, bounds: &maps::geometry::Aabb) {
+pub(crate) fn wake_around(entities: &mut Entities, bounds: &obsp::geometry::Aabb) {
     let bounds = bounds.inflated(TOUCH);
     let mut near = Vec::new();
     entities.near(&bounds, &mut near);

@@ -2,7 +2,7 @@
 //! spread.
 
 use glam::DVec3;
-use maps::geometry::Aabb;
+use obsp::geometry::Aabb;
 
 /// For each box, the later boxes that it overlaps.
 #[derive(Debug, Default)]

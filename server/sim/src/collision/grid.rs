@@ -2,7 +2,7 @@
 //! from above. Each entry has its heights, because in a heap a cell is a tall
 //! column.
 
-use maps::geometry::Aabb;
+use obsp::geometry::Aabb;
 
 /// Side of a cell in units: a few players wide, so that most bodies lie in
 /// one to four cells and most cells hold a handful of bodies.

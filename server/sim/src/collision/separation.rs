@@ -10,7 +10,7 @@ mod simplex;
 
 use arrayvec::ArrayVec;
 use glam::{DMat3, DVec3};
-use maps::geometry::ConvexSolid;
+use obsp::geometry::ConvexSolid;
 
 pub(crate) use gjk::{separate, separate_from};
 

@@ -1,9 +1,9 @@
 //! What bodies are made of: convex parts, bounds, mass and inertia.
 
 use glam::{DMat3, DVec3};
-use maps::SizeId;
-use maps::geometry::{Aabb, ConvexSolid};
-use maps::model::Model;
+use obsp::SizeId;
+use obsp::geometry::{Aabb, ConvexSolid};
+use obsp::model::Model;
 
 use crate::collision::cascade::Mesh;
 use crate::collision::distances::ROUNDING;
@@ -57,7 +57,7 @@ impl Shapes {
     /// # Errors
     /// [`SetupError`] if the map lacks a size that players need, or there are
     /// more models than a [`ModelId`] can name.
-    pub(crate) fn new(map: &maps::World, models: &[Model]) -> Result<Self, SetupError> {
+    pub(crate) fn new(map: &obsp::World, models: &[Model]) -> Result<Self, SetupError> {
         if models.len() > MAX_MODELS {
             return Err(SetupError::TooManyModels(models.len()));
         }

@@ -12,7 +12,7 @@
 //! searched for there.
 
 use glam::{DMat3, DVec3};
-use maps::geometry::ConvexSolid;
+use obsp::geometry::ConvexSolid;
 
 use crate::collision::pose::{Motion, Pose, least_between, relative_sagitta, sagitta};
 use crate::collision::separation::{

@@ -2,8 +2,8 @@
 //! the world and past [`NearbyBodies`].
 
 use glam::{DVec3, Vec3};
-use maps::geometry::Aabb;
-use maps::{Clearance, SizeId, Trace};
+use obsp::geometry::Aabb;
+use obsp::{Clearance, SizeId, Trace};
 
 use crate::bodies::guard::Space;
 use crate::collision::cascade::{Body, Candidates, least_gap, pass};
@@ -141,7 +141,7 @@ impl<'a> PlaneCache<'a> {
 /// A player's box in its map.
 #[derive(Clone, Copy)]
 pub(crate) struct Agent<'a> {
-    pub(crate) map: &'a maps::World,
+    pub(crate) map: &'a obsp::World,
     pub(crate) shape: &'a Shape,
     pub(crate) size: SizeId,
 }

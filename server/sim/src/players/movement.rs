@@ -9,7 +9,7 @@
 mod slide;
 
 use glam::{DVec3, Vec3};
-use maps::{Clearance, SURFACE_DISTANCE};
+use obsp::{Clearance, SURFACE_DISTANCE};
 
 use crate::arena::triggers::Effect;
 use crate::bodies::roles::Walker;

@@ -6,8 +6,8 @@ mod pile;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use maps::geometry::Aabb;
-use maps::model::Model;
+use obsp::geometry::Aabb;
+use obsp::model::Model;
 
 use crate::arena::Arena;
 use crate::bodies::roles::Weapon;
@@ -58,7 +58,7 @@ impl Predictor {
     /// # Errors
     /// [`SetupError`] if the map lacks a size that players need, or there are
     /// too many models.
-    pub fn new(map: Arc<maps::World>, models: &[Model]) -> Result<Self, SetupError> {
+    pub fn new(map: Arc<obsp::World>, models: &[Model]) -> Result<Self, SetupError> {
         Ok(Self { arena: Arena::new(map, models)? })
     }
 

@@ -2,7 +2,7 @@
 //! the shoves that it gives.
 
 use glam::{DVec3, Vec3};
-use maps::Clearance;
+use obsp::Clearance;
 
 use crate::arena::Arena;
 use crate::arena::triggers::Effect;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use glam::DVec3;
-use maps::model::Model;
+use obsp::model::Model;
 
 use super::At;
 use crate::bodies::blocker::Blocker;
@@ -21,7 +21,7 @@ use crate::state::ModelId;
 /// The search for contacts of a match, for bodies without a match.
 #[derive(Debug)]
 pub struct ContactSearch {
-    map: Arc<maps::World>,
+    map: Arc<obsp::World>,
     shapes: Shapes,
 }
 
@@ -54,7 +54,7 @@ pub struct Touching {
 pub enum Touched {
     /// A later one of the bodies of the query.
     Thing(usize),
-    /// A solid of the map, by its index in [`maps::World::solids`].
+    /// A solid of the map, by its index in [`obsp::World::solids`].
     Solid(u32),
 }
 
@@ -79,7 +79,7 @@ impl ContactSearch {
     ///
     /// # Errors
     /// [`SetupError`] if no match can be set up with them.
-    pub fn new(map: Arc<maps::World>, models: &[Model]) -> Result<Self, SetupError> {
+    pub fn new(map: Arc<obsp::World>, models: &[Model]) -> Result<Self, SetupError> {
         Ok(Self { shapes: Shapes::new(&map, models)?, map })
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use maps::model::Model;
+use obsp::model::Model;
 
 use crate::collision::cascade::{Body, are_apart};
 use crate::collision::grid::{Grid, HeightRange};
@@ -17,7 +17,7 @@ use crate::state::{EntityState, Kind, State};
 /// record of single pairs, which would cost more than the cascade itself.
 #[derive(Debug)]
 pub struct Heat {
-    map: Arc<maps::World>,
+    map: Arc<obsp::World>,
     shapes: Shapes,
 }
 
@@ -36,7 +36,7 @@ impl Heat {
     ///
     /// # Errors
     /// [`SetupError`] if no match can be set up with them.
-    pub fn new(map: Arc<maps::World>, models: &[Model]) -> Result<Self, SetupError> {
+    pub fn new(map: Arc<obsp::World>, models: &[Model]) -> Result<Self, SetupError> {
         Ok(Self { shapes: Shapes::new(&map, models)?, map })
     }
 
@@ -98,8 +98,8 @@ mod tests {
     #[test]
     fn nearer_pairs_are_decided_by_later_stages_and_sleeping_pairs_are_left_out() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
-        let map = Arc::new(maps::World::load(path.as_ref()).unwrap());
-        let heat = Heat::new(map, &maps::model::shipped()).unwrap();
+        let map = Arc::new(obsp::World::load(path.as_ref()).unwrap());
+        let heat = Heat::new(map, &obsp::model::shipped()).unwrap();
         let prop = |slot: u16, x: f64, asleep: bool| EntityState {
             id: EntityId { slot, generation: 0 },
             kind: Kind::Prop { model: ModelId(0) },

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use maps::model::EVERYDAY;
+use obsp::model::EVERYDAY;
 
 use super::World;
 use crate::arena::spawn::{self, SpawnCandidates};

@@ -2,7 +2,7 @@
 //! worlds that are broken on purpose.
 
 use glam::DQuat;
-use maps::model::shipped;
+use obsp::model::shipped;
 
 mod emergency;
 mod grenades;
@@ -18,11 +18,11 @@ use crate::state::ModelId;
 use crate::test_maps::{block, compiled, funnel};
 
 /// A room of 1,024 units with a wall of one unit across its middle.
-fn room() -> Arc<maps::World> {
+fn room() -> Arc<obsp::World> {
     room_with("")
 }
 
-fn room_with(entities: &str) -> Arc<maps::World> {
+fn room_with(entities: &str) -> Arc<obsp::World> {
     let blocks = [
         ([-512, -512, -16], [512, 512, 0]),
         ([-512, -512, 512], [512, 512, 528]),

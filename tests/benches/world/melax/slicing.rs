@@ -5,10 +5,10 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use glam::DVec3;
-use maps::World;
-use maps::body::ConvexPoints;
-use maps::geometry::{Aabb, ConvexSolid, Plane, Winding};
-use maps::shift::{Link, ShiftTree};
+use obsp::World;
+use obsp::body::ConvexPoints;
+use obsp::geometry::{Aabb, ConvexSolid, Plane, Winding};
+use obsp::shift::{Link, ShiftTree};
 
 use crate::measure::median;
 

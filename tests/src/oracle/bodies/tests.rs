@@ -193,7 +193,7 @@ fn translation_by_whole_numbers_changes_nothing() {
 
 #[test]
 fn shapes_read_here_are_the_shapes_that_ship() {
-    for shipped in maps::model::shipped() {
+    for shipped in obsp::model::shipped() {
         let own = model(shipped.name());
         for corner in shipped.polygons().iter().flat_map(|p| &p.winding.vertices) {
             let nearest = own

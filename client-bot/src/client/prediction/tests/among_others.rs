@@ -44,7 +44,7 @@ impl Script {
 fn play(objects: u32, players: u64, ticks: u32, fires: bool) -> (Vec<f64>, usize) {
     let map = arena();
     let config = Config { tick_rate: 60, seed: 5, objects, max_players: 64 };
-    let models = maps::model::shipped();
+    let models = obsp::model::shipped();
     let mut world = World::new(Arc::clone(&map.world), models.into(), config).unwrap();
     let bounds = WorldBounds::covering(map.world.bounds().min, map.world.bounds().max).unwrap();
     let mut quantiser = Quantiser::new(bounds);

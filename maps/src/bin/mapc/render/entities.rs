@@ -1,8 +1,8 @@
 //! The entities: spawn points, props, triggers and movers.
 
 use glam::{DQuat, DVec2, DVec3};
-use maps::model::{Model, shipped};
-use maps::{MapEntity, World};
+use obsp::model::{Model, shipped};
+use obsp::{MapEntity, World};
 
 use super::canvas::{Canvas, Colour};
 use super::view::View;

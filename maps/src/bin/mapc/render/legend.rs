@@ -1,7 +1,7 @@
 //! The legend: name and size of the map, heights, scale, and the kinds of entities.
 
 use glam::DVec2;
-use maps::{Size, World};
+use obsp::{Size, World};
 
 use super::canvas::{Canvas, Colour, LINE};
 use super::entities::EntityKind;

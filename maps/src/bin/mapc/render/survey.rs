@@ -1,8 +1,8 @@
 //! The floor that is visible in every column of the world.
 
 use glam::{DVec3, Vec3};
-use maps::geometry::{Aabb, ConvexSolid};
-use maps::{Size, SizeId, World};
+use obsp::geometry::{Aabb, ConvexSolid};
+use obsp::{Size, SizeId, World};
 
 use super::view::View;
 

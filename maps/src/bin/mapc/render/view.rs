@@ -1,5 +1,5 @@
 use glam::{DVec2, DVec3};
-use maps::geometry::Aabb;
+use obsp::geometry::Aabb;
 
 /// Margin around the map for coordinates, and beside it for the legend, in
 /// pixels.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use glam::{DVec3, Vec3};
-use maps::{SizeId, Trace};
+use obsp::{SizeId, Trace};
 
 /// Distance of places, in units: a little more than the width of a player, so that
 /// many players find room.
@@ -30,7 +30,7 @@ pub(crate) struct Places(Vec<Vec3>);
 
 impl Places {
     /// The places of `map` that are reachable from `points` with the box of `size`.
-    pub(crate) fn new(map: &maps::World, size: SizeId, points: &[DVec3]) -> Self {
+    pub(crate) fn new(map: &obsp::World, size: SizeId, points: &[DVec3]) -> Self {
         let mut flood =
             Flood { map, size, lowest: map.bounds().min.z as f32 - 1.0, known: BTreeSet::new() };
         let mut places = Vec::new();
@@ -52,7 +52,7 @@ impl Places {
 }
 
 struct Flood<'a> {
-    map: &'a maps::World,
+    map: &'a obsp::World,
     size: SizeId,
     /// Below this height there is nothing to land on.
     lowest: f32,
@@ -87,7 +87,7 @@ impl Flood<'_> {
 }
 
 /// How far a box gets from `from` towards `to`.
-pub(super) fn walk(map: &maps::World, size: SizeId, from: Vec3, to: Vec3) -> Vec3 {
+pub(super) fn walk(map: &obsp::World, size: SizeId, from: Vec3, to: Vec3) -> Vec3 {
     match map.find_first_transition(size, from, to) {
         Trace::Clear => to,
         Trace::Hit(hit) => hit.end,

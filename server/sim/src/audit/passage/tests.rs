@@ -1,4 +1,4 @@
-use maps::model::shipped;
+use obsp::model::shipped;
 
 use super::*;
 use crate::audit::overlap::tests::{crate_at, room};

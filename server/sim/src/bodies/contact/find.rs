@@ -2,7 +2,7 @@
 //! they touch. It can be shared out over threads, and bodies that are as they were
 //! at the last search keep its results.
 
-use maps::geometry::Aabb;
+use obsp::geometry::Aabb;
 
 use super::manifold::{flat, manifold};
 use super::pair_index::PairIndex;
@@ -366,7 +366,7 @@ impl Finder<'_, '_> {
 
 /// Updates the solids around each awake prop that [`find`] will need.
 pub(crate) fn look_around(
-    map: &maps::World,
+    map: &obsp::World,
     shapes: &Shapes,
     entities: &mut Entities,
     seconds: f64,

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 use glam::DVec3;
-use maps::geometry::Face;
+use obsp::geometry::Face;
 
 use super::pair::{ContactPoint, MAX_POINTS, Points};
 use crate::collision::separation::{Features, Part, Separation};

@@ -7,7 +7,7 @@
 //! are open; a face that another solid covers does not count.
 
 use glam::DVec3;
-use maps::geometry::{Aabb, Face};
+use obsp::geometry::{Aabb, Face};
 
 use crate::bodies::near_solids::NearSolids;
 use crate::collision::separation::Part;
@@ -33,7 +33,7 @@ pub(super) enum Exposure {
 /// Tests the faces of the world's `solid` that meet at `point`. `near` are the
 /// solids around the body that touches it.
 pub(super) fn exposure(
-    map: &maps::World,
+    map: &obsp::World,
     near: &NearSolids,
     solid: &Part,
     point: DVec3,
@@ -53,7 +53,7 @@ pub(super) fn exposure(
     }
 }
 
-fn is_solid(map: &maps::World, near: &NearSolids, point: DVec3) -> bool {
+fn is_solid(map: &obsp::World, near: &NearSolids, point: DVec3) -> bool {
     let mut found = false;
     near.visit(map, &Aabb { min: point, max: point }, |index| {
         found = found || map.solids()[index as usize].contains(point);

@@ -3,8 +3,8 @@
 //! meanwhile, it is its own shape. A ball may turn freely.
 
 use glam::DVec3;
-use maps::Trace;
-use maps::body::Sphere;
+use obsp::Trace;
+use obsp::body::Sphere;
 
 use super::{Placement, Space};
 use crate::collision::cascade::{Body, pass};

@@ -1,4 +1,4 @@
-use maps::geometry::Aabb;
+use obsp::geometry::Aabb;
 
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;

@@ -1,7 +1,7 @@
 //! A body as the cascade sees it: convex parts and a motion.
 
 use glam::{DMat3, DVec3};
-use maps::geometry::{Aabb, ConvexSolid};
+use obsp::geometry::{Aabb, ConvexSolid};
 
 use super::mesh::{Mesh, is_angled};
 use crate::collision::distances::ROUNDING;

@@ -2,7 +2,7 @@
 //! proves many near misses of concave bodies, and where it does not, it tells
 //! which of their parts need the exact test.
 
-use maps::geometry::{Child, PolygonBsp};
+use obsp::geometry::{Child, PolygonBsp};
 
 use super::candidates::{Candidates, PartSet};
 use super::mesh::is_angled;

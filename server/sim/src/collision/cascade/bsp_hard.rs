@@ -7,8 +7,8 @@
 //! reverse needs no check: the polygons of a body inside the larger one reach
 //! the larger one's inside.
 
-use maps::geometry::{Child, ConvexSolid, Plane, PolygonBsp};
-use maps::model::Polygon;
+use obsp::geometry::{Child, ConvexSolid, Plane, PolygonBsp};
+use obsp::model::Polygon;
 
 use super::Body;
 use super::relative::{Relative, Side};

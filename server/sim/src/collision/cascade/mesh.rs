@@ -1,7 +1,7 @@
 //! The surface of a body in the form that the BSP stages need.
 
-use maps::geometry::{ConvexSolid, Face, PolygonBsp};
-use maps::model::{Model, Polygon};
+use obsp::geometry::{ConvexSolid, Face, PolygonBsp};
+use obsp::model::{Model, Polygon};
 
 /// The faces of a body and, for one of several parts, their BSP.
 #[derive(Clone, Debug)]

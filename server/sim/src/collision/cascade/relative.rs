@@ -1,7 +1,7 @@
 //! The motion of one body in the axes of another, for the BSP stages.
 
 use glam::{DMat3, DVec3};
-use maps::geometry::{Aabb, Plane};
+use obsp::geometry::{Aabb, Plane};
 
 use super::Body;
 use crate::collision::pose::{Pose, relative_sagitta};

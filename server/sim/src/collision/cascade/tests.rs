@@ -2,7 +2,7 @@
 //! move and turn close to each other.
 
 use glam::DQuat;
-use maps::model::shipped;
+use obsp::model::shipped;
 use proptest::prelude::*;
 
 use super::*;
@@ -221,9 +221,9 @@ proptest! {
         };
         let (mut near, mut far) = (least(0).min(least(64)) - 200.0, least(0).min(least(64)));
         let planes = |distance| {
-            relative.seen_from_body(&maps::geometry::Plane { normal, distance })
+            relative.seen_from_body(&obsp::geometry::Plane { normal, distance })
         };
-        let extent = |plane: &maps::geometry::Plane| {
+        let extent = |plane: &obsp::geometry::Plane| {
             points.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), &p| {
                 let distance = plane.signed_distance(p);
                 (least.min(distance), greatest.max(distance))

@@ -91,7 +91,7 @@ fn vertex(a: &Part, b: &Part, direction: DVec3) -> Vertex {
 #[cfg(test)]
 mod tests {
     use glam::DQuat;
-    use maps::geometry::{Aabb, ConvexSolid};
+    use obsp::geometry::{Aabb, ConvexSolid};
     use proptest::prelude::*;
 
     use super::*;

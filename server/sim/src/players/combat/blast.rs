@@ -1,6 +1,6 @@
 use glam::{DVec3, Vec3};
-use maps::Trace;
-use maps::geometry::Aabb;
+use obsp::Trace;
+use obsp::geometry::Aabb;
 
 use super::Combat;
 use crate::bodies::roles::Role;

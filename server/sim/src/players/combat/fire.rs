@@ -1,7 +1,7 @@
 //! Firing: rays, rockets, grenades.
 
 use glam::{DQuat, DVec3};
-use maps::Trace;
+use obsp::Trace;
 
 use super::Combat;
 use crate::bodies::guard::Space;

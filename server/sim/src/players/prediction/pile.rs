@@ -1,7 +1,7 @@
 //! What a client predicts of the props that its player shoves.
 
 use glam::DVec3;
-use maps::geometry::Aabb;
+use obsp::geometry::Aabb;
 
 use super::Predictor;
 use crate::bodies::contact::Pair;

@@ -8,7 +8,7 @@ use crate::random::Random;
 
 /// A closed room about the origin: `width` units square, `height` high, floor
 /// at zero.
-pub(super) fn chamber(width: i32, height: i32) -> Arc<maps::World> {
+pub(super) fn chamber(width: i32, height: i32) -> Arc<obsp::World> {
     let (half, out) = (width / 2, width / 2 + 16);
     let blocks = [
         ([-out, -out, -16], [out, out, 0]),
@@ -28,7 +28,7 @@ struct Trial {
 }
 
 impl Trial {
-    fn new(map: Arc<maps::World>) -> Self {
+    fn new(map: Arc<obsp::World>) -> Self {
         let audit = Audit::new(&map, &shipped()).expect("the map has all sizes");
         Self { world: World::new(map, shipped().into(), CONFIG).expect("a match"), audit }
     }

@@ -160,7 +160,7 @@ fn energy_never_rises() {
         let mut random = Random::new(seed);
         let mut world = World::new(chamber(256, 500), shipped().into(), CONFIG).expect("a match");
         for i in 0..24 {
-            let model = maps::model::EVERYDAY[i % maps::model::EVERYDAY.len()];
+            let model = obsp::model::EVERYDAY[i % obsp::model::EVERYDAY.len()];
             let (row, column) = ((i % 4) as f64, (i / 4 % 2) as f64);
             let height = 60.0 + 110.0 * (i / 8) as f64;
             let place = DVec3::new(-90.0 + 60.0 * row, -50.0 + 100.0 * column, height);

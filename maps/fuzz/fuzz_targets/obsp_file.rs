@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use glam::Vec3;
 use libfuzzer_sys::fuzz_target;
-use maps::body::Sphere;
-use maps::{Options, Source, Spaces, Trace, World, compile};
+use obsp::body::Sphere;
+use obsp::{Options, Source, Spaces, Trace, World, compile};
 
 /// Bytes before the body: magic, version and the body's hash.
 const VERSION_AT: usize = 4;
