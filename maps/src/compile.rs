@@ -62,6 +62,20 @@ const MARGIN: f64 = 64.0;
 
 /// Compiles a map for the given sizes. The result depends only on the arguments.
 ///
+/// ```
+/// use std::path::Path;
+///
+/// use obsp::{Options, Sealing, Source, Spaces, compile};
+///
+/// let source = Source::read(Path::new("trenchbroom/initial.map"))?;
+/// let options = Options { strict: true, ..Options::default() };
+/// let compiled = compile(&source, &Spaces::default(), &options, &mut |stage, done, of| {
+///     println!("{stage:?}: {done} of {of}");
+/// })?;
+/// assert_eq!(compiled.report.sealings[0], Sealing::Sealed);
+/// # Ok::<(), obsp::CompileError>(())
+/// ```
+///
 /// # Errors
 /// [`CompileError`] names the file, the line and the reason.
 pub fn compile(

@@ -1,10 +1,13 @@
-//! The static world.
+#![doc = include_str!("../README.md")]
 //!
-//! A level designer draws convex brushes in a Quake `.map`; this crate reads
-//! them, expands them for every agent size, compiles one *onion BSP* over all
-//! sizes (Golodetz 2013) and answers point and trace queries against it. The
-//! rigid polyhedra of the moving world are loaded here too, because world and
-//! models share one geometry.
+//! ## Where to start
+//!
+//! - [`compile`] a [`Source`] for some [`Spaces`], or [`World::load`] a compiled world.
+//! - [`World::is_solid`] and [`World::solidity`] classify points,
+//!   [`World::find_first_transition`] traces a box, [`World::cast`] any [`body`], and
+//!   [`World::clearance`] finds the nearest surface.
+//! - [`World::entities`] are the map's entities, [`World::solids`] its convex solids.
+//! - [`model`] has the rigid polyhedra of the moving world, which share its [`geometry`].
 
 pub mod body;
 mod box_tree;
@@ -17,6 +20,9 @@ mod spaces;
 #[doc(hidden)]
 pub mod verify;
 mod world;
+
+/// The vectors of the API.
+pub use glam;
 
 pub use compile::{
     BevelAngle, BrushFault, BrushWarning, BuildError, CURVE_BOUND, CompileError, Compiled, Curves,

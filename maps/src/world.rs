@@ -91,6 +91,15 @@ impl World {
 
     /// Reads an `.obsp` file.
     ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// let world = obsp::World::load(Path::new("arena.obsp"))?;
+    /// assert_eq!(world.name(), "arena");
+    /// assert!(world.is_sealed());
+    /// # Ok::<(), obsp::LoadError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`LoadError`] if it cannot be read or is not a whole, valid world.
     pub fn load(path: &Path) -> Result<Self, LoadError> {
@@ -175,6 +184,16 @@ impl World {
     }
 
     /// Whether a box of this size, centred at `point`, is in solid.
+    ///
+    /// ```
+    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+    /// let standing = world.size("standing").expect("a default size");
+    /// let spawn = world.entities().iter().find(|e| e.classname() == "info_player_deathmatch");
+    /// let origin = spawn.and_then(|e| e.origin()).expect("the arena has spawn points").as_vec3();
+    /// assert!(!world.is_solid(standing, origin));
+    /// assert!(world.is_solid(standing, origin - obsp::glam::Vec3::Z));
+    /// # Ok::<(), obsp::LoadError>(())
+    /// ```
     #[inline]
     pub fn is_solid(&self, size: SizeId, point: Vec3) -> bool {
         self.parts.onion.is_solid(size, point)
@@ -190,6 +209,20 @@ impl World {
     /// The first contact of a box of this size while its centre moves from
     /// `start` to `end` (Golodetz 2013, Listing 5). Sliding exactly along a
     /// surface is no contact.
+    ///
+    /// ```
+    /// use obsp::Trace;
+    /// use obsp::glam::Vec3;
+    ///
+    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+    /// let standing = world.size("standing").expect("a default size");
+    /// let start = Vec3::new(-400.0, -320.0, 60.0);
+    /// match world.find_first_transition(standing, start, start - Vec3::Z * 100.0) {
+    ///     Trace::Hit(hit) => assert_eq!((hit.point.z, hit.normal), (28.0, Vec3::Z)),
+    ///     other => panic!("a floor is below: {other:?}"),
+    /// }
+    /// # Ok::<(), obsp::LoadError>(())
+    /// ```
     #[inline]
     pub fn find_first_transition(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
         self.parts.onion.trace(size, start, end)
@@ -199,6 +232,21 @@ impl World {
     /// `start` to `end` (Melax 2000). The body never passes through a solid, and may be
     /// stopped too early at edges: see [`shift`]. For the sizes of
     /// `spaces.toml` [`World::find_first_transition`] is exact.
+    ///
+    /// ```
+    /// use obsp::Trace;
+    /// use obsp::body::Cylinder;
+    /// use obsp::glam::Vec3;
+    ///
+    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+    /// let barrel = Cylinder::new(12.0, 20.0).expect("within the limits of bodies");
+    /// let start = Vec3::new(-400.0, -320.0, 60.0);
+    /// match world.cast(&barrel, start, start - Vec3::Z * 100.0) {
+    ///     Trace::Hit(hit) => assert_eq!((hit.point.z, hit.normal), (20.0, Vec3::Z)),
+    ///     other => panic!("a floor is below: {other:?}"),
+    /// }
+    /// # Ok::<(), obsp::LoadError>(())
+    /// ```
     #[inline]
     pub fn cast(&self, body: &impl Support, start: Vec3, end: Vec3) -> Trace {
         self.parts.shift.trace(body, start, end, &mut ())
