@@ -30,7 +30,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left behind in the temporary folder harms nobody.
+        // Best effort: leftovers in the temporary folder do no harm.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -62,7 +62,7 @@ fn refused(arguments: &[&str], input: &str, code: i32) -> String {
 }
 
 #[test]
-fn a_reader_who_has_had_enough_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let folder = Folder::new("enough");
     let source = folder.file("cube.map", &map(CUBE));
     done(&["compile", &source], "");
@@ -93,7 +93,7 @@ fn map(brushes: &str) -> String {
 }
 
 #[test]
-fn a_map_is_compiled_and_answers() {
+fn a_map_is_compiled_and_queried() {
     let folder = Folder::new("answers");
     let source = folder.file("cube.map", &map(CUBE));
     let text = done(&["compile", &source], "");
@@ -102,7 +102,7 @@ fn a_map_is_compiled_and_answers() {
     let world = folder.path("cube.obsp");
     let info: Value = serde_json::from_str(&done(&["info", &world, "--json"], "")).expect("JSON");
     assert_eq!(info["sizes"][2]["name"], "standing");
-    // A cube has six planes a size, some of which two sizes may share.
+    // A cube has six planes for each size, some of which two sizes may share.
     let nodes = info["onion_nodes"].as_u64().expect("a number");
     assert!((18..=24).contains(&nodes), "{nodes}");
     assert!(text.contains(&format!("{nodes} nodes")), "{text}");
@@ -197,7 +197,7 @@ fn a_world_is_verified_by_its_source() {
     assert_eq!(report["sizes"].as_array().map(Vec::len), Some(4));
     assert!(report["sizes"][0]["point_shell"].as_f64() < Some(0.01));
 
-    // Half a unit more in one direction is not the same map.
+    // The other map is half a unit larger in one direction.
     let other = folder.file("other.map", &map(&CUBE.replace(" 32 )", " 32.5 )")));
     let output = verify(&other, &["--json"]);
     assert_eq!(output.status.code(), Some(1));
@@ -213,7 +213,7 @@ fn a_world_is_verified_by_its_source() {
 }
 
 #[test]
-fn sizes_come_from_the_file_that_is_named() {
+fn sizes_are_read_from_the_given_file() {
     let folder = Folder::new("sizes");
     let source = folder.file("cube.map", &map(CUBE));
     let spaces = folder.file("s.toml", "[[size]]\nname = \"crate\"\nhalf_extents = [8, 8, 8]\n");
@@ -230,7 +230,7 @@ fn sizes_come_from_the_file_that_is_named() {
 }
 
 #[test]
-fn a_bad_brush_is_named_and_left_out_or_refused() {
+fn a_degenerate_brush_is_left_out_with_its_line_or_rejected() {
     let folder = Folder::new("brush");
     let open: String = CUBE
         .lines()
@@ -278,7 +278,7 @@ fn curves_are_left_out_with_one_warning_or_solid() {
 }
 
 #[test]
-fn what_is_read_is_not_overwritten() {
+fn inputs_are_not_overwritten() {
     let folder = Folder::new("overwritten");
     let source = folder.file("cube.map", &map(CUBE));
     refused(&["compile", &source, "-o", &source], "", 2);
@@ -292,7 +292,7 @@ fn what_is_read_is_not_overwritten() {
 }
 
 #[test]
-fn a_leak_is_told_in_words_in_json_and_to_editors() {
+fn a_leak_is_reported_as_warning_as_json_and_as_pointfile() {
     let folder = Folder::new("leak");
     let light = "{\n\"classname\" \"light\"\n\"origin\" \"100 0 0\"\n}\n";
     let source = folder.file("leak.map", &(map(CUBE) + light));
@@ -313,7 +313,7 @@ fn a_leak_is_told_in_words_in_json_and_to_editors() {
     assert!(points.starts_with("100.000 0.000 0.000\n"), "{points}");
     assert_eq!(report["pointfile"], folder.path("leak.pts"));
 
-    // Without anybody there is no leak, and what an earlier one left goes.
+    // Without entities there is no leak, and the file of an earlier leak is removed.
     folder.file("leak.map", &map(CUBE));
     let output = mapc(&["compile", &source], "");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -322,7 +322,7 @@ fn a_leak_is_told_in_words_in_json_and_to_editors() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn errors_name_the_file_and_the_reason() {
     let folder = Folder::new("refused");
     let torn = folder.file("torn.map", &map(&CUBE.replace("x 0 0 0 1 1\n}", "x 0 0 0 1\n}")));
     let message = refused(&["compile", &torn], "", 1);
@@ -388,9 +388,9 @@ const SLOPES: &str = r#"{
 }
 "#;
 
-/// A point in the expanded map is what a box of the size is in the map itself.
+/// A point in the expanded map is solid where a box of the size is solid in the map itself.
 #[test]
-fn an_expanded_map_is_to_the_point_what_the_map_is_to_the_size() {
+fn an_expanded_map_is_for_points_what_the_map_is_for_the_size() {
     let folder = Folder::new("expand");
     let (map, world) = (folder.file("slopes.map", SLOPES), folder.path("slopes.obsp"));
     done(&["compile", &map, "-o", &world, "--strict"], "");
@@ -441,7 +441,7 @@ fn a_picture_is_drawn() {
         seen.dedup();
         colours.push(seen);
     }
-    // Paper, letters, floors of several heights and slopes; more with a space.
+    // Background, letters, floors of several heights and slopes; more colours with a space.
     assert!(colours[0].len() > 50, "{}", colours[0].len());
     assert!(colours[1].len() > colours[0].len());
     assert_ne!(colours[2], colours[0]);

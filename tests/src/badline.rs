@@ -1,9 +1,9 @@
-//! A faulty line: a UDP proxy that delays, loses, duplicates and reorders what
-//! passes, and carries no more than a narrow link does.
+//! A faulty line: a UDP proxy that delays, loses, duplicates and reorders
+//! datagrams, and limits bandwidth.
 //!
-//! [`Direction`] decides what becomes of each datagram of one client in one
-//! direction. It knows neither sockets nor clocks: a time and a length in, a
-//! [`Fate`] out, the same for the same seed whatever the machine does. The
+//! [`Direction`] decides about each datagram of one client in one
+//! direction, without sockets and clocks: a time and a length in, a
+//! [`Fate`] out, the same for the same seed on every machine. The
 //! [`Proxy`] carries the decisions out with real sockets, all on one thread.
 //! [`Options`] is the command line of the program `badline`.
 

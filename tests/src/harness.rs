@@ -1,8 +1,8 @@
-//! What the integration tests share: seeded randomness, where maps lie, what
-//! must hold of those that ship, and a crowd of players to run about in them.
+//! Shared parts of the integration tests: seeded randomness, paths of maps, checks of the
+//! shipped maps, a crowd of players, and server processes.
 
 mod crowd;
-mod drawing;
+mod map_builder;
 pub mod near;
 pub mod pages;
 mod pem;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 pub use ::oracle::Random;
 pub use crowd::{Wanderer, crowd_shapes, placed};
-pub use drawing::Drawing;
+pub use map_builder::MapBuilder;
 pub use obsp::verify::OneSize;
 pub use pem::{base64, pem};
 pub use program::program;
@@ -27,10 +27,9 @@ pub fn own_map(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../maps").join(name)
 }
 
-/// A map that nobody here drew, by its path inside `../shared/maps/` beside
-/// the checkout. Such maps are used in place and not part of the repository,
-/// so where they are absent this says loudly what is not tested, and gives
-/// `None`.
+/// A map of another project, by its path inside `../shared/maps/` beside
+/// the checkout. These maps are not part of the repository; where they are absent, this
+/// prints what is not tested and returns `None`.
 ///
 /// # Panics
 /// If it is absent and `ARENA_NEED_SHARED=1` says that it must not be.
@@ -51,13 +50,12 @@ pub fn shared(name: &str) -> Option<PathBuf> {
     let skipped = format!("there is no {}; nothing was tested on it", path.display());
     let needed = std::env::var_os("ARENA_NEED_SHARED").is_some_and(|value| value == "1");
     assert!(!needed, "{skipped}");
-    // Not `eprintln!`, which is captured, and never shown of a test that passes.
+    // Not `eprintln!`, which is captured and not shown for tests that pass.
     let _ = writeln!(std::io::stderr(), "SKIPPED: {skipped}");
     None
 }
 
-/// A number that the environment may set, so that a test can be run longer
-/// than there is time for after every push.
+/// A number that the environment may set, to run a test for longer than after every push.
 ///
 /// # Panics
 /// If it is set to anything but a number.

@@ -1,18 +1,18 @@
-//! People who played on `dm4`, against the compiled `dm4`: no step of theirs
-//! that the exact brushes let pass may be blocked.
+//! Recorded steps of people on `dm4`: the compiled `dm4` blocks no step that the exact
+//! brushes leave free.
 
 use tests::harness::{OneSize, compile, foreign_map, shared};
 use tests::oracle::brushes::Brushes;
 use tests::oracle::map_text::parse;
 use tests::oracle::verify::{Answer, Subject};
 
-/// From the origin of Quake's box to its centre.
+/// Offset from the origin of Quake's player box to its centre.
 const CENTRE: f32 = 4.0;
 
-/// Half of Quake's box of 32 × 32 × 56, which is the size `standing`.
+/// Half extents of Quake's box of 32 × 32 × 56, the size `standing`.
 const HALF: [f64; 3] = [16.0, 16.0, 28.0];
 
-/// Two records of one player that are farther apart, in seconds, are no step.
+/// Greatest time between two records of a player that are one step, in seconds.
 const STEP: f64 = 0.25;
 
 struct Record {
@@ -49,7 +49,7 @@ fn no_recorded_step_is_blocked_that_was_free() {
         let Some(to) = next.filter(|to| to.time - from.time <= STEP) else { continue };
         let [a, b] = [from.centre, to.centre].map(|p| p.map(f64::from));
         if brushes.holds(a) || brushes.first_entry(a, b).is_some() {
-            // On a lift, through a door, or two steps in one record.
+            // The player was on a lift or in a door, or made two steps in one record.
             others += 1;
             continue;
         }

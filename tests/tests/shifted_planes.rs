@@ -1,8 +1,7 @@
-//! Shifted planes against the true distance of every brush: a body is never
-//! let past what its shape cannot pass, and how much too early it is stopped
-//! is measured, per bevel angle.
+//! Shifted planes against the true distance of every brush: a body never passes through
+//! a solid, and the distance by which it stops too early is measured, per bevel angle.
 //!
-//! `SHIFT_SAMPLES` sets how many ways each body takes on each map.
+//! `SHIFT_SAMPLES` sets the number of segments for each body on each map.
 
 use std::path::Path;
 
@@ -15,18 +14,18 @@ use oracle::map_text::{self, Entity};
 use oracle::sweep::{Body, Solids};
 use tests::harness::{foreign_map, own_map};
 
-/// A body may reach this far into a solid before it counts as in it, in units:
-/// what is computed in `f32` at 4,096 units is good to 1/2048.
+/// Depth in a solid from which on a body counts as inside, in units: `f32` at 4,096 units
+/// is exact to 1/2048.
 const SHELL: f64 = 0.01;
 
-/// A contact is judged to this many units along the way.
+/// Tolerance of a contact along the segment, in units.
 const ALONG: f64 = 0.02;
 
-/// A corner where bevels meet may give a normal that is far from the true one
-/// once in so many ways.
+/// Corners where bevels meet may give a normal that is far from the true one
+/// once in this many segments.
 const STRAY_NORMALS: usize = 500;
 
-/// Gaps are not looked for beyond this many units.
+/// Gaps are measured up to this many units.
 const FAR: f64 = 4096.0;
 
 struct Judge {
@@ -43,7 +42,7 @@ impl Judge {
         let bevel_angle = BevelAngle::new(angle).expect("in range");
         let options = Options { bevel_angle, ..Options::default() };
         let source = Source::read(path).unwrap_or_else(|error| panic!("{error}"));
-        // One small size: this is not about the onion.
+        // One small size, because the onion is not tested here.
         let spaces = Spaces::parse("[[size]]\nname = \"point\"\nhalf_extents = [0, 0, 0]\n");
         let spaces = spaces.unwrap_or_else(|error| panic!("{error}"));
         let compiled = obsp::compile(&source, &spaces, &options, &mut |_, _, _| {});
@@ -52,7 +51,7 @@ impl Judge {
         Self { name: format!("{} at {angle}°", world.name()), world, solids, entities }
     }
 
-    /// Half of the starts about the map's entities, half anywhere.
+    /// A random start: half are near the map's entities, half anywhere.
     fn start(&self, random: &mut Random) -> Vec3 {
         let origins: Vec<_> = self.entities.iter().filter_map(Entity::origin).collect();
         let (min, max) = self.solids.bounds();
@@ -64,8 +63,8 @@ impl Judge {
         Vec3::from(at.map(|x| x as f32))
     }
 
-    /// Sends a body along random ways; what it was told is judged by `truth`,
-    /// the same body to the oracle.
+    /// Casts a body along random segments, and judges the answers by `truth`,
+    /// the same body for the oracle.
     fn judge(
         &self,
         name: &str,
@@ -130,21 +129,21 @@ fn wide(v: Vec3) -> [f64; 3] {
     v.to_array().map(f64::from)
 }
 
-/// How far bodies still were from what they were said to have met, in units,
+/// Distances of bodies from the solids that they were said to have hit, in units,
 /// ascending.
 #[derive(Default)]
 struct Early {
     gaps: Vec<f64>,
     clear: usize,
-    /// Contacts whose normal is no edge's and no face's.
+    /// Contacts whose normal is neither that of a face nor of an edge.
     stray: usize,
 }
 
 impl Early {
-    /// A ball is answered with the normal of a face or with a bevel's, which
-    /// is within the limit of the true one.
+    /// The normal of a ball's contact is that of a face or of a bevel, which
+    /// is within the limit angle of the true one.
     fn judge_normal(&mut self, solids: &Solids, truth: &Body, hit: &Hit) {
-        // Drawn back until it is apart for sure.
+        // Moved back until it is certainly apart.
         let (at, normal) = (hit.point + hit.normal * 0.05, wide(hit.normal));
         let touches = solids.distance(truth, wide(at), 1.0) < 0.1;
         if touches && solids.agreement(truth, wide(at), normal, 0.1) < 0.5 {
@@ -177,9 +176,9 @@ fn samples(default: usize) -> usize {
     std::env::var("SHIFT_SAMPLES").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// The farthest, in radii, that a ball can be from what stops it: where planes
+/// Greatest distance, in radii, of a ball from the solid that stops it: where planes
 /// are the limit angle apart at an edge, or three of them at a corner, less
-/// the half degree that the compiler lets pass.
+/// the half degree that the compiler tolerates.
 fn bound(angle: f64) -> f64 {
     let slack = 0.011;
     let edge = (angle.to_radians() / 2.0).cos() - slack;
@@ -208,14 +207,14 @@ fn bodies_stop_in_time(path: &Path, angle: f64, samples: usize, seed: u64) {
 }
 
 #[test]
-fn on_shipped_maps_nothing_passes_what_it_cannot() {
+fn bodies_never_pass_through_solids_on_shipped_maps() {
     for name in ["arena.map", "terrain.map", "warren.map"] {
         bodies_stop_in_time(&own_map(name), 95.0, samples(400), 1);
     }
 }
 
 #[test]
-fn on_foreign_maps_nothing_passes_what_it_cannot() {
+fn bodies_never_pass_through_solids_on_foreign_maps() {
     for name in ["id-gpl/dm4.map", "librequake/lqdm3.map", "ericw-tools/q1_mountain.map"] {
         if let Some(path) = foreign_map(name) {
             bodies_stop_in_time(&path, 95.0, samples(400), 2);
@@ -223,8 +222,8 @@ fn on_foreign_maps_nothing_passes_what_it_cannot() {
     }
 }
 
-/// The same once more for a box, whose offset surface is exact in whole
-/// numbers: neither later than that, nor past it.
+/// A box has an offset surface that is exact in integers: a box is stopped neither later
+/// than there, nor past it.
 fn boxes_stop_in_time(path: &Path, samples: usize, seed: u64) {
     let judge = Judge::new(path, 95.0);
     let exact = Brushes::new(&judge.entities, [16.0, 16.0, 28.0]);
@@ -232,7 +231,7 @@ fn boxes_stop_in_time(path: &Path, samples: usize, seed: u64) {
     let mut random = Random::new(seed);
     let (mut early, mut hits) = (0, 0);
     for sample in 0..samples {
-        // On whole numbers, where planes and edges are.
+        // On integers, where planes and edges are.
         let start = judge.start(&mut random).round();
         let motion = Vec3::from([(); 3].map(|()| random.between(-64.0, 64.0) as f32)).round();
         let (a, b) = (wide(start), wide(start + motion));
@@ -255,7 +254,7 @@ fn boxes_stop_in_time(path: &Path, samples: usize, seed: u64) {
 }
 
 #[test]
-fn boxes_on_whole_numbers_are_not_let_past_either() {
+fn boxes_on_integer_coordinates_never_pass_through_solids() {
     boxes_stop_in_time(&own_map("arena.map"), samples(4000), 4);
     if let Some(path) = foreign_map("id-gpl/dm4.map") {
         boxes_stop_in_time(&path, samples(4000), 5);

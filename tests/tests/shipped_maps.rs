@@ -1,6 +1,5 @@
-//! The maps that ship: their compiled forms are what the compiler makes of the
-//! sources today, they are what a match needs, and a level designer's editor
-//! knows every entity in them.
+//! The shipped maps: their `.obsp` files are what the compiler makes of the sources, and
+//! they suit a match.
 
 use std::sync::Arc;
 
@@ -10,15 +9,15 @@ use obsp_sim::{Config, World};
 use tests::harness::{Random, ShippedMap, Wanderer, crowd_shapes, placed};
 use tests::oracle::bodies::{Audit, Placed};
 
-/// No map may swell the repository by more.
+/// Greatest size of a compiled map in the repository, in bytes.
 const OBSP_LIMIT: usize = 1 << 20;
 
-/// Players of a short match on a shipped map, and its length.
+/// Players of a short match on a shipped map, and its length in ticks.
 const PLAYERS: u16 = 16;
 const TICKS: u64 = 600;
 
-/// How far the bounds of a player's places reach in a match: whoever is stuck
-/// stays within less.
+/// Least extent of a player's positions in a match, in units: a stuck player stays within
+/// less.
 const MOVED: f64 = 100.0;
 
 fn suits_a_match(name: &str, props: usize, triggers: usize) {
@@ -45,9 +44,9 @@ fn the_warren_suits_a_match() {
     suits_a_match("warren", 40, 3);
 }
 
-/// Along the line from `from` to `to`, two units above the floor, only
-/// a crouching player fits.
-fn only_the_ducked_fit(map: &ShippedMap, from: [f32; 3], to: [f32; 3]) {
+/// Asserts that only a crouching player fits along the line from `from` to `to`, two units
+/// above the floor.
+fn only_crouching_players_fit(map: &ShippedMap, from: [f32; 3], to: [f32; 3]) {
     let world = map.world();
     let [crouching, standing] =
         ["crouching", "standing"].map(|name| world.size(name).expect("players have it"));
@@ -61,14 +60,14 @@ fn only_the_ducked_fit(map: &ShippedMap, from: [f32; 3], to: [f32; 3]) {
 }
 
 #[test]
-fn only_the_ducked_fit_the_arena_s_tunnel() {
+fn only_crouching_players_fit_in_the_tunnel_of_the_arena() {
     let arena = ShippedMap::read("arena");
     // From the pit to the cellar.
-    only_the_ducked_fit(&arena, [0.0, -544.0, -128.0], [0.0, -192.0, -128.0]);
+    only_crouching_players_fit(&arena, [0.0, -544.0, -128.0], [0.0, -192.0, -128.0]);
 }
 
 #[test]
-fn only_the_ducked_fit_the_warren_s_crawlways() {
+fn only_crouching_players_fit_in_the_crawlways_of_the_warren() {
     let warren = ShippedMap::read("warren");
     for (from, to) in [
         ([32.0, -272.0, -160.0], [32.0, -112.0, -160.0]),
@@ -79,12 +78,12 @@ fn only_the_ducked_fit_the_warren_s_crawlways() {
         ([-272.0, 432.0, 160.0], [-112.0, 432.0, 160.0]),
         ([48.0, 112.0, 160.0], [48.0, 288.0, 160.0]),
     ] {
-        only_the_ducked_fit(&warren, from, to);
+        only_crouching_players_fit(&warren, from, to);
     }
 }
 
-/// A short match with the map's own props: nothing ever reaches into anything
-/// else, and nobody is stuck where they spawned.
+/// A short match with the map's own props: nothing ever interpenetrates, and no player is
+/// stuck at the spawn point.
 fn a_crowd_runs_about(name: &str, seed: u64) {
     let map = ShippedMap::read(name);
     let models = shipped();

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use glam::DVec3;
 use obsp::model::shipped;
 use obsp_sim::{Buttons, Command, Config, EntityId, EntityState, Kind, Posture, World};
-use tests::harness::Drawing;
+use tests::harness::MapBuilder;
 
 const TICK_RATE: u32 = 60;
 
-fn start(drawing: &Drawing) -> World {
+fn start(drawing: &MapBuilder) -> World {
     let config = Config { tick_rate: TICK_RATE, seed: 1, objects: 0, max_players: 4 };
     World::new(Arc::new(drawing.compile()), shipped().into(), config)
         .expect("the map can be played")
@@ -40,7 +40,7 @@ const NORTH: u16 = 16384;
 
 #[test]
 fn a_dropped_crate_comes_to_rest_flat_on_the_floor_and_sleeps() {
-    let mut world = start(&Drawing::floor().prop("crate", [0.0, 0.0, 200.0], 30.0));
+    let mut world = start(&MapBuilder::floor().prop("crate", [0.0, 0.0, 200.0], 30.0));
     run(&mut world, 4, &[]);
     let body = props(&world)[0];
     assert!(body.asleep, "{body:?}");
@@ -54,7 +54,7 @@ fn lies_on_a_side(body: &EntityState) -> bool {
 
 #[test]
 fn a_crate_stays_on_a_gentle_ramp_and_slides_down_a_steep_one() {
-    let drawing = Drawing::floor()
+    let drawing = MapBuilder::floor()
         .ramp([0, -128, 0], [512, 128, 128])
         .ramp([0, 300, 0], [256, 556, 256])
         .prop("crate", [256.0, 0.0, 90.0], 0.0)
@@ -68,7 +68,7 @@ fn a_crate_stays_on_a_gentle_ramp_and_slides_down_a_steep_one() {
 
 #[test]
 fn five_crates_stand_on_one_another_and_sleep() {
-    let mut drawing = Drawing::floor();
+    let mut drawing = MapBuilder::floor();
     for i in 0..5 {
         let angle = f64::from(i) * 7.0;
         drawing = drawing.prop("crate", [f64::from(i % 2), 0.0, 18.0 + 33.0 * f64::from(i)], angle);
@@ -85,7 +85,7 @@ fn five_crates_stand_on_one_another_and_sleep() {
 
 #[test]
 fn concave_bodies_interlock_without_passing_into_each_other() {
-    let mut drawing = Drawing::floor();
+    let mut drawing = MapBuilder::floor();
     for i in 0..6 {
         let model = if i % 2 == 0 { "u_block" } else { "l_block" };
         drawing = drawing.prop(model, [f64::from(i) * 3.0, 0.0, 40.0 + 50.0 * f64::from(i)], 0.0);
@@ -98,7 +98,7 @@ fn concave_bodies_interlock_without_passing_into_each_other() {
 
 #[test]
 fn a_runner_reaches_full_speed_and_stops_at_a_wall() {
-    let drawing = Drawing::floor().spawn([-500, 0, 1]).block([200, -500, 0], [216, 500, 300]);
+    let drawing = MapBuilder::floor().spawn([-500, 0, 1]).block([200, -500, 0], [216, 500, 300]);
     let mut world = start(&drawing);
     let id = world.join().expect("there is room");
     run(&mut world, 1, &[(id, forward(EAST))]);
@@ -111,7 +111,7 @@ fn a_runner_reaches_full_speed_and_stops_at_a_wall() {
 
 #[test]
 fn a_runner_slides_along_a_wall_that_is_met_at_an_angle() {
-    let drawing = Drawing::floor().spawn([0, -800, 1]).block([200, -1000, 0], [216, 1000, 300]);
+    let drawing = MapBuilder::floor().spawn([0, -800, 1]).block([200, -1000, 0], [216, 1000, 300]);
     let mut world = start(&drawing);
     let id = world.join().expect("there is room");
     run(&mut world, 4, &[(id, forward(NORTH - 4096))]);
@@ -123,7 +123,7 @@ fn a_runner_slides_along_a_wall_that_is_met_at_an_angle() {
 #[test]
 fn stairs_of_eighteen_units_are_walked_up_and_higher_ones_are_not() {
     let stairs = |rise: i32| {
-        let mut drawing = Drawing::floor().spawn([-300, 0, 1]);
+        let mut drawing = MapBuilder::floor().spawn([-300, 0, 1]);
         for step in 1..=5 {
             drawing = drawing.block([step * 48, -200, 0], [1000, 200, step * rise]);
         }
@@ -140,7 +140,7 @@ fn stairs_of_eighteen_units_are_walked_up_and_higher_ones_are_not() {
 
 #[test]
 fn a_jump_is_forty_five_units_high_and_needs_a_new_press() {
-    let mut world = start(&Drawing::floor().spawn([0, 0, 1]));
+    let mut world = start(&MapBuilder::floor().spawn([0, 0, 1]));
     let id = world.join().expect("there is room");
     run(&mut world, 1, &[]);
     let ground = find(&world, id).position.z;
@@ -157,7 +157,7 @@ fn a_jump_is_forty_five_units_high_and_needs_a_new_press() {
 
 #[test]
 fn only_the_crouching_fit_a_low_tunnel_and_they_stay_low_in_it() {
-    let drawing = Drawing::floor().spawn([-300, 0, 1]).block([0, -200, 40], [400, 200, 200]);
+    let drawing = MapBuilder::floor().spawn([-300, 0, 1]).block([0, -200, 40], [400, 200, 200]);
     let mut world = start(&drawing);
     let id = world.join().expect("there is room");
     run(&mut world, 2, &[(id, forward(EAST))]);
@@ -176,7 +176,7 @@ fn only_the_crouching_fit_a_low_tunnel_and_they_stay_low_in_it() {
 
 #[test]
 fn a_crate_is_shoved_along_and_two_players_block_each_other() {
-    let drawing = Drawing::floor()
+    let drawing = MapBuilder::floor()
         .spawn([-200, 0, 1])
         .entity(&[("classname", "info_player_start"), ("origin", "600 0 25")])
         .prop("crate", [0.0, 0.0, 17.0], 0.0);
@@ -197,12 +197,12 @@ fn a_crate_is_shoved_along_and_two_players_block_each_other() {
 fn who_comes_in_stands_at_the_free_spawn_point_farthest_from_everyone_else() {
     let point =
         |origin: &'static str| [("classname", "info_player_deathmatch"), ("origin", origin)];
-    let drawing = Drawing::floor()
+    let drawing = MapBuilder::floor()
         .spawn([-800, 0, 1])
         .entity(&point("-700 0 25"))
         .entity(&point("700 0 25"))
         .entity(&point("800 500 25"));
-    let arrivals = |drawing: &Drawing| {
+    let arrivals = |drawing: &MapBuilder| {
         let mut world = start(drawing);
         [(); 3].map(|()| {
             let id = world.join().expect("there is room");
@@ -218,7 +218,7 @@ fn who_comes_in_stands_at_the_free_spawn_point_farthest_from_everyone_else() {
 
 #[test]
 fn a_jump_pad_throws_up_to_its_target() {
-    let drawing = Drawing::floor()
+    let drawing = MapBuilder::floor()
         .spawn([-300, 0, 1])
         .volume(&[("classname", "trigger_push"), ("target", "ledge")], [0, -200, 0], [64, 200, 16])
         .entity(&[("classname", "info_notnull"), ("targetname", "ledge"), ("origin", "300 0 200")])
@@ -234,15 +234,17 @@ fn a_jump_pad_throws_up_to_its_target() {
 #[test]
 fn a_teleporter_leads_to_its_destination_and_waits_while_that_is_taken() {
     let keys = [("classname", "trigger_teleport"), ("target", "far")];
-    let free =
-        Drawing::floor().spawn([-300, 0, 1]).volume(&keys, [0, -200, 0], [32, 200, 100]).entity(&[
+    let free = MapBuilder::floor()
+        .spawn([-300, 0, 1])
+        .volume(&keys, [0, -200, 0], [32, 200, 100])
+        .entity(&[
             ("classname", "info_teleport_destination"),
             ("targetname", "far"),
             ("origin", "700 700 25"),
             ("angle", "90"),
         ]);
     let taken = free.clone().prop("crate", [700.0, 700.0, 17.0], 0.0);
-    let walk = |drawing: &Drawing| {
+    let walk = |drawing: &MapBuilder| {
         let mut world = start(drawing);
         let id = world.join().expect("there is room");
         run(&mut world, 1, &[(id, forward(EAST))]);
@@ -258,7 +260,7 @@ fn a_teleporter_leads_to_its_destination_and_waits_while_that_is_taken() {
 #[test]
 fn the_same_commands_give_the_same_digests_and_other_commands_others() {
     let digests = |yaw: u16| {
-        let drawing = Drawing::floor()
+        let drawing = MapBuilder::floor()
             .spawn([-200, 0, 1])
             .prop("crate", [0.0, 0.0, 17.0], 0.0)
             .prop("u_block", [3.0, 2.0, 70.0], 20.0);
@@ -280,7 +282,7 @@ fn the_same_commands_give_the_same_digests_and_other_commands_others() {
 
 #[test]
 fn a_full_match_lets_nobody_in_until_somebody_leaves() {
-    let mut world = start(&Drawing::floor());
+    let mut world = start(&MapBuilder::floor());
     let ids: Vec<_> = (0..4).map(|_| world.join().expect("there is room")).collect();
     assert!(world.join().is_err());
     // One spawn point for four: the others wait in limbo or beside it.

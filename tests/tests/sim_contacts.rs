@@ -12,7 +12,7 @@ use obsp::model::shipped;
 use obsp_sim::query::{At, ContactSearch, Contacts, Manifold, Thing, Touched, Touching};
 use obsp_sim::{ModelId, Stage, Stages};
 use tests::harness::near::{Figure, direction, touching_distance, turn};
-use tests::harness::{Drawing, Random, setting};
+use tests::harness::{MapBuilder, Random, setting};
 
 /// Scenes looked at when nobody asks for more: a few seconds.
 const SAMPLE: usize = 3_000;
@@ -175,7 +175,7 @@ impl Tally {
 #[test]
 fn two_bodies_have_the_same_contacts_whatever_the_filters_their_order_and_the_place() {
     let models = Figure::shipped();
-    let empty = Drawing::default().block([-64, -64, -16_384], [64, 64, -16_320]);
+    let empty = MapBuilder::default().block([-64, -64, -16_384], [64, 64, -16_320]);
     let search = ContactSearch::new(Arc::new(empty.compile()), &shipped()).expect("a match");
     let (mut tally, mut random) = Tally::begin();
     while tally.scenes < setting("SIM_PAIRS", SAMPLE) {
@@ -209,9 +209,9 @@ fn two_bodies_have_the_same_contacts_whatever_the_filters_their_order_and_the_pl
 }
 
 /// A floor of two brushes, a ramp, a wall and a block on the floor.
-fn scenery(at: IVec3) -> Drawing {
+fn scenery(at: IVec3) -> MapBuilder {
     let corner = |x, y, z| (IVec3::new(x, y, z) + at).to_array();
-    Drawing::default()
+    MapBuilder::default()
         .block(corner(-256, -256, -32), corner(0, 256, 0))
         .block(corner(0, -256, -32), corner(256, 256, 0))
         .ramp(corner(40, -200, 0), corner(200, -40, 64))

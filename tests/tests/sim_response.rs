@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3};
 use obsp::model::{EVERYDAY, shipped};
 use obsp_sim::{Config, EntityState, Kind, World};
-use tests::harness::{Drawing, Random, crowd_shapes, placed};
+use tests::harness::{MapBuilder, Random, crowd_shapes, placed};
 use tests::oracle::bodies::{Audit, Placed};
 use tests::oracle::map_text;
 
@@ -17,7 +17,7 @@ fn seeds(usual: u64) -> std::ops::Range<u64> {
     0..count
 }
 
-fn start(drawing: &Drawing) -> World {
+fn start(drawing: &MapBuilder) -> World {
     let config = Config { tick_rate: TICK_RATE, seed: 1, objects: 0, max_players: 4 };
     World::new(Arc::new(drawing.compile()), shipped().into(), config)
         .expect("the map can be played")
@@ -36,9 +36,9 @@ fn props(world: &World) -> Vec<EntityState> {
 
 /// Walls around the floor, `half` units from the middle, so that nothing
 /// rolls away.
-fn pen(half: i32) -> Drawing {
+fn pen(half: i32) -> MapBuilder {
     let out = half + 32;
-    Drawing::floor()
+    MapBuilder::floor()
         .block([-out, -out, 0], [-half, out, 2_000])
         .block([half, -out, 0], [out, out, 2_000])
         .block([-half, -out, 0], [half, -half, 2_000])
@@ -54,7 +54,7 @@ fn flatness(body: &EntityState) -> f64 {
 /// The bodies that nothing holds: lowered a little, they would overlap nothing, and
 /// no two opposite directions are both blocked, between which friction could hold
 /// them. The judge is the exact oracle.
-fn hanging(drawing: &Drawing, world: &World) -> Vec<EntityState> {
+fn hanging(drawing: &MapBuilder, world: &World) -> Vec<EntityState> {
     let entities = map_text::parse(&drawing.text()).expect("the drawing can be read");
     let mut audit = Audit::new(&entities, crowd_shapes(&shipped()));
     let things: Vec<Placed> = world.state().entities.iter().map(placed).collect();
@@ -90,7 +90,7 @@ const LOWER: f64 = 0.5;
 fn dropped_boxes_come_to_rest_flat() {
     for seed in seeds(8) {
         let mut random = Random::new(seed);
-        let mut drawing = Drawing::floor();
+        let mut drawing = MapBuilder::floor();
         for i in 0..9 {
             let model = ["crate", "small_crate", "plank"][i % 3];
             let (x, y) = ((i / 3) as f64 * 150.0, (i % 3) as f64 * 150.0);
@@ -123,11 +123,12 @@ fn boxes_stay_on_ramps_below_the_friction_angle_and_slide_above_it() {
             let (x, angle) = (random.between(300.0, 700.0) - 500.0, random.between(0.0, 360.0));
             let (model, half) = [("crate", 16.0), ("small_crate", 8.0)][random.below(2)];
             let surface = (x + 500.0) * slope;
-            let mut world = start(&Drawing::floor().ramp([-500, -300, 0], [500, 300, rise]).prop(
-                model,
-                [x, 0.0, surface + 1.3 * half + 2.0],
-                angle,
-            ));
+            let mut world =
+                start(&MapBuilder::floor().ramp([-500, -300, 0], [500, 300, rise]).prop(
+                    model,
+                    [x, 0.0, surface + 1.3 * half + 2.0],
+                    angle,
+                ));
             let before = props(&world)[0];
             run(&mut world, 4);
             let body = props(&world)[0];
@@ -153,7 +154,7 @@ fn boxes_stay_on_ramps_below_the_friction_angle_and_slide_above_it() {
 fn a_stack_of_five_stands_for_a_minute() {
     for seed in seeds(4) {
         let mut random = Random::new(seed);
-        let mut drawing = Drawing::floor();
+        let mut drawing = MapBuilder::floor();
         for i in 0..5 {
             let mut aside = || random.between(-4.0, 4.0);
             let origin = [aside(), aside(), 17.0 + 33.0 * f64::from(i)];
@@ -244,7 +245,7 @@ fn nothing_trembles_before_it_sleeps() {
 
 #[test]
 fn sleepers_wake_by_touch_by_blast_and_when_their_support_leaves() {
-    let pile = |z: f64| Drawing::floor().spawn([-300, 0, 1]).prop("crate", [0.0, 0.0, z], 0.0);
+    let pile = |z: f64| MapBuilder::floor().spawn([-300, 0, 1]).prop("crate", [0.0, 0.0, z], 0.0);
     let forward = obsp_sim::Command { forward: 127, ..Default::default() };
     // At the floor before the crate: eight degrees down.
     let rocket = obsp_sim::Command {

@@ -1,15 +1,15 @@
-//! Maps as editors save them: turned off the grid, rounded to a few decimals, with
+//! Maps as editors save them: rotated off the grid, rounded to a few decimals, with
 //! faces saved twice or as triangles, with brushes thinner than a unit, nearly
-//! parallel, and by the hundred. What was compiled must be what is written, to
-//! the last of them, however it is written.
+//! parallel, and by the hundred. The compiled world must match every brush as it is
+//! written.
 //!
-//! After every push the samples are few. `WORLD_WORLDS=200 WORLD_POINTS=200000
+//! By default the samples are few. `WORLD_WORLDS=200 WORLD_POINTS=200000
 //! WORLD_TRACES=50000 WORLD_TURNS=12 WORLD_RESULTS=FILE cargo test --release -p
-//! tests --test world_editors -- --nocapture` asks for the full figures, which take
-//! hours: every outcome is appended to FILE, and what is there already is not run
+//! tests --test world_editors -- --nocapture` produces the full figures, which take
+//! hours: every outcome is appended to FILE, and maps that it contains are not tested
 //! again. Maps with faults are written to the folder `WORLD_KEEP`. `WORLD_SEED`
-//! draws others, and `WORLD_MAP` keeps to maps whose path holds it. Maps come as
-//! they are drawn first, then turned once each, then a second time, the smallest
+//! chooses other samples, and `WORLD_MAP` selects the maps whose path contains it. Maps are
+//! tested unrotated first, then with one rotation each, then with a second, the smallest
 //! first.
 
 use std::fmt::Write as _;
@@ -24,14 +24,14 @@ use oracle::map_text;
 use oracle::verify::{Judge, judge_sums};
 use tests::harness::{OneSize, Random, setting, shared};
 
-/// How many points and segments each size is asked about.
+/// Number of points and segments for each size.
 #[derive(Clone, Copy)]
 struct Samples {
     points: usize,
     traces: usize,
 }
 
-/// What is wrong with what is made of a map, in words.
+/// Descriptions of the faults of a map's compiled world.
 fn faults(name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
     let entities =
         map_text::parse_with_curves(text).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -57,7 +57,7 @@ fn faults(name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
             faults.extend(wrong.shown.into_iter().map(|what| format!("{}: {what}", size.name)));
         }
     }
-    // Whatever a box is shut in by, a larger one is.
+    // A map that is sealed for a size is sealed for every larger one.
     let sealed = |size: usize| compiled.report.sealings[size] == Sealing::Sealed;
     for (larger, smaller) in [(1, 0), (2, 1), (3, 2)] {
         let leaks = matches!(compiled.report.sealings[larger], Sealing::Leaks(_));
@@ -84,10 +84,10 @@ fn brush(faces: &[[[f64; 3]; 3]]) -> String {
     text + "}\n}\n"
 }
 
-/// Its planes come in pairs that are one but for the sixth decimal. It was left
+/// Its planes come in pairs that are the same but for the sixth decimal. The box was left
 /// out, and a map of such boxes was full of holes.
 #[test]
-fn a_turned_box_of_triangles_is_kept() {
+fn a_rotated_box_of_triangles_is_kept() {
     let [a, b, c, d] = [
         [-886.729292, -521.30189, 199.145618],
         [-854.455593, -565.009157, 349.638684],
@@ -117,10 +117,10 @@ fn a_turned_box_of_triangles_is_kept() {
     is_true("a turned box of triangles", &brush(&faces));
 }
 
-/// A repeated plane took the face of a bevel with it, and the sum reached 94 units
+/// A repeated plane removed the face of a bevel, and the sum extended 94 units
 /// too far.
 #[test]
-fn a_turned_plank_with_two_decimals_has_nothing_solid_about_it() {
+fn a_rotated_plank_with_two_decimals_is_not_larger_than_written() {
     let [a, b, c, d] = [
         [193.55, 650.14, 114.1],
         [213.62, 521.01, -70.63],
@@ -148,8 +148,8 @@ fn a_turned_plank_with_two_decimals_has_nothing_solid_about_it() {
     is_true("a turned plank with two decimals", &brush(&faces));
 }
 
-/// Faces that are doubled a hundredth of a unit apart meet in corners nearer than
-/// rounding tells apart: its sum with a box did not close.
+/// Faces that are doubled a hundredth of a unit apart meet in corners closer than
+/// rounding can distinguish: the sum with a box did not close.
 #[test]
 fn a_brush_with_doubled_faces_has_a_sum_that_closes() {
     let faces = [
@@ -172,7 +172,7 @@ fn a_brush_with_doubled_faces_has_a_sum_that_closes() {
     is_true("a brush with doubled faces", &brush(&faces));
 }
 
-/// A quarter of a pipe, and a dome whose one side is a point, turned and written with
+/// A quarter of a pipe, and a dome with a side that is a point, rotated and written with
 /// three decimals.
 #[test]
 fn curves_are_as_solid_as_brushes() {
@@ -205,8 +205,8 @@ fn curves_are_as_solid_as_brushes() {
     }
 }
 
-/// The faults that `judge` finds in the map of this name and text. It is not asked
-/// again about what `WORLD_RESULTS` holds.
+/// The faults that `judge` finds in the map with this name and text, or those that
+/// `WORLD_RESULTS` has for it.
 fn recorded(name: &str, text: &str, judge: impl FnOnce() -> Vec<String>) -> Vec<String> {
     let faults = remembered(name, judge);
     if let Some(folder) = std::env::var_os("WORLD_KEEP")
@@ -251,7 +251,7 @@ fn samples() -> Samples {
 }
 
 #[test]
-fn worlds_that_nobody_draws_are_true() {
+fn generated_worlds_match_their_brushes() {
     let count = setting("WORLD_WORLDS", 6);
     let samples = samples();
     let seed = setting("WORLD_SEED", 1) as u64;
@@ -267,8 +267,7 @@ fn worlds_that_nobody_draws_are_true() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Maps of a folder, the smallest first: the chosen ones, or all that
-/// `WORLD_TURNS` asks for.
+/// Maps of a folder, the smallest first: the chosen ones, or all if `WORLD_TURNS` is set.
 fn maps_of(folder: &Path, chosen: &[&str]) -> Vec<PathBuf> {
     let wanted = std::env::var("WORLD_MAP").unwrap_or_default();
     let files = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
@@ -282,15 +281,14 @@ fn maps_of(folder: &Path, chosen: &[&str]) -> Vec<PathBuf> {
     maps
 }
 
-/// Judges the maps of a folder as they are drawn, and `WORLD_TURNS` times turned
+/// Judges the maps of a folder unrotated, and `WORLD_TURNS` times rotated
 /// and written with 2, 3, 6 and 9 decimals in turn.
 fn turned_maps_are_true(folder: &Path, chosen: &[&str]) {
     let turns = setting("WORLD_TURNS", 0);
     let seed = setting("WORLD_SEED", 1) as u64;
     let maps = maps_of(folder, chosen);
     let mut wrong = Vec::new();
-    // The first round is as they are drawn, but not after every push: other tests
-    // judge those.
+    // By default the unrotated maps are skipped: `world_truth` judges those.
     for round in usize::from(turns == 0)..=turns.max(1) {
         for path in &maps {
             let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -300,7 +298,7 @@ fn turned_maps_are_true(folder: &Path, chosen: &[&str]) {
             let (name, text) = match round.checked_sub(1) {
                 None => (format!("{map} as drawn"), drawn.into_owned()),
                 Some(index) => {
-                    // Twelve turns are each of them with each.
+                    // Twelve turns combine each number of decimals with each kind of faces.
                     let places = [2, 3, 6, 9][(number + index) % 4];
                     let doubled = Faces::Doubled(0.003);
                     let faces = [Faces::Once, Faces::Triangles, doubled][(number + index) % 3];
@@ -319,21 +317,21 @@ fn turned_maps_are_true(folder: &Path, chosen: &[&str]) {
 }
 
 #[test]
-fn id_software_s_maps_are_true_however_they_are_turned() {
+fn rotated_id_software_maps_match_their_brushes() {
     if let Some(folder) = shared("maps/id-gpl") {
         turned_maps_are_true(&folder, &["dm4.map"]);
     }
 }
 
 #[test]
-fn libre_quake_s_maps_are_true_however_they_are_turned() {
+fn rotated_libre_quake_maps_match_their_brushes() {
     if let Some(folder) = shared("maps/librequake") {
         turned_maps_are_true(&folder, &["lqdm13.map"]);
     }
 }
 
 #[test]
-fn ericw_s_test_maps_are_true_however_they_are_turned() {
+fn rotated_ericw_test_maps_match_their_brushes() {
     if let Some(folder) = shared("maps/ericw-tools") {
         let chosen = ["q1_detail_wall.map", "q1_hull1_content_types.map", "q1_rocks.map"];
         turned_maps_are_true(&folder, &chosen);

@@ -1,12 +1,11 @@
-//! What every query of the static world promises beside the right answer: it
-//! changes nothing, may be asked from any thread, and allocates nothing.
+//! Queries of the static world are pure, can run on any thread, and do not allocate.
 
 use glam::Vec3;
 use obsp::body::{Cylinder, Sphere};
 use obsp::{Trace, World};
 use tests::harness::{Random, compile, own_map};
 
-/// Asks everything there is to ask about a place and a way.
+/// All queries of a position and a segment.
 fn ask(world: &World, start: Vec3, end: Vec3) -> (u32, Vec<Trace>) {
     let mut hits = Vec::with_capacity(16);
     let mut solid = 0;
@@ -45,7 +44,7 @@ fn queries_are_pure_and_allocate_nothing() {
     let all = || ways.iter().map(|&[a, b]| ask(&world, a, b)).collect::<Vec<_>>();
     let before = all();
     assert!(before.iter().any(|(_, hits)| hits.iter().any(|hit| matches!(hit, Trace::Hit(_)))));
-    // Many threads at once, and all over again.
+    // From many threads at once.
     let agree = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| all() == before)).collect();
         threads.into_iter().all(|thread| thread.join().expect("no query panics"))

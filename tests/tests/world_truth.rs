@@ -1,12 +1,12 @@
-//! The compiled world against the exact brushes, on every map at hand: the
-//! same points are solid, segments meet the same surfaces, and nobody who
-//! slides along its walls ever ends up inside one.
+//! The compiled world against the exact brushes, on every available map: the
+//! same points are solid, segments hit the same surfaces, and a mover that
+//! slides along walls never ends up inside one.
 //!
-//! After every push the samples are few. The full figures are those of
+//! By default the samples are few. The full figures are those of
 //! `WORLD_POINTS=1000000 WORLD_TRACES=100000 WORLD_MOVES=1000000 cargo test
 //! -p tests --test world_truth -- --nocapture`, for each size of each
-//! map; `WORLD_SEED` draws others, and `WORLD_MAP` keeps to maps whose path
-//! holds it.
+//! map; `WORLD_SEED` chooses other samples, and `WORLD_MAP` selects the maps whose path
+//! contains it.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,13 @@ use tests::oracle::brushes::Solids;
 use tests::oracle::map_text;
 use tests::oracle::verify::{Judge, Wrong};
 
-/// The tree may not call so much solid of which it cannot be told whether it
-/// is outside: clefts that the flood does not get into.
+/// Greatest share of points that are solid where the flood cannot decide whether they are
+/// outside: narrow gaps that it does not enter.
 const DOUBTFUL: f64 = 0.01;
 
-/// A mover slides along surfaces and comes to where several planes meet but for
-/// rounding; so many of its traces may name one that is a few thousandths of a
-/// unit off any face. The time is right, and it stays free.
+/// Greatest share of a mover's traces with the normal of a plane that is a few thousandths
+/// of a unit off any face. A mover that slides along surfaces reaches points where several
+/// planes meet but for rounding. The time is right, and the mover stays free.
 const STRAY_MOVES: f64 = 1e-5;
 
 fn percent(part: usize, of: usize) -> f64 {
@@ -103,26 +103,26 @@ fn all_are_true(folder: &Path) {
 }
 
 #[test]
-fn the_maps_that_ship_are_true() {
+fn shipped_maps_match_their_brushes() {
     all_are_true(&own_map(""));
 }
 
 #[test]
-fn id_software_s_maps_are_true() {
+fn id_software_maps_match_their_brushes() {
     if let Some(folder) = shared("maps/id-gpl") {
         all_are_true(&folder);
     }
 }
 
 #[test]
-fn libre_quake_s_maps_are_true() {
+fn libre_quake_maps_match_their_brushes() {
     if let Some(folder) = shared("maps/librequake") {
         all_are_true(&folder);
     }
 }
 
 #[test]
-fn ericw_s_test_maps_are_true() {
+fn ericw_test_maps_match_their_brushes() {
     if let Some(folder) = shared("maps/ericw-tools") {
         all_are_true(&folder);
     }

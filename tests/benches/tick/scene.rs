@@ -4,7 +4,7 @@ use obsp::model::shipped;
 use obsp_sim::audit::Audit;
 use obsp_sim::{Config, EntityId, World};
 use server::scene::{HeapModels, pen};
-use tests::harness::{Drawing, Random, Wanderer, own_map};
+use tests::harness::{MapBuilder, Random, Wanderer, own_map};
 
 /// What both engines play: a map, props scattered over it, and players.
 pub(crate) struct Scene {
@@ -32,7 +32,7 @@ impl Scene {
     pub(crate) fn hall(objects: u32) -> Self {
         let half = (f64::from(objects).sqrt() * ROOM * 0.5) as i32;
         let wall = half + 16;
-        let mut drawing = Drawing::default()
+        let mut drawing = MapBuilder::default()
             .block([-wall, -wall, -16], [wall, wall, 0])
             .block([-wall, -wall, 0], [-half, wall, 256])
             .block([half, -wall, 0], [wall, wall, 256])

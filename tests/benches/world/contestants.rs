@@ -1,3 +1,5 @@
+//! The implementations that are compared, and the maps in the forms that they need.
+
 use std::path::Path;
 
 use glam::DVec3;
@@ -11,11 +13,11 @@ use crate::workloads::{Segment, Workload};
 
 type Cast<'a> = dyn Fn(&Segment) -> Option<f32> + 'a;
 
-/// Who answers what a body meets first. The answer is the fraction of the
+/// An implementation of traces. The answer is the fraction of the
 /// segment that is free, `None` if all of it is.
 pub(crate) struct Contestant<'a> {
     pub(crate) name: String,
-    /// It moves another body than the others do: the answers differ.
+    /// It moves another body than the others, so the answers differ.
     pub(crate) other_body: bool,
     cast: Box<Cast<'a>>,
 }
@@ -41,8 +43,8 @@ impl<'a> Contestant<'a> {
         hits as f64 / segments.len() as f64
     }
 
-    /// Share of the segments that end within a tenth of a unit of where the
-    /// other ends them.
+    /// Share of the segments whose ends are within a tenth of a unit of the
+    /// other's.
     pub(crate) fn agreement(&self, other: &Self, segments: &[Segment]) -> f64 {
         let agree = |segment: &&Segment| {
             let free = |contestant: &Self| contestant.cast(segment).unwrap_or(1.0);
@@ -74,7 +76,7 @@ impl Subject {
             compiled(&Spaces::new(vec![size.clone()]).expect("one good size is a good list"))
         };
         let separate = spaces.sizes().iter().map(alone).collect();
-        // What is solid to boxes only stops no ray, and is empty inside.
+        // Brushes that are solid for boxes only do not stop rays.
         let point = world.size("point").expect("the default sizes hold the point");
         let rays_stop = |solid: &&ConvexSolid| {
             let centre = solid.centre();
@@ -103,7 +105,7 @@ impl Subject {
         )
     }
 
-    /// All who can answer this workload; the onion first.
+    /// All implementations for this workload; the onion first.
     pub(crate) fn contestants(&self, workload: &Workload) -> Vec<Contestant<'_>> {
         let size = self.world.size(workload.space).expect("it was asked for before");
         let size_in_units = &self.world.sizes()[size.index()];
@@ -129,7 +131,7 @@ impl Subject {
     }
 }
 
-/// A world's onion BSP, asked about one of its sizes.
+/// A world's onion BSP, for one of its sizes.
 pub(crate) fn onion<'a>(name: &str, world: &'a World, space: &str) -> Contestant<'a> {
     let size = world.size(space).expect("it was compiled for this size");
     Contestant::new(name, move |&(start, end)| {

@@ -1,4 +1,4 @@
-//! What large maps take: time to compile and to load, and bytes, by brushes.
+//! Large maps: time to compile and to load, and bytes, by number of brushes.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use obsp::{Options, Source, Spaces, World};
 use oracle::Random;
 use oracle::generate::wide;
 
-/// From a small map to more brushes than any that is known.
+/// Numbers of brushes, from a small map to more than any known map has.
 const BRUSHES: [usize; 5] = [500, 1_000, 2_500, 10_000, 20_000];
 
 pub(crate) fn print() {
@@ -38,11 +38,11 @@ pub(crate) fn print() {
     }
 }
 
-/// What all threads of this process have spent, in seconds: unlike the time that
-/// passes, others on the machine hardly change it. Zero where it is not told.
+/// Processor time of all threads of this process, in seconds: unlike wall time, other
+/// processes hardly affect it. Zero where the system does not report it.
 fn processor_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // After the name, which may hold anything: user and system time in 1/100 s.
+    // After the name, which may contain anything: user and system time in 1/100 s.
     let fields = stat.rsplit(')').next().unwrap_or_default();
     let ticks = fields.split_whitespace().skip(11).take(2).filter_map(|f| f.parse::<f64>().ok());
     ticks.sum::<f64>() / 100.0

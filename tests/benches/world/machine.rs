@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-/// What a reader needs to know to compare figures with those of another day.
+/// Prints the machine and its load, for comparison with other results.
 pub(crate) fn print() {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let profile = if cfg!(debug_assertions) { "development" } else { "optimised" };
@@ -10,7 +10,7 @@ pub(crate) fn print() {
     println!("load      {}", first_words("/proc/loadavg", 3));
 }
 
-/// Model, family and stepping: hosters hide the rest of the name.
+/// Model, family and stepping, because hosts hide the rest of the name.
 fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let value = |key: &str| {

@@ -1,14 +1,14 @@
-//! What a trace through the static world costs, beside its peers.
+//! The cost of a trace through the static world, beside its peers.
 //!
 //! `cargo bench -p tests --bench world`
 //!
-//! Every map is asked the same segments by every contestant: the onion BSP,
+//! Every contestant traces the same segments on every map: the onion BSP,
 //! a tree of that size alone, and `parry3d`, which casts the same box against
 //! the same brushes, as a BVH of convex bodies and as a triangle mesh. They
 //! take turns, a few hundred segments each, and medians are kept, so that
-//! whatever else the machine does hits all of them alike. The ratios are what
-//! counts. The shifted planes answer for other bodies, and for the same box.
-//! Then come the tables of Melax's paper, and what large maps take.
+//! other load of the machine affects all of them alike. Only the ratios are
+//! comparable. The shifted planes answer for other bodies, and for the same box.
+//! The tables of Melax's paper and of large maps follow;
 //! `cargo bench -p tests --bench world -- large` prints the last alone.
 
 mod contestants;

@@ -1,8 +1,8 @@
-//! The tables and figures of Melax (2000), measured again, each beside his.
+//! The tables and figures of Melax (2000), measured again, beside the published ones.
 //!
-//! His numbers are of a Pentium III and of geometry that was never published,
-//! so only ratios and shapes of curves can be compared. His figures are
-//! pictures; where he does not say a number in words there is none here.
+//! The published numbers are of a Pentium III and of geometry that was never published,
+//! so only ratios and shapes of curves can be compared. Where the paper has only a picture
+//! and no number, there is none here.
 
 mod slicing;
 
@@ -20,11 +20,11 @@ use crate::contestants::{Contestant, onion};
 use crate::measure;
 use crate::workloads::{Segment, Workload};
 
-/// Frames of Figure 8, and how often each is traced for one timing of it.
+/// Number of frames of Figure 8, and of traces of each for one timing.
 const FRAMES: usize = 200;
 const REPEATS: usize = 100;
 
-/// Of each frame the median of so many timings counts.
+/// Number of timings of each frame, of which the median counts.
 const TIMINGS: usize = 5;
 
 /// Spheres of each diameter in Figure 6.
@@ -42,7 +42,7 @@ pub(crate) fn print(path: &Path, world: &World, steps: &Workload) {
 /// A world of this map whose shift tree is bevelled at this angle.
 fn bevelled(path: &Path, bevel_angle: BevelAngle) -> World {
     let source = Source::read(path).unwrap_or_else(|error| panic!("{error}"));
-    // The onion plays no part: one size is enough of it.
+    // The onion is not measured, so one size is enough.
     let default = Spaces::default();
     let spaces = Spaces::new(default.sizes()[..1].to_vec()).expect("one size is a list");
     let options = Options { bevel_angle, ..Options::default() };
@@ -64,7 +64,7 @@ fn table_1(path: &Path) {
 }
 
 /// `points` is a world of the bare point alone: Melax's ray goes through a BSP
-/// that knows nothing of extents.
+/// without extents.
 fn table_2(points: &World, world: &World, segments: &[Segment]) {
     let least = Sphere::new(LEAST_EXTENT).expect("the least");
     let sphere = Sphere::new(28.0).expect("an ordinary radius");
@@ -128,7 +128,7 @@ fn figure_6(world: &World) {
 fn figure_8(world: &World, segments: &[Segment]) {
     let body = Cylinder::new(16.0, 28.0).expect("an ordinary size");
     let cylinder = shifted("cylinder", world, body);
-    // The busiest stretch of the way, so that nobody stands about.
+    // The busiest part of the path, so that the player moves.
     let length = |frames: &[Segment]| frames.iter().map(|(a, b)| a.distance(*b)).sum::<f32>();
     let busiest = segments.windows(FRAMES).max_by(|a, b| length(a).total_cmp(&length(b)));
     let Some(frames) = busiest else { return };
@@ -158,7 +158,7 @@ fn time(contestant: &Contestant<'_>, frame: &Segment) -> f64 {
     measure::median(timings.collect())
 }
 
-/// The map's shifted planes, asked about one body.
+/// The map's shifted planes, for one body.
 pub(crate) fn shifted<'a>(name: &str, world: &'a World, body: impl Support + 'a) -> Contestant<'a> {
     Contestant::new(name, move |&(start, end)| match world.cast(&body, start, end) {
         Trace::Clear => None,

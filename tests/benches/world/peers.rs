@@ -6,7 +6,7 @@ use parry3d::shape::{Compound, Cuboid, Shape, SharedShape, TriMesh};
 
 use crate::contestants::Contestant;
 
-/// The same solids as `parry3d` holds them.
+/// The same solids in the forms of `parry3d`.
 pub(crate) struct Peers {
     compound: Compound,
     mesh: TriMesh,
@@ -17,7 +17,7 @@ impl Peers {
         let solids: Vec<&ConvexSolid> = solids.into_iter().collect();
         let bodies = solids.iter().filter_map(|solid| {
             let (vertices, triangles) = (vertices(solid), triangles(solid, 0));
-            // Slivers that it takes for no body are left out: they are few.
+            // Slivers that it rejects are left out: they are few.
             Some((Pose::IDENTITY, SharedShape::convex_mesh(vertices, &triangles)?))
         });
         let compound = Compound::new(bodies.collect());
@@ -50,8 +50,8 @@ fn contestant<'a, S: Shape + RayCast>(
         });
     }
     let cuboid = Cuboid::new(vector(half_extents));
-    // Only what is approached is met, as in a trace; and no more is computed
-    // than a trace gives.
+    // Only approached bodies are hit, as in a trace, and no more is computed than a trace
+    // returns.
     let options = ShapeCastOptions {
         stop_at_penetration: false,
         compute_impact_geometry_on_penetration: false,

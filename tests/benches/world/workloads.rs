@@ -1,3 +1,5 @@
+//! The segments that are traced: recorded steps, random steps, and long traces.
+
 use glam::Vec3;
 use obsp::{Trace, World};
 use tests::harness::Random;
@@ -10,16 +12,16 @@ const COUNT: usize = 4096;
 /// A recorded step longer than this, in units, is a teleport or a respawn.
 const LONGEST_STEP: f32 = 48.0;
 
-/// From the origin of Quake's player box to its centre.
+/// Offset from the origin of Quake's player box to its centre.
 const RECORDED_RISE: Vec3 = Vec3::new(0.0, 0.0, 4.0);
 
-/// Where the centre of a body starts and where it wants to be.
+/// Start and end of a body's centre.
 pub(crate) type Segment = (Vec3, Vec3);
 
-/// What is asked of a map.
+/// The segments for a map, and the size that moves along them.
 pub(crate) struct Workload {
     what: &'static str,
-    /// The size that moves, as `spaces.toml` names it.
+    /// The name in `spaces.toml` of the size that moves.
     pub(crate) space: &'static str,
     pub(crate) segments: Vec<Segment>,
 }
@@ -48,8 +50,8 @@ impl Workload {
     }
 }
 
-/// Steps that five people took on dm4, one after another; those that led
-/// nowhere are left out. `None` for other maps, and where there is no record.
+/// Recorded steps of five people on dm4, without those of length zero. `None` for other
+/// maps, and where the record is absent.
 fn recorded(subject: &Subject) -> Option<Vec<Segment>> {
     if subject.world().name() != "dm4" {
         return None;
@@ -80,8 +82,8 @@ fn recorded(subject: &Subject) -> Option<Vec<Segment>> {
 /// Farther than any map reaches.
 const FAR: f32 = 100_000.0;
 
-/// Segments in random directions from random places in play space: where there
-/// is room, and something solid on every side.
+/// Segments in random directions from random positions in play space, which has room and
+/// solids on every side.
 fn random(
     world: &World,
     space: &str,

@@ -1,4 +1,4 @@
-//! Boxes in a tree, so that what is far away need not be asked.
+//! A tree of boxes, to skip brushes that are far away.
 
 /// A box along the axes: least and greatest corner.
 pub(crate) type Bounds = [[f64; 3]; 2];
@@ -13,7 +13,7 @@ pub(crate) struct Boxes {
 #[derive(Clone, Debug)]
 struct Node {
     bounds: Bounds,
-    /// The node to go on with where this one is passed over.
+    /// The next node if this one is skipped.
     skip: usize,
     /// Position in the list, of a leaf.
     item: Option<usize>,
@@ -26,7 +26,7 @@ impl Boxes {
         tree
     }
 
-    /// Halves the items at their median, as deep as their count has bits.
+    /// Halves the items at their median; the depth is the number of bits of their count.
     fn add(&mut self, boxes: &[Bounds], items: &mut [usize]) {
         let Some(&first) = items.first() else { return };
         let bounds = items.iter().fold(boxes[first], |all, &i| around(all, boxes[i]));
@@ -46,7 +46,7 @@ impl Boxes {
         self.nodes[node].skip = self.nodes.len();
     }
 
-    /// The box around all of them; the least is above the greatest if there are none.
+    /// The box around all of them; the minimum is above the maximum if there are none.
     pub(crate) fn bounds(&self) -> Bounds {
         let none = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
         self.nodes.first().map_or(none, |node| node.bounds)
@@ -81,16 +81,16 @@ pub(crate) fn overlap(a: &Bounds, b: &Bounds) -> bool {
     (0..3).all(|i| a[0][i] <= b[1][i] && b[0][i] <= a[1][i])
 }
 
-/// A region around a segment.
-pub(crate) struct Way {
+/// The region around a segment.
+pub(crate) struct Corridor {
     bounds: Bounds,
     middle: [f64; 3],
     half: [f64; 3],
     margin: f64,
 }
 
-impl Way {
-    /// All that is within `margin` of the segment along each axis.
+impl Corridor {
+    /// The points within `margin` of the segment along each axis.
     pub(crate) fn new(start: [f64; 3], end: [f64; 3], margin: f64) -> Self {
         let min = [0, 1, 2].map(|i| start[i].min(end[i]) - margin);
         let max = [0, 1, 2].map(|i| start[i].max(end[i]) + margin);
@@ -99,10 +99,10 @@ impl Way {
         Self { bounds: [min, max], middle, half, margin }
     }
 
-    /// Whether the box reaches into the region, or nearly.
+    /// Whether the box overlaps the region, or nearly.
     pub(crate) fn meets(&self, other: &Bounds) -> bool {
-        // Beside the axes only what stands square on the segment and an axis
-        // can divide the two. Rounding is far below the margin it gets here.
+        // The separating axes are the coordinate axes and their cross products with the
+        // segment. Rounding is far below the margin that is allowed here.
         let divided = |axis: usize| {
             let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
             let off = |i: usize| 0.5 * (other[0][i] + other[1][i]) - self.middle[i];
@@ -120,7 +120,7 @@ mod tests {
     use crate::Random;
 
     #[test]
-    fn what_is_found_is_what_overlaps() {
+    fn exactly_the_overlapping_boxes_are_found() {
         let mut random = Random::new(6);
         let boxes: Vec<Bounds> = (0..200)
             .map(|_| {
@@ -132,12 +132,12 @@ mod tests {
         let mut met = 0;
         for _ in 0..500 {
             let [a, b] = [(); 2].map(|()| [(); 3].map(|()| random.between(-60.0, 60.0)));
-            let way = Way::new(a, b, 0.5);
+            let way = Corridor::new(a, b, 0.5);
             let mut found: Vec<usize> = tree.find(|x| way.meets(x)).collect();
             found.sort_unstable();
             let all: Vec<usize> = (0..boxes.len()).filter(|&i| way.meets(&boxes[i])).collect();
             assert_eq!(found, all);
-            // Each box that a point of the segment lies in is among them.
+            // Each box that contains a point of the segment is among them.
             for step in 0..=100 {
                 let t = f64::from(step) / 100.0;
                 let p = [0, 1, 2].map(|i| a[i] + (b[i] - a[i]) * t);

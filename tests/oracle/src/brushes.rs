@@ -1,12 +1,12 @@
 //! The static world by definition: a box is in solid if its centre lies in
 //! one of the brushes expanded by the box.
 //!
-//! A plane through three points with whole (or decimal) coordinates has a
-//! whole normal; expansion by a box, and the bevels at axes and edges that
-//! make it the exact Minkowski sum, stay whole. So every question has an
-//! exact answer, found by asking every brush nearby: no space is divided, and
-//! there is no epsilon. Floating point only decides what is certain by a wide
-//! margin, and rules nothing else.
+//! A plane through three points with integer (or decimal) coordinates has an
+//! integer normal; expansion by a box, and the bevels at axes and edges that
+//! make it the exact Minkowski sum, keep integers. So every query has an
+//! exact answer, computed from every brush nearby: space is not divided, and
+//! there is no epsilon. Floating point only decides cases that are certain by a wide
+//! margin.
 
 mod entry;
 mod halfspace;
@@ -20,10 +20,10 @@ pub use halfspace::Halfspace;
 pub use polyhedron::Polyhedron;
 pub use rules::{Content, content};
 
-use crate::boxes::{Bounds, Boxes, Way, overlap};
+use crate::boxes::{Bounds, Boxes, Corridor, overlap};
 use crate::map_text::Entity;
 
-/// The static solids of a map, as drawn.
+/// The static solids of a map, unexpanded.
 #[derive(Clone, Debug)]
 pub struct Solids {
     solids: Vec<Solid>,
@@ -35,7 +35,7 @@ pub struct Solids {
 pub struct Solid {
     /// Line of the brush's opening brace.
     pub line: usize,
-    /// Solid to boxes only, not to the bare point.
+    /// Solid for boxes only, not for the bare point.
     pub clip: bool,
     /// Its shape.
     pub polyhedron: Polyhedron,
@@ -56,15 +56,14 @@ struct Expanded {
     bounds: Bounds,
 }
 
-/// What is known of a point when nothing nearer than some distance to a
-/// surface is judged.
+/// The solidity of a point, unless it is within some distance of a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// Deeper than that inside a brush.
+    /// Deeper than this distance inside a brush.
     Solid,
-    /// Farther than that from every brush.
+    /// Farther than this distance from every brush.
     Empty,
-    /// Too near to a surface to judge.
+    /// Too close to a surface to judge.
     Shell,
 }
 
@@ -86,7 +85,7 @@ impl Solids {
         Self { solids, left_out }
     }
 
-    /// Each of them, in the order of the map.
+    /// The solids, in the order of the map.
     pub fn iter(&self) -> impl Iterator<Item = &Solid> {
         self.solids.iter()
     }
@@ -96,7 +95,7 @@ impl Solids {
         &self.left_out
     }
 
-    /// What is solid to a box of these half extents. All zero is the bare
+    /// The brushes that are solid for a box of these half extents. All zero is the bare
     /// point.
     pub fn expanded(&self, half_extents: [f64; 3]) -> Brushes {
         let point = half_extents == [0.0; 3];
@@ -126,7 +125,7 @@ impl Brushes {
         Solids::new(entities).expanded(half_extents)
     }
 
-    /// How many brushes are solid for this box.
+    /// The number of brushes that are solid for this box.
     pub fn count(&self) -> usize {
         self.brushes.len()
     }
@@ -146,13 +145,12 @@ impl Brushes {
         self.brushes.iter().map(|brush| area(&brush.bounds)).sum()
     }
 
-    /// Whether some brush holds the point strictly inside; exact for every
-    /// point.
+    /// Whether the point is strictly inside a brush; exact for every point.
     pub fn holds(&self, point: [f64; 3]) -> bool {
         self.holder(point).is_some()
     }
 
-    /// The line of a brush that holds the point strictly inside.
+    /// The line of a brush that has the point strictly inside.
     pub fn holder(&self, point: [f64; 3]) -> Option<usize> {
         let holds = |b: &&Expanded| b.halfspaces.iter().all(|h| h.side(point) == Ordering::Less);
         self.near(point, point, 0.0).find(holds).map(|b| b.line)
@@ -174,18 +172,18 @@ impl Brushes {
         judgement
     }
 
-    /// When a segment first enters a brush grown by `margin` units (shrunk if
-    /// negative), as a fraction of the segment; in floating point, so only a
-    /// margin far above its rounding makes a verdict of it.
+    /// The time at which a segment first enters a brush grown by `margin` units (shrunk if
+    /// negative), as a fraction of the segment; in floating point, so it is conclusive only
+    /// for a margin far above its rounding.
     pub fn entry_with_margin(&self, start: [f64; 3], end: [f64; 3], margin: f64) -> Option<f64> {
         let entries = self.near(start, end, margin.max(0.0));
         entries.filter_map(|brush| brush.entry(start, end, margin)).min_by(f64::total_cmp)
     }
 
-    /// Whether a brush has a face with this unit normal at `point`, give or
-    /// take `reach`: what a trace claims to have hit. Where two faces are
-    /// nearly in one plane it is either of them for as long as the other is no
-    /// farther than `shell` from it.
+    /// Whether a brush has a face with this unit normal within `reach` of `point`, to judge
+    /// the hit of a trace. Where two faces are
+    /// nearly in one plane, either normal is accepted as long as the planes are no
+    /// farther apart than `shell`.
     pub fn has_face(&self, point: [f64; 3], normal: [f64; 3], reach: f64, shell: f64) -> bool {
         let along = |h: &Halfspace| (0..3).map(|i| h.unit()[i] * normal[i]).sum::<f64>();
         let at = |h: &&Halfspace| h.distance(point).abs() <= reach;
@@ -195,7 +193,7 @@ impl Brushes {
                 b.halfspaces.iter().filter(at).map(move |h| (h, outside))
             })
         };
-        // How fast the two planes part, at most, where one is at the point.
+        // Greatest divergence of the two planes per unit of distance from the point.
         let slope = faces(reach)
             .filter(|&(_, outside)| outside <= reach)
             .map(|(h, _)| (1.0 - along(h).clamp(0.0, 1.0).powi(2)).sqrt())
@@ -204,7 +202,7 @@ impl Brushes {
         faces(flat).any(|(h, outside)| outside <= flat && along(h) > 1.0 - 1e-5)
     }
 
-    /// How much of a box one brush or several hold.
+    /// How much of a box is inside brushes.
     pub(crate) fn cover(&self, cell: &Bounds) -> Cover {
         let middle = [0, 1, 2].map(|i| 0.5 * (cell[0][i] + cell[1][i]));
         let half = [0, 1, 2].map(|i| 0.5 * (cell[1][i] - cell[0][i]));
@@ -219,31 +217,31 @@ impl Brushes {
         cover
     }
 
-    /// Brushes that come within `margin` of a segment, or nearly.
+    /// Brushes within `margin` of a segment, and possibly a few more.
     fn near(&self, a: [f64; 3], b: [f64; 3], margin: f64) -> impl Iterator<Item = &Expanded> {
-        let way = Way::new(a, b, margin);
+        let way = Corridor::new(a, b, margin);
         self.boxes.find(move |bounds| way.meets(bounds)).map(|i| &self.brushes[i])
     }
 }
 
-/// How much of a box brushes hold.
+/// How much of a box is inside brushes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cover {
-    /// Nothing: each brush has a plane that the whole box is in front of.
+    /// Nothing: the whole box is in front of a plane of each brush.
     None,
-    /// None of the others is certain.
+    /// Neither of the others is certain.
     Some,
-    /// All: one brush holds the whole box.
+    /// All: the whole box is inside one brush.
     All,
 }
 
-/// A box that reaches less than this into a brush does not reach into it: far
-/// above rounding, far below what is drawn.
+/// A box that extends less than this into a brush does not overlap it: far
+/// above rounding, far below the details of maps.
 const GRAZE: f64 = 1e-6;
 
 impl Expanded {
-    /// How far the point is in front of the plane it is farthest in front of,
-    /// exactly only if that is not more than `enough`.
+    /// The greatest distance of the point in front of a plane of the brush; exact only if
+    /// it is not above `enough`.
     fn outside(&self, point: [f64; 3], enough: f64) -> f64 {
         let mut most = f64::NEG_INFINITY;
         for h in &self.halfspaces {

@@ -1,10 +1,9 @@
-//! Where one can get to: space flooded from the map's entities, and from the
-//! void around it.
+//! Reachable space: a flood from the map's entities, and from the void around it.
 //!
-//! Space is halved and halved again into cubes until a cube is certainly free
+//! Space is divided into an octree of cubes until a cube is certainly free
 //! of brushes or smaller than a step; free cubes that share a face are
-//! connected. So whatever is flooded can really be got to. What cannot be
-//! shown to be connected with either is in doubt and judged by nobody: clefts
+//! connected. So space that is flooded is really reachable. Space that is not
+//! shown to be connected with either is doubtful and is not judged: gaps
 //! narrower than two steps, at most.
 
 use std::cell::RefCell;
@@ -17,28 +16,28 @@ use crate::brushes::{Brushes, Cover};
 /// Empty space around the brushes that belongs to the void.
 const MARGIN: f64 = 64.0;
 
-/// Smallest cubes, in units: the least of these for which there are not too
-/// many cubes. Maps are drawn on a grid of whole numbers, mostly even.
+/// Sides of the smallest cubes, in units: the least of these for which there are not too
+/// many cubes. Maps are on a grid of whole numbers, mostly even.
 const STEPS: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 
 /// Most cubes of the smallest kind that the surfaces of a map may need.
-const MOST: f64 = 1.2e6;
+const MAX_CUBES: f64 = 1.2e6;
 
-/// A way keeps so far off all brushes, in units: a gap narrower than twice this is
-/// within what is not judged about surfaces.
+/// Distance of a path from all brushes, in units: a gap narrower than twice this is
+/// within the shell about surfaces.
 const CLOSE: f64 = 0.005;
 
-/// The last part of the way to an entity, in units, which may touch brushes.
+/// The last part of the path to an entity, in units, which may touch brushes.
 const TOUCH: f64 = 0.25;
 
-/// From where a point can be got to.
+/// The origin from which a point can be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// From an entity.
+    /// An entity.
     Entity,
-    /// From the void around the map, and from no entity.
+    /// The void around the map, and no entity.
     Void,
-    /// From neither, as far as the flood can tell.
+    /// Neither, as far as the flood can tell.
     Doubtful,
 }
 
@@ -49,18 +48,18 @@ pub struct Flood {
     corner: [f64; 3],
     side: f64,
     step: f64,
-    /// Children of a cube lie side by side from where its state says.
+    /// The children of a cube are consecutive, from the index in its state.
     cubes: RefCell<Vec<State>>,
     leaks: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Not looked at yet.
+    /// Not examined yet.
     New,
-    /// Of eight cubes, the first of which is here.
+    /// Divided into eight cubes, the first of which has this index.
     Split(u32),
-    /// Held by a brush, or as small as cubes get and not free.
+    /// Inside a brush, or of the smallest size and not free.
     Closed,
     Free(Reach),
 }
@@ -75,12 +74,13 @@ struct Cube {
 
 impl Flood {
     /// Floods the free space of one size from `seeds` and from the void.
-    /// Seeds that a brush holds are passed over.
+    /// Seeds inside a brush are skipped.
     pub fn new(brushes: Rc<Brushes>, seeds: &[[f64; 3]]) -> Self {
         let (min, max) = brushes.bounds();
         let size = (0..3).map(|i| max[i] - min[i]).fold(0.0, f64::max) + 2.0 * MARGIN;
         let surface = brushes.surface();
-        let step = STEPS.into_iter().find(|step| surface / (step * step) < MOST).unwrap_or(64.0);
+        let step =
+            STEPS.into_iter().find(|step| surface / (step * step) < MAX_CUBES).unwrap_or(64.0);
         let mut side = step;
         while side < size {
             side *= 2.0;
@@ -97,18 +97,18 @@ impl Flood {
         flood
     }
 
-    /// Whether an entity can get to the void.
+    /// Whether an entity can reach the void.
     pub fn leaks(&self) -> bool {
         self.leaks
     }
 
-    /// How finely space was divided, in units.
+    /// Side of the smallest cubes, in units.
     pub fn step(&self) -> f64 {
         self.step
     }
 
-    /// From where the point can be got to, which is farther than 0.005 units from all
-    /// brushes.
+    /// The origin from which the point can be reached, which must be farther than 0.005
+    /// units from all brushes.
     pub fn reach(&self, point: [f64; 3]) -> Reach {
         let Some(cube) = self.cube_at(point) else {
             return if self.leaks { Reach::Entity } else { Reach::Void };
@@ -127,8 +127,8 @@ impl Flood {
         })
     }
 
-    /// The free cubes whose centres can be got to straight from the point. The last
-    /// `touch` units of the way may touch brushes.
+    /// The free cubes whose centres can be reached on a straight line from the point. The
+    /// last `touch` units of the line may touch brushes.
     fn near(&self, point: [f64; 3], touch: f64) -> Vec<Cube> {
         if self.brushes.holds(point) {
             return Vec::new();
@@ -143,8 +143,8 @@ impl Flood {
         near
     }
 
-    /// Whether the way to `point` is free. Where two brushes touch in an edge,
-    /// nothing gets through in between.
+    /// Whether the line to `point` is free. Where two brushes touch in an edge,
+    /// no line passes between them.
     fn is_open(&self, from: [f64; 3], point: [f64; 3], touch: f64) -> bool {
         let length = (0..3).map(|i| (point[i] - from[i]).powi(2)).sum::<f64>().sqrt();
         let grown = self.brushes.entry_with_margin(from, point, CLOSE);
@@ -159,7 +159,7 @@ impl Flood {
         while let Some(cube) = open.pop_front() {
             for axis in 0..3 {
                 for sign in [0, 1] {
-                    // A slab thinner than any cube on the other side of a face.
+                    // A slab, thinner than any cube, on the other side of a face.
                     let thin = 0.25 * self.step;
                     let mut slab =
                         [cube.low.map(|x| x + thin), cube.low.map(|x| x + cube.side - thin)];
@@ -218,7 +218,7 @@ impl Flood {
         }
     }
 
-    /// What the cube is, found out if nobody asked before.
+    /// The state of the cube, computed at the first call.
     fn state(&self, cube: Cube) -> State {
         let known = self.cubes.borrow()[cube.index as usize];
         if known != State::New {
@@ -277,7 +277,7 @@ mod tests {
     const FAR: [f64; 3] = [1e5, 0.0, 0.0];
 
     #[test]
-    fn a_sealed_room_is_told_from_the_void() {
+    fn a_sealed_room_is_distinguished_from_the_void() {
         let flood = Flood::new(room(0), &[[25.0, 25.0, 25.0]]);
         assert!(!flood.leaks());
         assert_eq!(flood.reach(INSIDE), Reach::Entity);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_is_nobody_gets_to() {
+    fn rooms_without_entities_are_not_reached() {
         let flood = Flood::new(room(0), &[[-2.0, 5.0, 5.0], [32.0, 32.0, 75.0]]);
         assert!(flood.leaks(), "an entity is outside, another in a wall");
         assert_eq!(flood.reach(INSIDE), Reach::Doubtful);

@@ -1,9 +1,9 @@
-//! Maps that editors write and nobody draws on purpose: turned off the grid and
+//! Generators of difficult maps: rotated off the grid and
 //! rounded to a few decimals, with faces saved twice, thinner than a unit, nearly
 //! parallel, on eighths of a unit, and overlapping by the thousand.
 //!
-//! [`rotated`] turns a map that exists, [`World`] makes one up. Both give text,
-//! so that whoever reads it judges what was written and not what was meant.
+//! [`rotated`] rotates an existing map, [`World`] generates one. Both return text,
+//! so that compiler and oracle read the same rounded numbers.
 
 mod shape;
 mod world;
@@ -16,11 +16,11 @@ pub use shape::{Faces, Turn};
 use shape::{Shape, write_point};
 pub use world::{World, wide};
 
-/// The text of a map turned about the origin, with every coordinate of brushes
+/// The text of a map rotated about the origin, with every coordinate of brushes
 /// and entities rounded to `places` decimals.
 ///
-/// As an editor does, each face is written by corners of the brush; a brush that
-/// encloses no volume is written by the points that it had.
+/// As editors do, each face is written by corners of the brush; a brush that
+/// encloses no volume is written by its original points.
 pub fn rotated(entities: &[Entity], turn: &Turn, places: usize, faces: Faces) -> String {
     let mut text = String::new();
     for entity in entities {

@@ -1,11 +1,11 @@
-//! What is true of the static world, by exact arithmetic and brute force.
+//! The truth about the static world, by exact arithmetic and brute force.
 //!
-//! [`map_text`] reads `.map` files, [`brushes`] says which points and which
-//! parts of a segment the expanded brushes hold, and [`flood`] where the map's
-//! entities can get to. [`verify`] puts questions to whoever claims to know
-//! all that, and judges the answers; [`sweep`] says when bodies that are no
-//! boxes meet a brush. This crate depends on nothing that it judges, and
-//! shares no line with it: a mistake there must not be able to agree with
+//! [`map_text`] reads `.map` files; [`brushes`] decides which points and which
+//! parts of a segment are inside expanded brushes; [`flood`] decides which space the
+//! map's entities can reach. [`verify`] queries a subject, such as a compiled world,
+//! and judges its answers; [`sweep`] computes when bodies of other shapes than boxes
+//! touch a brush. This crate depends on nothing that it judges, and
+//! shares no code with it, so that a mistake there cannot agree with
 //! itself here.
 
 mod boxes;

@@ -16,7 +16,7 @@ pub struct Entity {
     pub brushes: Vec<Brush>,
 }
 
-/// One brush: its faces as written, and where it begins.
+/// One brush: its faces as written, and its line.
 #[derive(Clone, Debug)]
 pub struct Brush {
     /// Line of the opening brace, counted from 1.
@@ -48,29 +48,28 @@ impl Entity {
     }
 }
 
-/// Why a text is no map.
+/// A syntax error of a map.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {expected} expected, not {found:?}")]
 pub struct MapTextError {
     /// Line, counted from 1.
     pub line: usize,
-    /// What should stand there.
+    /// The expected word.
     pub expected: &'static str,
-    /// The word that does; empty at the end of the text.
+    /// The word that was found; empty at the end of the text.
     pub found: String,
 }
 
-/// Reads a map, Standard or Valve 220: what follows a texture's name does not
-/// bear on solidity and is passed over.
+/// Reads a map, Standard or Valve 220; words after a texture's name do not affect
+/// solidity and are skipped.
 ///
 /// # Errors
-/// [`MapTextError`] on text of any other form: an oracle has no use for a
-/// guess.
+/// [`MapTextError`] on text of any other form: the oracle never guesses.
 pub fn parse(text: &str) -> Result<Vec<Entity>, MapTextError> {
     read(text, false)
 }
 
-/// As [`parse`], with the brushes that stand for Quake 3's curves.
+/// As [`parse`], with brushes in place of Quake 3's curves.
 ///
 /// # Errors
 /// As [`parse`].
@@ -120,7 +119,7 @@ fn entity(words: &mut Words<'_>) -> Result<Entity, MapTextError> {
     }
 }
 
-/// What stands for a curve.
+/// The brushes in place of a curve.
 fn curve(words: &mut Words<'_>, line: usize) -> Result<Vec<Brush>, MapTextError> {
     words.take();
     words.expect("{", "the brace of a curve")?;
@@ -144,7 +143,7 @@ fn curve(words: &mut Words<'_>, line: usize) -> Result<Vec<Brush>, MapTextError>
     let rows = columns.first().map_or(0, Vec::len);
     let even = columns.iter().all(|column| column.len() == rows);
     if head.len() < 2 || head[..2] != [columns.len() as f64, rows as f64] || !even {
-        return Err(words.error("as many control points as are said"));
+        return Err(words.error("as many control points as are announced"));
     }
     if !whole(columns.len()) || !whole(rows) {
         return Err(words.error("an odd number of control points each way"));
@@ -165,7 +164,7 @@ fn numbers(words: &mut Words<'_>) -> Result<Vec<f64>, MapTextError> {
     Ok(numbers)
 }
 
-/// Passes over a curve, up to the brace that closes what holds it.
+/// Skips a curve, up to the brace that closes the block around it.
 fn pass_over(words: &mut Words<'_>) -> Result<(), MapTextError> {
     let mut depth = 1;
     while depth > 0 {
@@ -206,7 +205,7 @@ fn faces(words: &mut Words<'_>) -> Result<Vec<FaceText>, MapTextError> {
                 words.take();
                 return Ok(faces);
             }
-            // How the last face's texture lies on it.
+            // The texture alignment of the last face.
             "[" | "]" if !faces.is_empty() => words.take(),
             word if !faces.is_empty() && word.parse::<f64>().is_ok() => words.take(),
             _ => return Err(words.error("a face or a closing brace")),
@@ -226,16 +225,16 @@ fn point(words: &mut Words<'_>) -> Result<[Decimal; 3], MapTextError> {
     Ok(point)
 }
 
-/// What stands between quotes, if the word does.
+/// The text between quotes, if the word is quoted.
 fn unquoted(word: &str) -> Option<&str> {
     word.strip_prefix('"')?.strip_suffix('"')
 }
 
-/// A text word by word: quoted strings whole, comments left out. A brace is one
-/// only if it stands alone, for the names of textures may begin with one.
+/// A text word by word: quoted strings whole, comments left out. A brace counts as one
+/// only if it is a word of its own, because names of textures may begin with one.
 struct Words<'a> {
     text: &'a str,
-    /// Of the next word.
+    /// Line of the next word.
     line: usize,
     next: Option<&'a str>,
     /// Whether curves are solid.
@@ -313,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn quake_3_s_brushes_are_read_and_its_curves_are_none() {
+    fn quake_3_brushes_are_read_and_curves_are_skipped() {
         let face = "( 0 0 1 ) ( 0 1 0 ) ( 1 0 0 ) ( ( 0.1 0 0 ) ( 0 0.1 0 ) ) base/wall 0 0 0\n";
         let curve = "{\npatchDef2 { base/wall ( 3 3 0 0 0 ) ( ( ( 0 0 0 0 0 ) ) ) }\n}\n";
         let text = format!("{{ {{\nbrushDef\n{{\n{face}{face}}}\n}}\n{curve}{{ {face} }} }}");
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_and_words_may_be_divided_otherwise() {
+    fn line_breaks_do_not_matter() {
         let faces = "( 0 0 1 )\n( 0 1 0 ) ( 1 0 0 ) t 0 0 0 1 1 0 0 0 ";
         let text = format!("{{ \"k\" \"v\" {{ {faces}{faces} }} // x }}\n {{ {faces} }} }}");
         let entities = parse(&text).expect("a map");
@@ -332,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_map_is_refused_with_its_line() {
+    fn syntax_errors_have_their_line() {
         for (text, line, expected) in [
             ("{\n{\n\n( 0 0 ) ( 0 1 0 ) ( 1 0 0 ) tex\n}\n}\n", 4, "a number"),
             ("{\n", 2, "a key, a brush or a closing brace"),

@@ -1,9 +1,9 @@
-/// SplitMix64: a stream of numbers that a printed seed repeats anywhere.
+/// SplitMix64: a stream of random numbers that a seed reproduces on any machine.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The stream of this seed.
+    /// The stream with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }

@@ -1,17 +1,16 @@
-//! When a moving body truly meets the static world: every brush by itself, by
-//! its corners, in `f64`. No tree, no planes, no expansion.
+//! First contact of a moving body with the static world, from the corners of each single
+//! brush, in `f64`. No tree, no planes, no expansion.
 //!
-//! How far two convex bodies are apart is found by GJK over their *supports*,
-//! the farthest points in a direction. Whatever it arrives at, the plane across
-//! the last direction proves a distance: what is claimed here is proven, to
-//! within a millionth of a unit.
+//! GJK over the *supports* of two convex bodies, their farthest points in a direction,
+//! finds their distance. The plane across its last direction proves the
+//! distance to within a millionth of a unit, wherever the search ends.
 
 use crate::brushes;
 use crate::map_text::Entity;
 
 type Vector = [f64; 3];
 
-/// Nearer than this, in units, two bodies touch.
+/// Bodies closer than this, in units, touch.
 const TOUCHING: f64 = 1e-6;
 
 /// A convex body about its centre.
@@ -36,13 +35,13 @@ struct Solid {
     max: Vector,
 }
 
-/// What is known of the distance between two bodies.
+/// Bounds of the distance between two bodies.
 struct Apart {
-    /// They are at least so far apart: the whole of one is, along `normal`.
+    /// Lower bound: the distance along `normal`.
     least: f64,
-    /// And at most so far.
+    /// Upper bound.
     most: f64,
-    /// From the solid to the body.
+    /// Direction from the solid to the body.
     normal: Vector,
 }
 
@@ -75,7 +74,7 @@ impl Body {
         }
     }
 
-    /// The farthest that the body reaches along any axis.
+    /// The greatest extent of the body along any axis.
     fn reach(&self) -> f64 {
         match *self {
             Self::Ball(radius) => radius,
@@ -103,17 +102,16 @@ impl Solids {
         (corner(f64::min, f64::INFINITY, |s| s.min), corner(f64::max, f64::NEG_INFINITY, |s| s.max))
     }
 
-    /// How far a body is from the nearest solid at least, in units; not more
-    /// than `reach`, and 0 if they overlap.
+    /// Lower bound of a body's distance from the nearest solid, in units; at most
+    /// `reach`, and 0 if they overlap.
     pub fn distance(&self, body: &Body, at: Vector, reach: f64) -> f64 {
         self.near(body, at, at, reach)
             .map(|solid| solid.apart(body, at).least.max(0.0))
             .fold(reach, f64::min)
     }
 
-    /// How well `normal` is the direction in which a body would leave what it
-    /// touches: the greatest cosine between that and the way to it from any
-    /// solid within `reach` of it.
+    /// How well `normal` agrees with the direction from a touched solid to the body: the
+    /// greatest cosine of the angle between them, over all solids within `reach`.
     pub fn agreement(&self, body: &Body, at: Vector, normal: Vector, reach: f64) -> f64 {
         self.near(body, at, at, reach)
             .map(|solid| solid.apart(body, at))
@@ -122,14 +120,14 @@ impl Solids {
             .fold(-1.0, f64::max)
     }
 
-    /// When a body that moves from `start` to `end` first touches a solid, as a
-    /// fraction of the way; `None` if it never does.
+    /// The time at which a body that moves from `start` to `end` first touches a solid, as a
+    /// fraction of the segment; `None` if it never does.
     pub fn first_contact(&self, body: &Body, start: Vector, end: Vector) -> Option<f64> {
         let contacts = self.near(body, start, end, TOUCHING);
         contacts.filter_map(|solid| solid.contact(body, start, end)).min_by(f64::total_cmp)
     }
 
-    /// Solids whose box the body comes within `margin` of.
+    /// Solids whose bounding box the body approaches to within `margin`.
     fn near(&self, body: &Body, a: Vector, b: Vector, margin: f64) -> impl Iterator<Item = &Solid> {
         let reach = body.reach() + margin;
         let min = [0, 1, 2].map(|i| a[i].min(b[i]) - reach);
@@ -138,8 +136,8 @@ impl Solids {
     }
 }
 
-/// How far a box of these half extents is at least from the hull of `corners`,
-/// when it is centred here; not more than 0 if they meet.
+/// Lower bound of the distance between a box of these half extents, centred here, and the
+/// hull of `corners`; not above 0 if they meet.
 pub(crate) fn gap(corners: &[Vector], half_extents: Vector, centre: Vector) -> f64 {
     let side = |axis: usize| [0, 1, 2].map(|i| if i == axis { half_extents[i] } else { 0.0 });
     let solid = Solid { corners: corners.to_vec(), min: [0.0; 3], max: [0.0; 3] };
@@ -147,7 +145,7 @@ pub(crate) fn gap(corners: &[Vector], half_extents: Vector, centre: Vector) -> f
 }
 
 impl Solid {
-    /// Goes on as long as a plane divides the two, and to where it does not.
+    /// Advances the time while a plane separates the two, until none does.
     fn contact(&self, body: &Body, start: Vector, end: Vector) -> Option<f64> {
         let motion = sub(end, start);
         let mut time = 0.0;
@@ -160,7 +158,7 @@ impl Solid {
             if apart.least > 0.0 && approach <= 0.0 {
                 return None;
             }
-            // Where the distance is not known well enough, a little further.
+            // If the distance is not known well enough, advance a little.
             time += apart.least.max(TOUCHING * 0.1) / approach.max(1e-9);
             if time > 1.0 {
                 return None;
@@ -170,8 +168,7 @@ impl Solid {
     }
 
     fn apart(&self, body: &Body, at: Vector) -> Apart {
-        // Points of the body minus points of the solid: how near is the
-        // nearest of them to zero?
+        // The distance is that of the Minkowski difference from zero.
         let support = |direction: Vector| {
             let solid = *self
                 .corners
@@ -203,8 +200,8 @@ impl Solid {
     }
 }
 
-/// The point nearest to zero of the hull of up to five points, and the points
-/// whose hull it is inside of: every subset is tried.
+/// The point of the hull of up to five points that is nearest to zero, and the points
+/// whose hull contains it in its interior: every subset is tried.
 fn nearest_to_zero(points: &[Vector]) -> (Vector, Vec<Vector>) {
     let mut best = (points[0], vec![points[0]]);
     for subset in 1_u32..1 << points.len() {
@@ -288,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_those_of_school_geometry() {
+    fn distances_are_those_of_elementary_geometry() {
         let cube = cube();
         near(cube.distance(&Body::Ball(8.0), [50.0, 0.0, 0.0], 100.0), 10.0);
         // Beside an edge, before a corner.
@@ -302,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn contacts_are_when_distances_end() {
+    fn contact_is_at_distance_zero() {
         let cube = cube();
         let ball = Body::Ball(8.0);
         let when = |body: &Body, a, b| cube.first_contact(body, a, b);

@@ -1,11 +1,11 @@
-//! Judging a compiled world by the brushes it was made of.
+//! Verification of a compiled world against the brushes of its source.
 //!
-//! A [`Subject`] answers for one size. [`Judge::points`] asks it which points
-//! are solid, [`Judge::traces`] what segments meet, and [`Judge::walk`] moves
-//! about in it as a player would. Answers are judged outside a shell of
-//! [`SHELL`] units about surfaces; how much fell into the shell is reported
-//! too. What is solid though no brush holds it is right only where no entity
-//! gets to.
+//! A [`Subject`] answers for one size. [`Judge::points`] queries points,
+//! [`Judge::traces`] traces segments, and [`Judge::walk`] moves
+//! like a player. Answers are judged outside a shell of
+//! [`SHELL`] units about surfaces; the share inside the shell is reported
+//! too. Space that is solid outside all brushes is right only where no entity
+//! can be.
 
 mod places;
 mod points;
@@ -25,34 +25,34 @@ use crate::brushes::{Brushes, Solids};
 use crate::flood::{Flood, Reach};
 use crate::map_text::Entity;
 
-/// Nothing nearer to a surface than this is judged, in units: what is computed
-/// in `f32` at 4,096 units is good to 1/2048.
+/// Points closer to a surface than this are not judged, in units: `f32` at 4,096 units
+/// is exact to 1/2048.
 pub const SHELL: f64 = 0.01;
 
-/// A trace's time is judged to this many units along its way, and its surface
-/// must be so near.
+/// Tolerance of a trace's time, in units along the segment, and greatest distance of its
+/// surface from the contact.
 pub const ALONG: f64 = 0.02;
 
-/// Wrong answers that are kept word for word; all are counted.
+/// Number of wrong answers that are described; all are counted.
 const SHOWN: usize = 10;
 
-/// Whoever claims to know the world of one size.
+/// The world for one size, as a program under test answers for it.
 pub trait Subject {
     /// Whether a box centred here is in solid.
     fn is_solid(&self, point: [f32; 3]) -> bool;
 
-    /// What a box meets whose centre moves from `start` to `end`.
+    /// The first contact of a box whose centre moves from `start` to `end`.
     fn trace(&self, start: [f32; 3], end: [f32; 3]) -> Answer;
 
-    /// How far in front of a surface a hit's end lies, in units; nearer only
-    /// if the start is.
+    /// Distance of a hit's end from the surface, in units; less only if the start is
+    /// closer.
     fn surface_distance(&self) -> f64;
 }
 
-/// What a trace claims to meet.
+/// The subject's answer to a trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
-    /// Nothing.
+    /// The whole segment is free.
     Clear,
     /// The start is in solid.
     StartSolid,
@@ -60,11 +60,11 @@ pub enum Answer {
     Hit {
         /// Fraction of the segment.
         time: f64,
-        /// Where the box's centre is at contact.
+        /// Position of the box's centre at contact.
         point: [f32; 3],
         /// Unit normal of the surface.
         normal: [f32; 3],
-        /// Where a mover stops.
+        /// Position at which a mover stops.
         end: [f32; 3],
     },
 }
@@ -72,9 +72,9 @@ pub enum Answer {
 /// Wrong answers.
 #[derive(Clone, Debug, Default)]
 pub struct Wrong {
-    /// How many.
+    /// Their number.
     pub count: usize,
-    /// The first of them, in words.
+    /// Descriptions of the first of them.
     pub shown: Vec<String>,
 }
 
@@ -93,7 +93,7 @@ pub struct Judge {
     brushes: Rc<Brushes>,
     half_extents: [f64; 3],
     origins: Vec<[f64; 3]>,
-    /// Where a body of this size is, because an entity is.
+    /// Positions of boxes of this size at the map's entities.
     seeds: Vec<[f64; 3]>,
     corners: Vec<[f64; 3]>,
     flood: OnceCell<Flood>,
@@ -116,12 +116,12 @@ impl Judge {
         &self.brushes
     }
 
-    /// From where a point can be got to that no brush holds.
+    /// The origin, entity or void, from which a point outside all brushes can be reached.
     pub fn reach(&self, point: [f64; 3]) -> Reach {
         self.flood().reach(point)
     }
 
-    /// The flooded space, which takes a while the first time.
+    /// The flooded space, computed at the first call.
     pub fn flood(&self) -> &Flood {
         self.flood.get_or_init(|| Flood::new(Rc::clone(&self.brushes), &self.seeds))
     }

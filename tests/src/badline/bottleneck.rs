@@ -6,13 +6,13 @@ use super::Conditions;
 /// drops those that would wait too long (a queue with tail drop).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bottleneck {
-    /// When the last datagram that was let in has passed.
+    /// The time at which the last datagram in the queue has passed.
     free_at: Duration,
 }
 
 impl Bottleneck {
-    /// When a datagram of so many bytes that comes at `now` has passed; `None`
-    /// if it is dropped.
+    /// The time at which a datagram of this many bytes that arrives at `now` has passed;
+    /// `None` if it is dropped.
     pub(super) fn pass(
         &mut self,
         now: Duration,

@@ -1,3 +1,5 @@
+//! The faults of a line, for each direction.
+
 use std::time::Duration;
 
 /// How one direction of a line treats datagrams. The default is a line without
@@ -19,8 +21,8 @@ pub struct Conditions {
     /// Share of datagrams that arrive [`Conditions::REORDER_HOLD`] later, after
     /// their successors.
     pub reorder: f64,
-    /// What the line carries in kbit/s, with [`Conditions::OVERHEAD`] bytes for
-    /// each datagram; without it, anything.
+    /// Bandwidth in kbit/s, with [`Conditions::OVERHEAD`] bytes for
+    /// each datagram; unlimited if not set.
     pub bandwidth: Option<f64>,
     /// Longest time that a datagram waits for those before it at the narrow
     /// link; one that would wait longer is dropped.
@@ -45,7 +47,7 @@ impl Conditions {
     /// Bytes of IPv4 and UDP headers, which take bandwidth too.
     pub const OVERHEAD: usize = 28;
 
-    /// How much later than others a reordered datagram arrives: longer than the
+    /// Additional delay of a reordered datagram: longer than the
     /// time between two datagrams of a game at 60 Hz.
     pub const REORDER_HOLD: Duration = Duration::from_millis(20);
 
@@ -67,7 +69,7 @@ impl Default for Conditions {
             duplicate: 0.0,
             reorder: 0.0,
             bandwidth: None,
-            // What home routers hold when they are not bloated.
+            // The queue of home routers without bufferbloat.
             queue: Duration::from_millis(200),
             mtu: None,
             blackouts: Vec::new(),
@@ -91,7 +93,7 @@ impl Line {
     }
 }
 
-/// Which way a datagram goes.
+/// The direction of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Way {
     /// From a client to the server.

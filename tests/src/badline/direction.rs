@@ -1,3 +1,5 @@
+//! One direction of one client's line, without sockets and clocks.
+
 use std::time::Duration;
 
 use super::Conditions;
@@ -5,7 +7,7 @@ use super::bottleneck::Bottleneck;
 use super::loss::Loss;
 use crate::harness::Random;
 
-/// One direction of one client's line: decides what becomes of each datagram.
+/// One direction of one client's line: decides the fate of each datagram.
 #[derive(Clone, Debug)]
 pub struct Direction {
     random: Random,
@@ -13,7 +15,7 @@ pub struct Direction {
     bottleneck: Bottleneck,
 }
 
-/// What becomes of a datagram.
+/// The fate of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It arrives.
@@ -29,21 +31,21 @@ pub enum Fate {
     Dropped(Cause),
 }
 
-/// Why a datagram does not arrive.
+/// The cause for which a datagram does not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// It is larger than the line's MTU.
     Mtu,
     /// The line is gone.
     Blackout,
-    /// Too much waits at the narrow link already.
+    /// The queue at the narrow link is full.
     Queue,
     /// It is lost on its way.
     Loss,
 }
 
 impl Direction {
-    /// A direction at rest; what it does by chance depends on the seed alone.
+    /// A direction at rest; its random choices depend only on the seed.
     pub fn new(seed: u64) -> Self {
         Self { random: Random::new(seed), loss: Loss::default(), bottleneck: Bottleneck::default() }
     }
@@ -51,8 +53,8 @@ impl Direction {
     /// Decides about the next datagram, of `bytes` of UDP payload, that is sent
     /// at `now`. Times may not run backward from one datagram to the next.
     ///
-    /// Each datagram draws the same number of lots, whatever becomes of it: the
-    /// lot of the nth datagram depends on the seed and on n alone.
+    /// Each datagram takes the same number of random values, whatever its fate: the values
+    /// of the nth datagram depend only on the seed and on n.
     pub fn send(&mut self, now: Duration, bytes: usize, conditions: &Conditions) -> Fate {
         let [loss, jitter, copy_jitter, duplicate, reorder] =
             std::array::from_fn(|_| self.random.unit());
@@ -120,7 +122,7 @@ mod tests {
         };
         assert_eq!(fates(1000, 7, &conditions), fates(1000, 7, &conditions));
         assert_ne!(fates(1000, 7, &conditions), fates(1000, 8, &conditions));
-        // A line that loses too delays the rest as one that does not.
+        // Loss does not change the delays of the other datagrams.
         let lossless = Conditions { loss: 0.0, ..conditions.clone() };
         for (with, without) in
             fates(1000, 7, &conditions).into_iter().zip(fates(1000, 7, &lossless))
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_larger_than_the_mtu_never_arrives() {
+    fn datagrams_above_the_mtu_never_arrive() {
         let conditions = Conditions { mtu: Some(1200), ..Conditions::default() };
         let mut direction = Direction::new(1);
         let mut fate = |bytes| direction.send(Duration::ZERO, bytes, &conditions);
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_drops_and_what_is_lost_takes_bandwidth_too() {
+    fn a_full_queue_drops_and_lost_datagrams_take_bandwidth_too() {
         // 128 bytes with headers, 100 times a second: 102.4 kbit/s.
         let narrow = |loss| Conditions { bandwidth: Some(51.2), loss, ..Conditions::default() };
         let dropped = |loss| {

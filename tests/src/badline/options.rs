@@ -1,3 +1,5 @@
+//! The command line of the program `badline`.
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -60,13 +62,12 @@ pub struct Options {
     #[arg(long, value_name = "PERCENT", value_parser = Value::parse(percent))]
     pub reorder: Vec<Value<f64>>,
 
-    /// What the line carries, in kbit/s of IP packets: each datagram counts 28 bytes more than
-    /// its payload
+    /// Bandwidth in kbit/s of IP packets: each datagram counts 28 bytes more than its payload
     #[arg(long, value_name = "KBITS", value_parser = Value::parse(positive))]
     pub bandwidth: Vec<Value<f64>>,
 
-    /// Longest time that a datagram waits for its turn when there is too little bandwidth; what
-    /// would wait longer is dropped [default: 200ms]
+    /// Longest time that a datagram waits when there is too little bandwidth; datagrams that
+    /// would wait longer are dropped [default: 200ms]
     #[arg(long, value_name = "TIME", value_parser = Value::parse(duration))]
     pub queue: Vec<Value<Duration>>,
 
@@ -83,7 +84,7 @@ pub struct Options {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub rebind: Vec<Duration>,
 
-    /// What the line draws lots from
+    /// Seed of the random number generator
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
 
@@ -91,8 +92,7 @@ pub struct Options {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
 
-    /// Write what became of the datagrams to this file as JSON when it ends; `-` is standard
-    /// output
+    /// Write the counts of datagrams to this file as JSON at the end; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub stats_json: Option<PathBuf>,
 }
@@ -122,7 +122,7 @@ impl<T: 'static> Value<T> {
 }
 
 impl Options {
-    /// What the proxy is to do.
+    /// The setup of the proxy.
     pub fn setup(&self) -> Setup {
         let line = Line { up: self.conditions(Way::Up), down: self.conditions(Way::Down) };
         let (listen, to, seed) = (self.listen, self.to, self.seed);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_is_a_line_without_a_fault() {
+    fn without_options_the_line_has_no_fault() {
         let setup = parse("").unwrap().setup();
         assert_eq!(setup.line, Line::default());
         assert_eq!((setup.listen, setup.to), (local(4434), local(4433)));
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn senseless_values_are_refused() {
+    fn invalid_values_are_rejected() {
         for bad in [
             "--delay 50",
             "--loss 101%",

@@ -1,3 +1,9 @@
+//! The UDP proxy: a thread that relays datagrams between clients and a server.
+//!
+//! Each client address has a socket of its own towards the server, and a [`Direction`] each
+//! way that decides when a datagram arrives, if at all. Datagrams under way wait in a heap,
+//! ordered by their time of arrival.
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::future::poll_fn;
@@ -19,16 +25,16 @@ use super::{Blackout, Direction, Fate, Line, Stats};
 /// not be lost here. What the system grants is often less.
 const SOCKET_BUFFER: usize = 8 << 20;
 
-/// The largest datagram that UDP knows.
+/// The largest datagram of UDP.
 const LARGEST: usize = 65_536;
 
 /// Most datagrams read from one socket before others have their turn.
 const BATCH: usize = 64;
 
-/// How long a silent client's line is kept: what RFC 4787 asks of a NAT.
+/// Time for which a silent client's line is kept, as RFC 4787 requires of a NAT.
 const IDLE: Duration = Duration::from_secs(120);
 
-/// What a proxy is to do.
+/// The setup of a proxy.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// UDP address that clients reach it at; port 0 takes any.
@@ -37,7 +43,7 @@ pub struct Setup {
     pub to: SocketAddr,
     /// How each client's line behaves.
     pub line: Line,
-    /// What the lines draw lots from.
+    /// Seed of the random number generator.
     pub seed: u64,
     /// When all clients get new source ports towards the server, counted from
     /// the first datagram.
@@ -55,7 +61,7 @@ pub struct Proxy {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the owner of a running proxy wants.
+/// Orders to a running proxy.
 #[derive(Debug)]
 enum Order {
     Line(Box<Line>),
@@ -84,12 +90,12 @@ impl Proxy {
         Ok(Self { address, orders: Some(orders), stats, thread: Some(thread) })
     }
 
-    /// Where clients reach it.
+    /// The address at which clients reach it.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Changes how all lines behave from now on; what is under way arrives as
+    /// Changes the conditions of all lines from now on; datagrams under way arrive as
     /// decided.
     pub fn set_line(&self, line: Line) {
         self.order(Order::Line(Box::new(line)));
@@ -106,7 +112,7 @@ impl Proxy {
         self.order(Order::Rebind);
     }
 
-    /// What it has done so far.
+    /// Its counts so far.
     pub fn stats(&self) -> Stats {
         *self.stats.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -185,7 +191,7 @@ impl Relay {
         }
     }
 
-    /// Relays until nobody can give orders any more.
+    /// Relays until the owner of the proxy is gone.
     async fn run(&mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
         loop {
             let wake = self.next_wake();
@@ -209,7 +215,7 @@ impl Relay {
         }
     }
 
-    /// When there is something to do without anything coming in.
+    /// The next time at which there is something to do, even if no datagram comes in.
     fn next_wake(&self) -> Option<Instant> {
         let arrival = self.under_way.peek().map(|Reverse(first)| first.at);
         let rebind = self.setup.rebinds.last().zip(self.start).map(|(&at, start)| start + at);
@@ -243,7 +249,7 @@ impl Relay {
         .await;
     }
 
-    /// Takes in what waits at the sockets.
+    /// Reads datagrams from the sockets.
     fn read(&mut self) {
         let mut buffer = std::mem::take(&mut self.buffer);
         for _ in 0..BATCH {
@@ -262,7 +268,7 @@ impl Relay {
                     Ok((length, from)) if from == self.setup.to => {
                         self.send(number, Way::Down, &buffer[..length]);
                     }
-                    // Nobody but the server has business here.
+                    // Only the server may send to this port.
                     Ok(_) => {}
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                     Err(_) => {}
@@ -374,7 +380,7 @@ fn seed_of(seed: u64, client: u64, way: Way) -> u64 {
 /// Any port, on the address that reaches `to`.
 fn any_port(to: SocketAddr) -> SocketAddr {
     let address = match to.ip() {
-        // From elsewhere, nobody has business at this port.
+        // Other hosts cannot reach this port.
         IpAddr::V4(address) if address.is_loopback() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(address) if address.is_loopback() => Ipv6Addr::LOCALHOST.into(),
         IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),

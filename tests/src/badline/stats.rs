@@ -1,3 +1,5 @@
+//! Counts of what a proxy did with datagrams.
+
 use std::fmt;
 use std::time::Duration;
 
@@ -5,7 +7,7 @@ use serde::Serialize;
 
 use super::{Cause, Fate};
 
-/// What a proxy has done so far.
+/// Counts of a proxy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
     /// Different client addresses that were heard.
@@ -16,7 +18,7 @@ pub struct Stats {
     pub down: Counts,
 }
 
-/// What became of the datagrams of one direction, over all clients.
+/// The fates of the datagrams of one direction, over all clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Counts {
     /// Datagrams that came.
@@ -48,7 +50,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Takes in what is decided about a datagram that came at `now`.
+    /// Counts the fate of a datagram that came at `now`.
     pub(super) fn note(&mut self, now: Duration, bytes: usize, fate: &Fate) {
         self.received += 1;
         self.received_bytes += bytes as u64;

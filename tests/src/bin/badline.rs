@@ -37,7 +37,7 @@ fn run(options: &Options) -> Result<(), String> {
     }
 }
 
-/// Waits until the time is over or somebody stops the program.
+/// Waits until the time is over or the program is interrupted.
 fn wait(duration: Option<Duration>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {

@@ -7,18 +7,17 @@ use obsp_sim::{Buttons, Command, EntityId, EntityState, Kind, Posture};
 use super::{Random, own_map};
 use crate::oracle::bodies::{Placed, Shape};
 
-/// Half extents of a player in both postures, as `spaces.toml` has them.
+/// Half extents of a player in both postures, as in `spaces.toml`.
 const STANDING: DVec3 = DVec3::new(16.0, 16.0, 28.0);
 const CROUCHING: DVec3 = DVec3::new(16.0, 16.0, 18.0);
 
 /// Index of a standing player's shape in [`crowd_shapes`].
 pub(super) const STANDING_SHAPE: usize = 0;
 const CROUCHING_SHAPE: usize = 1;
-/// Where the models begin there.
+/// Index of the first model in [`crowd_shapes`].
 pub(super) const FIRST_MODEL_SHAPE: usize = 2;
 
-/// A player who runs, turns, jumps, ducks and shoves as a stream of random
-/// numbers has it.
+/// A player who runs, turns, jumps, ducks and shoves at random.
 #[derive(Clone, Debug)]
 pub struct Wanderer {
     id: EntityId,
@@ -27,12 +26,12 @@ pub struct Wanderer {
 }
 
 impl Wanderer {
-    /// One that steers the player `id`.
+    /// A wanderer that controls the player `id`.
     pub fn new(id: EntityId, random: Random) -> Self {
         Self { id, random, command: Command::default() }
     }
 
-    /// Whom it steers.
+    /// The player that it controls.
     pub fn id(&self) -> EntityId {
         self.id
     }
@@ -61,8 +60,8 @@ impl Wanderer {
     }
 }
 
-/// The shapes that an audit of a match needs: players in both postures, then
-/// the models in their order, each read anew from its source.
+/// The shapes for an audit of a match: players in both postures, then
+/// the models in their order, each read from its source file.
 ///
 /// # Panics
 /// If a model has no source.

@@ -1,4 +1,4 @@
-//! Pairs of bodies that are near contact by construction.
+//! Pairs of bodies that are close to contact by construction.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::oracle::bodies::{Body, Shape, interpenetrate};
 /// A rigid body, as the simulation moves it and as the oracle reads it.
 #[derive(Debug)]
 pub struct Figure {
-    /// Its name.
+    /// The model's name.
     pub name: String,
-    /// The simulation's own.
+    /// The simulation's shape.
     pub solid: Solid,
-    /// The oracle's, from the model's file.
+    /// The oracle's shape, from the model's file.
     pub truth: Arc<Shape>,
-    /// No point is farther than this from its centre of mass, in units.
+    /// Greatest distance of a point from the centre of mass, in units.
     pub radius: f64,
 }
 
 impl Figure {
-    /// The models that ship, in the order of their [`obsp_sim::ModelId`]s.
+    /// The shipped models, in the order of their [`obsp_sim::ModelId`]s.
     ///
     /// # Panics
     /// If a model's file cannot be read.
@@ -73,8 +73,8 @@ pub fn direction(random: &mut Random) -> DVec3 {
     DVec3::new(one(), one(), one()).try_normalize().unwrap_or(DVec3::Z)
 }
 
-/// Any turn, a turn about the vertical, or none: things rest flat more often
-/// than chance would have it, and features that line up are the hard cases.
+/// A random rotation, a rotation about the vertical, or none: bodies often rest flat, and
+/// features that line up are the hard cases.
 pub fn turn(random: &mut Random) -> DQuat {
     match random.below(4) {
         0 => DQuat::IDENTITY,
@@ -83,8 +83,8 @@ pub fn turn(random: &mut Random) -> DQuat {
     }
 }
 
-/// How far along `way` from the centre of `a` that of `b` is when it comes from
-/// far off and the oracle says that the two first touch, to within a millionth.
+/// The distance along `way` between the centres of `a` and `b` at which `b`, coming from
+/// afar, first touches `a` by the oracle, to within a millionth.
 pub fn touching_distance(
     (a, at_a): (&Figure, At),
     (b, turn_b): (&Figure, DQuat),
@@ -92,7 +92,7 @@ pub fn touching_distance(
 ) -> f64 {
     let body = a.placed(at_a);
     let meets = |distance: f64| interpenetrate(&body, &b.placed((at_a.0 + way * distance, turn_b)));
-    // From the outside in, so that hollows are entered like anything else.
+    // From the outside in, so that `b` also enters hollows.
     let (mut free, mut held) = (a.radius + b.radius + 1.0, 0.0);
     let step = free / 16.0;
     while free - step > 0.0 && !meets(free - step) {

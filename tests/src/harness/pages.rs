@@ -1,25 +1,25 @@
-//! The pages of a running server, as an operator's programs read them.
+//! Requests to the pages of a running server.
 
 use std::net::SocketAddr;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// What a server's HTTP listener answers to a `GET`.
+/// The answer of a server's HTTP listener to a `GET`.
 pub struct Answer {
     /// The status code.
     pub status: u16,
-    /// All that follows the headers.
+    /// The body.
     pub body: String,
 }
 
-/// Asks for one page of a server's HTTP listener.
+/// Requests one page of a server's HTTP listener.
 ///
 /// # Panics
 /// If there is no answer.
 pub async fn get(address: SocketAddr, path: &str) -> Answer {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    // Version 1.0, in which an answer ends with its connection.
+    // HTTP 1.0, in which an answer ends with its connection.
     let request = format!("GET {path} HTTP/1.0\r\nHost: test\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Bytes as certificate files hold them.
+//! The encodings of certificate files.
 
 /// The bytes in base64, as RFC 4648 writes them.
 pub fn base64(bytes: &[u8]) -> String {

@@ -1,11 +1,10 @@
-//! Programs of this project, as their users start them.
+//! Paths of the project's binaries.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The binary of this name, built with the other one as `.ci/run` does: then
-/// there is nothing left to build here. Whoever tests only this package has not
-/// built it yet.
+/// The binary with this name. It is built if it is not up to date, which it is after
+/// `.ci/run` but not if only this package is tested.
 ///
 /// # Panics
 /// If it does not build.
@@ -15,8 +14,8 @@ pub fn program(name: &str) -> PathBuf {
     let folder = test.ancestors().nth(2).unwrap();
     let release = folder.file_name().is_some_and(|name| name == "release");
     let mut cargo = Command::new(env!("CARGO"));
-    // What cargo tells a test about its package: `ring` looks at it when it is
-    // built, and everything above it would be built anew.
+    // Cargo sets these for tests; `ring`'s build script depends on them, and everything
+    // above it would be rebuilt.
     let of_package =
         |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(of_package)) {

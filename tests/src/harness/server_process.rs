@@ -1,4 +1,4 @@
-//! The server as an operator starts it: a process of its own.
+//! The server as a process, started like an operator starts it.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 
 use super::program;
 
-/// Far longer than a start or a log line takes: only a hang lasts as long.
+/// Far longer than a start or a log line takes, so that only a hang exceeds it.
 const HANG: Duration = Duration::from_secs(30);
 
-/// Any port that is free.
+/// Any free port.
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// A server process, ended with the test whatever comes.
+/// A server process, which is killed when it is dropped.
 pub struct ServerProcess {
     child: Child,
-    /// What it said until it served.
+    /// Its output until it served.
     said: String,
-    /// What it has logged since, as far as it was read.
+    /// Its log since then, as far as it was read.
     logged: Arc<Mutex<String>>,
-    /// Its log, while nobody reads it.
+    /// Its log, while it is not read.
     unread: Option<BufReader<ChildStderr>>,
-    /// Where players join.
+    /// The address at which players join.
     pub udp: SocketAddr,
     /// Where its pages are.
     pub http: SocketAddr,

@@ -1,4 +1,4 @@
-//! What must hold of every map that ships with the project.
+//! Checks of every map that ships with the project.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -13,15 +13,15 @@ use crate::oracle::bodies::{Audit, Placed};
 use crate::oracle::brushes::Brushes;
 use crate::oracle::map_text::{Entity, parse};
 
-/// From a spawn point's origin to the centre of the 32 × 32 × 56 box whose
-/// feet are 24 below the origin.
+/// Height of the centre of the 32 × 32 × 56 box above a spawn point's origin, which is 24
+/// above the feet.
 const SPAWN_RISE: f64 = 4.0;
 
-/// Steps in which space is flooded, in units: half the thickness of the
-/// thinnest shell, so that no step can pass through one.
+/// Step of the flood, in units: half the thickness of the
+/// thinnest wall, so that no step can pass through one.
 const FLOOD_STEP: i32 = 16;
 
-/// A map in `maps/`, its source and what it compiles to today.
+/// A map in `maps/`: its source, and the world that it compiles to.
 #[derive(Debug)]
 pub struct ShippedMap {
     name: String,
@@ -42,7 +42,7 @@ impl ShippedMap {
         Self { name: name.to_owned(), entities, world: compile(&path) }
     }
 
-    /// What the source compiles to.
+    /// The world that the source compiles to.
     pub fn world(&self) -> &World {
         &self.world
     }
@@ -57,7 +57,7 @@ impl ShippedMap {
         self.entities.iter().filter(move |entity| entity.get("classname") == Some(class))
     }
 
-    /// The committed `.obsp` is what the source compiles to, and no larger
+    /// Asserts that the committed `.obsp` is what the source compiles to, and no larger
     /// than `limit` bytes.
     ///
     /// # Panics
@@ -78,8 +78,8 @@ impl ShippedMap {
         assert!(now.len() <= limit, "{}: {} bytes", path.display(), now.len());
     }
 
-    /// There are at least `least` spawn points, and at each a standing player
-    /// has two units to spare on every side, all of them at once.
+    /// Asserts that there are at least `least` spawn points, and at each of them room for a
+    /// standing player with two units to spare on every side, all at the same time.
     ///
     /// # Panics
     /// If not, with the spawn point.
@@ -100,8 +100,8 @@ impl ShippedMap {
         }
     }
 
-    /// There are at least `least` props, all of models that ship, and none
-    /// reaches into the world, into another or into a player at a spawn point.
+    /// Asserts that there are at least `least` props, all of shipped models, and that none
+    /// overlaps the world, another prop or a player at a spawn point.
     ///
     /// # Panics
     /// If not, with what overlaps.
@@ -116,7 +116,7 @@ impl ShippedMap {
             let orientation = DQuat::from_rotation_z(degrees.to_radians());
             Placed { id: 0, shape: FIRST_MODEL_SHAPE + model, orientation, position: origin(prop) }
         });
-        // Everybody could spawn at once before a prop has moved.
+        // All players may spawn before a prop has moved.
         let players = self.spawn_centres().map(|position| Placed {
             id: 0,
             shape: STANDING_SHAPE,
@@ -131,8 +131,8 @@ impl ShippedMap {
         assert!(overlaps.is_empty(), "{}: {overlaps:?} of {things:#?}", self.name);
     }
 
-    /// Every trigger is one brush with one target that exists; there are at
-    /// least `least`.
+    /// Asserts that every trigger is one brush with one target that exists, and that there
+    /// are at least `least`.
     ///
     /// # Panics
     /// If not, with the target.
@@ -147,8 +147,8 @@ impl ShippedMap {
         assert!(triggers().count() >= least, "{}: {} triggers", self.name, triggers().count());
     }
 
-    /// A crouching player can get from one spawn point to all others, if the
-    /// way up is no obstacle, and nowhere out of the map.
+    /// Asserts that a crouching player can reach all spawn points from one of them, if
+    /// height is no obstacle, and cannot leave the map.
     ///
     /// # Panics
     /// If not, with the place.
@@ -174,7 +174,7 @@ impl ShippedMap {
                 }
             }
         }
-        // A standing player's box holds the crouching box at any point of the
+        // A standing player's box contains the crouching box at any point of the
         // flood within a step of its centre.
         for centre in centres {
             let near =

@@ -1,4 +1,4 @@
-//! Whether two solid bodies reach into each other, by testing every edge of
+//! Whether two solid bodies interpenetrate, by testing every edge of
 //! each against every triangle of the other with exact orientation signs, and
 //! a corner of each for being inside the other.
 //!
@@ -22,7 +22,7 @@ pub use shape::{Body, Shape, read_obj};
 
 use exact::{crosses, holds};
 
-/// How far the second look draws a surface in, in units. Overlaps deeper than
+/// Distance by which the second test shrinks a surface, in units. Overlaps deeper than
 /// this are found even where features line up to the bit.
 pub const SHRINK: f64 = 1e-6;
 
@@ -40,7 +40,7 @@ pub fn boxes_overlap(a: [DVec3; 2], b: [DVec3; 2]) -> bool {
     a[0].cmplt(b[1]).all() && b[0].cmplt(a[1]).all()
 }
 
-/// The question for bodies whose corners are at the given places.
+/// The test for bodies whose corners are at the given positions.
 fn meet(a: &Body, at_a: &[DVec3], b: &Body, at_b: &[DVec3]) -> bool {
     pierces(a.shape(), at_a, b.shape(), at_b)
         || pierces(b.shape(), at_b, a.shape(), at_a)

@@ -1,3 +1,5 @@
+//! Chromium, controlled over its remote debugging pipe.
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};

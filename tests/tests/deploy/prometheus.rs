@@ -1,3 +1,5 @@
+//! Prometheus as a process.
+
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};

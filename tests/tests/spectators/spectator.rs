@@ -1,3 +1,5 @@
+//! A spectator over WebTransport.
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 

@@ -75,7 +75,7 @@ const SPAWN: Vec3 = Vec3::new(100.0, 100.0, -231.0);
 const OUTSIDE: Vec3 = Vec3::new(0.0, 0.0, 330.0);
 
 #[test]
-fn a_sealed_room_is_all_there_is() {
+fn outside_a_sealed_room_everything_is_solid() {
     let Compiled { world, report } = Map::room().entity("info_player_start", SPAWN).compiled();
     assert_eq!(report.sealings, [const { Sealing::Sealed }; 4]);
     assert!(world.is_sealed());
@@ -86,7 +86,7 @@ fn a_sealed_room_is_all_there_is() {
             assert!(world.is_solid(size, far), "{far}");
         }
     }
-    // Six walls for each of four sizes, less the planes that are never needed.
+    // Six walls for each of four sizes, without the planes that are not needed.
     assert!(world.counts().onion_nodes <= 24, "{:?}", world.counts());
     let again = World::from_bytes(&world.to_bytes()).expect("it was just written");
     assert!(again.is_sealed());
@@ -94,7 +94,7 @@ fn a_sealed_room_is_all_there_is() {
 
 #[test]
 fn an_item_on_the_floor_keeps_a_room_for_every_size() {
-    // The centre of no box but the point's can be here.
+    // Only the centre of the point can be here, not that of a box.
     for sunk in [-256.0, -256.5, -259.0] {
         let corner = Vec3::new(-256.0, -256.0, sunk);
         let Compiled { world, report } = Map::room().entity("item_health", corner).compiled();
@@ -106,8 +106,8 @@ fn an_item_on_the_floor_keeps_a_room_for_every_size() {
 }
 
 #[test]
-fn a_leak_is_told_with_the_entity_and_a_way_that_is_free() {
-    // A hole that the crouching fit through, and nobody larger.
+fn a_leak_is_reported_with_the_entity_and_a_free_path() {
+    // A hole for the size crouching, too small for larger ones.
     let map = Map::room().entity("info_null", Vec3::splat(1000.0));
     let wall = map.0.find("}\n").expect("there are brushes") + 2;
     let mut map = Map(map.0[wall..].to_owned(), String::new());
@@ -147,11 +147,11 @@ fn a_leak_is_told_with_the_entity_and_a_way_that_is_free() {
 }
 
 #[test]
-fn pockets_and_what_nothing_occupies_stay_empty() {
+fn pockets_and_unoccupied_maps_stay_empty() {
     let room = Map::room();
     let report = room.compiled().report;
     assert_eq!(report.sealings, [const { Sealing::Unoccupied }; 4]);
-    // Two rooms, one of them with nobody in it.
+    // Two rooms, one of them without an entity.
     let map = Map::room().brush([-272.0, -8.0, -272.0], [272.0, 8.0, 272.0]);
     let world = map.entity("info_player_start", SPAWN).compiled().world;
     assert!(world.is_sealed());
@@ -160,19 +160,19 @@ fn pockets_and_what_nothing_occupies_stay_empty() {
             assert!(!world.is_solid(size, Vec3::new(0.0, y, 0.0)));
         }
     }
-    // Somebody who stands outside keeps the outside.
+    // An entity outside keeps the outside empty.
     let both = Map::room().entity("info_player_start", OUTSIDE).compiled().world;
     assert!(!both.is_sealed());
     let point = both.size("point").expect("it is listed");
     assert!(!both.is_solid(point, OUTSIDE) && !both.is_solid(point, Vec3::ZERO));
 }
 
-/// Sources longer than this are walked only where `MAPS_WALKS` asks for it.
+/// Sources longer than this are tested only if `MAPS_WALKS` is set.
 const LONG: usize = 280_000;
 
-/// From the entities, nobody can tell a filled world from a bare one.
+/// For movers that start at entities a filled world is the same as a bare one.
 #[test]
-fn who_starts_at_an_entity_never_meets_the_filling() {
+fn movers_from_entities_never_touch_filled_space() {
     let steps = count("MAPS_WALKS", 100);
     let all = std::env::var_os("MAPS_WALKS").is_some();
     each_source(|name, source| {
@@ -189,7 +189,7 @@ fn who_starts_at_an_entity_never_meets_the_filling() {
                 let lifts = [0.0, 1.0, half.half_extents.z * 0.5, half.half_extents.z];
                 let starts_here = origin.into_iter().flat_map(|o| lifts.map(|z| o + Vec3::Z * z));
                 starts.extend(starts_here.filter(|&start| {
-                    // Above the entity, and nothing between.
+                    // Above the entity, with nothing in between.
                     !bare.is_solid(size, start)
                         && origin.is_some_and(|origin| {
                             let point = bare.size("point").expect("it is listed");
@@ -215,7 +215,7 @@ fn who_starts_at_an_entity_never_meets_the_filling() {
                         {
                             position = here.end;
                         }
-                        // Brushes that meet in an edge alone are open to who
+                        // Brushes that meet only in an edge let a mover pass that
                         // crosses it by less than the tolerance of traces.
                         (Trace::Hit(here), _) if near(&bare, size, here.point) => {
                             position = here.end;
@@ -238,7 +238,7 @@ fn near(world: &World, size: SizeId, point: Vec3) -> bool {
 }
 
 #[test]
-fn shipped_maps_are_sealed_and_any_number_of_threads_makes_the_same_of_them() {
+fn shipped_maps_are_sealed_and_do_not_depend_on_the_number_of_threads() {
     for name in ["arena", "terrain", "warren"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{name}.map"));
         let source = Source::read(&path).unwrap_or_else(|error| panic!("{error}"));

@@ -1,5 +1,5 @@
-//! Brute force: every expanded brush, no tree, and a shell about surfaces in
-//! which either answer is right.
+//! Verification by brute force: every expanded brush, no tree, and a shell about surfaces
+//! in which either answer is right.
 
 use glam::{DVec3, Vec3};
 
@@ -12,14 +12,14 @@ use crate::{SizeId, Spaces, Trace, World};
 /// Half the thickness of the shell, in units.
 const SHELL: f64 = 0.01;
 
-/// What is added to the shell for a trace: its normal is known to `f32` only.
+/// Addition to the shell for a trace, whose normal is only known to `f32`.
 const NORMAL_SHELL: f64 = 0.03;
 
 /// A path that stays in the shell for this many units before it leaves or
 /// enters solid runs along a surface.
 const GRAZING: f64 = 1.0;
 
-/// A world and all that is needed to judge it.
+/// A world and its expanded brushes.
 pub(super) struct Judge {
     pub(super) world: World,
     pub(super) spaces: Spaces,
@@ -61,7 +61,7 @@ impl Random {
 impl Judge {
     pub(super) fn new(source: &Source) -> Self {
         let spaces = Spaces::default();
-        // It knows nothing of an outside.
+        // Without filling, because the brushes have no outside.
         let options = Options { keep_outside: true, ..Options::default() };
         let world = compile(source, &spaces, &options, &mut |_, _, _| ())
             .unwrap_or_else(|error| panic!("{error}"))
@@ -98,7 +98,7 @@ impl Judge {
         (!undecided).then_some(false)
     }
 
-    /// When the segment first enters a brush grown by `margin` (shrunk, if
+    /// The time at which the segment first enters a brush grown by `margin` (shrunk if
     /// negative).
     fn entry(&self, size: SizeId, start: DVec3, end: DVec3, margin: f64) -> Option<f64> {
         let reach = Aabb::around([start, end]).inflated(margin.max(0.0));
@@ -110,7 +110,7 @@ impl Judge {
         entries.min_by(f64::total_cmp)
     }
 
-    /// Checks one trace, and says what it was.
+    /// Checks one trace and returns it.
     pub(super) fn check_trace(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
         let trace = self.world.find_first_transition(size, start, end);
         let (s, e) = (start.as_dvec3(), end.as_dvec3());
@@ -145,8 +145,8 @@ impl Judge {
         trace
     }
 
-    /// Moves from `start` by `delta`, sliding along what is met, and checks
-    /// that no position on the way is in solid. Returns where it ends.
+    /// Moves from `start` by `delta`, sliding along surfaces, and checks
+    /// that no position on the path is in solid. Returns the end.
     pub(super) fn check_slide(&self, size: SizeId, start: Vec3, mut delta: Vec3) -> Vec3 {
         let mut position = start;
         for _ in 0..4 {

@@ -1,4 +1,4 @@
-//! Worlds that nobody would draw: overlapping, abutting, tilted brushes.
+//! Random worlds of overlapping, abutting and tilted brushes.
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
@@ -10,7 +10,7 @@ use super::judge::{Judge, Random};
 use crate::geometry::{Aabb, ConvexSolid, Plane};
 use crate::{Options, Source, Spaces, compile};
 
-/// A brush: a box, some of whose corners are cut, perhaps turned.
+/// A brush: a box with some corners cut off, possibly rotated.
 #[derive(Clone, Debug)]
 struct Brush {
     bounds: Aabb,
@@ -66,7 +66,7 @@ impl Brush {
     }
 }
 
-/// Bytes that mean something in a map, or nothing at all.
+/// Random bytes, many of which have a meaning in maps.
 fn damage() -> impl Strategy<Value = Vec<u8>> {
     let words = ["{", "}", "\n", "\"", "(", ")", "[", " -", "e9", "1e999", "nan", "//", " x ", "0"];
     let word = prop::sample::select(words.to_vec()).prop_map(|word| word.as_bytes().to_vec());
@@ -129,9 +129,9 @@ proptest! {
         }
     }
 
-    /// Whatever is written, the compiler gives a world or says why not.
+    /// For any source the compiler returns a world or an error.
     #[test]
-    fn damaged_sources_do_no_harm(
+    fn damaged_sources_never_panic(
         brushes in brushes(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), damage()), 1..6),
     ) {

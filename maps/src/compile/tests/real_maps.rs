@@ -1,4 +1,4 @@
-//! The maps of `../shared/maps`, which nobody here drew.
+//! The maps of `../shared/maps`, which come from other projects.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(super) fn each_source(check: impl Fn(&str, Source)) {
     if maps.is_empty() {
         let needed = std::env::var_os("ARENA_NEED_SHARED").is_some_and(|value| value == "1");
         assert!(!needed, "there are no maps in {}", folder.display());
-        // Not `eprintln!`, which is captured, and never shown of a test that passes.
+        // Not `eprintln!`, which is captured and not shown for tests that pass.
         let _ = writeln!(std::io::stderr(), "SKIPPED: there are no maps in {}", folder.display());
     }
     for path in maps {
@@ -39,7 +39,7 @@ pub(super) fn count(name: &str, default: usize) -> usize {
 }
 
 #[test]
-fn points_are_what_the_brushes_say() {
+fn points_match_the_brushes() {
     let samples = count("MAPS_POINTS", 2_000);
     each_map(|name, judge| {
         let mut random = Random(1);
@@ -66,7 +66,7 @@ fn points_are_what_the_brushes_say() {
 }
 
 #[test]
-fn traces_meet_what_the_brushes_say() {
+fn traces_match_the_brushes() {
     let samples = count("MAPS_TRACES", 1_000);
     each_map(|name, judge| {
         let mut random = Random(2);
@@ -78,7 +78,7 @@ fn traces_meet_what_the_brushes_say() {
                 let length = 4.0 * 256_f64.powf(random.unit());
                 let mut end = start + (random.direction() * length).as_vec3();
                 if i % 4 == 0 {
-                    // Where designers draw: on the grid, along the axes.
+                    // On the grid and along the axes, as in real maps.
                     start = start.round();
                     end = start
                         + (end - start).round()
@@ -108,7 +108,7 @@ fn slide_moves_never_end_in_solid() {
                 if judge.world.is_solid(size, position) {
                     continue;
                 }
-                // A walk of its own: fast and slow, always pulled down.
+                // A walk at different speeds, always pulled down.
                 for _ in 0..100 {
                     let speed = 600.0 * random.unit() * random.unit();
                     let step = (random.direction() * speed).as_vec3() + Vec3::NEG_Z * 40.0;

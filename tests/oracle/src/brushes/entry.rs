@@ -1,3 +1,5 @@
+//! Exact first entries of segments into brushes.
+
 use std::cmp::Ordering;
 
 use num_bigint::{BigInt, Sign};
@@ -12,16 +14,16 @@ pub struct Fraction {
     denominator: BigInt,
 }
 
-/// Where a segment first comes into the inside of a brush.
+/// The first entry of a segment into the inside of a brush.
 #[derive(Clone, Debug)]
 pub enum Entry {
-    /// The start is strictly inside a brush already.
+    /// The start is strictly inside a brush.
     StartsInside,
-    /// It comes in from outside or from the surface.
+    /// The segment enters from outside or from the surface.
     At {
         /// Fraction of the segment, exact.
         time: Fraction,
-        /// Outward unit normal of the face it comes in by, rounded.
+        /// Outward unit normal of the face through which it enters, rounded.
         normal: [f64; 3],
         /// Line of the brush.
         line: usize,
@@ -37,7 +39,7 @@ impl Fraction {
         }
     }
 
-    /// The nearest float, or the next.
+    /// The nearest float, or one next to it.
     pub fn rounded(&self) -> f64 {
         ratio(&self.numerator, &self.denominator)
     }
@@ -64,9 +66,9 @@ impl PartialEq for Fraction {
 impl Eq for Fraction {}
 
 impl Brushes {
-    /// Where the segment first enters the inside of a single brush, exactly;
+    /// The first entry of the segment into the inside of a single brush, exactly;
     /// `None` if it touches surfaces at most. Brushes are open sets here: the
-    /// seam where two of them meet is inside neither.
+    /// seam between two of them is inside neither.
     pub fn first_entry(&self, start: [f64; 3], end: [f64; 3]) -> Option<Entry> {
         let mut first: Option<(Fraction, [f64; 3], usize)> = None;
         for brush in self.near(start, end, 0.0) {

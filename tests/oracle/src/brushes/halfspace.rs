@@ -1,9 +1,10 @@
+//! Half-spaces in integers, with exact signs.
+
 use std::cmp::Ordering;
 
 use num_bigint::{BigInt, Sign};
 
-/// The points with `normal · x ≤ distance`, in whole numbers without a common
-/// divisor.
+/// The points with `normal · x ≤ distance`, in integers without a common divisor.
 #[derive(Clone, Debug)]
 pub struct Halfspace {
     normal: [BigInt; 3],
@@ -12,8 +13,8 @@ pub struct Halfspace {
     offset: f64,
 }
 
-/// A distance computed in `f64` beyond this has the right sign: coordinates
-/// below 2^18 times units good to 2^-51 are good to 1e-9.
+/// A distance computed in `f64` that exceeds this has the right sign: products of
+/// coordinates below 2^18 and unit vectors exact to 2^-51 are exact to 1e-9.
 const CERTAIN: f64 = 1e-7;
 
 impl Halfspace {
@@ -23,7 +24,7 @@ impl Halfspace {
         let divisor = gcd(gcd(gcd(x.clone(), y.clone()), z.clone()), distance.clone());
         let normal = normal.map(|n| n / &divisor);
         let distance = distance / divisor;
-        // 62 bits are more than a float keeps, and fit an integer type.
+        // 62 bits are more than the precision of a float, and fit an integer type.
         let excess = normal.iter().map(BigInt::bits).max().unwrap_or(0).saturating_sub(62);
         let [x, y, z] = normal.each_ref().map(|n| small(&(n >> excess)));
         let length = (x * x + y * y + z * z).sqrt();
@@ -31,12 +32,12 @@ impl Halfspace {
         Self { normal, distance, unit: [x / length, y / length, z / length], offset }
     }
 
-    /// The whole normal, outward.
+    /// The integer normal, outward.
     pub fn normal(&self) -> &[BigInt; 3] {
         &self.normal
     }
 
-    /// The whole distance, in the normal's own length.
+    /// The integer distance, in multiples of the normal's length.
     pub fn whole_distance(&self) -> &BigInt {
         &self.distance
     }
@@ -52,7 +53,7 @@ impl Halfspace {
         x * point[0] + y * point[1] + z * point[2] - self.offset
     }
 
-    /// On which side of the plane the point is, exactly: `Less` is inside.
+    /// The side of the plane that the point is on, exactly: `Less` is inside.
     pub fn side(&self, point: [f64; 3]) -> Ordering {
         let distance = self.distance(point);
         if distance > CERTAIN {
@@ -113,7 +114,7 @@ fn parts(x: f64) -> (i64, i32) {
     let fraction = (bits & ((1 << 52) - 1)) as i64;
     let magnitude = if biased == 0 { fraction } else { fraction | (1 << 52) };
     let mantissa = if x < 0.0 { -magnitude } else { magnitude };
-    // Trailing zeros only make the integers long.
+    // Trailing zeros would only lengthen the integers.
     let spare = if mantissa == 0 { 0 } else { mantissa.trailing_zeros() };
     if mantissa == 0 { (0, 0) } else { (mantissa >> spare, biased.max(1) - 1075 + spare as i32) }
 }
@@ -141,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floats_are_taken_apart_exactly() {
+    fn floats_are_decomposed_exactly() {
         for x in [0.0, 1.0, -3.0, 0.1, -1e-30, 65_535.75, f64::from(0.1_f32), 5e-324] {
             let (mantissa, exponent) = parts(x);
             let half = exponent / 2;
@@ -151,8 +152,8 @@ mod tests {
     }
 
     #[test]
-    fn a_point_nearer_than_rounding_is_on_its_right_side() {
-        // x + y + z = 3·0.1 exactly is no plane that a float lies on.
+    fn a_point_closer_than_rounding_is_on_the_right_side() {
+        // No float lies exactly on the plane x + y + z = 3·0.1.
         let plane = Halfspace::new([10.into(), 10.into(), 10.into()], 3.into());
         assert_eq!(plane.side([0.1; 3]), Ordering::Greater, "0.1 rounds up");
         let below = f64::from_bits(0.1_f64.to_bits() - 1);

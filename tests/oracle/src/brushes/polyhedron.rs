@@ -1,3 +1,5 @@
+//! Unexpanded brushes with exact corners and edges, and their exact Minkowski sums with boxes.
+
 use num_bigint::{BigInt, Sign};
 
 use super::halfspace::{Halfspace, gcd, ratio};
@@ -11,7 +13,7 @@ pub struct Polyhedron {
     edges: Vec<Edge>,
 }
 
-/// Where three or more faces meet: `numerators / denominator`.
+/// A point where three or more faces meet: `numerators / denominator`.
 #[derive(Clone, Debug, PartialEq)]
 struct Corner {
     numerators: [BigInt; 3],
@@ -24,20 +26,20 @@ struct Edge {
     corner: usize,
 }
 
-/// A brush that reaches this far is not closed by its own faces.
+/// A brush that extends this far is not closed by its own faces.
 const UNIVERSE: i64 = 1 << 17;
 
-/// A corner this far in front of a face in floating point is no corner; the
-/// rest is decided exactly.
+/// A point this far in front of a face in floating point is not a corner; all other cases
+/// are decided exactly.
 const SURELY_OUTSIDE: f64 = 1e-3;
 
-/// Three points whose triangle is lower than a unit over this lie in a line:
-/// their plane would be decided by the last digit written.
+/// Three points whose triangle is lower than a unit divided by this lie in a line:
+/// the last digit written would decide their plane.
 const LOWEST: u32 = 100_000;
 
 impl Polyhedron {
     /// The solid of a brush, or `None` if its faces enclose no bounded volume. A
-    /// face that repeats another's plane adds nothing, and one whose points lie
+    /// face with the plane of another is redundant, and a face whose points lie
     /// in a line, within a hundred-thousandth of a unit, has no plane.
     pub fn from_text(brush: &Brush) -> Option<Self> {
         let mut faces: Vec<Halfspace> = Vec::new();
@@ -134,7 +136,7 @@ impl Polyhedron {
         ([0, 1, 2].map(|i| bound(i, -1.0)), [0, 1, 2].map(|i| bound(i, 1.0)))
     }
 
-    /// The corners, each coordinate rounded to the nearest float or the next.
+    /// The corners, each coordinate rounded to the nearest float or one next to it.
     pub fn points(&self) -> Vec<[f64; 3]> {
         self.corners.iter().map(Corner::rounded).collect()
     }
@@ -145,7 +147,7 @@ impl Polyhedron {
         [0, 1, 2].map(|i| points.iter().map(|p| p[i]).sum::<f64>() / points.len() as f64)
     }
 
-    /// How far a point is behind the nearest face, rounded.
+    /// The distance of a point behind the nearest face, rounded.
     pub fn depth(&self, point: [f64; 3]) -> f64 {
         self.faces.iter().map(|face| -face.distance(point)).fold(f64::INFINITY, f64::min)
     }
@@ -187,7 +189,7 @@ impl Polyhedron {
 }
 
 impl Corner {
-    /// How far the corner is in front of a plane, times something positive.
+    /// The distance of the corner in front of a plane, times a positive factor.
     fn height(&self, plane: &Halfspace) -> BigInt {
         dot(plane.normal(), &self.numerators) - plane.whole_distance() * &self.denominator
     }
@@ -197,7 +199,7 @@ impl Corner {
     }
 }
 
-/// Every point where three walls meet and no wall is exceeded, once.
+/// Every point where three walls meet and that is in front of none, once.
 fn corners(walls: &[Halfspace]) -> Vec<Corner> {
     let mut corners: Vec<Corner> = Vec::new();
     for (k, c) in walls.iter().enumerate() {
@@ -233,7 +235,7 @@ fn meeting(a: &Halfspace, b: &Halfspace, c: &Halfspace) -> Option<Corner> {
     }
     numerators = numerators.map(|n| n / &divisor);
     denominator /= divisor;
-    // Beyond any universe: not worth rounding.
+    // Beyond the universe.
     let reach = &denominator * (UNIVERSE * 2);
     numerators
         .iter()

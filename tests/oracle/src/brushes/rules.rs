@@ -1,19 +1,19 @@
 use crate::map_text::{Brush, Entity};
 
-/// What a brush is to bodies.
+/// The contents of a brush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Solid to all.
+    /// Solid for all sizes.
     Solid,
-    /// Solid to bodies with an extent, not to the bare point.
+    /// Solid for bodies with an extent, not for the bare point.
     Clip,
-    /// Not part of the static world, or nothing to bump into.
+    /// Not part of the static world, or not solid.
     Nothing,
 }
 
-/// Quake's rules. The world is `worldspawn` and the groups that compilers
-/// dissolve into it, and walls that never move; the first texture that says
-/// anything says what a brush is made of.
+/// Quake's rules. The world is `worldspawn`, the groups that compilers
+/// dissolve into it, and walls that never move; the first texture with a meaning decides
+/// the contents of a brush.
 pub fn content(entity: &Entity, brush: &Brush) -> Content {
     let class = entity.get("classname").unwrap_or("").to_ascii_lowercase();
     let wall = class == "func_wall";
@@ -33,7 +33,7 @@ pub fn content(entity: &Entity, brush: &Brush) -> Content {
         if texture == "clip" {
             return Content::Clip;
         }
-        // A wall's brush model is solid whatever it shows.
+        // A wall's brush model is solid regardless of its texture.
         let liquid = texture.starts_with('*') && !wall;
         return if liquid { Content::Nothing } else { Content::Solid };
     }

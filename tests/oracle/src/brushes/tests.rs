@@ -1,3 +1,5 @@
+//! Points and segments against brushes with known answers.
+
 use super::*;
 use crate::Random;
 use crate::map_text::{Entity, parse};
@@ -24,8 +26,8 @@ fn brushes(text: &[&str], half_extents: [i64; 3]) -> Brushes {
     solids.expanded(half_extents.map(|e| e as f64))
 }
 
-/// Whether a box meets the tetrahedron, by quadratic-free reasoning of its
-/// own: the tetrahedron is `x, y, z ≥ 0, x + y + z ≤ size`, and of all points
+/// Whether a box meets the tetrahedron, independently of planes and bevels: the
+/// tetrahedron is `x, y, z ≥ 0, x + y + z ≤ size`, and of all points
 /// of the box in the octant the one nearest the origin has the least sum.
 fn box_meets_tetrahedron(centre: [f64; 3], half: [f64; 3], size: f64) -> bool {
     let low = [0, 1, 2].map(|i| (centre[i] - half[i]).max(0.0));
@@ -53,8 +55,8 @@ fn the_expanded_tetrahedron_has_a_bevel_for_each_axis_and_slanted_edge() {
     let half = [3, 5, 7];
     let tetrahedron = &entities(&map(&[&tetrahedron(20, [0; 3])]))[0].brushes[0];
     let tetrahedron = Polyhedron::from_text(tetrahedron).expect("a solid");
-    // 4 faces, 3 further axial planes; each of the 3 slanted edges has two
-    // axes across it, of which one makes a new face.
+    // 4 faces and 3 further axial planes; for each of the 3 slanted edges two
+    // axes are not in its plane, one of which makes a new face.
     assert_eq!(tetrahedron.expanded(half.map(|e| e as f64)).len(), 4 + 3 + 3);
     assert_eq!(tetrahedron.loops().iter().map(Vec::len).collect::<Vec<_>>(), [3; 4]);
 }
@@ -70,7 +72,7 @@ fn a_box_stays_a_box() {
 }
 
 #[test]
-fn judgement_keeps_to_its_shell() {
+fn points_within_the_shell_are_not_judged() {
     let set = brushes(&[&cuboid([0; 3], [16; 3]), &cuboid([16, 0, 0], [32, 16, 16])], [0; 3]);
     assert_eq!(set.judge([8.0, 8.0, 15.98], 0.01), Judgement::Solid);
     assert_eq!(set.judge([8.0, 8.0, 15.995], 0.01), Judgement::Shell);
@@ -97,7 +99,7 @@ fn the_first_entry_is_exact() {
 }
 
 #[test]
-fn entry_points_are_where_holding_begins() {
+fn a_segment_is_inside_a_brush_right_after_its_entry() {
     let set =
         brushes(&[&tetrahedron(20, [1, 2, 3]), &cuboid([-30, -4, -9], [-8, 9, 2])], [2, 3, 4]);
     let mut random = Random::new(5);
@@ -120,7 +122,7 @@ fn entry_points_are_where_holding_begins() {
     assert!(entered > 500, "{entered}");
 }
 
-/// Whole translations are exact, so nothing may change at all.
+/// Translations by integers are exact, so nothing may change.
 #[test]
 fn translation_by_whole_numbers_changes_nothing() {
     let by = [1027, -4093, 511];
@@ -146,7 +148,7 @@ fn decimals_are_exact_and_long_ones_too() {
 }
 
 #[test]
-fn what_encloses_no_volume_is_left_out() {
+fn brushes_without_volume_are_left_out() {
     let whole = cuboid([0; 3], [8; 3]);
     let open: String = whole.lines().skip(1).map(|l| format!("{l}\n")).collect();
     let flat = cuboid([0; 3], [8, 8, 8]).replace(" 8 )", " 0 )");
@@ -164,7 +166,7 @@ fn what_encloses_no_volume_is_left_out() {
 }
 
 #[test]
-fn a_face_that_adds_nothing_costs_no_brush() {
+fn a_redundant_face_does_not_drop_its_brush() {
     let whole = cuboid([0; 3], [8; 3]);
     let twice = format!("{whole}{}\n", whole.lines().next().unwrap_or(""));
     let line = format!("{whole}( 0 0 0 ) ( 4 0 0 ) ( 8 0.000001 0 ) t\n");
@@ -177,7 +179,7 @@ fn a_face_that_adds_nothing_costs_no_brush() {
 }
 
 #[test]
-fn names_decide_what_is_solid() {
+fn classes_and_textures_decide_the_contents() {
     let of = |class: &str, texture: &str, half| {
         let text = map(&[&cuboid([0; 3], [8; 3]).replace(" t\n", &format!(" {texture}\n"))]);
         Brushes::new(&entities(&text.replace("worldspawn", class)), half).count()

@@ -1,16 +1,17 @@
+//! Convex shapes that are rotated, rounded and written as brushes.
+
 use std::fmt::Write;
 
 use crate::Random;
 
-/// How the faces of a brush are written.
+/// The way in which the faces of a brush are written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Faces {
     /// Once, by three corners.
     Once,
-    /// As triangles: faces with more corners have the same plane several times,
-    /// but for rounding.
+    /// As triangles: faces with more corners repeat their plane, but for rounding.
     Triangles,
-    /// Once, and some of them again, moved out and tilted by up to this many
+    /// Once, and some of them a second time, moved out and tilted by up to this many
     /// units.
     Doubled(f64),
 }
@@ -39,7 +40,7 @@ impl Turn {
         Self::new([axis[0], axis[1], axis[2] + 1e-3], random.between(0.0, std::f64::consts::TAU))
     }
 
-    /// Where a point gets to.
+    /// The rotated point.
     pub fn apply(&self, p: [f64; 3]) -> [f64; 3] {
         self.0.map(|row| (0..3).map(|i| row[i] * p[i]).sum())
     }
@@ -117,7 +118,7 @@ impl Shape {
     }
 }
 
-/// The outward normal of a face with these corners, `by` long.
+/// The outward normal of a face with these corners, of length `by`.
 fn outward(a: [f64; 3], b: [f64; 3], c: [f64; 3], by: f64) -> [f64; 3] {
     let (u, v) = ([0, 1, 2].map(|i| b[i] - a[i]), [0, 1, 2].map(|i| c[i] - a[i]));
     let n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];

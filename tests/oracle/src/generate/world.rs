@@ -1,19 +1,21 @@
+//! Generated worlds: a closed room with difficult brushes.
+
 use std::f64::consts::TAU;
 
 use super::shape::{Faces, Shape, Turn};
 use crate::Random;
 
-/// Half the side of the room that worlds are in, in units.
+/// Half the side of the room around a world, in units.
 const ROOM: f64 = 512.0;
 
-/// Kinds of worlds: a closed room with a player in it, and what makes it hard.
+/// Kinds of worlds: a closed room with a player in it, and difficult brushes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum World {
-    /// Turned boxes whose faces are written as triangles.
+    /// Rotated boxes whose faces are written as triangles.
     Triangles,
-    /// Turned boxes with faces doubled within 0.0001 to 0.01 units.
+    /// Rotated boxes with faces doubled within 0.0001 to 0.01 units.
     Doubled,
-    /// Turned planks down to a twentieth of a unit thick.
+    /// Rotated planks down to a twentieth of a unit thick.
     Planks,
     /// Boxes, ramps and posts on eighths of a unit.
     Eighths,
@@ -23,8 +25,8 @@ pub enum World {
     Overlapping,
 }
 
-/// The text of a closed room with `count` boxes and ramps in it, some turned, and
-/// as large as they need: about a tenth of it is solid, whatever their number.
+/// The text of a closed room with `count` boxes and ramps in it, some rotated. Its size
+/// grows with their number: about a tenth of it is solid.
 pub fn wide(count: usize, random: &mut Random) -> String {
     let reach = (88.0 * (count as f64).cbrt()).ceil();
     let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
@@ -32,7 +34,7 @@ pub fn wide(count: usize, random: &mut Random) -> String {
         text += &wall.to_text(0, Faces::Once, "wall");
     }
     for _ in 0..count {
-        // Mostly as they are drawn: on a grid.
+        // Mostly on a grid, as in real maps.
         let grid = |x: f64, step: f64| (x / step).round() * step;
         let size = [(); 3].map(|()| grid(random.between(16.0, 160.0), 16.0));
         let shape = if random.one_in(4) {
@@ -123,7 +125,7 @@ impl World {
                 let other = [[0.0, 0.0], [size[0], rise], [0.0, rise]];
                 let polygon = if random.one_in(2) { wedge } else { other };
                 let step = [16.0, 32.0][random.below(2)];
-                // Some share their places, so that they lie against each other.
+                // Some share a position, so that they touch each other.
                 let by = by.map(|x| (x / step).round() * step);
                 let turn = if random.one_in(2) { turn } else { Turn::new([0.0, 0.0, 1.0], 0.0) };
                 (Shape::prism(&polygon, 0.0, size[2]).turned(&turn).moved(by), Faces::Once)
@@ -141,8 +143,8 @@ fn place(random: &mut Random, reach: f64) -> [f64; 3] {
     [(); 3].map(|()| random.between(-reach, reach))
 }
 
-/// A closed room that reaches so far, its walls 32 thick and each as wide as the
-/// room with them.
+/// A closed room that extends this far, with walls 32 units thick, each as wide as the
+/// room with its walls.
 fn walls(reach: f64) -> Vec<Shape> {
     let mut walls = Vec::new();
     for axis in 0..3 {

@@ -1,22 +1,22 @@
-//! Quake 3's curves as the solids that they are said to stand for.
+//! Quake 3's curves as solids, by the specification of the compiler's documentation.
 //!
-//! What is said: pieces of three by three control points, all divided into 2^a by 2^b
+//! Pieces of three by three control points are all divided into 2^a by 2^b
 //! cells, the fewest that leave the surface within [`OFF`] of its triangles by the
-//! bound of second derivatives; corners rounded to eighths; a flat convex cell or the
-//! two triangles along its diagonal; each a prism of four units back along the axis
-//! that it is turned to most. Here cells are found by halving the pieces.
+//! bound of second derivatives; corners are rounded to eighths; a flat convex cell, or each
+//! of the two triangles along its diagonal, is the front of a prism of four units along the
+//! axis closest to its normal. Here cells are found by halving the pieces.
 
 use super::{Brush, Decimal, FaceText};
 
 type Point = [f64; 3];
 
-/// Two units, but for what rounding to eighths takes.
+/// Two units, less the rounding to eighths.
 const OFF: f64 = 2.0 - 0.109;
 
-/// How thick the prisms are.
+/// Thickness of the prisms.
 const DEPTH: f64 = 4.0;
 
-/// More halvings than these are not made.
+/// Most halvings.
 const MOST: usize = 6;
 
 /// The prisms of a curve, given by columns of control points; `None` if it needs too
@@ -139,7 +139,7 @@ fn prism(line: usize, texture: &str, front: &[[i64; 3]]) -> Option<Brush> {
         .windows(2)
         .map(|pair| cross(minus(pair[0], front[0]), minus(pair[1], front[0])))
         .fold([0; 3], |sum, n| [0, 1, 2].map(|i| sum[i] + n[i]));
-    // Of axes that are alike the first counts.
+    // Of equal components the first counts.
     let axis = (0..3).rev().max_by_key(|&i: &usize| normal[i].abs())?;
     if normal[axis] == 0 {
         return None;

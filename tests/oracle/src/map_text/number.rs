@@ -8,8 +8,8 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Reads `-12`, `0.125` or `1.5e-07`. `None` if it is no such number, or
-    /// has an exponent beyond anything an editor writes.
+    /// Reads `-12`, `0.125` or `1.5e-07`. `None` for other text, and for
+    /// exponents beyond those of editors.
     pub fn parse(text: &str) -> Option<Self> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
@@ -27,7 +27,7 @@ impl Decimal {
         Some(Self { digits, places: u32::try_from(places).unwrap_or(0) })
     }
 
-    /// The nearest float, or the next.
+    /// The nearest float, or one next to it.
     pub fn rounded(&self) -> f64 {
         format!("{}e-{}", self.digits, self.places).parse().unwrap_or(f64::NAN)
     }
@@ -37,10 +37,10 @@ impl Decimal {
         self.places
     }
 
-    /// The number times `10^places`, which must be enough to make it whole.
+    /// The number times `10^places`, which must be an integer.
     ///
     /// # Panics
-    /// If it is not enough.
+    /// If it is not.
     pub fn scaled(&self, places: u32) -> BigInt {
         let more = places.checked_sub(self.places).expect("the scale holds every digit");
         &self.digits * BigInt::from(10).pow(more)

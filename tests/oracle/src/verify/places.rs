@@ -1,4 +1,4 @@
-//! Where questions are asked.
+//! The choice of points and of starts.
 
 use super::{Judge, SHELL, Subject, wide};
 use crate::Random;
@@ -6,24 +6,24 @@ use crate::brushes::{Brushes, Judgement};
 use crate::flood::Reach;
 use crate::map_text::Entity;
 
-/// From an entity's origin down to the feet of who stands there: players'
-/// origins are 24 above the floor, items lie on it.
+/// Heights of an entity's origin above the floor: players' origins are 24 units above
+/// it, items lie on it.
 const FEET: [f64; 2] = [24.0, 0.0];
 
-/// How far about entities questions are asked, in units: where the game is
-/// played.
+/// Distance from entities within which points are chosen, in units: the space in which
+/// the game is played.
 const ABOUT: f64 = 64.0;
 
-/// Tries to find a place before there is none.
+/// Attempts to find a free position.
 const TRIES: usize = 10_000;
 
-/// Entities that are somewhere, rather than being made of brushes.
+/// Entities without brushes, which have a position.
 pub(super) fn point_entities(entities: &[Entity]) -> impl Iterator<Item = &Entity> {
     entities.iter().filter(|entity| entity.brushes.is_empty())
 }
 
-/// Centres of boxes that are where the map's entities are: about the origin
-/// itself or, if there is no room, upright upon the same floor with nothing
+/// Centres of boxes at the map's entities: at the origin
+/// itself or, if there is no room, upright on the same floor with nothing
 /// between the origin and the box's centre.
 pub(super) fn seeds(
     entities: &[Entity],
@@ -45,9 +45,9 @@ pub(super) fn seeds(
 }
 
 impl Judge {
-    /// A third of the points anywhere in and around the map, a third about its
+    /// A random point: a third are anywhere in and around the map, a third near its
     /// entities, and a third near corners of expanded brushes, where planes
-    /// meet and mistakes gather.
+    /// meet and mistakes are most likely.
     pub(super) fn any_point(&self, random: &mut Random) -> [f32; 3] {
         let (min, max) = self.brushes.bounds();
         let point = match random.below(3) {
@@ -69,9 +69,9 @@ impl Judge {
         origin.map(|x| x + random.between(-ABOUT, ABOUT))
     }
 
-    /// An empty place to start from, mostly where the game is played; `None`
-    /// if there seems to be none. What the subject has filled is passed over,
-    /// unless an entity gets there.
+    /// An empty position to start from, mostly near entities; `None`
+    /// if none is found. Space that the subject has filled is skipped,
+    /// unless an entity reaches it.
     pub(super) fn start(&self, subject: &dyn Subject, random: &mut Random) -> Option<[f32; 3]> {
         (0..TRIES).find_map(|_| {
             let point = if self.origins.is_empty() || random.one_in(8) {

@@ -3,26 +3,26 @@ use crate::Random;
 use crate::brushes::Judgement;
 use crate::flood::Reach;
 
-/// What came of asking which points are solid.
+/// Results of querying points.
 #[derive(Clone, Debug, Default)]
 pub struct Points {
-    /// Points asked about.
+    /// Points queried.
     pub asked: usize,
-    /// Of these, said to be solid.
+    /// Points that are solid, by the subject.
     pub solid: usize,
-    /// Too near to a surface to judge.
+    /// Points too close to a surface to judge.
     pub shell: usize,
-    /// Solid though no brush holds them, where only the void gets to.
+    /// Solid points outside all brushes that only the void reaches.
     pub filled: usize,
-    /// Solid though no brush holds them, and not shown to be reached from
-    /// anywhere.
+    /// Solid points outside all brushes for which the flood could not decide whether an
+    /// entity or the void reaches them.
     pub doubtful: usize,
     /// Wrong answers.
     pub wrong: Wrong,
 }
 
 impl Judge {
-    /// Asks about `count` points.
+    /// Queries `count` points.
     pub fn points(&self, subject: &dyn Subject, count: usize, random: &mut Random) -> Points {
         let mut points = Points { asked: count, ..Points::default() };
         for _ in 0..count {

@@ -3,10 +3,10 @@ use std::collections::{HashMap, VecDeque};
 use crate::brushes::Solids;
 use crate::sweep;
 
-/// A sum may be so far off, in units: half of what is not judged about surfaces.
+/// Tolerance of a sum, in units: half of the shell about surfaces.
 const OFF: f64 = 0.005;
 
-/// A brush expanded by a box, as someone claims it to be.
+/// A brush expanded by a box, as the program under test computes it.
 #[derive(Clone, Debug)]
 pub struct Sum {
     /// Line of the brush's opening brace.
@@ -17,14 +17,14 @@ pub struct Sum {
     pub corners: Vec<[f64; 3]>,
 }
 
-/// What is wrong with the sums of a map's solids and a box of these half
-/// extents, in words.
+/// Descriptions of the faults of the sums of a map's solids and a box of these half
+/// extents.
 ///
 /// The sum of two convex bodies is the hull of the sums of their corners. So
-/// none of these may be in front of a plane, and no corner farther from the brush
-/// than the box reaches. Neither edges nor bevels come into it.
+/// none of these may be in front of a plane, and no corner may be farther from the brush
+/// than the extent of the box. Neither edges nor bevels are involved.
 pub fn judge_sums(solids: &Solids, half_extents: [f64; 3], sums: &[Sum]) -> Vec<String> {
-    // What stands for a curve begins on one line; they come in order.
+    // The brushes of a curve have the same line, and are in order.
     let mut by_line: HashMap<usize, VecDeque<&Sum>> = HashMap::new();
     for sum in sums {
         by_line.entry(sum.line).or_default().push_back(sum);

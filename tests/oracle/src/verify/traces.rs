@@ -1,50 +1,52 @@
+//! Random segments, and whether a subject's traces along them are right.
+
 use super::{ALONG, Answer, Judge, SHELL, Subject, Wrong, wide};
 use crate::Random;
 use crate::brushes::{Entry, Judgement};
 use crate::flood::Reach;
 
-/// How long segments are at most, along each axis: steps and rays.
+/// Greatest lengths of segments along each axis, in units: steps and rays.
 const REACHES: [f64; 4] = [8.0, 8.0, 64.0, 512.0];
 
-/// Segments in a row that begin where the one before ended, before a new start.
+/// Number of consecutive segments that start at the end of the previous one.
 const IN_A_ROW: usize = 20;
 
-/// What came of asking what segments meet.
+/// Results of tracing segments.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
-    /// Segments asked about.
+    /// Segments traced.
     pub asked: usize,
-    /// Of these, said to meet a surface.
+    /// Segments that hit a surface, by the subject.
     pub hits: usize,
-    /// Answers that are the truth only but for the shell about surfaces.
+    /// Answers that are right only within the shell about surfaces.
     pub shell: usize,
-    /// Wrong answers, but for normals.
+    /// Wrong answers, except wrong normals.
     pub wrong: Wrong,
     /// Answers of which only the normal is wrong.
     pub stray: Wrong,
 }
 
-/// What is wrong with an answer.
+/// A fault of an answer.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// No face at the contact is turned that way.
+    /// No face at the contact has this normal.
     Normal(String),
-    /// Anything else.
+    /// Any other fault.
     Answer(String),
 }
 
-/// How an answer is right.
+/// The degree to which an answer is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is the truth, but for the tolerance along the way.
+    /// It is the truth, within the tolerance along the segment.
     Right,
-    /// It would be if surfaces were elsewhere in their shells.
+    /// It is the truth for some position of the surfaces within their shells.
     Shell,
 }
 
 impl Judge {
-    /// Asks about `count` segments: one after the other, from where the last
-    /// one ended or touched, or from somewhere else.
+    /// Traces `count` segments, each from the end or contact of the previous one, or from a
+    /// new start.
     pub fn traces(&self, subject: &dyn Subject, count: usize, random: &mut Random) -> Traces {
         let mut traces = Traces::default();
         let mut position = None;
@@ -78,7 +80,7 @@ impl Judge {
         traces
     }
 
-    /// Says what is wrong with an answer.
+    /// Judges an answer.
     pub(super) fn judge_trace(
         &self,
         subject: &dyn Subject,
@@ -91,7 +93,7 @@ impl Judge {
         let length = distance(a, b).max(1e-6);
         let surely = self.brushes.entry_with_margin(a, b, -SHELL);
         let possibly = self.brushes.entry_with_margin(a, b, SHELL);
-        // What the exact brushes say is asked only where the shell matters.
+        // The exact brushes are queried only where the shell matters.
         let told = |time: f64| {
             let near =
                 |edge: Option<f64>| edge.is_some_and(|edge| (edge - time).abs() * length <= ALONG);
@@ -145,8 +147,8 @@ impl Judge {
         }
     }
 
-    /// A hit's end lies on the way, in front of the surface by the distance
-    /// that is promised or at the start, and is free.
+    /// Checks that a hit's end is on the segment, in front of the surface by the promised
+    /// distance or at the start, and free.
     fn judge_stop(
         &self,
         subject: &dyn Subject,
@@ -159,7 +161,7 @@ impl Judge {
         let height = |p: [f64; 3]| dot(normal, [0, 1, 2].map(|i| p[i] - contact[i]));
         let around = distance(start, at) + distance(at, contact) - distance(start, contact);
         if around > SHELL {
-            return Err(format!("the end {stop:?} is not on the way"));
+            return Err(format!("the end {stop:?} is not on the segment"));
         }
         if height(at) < subject.surface_distance().min(height(start)) - SHELL {
             return Err(format!("the end {stop:?} is only {} in front", height(at)));
@@ -171,7 +173,7 @@ impl Judge {
     }
 }
 
-/// A segment from about `start`: of any direction, along axes, between whole
+/// A random segment from near `start`: in any direction, along axes, or between whole
 /// coordinates, which lie in planes and edges of brushes.
 pub(super) fn segment(
     subject: &dyn Subject,

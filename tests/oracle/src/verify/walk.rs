@@ -3,30 +3,30 @@ use super::{Answer, Judge, SHELL, Subject, Wrong, wide};
 use crate::Random;
 use crate::brushes::Judgement;
 
-/// Moves in a row, before the walk goes on somewhere else.
+/// Number of consecutive moves before the walk continues at another place.
 const IN_A_ROW: usize = 200;
 
-/// Traces of one move.
+/// Most traces of one move.
 const BUMPS: usize = 4;
 
-/// What came of walking about.
+/// Results of a walk.
 #[derive(Clone, Debug, Default)]
 pub struct Walk {
-    /// Moves made.
+    /// Number of moves.
     pub moves: usize,
-    /// Of these, stopped or turned aside by something.
+    /// Moves that were stopped or deflected.
     pub blocked: usize,
-    /// Ended inside a brush, but within its shell.
+    /// Moves that ended inside a brush, but within its shell.
     pub grazing: usize,
-    /// Moves that ended in solid, and traces that were wrong but for normals.
+    /// Moves that ended in solid, and wrong traces, except wrong normals.
     pub wrong: Wrong,
     /// Traces of which only the normal was wrong.
     pub stray: Wrong,
 }
 
 impl Judge {
-    /// Makes `count` moves as a player makes them, each from where the last
-    /// one ended. Each of their traces is judged, and where they end.
+    /// Makes `count` moves like those of a player, each from the end of the previous
+    /// one. Each of their traces is judged, and their ends.
     pub fn walk(&self, subject: &dyn Subject, count: usize, random: &mut Random) -> Walk {
         let mut walk = Walk::default();
         let mut position = None;
@@ -51,7 +51,7 @@ impl Judge {
         walk
     }
 
-    /// At most four traces, the motion clipped against what they meet.
+    /// At most four traces, the motion clipped against the surfaces that they hit.
     fn slide(
         &self,
         subject: &dyn Subject,
@@ -84,8 +84,8 @@ impl Judge {
             }
             position = end;
             goal = [0, 1, 2].map(|i| position[i] + motion[i] as f32);
-            // What one plane pushes out another may push in: then a corner
-            // holds.
+            // Clipping by one plane may turn the motion into another: then the mover is
+            // stuck in a corner.
             let held = normals.iter().any(|&normal| dot(motion, normal) < -1e-4);
             if held || dot(motion, motion) < 1e-6 {
                 break;

@@ -1,3 +1,5 @@
+//! The proxy between real sockets on loopback.
+
 use std::net::UdpSocket as StdSocket;
 
 use super::super::Conditions;

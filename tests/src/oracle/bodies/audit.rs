@@ -1,3 +1,5 @@
+//! An audit of a running match: every body against every other and the brushes.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -7,9 +9,9 @@ use super::{Body, Shape, boxes_overlap, interpenetrate};
 use crate::oracle::brushes::Solids;
 use crate::oracle::map_text::Entity;
 
-/// Judges a whole world, tick after tick: every body against every other and
-/// against every solid brush. Pairs of which neither has moved since they were
-/// last judged keep their verdict.
+/// Audits a whole world, tick after tick: every body against every other and
+/// against every solid brush. Pairs of which neither has moved since the last audit
+/// keep their verdict.
 #[derive(Debug)]
 pub struct Audit {
     brushes: Vec<(usize, Body)>,
@@ -20,17 +22,17 @@ pub struct Audit {
 /// Something that is placed in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
-    /// What tells it from others, tick after tick.
+    /// Identifies it across ticks.
     pub id: u64,
     /// Index of its shape.
     pub shape: usize,
-    /// How it is turned.
+    /// Its rotation.
     pub orientation: DQuat,
-    /// Where it is.
+    /// Its position.
     pub position: DVec3,
 }
 
-/// Two things that reach into each other.
+/// Two things that interpenetrate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlap {
     /// Two bodies, by id.
@@ -47,7 +49,7 @@ struct Judged {
 }
 
 impl Audit {
-    /// An audit of bodies of these shapes in a map, as boxes meet it.
+    /// An audit of bodies of these shapes in a map, clip brushes included.
     pub fn new(entities: &[Entity], shapes: Vec<Arc<Shape>>) -> Self {
         let brushes = Solids::new(entities)
             .iter()
@@ -65,8 +67,8 @@ impl Audit {
         Self { brushes, shapes, bodies: BTreeMap::new() }
     }
 
-    /// All overlaps of things of which at least one was not there, or
-    /// elsewhere, when this was last asked.
+    /// All overlaps of things of which at least one is new, or has moved since the last
+    /// call.
     pub fn judge(&mut self, things: &[Placed]) -> Vec<Overlap> {
         let mut known = std::mem::take(&mut self.bodies);
         for &placed in things {

@@ -1,4 +1,4 @@
-//! Two questions about triangles, answered by the exact signs of determinants.
+//! Two predicates on triangles, by the exact signs of determinants.
 
 use glam::DVec3;
 use robust::{Coord3D, orient3d};
@@ -22,9 +22,9 @@ pub(super) fn crosses(p: DVec3, q: DVec3, [a, b, c]: [DVec3; 3]) -> bool {
     turns == [1; 3] || turns == [-1; 3]
 }
 
-/// Where a ray from a point inside may leave: far outside any world, and in no
-/// likely plane with anything. Where one lines up with an edge after all, the
-/// next is taken.
+/// Ends of rays from a point inside: far outside any world, and in no
+/// likely plane with anything. If one lines up with an edge nevertheless, the
+/// next is used.
 const FAR: [DVec3; 6] = [
     DVec3::new(1_048_573.3, 611_953.7, 824_633.1),
     DVec3::new(-917_519.9, 1_039_763.3, 402_653.7),

@@ -1,3 +1,5 @@
+//! Closed surfaces of triangles, from boxes, brushes and models, and their poses.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ pub struct Shape {
     edges: Vec<[usize; 2]>,
 }
 
-/// A shape somewhere in the world.
+/// A shape at a pose in the world.
 #[derive(Clone, Debug)]
 pub struct Body {
     shape: Arc<Shape>,
@@ -24,7 +26,7 @@ pub struct Body {
     bounds: [DVec3; 2],
 }
 
-/// Normals nearer than this are of one plane, cut into triangles.
+/// Normals closer than this belong to one plane that is cut into triangles.
 const SAME_PLANE: f64 = 1e-9;
 
 impl Shape {
@@ -82,8 +84,8 @@ impl Shape {
         Self::from_loops(&faces.map(|face| face.map(corner).to_vec()))
     }
 
-    /// A rigid body's model as the simulation places it: the text of an OBJ
-    /// file, about its centre of mass.
+    /// A rigid body's model: the text of an OBJ file, moved to its centre of mass as in the
+    /// simulation.
     pub fn model(text: &str) -> Arc<Self> {
         let mut loops = read_obj(text);
         let (mut volume, mut moment) = (0.0, DVec3::ZERO);
@@ -100,7 +102,7 @@ impl Shape {
         Self::from_loops(&loops)
     }
 
-    /// This shape turned, then moved.
+    /// This shape rotated, then moved.
     pub fn posed(self: &Arc<Self>, orientation: DQuat, position: DVec3) -> Body {
         let place = |corner: DVec3| orientation * corner + position;
         let drawn_in = |(&corner, &out): (&DVec3, &DVec3)| place(corner - out * SHRINK);
@@ -111,7 +113,7 @@ impl Shape {
         Body { shape: Arc::clone(self), corners, shrunk, bounds: [low, high] }
     }
 
-    /// This shape where it is.
+    /// This shape without rotation and motion.
     pub fn in_place(self: &Arc<Self>) -> Body {
         self.posed(DQuat::IDENTITY, DVec3::ZERO)
     }

@@ -1,3 +1,5 @@
+//! The oracle for bodies against independent methods: separating axes and unions of cubes.
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,7 +18,7 @@ fn cube(half: f64) -> Arc<Shape> {
     Shape::cuboid(DVec3::splat(-half), DVec3::splat(half))
 }
 
-/// Asked both ways round, which must agree.
+/// Whether two bodies interpenetrate, tested in both orders, which must agree.
 fn meets(a: &Body, b: &Body) -> bool {
     let answer = interpenetrate(a, b);
     assert_eq!(interpenetrate(b, a), answer, "A and B swapped");
@@ -168,8 +170,8 @@ fn non_convex_models_agree_with_their_cells() {
     assert!(counts.iter().all(|&n| n > 2000), "{counts:?}");
 }
 
-/// Eighths and whole shifts are exact in floating point, so that not even an
-/// exact touch may come out differently.
+/// Eighths and translations by integers are exact in floating point, so that not even an
+/// exact touch may be judged differently.
 #[test]
 fn translation_by_whole_numbers_changes_nothing() {
     let shapes = [model("l_block"), cube(16.0), cube(12.0), model("plank")];

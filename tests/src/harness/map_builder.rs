@@ -2,14 +2,14 @@ use std::fmt::Write;
 
 use glam::IVec3;
 
-/// A map drawn by a test: boxes, wedges and point entities, as `.map` text.
+/// Builds the `.map` text of a test's map from boxes, wedges and point entities.
 #[derive(Clone, Debug, Default)]
-pub struct Drawing {
+pub struct MapBuilder {
     brushes: String,
     entities: String,
 }
 
-impl Drawing {
+impl MapBuilder {
     /// A floor at height zero, 2,048 units square about the origin, and one
     /// spawn point above its corner.
     pub fn floor() -> Self {
