@@ -42,12 +42,19 @@ pub enum RedundantFace {
     Repeated(usize, usize),
 }
 
+/// Most faces of a brush as written, redundant ones included: the time to find those
+/// grows with the square of their number.
+const MAX_WRITTEN_FACES: usize = 4 * MAX_FACES;
+
 /// The solid that a brush encloses, and its first redundant face, if there is one.
 pub(super) fn solid(
     brush: &SourceBrush,
 ) -> Result<(ConvexSolid, Option<RedundantFace>), DegenerateBrush> {
     if brush.faces.len() < 4 {
         return Err(DegenerateBrush::TooFewFaces(brush.faces.len()));
+    }
+    if brush.faces.len() > MAX_WRITTEN_FACES {
+        return Err(DegenerateBrush::TooManyFaces);
     }
     let mut redundant = None;
     // With the number of the face.

@@ -10,9 +10,9 @@ use crate::world::onion::InvalidTree;
 use crate::world::shift::InvalidShiftTree;
 use crate::world::surface::MAX_CORNERS;
 
-/// Most branches before pruning: forty times as many as any map that was
-/// measured, and a gigabyte while compiling.
-pub(super) const MAX_BRANCHES: usize = 1_000_000;
+/// Most branches before pruning: twice as many as 20,000 brushes of rooms needed,
+/// the largest source that was measured, and two gigabytes while compiling.
+pub(super) const MAX_BRANCHES: usize = 1 << 21;
 
 /// A fault of a brush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

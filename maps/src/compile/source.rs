@@ -15,6 +15,7 @@ use quake_map::TextParseError;
 
 use super::error::CompileError;
 pub use curves::CURVE_BOUND;
+use curves::MAX_CURVE_SOLIDS;
 use map::{SourceBrush, SourceEntity, SourceFace, SourceMap};
 use tokens::tokens;
 
@@ -103,14 +104,18 @@ impl Source {
             }
         });
         let mut map = SourceMap { entities: entities.collect(), ..SourceMap::default() };
+        let mut room = MAX_CURVE_SOLIDS;
         for text in plain.curves {
             if curves == Curves::LeftOut {
                 map.left_out.push(text.line);
                 continue;
             }
             let entity = map.entities.get_mut(text.entity);
-            match (entity, text.curve.and_then(|curve| curve.brushes())) {
-                (Some(entity), Some(brushes)) => entity.brushes.extend(brushes),
+            match (entity, text.curve.and_then(|curve| curve.brushes(room))) {
+                (Some(entity), Some(brushes)) => {
+                    room -= brushes.len();
+                    entity.brushes.extend(brushes);
+                }
                 _ => map.unreadable.push(text.line),
             }
         }

@@ -38,6 +38,10 @@ const MAX_HALVINGS: u32 = 6;
 /// Most control points of a curve in each direction; Quake 3 allows 31.
 const MAX_POINTS: usize = 129;
 
+/// Most solids that stand for the curves of a map: ten times as many as a large map of
+/// Quake 3 has, and some hundred megabytes.
+pub(super) const MAX_CURVE_SOLIDS: usize = 1 << 17;
+
 /// A curve as written.
 #[derive(Debug, PartialEq)]
 pub(super) struct Curve {
@@ -141,13 +145,18 @@ impl Curve {
         (point / GRID).round() * GRID
     }
 
-    /// The solids behind the surface; `None` if the bound cannot be met.
-    pub(super) fn brushes(&self) -> Option<Vec<SourceBrush>> {
+    /// The solids behind the surface, at most `most`; `None` if the bound cannot be met.
+    pub(super) fn brushes(&self, most: usize) -> Option<Vec<SourceBrush>> {
         let halvings = self.halvings()?;
         let cells = |points: usize, halvings: u32| ((points - 1) / 2) << halvings;
+        let [columns, rows] = [cells(self.columns, halvings[0]), cells(self.rows, halvings[1])];
+        // A cell is two triangles.
+        if 2 * columns * rows > most {
+            return None;
+        }
         let mut brushes = Vec::new();
-        for i in 0..cells(self.columns, halvings[0]) {
-            for j in 0..cells(self.rows, halvings[1]) {
+        for i in 0..columns {
+            for j in 0..rows {
                 let corner = |by: [usize; 2]| self.corner(halvings, i + by[0], j + by[1]);
                 // Counter-clockwise seen from the front.
                 let cell = [[0, 0], [0, 1], [1, 1], [1, 0]].map(corner);
@@ -255,7 +264,7 @@ mod tests {
     fn no_point_of_a_curve_is_far_from_its_solids() {
         for (radius, bulge) in [(64.0, 0.0), (300.0, 40.0), (17.3, -30.0)] {
             let curve = pipe(radius, bulge);
-            let brushes = curve.brushes().expect("few solids");
+            let brushes = curve.brushes(MAX_CURVE_SOLIDS).expect("few solids");
             let solids: Vec<_> = brushes
                 .iter()
                 .map(|brush| {
@@ -290,10 +299,10 @@ mod tests {
     fn a_flat_curve_is_one_solid_and_a_bent_one_a_few() {
         let flat = |y: f64| [0.0, 32.0, 64.0].map(|x| DVec3::new(x, y, 8.0)).to_vec();
         let sheet = read(&text(&[flat(0.0), flat(64.0), flat(128.0)])).expect("a curve");
-        assert_eq!(sheet.brushes().expect("one").len(), 1);
-        assert_eq!(pipe(64.0, 0.0).brushes().expect("few").len(), 4);
+        assert_eq!(sheet.brushes(MAX_CURVE_SOLIDS).expect("one").len(), 1);
+        assert_eq!(pipe(64.0, 0.0).brushes(MAX_CURVE_SOLIDS).expect("few").len(), 4);
         // Its rows run along x and its columns along y, so its front looks up.
-        let brush = &sheet.brushes().expect("one")[0];
+        let brush = &sheet.brushes(MAX_CURVE_SOLIDS).expect("one")[0];
         let (solid, _) = brush::solid(brush).expect("a solid");
         assert_eq!((solid.bounds().min.z, solid.bounds().max.z), (4.0, 8.0));
     }
@@ -314,7 +323,9 @@ mod tests {
         for end in 0..good.len() {
             let _ = read(&good[..end]);
         }
+        assert!(pipe(64.0, 0.0).brushes(8).is_some());
+        assert!(pipe(64.0, 0.0).brushes(7).is_none(), "four cells, two triangles each");
         let huge = pipe(100_000.0, 0.0);
-        assert!(huge.brushes().is_none());
+        assert!(huge.brushes(MAX_CURVE_SOLIDS).is_none());
     }
 }

@@ -42,7 +42,7 @@ impl OnionTree {
         if self.is_face(size, hit.point, hit.normal) {
             return Trace::Hit(hit);
         }
-        for offset in self.offsets(hit.point, (end - start).normalize_or_zero()) {
+        for (offset, normal) in self.offsets(hit.point, (end - start).normalize_or_zero()) {
             let (start, end) = (start + offset, end + offset);
             if self.is_solid(size, start) {
                 continue;
@@ -50,7 +50,7 @@ impl OnionTree {
             match self.straight(size, start, end).0 {
                 Trace::Clear if !self.is_solid(size, end - offset) => return Trace::Clear,
                 // The segment ends below the top of the step.
-                Trace::Clear => return Trace::Hit(Hit { normal: offset.normalize(), ..hit }),
+                Trace::Clear => return Trace::Hit(Hit { normal, ..hit }),
                 Trace::Hit(other) if self.is_face(size, other.point, other.normal) => {
                     return Trace::Hit(other);
                 }
@@ -72,8 +72,9 @@ impl OnionTree {
         SPOTS.iter().filter(is_face).count() >= ENOUGH_SPOTS
     }
 
-    /// Offsets to either side of each plane at a point that the line runs along.
-    fn offsets(&self, point: Vec3, direction: Vec3) -> ArrayVec<Vec3, { 2 * MAX_PLANES }> {
+    /// Offsets to either side of each plane at a point that the line runs along, each
+    /// with the plane's normal to that side.
+    fn offsets(&self, point: Vec3, direction: Vec3) -> ArrayVec<(Vec3, Vec3), { 2 * MAX_PLANES }> {
         let near = STEP + rounding(point);
         let mut offsets = ArrayVec::new();
         let mut waiting: ArrayVec<Child, MAX_DEPTH> = ArrayVec::new();
@@ -95,8 +96,8 @@ impl OnionTree {
             } else {
                 if node.normal.dot(direction).abs() < MAX_SINE && !offsets.is_full() {
                     // Two at a time, so there is room for the second.
-                    offsets.push(node.normal * (CLEARANCE - distance));
-                    offsets.push(node.normal * (-CLEARANCE - distance));
+                    offsets.push((node.normal * (CLEARANCE - distance), node.normal));
+                    offsets.push((node.normal * (-CLEARANCE - distance), -node.normal));
                 }
                 waiting.push(node.back);
                 node.front
