@@ -17,11 +17,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use obsp::verify::sums;
-use obsp::{Curves, Expansion, Options, Sealing, Source, Spaces};
+use obsp::{BrushFault, Curves, Expansion, Options, Sealing, Source, Spaces};
 use oracle::brushes::Solids;
 use oracle::generate::{Faces, Turn, World, rotated};
 use oracle::map_text;
-use oracle::verify::{Judge, judge_sums};
+use oracle::verify::{Judge, SHELL, Subject, judge_sums};
 use tests::harness::{OneSize, Random, setting, shared};
 
 /// Number of points and segments for each size.
@@ -53,9 +53,36 @@ fn faults(name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
         let mut random = Random::new(seed << 8 | id.index() as u64);
         let points = judge.points(&subject, samples.points, &mut random);
         let traces = judge.traces(&subject, samples.traces, &mut random);
+        // A size that has room nowhere is asked for no trace.
+        let asked = [points.asked, traces.asked];
+        if points.asked != samples.points || ![0, samples.traces].contains(&traces.asked) {
+            faults.push(format!("{}: only {asked:?} points and traces asked", size.name));
+        }
+        if points.doubtful as f64 > DOUBTFUL * points.asked as f64 {
+            faults.push(format!("{}: {} points in doubt", size.name, points.doubtful));
+        }
+        let sealing = &compiled.report.sealings[id.index()];
+        faults
+            .extend(wrong_sealing(&judge, sealing).map(|fault| format!("{}: {fault}", size.name)));
+        for solid in solids.iter().filter(|solid| !(solid.clip && size.is_point())) {
+            let middle = solid.polyhedron.middle();
+            // Brushes thinner than the shell about surfaces have no judged middle.
+            let is_judged = solid.polyhedron.depth(middle) > SHELL;
+            if is_judged && !subject.is_solid(middle.map(|x| x as f32)) {
+                faults.push(format!("{}: brush of line {} is empty", size.name, solid.line));
+            }
+        }
         for wrong in [points.wrong, traces.wrong, traces.stray] {
             faults.extend(wrong.shown.into_iter().map(|what| format!("{}: {what}", size.name)));
         }
+    }
+    let left_out = compiled.report.warnings.iter().filter_map(|warning| {
+        matches!(warning.fault, BrushFault::LeftOut(_)).then_some(warning.line as usize)
+    });
+    let left_out: Vec<usize> = left_out.collect();
+    if left_out != solids.left_out() {
+        let right = solids.left_out();
+        faults.push(format!("brushes of lines {left_out:?} are left out, not {right:?}"));
     }
     // A map that is sealed for a size is sealed for every larger one.
     let sealed = |size: usize| compiled.report.sealings[size] == Sealing::Sealed;
@@ -66,6 +93,33 @@ fn faults(name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
         }
     }
     faults.into_iter().map(|fault| format!("{name}: {fault}")).collect()
+}
+
+/// Share of the points of which the oracle may be unable to tell whether they are outside.
+const DOUBTFUL: f64 = 0.01;
+
+/// What is wrong with the answer whether a size can get out of the map: a path that is
+/// not free, or a map called sealed that the oracle's flood gets out of.
+fn wrong_sealing(judge: &Judge, sealing: &Sealing) -> Option<String> {
+    match sealing {
+        Sealing::Sealed => judge.flood().leaks().then(|| "called sealed, and leaks".to_owned()),
+        Sealing::Unoccupied => None,
+        Sealing::Leaks(leak) => {
+            let path: Vec<[f64; 3]> = leak.path.iter().map(|&point| point.into()).collect();
+            let blocked = path
+                .windows(2)
+                .find(|step| judge.brushes().entry_with_margin(step[0], step[1], -SHELL).is_some());
+            let (min, max) = judge.brushes().bounds();
+            let is_beyond = path.last().is_some_and(|end| {
+                (0..3).any(|axis| end[axis] < min[axis] || end[axis] > max[axis])
+            });
+            match blocked {
+                Some(step) => Some(format!("called leaking through the solid at {step:?}")),
+                None if !is_beyond => Some("called leaking by a path that ends inside".to_owned()),
+                None => None,
+            }
+        }
+    }
 }
 
 fn is_true(name: &str, text: &str) {
