@@ -51,7 +51,6 @@ pub use playout::{Playout, interpolate};
 pub use prediction::{Prediction, PredictionError, PredictionStats};
 pub use trust::{Authority, Trust, TrustError};
 use view::ViewSmoothing;
-pub use view::smoothed_jump;
 
 /// QUIC application error code of a connection that ends without an error.
 const CLOSE_OK: VarInt = VarInt::from_u32(0);
@@ -119,6 +118,9 @@ pub enum ClientEvent {
         /// The prediction error, if the snapshot carries the own player's motion and
         /// that tick had been predicted.
         error: Option<PredictionError>,
+        /// Whether its correction makes [`Client::view_position`] jump: by more than four
+        /// units in a frame at 60 Hz besides the player's own motion.
+        view_jumps: bool,
     },
     /// It is time to call [`Client::command`].
     CommandDue,
@@ -193,9 +195,10 @@ impl Client {
                     let datagram = datagram?;
                     let received = self.session.receive_datagram(self.now(), &datagram);
                     if let Some(snapshot) = self.checked(received)? {
-                        let error = self.on_snapshot(&snapshot);
+                        let (error, view_jumps) = self.on_snapshot(&snapshot).unzip();
+                        let view_jumps = view_jumps.unwrap_or(false);
                         self.flush();
-                        return Ok(ClientEvent::Snapshot { snapshot, error });
+                        return Ok(ClientEvent::Snapshot { snapshot, error, view_jumps });
                     }
                 }
                 read = self.receive.read(&mut chunk) => {
@@ -333,8 +336,9 @@ impl Client {
         self.session.hello().map_or(1.0, |hello| f64::from(hello.tick_rate.get()))
     }
 
-    /// Uses a snapshot for interpolation and prediction.
-    fn on_snapshot(&mut self, snapshot: &SnapshotReceived) -> Option<PredictionError> {
+    /// Uses a snapshot for interpolation and prediction; returns the prediction error, and
+    /// whether its correction makes the view jump.
+    fn on_snapshot(&mut self, snapshot: &SnapshotReceived) -> Option<(PredictionError, bool)> {
         self.playout.arrived(self.now(), snapshot.tick);
         if let Some(motion) = snapshot.own_motion {
             return self.reconcile(snapshot.tick, motion);
@@ -351,14 +355,18 @@ impl Client {
     }
 
     /// Reconciles the prediction with the server's motion of the own player.
-    fn reconcile(&mut self, tick: Tick, motion: AuthoritativeMotion) -> Option<PredictionError> {
+    fn reconcile(
+        &mut self,
+        tick: Tick,
+        motion: AuthoritativeMotion,
+    ) -> Option<(PredictionError, bool)> {
         if self.authoritative.is_none_or(|(last, _)| tick > last) {
             self.authoritative = Some((tick, motion));
         }
         let (now, others) = (self.now(), self.obstacles_near(&motion.motion, OBSTACLE_RADIUS));
         let error = self.prediction.as_mut()?.reconcile(tick, motion, &others)?;
-        self.view.correct(now, error.correction);
-        Some(error)
+        let view_jumps = self.view.correct(now, error.correction);
+        Some((error, view_jumps))
     }
 
     /// Starts to predict the own player on `map`, from the latest authoritative motion.

@@ -14,13 +14,12 @@ const SMOOTHING: Duration = Duration::from_millis(100);
 /// gliding there would lead through walls.
 const SNAP: f64 = 64.0;
 
-/// How far, in units, a correction moves the smoothed view within one frame of a 60 Hz
-/// screen.
-pub fn smoothed_jump(correction: DVec3) -> f64 {
-    const FRAME: f64 = 1.0 / 60.0;
-    let length = correction.length();
-    if length > SNAP { length } else { length * FRAME / SMOOTHING.as_secs_f64() }
-}
+/// Units by which the view may move within a frame of a 60 Hz screen, besides the
+/// player's own motion, without being seen to jump: less than a running player covers.
+const VISIBLE: f64 = 4.0;
+
+/// Length of such a frame, in seconds.
+const FRAME: f64 = 1.0 / 60.0;
 
 /// The difference between the smoothed view and the predicted position, which fades
 /// linearly.
@@ -31,14 +30,19 @@ pub(super) struct ViewSmoothing {
 }
 
 impl ViewSmoothing {
-    /// Adds a correction of the predicted position, in units, made at `now`.
-    pub(super) fn correct(&mut self, now: Time, correction: DVec3) {
+    /// Adds a correction of the predicted position, in units, made at `now`. Returns
+    /// whether it makes the view jump: by more than four units in a frame at 60 Hz,
+    /// together with what is left of corrections before, and not already because of those.
+    pub(super) fn correct(&mut self, now: Time, correction: DVec3) -> bool {
         if correction == DVec3::ZERO {
-            return;
+            return false;
         }
-        let offset = self.offset(now) - correction;
-        self.offset = if offset.length() > SNAP { DVec3::ZERO } else { offset };
+        let before = self.offset(now);
+        let offset = before - correction;
+        let snaps = offset.length() > SNAP;
+        self.offset = if snaps { DVec3::ZERO } else { offset };
         self.since = now;
+        snaps || (per_frame(offset) > VISIBLE && per_frame(before) <= VISIBLE)
     }
 
     /// The offset to be added to the predicted position at `now`, in units.
@@ -46,6 +50,11 @@ impl ViewSmoothing {
         let passed = now.since(self.since).as_secs_f64() / SMOOTHING.as_secs_f64();
         self.offset * (1.0 - passed).max(0.0)
     }
+}
+
+/// Units by which the view moves in a frame while this offset fades.
+fn per_frame(offset: DVec3) -> f64 {
+    offset.length() * FRAME / SMOOTHING.as_secs_f64()
 }
 
 #[cfg(test)]
@@ -69,9 +78,16 @@ mod tests {
     }
 
     #[test]
-    fn a_correction_moves_the_smoothed_view_by_one_frames_share() {
-        assert!((smoothed_jump(DVec3::new(0.0, 24.0, 0.0)) - 4.0).abs() < 1e-9);
-        assert_eq!(smoothed_jump(DVec3::new(0.0, 0.0, 100.0)), 100.0);
+    fn corrections_are_seen_to_jump_from_four_units_a_frame_on_and_once() {
+        let mut view = ViewSmoothing::default();
+        let mut correct = |time, units| view.correct(at(time), DVec3::new(0.0, units, 0.0));
+        // A sixth of it in each of six frames.
+        assert!(!correct(1000, 23.0));
+        assert!(correct(2000, 25.0));
+        assert!(!correct(2001, 10.0), "it moves as fast already");
+        assert!(!correct(3000, 20.0));
+        assert!(correct(3010, 8.0), "together they are too fast");
+        assert!(correct(4000, 100.0), "a relocation");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::histogram::Histogram;
-use crate::client::{PredictionError, smoothed_jump};
+use crate::client::PredictionError;
 
 /// Seconds that stand for a unit of prediction error in a [`Histogram`]: a bin is then
 /// a five-hundredth of a unit up to twenty.
@@ -27,7 +27,7 @@ pub(super) struct Observations {
     /// Corrections that moved the predicted position of the latest command by more than
     /// [`VISIBLE_JUMP`] units.
     pub(super) jumps: u64,
-    /// Those that move the view by more than that within a frame after smoothing.
+    /// Those that make the smoothed view move by more than that within a frame.
     pub(super) smoothed_jumps: u64,
 }
 
@@ -44,15 +44,15 @@ impl Observations {
         }
     }
 
-    /// Records a prediction error.
-    pub(super) fn record_error(&mut self, error: PredictionError) {
+    /// Records a prediction error, and whether the smoothed view jumps because of it.
+    pub(super) fn record_error(&mut self, error: PredictionError, view_jumps: bool) {
         let units = Duration::try_from_secs_f64(error.units * SECONDS_PER_UNIT).unwrap_or_default();
         self.errors.record(units);
         if !error.disturbed {
             self.undisturbed_errors.record(units);
         }
         self.jumps += u64::from(error.correction.length() > VISIBLE_JUMP);
-        self.smoothed_jumps += u64::from(smoothed_jump(error.correction) > VISIBLE_JUMP);
+        self.smoothed_jumps += u64::from(view_jumps);
     }
 }
 
@@ -64,12 +64,14 @@ mod tests {
     #[test]
     fn a_jump_is_a_correction_of_more_than_four_units_at_the_latest_command() {
         let mut observations = Observations::new();
-        let mut note = |correction| {
+        let mut note = |correction, view_jumps| {
             let correction = DVec3::new(0.0, correction, 0.0);
-            observations.record_error(PredictionError { units: 30.0, correction, disturbed: true });
+            let error = PredictionError { units: 30.0, correction, disturbed: true };
+            observations.record_error(error, view_jumps);
             (observations.jumps, observations.smoothed_jumps)
         };
-        assert_eq!([note(3.9), note(-4.1), note(25.0)], [(0, 0), (1, 0), (2, 1)]);
+        let noted = [note(3.9, false), note(-4.1, false), note(25.0, true)];
+        assert_eq!(noted, [(0, 0), (1, 0), (2, 1)]);
         // The error itself counts wherever the player is now.
         assert_eq!((observations.errors.count(), observations.undisturbed_errors.count()), (3, 0));
         assert_eq!(observations.errors.max(), Duration::from_secs_f64(1.5));

@@ -69,8 +69,9 @@ pub struct Report {
     /// four units, a minute and bot: visible, unless they are smoothed. The prediction
     /// error was at an earlier tick, and may be greater or smaller.
     pub jumps_per_minute: f64,
-    /// Those that move the view by more than four units in a frame after they are
-    /// smoothed over a tenth of a second, a minute and bot.
+    /// Those that are seen, a minute and bot: that make the view, in which corrections are
+    /// spread over a tenth of a second, move by more than four units in a frame at 60 Hz
+    /// besides the player's own motion.
     pub smoothed_jumps_per_minute: f64,
     /// The first second after joining and loading the map.
     pub joining: Joining,

@@ -21,7 +21,8 @@ pub(crate) struct Bars {
     pub(crate) age: Option<f64>,
     /// Units that 99 % of the errors of players whom nobody pushed are not above.
     pub(crate) error: Option<f64>,
-    /// Corrections of more than four units a minute and bot.
+    /// Corrections a minute and bot that move the view by more than four units in a frame,
+    /// after they are smoothed.
     pub(crate) jumps: Option<f64>,
 }
 

@@ -2,7 +2,7 @@ use client_bot::swarm::Report;
 
 use super::lines::Bars;
 
-const HEADINGS: [&str; 10] = [
+const HEADINGS: [&str; 11] = [
     "line",
     "map",
     "snapshots/s",
@@ -12,12 +12,13 @@ const HEADINGS: [&str; 10] = [
     "error p99, not pushed",
     "error p99, all",
     ">4 units/min",
+    "seen/min",
     "dropped, mismatches",
 ];
 
 /// One line on one map.
 pub(crate) struct Row {
-    cells: [String; 10],
+    cells: [String; 11],
     missed: u32,
 }
 
@@ -35,7 +36,7 @@ impl Row {
         let gap_max = at_most(report.snapshot_gap_ms.max, bars.gap, 0);
         let age = at_most(report.visible_age_ms.p99, bars.age, 0);
         let error = at_most(report.prediction_error_undisturbed.p99, bars.error, 3);
-        let jumps = at_most(report.jumps_per_minute, bars.jumps, 1);
+        let seen = at_most(report.smoothed_jumps_per_minute, bars.jumps, 1);
         let rate = report.snapshots_per_second.mean;
         let snapshots = match bars.snapshots {
             Some(bar) => judged(format!("{rate:.1} (≥ {bar})"), rate >= bar),
@@ -55,7 +56,8 @@ impl Row {
             age,
             error,
             format!("{:.3}", report.prediction_error.p99),
-            jumps,
+            format!("{:.1}", report.jumps_per_minute),
+            seen,
             faults,
         ];
         Self { cells, missed }
@@ -72,8 +74,8 @@ pub(crate) fn print(rows: &[Row]) {
         let cells = rows.iter().map(|row| row.cells[column].chars().count());
         cells.chain([HEADINGS[column].len()]).max().unwrap_or_default()
     };
-    let widths: [usize; 10] = std::array::from_fn(width);
-    let print_line = |cells: [&str; 10]| {
+    let widths: [usize; 11] = std::array::from_fn(width);
+    let print_line = |cells: [&str; 11]| {
         let mut line = String::new();
         for (column, (cell, width)) in cells.into_iter().zip(widths).enumerate() {
             let padded = match column {
