@@ -1,6 +1,7 @@
 //! Shared parts of the integration tests: seeded randomness, paths of maps, checks of the
 //! shipped maps, a crowd of players, and server processes.
 
+mod administrators;
 mod crowd;
 mod map_builder;
 pub mod near;
@@ -14,6 +15,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub use ::oracle::Random;
+pub use administrators::Administrators;
 pub use crowd::{Wanderer, crowd_shapes, placed};
 pub use map_builder::MapBuilder;
 pub use obsp::verify::OneSize;

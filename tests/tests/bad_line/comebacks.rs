@@ -1,17 +1,17 @@
 //! The line is gone for longer than the server waits: who comes back in time is the same
 //! player as before, who comes later is another.
 
-use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use client_bot::Client;
-use client_bot::client::{ClientEvent, Connector, Credentials, Disconnected, Trust};
-use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName};
+use client_bot::client::{ClientEvent, Connector, Credentials, Disconnected, JoinError, Trust};
+use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason, Ticket};
+use obsp_proto::token::{JoinKey, TokenClaims};
 use obsp_sim::{Command, EntityId};
 use server::{Act, AdminCommand};
 use tests::badline::{Conditions, Line};
-use tests::harness::ServerProcess;
 use tests::harness::pages::{get, metric};
+use tests::harness::{Administrators, ServerProcess};
 use tokio::time::{sleep, timeout};
 
 use crate::player::join;
@@ -63,17 +63,16 @@ async fn come_back(server: &ServerProcess, lost: &Client) -> Option<EntityId> {
 }
 
 /// What `server admin` says of this server.
-async fn administer(server: &ServerProcess, tokens: &Path, act: Act) -> String {
+async fn ask(server: &ServerProcess, tokens: &Administrators, act: Act) -> String {
     let admin = server.said("admin interface on http://").trim_end_matches('/').parse().unwrap();
-    let command = AdminCommand { admin, admin_tokens: tokens.to_owned(), act };
+    let command = AdminCommand { admin, admin_tokens: tokens.path().to_owned(), act };
     tokio::task::spawn_blocking(move || server::admin(&command)).await.unwrap().unwrap()
 }
 
 #[tokio::test]
 async fn who_was_silent_for_too_long_comes_back_in_time_as_the_same_and_later_as_another() {
-    let tokens = std::env::temp_dir().join(format!("comebacks-{}", std::process::id()));
-    std::fs::write(&tokens, "ops 0123456789abcdef01234567\n").unwrap();
-    let path = tokens.to_string_lossy();
+    let tokens = Administrators::new("comebacks");
+    let path = tokens.path().to_string_lossy();
     let server =
         start(&["--rejoin", REJOIN, "--admin", "127.0.0.1:0", "--admin-tokens", &path]).await;
     let line = proxy(server.udp, Line::both(Conditions::default()), 1);
@@ -101,14 +100,14 @@ async fn who_was_silent_for_too_long_comes_back_in_time_as_the_same_and_later_as
     assert_eq!(read(&server, "game_players").await, 4.0);
 
     // A ticket is no way around a kick: who is away goes at once, and comes as another.
-    let players = administer(&server, &tokens, Act::Players).await;
+    let players = ask(&server, &tokens, Act::Players).await;
     let players: serde_json::Value = serde_json::from_str(&players).unwrap();
     let players = players.as_array().unwrap();
     let away: Vec<_> = players.iter().filter(|player| player["away"] == true).collect();
     assert_eq!(away.len(), 3, "{players:?}");
     let number = away.iter().find(|player| player["name"] == "kicked").unwrap()["number"].clone();
     let number = number.as_u64().unwrap();
-    administer(&server, &tokens, Act::Kick { number, reason: "spam".into() }).await;
+    ask(&server, &tokens, Act::Kick { number, reason: "spam".into() }).await;
     let kicked_left = hear(&mut witness, |event| {
         note_left(event, &mut left);
         !left.is_empty()
@@ -128,7 +127,62 @@ async fn who_was_silent_for_too_long_comes_back_in_time_as_the_same_and_later_as
     timeout(PATIENCE, both_left).await.expect("who does not come back leaves");
     assert_ne!(come_back(&server, &late).await, bodies[1], "too late");
     assert_eq!(read(&server, "game_rejoins_total").await, 1.0);
-    std::fs::remove_file(tokens).unwrap();
+}
+
+/// A ban of a player who is away gives their place up at once, and no ticket brings it
+/// back: not while they are banned, and not afterwards.
+#[tokio::test]
+async fn who_is_banned_while_away_loses_place_and_ticket() {
+    let (tokens, key) = (Administrators::new("bans-of-the-absent"), JoinKey::generate().unwrap());
+    let key_file = std::env::temp_dir().join(format!("absent-key-{}", std::process::id()));
+    std::fs::write(&key_file, key.to_hex()).unwrap();
+    let (admins, join_key) = (tokens.path().to_string_lossy(), key_file.to_string_lossy());
+    let server = start(&[
+        "--join-key",
+        &join_key,
+        "--rejoin",
+        "10m",
+        "--admin",
+        "127.0.0.1:0",
+        "--admin-tokens",
+        &admins,
+    ])
+    .await;
+    let come = async |address, player: u64, ticket| {
+        let name = PlayerName::new(&format!("player {player}")).unwrap();
+        let (servers, user_data) = (Vec::new(), Vec::new());
+        let claims =
+            TokenClaims { player, name: name.clone(), reserved: false, servers, user_data };
+        let token = key.seal(&claims, UNIX_EPOCH.elapsed().unwrap().as_secs() + 60).unwrap();
+        let connector = Connector::new(address, Trust::Loopback).unwrap();
+        connector.join_with(&name, MapHash::ANY, &Credentials { token, ticket }).await
+    };
+    let line = proxy(server.udp, Line::both(Conditions::default()), 1);
+    let mut witness = come(server.udp, 1, Ticket::NONE).await.unwrap();
+    let lost = come(line.address(), 7, Ticket::NONE).await.unwrap();
+    let body = lost.session().player().unwrap();
+    line.blackout(2 * PATIENCE);
+    tokio::select! {
+        () = counted(&server, "game_disconnects_total{reason=\"timed_out\"}", 1.0) => {}
+        () = hear(&mut witness, |event| *event == MatchEvent::Left { player: body }) => {
+            panic!("the body is not kept")
+        }
+    };
+
+    let (subject, reason) = ("player:7".to_owned(), "spam".to_owned());
+    let ban = ask(&server, &tokens, Act::Ban { subject: subject.clone(), reason, time: None });
+    let gone = hear(&mut witness, |event| *event == MatchEvent::Left { player: body });
+    let (_, gone) = tokio::join!(ban, timeout(PATIENCE, gone));
+    gone.expect("who was banned while away stays");
+    assert_eq!(read(&server, "game_players").await, 1.0);
+    let refused = come(server.udp, 7, lost.ticket()).await.expect_err("a ban");
+    assert!(matches!(refused, JoinError::Refused(RefusalReason::Banned)), "{refused}");
+
+    ask(&server, &tokens, Act::Unban { subject }).await;
+    let back = come(server.udp, 7, lost.ticket()).await.unwrap();
+    assert_ne!(back.session().player(), Some(body));
+    assert_eq!(read(&server, "game_rejoins_total").await, 0.0);
+    std::fs::remove_file(key_file).unwrap();
 }
 
 /// Longer than a flood of the commands of all that time would pass for one.
@@ -138,18 +192,17 @@ const LONG: Duration = Duration::from_secs(11);
 /// why they are removed: the meter of the farewell began with all that they had sent.
 #[tokio::test]
 async fn who_is_removed_after_a_while_hears_why_over_a_bad_line() {
-    let tokens = std::env::temp_dir().join(format!("removals-{}", std::process::id()));
-    std::fs::write(&tokens, "ops 0123456789abcdef01234567\n").unwrap();
-    let path = tokens.to_string_lossy();
+    let tokens = Administrators::new("removals");
+    let path = tokens.path().to_string_lossy();
     let server = start(&["--admin", "127.0.0.1:0", "--admin-tokens", &path]).await;
     let conditions = Conditions { delay: Duration::from_millis(200), ..Conditions::default() };
     let line = proxy(server.udp, Line::both(conditions), 1);
     let mut client = join(line.address(), "player").await;
     let _ = timeout(LONG, hear(&mut client, |_| false)).await;
-    let players = administer(&server, &tokens, Act::Players).await;
+    let players = ask(&server, &tokens, Act::Players).await;
     let players: serde_json::Value = serde_json::from_str(&players).unwrap();
     let number = players[0]["number"].as_u64().unwrap();
-    administer(&server, &tokens, Act::Kick { number, reason: "spam".into() }).await;
+    ask(&server, &tokens, Act::Kick { number, reason: "spam".into() }).await;
     let lost = async {
         loop {
             match client.next().await {
@@ -165,5 +218,4 @@ async fn who_is_removed_after_a_while_hears_why_over_a_bad_line() {
     // Until the connection is over.
     sleep(Duration::from_secs(3)).await;
     assert_eq!(read(&server, "game_limits_hit_total{limit=\"datagrams\"}").await, 0.0);
-    std::fs::remove_file(tokens).unwrap();
 }

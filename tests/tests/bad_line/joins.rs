@@ -24,8 +24,8 @@ struct Join {
     tick_rate: u32,
     /// Percent lost each way.
     loss: u32,
-    /// Whether the line carries 192 kbit/s only, from the server.
-    narrow: bool,
+    /// Kilobits a second that the line carries from the server; any number without.
+    width: Option<u16>,
 }
 
 /// Time that a player has to move in, from having the map on.
@@ -42,27 +42,29 @@ const STAY: Duration = Duration::from_secs(4);
 /// one who fetched it over a narrow or lossy line was kicked.
 ///
 /// Each value of each property meets each value of every other, but for a map that
-/// comes over a narrow line or one that is both long and lossy. `LINE_JOINS=1` joins
-/// in all ways that there are, in some minutes.
+/// comes over a narrow line or one that is both long and lossy. `LINE_JOINS=1` joins in
+/// all ways that there are, in some minutes: to fetch the map over 64 kbit/s takes 80 s.
 #[tokio::test]
 async fn every_player_moves_soon_after_joining() {
-    let join = |(round_trip, fetched, tick_rate, loss, narrow)| Join {
+    let join = |(round_trip, fetched, tick_rate, loss, width)| Join {
         round_trip,
         fetched,
         tick_rate,
         loss,
-        narrow,
+        width,
     };
     let covering = [
-        (5, false, 60, 0, true),
-        (5, true, 128, 5, false),
-        (5, true, 60, 0, true),
-        (80, false, 128, 5, true),
-        (80, true, 60, 0, false),
-        (300, false, 60, 5, false),
-        (300, true, 128, 0, false),
-        (600, false, 128, 0, false),
-        (600, true, 60, 0, false),
+        (5, false, 60, 0, Some(192)),
+        (5, true, 128, 5, None),
+        (5, true, 60, 0, Some(192)),
+        (80, false, 128, 5, Some(192)),
+        (80, true, 60, 0, None),
+        (300, false, 60, 5, None),
+        (300, true, 128, 0, None),
+        (600, false, 128, 0, None),
+        (600, true, 60, 0, None),
+        (80, false, 60, 0, Some(64)),
+        (80, false, 128, 1, Some(64)),
     ];
     let joins: Vec<Join> = match setting("LINE_JOINS", 0) {
         0 => covering.into_iter().map(join).collect(),
@@ -86,10 +88,17 @@ async fn every_player_moves_soon_after_joining() {
 fn all() -> Vec<Join> {
     let mut joins = Vec::new();
     for round_trip in [5, 15, 25, 40, 80, 300, 600] {
-        for number in 0..24 {
-            let [fetched, fast, narrow] = [1, 2, 4].map(|bit| number & bit != 0);
-            let (tick_rate, loss) = (if fast { 128 } else { 60 }, [0, 1, 5][number / 8]);
-            joins.push(Join { round_trip, fetched, tick_rate, loss, narrow });
+        for number in 0..36 {
+            let [fetched, fast] = [1, 2].map(|bit| number & bit != 0);
+            let tick_rate = if fast { 128 } else { 60 };
+            let width = [None, Some(192), Some(64)][number / 4 % 3];
+            joins.push(Join {
+                round_trip,
+                fetched,
+                tick_rate,
+                loss: [0, 1, 5][number / 12],
+                width,
+            });
         }
     }
     joins
@@ -102,7 +111,7 @@ async fn play(server: SocketAddr, join: Join) -> Option<String> {
         loss: f64::from(join.loss) / 100.0,
         ..Conditions::default()
     };
-    let down = Conditions { bandwidth: join.narrow.then_some(192.0), ..both.clone() };
+    let down = Conditions { bandwidth: join.width.map(f64::from), ..both.clone() };
     let proxy = proxy(server, Line { up: both, down }, join.round_trip + u64::from(join.loss));
     let maps = if join.fetched { MapStore::new(Vec::new()) } else { MapStore::default() };
     let connector = Connector::new(proxy.address(), Trust::Loopback).unwrap();
@@ -139,9 +148,9 @@ async fn play(server: SocketAddr, join: Join) -> Option<String> {
 
 impl fmt::Display for Join {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { round_trip, fetched, tick_rate, loss, narrow } = self;
+        let Self { round_trip, fetched, tick_rate, loss, width } = self;
         let map = if *fetched { "fetched" } else { "local" };
-        let width = if *narrow { "192 kbit/s" } else { "free" };
+        let width = width.map_or("free".to_owned(), |width| format!("{width} kbit/s"));
         write!(out, "{round_trip} ms, map {map}, {tick_rate} Hz, {loss} %, {width}")
     }
 }

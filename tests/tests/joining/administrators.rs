@@ -7,6 +7,7 @@ use client_bot::Client;
 use client_bot::client::{Credentials, Disconnected};
 use obsp_proto::control::{ChatLine, ClosingReason, MatchEvent, RefusalReason};
 use server::{Act, AdminCommand, AdminOptions, JoiningOptions, Options, Running, Server, admin};
+use tests::harness::Administrators;
 use tests::harness::pages::{get, metric};
 use tokio::time::timeout;
 
@@ -22,7 +23,7 @@ async fn ask(running: &Running, tokens: &Path, act: Act) -> Result<String, Strin
 
 #[tokio::test]
 async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
-    let tokens = File::new("admin-tokens", "ann 0123456789abcdef01234567\n");
+    let tokens = Administrators::new("admin-tokens");
     let wrong = File::new("admin-tokens-wrong", "ann 0123456789abcdef01234568\n");
     let bans = File::new("admin-bans.toml", "");
     let joining = JoiningOptions { bans: Some(bans.path().to_owned()), ..Default::default() };
@@ -151,7 +152,7 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
 /// no more and no fewer.
 #[tokio::test]
 async fn the_admin_interface_answers_as_it_is_described() {
-    let tokens = File::new("admin-tokens-page", "ann 0123456789abcdef01234567\n");
+    let tokens = Administrators::new("admin-tokens-page");
     let admin = AdminOptions {
         admin: Some("127.0.0.1:0".parse().unwrap()),
         admin_tokens: Some(tokens.path().to_owned()),

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use client_bot::Client;
 use client_bot::client::{ClientEvent, Connector, Trust};
-use obsp_proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
+use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason};
 use obsp_sim::{Command, Vitals};
-use server::{Options, Running, Server};
+use server::{Act, AdminCommand, AdminOptions, Options, Running, Server};
 use spectator::{HANG, Spectator};
-use tests::harness;
 use tests::harness::pages::{get, metric};
+use tests::harness::{self, Administrators};
 use tokio::time::timeout;
 
 /// How long spectators look on.
@@ -93,5 +93,34 @@ async fn spectators_have_a_limit_of_their_own() {
     drop(first);
     let again = async { while Spectator::come(&running).await.is_err() {} };
     timeout(HANG, again).await.unwrap();
+    end(running).await;
+}
+
+#[tokio::test]
+async fn a_banned_spectator_goes_and_stays_away() {
+    let tokens = Administrators::new("spectator-bans");
+    let admin = AdminOptions {
+        admin: Some("127.0.0.1:0".parse().unwrap()),
+        admin_tokens: Some(tokens.path().to_owned()),
+        query: None,
+    };
+    let running = serve(Options { admin, ..options() });
+    let ask = async |act| {
+        let (admin, admin_tokens) = (running.admin_addr().unwrap(), tokens.path().to_owned());
+        let command = AdminCommand { admin, admin_tokens, act };
+        tokio::task::spawn_blocking(move || server::admin(&command)).await.unwrap().unwrap();
+    };
+    let mut spectator = Spectator::come(&running).await.unwrap();
+    let (subject, reason) = ("127.0.0.0/8".to_owned(), "glare".to_owned());
+    ask(Act::Ban { subject: subject.clone(), reason, time: None }).await;
+    let closing = spectator.closing().await;
+    let ClosingReason::Removed(why) = &closing else { panic!("{closing}") };
+    assert_eq!(why.as_str(), "glare");
+    assert!(Spectator::try_connect(&running).await.is_err(), "a ban");
+    let page = get(running.http_addr(), "/metrics").await.body;
+    assert_eq!(metric(&page, "game_refusals_total{reason=\"banned\"}"), 1.0);
+    ask(Act::Unban { subject }).await;
+    Spectator::come(&running).await.expect("the ban is lifted");
+    drop(spectator);
     end(running).await;
 }

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use obsp_proto::client::{Event, Session};
-use obsp_proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
+use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason};
 use obsp_proto::quantise::QuantisedEntity;
 use obsp_proto::{Tick, Time};
 use obsp_sim::Command;
 use server::Running;
 use tokio::time::timeout;
-use web_transport_quinn::{ClientBuilder, RecvStream, SendStream, Session as WebSession};
+use web_transport_quinn::{
+    ClientBuilder, ClientError, RecvStream, SendStream, Session as WebSession,
+};
 
 /// Far longer than anything here takes: only a hang lasts as long.
 pub(crate) const HANG: Duration = Duration::from_secs(20);
@@ -27,13 +29,18 @@ pub(crate) struct Spectator {
 impl Spectator {
     /// A session in which nothing has been said yet.
     pub(crate) async fn connect(running: &Running) -> WebSession {
+        Self::try_connect(running).await.unwrap()
+    }
+
+    /// The same, where the server may refuse the connection.
+    pub(crate) async fn try_connect(running: &Running) -> Result<WebSession, ClientError> {
         let hash = running.certificate_sha256().to_string();
         let byte = |i: usize| u8::from_str_radix(&hash[2 * i..2 * i + 2], 16).unwrap();
         let client =
             ClientBuilder::new().with_server_certificate_hashes(vec![(0..32).map(byte).collect()]);
         let url = format!("https://127.0.0.1:{}/", running.local_addr().port());
         let url: url::Url = url.parse().unwrap();
-        timeout(HANG, client.unwrap().connect(url)).await.unwrap().unwrap()
+        timeout(HANG, client.unwrap().connect(url)).await.unwrap()
     }
 
     /// Comes to see the match, and hears whether it may.
@@ -94,6 +101,19 @@ impl Spectator {
         }
         self.hear().await;
         self.session.next_event(latest).map(|(_, event)| event)
+    }
+
+    /// Why the server ends the session, once it does.
+    pub(crate) async fn closing(&mut self) -> ClosingReason {
+        loop {
+            let closed = self.hear().await.into_iter().find_map(|event| match event {
+                Event::Closed(reason) => Some(reason),
+                _ => None,
+            });
+            if let Some(reason) = closed {
+                return reason;
+            }
+        }
     }
 
     /// What it knows of each slot that holds something.

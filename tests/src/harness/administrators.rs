@@ -1,0 +1,25 @@
+use std::path::{Path, PathBuf};
+
+/// A file with the token of one administrator, gone when this is dropped.
+pub struct Administrators(PathBuf);
+
+impl Administrators {
+    /// Writes the file; `test` is part of its name.
+    pub fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("{test}-{}", std::process::id()));
+        std::fs::write(&path, "ann 0123456789abcdef01234567\n").unwrap();
+        Self(path)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Administrators {
+    fn drop(&mut self) {
+        // A file that is gone already is none to remove.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
