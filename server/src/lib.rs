@@ -25,6 +25,7 @@ mod admin;
 mod agones;
 mod audit_thread;
 mod bans;
+mod build;
 mod clients;
 mod descriptors;
 mod drain;

@@ -89,7 +89,15 @@ fn the_first_tick_that_differs_is_named() {
         writer.tick(&tick).expect("a file");
     }
     writer.finish().expect("a file");
-    let difference = run(&changed).difference.expect("one command is another");
+    let outcome = run(&changed);
+    assert!(
+        outcome.to_string().contains("recorded by this build, 0.1.0 (executable "),
+        "{outcome}"
+    );
+    let elsewhere = Outcome { recorded_by: "0.0.9 (executable 12)".into(), ..outcome.clone() };
+    let advice = "recorded by build 0.0.9 (executable 12), and this is 0.1.0";
+    assert!(elsewhere.to_string().contains(advice), "{elsewhere}");
+    let difference = outcome.difference.expect("one command is another");
     assert_eq!((difference.tick, difference.equal_at), (41, Some(40)), "{difference}");
     for file in [file, changed] {
         let _ = std::fs::remove_file(file);

@@ -5,11 +5,16 @@ use bincode::{Decode, Encode};
 use obsp_proto::MAX_ENTITIES;
 use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind};
 
+use crate::build;
+
 /// The first bytes of every recording.
 pub(super) const MAGIC: [u8; 4] = *b"OBSR";
 
 /// Raised by any change that an older reader would misread.
-pub(super) const VERSION: u16 = 3;
+pub(super) const VERSION: u16 = 4;
+
+/// The version before, whose header does not name the build that wrote it.
+pub(super) const WITHOUT_BUILD: u16 = 3;
 
 /// No frame's body is longer: what its length can say.
 pub(super) const MAX_FRAME: usize = u16::MAX as usize;
@@ -30,6 +35,8 @@ pub struct Header {
     max_players: u16,
     /// Digest of the match before its first tick.
     pub digest: u64,
+    /// The build of the server that recorded the match; empty if it is not known.
+    pub build: String,
 }
 
 impl Header {
@@ -44,6 +51,7 @@ impl Header {
             objects,
             max_players,
             digest: world.digest(),
+            build: build::name().to_owned(),
         }
     }
 
@@ -162,8 +170,12 @@ pub(super) fn encode_header(header: &Header) -> Option<Vec<u8>> {
     encode(header)
 }
 
-pub(super) fn decode_header(body: &[u8]) -> Result<Header, String> {
-    let header: Header = decode(body)?;
+pub(super) fn decode_header(mut body: Vec<u8>, version: u16) -> Result<Header, String> {
+    if version == WITHOUT_BUILD {
+        // The build was added at the end: that of this header is empty.
+        body.push(0);
+    }
+    let header: Header = decode(&body)?;
     let Header { objects, max_players, tick_rate, .. } = header;
     // Before anything is made of them: a file may come from anyone.
     if objects as usize + usize::from(max_players) > MAX_ENTITIES {

@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::format::{MAGIC, VERSION, decode_header, decode_tick};
+use super::format::{MAGIC, VERSION, WITHOUT_BUILD, decode_header, decode_tick};
 use super::{Header, RecordingError, Tick};
 
 /// Reads a recording frame by frame. It may come from anyone: what no
@@ -32,13 +32,13 @@ impl Reader {
             return Err(magic());
         }
         let version = u16::from_le_bytes([version[0], version[1]]);
-        if version != VERSION {
+        if ![WITHOUT_BUILD, VERSION].contains(&version) {
             return Err(RecordingError::Version { path: path.to_owned(), version });
         }
         let truncated = || RecordingError::Truncated { path: path.to_owned(), tick: 0 };
         let body = read_frame(&mut file).map_err(failed)?.ok_or_else(truncated)?;
         let damaged = |reason| RecordingError::Damaged { path: path.to_owned(), tick: 0, reason };
-        let header = decode_header(&body).map_err(damaged)?;
+        let header = decode_header(body, version).map_err(damaged)?;
         Ok(Self { path: path.to_owned(), file, header, ticks: 0, ended: false })
     }
 

@@ -146,6 +146,18 @@ fn hostile_bytes_are_refused_and_cost_nothing() {
     trailing.push(0);
     fs::write(&file.0, &trailing).unwrap();
     assert!(matches!(read(&file.0).1, Some(RecordingError::Damaged { tick: 3, .. })));
+    // A header of the version before names no build.
+    let build = header().build.len();
+    let named = whole.windows(build).position(|bytes| bytes == header().build.as_bytes()).unwrap();
+    let mut older = whole[..named - 1].to_vec();
+    older[4] = 3;
+    let length = u16::from_le_bytes([whole[6], whole[7]]) - build as u16 - 1;
+    older[6..8].copy_from_slice(&length.to_le_bytes());
+    fs::write(&file.0, &older).unwrap();
+    let reader = Reader::open(&file.0).unwrap();
+    let mut nameless = header();
+    nameless.build.clear();
+    assert_eq!(reader.header(), &nameless);
     let mut newer = whole;
     newer[4] = 99;
     fs::write(&file.0, &newer).unwrap();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use obsp_sim::{Command, EntityId, World};
 
 use super::ReplayError;
+use crate::build;
 use crate::recording::Reader;
 
 /// How a replay went.
@@ -20,6 +21,8 @@ pub struct Outcome {
     /// Why the recording could not be read to its end, if that is so: it was cut
     /// off, or is damaged. What was verified comes before.
     pub incomplete: Option<String>,
+    /// The build that recorded the match; empty if the recording does not say.
+    pub recorded_by: String,
 }
 
 impl Outcome {
@@ -31,16 +34,30 @@ impl Outcome {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { ticks, verified, digest, difference, incomplete } = self;
+        let Self { ticks, verified, digest, difference, incomplete, recorded_by } = self;
         match difference {
             None => write!(f, "{ticks} ticks, {verified} digests equal, the last {digest:016x}")?,
-            Some(difference) => write!(f, "{difference}")?,
+            Some(difference) => write!(f, "{difference}\n{}", advice(recorded_by))?,
         }
         match incomplete {
             None => Ok(()),
             Some(why) => write!(f, "\nincomplete: {why}"),
         }
     }
+}
+
+/// What to do about a match that differs, by the build that recorded it.
+fn advice(recorded_by: &str) -> String {
+    let own = build::name();
+    if recorded_by == own {
+        return format!("recorded by this build, {own}: please report it with the recording");
+    }
+    let by = match recorded_by {
+        "" => "by a build that it does not name".to_owned(),
+        // A file may come from anyone.
+        build => format!("by build {}", build.escape_debug()),
+    };
+    format!("recorded {by}, and this is {own}: replay it with the server that recorded it")
 }
 
 /// The first tick after which a match is not what it was when recorded.
@@ -75,7 +92,14 @@ pub fn verify(reader: &mut Reader, map: Arc<obsp::World>) -> Result<Outcome, Rep
     let mut world = World::new(map, obsp::model::shipped().into(), header.config())?;
     let mut commands: Vec<(EntityId, Command)> = Vec::new();
     let digest = world.digest();
-    let mut outcome = Outcome { ticks: 0, verified: 0, digest, difference: None, incomplete: None };
+    let mut outcome = Outcome {
+        ticks: 0,
+        verified: 0,
+        digest,
+        difference: None,
+        incomplete: None,
+        recorded_by: header.build.clone(),
+    };
     let mut equal_at = None;
     let differs = |tick, equal_at, what| Some(Difference { tick, equal_at, what });
     if outcome.digest != header.digest {

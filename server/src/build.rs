@@ -1,0 +1,59 @@
+//! The name of this build of the server, for recordings: they replay alike only on the
+//! build that made them.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io::{self, Read};
+use std::sync::OnceLock;
+
+use ring::digest::{Context, SHA256};
+
+/// Bytes of the executable that are read at a time.
+const CHUNK: usize = 64 * 1024;
+
+/// Bytes of its SHA-256 that are told: enough to tell builds apart.
+const TOLD: usize = 8;
+
+/// What this build is called: the version, and the beginning of what `sha256sum` says of
+/// the executable, which takes some tens of milliseconds the first time. The version
+/// alone if the executable cannot be read.
+pub(crate) fn name() -> &'static str {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(|| {
+        let version = env!("CARGO_PKG_VERSION");
+        match executable() {
+            Ok(hash) => format!("{version} (executable {hash})"),
+            Err(_) => version.to_owned(),
+        }
+    })
+}
+
+/// The beginning of the SHA-256 of the executable, in hexadecimal.
+fn executable() -> io::Result<String> {
+    let mut file = File::open(std::env::current_exe()?)?;
+    let (mut hash, mut chunk) = (Context::new(&SHA256), vec![0; CHUNK]);
+    loop {
+        match file.read(&mut chunk)? {
+            0 => break,
+            length => hash.update(&chunk[..length]),
+        }
+    }
+    let mut told = String::new();
+    for byte in hash.finish().as_ref().iter().take(TOLD) {
+        // Writing to a string cannot fail.
+        let _ = write!(told, "{byte:02x}");
+    }
+    Ok(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_is_known_by_its_executable() {
+        let hash = executable().unwrap();
+        assert_eq!(hash.len(), 2 * TOLD);
+        assert_eq!(name(), format!("{} (executable {hash})", env!("CARGO_PKG_VERSION")));
+    }
+}
