@@ -114,6 +114,19 @@ impl LevelMaker {
         self.set_up(map, number, loading.elapsed())
     }
 
+    /// Whether the map that `asked` means can be played, as far as that is known without
+    /// compiling it: a compiled one is tried, of another the source is parsed.
+    ///
+    /// # Errors
+    /// Why not, with the map's name.
+    pub(crate) fn check(&self, asked: &str) -> Result<(), StartError> {
+        let path = map_file::find(asked, &map_file::folders())?;
+        match map_file::read_source(&path) {
+            Some(source) => Ok(source?.check_syntax()?),
+            None => self.make(asked, 0).map(drop),
+        }
+    }
+
     /// Sets a world up in `map`.
     pub(crate) fn set_up(
         &self,

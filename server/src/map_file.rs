@@ -5,4 +5,4 @@ mod find;
 mod load;
 
 pub(crate) use find::{find, folders};
-pub(crate) use load::load;
+pub(crate) use load::{load, read_source};

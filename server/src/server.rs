@@ -78,6 +78,8 @@ impl Server {
         let curiosity = Arc::default();
         let maker = LevelMaker::new(options, Arc::clone(&curiosity));
         let prepared = maker.make(first, 0)?;
+        // Now, and not when the match gets there and leaves it out.
+        maps[1..].iter().try_for_each(|map| maker.check(map))?;
         let gate = match &options.joining.join_key {
             Some(path) => Some(TokenGate::new(read_join_key(path)?)),
             None => {

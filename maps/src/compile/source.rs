@@ -61,6 +61,14 @@ impl Source {
         &self.path
     }
 
+    /// Whether the text is that of a map, without compiling it.
+    ///
+    /// # Errors
+    /// [`CompileError::Syntax`] if it is not.
+    pub fn check_syntax(&self) -> Result<(), CompileError> {
+        self.parse(Curves::default()).map(drop)
+    }
+
     #[cfg(test)]
     pub(super) fn text(&self) -> String {
         String::from_utf8_lossy(&self.text).into_owned()

@@ -12,19 +12,24 @@ const WARNINGS: usize = 5;
 
 /// The map in the file at `path`; a drawn one (`.map`) is compiled first.
 pub(crate) fn load(path: &Path) -> Result<World, StartError> {
-    if path.extension().is_some_and(|suffix| suffix == "map") {
-        compile(path)
-    } else {
-        Ok(World::load(path)?)
+    match read_source(path) {
+        Some(source) => compile(path, &source?),
+        None => Ok(World::load(path)?),
     }
 }
 
-fn compile(path: &Path) -> Result<World, StartError> {
+/// What the file at `path` says of a map that has to be compiled; `None` if the file is
+/// of a compiled one.
+pub(crate) fn read_source(path: &Path) -> Option<Result<Source, StartError>> {
+    let is_source = path.extension().is_some_and(|suffix| suffix == "map");
+    is_source.then(|| Ok(Source::read(path)?))
+}
+
+fn compile(path: &Path, source: &Source) -> Result<World, StartError> {
     info!("compiling {}", path.display());
-    let source = Source::read(path)?;
     let bar = progress_bar();
     let compiled = obsp::compile(
-        &source,
+        source,
         &Spaces::default(),
         &obsp::Options::default(),
         &mut |stage, done, total| {
