@@ -140,10 +140,11 @@ pub enum RefusalReason {
         /// The server's version.
         server: u32,
     },
-    /// All player places are taken.
-    #[error("the server is full: {limit} players")]
+    /// All player places that are open to the client are taken.
+    #[error("the server is full (players: {limit}; reserved places are not counted)")]
     Full {
-        /// The number of places.
+        /// The number of those places: without reserved ones, unless the client may have
+        /// them.
         limit: u16,
     },
     /// The client has another map.

@@ -95,7 +95,10 @@ async fn the_log_says_why_a_player_is_gone_and_how_its_connection_was() {
     assert_eq!((&joined["name"], &joined["slot"]), (&name.as_str().into(), &player.slot.into()));
     let refused = fields(&process.logged("refused"));
     assert_eq!((&refused["reason"], &refused["name"]), (&"full".into(), &"late".into()));
-    assert_eq!(refused["detail"], "the server is full: 1 players");
+    assert_eq!(
+        refused["detail"],
+        "the server is full (players: 1; reserved places are not counted)"
+    );
     assert_ne!(refused["connection"], joined["connection"]);
     let left = fields(&process.logged("player left"));
     assert_eq!(left["reason"], "left");

@@ -142,7 +142,11 @@ impl Talk<'_> {
         let open_to_it =
             if reserved { limit } else { limit - self.lobby.reserved_slots.min(limit) };
         if !self.register(name, player_id, open_to_it.into()) {
-            return Err(self.refuse(RefusalReason::Full { limit }));
+            let end = self.refuse(RefusalReason::Full { limit: open_to_it });
+            let detail = format!(
+                "{open_to_it} of {limit} places are open to this client, the others are reserved"
+            );
+            return Err(if open_to_it < limit { End { detail: Some(detail), ..end } } else { end });
         }
         let seated = self.take_seat().await;
         if seated.is_err() {
