@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use thiserror::Error;
 
-use crate::options::default_http;
+use crate::options::{default_http, parse_address};
 
 /// How long the server may take to answer: less than what Docker grants a check.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -21,7 +21,8 @@ const LONGEST_ANSWER: u64 = 4096;
 pub struct HealthOptions {
     /// TCP address of the server's pages; one that stands for all of this machine's
     /// is asked at its loopback address
-    #[arg(long, value_name = "ADDR", env = "ARENA_HTTP", default_value_t = default_http())]
+    #[arg(long, value_name = "ADDR", env = "ARENA_HTTP", value_parser = parse_address,
+          default_value_t = default_http())]
     pub http: SocketAddr,
 }
 

@@ -16,6 +16,7 @@ mod joining;
 mod origin;
 mod rounds;
 mod service;
+mod socket_address;
 mod spelling;
 
 pub use addresses::AddressOptions;
@@ -26,6 +27,7 @@ pub use joining::JoiningOptions;
 pub use origin::{AllowedOrigin, OriginSyntax};
 pub use rounds::{RoundOptions, Vote};
 pub use service::ServiceOptions;
+pub(crate) use socket_address::parse_address;
 
 /// Most threads of the simulation: the work of one tick is too short for more.
 const MAX_SIM_THREADS: u16 = 8;
@@ -95,7 +97,7 @@ pub struct Options {
     pub rounds: RoundOptions,
 
     /// UDP address on which players join; port 0 takes any free one
-    #[arg(long, value_name = "ADDR", env = "ARENA_LISTEN",
+    #[arg(long, value_name = "ADDR", env = "ARENA_LISTEN", value_parser = parse_address,
           default_value_t = any_address(DEFAULT_PORT))]
     pub listen: SocketAddr,
 
@@ -105,7 +107,7 @@ pub struct Options {
     pub advertise: Option<Advertised>,
 
     /// TCP address of `/metrics` and the other pages; port 0 takes any free one
-    #[arg(long, value_name = "ADDR", env = "ARENA_HTTP",
+    #[arg(long, value_name = "ADDR", env = "ARENA_HTTP", value_parser = parse_address,
           default_value_t = default_http())]
     pub http: SocketAddr,
 

@@ -11,6 +11,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::bodies;
+use crate::options::parse_address;
 
 /// How long the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -22,7 +23,7 @@ const LONGEST_ANSWER: u64 = 4 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct AdminCommand {
     /// Address of the server's admin interface
-    #[arg(long, value_name = "ADDR", env = "ARENA_ADMIN")]
+    #[arg(long, value_name = "ADDR", env = "ARENA_ADMIN", value_parser = parse_address)]
     pub admin: SocketAddr,
 
     /// File whose first token is used: a name and a token a line

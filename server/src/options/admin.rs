@@ -3,11 +3,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::parse_address;
+
 /// Where and to whom the admin interface answers, and server queries.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct AdminOptions {
     /// Loopback TCP address of the admin interface; without it, there is none
-    #[arg(long, value_name = "ADDR", env = "ARENA_ADMIN", requires = "admin_tokens")]
+    #[arg(long, value_name = "ADDR", env = "ARENA_ADMIN", requires = "admin_tokens",
+          value_parser = parse_address)]
     pub admin: Option<SocketAddr>,
 
     /// File with the tokens of administrators, a name and a token a line
@@ -15,6 +18,6 @@ pub struct AdminOptions {
     pub admin_tokens: Option<PathBuf>,
 
     /// UDP address on which server browsers ask by A2S; without it, nobody is answered
-    #[arg(long, value_name = "ADDR", env = "ARENA_QUERY")]
+    #[arg(long, value_name = "ADDR", env = "ARENA_QUERY", value_parser = parse_address)]
     pub query: Option<SocketAddr>,
 }

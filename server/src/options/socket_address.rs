@@ -1,0 +1,32 @@
+use std::net::{SocketAddr, ToSocketAddrs};
+
+/// The address that `text` means, such as `127.0.0.1:4433`, `[::1]:4433` or
+/// `localhost:4433`. Of the addresses of a name the first of IPv4 is taken, as the default
+/// addresses are of IPv4; one of IPv6 if there is no other.
+pub(crate) fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    let example = "an address and a port, such as 127.0.0.1:4433 or localhost:4433, is wanted";
+    let found = text.to_socket_addrs().map_err(|error| format!("{error}; {example}"))?;
+    let found: Vec<SocketAddr> = found.collect();
+    let first = found.iter().find(|address| address.is_ipv4()).or_else(|| found.first());
+    first.copied().ok_or_else(|| format!("the name has no address; {example}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_are_addresses() {
+        for (text, expected) in [
+            ("localhost:4433", "127.0.0.1:4433"),
+            ("192.0.2.1:5", "192.0.2.1:5"),
+            ("[::1]:5", "[::1]:5"),
+        ] {
+            assert_eq!(parse_address(text), Ok(expected.parse().unwrap()), "{text}");
+        }
+        for text in ["localhost", "4433", "localhost:port", ""] {
+            let error = parse_address(text).unwrap_err();
+            assert!(error.contains("such as 127.0.0.1:4433"), "{text}: {error}");
+        }
+    }
+}
