@@ -1,8 +1,9 @@
 //! The command line of `client-bot`.
 
-use std::fmt::Display;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::fmt::{self, Display};
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Parser;
@@ -17,9 +18,9 @@ use crate::swarm::Swarm;
 #[derive(Clone, Debug, PartialEq, Parser)]
 #[command(name = "client-bot", version, about = "Sends bots into an arena match", long_about = None)]
 pub struct Options {
-    /// UDP address of the server
+    /// UDP address of the server, such as `192.0.2.1:4433` or `arena.example:4433`
     #[arg(long, value_name = "ADDR", default_value_t = default_server())]
-    pub server: SocketAddr,
+    pub server: ServerAddress,
 
     /// Number of bots
     #[arg(long, value_name = "N", default_value_t = 8,
@@ -56,7 +57,8 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub ca: Option<PathBuf>,
 
-    /// Name that the server's certificate must carry; without it, the server's address
+    /// Name that the server's certificate must carry; without it, that of the server's
+    /// address
     #[arg(long, value_name = "NAME", requires = "ca")]
     pub server_name: Option<String>,
 
@@ -64,6 +66,11 @@ pub struct Options {
     /// of its own
     #[arg(long, value_name = "FILE")]
     pub join_key: Option<PathBuf>,
+
+    /// Have the first bot call a vote for this map of the rotation, and all say yes to
+    /// votes; for servers with `--votes map`
+    #[arg(long, value_name = "MAP")]
+    pub vote_map: Option<String>,
 
     /// Folder with compiled maps, besides `maps`, that are not fetched from the server; may
     /// be given several times
@@ -82,12 +89,13 @@ impl Options {
     /// The server is on another machine and cannot be verified, or a file of
     /// authorities or of the join key cannot be read.
     pub fn swarm(&self) -> anyhow::Result<Swarm> {
-        let Self { server, bots, duration, seed, behavior, ramp, own_sockets, .. } = *self;
-        let name = self.server_name.clone().unwrap_or_else(|| server.ip().to_string());
-        let authority = self.ca.as_deref().map(|path| Authority::read(path, &name)).transpose()?;
+        let server = self.server.address;
+        let Self { bots, duration, seed, behavior, ramp, own_sockets, .. } = *self;
+        let name = self.server_name.as_ref().unwrap_or(&self.server.host);
+        let authority = self.ca.as_deref().map(|path| Authority::read(path, name)).transpose()?;
         let trust = Trust::new(server.ip(), self.pin, authority)?;
         let join_key = self.join_key.as_deref().map(read_key).transpose()?;
-        let maps = self.maps.clone();
+        let (maps, vote_map) = (self.maps.clone(), self.vote_map.clone());
         Ok(Swarm {
             server,
             trust,
@@ -98,6 +106,7 @@ impl Options {
             ramp,
             own_sockets,
             join_key,
+            vote_map,
             maps,
         })
     }
@@ -109,8 +118,42 @@ fn read_key(path: &Path) -> anyhow::Result<JoinKey> {
     text.parse().map_err(|error: JoinKeySyntax| named(&error))
 }
 
-fn default_server() -> SocketAddr {
-    (Ipv4Addr::LOCALHOST, 4433).into()
+fn default_server() -> ServerAddress {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 4433));
+    ServerAddress { host: address.ip().to_string(), address }
+}
+
+/// Where a server is, and what it is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerAddress {
+    /// Its name, or its address without the port if it was given by that.
+    pub host: String,
+    /// Its address; of the addresses of a name the first of IPv4, if there is one.
+    pub address: SocketAddr,
+}
+
+impl FromStr for ServerAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = text.to_socket_addrs().map_err(|error| {
+            format!("{error}; give an address and a port, such as localhost:4433")
+        })?;
+        let found: Vec<SocketAddr> = found.collect();
+        let first = found.iter().find(|address| address.is_ipv4()).or_else(|| found.first());
+        let address = *first.ok_or("the name has no address")?;
+        let host = text.rsplit_once(':').map_or(text, |(host, _)| host);
+        Ok(Self { host: host.trim_matches(['[', ']']).to_owned(), address })
+    }
+}
+
+impl Display for ServerAddress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') {
+            return write!(out, "{}", self.address);
+        }
+        write!(out, "{}:{}", self.host, self.address.port())
+    }
 }
 
 /// A positive number.
@@ -130,7 +173,7 @@ mod tests {
     #[test]
     fn every_option_has_a_default() {
         let options = parse("").unwrap();
-        assert_eq!(options.server, "127.0.0.1:4433".parse().unwrap());
+        assert_eq!(options.server.to_string(), "127.0.0.1:4433");
         assert!(matches!(options.swarm().unwrap().trust, Trust::Loopback));
     }
 
@@ -139,7 +182,8 @@ mod tests {
         let pin = "ab".repeat(32);
         let text = format!(
             "--server 192.0.2.1:5 --bots 32 --duration 30s --seed 9 --json --pin {pin} \
-                     --behavior fight --ramp 4 --own-sockets --maps here"
+                     --behavior fight --ramp 4 --own-sockets --vote-map warren \
+                     --maps here"
         );
         let options = parse(&text).unwrap();
         let expected = Options {
@@ -154,11 +198,25 @@ mod tests {
             ca: None,
             server_name: None,
             join_key: None,
+            vote_map: Some("warren".into()),
             maps: vec!["here".into()],
             json: true,
         };
         assert_eq!(options, expected);
         assert!(options.swarm().is_ok());
+    }
+
+    #[test]
+    fn a_server_is_found_by_name_which_its_certificate_must_carry() {
+        for (text, host, address) in [
+            ("localhost:7", "localhost", "127.0.0.1:7"),
+            ("192.0.2.1:7", "192.0.2.1", "192.0.2.1:7"),
+            ("[::1]:7", "::1", "[::1]:7"),
+        ] {
+            let expected = ServerAddress { host: host.into(), address: address.parse().unwrap() };
+            assert_eq!(text.parse(), Ok(expected.clone()));
+            assert_eq!(expected.to_string(), text);
+        }
     }
 
     #[test]

@@ -83,6 +83,9 @@ pub struct Swarm {
     pub own_sockets: bool,
     /// The key that seals the bots' connect tokens, for servers that require them.
     pub join_key: Option<JoinKey>,
+    /// The map of the rotation for which the first bot calls a vote; all say yes to votes
+    /// then.
+    pub vote_map: Option<String>,
     /// Folders with compiled maps, besides the usual ones: a map found there is not
     /// fetched from the server.
     pub maps: Vec<PathBuf>,
@@ -245,6 +248,7 @@ impl Worker {
                     }),
                     max_join_wait: max_join_wait(swarm.duration),
                     join_key: swarm.join_key.clone(),
+                    vote_map: swarm.vote_map.clone(),
                     tally: Arc::clone(&self.tally),
                     nav_graphs: Arc::clone(&self.nav_graphs),
                 };

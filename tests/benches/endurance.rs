@@ -158,6 +158,7 @@ fn fighters(server: &ServerProcess, bots: u32, seed: u64, duration: Duration) ->
         ramp: None,
         own_sockets: true,
         join_key: None,
+        vote_map: None,
         maps: Vec::new(),
     }
 }

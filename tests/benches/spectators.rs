@@ -87,6 +87,7 @@ async fn compare() {
         ramp: None,
         own_sockets: false,
         join_key: None,
+        vote_map: None,
         maps: Vec::new(),
     };
     let bots = std::thread::spawn(move || {

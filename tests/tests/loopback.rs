@@ -86,6 +86,7 @@ async fn eight_bots_play_and_see_what_the_server_means_and_it_replays() {
         ramp: None,
         own_sockets: false,
         join_key: None,
+        vote_map: None,
         maps: Vec::new(),
     };
     // Once all play, and not after some time: how long they take to join is up

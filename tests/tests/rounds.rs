@@ -67,6 +67,7 @@ async fn a_full_match_goes_through_all_maps_and_nobody_is_dropped() {
         ramp: None,
         own_sockets: false,
         join_key: None,
+        vote_map: None,
         maps: Vec::new(),
     };
     // Until they have been on each map for a round and are on the first one again: how
@@ -158,6 +159,26 @@ async fn a_round_begins_after_the_warm_up_and_ends_with_an_intermission() {
     end(running).await;
 }
 
+/// A map that cannot be played was a warning when the match came to it, and left out.
+#[test]
+fn a_rotation_with_a_map_that_cannot_be_played_does_not_start() {
+    let folder = std::env::temp_dir().join(format!("rotation-check-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (file, content) in [("bad.obsp", "no map"), ("bad.map", "{ \"classname\" ")] {
+        let path = folder.join(file);
+        std::fs::write(&path, content).unwrap();
+        let mut rotation = maps(&["arena.obsp"]);
+        rotation.push(path.to_string_lossy().into_owned());
+        let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+        let rounds = RoundOptions { maps: rotation, ..RoundOptions::default() };
+        let options =
+            Options { listen: any_port, http: any_port, rounds, ..Options::new(String::new()) };
+        let error = Server::start(&options).expect_err(file).to_string();
+        assert!(error.contains(file), "{error}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[tokio::test]
 async fn players_vote_for_a_map_and_go_there() {
     let rounds = RoundOptions {
@@ -185,6 +206,42 @@ async fn players_vote_for_a_map_and_go_there() {
         play_until(voter, is_there).await;
     }
     drop(voters);
+    end(running).await;
+}
+
+/// `client-bot --vote-map warren` is how an operator tries votes.
+#[tokio::test]
+async fn bots_vote_for_a_map_and_go_there() {
+    let rounds = RoundOptions {
+        maps: maps(&["arena.obsp", "warren.obsp"]),
+        round_time: Some(Duration::from_secs(600)),
+        votes: vec![server::Vote::Map],
+        ..RoundOptions::default()
+    };
+    let running = serve(3, rounds);
+    let swarm = Swarm {
+        server: running.local_addr(),
+        trust: Trust::Loopback,
+        bots: 3,
+        duration: None,
+        seed: 5,
+        behavior: BehaviorChoice::Mix,
+        ramp: None,
+        own_sockets: false,
+        join_key: None,
+        vote_map: Some("warren".to_owned()),
+        maps: Vec::new(),
+    };
+    let http = running.http_addr();
+    let there = async {
+        while metric(&get(http, "/metrics").await.body, "game_levels_total") < 1.0 {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    };
+    let stop = async { timeout(HANG, there).await.expect("the vote is carried") };
+    let report = swarm.run(stop, |_| ()).await.unwrap();
+    assert_eq!((report.joined, report.dropped, report.worlds_min), (3, 0, 2), "{report}");
     end(running).await;
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use obsp_proto::client::SnapshotReceived;
-use obsp_proto::control::{MapHash, MatchEvent, PlayerName, Ticket};
+use obsp_proto::control::{ChatLine, MapHash, MatchEvent, PlayerName, Ticket};
 use obsp_proto::token::{JoinKey, TokenClaims};
 use obsp_sim::{Buttons, Command, EntityState, Kind};
 use tokio::sync::{OnceCell, watch};
@@ -35,6 +35,10 @@ const SAMPLE_INTERVAL: u64 = 30;
 /// Commands between two samples of the age of visible entities. Not counted in
 /// snapshots: states age during an outage, when no snapshots arrive.
 const AGE_SAMPLE_INTERVAL: u64 = 30;
+
+/// Commands after which the first bot calls its vote: two seconds at 60 Hz, in which the
+/// others join.
+const VOTE_AFTER: u64 = 120;
 
 /// Seconds for which a bot's connect token is valid.
 const TOKEN_SECONDS: u64 = 60;
@@ -67,6 +71,8 @@ pub(super) struct Bot {
     pub(super) tally: Arc<Tally>,
     /// The key that seals connect tokens, if the server requires them.
     pub(super) join_key: Option<JoinKey>,
+    /// The map for which the first bot calls a vote, if votes are to be tried.
+    pub(super) vote_map: Option<String>,
     pub(super) nav_graphs: Arc<NavGraphs>,
 }
 
@@ -205,10 +211,10 @@ impl Bot {
         loop {
             match client.next().await? {
                 ClientEvent::NewWorld => return Ok(()),
-                ClientEvent::Snapshot { snapshot, error } => {
+                ClientEvent::Snapshot { snapshot, error, view_jumps } => {
                     self.record_snapshot(snapshot, client, record);
                     if let Some(error) = error {
-                        record.observations().record_error(error);
+                        record.observations().record_error(error, view_jumps);
                         if !error.disturbed && error.units > 0.1 {
                             let own = snapshot.own_motion;
                             debug!("{}: predicted {} units off {own:?}", self.name, error.units);
@@ -217,11 +223,12 @@ impl Bot {
                     while let Some((tick, event)) = client.next_event() {
                         debug!("{}: tick {tick}: {event:?}", self.name);
                         let own = client.session().player();
-                        if let MatchEvent::Died { player, by } = event
-                            && Some(by) == own
-                            && player != by
-                        {
-                            record.kills += 1;
+                        match event {
+                            MatchEvent::Died { player, by } if Some(by) == own && player != by => {
+                                record.kills += 1;
+                            }
+                            MatchEvent::Announced { line } => self.answer_vote(&line, client),
+                            _ => {}
                         }
                     }
                 }
@@ -241,6 +248,9 @@ impl Bot {
                         others.extend(client.others(here, PERCEPTION_RADIUS));
                     }
                     commands += 1;
+                    if commands == VOTE_AFTER && record.worlds == 1 {
+                        self.call_vote(client);
+                    }
                     let perception =
                         Perception { own, others: &others, map: &map.world, nav: &nav };
                     let command = match tank {
@@ -316,6 +326,29 @@ impl Bot {
         record.snapshots += 1;
         let arrival = (snapshot.tick, now);
         record.arrivals = Some([record.arrivals.map_or(arrival, |[first, _]| first), arrival]);
+    }
+
+    /// Calls the vote that is to be tried, if this is the bot to do it.
+    fn call_vote(&self, client: &mut Client) {
+        let Some(map) = self.vote_map.as_ref().filter(|_| self.number == 0) else { return };
+        match ChatLine::new(&format!("/votemap {map}")) {
+            Ok(line) => client.say(line),
+            Err(error) => warn!("there is no vote for {map:?}: {error}"),
+        }
+    }
+
+    /// Says yes to a vote that the server announces with this line, if votes are to be
+    /// tried.
+    fn answer_vote(&self, line: &ChatLine, client: &mut Client) {
+        if self.vote_map.is_none() {
+            return;
+        }
+        info!("{} hears: {line}", self.name);
+        if line.as_str().ends_with("Say /yes or /no")
+            && let Ok(yes) = ChatLine::new("/yes")
+        {
+            client.say(yes);
+        }
     }
 
     /// Samples the age of the states of all visible entities that move.

@@ -6,7 +6,9 @@
 //! A server in a process of its own, bots in this one, and between them the faulty
 //! UDP proxy, on which each bot has a line of its own. Bots have the map already.
 //! Figures are those of the bots' report without the first second after joining;
-//! beside them stands the bar, where there is one. A figure that misses its bar is
+//! beside them stands the bar, where there is one. Corrections of more than four units are
+//! counted as they are and as they are seen: a view in which they are spread over a tenth
+//! of a second must not move by more than four units in a frame. A figure that misses its bar is
 //! marked, and the exit code is 1 then.
 
 mod lines;
@@ -126,6 +128,7 @@ fn play(line: &BadLine, map: &Map, options: &Options) -> Report {
         ramp: None,
         own_sockets: true,
         join_key: None,
+        vote_map: None,
         // The bench is of play, not of map transfers.
         maps: map.path.parent().map(Path::to_owned).into_iter().collect(),
     };

@@ -180,6 +180,7 @@ impl Row {
             ramp: None,
             own_sockets: false,
             join_key: None,
+            vote_map: None,
             maps: Vec::new(),
         };
         let over = AtomicBool::new(false);

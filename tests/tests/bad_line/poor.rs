@@ -51,6 +51,7 @@ async fn a_bad_line_is_playable() {
         ramp: None,
         own_sockets: false,
         join_key: None,
+        vote_map: None,
         maps: Vec::new(),
     };
     let report = swarm.run(std::future::pending(), |_| {}).await.unwrap();

@@ -40,6 +40,7 @@ async fn bots_come_back_to_a_server_that_was_killed() {
         ramp: None,
         own_sockets: false,
         join_key: None,
+        vote_map: None,
         maps: Vec::new(),
     };
     let bots = tokio::spawn(async move { swarm.run(std::future::pending(), |_| {}).await });

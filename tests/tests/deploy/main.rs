@@ -116,6 +116,7 @@ async fn a_real_prometheus_answers_every_query_about_a_match() {
         ramp: None,
         own_sockets: false,
         join_key: None,
+        vote_map: None,
         maps: Vec::new(),
     };
     let seen = Notify::new();
