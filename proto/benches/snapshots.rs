@@ -22,7 +22,7 @@ use arena::Moment;
 use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use obsp_proto::control::{MapHash, MapName, PlayerName};
 use obsp_proto::quantise::{Quantised, Quantiser, WorldBounds};
-use obsp_proto::server::{OwnPlayer, Session, Terms};
+use obsp_proto::server::{MatchInfo, OwnPlayer, Session};
 use obsp_proto::snapshot::Lead;
 use obsp_proto::{Tick, Time, client};
 use obsp_sim::{Command, EntityId};
@@ -177,7 +177,7 @@ fn totals(pairs: &[(Session, client::Session)]) -> (u64, u64, u64) {
 
 fn join(player: EntityId, tick: Tick) -> (Session, client::Session) {
     let rate = NonZeroU16::new(60).expect("not zero");
-    let terms = Terms {
+    let match_info = MatchInfo {
         tick_rate: rate,
         snapshot_rate: rate,
         map: MapHash::ANY,
@@ -185,7 +185,7 @@ fn join(player: EntityId, tick: Tick) -> (Session, client::Session) {
         bounds: bounds(),
         player_limit: 32,
     };
-    let mut session = Session::new(Arc::new(terms), Time::ZERO);
+    let mut session = Session::new(Arc::new(match_info), Time::ZERO);
     let name = PlayerName::new("bench").unwrap();
     let mut client = client::Session::new(&name, MapHash::ANY, Time::ZERO);
     session.receive_stream(Time::ZERO, &client.stream_output()).unwrap();

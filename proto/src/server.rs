@@ -20,4 +20,4 @@ mod session;
 pub use budget::Budget;
 pub use jitter_buffer::{CommandSource, JitterBuffer, JitterStats};
 pub use motion_schedule::OwnPlayer;
-pub use session::{Event, Session, SessionStats, Terms};
+pub use session::{Event, MatchInfo, Session, SessionStats};

@@ -19,7 +19,7 @@ use tokio::runtime::Builder;
 
 use crate::error::{RunError, StartError};
 use crate::http;
-use crate::network::Lobby;
+use crate::match_handle::MatchHandle;
 use access::Access;
 
 /// An admin interface that waits to be served.
@@ -31,7 +31,7 @@ pub(crate) struct Admin {
 /// What there is to see and to rule.
 #[derive(Clone)]
 pub(crate) struct Context {
-    pub(crate) lobby: Arc<Lobby>,
+    pub(crate) game: Arc<MatchHandle>,
     /// Time that players have left unless the administrator says otherwise.
     pub(crate) drain: std::time::Duration,
 }
@@ -59,9 +59,9 @@ impl Admin {
     /// Answers until the server ends.
     pub(crate) fn run(self, context: Context) -> Result<(), RunError> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
-        let lobby = Arc::clone(&context.lobby);
+        let game = Arc::clone(&context.game);
         let served = runtime.block_on(async {
-            http::serve(self.listener, routes::router(context, self.access), &lobby).await
+            http::serve(self.listener, routes::router(context, self.access), &game).await
         });
         runtime.shutdown_background();
         served

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use tracing::{info, warn};
 
-use crate::network::Lobby;
+use crate::match_handle::MatchHandle;
 use crate::options::{Advertised, AgonesOptions};
 use crate::stop::Stop;
 use lifecycle::{Answer, Fleet, Lifecycle, Seen, Step};
@@ -57,7 +57,7 @@ pub(crate) async fn run(
     options: &AgonesOptions,
     asks_address: bool,
     introduction: Introduction,
-    lobby: Arc<Lobby>,
+    game: Arc<MatchHandle>,
     stop: &Stop,
 ) {
     if !options.agones {
@@ -65,10 +65,10 @@ pub(crate) async fn run(
     }
     let fleet = Cell::new(Fleet::default());
     let look = || Seen {
-        on_time: lobby.telemetry.tick.is_on_time(),
-        fresh: !lobby.telemetry.tick.is_stalled(),
-        players: u32::try_from(lobby.clients.players()).unwrap_or(u32::MAX),
-        certificate: *lobby.certificate.borrow(),
+        on_time: game.telemetry.tick.is_on_time(),
+        fresh: !game.telemetry.tick.is_stalled(),
+        players: u32::try_from(game.clients.players()).unwrap_or(u32::MAX),
+        certificate: *game.endpoint.certificate.borrow(),
         draining: stop.draining().is_some(),
         stopping: stop.is_requested(),
         fleet: fleet.get(),
@@ -83,9 +83,9 @@ pub(crate) async fn run(
     );
     let sidecar = Sidecar::new(address);
     let advertise = |found: Advertised| {
-        if asks_address && *lobby.address.borrow() != found {
+        if asks_address && *game.endpoint.advertised.borrow() != found {
             info!("clients reach this server at {found}, the sidecar says");
-            lobby.address.send_replace(found);
+            game.endpoint.advertised.send_replace(found);
         }
     };
     tokio::select! {

@@ -11,7 +11,7 @@ use tracing::error;
 
 use crate::error::{RunError, StartError};
 use crate::level::Level;
-use crate::network::Lobby;
+use crate::match_handle::MatchHandle;
 use crate::stop::Stop;
 
 /// Findings of one audit that are named one by one.
@@ -28,23 +28,23 @@ pub(crate) struct AuditThread {
     audit: Audit,
     /// The level that it knows.
     level: u64,
-    lobby: Arc<Lobby>,
+    game: Arc<MatchHandle>,
     /// Ticks between two audits, if they can be done so fast.
     every: u64,
 }
 
 impl AuditThread {
-    /// An audit of the match that `lobby` is about.
-    pub(crate) fn new(lobby: &Arc<Lobby>, every: u32) -> Result<Self, StartError> {
-        let level = lobby.level();
+    /// An audit of the match that `game` is about.
+    pub(crate) fn new(game: &Arc<MatchHandle>, every: u32) -> Result<Self, StartError> {
+        let level = game.level();
         let (audit, level) = (audit_of(&level)?, level.number);
-        Ok(Self { audit, level, lobby: Arc::clone(lobby), every: every.into() })
+        Ok(Self { audit, level, game: Arc::clone(game), every: every.into() })
     }
 
     /// Audits until `stop`.
     pub(crate) fn run(mut self, stop: &Stop) -> Result<(), RunError> {
         let runtime = Builder::new_current_thread().build().map_err(RunError::Http)?;
-        let mut frames = self.lobby.frames.clone();
+        let mut frames = self.game.latest.clone();
         let mut due = 0;
         loop {
             let next = runtime.block_on(async {
@@ -65,7 +65,7 @@ impl AuditThread {
                 }
             }
             let found = self.audit.check(&frame.state);
-            self.lobby.telemetry.tick.audited(found.len());
+            self.game.telemetry.tick.audited(found.len());
             for overlap in found.iter().take(TOLD) {
                 error!(
                     "tick {}: entity {} reaches {:.4} units into {:?}, please report it",

@@ -30,14 +30,14 @@ pub(crate) struct Client {
     muted: AtomicBool,
     away: AtomicBool,
     address: Mutex<SocketAddr>,
-    figures: Mutex<Figures>,
+    figures: Mutex<ConnectionStats>,
     removal: watch::Sender<Option<Removal>>,
     ticket: Mutex<Ticket>,
 }
 
 /// What is measured of a connection now and then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Figures {
+pub(crate) struct ConnectionStats {
     /// The player's slot in the world.
     pub(crate) slot: Option<u16>,
     /// Round trip, in milliseconds.
@@ -226,13 +226,13 @@ impl Client {
     }
 
     /// Notes what was measured of the connection, and where it is.
-    pub(crate) fn note(&self, address: SocketAddr, figures: Figures) {
+    pub(crate) fn note(&self, address: SocketAddr, figures: ConnectionStats) {
         *self.address.lock().unwrap_or_else(PoisonError::into_inner) = address;
         *self.figures.lock().unwrap_or_else(PoisonError::into_inner) = figures;
     }
 
     /// What was measured last.
-    pub(crate) fn figures(&self) -> Figures {
+    pub(crate) fn figures(&self) -> ConnectionStats {
         *self.figures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

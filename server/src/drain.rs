@@ -9,7 +9,7 @@ use obsp_proto::control::{ChatLine, MatchEvent, RoundPhase};
 use tokio::time::sleep;
 use tracing::{info, warn};
 
-use crate::network::Lobby;
+use crate::match_handle::MatchHandle;
 
 /// Time between two looks at whether somebody still plays.
 const LOOK: Duration = Duration::from_millis(100);
@@ -23,50 +23,50 @@ const LAST_CALL: Duration = Duration::from_secs(10);
 /// Waits until the server is asked to drain, tells the players, and returns when
 /// the last of them has left, their round is over, or their time, or when the tick
 /// thread hangs.
-pub(crate) async fn run(lobby: Arc<Lobby>) {
-    lobby.stop.drain_requested().await;
-    let Some(mut left) = lobby.stop.draining() else { return };
-    let players = lobby.clients.players();
+pub(crate) async fn run(game: Arc<MatchHandle>) {
+    game.stop.drain_requested().await;
+    let Some(mut left) = game.stop.draining() else { return };
+    let players = game.clients.players();
     info!(players, seconds = left.as_secs_f64(), "draining: nobody may join any more");
     if players > 0 {
-        announce(&lobby, left, lobby.rounds.standing().rules.ends());
+        announce(&game, left, game.rounds.status().rules.ends());
     }
     let (mut last_call, mut over) = (left > LAST_CALL, None::<Time>);
     let mut hanging = 0;
-    while !left.is_zero() && lobby.clients.players() > 0 {
+    while !left.is_zero() && game.clients.players() > 0 {
         // More than one look: after a process stood still, the first may come before
         // the first tick.
-        hanging = if lobby.telemetry.tick.is_stalled() { hanging + 1 } else { 0 };
+        hanging = if game.telemetry.tick.is_stalled() { hanging + 1 } else { 0 };
         if hanging > HANGING_LOOKS {
             warn!("the tick thread hangs: nobody can finish, and nobody is waited for");
             break;
         }
         if last_call && left <= LAST_CALL {
             last_call = false;
-            announce(&lobby, left, false);
+            announce(&game, left, false);
         }
         sleep(LOOK.min(left)).await;
         // None once all are asked to end: there is nothing left to wait for.
-        left = lobby.stop.draining().unwrap_or_default();
+        left = game.stop.draining().unwrap_or_default();
         // A little before the match would go on in the next world.
-        over = over.or_else(|| end_of_intermission(&lobby));
-        let until_over = over.map_or(Duration::MAX, |over| over.since(lobby.now() + LOOK));
+        over = over.or_else(|| end_of_intermission(&game));
+        let until_over = over.map_or(Duration::MAX, |over| over.since(game.now() + LOOK));
         left = left.min(until_over);
     }
-    info!(players = lobby.clients.players(), "drained");
+    info!(players = game.clients.players(), "drained");
 }
 
 /// When the intermission ends, once the round is over.
-fn end_of_intermission(lobby: &Lobby) -> Option<Time> {
-    let standing = lobby.rounds.standing();
-    standing.ends.filter(|_| standing.phase == RoundPhase::Intermission)
+fn end_of_intermission(game: &MatchHandle) -> Option<Time> {
+    let status = game.rounds.status();
+    status.ends.filter(|_| status.phase == RoundPhase::Intermission)
 }
 
-fn announce(lobby: &Lobby, left: Duration, round_ends: bool) {
+fn announce(game: &MatchHandle, left: Duration, round_ends: bool) {
     let or_before = if round_ends { ", or after this round" } else { "" };
     let line = format!("The server shuts down in {} s{or_before}", left.as_secs_f64().ceil());
     // A short line of letters and digits is always fit to be shown.
     if let Ok(line) = ChatLine::new(&line) {
-        lobby.announce(MatchEvent::Announced { line });
+        game.announce(MatchEvent::Announced { line });
     }
 }

@@ -1,3 +1,8 @@
+//! The operator's pages (`--http`): the web page that shows the match and what it asks for,
+//! metrics, probes, and what a program needs to know of the server. `connections` limits
+//! what one visitor may take; `page_state` holds what the pages are made from, and
+//! `level_view` computes what is shown of a level besides its snapshots.
+
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,22 +15,25 @@ use axum::{Json, Router};
 use tokio::runtime::Builder;
 
 use crate::error::{RunError, StartError};
-use crate::network::Lobby;
+use crate::match_handle::MatchHandle;
+use crate::published::PublishedStates;
 
 use connections::Gatekeeper;
-pub(crate) use effects::Effects;
-pub(crate) use layers::Layers;
+pub(crate) use page_state::PageState;
 
 mod connections;
 mod effects;
 mod info;
 mod layers;
+mod level_view;
+mod limits;
 mod page;
+mod page_state;
 mod places;
-pub(crate) mod scene;
+mod scene;
 
-/// What the pages tell of.
-type Pages = State<Arc<Lobby>>;
+/// What every handler is given.
+type Pages = State<Arc<PageState>>;
 
 /// The TCP socket of the operator's pages, or of another service whose address
 /// `option` names.
@@ -38,34 +46,42 @@ pub(crate) fn bind(address: SocketAddr, option: &'static str) -> Result<TcpListe
     bind().map_err(|source| StartError::Http { address, option, source })
 }
 
-/// Serves the operator's pages until asked to stop, in a runtime of its own: however
-/// much is asked, players do not wait for it, and however much they send, a probe is
-/// answered.
-pub(crate) fn run(listener: TcpListener, lobby: Arc<Lobby>) -> Result<(), RunError> {
-    let _stops_the_others = lobby.stop.when_dropped();
+/// Serves the operator's pages until asked to stop, in a runtime of its own: however many
+/// requests arrive, players do not wait for them, and however much players send, a probe
+/// is answered.
+pub(crate) fn run(
+    listener: TcpListener,
+    state: PageState,
+    states: PublishedStates,
+) -> Result<(), RunError> {
+    let state = Arc::new(state);
+    let game = Arc::clone(&state.game);
+    let _stops_the_others = game.stop.when_dropped();
     let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
     let served = runtime.block_on(async {
-        let listener = tokio::net::TcpListener::from_std(listener).map_err(RunError::Http)?;
-        connections::serve(listener, pages(&lobby), Gatekeeper::of(&lobby)).await;
-        Ok(())
+        tokio::select! {
+            served = serve(listener, router(&state), &game) => served,
+            never = state.effects.record(states) => match never {},
+        }
     });
-    // What is worked out for a page may take longer than the end of the server.
+    // Work on a view of the level may take longer than the end of the server.
     runtime.shutdown_background();
     served
 }
 
-/// Serves other pages by the same rules, until asked to stop.
+/// Serves `pages` under the limits of all pages, until asked to stop.
 pub(crate) async fn serve(
     listener: TcpListener,
     pages: Router,
-    lobby: &Lobby,
+    game: &MatchHandle,
 ) -> Result<(), RunError> {
     let listener = tokio::net::TcpListener::from_std(listener).map_err(RunError::Http)?;
-    connections::serve(listener, pages, Gatekeeper::of(lobby)).await;
+    let gatekeeper = Gatekeeper::new(game.access.origins.clone(), game.stop.clone());
+    connections::serve(listener, pages, gatekeeper).await;
     Ok(())
 }
 
-fn pages(lobby: &Arc<Lobby>) -> Router {
+fn router(state: &Arc<PageState>) -> Router {
     Router::new()
         .route("/", get(page::index))
         .route("/web/{*path}", get(page::file))
@@ -78,38 +94,42 @@ fn pages(lobby: &Arc<Lobby>) -> Router {
         .route("/figures", get(figures))
         .route("/healthz", get(health))
         .route("/readyz", get(readiness))
-        .route("/info", get(async |State(lobby): Pages| Json(info::of(&lobby))))
-        .with_state(Arc::clone(lobby))
+        .route("/info", get(async |State(pages): Pages| Json(info::of(&pages))))
+        .with_state(Arc::clone(state))
 }
 
-/// What the match is played in, for whoever draws it.
-async fn scene(State(lobby): Pages) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "application/json")], lobby.level().scene.clone())
+/// `/scene`: the map and the models.
+async fn scene(State(pages): Pages) -> impl IntoResponse {
+    let json = |scene| ([(header::CONTENT_TYPE, "application/json")], scene);
+    pages.level_views.respond(pages.game.level(), move |view| json(view.scene.clone())).await
 }
 
 /// The version of the text format that the exporter writes.
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What Prometheus asks for.
-async fn metrics(State(lobby): Pages) -> impl IntoResponse {
-    let frame = Arc::clone(&lobby.frames.borrow());
-    ([(header::CONTENT_TYPE, FORMAT)], lobby.telemetry.scraped_page(&frame, Instant::now()))
+/// `/metrics`, for Prometheus.
+async fn metrics(State(pages): Pages) -> impl IntoResponse {
+    let published = Arc::clone(&pages.game.latest.borrow());
+    (
+        [(header::CONTENT_TYPE, FORMAT)],
+        pages.game.telemetry.scraped_page(&published, Instant::now()),
+    )
 }
 
-/// The same for who looks on, up to a second old, and how old it is: all who ask
-/// share one.
-async fn figures(State(lobby): Pages) -> impl IntoResponse {
-    let frame = Arc::clone(&lobby.frames.borrow());
-    let (page, age) = lobby.telemetry.shared_page(&frame, Instant::now());
+/// `/figures`: the same for pages, at most a second old, with its age. All requests within
+/// that second share one.
+async fn figures(State(pages): Pages) -> impl IntoResponse {
+    let published = Arc::clone(&pages.game.latest.borrow());
+    let (page, age) = pages.game.telemetry.shared_page(&published, Instant::now());
     // The header `age` itself knows whole seconds alone.
     let age = (HeaderName::from_static("x-age-seconds"), format!("{:.3}", age.as_secs_f64()));
     ([(header::CONTENT_TYPE, FORMAT.to_owned()), age], page)
 }
 
-/// Whether the match is alive: for who restarts what is not.
-async fn health(State(lobby): Pages) -> (StatusCode, String) {
-    if lobby.telemetry.tick.is_stalled() {
-        let age = lobby.telemetry.tick.age(Instant::now()).as_secs_f64();
+/// `/healthz`: whether the match is alive, for a supervisor that restarts it.
+async fn health(State(pages): Pages) -> (StatusCode, String) {
+    if pages.game.telemetry.tick.is_stalled() {
+        let age = pages.game.telemetry.tick.age(Instant::now()).as_secs_f64();
         (StatusCode::SERVICE_UNAVAILABLE, format!("the last tick was {age:.1} s ago\n"))
     } else {
         (StatusCode::OK, "ok\n".to_owned())
@@ -120,14 +140,14 @@ async fn health(State(lobby): Pages) -> (StatusCode, String) {
 /// once may do so again, and a probe every few seconds must see it.
 const SETTLING: Duration = Duration::from_secs(10);
 
-/// Whether players should be sent here: for who spreads them over servers.
-async fn readiness(State(lobby): Pages) -> (StatusCode, String) {
-    let (status, text) = health(State(Arc::clone(&lobby))).await;
-    let tick = &lobby.telemetry.tick;
+/// `/readyz`: whether players should be sent here, for a matchmaker or load balancer.
+async fn readiness(State(pages): Pages) -> (StatusCode, String) {
+    let (status, text) = health(State(Arc::clone(&pages))).await;
+    let tick = &pages.game.telemetry.tick;
     let stall = tick.last_stall().filter(|stall| stall.ended.elapsed() < SETTLING);
-    if lobby.stop.is_requested() {
+    if pages.game.stop.is_requested() {
         (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned())
-    } else if let Some(left) = lobby.stop.draining() {
+    } else if let Some(left) = pages.game.stop.draining() {
         let text = format!("draining: it shuts down in {:.1} s\n", left.as_secs_f64());
         (StatusCode::SERVICE_UNAVAILABLE, text)
     } else if status != StatusCode::OK {
@@ -140,7 +160,7 @@ async fn readiness(State(lobby): Pages) -> (StatusCode, String) {
     } else if !tick.is_on_time() {
         (StatusCode::SERVICE_UNAVAILABLE, "ticks are late\n".to_owned())
     } else if let Some(why) =
-        lobby.recording.status().and_then(|status| status.failure().map(str::to_owned))
+        pages.recording.status().and_then(|status| status.failure().map(str::to_owned))
     {
         (StatusCode::SERVICE_UNAVAILABLE, format!("the recording failed: {why}\n"))
     } else {

@@ -11,37 +11,35 @@ use bytes::Bytes;
 use obsp_proto::control::{MapHash, MapName, MatchEvent};
 use obsp_proto::map_transfer::announce;
 use obsp_proto::quantise::WorldBounds;
-use obsp_proto::server::Terms;
+use obsp_proto::server::MatchInfo;
 use obsp_proto::{MAX_ENTITIES, Tick};
 use obsp_sim::World;
 use tokio::sync::broadcast;
 
 use crate::error::StartError;
-use crate::http::{self, Layers};
 use crate::map_file;
-use crate::network;
 use crate::options::Options;
-use crate::sessions::Sessions;
-use crate::tick_thread::Curiosity;
+use crate::roster::Roster;
+
+/// Events that may wait for the slowest connection: every player of a full match joining,
+/// leaving and being hurt all the time in the same second. A connection that falls behind
+/// further does not read any more, and is closed.
+const EVENTS_WAITING: usize = 2048;
 
 /// What belongs to a world that is played.
 pub(crate) struct Level {
     /// The first is 0; later ones have greater numbers.
     pub(crate) number: u64,
     /// What every client is told.
-    pub(crate) terms: Arc<Terms>,
+    pub(crate) match_info: Arc<MatchInfo>,
     /// What spectators are told.
-    pub(crate) spectator_terms: Arc<Terms>,
+    pub(crate) spectator_match_info: Arc<MatchInfo>,
     /// The compiled map, for clients that lack it.
     pub(crate) map: Bytes,
     /// The map itself.
     pub(crate) world_map: Arc<obsp::World>,
-    /// The map and the models, for whoever draws them: `/scene`.
-    pub(crate) scene: Bytes,
-    /// What a page can lay over the match.
-    pub(crate) layers: Layers,
     /// Who plays.
-    pub(crate) sessions: Sessions,
+    pub(crate) roster: Roster,
     /// What happens in the match, for everybody to hear.
     pub(crate) events: broadcast::Sender<(Tick, MatchEvent)>,
     /// Whether nobody moves any more: the round is over.
@@ -71,12 +69,11 @@ pub(crate) struct LevelMaker {
     seed: u64,
     sim_threads: u16,
     max_players: u16,
-    curiosity: Arc<Curiosity>,
 }
 
 impl std::fmt::Debug for Level {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "Level {} ({})", self.number, self.terms.map_name)
+        write!(formatter, "Level {} ({})", self.number, self.match_info.map_name)
     }
 }
 
@@ -93,7 +90,7 @@ impl Level {
 }
 
 impl LevelMaker {
-    pub(crate) fn new(options: &Options, curiosity: Arc<Curiosity>) -> Self {
+    pub(crate) fn new(options: &Options) -> Self {
         Self {
             tick_rate: options.tick_rate,
             snapshot_rate: options.snapshot_rate,
@@ -102,7 +99,6 @@ impl LevelMaker {
             seed: options.seed,
             sim_threads: options.sim_threads,
             max_players: options.max_players,
-            curiosity,
         }
     }
 
@@ -152,9 +148,8 @@ impl LevelMaker {
         if wanted + usize::from(players) > MAX_ENTITIES {
             return Err(StartError::TooManyEntities { props: wanted, players });
         }
-        let models = obsp::model::shipped();
         let mut world =
-            World::new(Arc::clone(&map), models.clone().into(), config).map_err(setup)?;
+            World::new(Arc::clone(&map), obsp::model::shipped().into(), config).map_err(setup)?;
         world.set_threads(self.sim_threads);
         for warning in world.warnings() {
             tracing::warn!("map {name}: {warning}");
@@ -174,7 +169,7 @@ impl LevelMaker {
         if announce(&bytes).is_none() {
             return Err(StartError::TooLarge { map: name, bytes: bytes.len() });
         }
-        let terms = Terms {
+        let match_info = MatchInfo {
             tick_rate,
             snapshot_rate,
             map: MapHash(map.hash()),
@@ -183,18 +178,16 @@ impl LevelMaker {
             player_limit: players,
         };
         let spectator_rate = rate(self.spectator_rate).unwrap_or(snapshot_rate);
-        let spectator_terms = Terms { snapshot_rate: spectator_rate, ..terms.clone() };
-        let layers = Layers::new(&map, &models, Arc::clone(&self.curiosity)).map_err(setup)?;
+        let spectator_match_info =
+            MatchInfo { snapshot_rate: spectator_rate, ..match_info.clone() };
         let level = Level {
             number,
-            terms: Arc::new(terms),
-            spectator_terms: Arc::new(spectator_terms),
+            match_info: Arc::new(match_info),
+            spectator_match_info: Arc::new(spectator_match_info),
             map: bytes.into(),
-            scene: http::scene::of(&map, &models),
             world_map: map,
-            layers,
-            sessions: Sessions::default(),
-            events: broadcast::Sender::new(network::EVENTS_WAITING),
+            roster: Roster::default(),
+            events: broadcast::Sender::new(EVENTS_WAITING),
             frozen: AtomicBool::new(false),
             load_time,
             phase: Mutex::default(),

@@ -17,9 +17,10 @@
 //! ([`recording`], [`replay`]); and one can be played by scripts alone
 //! ([`soak`]).
 //!
-//! [`Server::start`] sets it all up and returns a [`Running`] server, so that
+//! [`Server::start`] sets it all up and returns the running server, so that
 //! a test can have one as easily as the binary.
 
+mod access_rules;
 mod address_key;
 mod admin;
 mod agones;
@@ -32,23 +33,27 @@ mod drain;
 mod error;
 mod health;
 mod http;
+mod join_key;
 mod level;
 mod log;
 mod map_file;
+mod match_handle;
 mod models;
 mod names;
 mod network;
 mod options;
 mod origins;
 mod pacer;
+mod public_endpoint;
+mod published;
 mod query;
 pub mod recording;
 pub mod replay;
+mod roster;
 mod rounds;
 pub mod scene;
 mod seats;
 mod server;
-mod sessions;
 pub mod soak;
 mod spans;
 mod status;
@@ -60,22 +65,24 @@ mod tickets;
 mod token_bucket;
 mod token_command;
 mod token_gate;
+mod unix_time;
 mod view_limit;
 mod watchdog;
 
-pub use admin::command::{Act, AdminCommand, AdminError, admin};
+pub use admin::command::{AdminAction, AdminCommand, AdminError, admin};
 pub use bans::BanError;
 pub use descriptors::check as check_descriptors;
 pub use error::{RunError, StartError};
 pub use health::{HealthError, HealthOptions, health};
 pub use log::{FilterError, Log};
 pub use models::{ModelsOptions, write_models};
-pub use network::{CertificateError, Fingerprint};
+pub use network::CertificateError;
+pub use obsp_proto::Fingerprint;
 pub use options::{
     AddressOptions, AdminOptions, Advertised, AdvertisedSyntax, AgonesOptions, AllowedOrigin,
     JoiningOptions, LogFormat, Options, OriginSyntax, RoundOptions, ServiceOptions, Vote,
 };
-pub use server::{Running, Server};
+pub use server::Server;
 pub use spans::OtlpError;
 pub use telemetry::Bookkeeping;
 pub use token_command::{TokenCommandError, TokenOptions, token};
@@ -86,7 +93,7 @@ pub use watchdog::TicksHeld;
 #[cfg(test)]
 fn test_level(number: u64) -> (level::LevelMaker, level::Prepared) {
     let options = Options { max_players: 2, ..Options::new("arena.map") };
-    let maker = level::LevelMaker::new(&options, std::sync::Arc::default());
+    let maker = level::LevelMaker::new(&options);
     let prepared = maker.make("arena.map", number).unwrap();
     (maker, prepared)
 }
@@ -95,11 +102,11 @@ fn test_level(number: u64) -> (level::LevelMaker, level::Prepared) {
 #[cfg(test)]
 fn test_match(
     requests: std::sync::mpsc::Receiver<seats::JoinRequest>,
-) -> (tick_thread::Match, tick_thread::LastFrame) {
+) -> (tick_thread::Match, published::LatestState) {
     let (_, prepared) = test_level(0);
     let (_, next_worlds) = std::sync::mpsc::sync_channel(1);
     let (over, _) = std::sync::mpsc::sync_channel(1);
     let rewind = std::time::Duration::from_millis(200);
-    let curiosity = std::sync::Arc::default();
-    tick_thread::Match::new(prepared, rewind, requests, (next_worlds, over), curiosity)
+    let contact_subscription = std::sync::Arc::default();
+    tick_thread::Match::new(prepared, rewind, requests, (next_worlds, over), contact_subscription)
 }

@@ -14,8 +14,8 @@ use server::replay::{ReplayOptions, replay};
 use server::scene::{Scene, SceneOptions, heap, landing};
 use server::soak::{SoakOptions, soak};
 use server::{
-    AdminCommand, HealthOptions, Log, LogFormat, ModelsOptions, Options, Running, Server,
-    TokenOptions, admin, check_descriptors, health, token, write_models,
+    AdminCommand, HealthOptions, Log, LogFormat, ModelsOptions, Options, Server, TokenOptions,
+    admin, check_descriptors, health, token, write_models,
 };
 use signals::Signals;
 use tracing::info;
@@ -211,7 +211,7 @@ fn serve_match(options: Options) -> Result<()> {
 }
 
 /// What is served, and where.
-fn introduce(running: &Running, options: &Options) {
+fn introduce(running: &Server, options: &Options) {
     info!("map {}, hash {}", running.map_name(), running.map_hash());
     info!(
         "{} Hz, {} props, up to {} players, seed {}",

@@ -12,7 +12,7 @@ use ring::rand::SystemRandom;
 use tracing::debug;
 
 use crate::error::{RunError, StartError};
-use crate::network::Lobby;
+use crate::match_handle::MatchHandle;
 use crate::token_bucket::{Rate, TokenBucket};
 
 /// Answers a second, and challenges: browsers of a few hundred players at once. Each has
@@ -55,11 +55,11 @@ impl QueryPort {
     }
 
     /// Answers until the server ends.
-    pub(crate) fn run(self, lobby: &Arc<Lobby>) -> Result<(), RunError> {
+    pub(crate) fn run(self, game: &Arc<MatchHandle>) -> Result<(), RunError> {
         let begin = Instant::now();
         let [mut answers, mut challenges] = [TokenBucket::full(begin); 2];
         let mut datagram = [0; LONGEST_QUERY];
-        while !lobby.stop.is_requested() {
+        while !game.stop.is_requested() {
             // A time-out, or what the system has to say of an earlier answer.
             let Ok((length, from)) = self.socket.recv_from(&mut datagram) else { continue };
             let Some(query) = Query::parse(&datagram[..length]) else { continue };
@@ -71,7 +71,7 @@ impl QueryPort {
             if !bucket.take(ANSWERS, 1.0, Instant::now()) {
                 continue;
             }
-            let answer = if is_proven { answer(query, lobby) } else { a2s::challenge(valid[0]) };
+            let answer = if is_proven { answer(query, game) } else { a2s::challenge(valid[0]) };
             if let Err(error) = self.socket.send_to(&answer, from) {
                 debug!("a query of {from} could not be answered: {error}");
             }
@@ -87,25 +87,25 @@ impl QueryPort {
     }
 }
 
-fn answer(query: Query, lobby: &Lobby) -> Vec<u8> {
-    let level = lobby.level();
+fn answer(query: Query, game: &MatchHandle) -> Vec<u8> {
+    let level = game.level();
     let few = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
     match query {
         Query::Info { .. } => a2s::info(&ServerInfo {
             name: "Arena",
-            map: level.terms.map_name.as_str(),
-            players: few(lobby.clients.players()),
-            max_players: few(level.terms.player_limit.into()),
-            private: lobby.gate.is_some(),
+            map: level.match_info.map_name.as_str(),
+            players: few(game.clients.players()),
+            max_players: few(level.match_info.player_limit.into()),
+            private: game.access.gate.is_some(),
             version: env!("CARGO_PKG_VERSION"),
-            port: lobby.address.borrow().port,
+            port: game.endpoint.advertised.borrow().port,
         }),
         Query::Players { .. } => {
-            let clients = lobby.clients.list();
+            let clients = game.clients.list();
             let players = clients.iter().filter(|client| !client.spectates);
             a2s::players(players.map(|client| PlayerInfo {
                 name: client.name.as_str(),
-                score: level.sessions.score(&client.name).unwrap_or(0).into(),
+                score: level.roster.score(&client.name).unwrap_or(0).into(),
                 seconds: client.seconds() as f32,
             }))
         }

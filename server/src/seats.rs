@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use obsp_proto::commands::CommandDatagram;
 use obsp_proto::control::MatchEvent;
-use obsp_proto::server::{CommandSource, JitterBuffer, JitterStats};
+use obsp_proto::server::{CommandSource, JitterBuffer, JitterStats, OwnPlayer};
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{Tick, Time};
 use obsp_sim::{Buttons, Command, EntityId, JoinError, PlayerKind, Vitals, World};
 use tokio::sync::oneshot;
 
 use crate::level::Level;
-use crate::sessions::Sessions;
+use crate::published::PlayerUpdate;
+use crate::roster::Roster;
 use crate::view_limit::ViewLimit;
 
 /// Command datagrams of one player that may wait for the tick thread: half a
@@ -234,26 +235,24 @@ impl Seats {
         }
     }
 
-    /// How each player moves after `tick`, and whether that must surprise their
-    /// client.
-    pub(crate) fn answers(
-        &self,
-        world: &World,
-        tick: Tick,
-    ) -> Vec<(EntityId, AuthoritativeMotion, bool)> {
-        let answer = |seat: &Taken| {
-            let motion = world.player_motion(seat.player)?;
-            let answer = AuthoritativeMotion::new(motion, tick, seat.pushed);
-            let answer = answer.with_touched(world.touched_by(seat.player));
-            Some((seat.player, answer, seat.command_substituted))
+    /// What each player's client is told of its own player after `tick`.
+    pub(crate) fn updates(&self, world: &World, tick: Tick) -> Vec<PlayerUpdate> {
+        let update = |seat: &Taken| {
+            let motion = world.player_motion(seat.player).map(|motion| {
+                AuthoritativeMotion::new(motion, tick, seat.pushed)
+                    .with_touched(world.touched_by(seat.player))
+            });
+            let command_substituted = motion.is_some() && seat.command_substituted;
+            let own = OwnPlayer { lead: seat.buffer.lead(), motion, command_substituted };
+            PlayerUpdate { player: seat.player, own }
         };
-        self.taken.iter().filter_map(answer).collect()
+        self.taken.iter().map(update).collect()
     }
 
-    /// Notes in the table how the commands of each player arrive.
-    pub(crate) fn report(&self, sessions: &Sessions) {
+    /// Notes each player's vitals in the roster.
+    pub(crate) fn report(&self, roster: &Roster) {
         for seat in &self.taken {
-            sessions.note(seat.player, seat.buffer.lead(), seat.told);
+            roster.note(seat.player, seat.told);
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tracing::{error, info, warn};
 
-use crate::network::Lobby;
+use crate::match_handle::MatchHandle;
 use crate::telemetry::TickSummary;
 use input_losses::{Counts, InputLosses, Loss};
 
@@ -17,22 +17,22 @@ const INTERVAL: Duration = Duration::from_secs(10);
 const LATE_ONE_OF: u64 = 100;
 
 /// Says every now and then how the match is doing, for as long as it is polled.
-pub(crate) async fn report(lobby: Arc<Lobby>) {
-    let telemetry = &lobby.telemetry;
+pub(crate) async fn report(game: Arc<MatchHandle>) {
+    let telemetry = &game.telemetry;
     let mut since = Instant::now();
-    let mut losses = InputLosses::new(lobby.terms().tick_rate.get());
+    let mut losses = InputLosses::new(game.match_info().tick_rate.get());
     loop {
         tokio::time::sleep(INTERVAL).await;
         telemetry.upkeep();
         let counts = Counts {
-            commands: lobby.frames.borrow().commands,
+            commands: game.latest.borrow().commands,
             kernel_drops: telemetry.kernel_drops(),
         };
         losses.look(Instant::now(), counts).into_iter().for_each(Loss::tell);
         let seconds = since.elapsed().as_secs_f64();
         since = Instant::now();
         let ticks = telemetry.tick.take_summary();
-        let players = lobby.clients.players();
+        let players = game.clients.players();
         if ticks.ticks == 0 {
             let age = telemetry.tick.age(Instant::now()).as_secs_f64();
             error!("no tick was finished for {age:.0} s; players in the match: {players}");

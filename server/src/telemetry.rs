@@ -4,7 +4,7 @@
 //! Each server has a recorder of its own, so two in one process never mix.
 //! Every series is registered at the start: a counter that never moved reads
 //! zero instead of being absent. What the simulation counts by itself is read
-//! from the last published frame when somebody asks ([`Telemetry::render`]),
+//! from the published state on request ([`Telemetry::render`]),
 //! not copied every tick. `deploy/METRICS.md` describes each metric, and a
 //! test holds the two together.
 
@@ -14,11 +14,12 @@ mod certificate_metrics;
 mod connection_metrics;
 mod cost;
 mod heartbeat;
+mod identity;
 mod limit;
-mod line_metrics;
 mod log_metrics;
 mod match_metrics;
 mod network_metrics;
+mod path_metrics;
 mod process_metrics;
 mod recent_ticks;
 mod recording_metrics;
@@ -37,9 +38,8 @@ use metrics_exporter_prometheus::{
 use obsp_proto::server::JitterStats;
 use obsp_sim::{Counters, State};
 
-use crate::recording;
+use crate::published::PublishedState;
 use crate::spans::Spans;
-use crate::tick_thread::Frame;
 use crate::token_bucket::{Rate, TokenBucket};
 
 pub(crate) use admin_metrics::AdminMetrics;
@@ -47,11 +47,12 @@ use certificate_metrics::CertificateMetrics;
 pub(crate) use connection_metrics::{Connected, ConnectionState};
 pub use cost::Bookkeeping;
 pub(crate) use heartbeat::{STALL, Stall};
+pub(crate) use identity::Identity;
 pub(crate) use limit::Limit;
-pub(crate) use line_metrics::LineMetrics;
 use log_metrics::LogMetrics;
 use match_metrics::MatchMetrics;
 pub(crate) use network_metrics::{DroppedDatagram, NetworkMetrics};
+pub(crate) use path_metrics::PathMetrics;
 use process_metrics::ProcessMetrics;
 use recording_metrics::RecordingMetrics;
 pub(crate) use round_metrics::{Part, RoundMetrics};
@@ -91,24 +92,6 @@ pub(crate) struct Telemetry {
     last: Mutex<Option<(Instant, Bytes)>>,
 }
 
-/// What stays the same as long as a server runs.
-pub(crate) struct Identity<'a> {
-    pub(crate) map: &'a str,
-    pub(crate) map_hash: &'a str,
-    pub(crate) tick_rate: u32,
-    pub(crate) max_players: u16,
-    /// Seconds that loading or compiling the map took.
-    pub(crate) map_load: f64,
-    /// The recording of the match, if there is one.
-    pub(crate) recording: Arc<recording::Latest>,
-    /// Whether the server makes its certificate itself.
-    pub(crate) self_signed: bool,
-    /// Where spans go.
-    pub(crate) spans: Spans,
-    /// By which the kernel's tables name the UDP socket.
-    pub(crate) udp_inode: Option<u64>,
-}
-
 impl Telemetry {
     /// The metrics of a server, all at zero.
     pub(crate) fn new(identity: &Identity<'_>) -> Result<Self, BuildError> {
@@ -117,10 +100,10 @@ impl Telemetry {
             .set_buckets_for_metric(whole(catalogue::TICK_DURATION), &tick_metrics::DURATION_EDGES)?
             .set_buckets_for_metric(whole(catalogue::TICK_PHASE), &tick_metrics::PHASE_EDGES)?
             .set_buckets_for_metric(whole(catalogue::TICK_DELAY), &tick_metrics::DELAY_EDGES)?
-            .set_buckets_for_metric(whole(catalogue::RTT), &line_metrics::RTT_EDGES)?
+            .set_buckets_for_metric(whole(catalogue::RTT), &path_metrics::RTT_EDGES)?
             .set_buckets_for_metric(
                 whole(catalogue::SNAPSHOT_RATE),
-                &line_metrics::SNAPSHOT_RATE_EDGES,
+                &path_metrics::SNAPSHOT_RATE_EDGES,
             )?
             .build_recorder();
         let recorder = Arc::new(recorder);
@@ -153,9 +136,9 @@ impl Telemetry {
         });
     }
 
-    /// The page that Prometheus scrapes, with the match as it was at `frame`.
-    pub(crate) fn render(&self, frame: &Frame) -> String {
-        self.render_match(&frame.state, &frame.counters, &frame.commands)
+    /// The page that Prometheus scrapes, with the match as it was when `published`.
+    pub(crate) fn render(&self, published: &PublishedState) -> String {
+        self.render_match(&published.state, &published.counters, &published.commands)
     }
 
     /// The same page, with the match as these have it.
@@ -171,7 +154,7 @@ impl Telemetry {
 
     /// The page that Prometheus scrapes, as it is now; the last one, if it was asked
     /// for more often than any monitoring does.
-    pub(crate) fn scraped_page(&self, frame: &Frame, now: Instant) -> Bytes {
+    pub(crate) fn scraped_page(&self, published: &PublishedState, now: Instant) -> Bytes {
         let mut scrapes = self.scrapes.lock().unwrap_or_else(PoisonError::into_inner);
         let may = scrapes.take(SCRAPES, 1.0, now);
         drop(scrapes);
@@ -181,14 +164,18 @@ impl Telemetry {
         {
             return page.clone();
         }
-        let page = Bytes::from(self.render(frame));
+        let page = Bytes::from(self.render(published));
         *last = Some((now, page.clone()));
         page
     }
 
     /// The same page and how old it is, worked out anew if it is not fresh at
     /// `now`: many who ask cost no more than a few.
-    pub(crate) fn shared_page(&self, frame: &Frame, now: Instant) -> (Bytes, Duration) {
+    pub(crate) fn shared_page(
+        &self,
+        published: &PublishedState,
+        now: Instant,
+    ) -> (Bytes, Duration) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((then, page)) = &*last
             && let age = now.saturating_duration_since(*then)
@@ -196,7 +183,7 @@ impl Telemetry {
         {
             return (page.clone(), age);
         }
-        let page = Bytes::from(self.render(frame));
+        let page = Bytes::from(self.render(published));
         *last = Some((now, page.clone()));
         (page, Duration::ZERO)
     }
@@ -246,9 +233,9 @@ mod tests {
         let telemetry = telemetry();
         telemetry.tick.ticked(Duration::from_millis(3), false, 0);
         let (_requests, requests) = mpsc::sync_channel(1);
-        let (_match, frames) = test_match(requests);
-        let frame = frames.borrow().clone();
-        telemetry.render(&frame)
+        let (_match, latest) = test_match(requests);
+        let published = latest.borrow().clone();
+        telemetry.render(&published)
     }
 
     /// What the page says there is.
@@ -329,14 +316,14 @@ mod tests {
     fn a_shared_page_is_worked_out_once_a_second_however_many_ask() {
         let telemetry = telemetry();
         let (_requests, requests) = mpsc::sync_channel(1);
-        let (_match, frames) = test_match(requests);
-        let frame = frames.borrow().clone();
+        let (_match, latest) = test_match(requests);
+        let published = latest.borrow().clone();
         let begin = Instant::now();
         let mut pages = BTreeSet::new();
         for request in 0..4000 {
             telemetry.tick.ticked(Duration::from_millis(3), false, 0);
             let now = begin + Duration::from_millis(request);
-            let (page, age) = telemetry.shared_page(&frame, now);
+            let (page, age) = telemetry.shared_page(&published, now);
             assert_eq!(age, Duration::from_millis(request % 1000));
             pages.insert(page);
         }
@@ -347,12 +334,12 @@ mod tests {
     fn the_page_tells_the_percentiles_of_the_last_minute_and_none_without_ticks() {
         let telemetry = telemetry();
         let (_requests, requests) = mpsc::sync_channel(1);
-        let (_match, frames) = test_match(requests);
-        let frame = frames.borrow().clone();
+        let (_match, latest) = test_match(requests);
+        let published = latest.borrow().clone();
         let told = |quantile: &str| {
             let series =
                 format!("game_tick_duration_last_minute_seconds{{quantile=\"{quantile}\"}} ");
-            let page = telemetry.render(&frame);
+            let page = telemetry.render(&published);
             let value = page.lines().find_map(|line| line.strip_prefix(&series)).unwrap();
             value.parse::<f64>().unwrap()
         };

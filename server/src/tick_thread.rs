@@ -1,118 +1,35 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
 use obsp_proto::control::MatchEvent;
-use obsp_proto::server::{JitterStats, OwnPlayer};
-use obsp_proto::snapshot::{AuthoritativeMotion, Lead};
 use obsp_proto::{Tick, Time};
-use obsp_sim::{Command, Contact, Counters, EntityId, State, World};
+use obsp_sim::{Command, Counters, EntityId, World};
 use tokio::sync::{broadcast, watch};
 
 use crate::error::RunError;
 use crate::level::{Level, Prepared};
 use crate::pacer::{Pacer, Turn};
+use crate::published::{
+    ContactSubscription, LatestState, PublishedState, PublishedStates, STATES_WAITING,
+};
 use crate::recording::LiveRecorder;
 use crate::seats::{JoinRequest, Seats};
 use crate::stop::Stop;
 use crate::telemetry::{Telemetry, TickPhases};
 use crate::watchdog::Gate;
 
-/// All that a tick leaves behind for others to look at. It never changes.
-#[derive(Clone, Debug)]
-pub(crate) struct Frame {
-    /// The world that it is of.
-    pub(crate) level: Arc<Level>,
-    /// The match after the tick.
-    pub(crate) state: State,
-    /// How each player moves, and whether that must surprise their client.
-    answers: Vec<(EntityId, AuthoritativeMotion, bool)>,
-    /// What happened in the tick; most often nothing, and then it costs nothing.
-    pub(crate) happened: Box<[obsp_sim::Event]>,
-    /// Where props touched something, if anybody wants to know.
-    pub(crate) contacts: Option<Box<[Contact]>>,
-    /// What the simulation has counted.
-    pub(crate) counters: Counters,
-    /// What became of the players' commands.
-    pub(crate) commands: JitterStats,
-    /// When the tick was done.
-    pub(crate) simulated: Instant,
-}
-
-/// The latest frame, wherever it is needed.
-pub(crate) type LastFrame = watch::Receiver<Arc<Frame>>;
-
-/// Each frame, one after the other; who is too slow misses some.
-pub(crate) type Ticks = broadcast::Receiver<Arc<Frame>>;
-
-/// Frames that may wait for whoever hears of each: a whole catching up.
-const TICKS_WAITING: usize = 8;
-
-impl Frame {
-    /// What the snapshot of this tick tells `player` of themself.
-    pub(crate) fn own(&self, player: EntityId, lead: Option<Lead>) -> OwnPlayer {
-        let own = self.answers.iter().find(|(id, ..)| *id == player);
-        OwnPlayer {
-            lead,
-            motion: own.map(|&(_, motion, _)| motion),
-            command_substituted: own.is_some_and(|&(.., command_substituted)| command_substituted),
-        }
-    }
-
-    /// The match as it is in `world` now.
-    fn of(world: &World, seats: &Seats, curiosity: &Curiosity, past: &Past) -> Arc<Self> {
-        let mut state = world.state();
-        // Ticks go on where the match goes on in another world.
-        state.tick += past.ticks;
-        let mut counters = *world.counters();
-        counters.add_earlier(&past.counters);
-        let tick = Tick::from_simulation(state.tick).unwrap_or_default();
-        let contacts = curiosity.lasts(state.tick).then(|| world.contacts().collect());
-        Arc::new(Self {
-            level: Arc::clone(&past.level),
-            state,
-            answers: seats.answers(world, tick),
-            happened: world.events().into(),
-            contacts,
-            counters,
-            commands: seats.stats(),
-            simulated: Instant::now(),
-        })
-    }
-}
-
-/// Ticks for which one question keeps frames answering: whoever looks on asks
-/// again long before.
-const CURIOUS_FOR: u64 = 240;
-
-/// Whether anybody wants to know of contacts: copying them every tick for nobody
-/// would be waste.
-#[derive(Debug, Default)]
-pub(crate) struct Curiosity(AtomicU64);
-
-impl Curiosity {
-    /// Somebody asks, who knows of this tick.
-    pub(crate) fn ask(&self, tick: u64) {
-        self.0.fetch_max(tick + CURIOUS_FOR, Ordering::Relaxed);
-    }
-
-    fn lasts(&self, tick: u64) -> bool {
-        tick < self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// What there was before the first tick of the world that is played, and what world
-/// that is.
-struct Past {
+/// The level that is played, and what the match had counted when it began.
+struct CurrentLevel {
     level: Arc<Level>,
-    /// Ticks that were simulated in earlier worlds.
-    ticks: u64,
-    /// What was counted there.
-    counters: Counters,
+    /// Ticks simulated in earlier levels.
+    earlier_ticks: u64,
+    /// Counters of earlier levels.
+    earlier_counters: Counters,
 }
 
-/// A world for the match to go on in.
+/// The world that the match continues in.
 pub(crate) struct NextWorld {
     pub(crate) world: World,
     pub(crate) level: Arc<Level>,
@@ -123,14 +40,14 @@ pub(crate) struct NextWorld {
 pub(crate) struct Match {
     world: World,
     seats: Seats,
-    past: Past,
+    current: CurrentLevel,
     next_worlds: Receiver<NextWorld>,
     /// Where worlds go that are no longer played: to drop one takes too long here.
     over: SyncSender<World>,
     tick: Tick,
-    published: watch::Sender<Arc<Frame>>,
-    ticks: broadcast::Sender<Arc<Frame>>,
-    curiosity: Arc<Curiosity>,
+    latest: watch::Sender<Arc<PublishedState>>,
+    states: broadcast::Sender<Arc<PublishedState>>,
+    contact_subscription: Arc<ContactSubscription>,
     recorder: Option<LiveRecorder>,
 }
 
@@ -143,31 +60,33 @@ impl Match {
         rewind: Duration,
         requests: Receiver<JoinRequest>,
         (next_worlds, over): (Receiver<NextWorld>, SyncSender<World>),
-        curiosity: Arc<Curiosity>,
-    ) -> (Self, LastFrame) {
-        let seats = Seats::new(level.terms.tick_rate, rewind, requests);
-        let past = Past { level, ticks: 0, counters: Counters::default() };
-        let (published, frames) = watch::channel(Frame::of(&world, &seats, &curiosity, &past));
-        let ticks = broadcast::Sender::new(TICKS_WAITING);
+        contact_subscription: Arc<ContactSubscription>,
+    ) -> (Self, LatestState) {
+        let seats = Seats::new(level.match_info.tick_rate, rewind, requests);
+        let current =
+            CurrentLevel { level, earlier_ticks: 0, earlier_counters: Counters::default() };
+        let first = published_state(&world, &seats, &contact_subscription, &current);
+        let (latest, receiver) = watch::channel(first);
+        let states = broadcast::Sender::new(STATES_WAITING);
         let tick = Tick(0);
         let game = Self {
             world,
             seats,
-            past,
+            current,
             next_worlds,
             over,
             tick,
-            published,
-            ticks,
-            curiosity,
+            latest,
+            states,
+            contact_subscription,
             recorder: None,
         };
-        (game, frames)
+        (game, receiver)
     }
 
-    /// Every frame from now on.
-    pub(crate) fn ticks(&self) -> Ticks {
-        self.ticks.subscribe()
+    /// Every state from now on.
+    pub(crate) fn states(&self) -> PublishedStates {
+        self.states.subscribe()
     }
 
     /// The same match, recorded from its first tick.
@@ -219,10 +138,10 @@ impl Match {
         if let Ok(next) = self.next_worlds.try_recv() {
             self.enter(next);
         }
-        self.seats.receive(&mut self.world, self.tick, &self.past.level);
+        self.seats.receive(&mut self.world, self.tick, &self.current.level);
         let next = Tick::from_simulation(u64::from(self.tick.0) + 1).ok_or(RunError::Outlived)?;
         let mut commands = self.seats.commands(next, now);
-        if self.past.level.frozen.load(Ordering::Relaxed) {
+        if self.current.level.frozen.load(Ordering::Relaxed) {
             hold_still(&mut commands);
         }
         let input = Instant::now();
@@ -234,16 +153,17 @@ impl Match {
         }
         let news = self.news(next);
         self.seats.note_pushed(&self.world, next);
-        self.seats.report(&self.past.level.sessions);
-        let frame = Frame::of(&self.world, &self.seats, &self.curiosity, &self.past);
-        self.published.send_replace(Arc::clone(&frame));
+        self.seats.report(&self.current.level.roster);
+        let state =
+            published_state(&self.world, &self.seats, &self.contact_subscription, &self.current);
+        self.latest.send_replace(Arc::clone(&state));
         let published = Instant::now();
         // Other threads are woken last: the network thread may take this processor at
         // once. Sending fails only without receivers, which is no error.
         for event in news {
-            let _ = self.past.level.events.send((next, event));
+            let _ = self.current.level.events.send((next, event));
         }
-        let _ = self.ticks.send(frame);
+        let _ = self.states.send(state);
         Ok(TickPhases {
             input: input - begin,
             simulation: simulated - input,
@@ -256,9 +176,9 @@ impl Match {
     fn enter(&mut self, NextWorld { world, level, recorder }: NextWorld) {
         self.seats.clear();
         let over = std::mem::replace(&mut self.world, world);
-        self.past.counters.add_earlier(over.counters());
-        self.past.ticks = self.tick.0.into();
-        self.past.level = level;
+        self.current.earlier_counters.add_earlier(over.counters());
+        self.current.earlier_ticks = self.tick.0.into();
+        self.current.level = level;
         self.recorder = recorder;
         // The thread that drops worlds ends after this one; if its queue is full, the
         // world is dropped here.
@@ -275,6 +195,32 @@ impl Match {
         news.extend(self.seats.standings(&self.world, tick));
         news
     }
+}
+
+/// The state to publish of `world` as it is now.
+fn published_state(
+    world: &World,
+    seats: &Seats,
+    contact_subscription: &ContactSubscription,
+    current: &CurrentLevel,
+) -> Arc<PublishedState> {
+    let mut state = world.state();
+    // Ticks are numbered through all levels.
+    state.tick += current.earlier_ticks;
+    let mut counters = *world.counters();
+    counters.add_earlier(&current.earlier_counters);
+    let tick = Tick::from_simulation(state.tick).unwrap_or_default();
+    let contacts = contact_subscription.covers(state.tick).then(|| world.contacts().collect());
+    Arc::new(PublishedState {
+        level: Arc::clone(&current.level),
+        state,
+        players: seats.updates(world, tick),
+        events: world.events().into(),
+        contacts,
+        counters,
+        commands: seats.stats(),
+        simulated: Instant::now(),
+    })
 }
 
 /// Lets nobody move or shoot: they may look about.

@@ -13,9 +13,9 @@ use obsp_proto::token::{JoinKey, TokenClaims, TokenError};
 use thiserror::Error;
 
 use crate::error::StartError;
-use crate::network::unix_time;
-use crate::server::read_join_key;
+use crate::join_key::read_join_key;
 use crate::token_gate::LONGEST;
+use crate::unix_time::unix_time;
 
 /// What a token is to say.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

@@ -25,7 +25,7 @@ pub use gate::TicksHeld;
 pub(crate) use service_manager::ServiceManager;
 
 use crate::error::RunError;
-use crate::network::Lobby;
+use crate::match_handle::MatchHandle;
 use crate::telemetry::{STALL, Stall};
 
 /// Time between two looks at the heartbeat: a hang is told at most this much
@@ -109,20 +109,20 @@ impl Watchdog {
 /// Watches the tick thread for as long as it is polled. Returns once the tick
 /// thread has hung for `limit`: it will not go on, and only a restart helps.
 pub(crate) async fn watch(
-    lobby: Arc<Lobby>,
+    game: Arc<MatchHandle>,
     limit: Option<Duration>,
     manager: &mut ServiceManager,
 ) -> RunError {
-    let tick = &lobby.telemetry.tick;
+    let tick = &game.telemetry.tick;
     let mut watchdog = Watchdog::new(Instant::now(), limit);
     loop {
         tokio::time::sleep(LOOK).await;
         let now = Instant::now();
         let age = tick.age(now);
-        let ticks = age < STALL && lobby.frames.borrow().state.tick > 0;
+        let ticks = age < STALL && game.latest.borrow().state.tick > 0;
         manager.report(now, ticks, || {
             if age < STALL {
-                format!("players: {} of {}", lobby.clients.players(), lobby.terms().player_limit)
+                format!("players: {} of {}", game.clients.players(), game.match_info().player_limit)
             } else {
                 format!("no tick was finished for {} s", age.as_secs())
             }
@@ -135,7 +135,7 @@ pub(crate) async fn watch(
             Finding::Hangs => error!(
                 "the tick thread hangs: no tick was finished for {:.1} s; players in the match: {}",
                 age.as_secs_f64(),
-                lobby.clients.players(),
+                game.clients.players(),
             ),
             Finding::HangsForGood => return RunError::Hangs { seconds: age.as_secs() },
             Finding::Recovered(stall) => warn!(

@@ -18,7 +18,7 @@ use std::time::Duration;
 use client_bot::behaviors::BehaviorChoice;
 use client_bot::client::Trust;
 use client_bot::swarm::Swarm;
-use server::{Options, Running, Server};
+use server::{Options, Server};
 use spectator::Spectator;
 use tests::harness::own_map;
 use tests::harness::pages::{get, metric};
@@ -40,7 +40,7 @@ struct Noted {
 const LABELS: [&str; 4] = ["tick", "interest", "encode", "send"];
 
 impl Noted {
-    async fn by(running: &Running) -> Self {
+    async fn by(running: &Server) -> Self {
         let page = get(running.http_addr(), "/metrics").await.body;
         let phase =
             |name| metric(&page, &format!("game_tick_phase_seconds_sum{{phase=\"{name}\"}}"));

@@ -13,7 +13,7 @@ use obsp_proto::control::{
     ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MatchEvent, PlayerName,
     RefusalReason, ServerMessage, decode_server_message, encode_client_message,
 };
-use server::{Options, Running, Server};
+use server::{Options, Server};
 use tests::harness;
 use tests::harness::pages::{get, metric};
 use tokio::time::timeout;
@@ -33,13 +33,13 @@ fn options(max_players: u16) -> Options {
     Options { listen: any_port, http: any_port, max_players, ..Options::new(map.to_string_lossy()) }
 }
 
-fn serve(max_players: u16) -> Running {
+fn serve(max_players: u16) -> Server {
     Server::start(&options(max_players)).unwrap()
 }
 
 /// Ends the server, while the clients' tasks go on: they still have goodbyes
 /// to answer.
-async fn end(running: Running) {
+async fn end(running: Server) {
     running.shutdown();
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
 }
@@ -48,16 +48,16 @@ fn name(text: &str) -> PlayerName {
     PlayerName::new(text).unwrap()
 }
 
-fn connector(running: &Running) -> Connector {
+fn connector(running: &Server) -> Connector {
     Connector::new(running.local_addr(), Trust::Loopback).unwrap()
 }
 
-async fn join(running: &Running, text: &str) -> Result<Client, JoinError> {
+async fn join(running: &Server, text: &str) -> Result<Client, JoinError> {
     connector(running).join(&name(text), MapHash::ANY).await
 }
 
 /// What a server says first to a client that begins the control stream so.
-async fn answer_to(running: &Running, beginning: &[u8]) -> Option<ServerMessage> {
+async fn answer_to(running: &Server, beginning: &[u8]) -> Option<ServerMessage> {
     let connection = connector(running).connect().await.unwrap();
     let (mut send, mut receive) = connection.open_bi().await.unwrap();
     send.write_all(beginning).await.unwrap();

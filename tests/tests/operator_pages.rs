@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use client_bot::client::{Connector, Disconnected, Trust};
 use obsp_proto::control::{ClosingReason, MapHash, PlayerName};
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
-use server::{Options, RunError, Running, Server, ServiceOptions};
+use server::{Options, RunError, Server, ServiceOptions};
 use tests::harness;
 use tests::harness::pages::{Answer, get, metric};
 
@@ -27,7 +27,7 @@ fn options() -> Options {
     Options { listen: any_port, http: any_port, ..Options::new(map) }
 }
 
-fn serve() -> Running {
+fn serve() -> Server {
     Server::start(&Options { audit_every: 10, ..options() }).unwrap()
 }
 

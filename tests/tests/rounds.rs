@@ -11,7 +11,7 @@ use client_bot::client::{ClientEvent, Connector, Disconnected, Trust};
 use client_bot::swarm::Swarm;
 use obsp_proto::control::{ChatLine, ClosingReason, MapHash, MatchEvent, PlayerName, RoundPhase};
 use obsp_sim::Command;
-use server::{Options, RoundOptions, Running, Server};
+use server::{Options, RoundOptions, Server};
 use tests::harness::pages::{get, metric};
 use tests::harness::{ServerProcess, foreign_map, own_map};
 use tokio::time::timeout;
@@ -19,7 +19,7 @@ use tokio::time::timeout;
 /// Far longer than anything here takes: only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(60);
 
-fn serve(max_players: u16, rounds: RoundOptions) -> Running {
+fn serve(max_players: u16, rounds: RoundOptions) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let options = Options {
         listen: any_port,
@@ -36,7 +36,7 @@ fn maps(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| own_map(name).to_string_lossy().into_owned()).collect()
 }
 
-async fn end(running: Running) {
+async fn end(running: Server) {
     running.shutdown();
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
 }

@@ -28,24 +28,24 @@ static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 const MOST_MEMORY: u64 = 8 << 20;
 
 /// A server process, and what it held before anybody did harm.
-struct Running {
+struct Server {
     process: ServerProcess,
     memory: Option<u64>,
 }
 
-impl Running {
+impl Server {
     fn udp(&self) -> SocketAddr {
         self.process.udp
     }
 }
 
-fn serve() -> Running {
+fn serve() -> Server {
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    Running { process: ServerProcess::start(&["--map", &map]), memory: None }
+    Server { process: ServerProcess::start(&["--map", &map]), memory: None }
 }
 
 /// Ends the server, whose memory has stayed within bounds all the while.
-async fn end(mut running: Running) {
+async fn end(mut running: Server) {
     if cfg!(target_os = "linux") {
         let before = running.memory.expect("nothing was noted of memory before the harm");
         let [_, most] = running.process.memory().expect("nothing is known of memory");
@@ -59,16 +59,16 @@ async fn end(mut running: Running) {
 }
 
 /// The value of one series now.
-async fn metric(running: &Running, series: &str) -> f64 {
+async fn metric(running: &Server, series: &str) -> f64 {
     pages::metric(&pages::get(running.process.http, "/metrics").await.body, series)
 }
 
-fn connector(running: &Running) -> Connector {
+fn connector(running: &Server) -> Connector {
     Connector::new(running.udp(), Trust::Loopback).unwrap()
 }
 
 /// A player who means no harm; from now on the server's memory is watched.
-async fn witness(running: &mut Running) -> Client {
+async fn witness(running: &mut Server) -> Client {
     let name = PlayerName::new("witness").unwrap();
     let mut client = connector(running).join(&name, MapHash::ANY).await.unwrap();
     // What a player takes for themself is taken by then.
@@ -83,7 +83,7 @@ async fn witness(running: &mut Running) -> Client {
 }
 
 /// Plays for a while; whoever sees the match limp fails the test.
-async fn sees_nothing_amiss(client: &mut Client, running: &Running) {
+async fn sees_nothing_amiss(client: &mut Client, running: &Server) {
     let ticks = metric(running, "game_ticks_total").await;
     let begin = Instant::now();
     let mut snapshots = 0;
@@ -115,7 +115,7 @@ struct Offender {
 }
 
 impl Offender {
-    async fn join(running: &Running) -> Self {
+    async fn join(running: &Server) -> Self {
         let connection = connector(running).connect().await.unwrap();
         let (mut send, receive) = connection.open_bi().await.unwrap();
         let hello = ClientHello::new(MapHash::ANY, &PlayerName::new("offender").unwrap());

@@ -223,7 +223,7 @@ mod tests {
 
     use crate::control::{MapHash, MapName, PlayerName};
     use crate::quantise::{Quantiser, WorldBounds};
-    use crate::server::{OwnPlayer, Terms};
+    use crate::server::{MatchInfo, OwnPlayer};
     use crate::{Tick, Time, client, server};
 
     /// A server session and a client session that joined it, after forty ticks with forty
@@ -239,7 +239,7 @@ mod tests {
         fn new() -> Self {
             let bounds = WorldBounds::new([0; 3], [12; 3]).unwrap();
             let rate = NonZeroU16::new(60).unwrap();
-            let terms = Terms {
+            let match_info = MatchInfo {
                 tick_rate: rate,
                 snapshot_rate: rate,
                 map: MapHash::ANY,
@@ -248,7 +248,7 @@ mod tests {
                 player_limit: 1,
             };
             let name = PlayerName::new("tester").unwrap();
-            let mut server = server::Session::new(Arc::new(terms), Time::ZERO);
+            let mut server = server::Session::new(Arc::new(match_info), Time::ZERO);
             let mut client = client::Session::new(&name, MapHash::ANY, Time::ZERO);
             server.receive_stream(Time::ZERO, &client.stream_output()).unwrap();
             server.accept(EntityId { slot: 0, generation: 0 }, Tick(0));

@@ -297,7 +297,7 @@ type HelloFields = (
 
 impl Encode for ServerHello {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        let terms = (
+        let match_info = (
             self.player.map_or(NO_PLAYER, |player| (player.slot, player.generation)),
             self.tick_rate,
             self.snapshot_rate,
@@ -307,15 +307,16 @@ impl Encode for ServerHello {
             (self.bounds.origin(), self.bounds.bits()),
             self.player_limit,
         );
-        let fields: HelloFields = (terms, (self.ticket, self.rejoin_seconds));
+        let fields: HelloFields = (match_info, (self.ticket, self.rejoin_seconds));
         fields.encode(encoder)
     }
 }
 
 impl<Context> Decode<Context> for ServerHello {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let (terms, (ticket, rejoin_seconds)) = HelloFields::decode(decoder)?;
-        let (player, tick_rate, snapshot_rate, tick, map, map_name, bounds, player_limit) = terms;
+        let (match_info, (ticket, rejoin_seconds)) = HelloFields::decode(decoder)?;
+        let (player, tick_rate, snapshot_rate, tick, map, map_name, bounds, player_limit) =
+            match_info;
         let player = match player {
             NO_PLAYER => None,
             (slot, generation) if usize::from(slot) < crate::MAX_ENTITIES => {

@@ -20,7 +20,7 @@ use crate::{HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, PROTOCOL_VERSION, ProtocolError, Ti
 
 /// What a server offers to its clients.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct MatchInfo {
     /// Ticks per second.
     pub tick_rate: NonZeroU16,
     /// Snapshots per second.
@@ -96,7 +96,7 @@ pub struct SessionStats {
 /// [`Session::stream_output`] after any of these. [`Session::close`] ends it.
 #[derive(Debug)]
 pub struct Session {
-    terms: Arc<Terms>,
+    match_info: Arc<MatchInfo>,
     phase: Phase,
     framer: Framer,
     output: Vec<u8>,
@@ -130,9 +130,9 @@ enum Phase {
 
 impl Session {
     /// A session for a new connection.
-    pub fn new(terms: Arc<Terms>, now: Time) -> Self {
+    pub fn new(match_info: Arc<MatchInfo>, now: Time) -> Self {
         Self {
-            terms,
+            match_info,
             phase: Phase::AwaitingHello,
             framer: Framer::new(),
             output: Vec::new(),
@@ -240,7 +240,7 @@ impl Session {
 
     /// Checks a hello of the right version.
     fn check_hello(&mut self, hello: ClientHello) -> Event {
-        let Terms { map, map_name, .. } = &*self.terms;
+        let MatchInfo { map, map_name, .. } = &*self.match_info;
         if hello.map() != MapHash::ANY && hello.map() != *map {
             let reason = RefusalReason::WrongMap { server: *map, name: map_name.clone() };
             return self.refuse_with(reason);
@@ -333,16 +333,16 @@ impl Session {
         self.ticket = (ticket, seconds);
     }
 
-    /// Continues in another world, with these terms: a client that has joined is told,
+    /// Continues in another world, with these match_info: a client that has joined is told,
     /// and [`Event::Hello`] follows once it answers. A client whose hello has not arrived
     /// or not been answered yet joins that world instead.
-    pub fn change_world(&mut self, now: Time, terms: Arc<Terms>) {
+    pub fn change_world(&mut self, now: Time, match_info: Arc<MatchInfo>) {
         if let Phase::Joined { .. } = self.phase {
-            let (map, name) = (terms.map, terms.map_name.clone());
+            let (map, name) = (match_info.map, match_info.map_name.clone());
             self.send(&ServerMessage::NewWorld { map, name });
             self.phase = Phase::AwaitingHelloAgain(now);
         }
-        self.terms = terms;
+        self.match_info = match_info;
     }
 
     /// Accepts the client as `player`; `tick` is the last one simulated. Does nothing
@@ -360,8 +360,8 @@ impl Session {
         if !matches!(self.phase, Phase::AwaitingAnswer) {
             return;
         }
-        let Terms { tick_rate, snapshot_rate, map, ref map_name, bounds, player_limit } =
-            *self.terms;
+        let MatchInfo { tick_rate, snapshot_rate, map, ref map_name, bounds, player_limit } =
+            *self.match_info;
         let map_name = map_name.clone();
         let (ticket, rejoin_seconds) = self.ticket;
         self.send(&ServerMessage::Hello(ServerHello {

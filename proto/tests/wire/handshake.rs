@@ -8,24 +8,24 @@ use obsp_proto::control::{
     ServerMessage, Ticket, decode_server_message, frame,
 };
 use obsp_proto::quantise::Quantiser;
-use obsp_proto::server::{OwnPlayer, Terms};
+use obsp_proto::server::{MatchInfo, OwnPlayer};
 use obsp_proto::{
     HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, PROTOCOL_VERSION, ProtocolError, Tick, Time, client, server,
 };
 use obsp_sim::{Command, EntityId, State};
 
-use crate::staged_match::{exchange, terms};
+use crate::staged_match::{exchange, match_info};
 
 const PLAYER: EntityId = EntityId { slot: 3, generation: 9 };
 
 fn pair(map: MapHash) -> (server::Session, client::Session) {
     let name = PlayerName::new("tester").unwrap();
-    (server::Session::new(terms(), Time::ZERO), client::Session::new(&name, map, Time::ZERO))
+    (server::Session::new(match_info(), Time::ZERO), client::Session::new(&name, map, Time::ZERO))
 }
 
 /// A server session that has received a hello with these fields.
 fn receive_hello(version: u8, name: &str) -> (server::Session, Vec<server::Event>) {
-    let mut server = server::Session::new(terms(), Time::ZERO);
+    let mut server = server::Session::new(match_info(), Time::ZERO);
     let mut content = vec![0, version];
     content.extend([0; 32]);
     content.push(name.len() as u8);
@@ -52,8 +52,11 @@ fn an_accepted_client_joins_plays_and_leaves() {
         server.accept(PLAYER, Tick(500));
         let (_, events) = exchange(&mut server, &mut client, Time::ZERO);
         let [client::Event::Joined(hello)] = &events[..] else { panic!("{events:?}") };
-        assert_eq!((hello.player, hello.tick, hello.map), (Some(PLAYER), Tick(500), terms().map));
-        assert_eq!((hello.map_name.as_str(), hello.bounds), ("arena", terms().bounds));
+        assert_eq!(
+            (hello.player, hello.tick, hello.map),
+            (Some(PLAYER), Tick(500), match_info().map)
+        );
+        assert_eq!((hello.map_name.as_str(), hello.bounds), ("arena", match_info().bounds));
         assert_eq!((server.player(), client.player()), (Some(PLAYER), Some(PLAYER)));
 
         client.leave();
@@ -94,7 +97,8 @@ fn a_full_or_unready_server_says_so() {
 fn a_client_with_another_map_learns_which_is_played() {
     let (mut server, mut client) = pair(MapHash([8; 32]));
     let (up, down) = exchange(&mut server, &mut client, Time::ZERO);
-    let reason = RefusalReason::WrongMap { server: terms().map, name: terms().map_name.clone() };
+    let reason =
+        RefusalReason::WrongMap { server: match_info().map, name: match_info().map_name.clone() };
     assert_eq!(up, [server::Event::Refused(reason.clone())]);
     assert_eq!(down, [client::Event::Refused(reason)]);
 }
@@ -106,7 +110,7 @@ fn a_wrong_version_is_answered_whatever_follows_it() {
     assert_eq!(events, [server::Event::Refused(reason.clone())]);
     assert_eq!(answer(&mut server), ServerMessage::Refused(reason.clone()));
 
-    let mut server = server::Session::new(terms(), Time::ZERO);
+    let mut server = server::Session::new(match_info(), Time::ZERO);
     let of_the_future = frame(&[0, 200, 0xde, 0xad]).unwrap();
     let events = server.receive_stream(Time::ZERO, &of_the_future).unwrap();
     assert_eq!(events, [server::Event::Refused(reason)]);
@@ -166,7 +170,7 @@ fn a_second_hello_is_an_error() {
 fn token_and_ticket_reach_the_server_and_its_ticket_the_client() {
     let name = PlayerName::new("tester").unwrap();
     let (old, new) = (Ticket([3; 16]), Ticket([4; 16]));
-    let mut server = server::Session::new(terms(), Time::ZERO);
+    let mut server = server::Session::new(match_info(), Time::ZERO);
     let token = [1, 2, 3];
     let mut client =
         client::Session::with_credentials(&name, MapHash::ANY, &token, old, Time::ZERO);
@@ -191,7 +195,7 @@ fn a_client_follows_into_another_world_whatever_is_still_on_its_way() {
     exchange(&mut server, &mut client, Time::ZERO);
     server.accept(PLAYER, Tick(500));
     exchange(&mut server, &mut client, Time::ZERO);
-    let mut quantiser = Quantiser::new(terms().bounds);
+    let mut quantiser = Quantiser::new(match_info().bounds);
     let first = snapshot(&mut server, &mut quantiser, 501);
     let overtaken = snapshot(&mut server, &mut quantiser, 502);
     client.receive_datagram(Time::ZERO, &first).unwrap().expect("a snapshot");
@@ -199,7 +203,7 @@ fn a_client_follows_into_another_world_whatever_is_still_on_its_way() {
     let late = client.command(now, Command::default(), None).unwrap();
 
     // The same session continues in another world; what was sent meanwhile is no error.
-    let elsewhere = Arc::new(Terms { map: MapHash([8; 32]), ..(*terms()).clone() });
+    let elsewhere = Arc::new(MatchInfo { map: MapHash([8; 32]), ..(*match_info()).clone() });
     server.change_world(now, Arc::clone(&elsewhere));
     client.say(ChatLine::new("gg").unwrap());
     let (events, received) = exchange(&mut server, &mut client, now);
@@ -236,7 +240,7 @@ fn a_client_that_does_not_follow_into_another_world_times_out() {
     exchange(&mut server, &mut client, Time::ZERO);
     server.accept(PLAYER, Tick(500));
     let begin = Time::ZERO + Duration::from_secs(60);
-    server.change_world(begin, terms());
+    server.change_world(begin, match_info());
     assert_eq!(server.advance(begin + (IDLE_TIMEOUT - Duration::from_millis(1))), None);
     assert_eq!(server.advance(begin + IDLE_TIMEOUT), Some(server::Event::TimedOut));
 }

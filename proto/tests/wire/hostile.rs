@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use crate::link::Impairments;
 use crate::scene::Scene;
-use crate::staged_match::{Match, acknowledging, terms};
+use crate::staged_match::{Match, acknowledging, match_info};
 
 /// A match in which each end has received much from the other.
 fn played() -> Match {
@@ -60,7 +60,7 @@ fn a_client_that_never_acknowledges_holds_a_bounded_history() {
 
 #[test]
 fn an_oversized_frame_ends_the_session_at_once() {
-    let mut server = server::Session::new(terms(), Time::ZERO);
+    let mut server = server::Session::new(match_info(), Time::ZERO);
     let error = server.receive_stream(Time::ZERO, &[0xff, 0xff]).unwrap_err();
     assert_eq!(error, ProtocolError::Frame(FrameError::TooLong { length: 65_535 }));
     assert_eq!(error.code(), 2);
@@ -139,7 +139,7 @@ proptest! {
 
     #[test]
     fn no_order_of_events_panics_a_server_session(steps in vec(step(), 1..80)) {
-        let mut session = server::Session::new(terms(), Time::ZERO);
+        let mut session = server::Session::new(match_info(), Time::ZERO);
         let name = PlayerName::new("tester").unwrap();
         let hello = client::Session::new(&name, MapHash::ANY, Time::ZERO).stream_output();
         let mut scene = Scene::new(1, 2, 20);

@@ -8,7 +8,7 @@ use glam::{DVec3, Vec3};
 use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use obsp_proto::control::{MapHash, MapName, PlayerName, Ticket};
 use obsp_proto::quantise::{Quantised, Quantiser};
-use obsp_proto::server::{CommandSource, JitterBuffer, OwnPlayer, Terms};
+use obsp_proto::server::{CommandSource, JitterBuffer, MatchInfo, OwnPlayer};
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{Tick, Time, client, server};
 use obsp_sim::{Command, EntityId, Kind, Moving, PlayerMotion, Walker};
@@ -22,8 +22,8 @@ pub(crate) const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
 /// Steps of virtual time per tick.
 const STEPS: u32 = 8;
 
-pub(crate) fn terms() -> Arc<Terms> {
-    Arc::new(Terms {
+pub(crate) fn match_info() -> Arc<MatchInfo> {
+    Arc::new(MatchInfo {
         tick_rate: RATE,
         snapshot_rate: RATE,
         map: MapHash([7; 32]),
@@ -104,7 +104,7 @@ pub(crate) struct Match {
 impl Match {
     /// A match that the client has just joined.
     pub(crate) fn new(seed: u64, scene: Scene, impairments: Impairments) -> Self {
-        let mut server = server::Session::new(terms(), Time::ZERO);
+        let mut server = server::Session::new(match_info(), Time::ZERO);
         let name = PlayerName::new("tester").unwrap();
         let mut client = client::Session::new(&name, MapHash::ANY, Time::ZERO);
         let (events, _) = exchange(&mut server, &mut client, Time::ZERO);

@@ -32,12 +32,12 @@ pub struct AdminCommand {
 
     /// What to do.
     #[command(subcommand)]
-    pub act: Act,
+    pub action: AdminAction,
 }
 
 /// What can be asked of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum Act {
+pub enum AdminAction {
     /// How the server is doing
     Status,
     /// Who is connected
@@ -156,10 +156,10 @@ pub enum AdminError {
 /// # Errors
 /// It does not answer, or refuses.
 pub fn admin(command: &AdminCommand) -> Result<String, AdminError> {
-    let AdminCommand { admin: address, admin_tokens: path, act } = command;
+    let AdminCommand { admin: address, admin_tokens: path, action } = command;
     let no_token = |reason| AdminError::Token { path: path.clone(), reason };
     let token = first_token(path).map_err(no_token)?;
-    let (method, target, body) = request(act);
+    let (method, target, body) = request(action);
     let silent = |source| AdminError::Silent { address: *address, source };
     let answer = ask(*address, method, &target, &token, &body).map_err(silent)?;
     let strange = || {
@@ -184,7 +184,7 @@ fn first_token(path: &Path) -> Result<String, String> {
 }
 
 /// Method, path and body of what is asked.
-fn request(act: &Act) -> (&'static str, String, String) {
+fn request(action: &AdminAction) -> (&'static str, String, String) {
     fn post(target: impl Into<String>, body: impl Serialize) -> (&'static str, String, String) {
         // Plain structures of texts and numbers can always be written.
         ("POST", target.into(), serde_json::to_string(&body).unwrap_or_default())
@@ -193,25 +193,27 @@ fn request(act: &Act) -> (&'static str, String, String) {
     let mute =
         |number: &u64, muted| post(format!("/v1/players/{number}/mute"), bodies::Mute { muted });
     let seconds = |time: &Option<Duration>| time.map(|time| time.as_secs());
-    match act {
-        Act::Status => get("/v1/status"),
-        Act::Players => get("/v1/players"),
-        Act::Bans => get("/v1/bans"),
-        Act::Kick { number, reason } => {
+    match action {
+        AdminAction::Status => get("/v1/status"),
+        AdminAction::Players => get("/v1/players"),
+        AdminAction::Bans => get("/v1/bans"),
+        AdminAction::Kick { number, reason } => {
             let kick = bodies::Kick { reason: reason.clone() };
             post(format!("/v1/players/{number}/kick"), kick)
         }
-        Act::Mute { number } => mute(number, true),
-        Act::Unmute { number } => mute(number, false),
-        Act::Ban { subject, reason, time } => {
+        AdminAction::Mute { number } => mute(number, true),
+        AdminAction::Unmute { number } => mute(number, false),
+        AdminAction::Ban { subject, reason, time } => {
             let (subject, reason) = (subject.clone(), reason.clone());
             post("/v1/bans", bodies::NewBan { subject, reason, seconds: seconds(time) })
         }
-        Act::Unban { subject } => post("/v1/bans/lift", bodies::Unban { subject: subject.clone() }),
-        Act::Say { line } => post("/v1/say", bodies::Say { line: line.clone() }),
-        Act::Map { map } => post("/v1/map", bodies::ChangeMap { map: map.clone() }),
-        Act::Restart => ("POST", "/v1/restart".to_owned(), String::new()),
-        Act::Settings { round_time, score_limit, intermission, idle } => post(
+        AdminAction::Unban { subject } => {
+            post("/v1/bans/lift", bodies::Unban { subject: subject.clone() })
+        }
+        AdminAction::Say { line } => post("/v1/say", bodies::Say { line: line.clone() }),
+        AdminAction::Map { map } => post("/v1/map", bodies::ChangeMap { map: map.clone() }),
+        AdminAction::Restart => ("POST", "/v1/restart".to_owned(), String::new()),
+        AdminAction::Settings { round_time, score_limit, intermission, idle } => post(
             "/v1/settings",
             bodies::Settings {
                 round_seconds: seconds(round_time),
@@ -220,8 +222,10 @@ fn request(act: &Act) -> (&'static str, String, String) {
                 idle_seconds: seconds(idle),
             },
         ),
-        Act::Drain { time } => post("/v1/drain", bodies::Drain { seconds: seconds(time) }),
-        Act::Log { filter } => post("/v1/log", bodies::LogFilter { filter: filter.clone() }),
+        AdminAction::Drain { time } => post("/v1/drain", bodies::Drain { seconds: seconds(time) }),
+        AdminAction::Log { filter } => {
+            post("/v1/log", bodies::LogFilter { filter: filter.clone() })
+        }
     }
 }
 

@@ -17,8 +17,9 @@ use super::bodies::{self, LONGEST, read};
 use super::{Context, views};
 use crate::bans::{Ban, Subject};
 use crate::clients::Removal;
-use crate::network::{Lobby, unix_time};
-use crate::rounds::{Rules, Wish};
+use crate::match_handle::MatchHandle;
+use crate::rounds::{RoundRequest, Rules};
+use crate::unix_time::unix_time;
 
 /// Bytes of the longest body that is read.
 const LONGEST_BODY: usize = 16 * 1024;
@@ -76,8 +77,8 @@ fn done(what: impl Into<String>) -> Outcome<views::Done> {
 
 /// All routes, behind the judgement of tokens.
 pub(super) fn router(context: Context, access: Access) -> Router {
-    let lobby = Arc::clone(&context.lobby);
-    let gate = Arc::new((lobby, access));
+    let game = Arc::clone(&context.game);
+    let gate = Arc::new((game, access));
     Router::new()
         .route("/v1/status", get(status))
         .route("/v1/players", get(players))
@@ -118,17 +119,17 @@ fn name_of(method: &Method, path: &str) -> Option<&'static str> {
 
 /// Lets a request through that carries a right token, and notes what becomes of it.
 async fn authorise(
-    State(gate): State<Arc<(Arc<Lobby>, Access)>>,
+    State(gate): State<Arc<(Arc<MatchHandle>, Access)>>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let (lobby, access) = &*gate;
+    let (game, access) = &*gate;
     let header = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
     let who = match access.judge(header, Instant::now()) {
         Ok(who) => who.to_owned(),
         Err(denied) => {
             warn!("the admin interface was asked without a right token");
-            lobby.telemetry.admin.count("unauthorised", false);
+            game.telemetry.admin.count("unauthorised", false);
             return match denied {
                 Denied::Unknown => {
                     let error = if header.is_none() {
@@ -160,8 +161,8 @@ async fn authorise(
     let response = next.run(request).await;
     if let Some(name) = name_of(&method, &path) {
         let status = response.status();
-        lobby.telemetry.admin.count(name, status.is_success());
-        lobby.telemetry.spans.admin(name, &who, begin.elapsed(), status.as_u16());
+        game.telemetry.admin.count(name, status.is_success());
+        game.telemetry.spans.admin(name, &who, begin.elapsed(), status.as_u16());
         // Looking changes nothing.
         if method != Method::GET {
             info!(admin = who, request = name, path, asked, status = status.as_u16(), "admin");
@@ -171,20 +172,20 @@ async fn authorise(
 }
 
 async fn status(State(context): Here) -> Json<views::Status> {
-    Json(views::status(&context.lobby))
+    Json(views::status(&context.game))
 }
 
 async fn players(State(context): Here) -> Json<Vec<views::Client>> {
-    Json(views::clients(&context.lobby))
+    Json(views::clients(&context.game))
 }
 
 async fn openapi() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], OPENAPI)
 }
 
-fn find(lobby: &Lobby, number: u64) -> Result<Arc<crate::clients::Client>, Refusal> {
+fn find(game: &MatchHandle, number: u64) -> Result<Arc<crate::clients::Client>, Refusal> {
     let missing = || Refusal(StatusCode::NOT_FOUND, format!("there is no connection {number}"));
-    lobby.clients.find(number).ok_or_else(missing)
+    game.clients.find(number).ok_or_else(missing)
 }
 
 async fn kick(State(context): Here, Path(number): Path<u64>, body: Bytes) -> Outcome<views::Done> {
@@ -192,20 +193,20 @@ async fn kick(State(context): Here, Path(number): Path<u64>, body: Bytes) -> Out
     if !reason.is_empty() {
         ChatLine::new(&reason).map_err(wrong)?;
     }
-    let client = find(&context.lobby, number)?;
+    let client = find(&context.game, number)?;
     client.remove(Removal::new(Reason::Removed, &reason));
     done(format!("{} is removed", client.name))
 }
 
 async fn mute(State(context): Here, Path(number): Path<u64>, body: Bytes) -> Outcome<views::Done> {
     let bodies::Mute { muted } = read(&body).map_err(wrong)?;
-    let client = find(&context.lobby, number)?;
+    let client = find(&context.game, number)?;
     client.mute(muted);
     done(format!("{} is {}", client.name, if muted { "muted" } else { "heard" }))
 }
 
 async fn bans(State(context): Here) -> Json<Vec<Ban>> {
-    Json(context.lobby.bans.list(unix_time()))
+    Json(context.game.access.bans.list(unix_time()))
 }
 
 async fn ban(
@@ -215,12 +216,12 @@ async fn ban(
 ) -> Outcome<views::Done> {
     let bodies::NewBan { subject, reason, seconds } = read(&body).map_err(wrong)?;
     let subject: Subject = subject.parse().map_err(wrong)?;
-    let (lobby, now) = (&context.lobby, unix_time());
+    let (game, now) = (&context.game, unix_time());
     let expires = seconds.map(|seconds| now.saturating_add(seconds.min(LONGEST)));
     let (told, why) = (subject.to_string(), reason.clone());
     let ban = Ban { subject: subject.clone(), reason, by, since: now, expires };
-    let kept = lobby.bans.add(ban, now);
-    for client in lobby.clients.list() {
+    let kept = game.access.bans.add(ban, now);
+    for client in game.clients.list() {
         if subject.is_about(client.address().ip(), client.player_id) {
             client.remove(Removal::new(
                 Reason::Removed,
@@ -235,7 +236,7 @@ async fn ban(
 async fn unban(State(context): Here, body: Bytes) -> Outcome<views::Done> {
     let bodies::Unban { subject } = read(&body).map_err(wrong)?;
     let subject: Subject = subject.parse().map_err(wrong)?;
-    match context.lobby.bans.lift(&subject, unix_time()) {
+    match context.game.access.bans.lift(&subject, unix_time()) {
         Ok(true) => done(format!("{subject} may join again")),
         Ok(false) => Err(Refusal(StatusCode::NOT_FOUND, format!("{subject} is not banned"))),
         Err(error) => Err(Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())),
@@ -245,34 +246,34 @@ async fn unban(State(context): Here, body: Bytes) -> Outcome<views::Done> {
 async fn say(State(context): Here, body: Bytes) -> Outcome<views::Done> {
     let bodies::Say { line } = read(&body).map_err(wrong)?;
     let line = ChatLine::new(&line).map_err(wrong)?;
-    context.lobby.announce(MatchEvent::Announced { line });
+    context.game.announce(MatchEvent::Announced { line });
     done("said")
 }
 
 async fn change_map(State(context): Here, body: Bytes) -> Outcome<views::Done> {
     let bodies::ChangeMap { map } = read(&body).map_err(wrong)?;
-    let rounds = &context.lobby.rounds;
+    let rounds = &context.game.rounds;
     // One of the rotation by its short name; any other as the command line has it.
     let known = rounds.maps.iter().find(|known| crate::rounds::short(known) == map);
     let map = known.cloned().unwrap_or(map);
     crate::map_file::find(&map, &crate::map_file::folders()).map_err(wrong)?;
-    rounds.wish(Wish::Map(map.clone()));
+    rounds.request(RoundRequest::Map(map.clone()));
     done(format!("{map} is played as soon as it is loaded"))
 }
 
 async fn restart(State(context): Here) -> Outcome<views::Done> {
-    context.lobby.rounds.wish(Wish::Restart);
+    context.game.rounds.request(RoundRequest::Restart);
     done("the round begins anew as soon as its world is ready")
 }
 
 async fn change_settings(State(context): Here, body: Bytes) -> Outcome<views::Settings> {
     let asked: bodies::Settings = read(&body).map_err(wrong)?;
-    let lobby = &context.lobby;
+    let game = &context.game;
     let times = [asked.round_seconds, asked.intermission_seconds, asked.idle_seconds];
     if times.into_iter().flatten().any(|seconds| seconds > LONGEST) {
         return Err(wrong("no time is longer than a year"));
     }
-    let mut rules: Rules = lobby.rounds.standing().rules;
+    let mut rules: Rules = game.rounds.status().rules;
     if let Some(seconds) = asked.round_seconds {
         rules.round = (seconds > 0).then(|| Duration::from_secs(seconds));
     }
@@ -284,17 +285,17 @@ async fn change_settings(State(context): Here, body: Bytes) -> Outcome<views::Se
         rules.intermission = Duration::from_secs(seconds);
     }
     if let Some(seconds) = asked.idle_seconds {
-        lobby.idle_seconds.store(seconds, Ordering::Relaxed);
+        game.access.idle_seconds.store(seconds, Ordering::Relaxed);
     }
-    lobby.rounds.change_rules(rules);
-    Ok(Json(views::settings(lobby)))
+    game.rounds.change_rules(rules);
+    Ok(Json(views::settings(game)))
 }
 
 async fn drain(State(context): Here, body: Bytes) -> Outcome<views::Done> {
     let bodies::Drain { seconds } = read(&body).map_err(wrong)?;
     let asked = seconds.map(|seconds| Duration::from_secs(seconds.min(LONGEST)));
     let time = asked.unwrap_or(context.drain.max(DRAIN));
-    context.lobby.stop.drain(time);
+    context.game.stop.drain(time);
     done(format!(
         "the server ends in {} s, after this round, or when the last player has left",
         time.as_secs()

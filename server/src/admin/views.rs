@@ -3,8 +3,8 @@
 use obsp_proto::control::RoundPhase;
 use serde::Serialize;
 
-use crate::clients::Figures;
-use crate::network::Lobby;
+use crate::clients::ConnectionStats;
+use crate::match_handle::MatchHandle;
 use crate::rounds::{Rules, short};
 
 /// How the server is doing.
@@ -56,7 +56,7 @@ pub(super) struct Client {
     /// Whether the connection is lost, and the player may come back.
     pub(super) away: bool,
     #[serde(flatten)]
-    pub(super) figures: Figures,
+    pub(super) figures: ConnectionStats,
 }
 
 /// That something was done.
@@ -71,48 +71,48 @@ pub(super) struct Refused {
     pub(super) error: String,
 }
 
-pub(super) fn settings(lobby: &Lobby) -> Settings {
-    let Rules { round, score_limit, intermission, .. } = lobby.rounds.standing().rules;
+pub(super) fn settings(game: &MatchHandle) -> Settings {
+    let Rules { round, score_limit, intermission, .. } = game.rounds.status().rules;
     Settings {
         round_seconds: round.map_or(0, |round| round.as_secs()),
         score_limit: score_limit.unwrap_or(0),
         intermission_seconds: intermission.as_secs(),
-        idle_seconds: lobby.idle_seconds.load(std::sync::atomic::Ordering::Relaxed),
+        idle_seconds: game.access.idle_seconds.load(std::sync::atomic::Ordering::Relaxed),
     }
 }
 
-pub(super) fn status(lobby: &Lobby) -> Status {
-    let (level, standing) = (lobby.level(), lobby.rounds.standing());
-    let now = lobby.now();
-    let clients = lobby.clients.list();
+pub(super) fn status(game: &MatchHandle) -> Status {
+    let (level, status) = (game.level(), game.rounds.status());
+    let now = game.now();
+    let clients = game.clients.list();
     Status {
         version: env!("CARGO_PKG_VERSION"),
-        map: level.terms.map_name.to_string(),
-        map_hash: level.terms.map.to_string(),
+        map: level.match_info.map_name.to_string(),
+        map_hash: level.match_info.map.to_string(),
         level: level.number,
-        tick: lobby.frames.borrow().state.tick,
-        tick_rate: level.terms.tick_rate.get(),
-        players: lobby.clients.players(),
-        max_players: level.terms.player_limit,
-        reserved_slots: lobby.reserved_slots,
+        tick: game.latest.borrow().state.tick,
+        tick_rate: level.match_info.tick_rate.get(),
+        players: game.clients.players(),
+        max_players: level.match_info.player_limit,
+        reserved_slots: game.access.reserved_slots,
         spectators: clients.iter().filter(|client| client.spectates).count(),
-        phase: match standing.phase {
+        phase: match status.phase {
             RoundPhase::WarmUp => "warm_up",
             RoundPhase::Playing => "playing",
             RoundPhase::Intermission => "intermission",
         },
-        phase_seconds: standing.ends.map(|ends| ends.since(now).as_secs_f64()),
-        next_map: standing.next_map.map(|map| short(&map).to_owned()),
-        maps: lobby.rounds.maps.iter().map(|map| short(map).to_owned()).collect(),
-        tokens: lobby.gate.is_some(),
-        uptime_seconds: lobby.epoch.elapsed().as_secs_f64(),
-        draining_seconds: lobby.stop.draining().map(|left| left.as_secs_f64()),
-        settings: settings(lobby),
+        phase_seconds: status.ends.map(|ends| ends.since(now).as_secs_f64()),
+        next_map: status.next_map.map(|map| short(&map).to_owned()),
+        maps: game.rounds.maps.iter().map(|map| short(map).to_owned()).collect(),
+        tokens: game.access.gate.is_some(),
+        uptime_seconds: game.epoch.elapsed().as_secs_f64(),
+        draining_seconds: game.stop.draining().map(|left| left.as_secs_f64()),
+        settings: settings(game),
     }
 }
 
-pub(super) fn clients(lobby: &Lobby) -> Vec<Client> {
-    let clients = lobby.clients.list();
+pub(super) fn clients(game: &MatchHandle) -> Vec<Client> {
+    let clients = game.clients.list();
     let view = |client: &std::sync::Arc<crate::clients::Client>| Client {
         number: client.number,
         name: client.name.to_string(),

@@ -22,39 +22,11 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tracing::{debug, warn};
 
+use super::limits::Limits;
 use super::places::{Place, Places};
-use crate::network::Lobby;
 use crate::origins::Origins;
 use crate::stop::Stop;
 use crate::token_bucket::{Rate, TokenBucket};
-
-/// What connections to the pages are allowed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    /// How many may be open at once.
-    pub(super) connections: usize,
-    /// How many of those may be of one address.
-    pub(super) of_one_address: usize,
-    /// How long a request may be on its way, or stay away.
-    pub(super) request: Duration,
-    /// After how long a connection takes no further request.
-    pub(super) life: Duration,
-    /// How long the last answer may take to be read.
-    pub(super) farewell: Duration,
-}
-
-impl Limits {
-    /// What is served: a quarter of the 1024 descriptors that systems grant, and for
-    /// each address the six connections of a browser, ten times over. Pages ask once a
-    /// second, and the largest answer, the scene, passes a slow line in 30 s.
-    pub(super) const SERVED: Self = Self {
-        connections: 256,
-        of_one_address: 64,
-        request: Duration::from_secs(10),
-        life: Duration::from_secs(60),
-        farewell: Duration::from_secs(30),
-    };
-}
 
 /// Requests of one connection: a page asks for all its files at once, and for a few
 /// things several times a second. More of them wait.
@@ -76,9 +48,9 @@ pub(super) struct Gatekeeper {
 }
 
 impl Gatekeeper {
-    /// That of a server.
-    pub(super) fn of(lobby: &Lobby) -> Self {
-        Self { limits: Limits::SERVED, origins: lobby.origins.clone(), stop: lobby.stop.clone() }
+    /// The gatekeeper of a server: pages of `origins` are served until `stop`.
+    pub(super) fn new(origins: Origins, stop: Stop) -> Self {
+        Self { limits: Limits::SERVED, origins, stop }
     }
 }
 
@@ -154,7 +126,7 @@ async fn answer(
             tokio::select! {
                 ended = timeout(limits.farewell, connection) => match ended {
                     Ok(ended) => ended,
-                    Err(_) => return debug!("{address} did not take its answer"),
+                    Err(_) => return debug!("HTTP response to {address} timed out"),
                 },
                 () = evict.notified() => return,
             }

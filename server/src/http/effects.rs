@@ -1,4 +1,6 @@
 use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::future::pending;
 use std::sync::{Mutex, PoisonError};
 
 use axum::Json;
@@ -9,7 +11,7 @@ use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Pages;
-use crate::tick_thread::Ticks;
+use crate::published::PublishedStates;
 
 /// Effects that are remembered: seconds of a full match in which everybody
 /// shoots.
@@ -18,7 +20,7 @@ const REMEMBERED: usize = 2048;
 /// Something to be shown for a moment and forgotten: no snapshot tells of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
-pub(crate) enum Effect {
+pub(super) enum Effect {
     /// A ray was shot.
     Ray { player: u16, from: [f32; 3], to: [f32; 3] },
     /// Something burst.
@@ -31,15 +33,15 @@ pub(crate) enum Effect {
 
 /// An effect and the tick in which it shows.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Timed {
+pub(super) struct Timed {
     tick: u64,
     #[serde(flatten)]
     effect: Effect,
 }
 
-/// What happened of late. Written and read on the network thread alone.
+/// The latest effects.
 #[derive(Debug, Default)]
-pub(crate) struct Effects(Mutex<VecDeque<Timed>>);
+pub(super) struct Effects(Mutex<VecDeque<Timed>>);
 
 impl Effect {
     fn of(event: &Event) -> Option<Self> {
@@ -65,17 +67,18 @@ impl Effect {
 }
 
 impl Effects {
-    /// Remembers what happens, until the match ends.
-    pub(crate) async fn note(&self, mut ticks: Ticks) {
+    /// Records the effects of each tick, for as long as it is polled.
+    pub(super) async fn record(&self, mut states: PublishedStates) -> Infallible {
         loop {
-            let frame = match ticks.recv().await {
-                Ok(frame) => frame,
+            let published = match states.recv().await {
+                Ok(published) => published,
                 Err(RecvError::Lagged(_)) => continue,
-                Err(RecvError::Closed) => return,
+                // The match is over; its last effects may still be asked for.
+                Err(RecvError::Closed) => pending().await,
             };
             let mut effects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            for effect in frame.happened.iter().filter_map(Effect::of) {
-                effects.push_back(Timed { tick: frame.state.tick, effect });
+            for effect in published.events.iter().filter_map(Effect::of) {
+                effects.push_back(Timed { tick: published.state.tick, effect });
             }
             let surplus = effects.len().saturating_sub(REMEMBERED);
             effects.drain(..surplus);
@@ -90,6 +93,6 @@ impl Effects {
 }
 
 /// `/effects/TICK`: what happened in later ticks, the earliest first.
-pub(super) async fn after(State(lobby): Pages, Path(tick): Path<u64>) -> Json<Vec<Timed>> {
-    Json(lobby.effects.after(tick))
+pub(super) async fn after(State(pages): Pages, Path(tick): Path<u64>) -> Json<Vec<Timed>> {
+    Json(pages.effects.after(tick))
 }

@@ -1,7 +1,7 @@
 use obsp_proto::PROTOCOL_VERSION;
 use serde::Serialize;
 
-use crate::network::Lobby;
+use super::page_state::PageState;
 use crate::recording;
 
 /// What a program needs to know of a server before it joins, or shows it.
@@ -58,26 +58,27 @@ impl Recording {
 }
 
 /// The server as it is now.
-pub(super) fn of(lobby: &Lobby) -> Info {
-    let terms = lobby.terms();
-    let address = lobby.address.borrow().clone();
+pub(super) fn of(pages: &PageState) -> Info {
+    let game = &pages.game;
+    let match_info = game.match_info();
+    let address = game.endpoint.advertised.borrow().clone();
     Info {
         version: env!("CARGO_PKG_VERSION"),
         protocol: PROTOCOL_VERSION,
-        map: terms.map_name.as_str().to_owned(),
-        map_hash: terms.map.to_string(),
-        tick: lobby.frames.borrow().state.tick,
-        tick_rate: terms.tick_rate.get(),
-        snapshot_rate: terms.snapshot_rate.get(),
-        players: lobby.clients.players(),
-        max_players: terms.player_limit,
-        max_spectators: lobby.spectators.limit,
+        map: match_info.map_name.as_str().to_owned(),
+        map_hash: match_info.map.to_string(),
+        tick: game.latest.borrow().state.tick,
+        tick_rate: match_info.tick_rate.get(),
+        snapshot_rate: match_info.snapshot_rate.get(),
+        players: game.clients.players(),
+        max_players: match_info.player_limit,
+        max_spectators: game.access.max_spectators,
         host: address.host,
         port: address.port,
-        certificate_sha256: lobby.certificate.borrow().to_string(),
-        self_signed: lobby.self_signed,
-        uptime_seconds: lobby.epoch.elapsed().as_secs_f64(),
-        draining_seconds: lobby.stop.draining().map(|left| left.as_secs_f64()),
-        recording: lobby.recording.status().as_deref().map(Recording::of),
+        certificate_sha256: game.endpoint.certificate.borrow().to_string(),
+        self_signed: game.endpoint.self_signed,
+        uptime_seconds: game.epoch.elapsed().as_secs_f64(),
+        draining_seconds: game.stop.draining().map(|left| left.as_secs_f64()),
+        recording: pages.recording.status().as_deref().map(Recording::of),
     }
 }

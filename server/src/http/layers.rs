@@ -1,6 +1,5 @@
-//! What a page can lay over the match besides what snapshots tell: worked out
-//! only when somebody asks, from the published frame, on a thread that neither
-//! the tick nor the network waits for, and for one at a time.
+//! The layers that a page can lay over the match: contacts, the pairs that the filter
+//! cascade tests, and a cut through the onion BSP.
 
 use std::sync::Arc;
 
@@ -10,15 +9,10 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use glam::DVec3;
 use obsp::World;
-use obsp::model::Model;
-use obsp_sim::query::Heat;
-use obsp_sim::{SetupError, Stage};
+use obsp_sim::Stage;
 use serde::Serialize;
-use tokio::sync::Mutex;
-use tokio::task::JoinError;
 
 use super::Pages;
-use crate::tick_thread::Curiosity;
 
 /// Points along the longer side of a cut through the onion: one every 8 units
 /// of a map of 2048.
@@ -26,52 +20,6 @@ const CUT_POINTS: f64 = 256.0;
 
 /// Least units between them.
 const CUT_SPACING: f64 = 4.0;
-
-/// What the layers are worked out from.
-pub(crate) struct Layers {
-    map: Arc<World>,
-    heat: Arc<Heat>,
-    curiosity: Arc<Curiosity>,
-    /// Whoever works something out holds it.
-    turn: Arc<Mutex<()>>,
-}
-
-impl Layers {
-    /// Layers of a match on `map`.
-    pub(crate) fn new(
-        map: &Arc<World>,
-        models: &[Model],
-        curiosity: Arc<Curiosity>,
-    ) -> Result<Self, SetupError> {
-        let heat = Arc::new(Heat::new(Arc::clone(map), models)?);
-        Ok(Self { map: Arc::clone(map), heat, curiosity, turn: Arc::default() })
-    }
-
-    /// The answer that `work` gives, as JSON.
-    async fn answer<T: Serialize + Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Response {
-        match in_turn(&self.turn, work).await {
-            Ok(answer) => Json(answer).into_response(),
-            Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-        }
-    }
-}
-
-/// Does the work on a thread of its own, once no other work holds `turn`.
-async fn in_turn<T: Send + 'static>(
-    turn: &Arc<Mutex<()>>,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, JoinError> {
-    let turn = Arc::clone(turn).lock_owned().await;
-    // The work goes on when nobody waits for it any longer, and so does its turn.
-    let work = move || {
-        let _turn = turn;
-        work()
-    };
-    tokio::task::spawn_blocking(work).await
-}
 
 /// Points at which props touch something.
 #[derive(Serialize)]
@@ -82,21 +30,20 @@ struct Contacts {
     points: Vec<[f32; 5]>,
 }
 
-/// `/contacts`: empty when asked for the first time in a while; frames hold them
-/// from the next tick on.
-pub(super) async fn contacts(State(lobby): Pages) -> Response {
-    let frame = Arc::clone(&lobby.frames.borrow());
-    frame.level.layers.curiosity.ask(frame.state.tick);
+/// `/contacts`: empty when asked for the first time in a while; published states hold
+/// them from the next tick on.
+pub(super) async fn contacts(State(pages): Pages) -> Response {
+    let published = Arc::clone(&pages.game.latest.borrow());
+    pages.contact_subscription.renew(published.state.tick);
     let point = |contact: &obsp_sim::Contact| {
         let DVec3 { x, y, z } = contact.at;
         [x, y, z, contact.gap, contact.impulse].map(|number| number as f32)
     };
-    let level = Arc::clone(&frame.level);
     let work = move || Contacts {
-        tick: frame.state.tick,
-        points: frame.contacts.iter().flatten().map(point).collect(),
+        tick: published.state.tick,
+        points: published.contacts.iter().flatten().map(point).collect(),
     };
-    level.layers.answer(work).await
+    pages.level_views.respond_without_view(work).await
 }
 
 /// Pairs that the filter cascade has to tell apart.
@@ -109,21 +56,19 @@ struct Cascade {
     pairs: Vec<(u16, u16, u8)>,
 }
 
-/// `/cascade`: see [`Heat`].
-pub(super) async fn cascade(State(lobby): Pages) -> Response {
-    let frame = Arc::clone(&lobby.frames.borrow());
-    let level = Arc::clone(&frame.level);
-    let heat = Arc::clone(&level.layers.heat);
-    let work = move || Cascade {
-        tick: frame.state.tick,
-        stages: Stage::ALL.map(Stage::name),
-        pairs: heat
-            .of(&frame.state)
-            .iter()
-            .map(|met| (met.slots[0], met.slots[1], met.stage as u8))
-            .collect(),
-    };
-    level.layers.answer(work).await
+/// `/cascade`: see [`Heat`](obsp_sim::query::Heat).
+pub(super) async fn cascade(State(pages): Pages) -> Response {
+    let published = Arc::clone(&pages.game.latest.borrow());
+    let level = Arc::clone(&published.level);
+    let pair = |met: &obsp_sim::query::Met| (met.slots[0], met.slots[1], met.stage as u8);
+    let respond = pages.level_views.respond(level, move |view| {
+        Json(Cascade {
+            tick: published.state.tick,
+            stages: Stage::ALL.map(Stage::name),
+            pairs: view.heat.of(&published.state).iter().map(pair).collect(),
+        })
+    });
+    respond.await
 }
 
 /// A level cut through the onion.
@@ -141,13 +86,11 @@ struct Cut {
 }
 
 /// `/onion/HEIGHT`: which sizes have room at this height.
-pub(super) async fn onion(State(lobby): Pages, Path(height): Path<f64>) -> Response {
+pub(super) async fn onion(State(pages): Pages, Path(height): Path<f64>) -> Response {
     if !height.is_finite() {
         return (StatusCode::BAD_REQUEST, "the height must be a number\n").into_response();
     }
-    let level = lobby.level();
-    let map = Arc::clone(&level.layers.map);
-    level.layers.answer(move || cut(&map, height)).await
+    pages.level_views.respond(pages.game.level(), move |view| Json(cut(&view.map, height))).await
 }
 
 fn cut(map: &World, height: f64) -> Cut {
@@ -175,28 +118,7 @@ fn cut(map: &World, height: f64) -> Cut {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
-    use std::time::Duration;
-
-    use tokio::time::timeout;
-
     use super::*;
-
-    #[tokio::test]
-    async fn work_that_nobody_waits_for_keeps_its_turn() {
-        let turn = Arc::default();
-        let ((go, wait), (begun, begins)) = (channel::<()>(), channel::<()>());
-        let asked = in_turn(&turn, move || {
-            begun.send(()).unwrap();
-            wait.recv()
-        });
-        // Whoever asked goes away while it is worked out.
-        assert!(timeout(Duration::from_millis(50), asked).await.is_err());
-        begins.recv().unwrap();
-        assert!(turn.try_lock().is_err(), "another could begin beside it");
-        go.send(()).unwrap();
-        assert_eq!(in_turn(&turn, || 7).await.unwrap(), 7);
-    }
 
     #[test]
     fn a_cut_shows_rings_about_walls() {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::connections::Limits;
+use super::limits::Limits;
 use crate::address_key::AddressKey;
 
 /// The connections to the pages that are open.
@@ -15,11 +15,11 @@ pub(super) struct Places {
 
 #[derive(Default)]
 struct Table {
-    taken: Vec<Taken>,
+    open: Vec<OpenConnection>,
     connections: u64,
 }
 
-struct Taken {
+struct OpenConnection {
     number: u64,
     address: AddressKey,
     /// When the connection was last answered something, or came.
@@ -35,35 +35,40 @@ pub(super) struct Place {
 }
 
 impl Places {
-    /// Places of which none is taken.
+    /// Places of which none is open.
     pub(super) fn new(limits: Limits) -> Self {
         Self { limits, table: Arc::default() }
     }
 
-    /// A place for a connection of `address`. If all are taken, or all of that address,
+    /// A place for a connection of `address`. If all are open, or all of that address,
     /// the one whose last answer is longest ago makes room.
     pub(super) fn take(&self, address: IpAddr, now: Instant) -> Place {
         let address = AddressKey::from(address);
         let mut table = lock(&self.table);
-        let own = table.taken.iter().filter(|other| other.address == address).count();
+        let own = table.open.iter().filter(|other| other.address == address).count();
         if own >= self.limits.of_one_address {
             table.evict(|other| other.address == address);
-        } else if table.taken.len() >= self.limits.connections {
+        } else if table.open.len() >= self.limits.connections {
             table.evict(|_| true);
         }
         table.connections += 1;
         let (number, evict) = (table.connections, Arc::new(Notify::new()));
-        table.taken.push(Taken { number, address, answered: now, evict: Arc::clone(&evict) });
+        table.open.push(OpenConnection {
+            number,
+            address,
+            answered: now,
+            evict: Arc::clone(&evict),
+        });
         Place { table: Arc::clone(&self.table), number, evict }
     }
 }
 
 impl Table {
-    fn evict(&mut self, may: impl Fn(&Taken) -> bool) {
-        let candidates = self.taken.iter().enumerate().filter(|(_, taken)| may(taken));
-        let longest = candidates.min_by_key(|(_, taken)| taken.answered).map(|(index, _)| index);
+    fn evict(&mut self, may: impl Fn(&OpenConnection) -> bool) {
+        let candidates = self.open.iter().enumerate().filter(|(_, open)| may(open));
+        let longest = candidates.min_by_key(|(_, open)| open.answered).map(|(index, _)| index);
         if let Some(index) = longest {
-            self.taken.remove(index).evict.notify_one();
+            self.open.remove(index).evict.notify_one();
         }
     }
 }
@@ -77,15 +82,15 @@ impl Place {
     /// Notes that the connection was answered something.
     pub(super) fn answered(&self, now: Instant) {
         let mut table = lock(&self.table);
-        if let Some(taken) = table.taken.iter_mut().find(|taken| taken.number == self.number) {
-            taken.answered = now;
+        if let Some(open) = table.open.iter_mut().find(|open| open.number == self.number) {
+            open.answered = now;
         }
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        lock(&self.table).taken.retain(|taken| taken.number != self.number);
+        lock(&self.table).open.retain(|open| open.number != self.number);
     }
 }
 

@@ -10,7 +10,7 @@
 //! share. What was used is remembered until it is regained, so leaving and coming back
 //! refills nothing.
 
-mod guest;
+mod permit;
 mod shares;
 
 use std::collections::{HashMap, VecDeque};
@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use tokio::sync::Notify;
 
-pub(crate) use guest::{Guest, KeptPlace, MapShare};
+pub(crate) use permit::{KeptPlace, MapShare, Permit};
 pub(crate) use shares::Shares;
 pub(super) use shares::UNFINISHED;
 use shares::{
@@ -42,7 +42,7 @@ pub(crate) struct Admission {
 /// What becomes of a connection attempt.
 pub(crate) enum Verdict {
     /// It is taken; if the queue was full, another one was pushed out.
-    Admit(Guest),
+    Admit(Permit),
     /// It has to prove its address first, by a QUIC Retry.
     Prove,
     /// Its address has had its share.
@@ -128,11 +128,11 @@ impl Admission {
         let (number, evict) = (table.connections, Arc::new(Notify::new()));
         table.unfinished.push_back(Unfinished { number, address, evict: Arc::clone(&evict) });
         drop(table);
-        let mut guest = Guest::new(Arc::clone(self), number, address, is_exempt, evict);
+        let mut permit = Permit::new(Arc::clone(self), number, address, is_exempt, evict);
         if is_proven {
-            guest.prove(now);
+            permit.prove(now);
         }
-        Verdict::Admit(guest)
+        Verdict::Admit(permit)
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

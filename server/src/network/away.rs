@@ -8,8 +8,8 @@ use obsp_proto::control::{MatchEvent, PlayerName, Reason};
 use tokio::time::sleep;
 use tracing::info;
 
-use super::Lobby;
 use super::admission::KeptPlace;
+use super::lobby::Lobby;
 use crate::clients::Registration;
 use crate::seats::Seat;
 
@@ -41,11 +41,11 @@ pub(super) fn release(away: Away, lobby: &Lobby) {
     let Away { registration, seat, .. } = away;
     if let Some(seat) = seat {
         let player = seat.player;
-        seat.level.sessions.remove(player);
-        lobby.announce_in(&seat.level, MatchEvent::Left { player });
+        seat.level.roster.remove(player);
+        lobby.game.announce_in(&seat.level, MatchEvent::Left { player });
     }
     drop(registration);
-    lobby.telemetry.network.players(lobby.clients.players());
+    lobby.game.telemetry.network.players(lobby.game.clients.players());
 }
 
 /// Gives up what nobody came back for in time, and what was left by those who were

@@ -18,17 +18,18 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-use super::admission::Guest;
+use super::admission::Permit;
 use super::away::{self, Away};
 use super::end::{Client, End};
 use super::feed::{CHUNK, Feed, next_event};
 use super::idleness::{Idleness, Verdict};
+use super::lobby::{Events, Lobby};
 use super::map_stream::{self, MAPS_A_CONNECTION};
-use super::waves::SnapshotJob;
-use super::{Events, Lobby, spectator};
+use super::send_groups::SnapshotJob;
+use super::spectator;
 use crate::address_key::AddressKey;
 use crate::clients::{self, Registration, Removal};
-use crate::rounds::Heard;
+use crate::rounds::ChatVerdict;
 use crate::seats::Seat;
 use crate::telemetry::{Connected, ConnectionState, DroppedDatagram};
 use crate::view_limit::{Known, ViewLimit};
@@ -46,15 +47,15 @@ struct Player {
 }
 
 /// One connection from its first packet to its last.
-pub(super) async fn serve(incoming: Incoming, mut guest: Guest, lobby: Arc<Lobby>) {
-    let network = &lobby.telemetry.network;
+pub(super) async fn serve(incoming: Incoming, mut permit: Permit, lobby: Arc<Lobby>) {
+    let network = &lobby.game.telemetry.network;
     let address = incoming.remote_address();
     let connected = network.connections.open();
-    let eviction = guest.eviction();
+    let eviction = permit.eviction();
     let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
     let opened = match shake_hands(incoming, deadline, &eviction, &lobby).await {
         Ok(connection) => {
-            guest.prove(std::time::Instant::now());
+            permit.prove(std::time::Instant::now());
             // Lives as long as this task.
             let closes = ClosesWhenDropped(connection.clone());
             Ok((closes, open(connection, deadline, &eviction, &lobby).await))
@@ -63,12 +64,12 @@ pub(super) async fn serve(incoming: Incoming, mut guest: Guest, lobby: Arc<Lobby
     };
     let end = match opened {
         Ok((_closes, Ok(Opened::Browser(connection)))) => {
-            spectator::serve(connection, deadline, guest, connected, &lobby).await;
+            spectator::serve(connection, deadline, permit, connected, &lobby).await;
             return;
         }
         Ok((_closes, Ok(Opened::Client(connection, send, receive)))) => {
             let feed = Feed::new((connection, send), false, &lobby);
-            Talk::new(feed, &lobby, guest, connected).run(receive).await;
+            PlayerConnection::new(feed, &lobby, permit, connected).run(receive).await;
             return;
         }
         Ok((_closes, Err(end))) => end,
@@ -76,7 +77,7 @@ pub(super) async fn serve(incoming: Incoming, mut guest: Guest, lobby: Arc<Lobby
     };
     network.refused(end.reason);
     let (number, time) = (connected.number(), connected.age());
-    lobby.telemetry.spans.join(number, address, [time; 2], Err(end.reason.code()));
+    lobby.game.telemetry.spans.join(number, address, [time; 2], Err(end.reason.code()));
     end.log_without_session(&connected, address);
 }
 
@@ -90,11 +91,11 @@ pub(super) async fn removed(client: Option<&clients::Client>) -> Removal {
 }
 
 /// The conversation with one client.
-struct Talk<'a> {
+struct PlayerConnection<'a> {
     feed: Feed<'a, quinn::Connection>,
     lobby: &'a Arc<Lobby>,
     /// The connection's place in the table of addresses.
-    guest: Guest,
+    permit: Permit,
     /// What the client is called, or wants to be, once it has said so.
     name: Option<PlayerName>,
     /// The client's place among the players, from when it is let in: in one world, and
@@ -112,17 +113,17 @@ struct Talk<'a> {
     connected: Connected,
 }
 
-impl<'a> Talk<'a> {
+impl<'a> PlayerConnection<'a> {
     fn new(
         feed: Feed<'a, quinn::Connection>,
         lobby: &'a Arc<Lobby>,
-        guest: Guest,
+        permit: Permit,
         connected: Connected,
     ) -> Self {
         Self {
             feed,
             lobby,
-            guest,
+            permit,
             name: None,
             registration: None,
             ticket: Ticket::NONE,
@@ -140,7 +141,7 @@ impl<'a> Talk<'a> {
             Err(end) => end,
         };
         self.connected.is_now(ConnectionState::Closing);
-        self.guest.leave(std::time::Instant::now());
+        self.permit.leave(std::time::Instant::now());
         // The place is free from here on, however long the farewell takes.
         let end = match self.registration.take() {
             Some(registration) => {
@@ -155,11 +156,11 @@ impl<'a> Talk<'a> {
     /// Talks until there is a reason to end.
     async fn converse(&mut self, mut receive: RecvStream) -> Result<std::convert::Infallible, End> {
         let lobby = self.lobby;
-        let mut news = lobby.waves.subscribe();
-        let mut stopped = pin!(lobby.stop.requested());
+        let mut news = lobby.send_groups.subscribe();
+        let mut stopped = pin!(lobby.game.stop.requested());
         let mut too_late = pin!(tokio::time::sleep(HANDSHAKE_TIMEOUT));
         let connection = self.feed.path.clone();
-        let eviction = self.guest.eviction();
+        let eviction = self.permit.eviction();
         let mut interrupted = pin!(interruption(&connection, &eviction, lobby));
         let mut chunk = [0; CHUNK];
         // Ends with the conversation, and what is being sent with it.
@@ -185,7 +186,7 @@ impl<'a> Talk<'a> {
                 opened = connection.accept_bi(), if joined && maps_left > 0 => {
                     let streams = opened.map_err(|error| End::from(&error))?;
                     maps_left -= 1;
-                    let (connection, share) = (connection.clone(), self.guest.map_share());
+                    let (connection, share) = (connection.clone(), self.permit.map_share());
                     let (map, join) = (self.feed.level.map.clone(), self.join.clone());
                     let lobby = Arc::clone(lobby);
                     let serving = map_stream::serve(connection, streams, share, map, lobby, join);
@@ -198,7 +199,7 @@ impl<'a> Talk<'a> {
                 read = receive.read(&mut chunk) => {
                     let length = read.map_err(|error| End::from(&error))?;
                     let Some(length) = length else { return Err(Reason::Closed.into()) };
-                    self.hear(&chunk[..length]).await?;
+                    self.on_stream(&chunk[..length]).await?;
                 }
                 datagram = connection.read_datagram() => {
                     let datagram = datagram.map_err(|error| End::from(&error))?;
@@ -226,19 +227,19 @@ impl<'a> Talk<'a> {
     }
 
     /// Takes in bytes of the control stream.
-    async fn hear(&mut self, bytes: &[u8]) -> Result<(), End> {
-        let now = self.lobby.now();
-        self.feed.charge_control(&mut self.guest, bytes)?;
+    async fn on_stream(&mut self, bytes: &[u8]) -> Result<(), End> {
+        let now = self.lobby.game.now();
+        self.feed.charge_control(&mut self.permit, bytes)?;
         if self.registration.is_none() {
-            self.feed.enter(&self.lobby.level());
+            self.feed.enter(&self.lobby.game.level());
         }
         for event in self.feed.receive_stream(now, bytes)? {
-            self.heed(event).await?;
+            self.on_event(event).await?;
         }
         Ok(())
     }
 
-    async fn heed(&mut self, event: Event) -> Result<(), End> {
+    async fn on_event(&mut self, event: Event) -> Result<(), End> {
         match event {
             Event::Hello { name, token, ticket } => self.greet(name, &token, ticket).await,
             Event::Refused(reason) => Err(End::from(&reason)),
@@ -261,13 +262,13 @@ impl<'a> Talk<'a> {
         if self.registration.as_ref().is_some_and(|client| client.is_muted()) {
             return;
         }
-        match self.guest.say(line.as_str().len(), std::time::Instant::now()) {
+        match self.permit.say(line.as_str().len(), std::time::Instant::now()) {
             Ok(()) if self.player.is_some() && self.vote(&line) => {}
             Ok(()) => {
                 let Some(Player { seat, .. }) = &self.player else { return };
-                self.lobby.telemetry.network.chat_lines.increment(1);
+                self.lobby.game.telemetry.network.chat_lines.increment(1);
                 let said = MatchEvent::Said { player: seat.player, line };
-                self.lobby.announce_in(&seat.level, said);
+                self.lobby.game.announce_in(&seat.level, said);
             }
             Err(limit) => self.feed.limited(limit),
         }
@@ -285,7 +286,7 @@ impl<'a> Talk<'a> {
         if !line.as_str().starts_with('/') {
             return false;
         }
-        let clients = self.lobby.clients.list();
+        let clients = self.lobby.game.clients.list();
         let players = clients.iter().filter(|client| !client.spectates);
         let players: Vec<_> =
             players.map(|client| (client.number, client.name.to_string())).collect();
@@ -296,15 +297,15 @@ impl<'a> Talk<'a> {
         let by = (client.number, client.name.as_str(), caller.as_str());
         let announced =
             |told: &str| Some(MatchEvent::Announced { line: ChatLine::new(told).ok()? });
-        match self.lobby.rounds.hear(by, line.as_str(), &players, self.lobby.now()) {
-            Heard::Nothing => return false,
-            Heard::Counted => {}
-            Heard::Called(told) => {
-                announced(&told).into_iter().for_each(|event| self.lobby.announce(event));
+        match self.lobby.game.rounds.on_chat(by, line.as_str(), &players, self.lobby.game.now()) {
+            ChatVerdict::Chat => return false,
+            ChatVerdict::Counted => {}
+            ChatVerdict::Called(told) => {
+                announced(&told).into_iter().for_each(|event| self.lobby.game.announce(event));
             }
-            Heard::Mistake(told) => {
+            ChatVerdict::Mistake(told) => {
                 if let Some(event) = announced(&told) {
-                    self.feed.session.send_event(self.lobby.next_tick(), &event);
+                    self.feed.session.send_event(self.lobby.game.next_tick(), &event);
                 }
             }
         }
@@ -319,9 +320,9 @@ impl<'a> Talk<'a> {
             self.idleness.note(newest, std::time::Instant::now());
         }
         if let (Some(commands), Some(player)) = (commands, &self.player)
-            && player.seat.send(commands, self.lobby.now(), self.view_limit()).is_err()
+            && player.seat.send(commands, self.lobby.game.now(), self.view_limit()).is_err()
         {
-            self.lobby.telemetry.network.dropped(DroppedDatagram::Surplus);
+            self.lobby.game.telemetry.network.dropped(DroppedDatagram::Surplus);
         }
         Ok(())
     }
@@ -329,12 +330,12 @@ impl<'a> Talk<'a> {
     /// How far back shots may meet others whose commands arrive now.
     fn view_limit(&self) -> ViewLimit {
         let known = Known {
-            tick: self.lobby.last_tick(),
+            tick: self.lobby.game.last_tick(),
             acknowledged: self.feed.session.acknowledged_tick(),
             interval: self.feed.session.snapshot_interval(),
             round_trip: self.feed.path.rtt(),
         };
-        ViewLimit::new(self.feed.level.terms.tick_rate, &known)
+        ViewLimit::new(self.feed.level.match_info.tick_rate, &known)
     }
 
     /// Sends the news; true if they are that the match goes on in another world.
@@ -342,25 +343,25 @@ impl<'a> Talk<'a> {
         self.feed.look()?;
         let slot = self.player.as_ref().map(|player| player.seat.player.slot);
         if let Some(client) = self.registration.as_deref() {
-            self.feed.note_figures(client, slot);
+            self.feed.note_stats(client, slot);
         }
         self.judge_idleness();
         let Some(update) = update else { return Ok(false) };
-        if update.frame.level.number > self.feed.level.number {
+        if update.published.level.number > self.feed.level.number {
             self.player = None;
-            self.feed.enter(&update.frame.level);
+            self.feed.enter(&update.published.level);
             return Ok(true);
         }
         let Some(Player { seat, .. }) = &self.player else { return Ok(false) };
-        let lead = self.feed.level.sessions.lead(seat.player);
-        let own = update.frame.own(seat.player, lead);
+        let own = update.published.own(seat.player);
         self.feed.tell(&update, &own)?;
         Ok(false)
     }
 
     /// Warns who does nothing, and asks for their removal.
     fn judge_idleness(&mut self) {
-        let limit = Duration::from_secs(self.lobby.idle_seconds.load(Ordering::Relaxed));
+        let limit =
+            Duration::from_secs(self.lobby.game.access.idle_seconds.load(Ordering::Relaxed));
         let Some(client) = &self.registration else { return };
         match self.idleness.judge(limit, std::time::Instant::now()) {
             Verdict::Active => {}
@@ -368,7 +369,7 @@ impl<'a> Talk<'a> {
                 let line = format!("You will be removed in {} s unless you move", left.as_secs());
                 if let Ok(line) = ChatLine::new(&line) {
                     let warning = MatchEvent::Announced { line };
-                    self.feed.session.send_event(self.lobby.next_tick(), &warning);
+                    self.feed.session.send_event(self.lobby.game.next_tick(), &warning);
                 }
             }
             Verdict::Remove => {
@@ -381,7 +382,7 @@ impl<'a> Talk<'a> {
     /// Closes the connection, once the client has had time to read why.
     async fn farewell(&mut self, end: &End) {
         let connection = self.feed.path.clone();
-        let eviction = self.guest.eviction();
+        let eviction = self.permit.eviction();
         let goodbye = async {
             if end.is_heard && self.feed.finish().await {
                 // Whether the client closes or not, we do next.
@@ -398,14 +399,14 @@ impl<'a> Talk<'a> {
     /// Takes a player out of the match, or keeps the place of one who may come back, and
     /// says why in log and metrics.
     fn note_leaving(&mut self, registration: Registration, end: &End) {
-        self.guest.note_left(std::time::Instant::now());
+        self.permit.note_left(std::time::Instant::now());
         let seat = self.player.take().map(|player| player.seat);
         if let Some(seat) = &seat {
             seat.protect(self.lobby.protects_away);
         }
         let player = seat.as_ref().map(|seat| seat.player);
         let (name, player_id) = (registration.name.clone(), registration.player_id);
-        let place = self.guest.keep_place(std::time::Instant::now());
+        let place = self.permit.keep_place(std::time::Instant::now());
         let away = Away { name, player_id, registration, place, seat };
         let left = if away::may_come_back(end.reason) {
             away.registration.goes_away();
@@ -417,17 +418,17 @@ impl<'a> Talk<'a> {
         if let Some(away) = left {
             away::release(away, self.lobby);
         }
-        let players = self.lobby.clients.players();
-        self.lobby.telemetry.network.left(players, end.reason);
+        let players = self.lobby.game.clients.players();
+        self.lobby.game.telemetry.network.left(players, end.reason);
         self.log_end(Some("player"), player, end, players);
     }
 
     /// Says in log and metrics why a client did not become a player.
     fn note_refusal(&mut self, end: End) -> End {
         let end = end.before_joining();
-        self.lobby.telemetry.network.refused(end.reason);
+        self.lobby.game.telemetry.network.refused(end.reason);
         self.note_join(Err(end.reason.code()));
-        self.log_end(None, None, &end, self.lobby.clients.players());
+        self.log_end(None, None, &end, self.lobby.game.clients.players());
         end
     }
 
@@ -435,7 +436,7 @@ impl<'a> Talk<'a> {
     fn note_join(&self, outcome: Result<u16, &'static str>) -> Option<SpanContext> {
         let (number, address) = (self.connected.number(), self.feed.path.remote_address());
         let times = [self.handshake, self.connected.age()];
-        self.lobby.telemetry.spans.join(number, address, times, outcome)
+        self.lobby.game.telemetry.spans.join(number, address, times, outcome)
     }
 
     fn log_end(

@@ -148,9 +148,9 @@ pub(super) struct Client<'a> {
 impl<P: Path> Feed<'_, P> {
     /// Logs why and how a client's connection ended; `players` are left.
     pub(super) fn log_end(&mut self, client: &Client<'_>, end: &End, players: usize) {
-        let now = self.lobby.now();
+        let now = self.lobby.game.now();
         let silence = now.since(self.session.last_received()).as_secs_f64();
-        let tick_rate = f64::from(self.level.terms.tick_rate.get());
+        let tick_rate = f64::from(self.level.match_info.tick_rate.get());
         let stats = self.path.connection().stats();
         // Each expansion is a place of its own in the code, with an allowance of its own:
         // many who are refused must not hide who left.

@@ -3,24 +3,24 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use obsp_proto::control::MatchEvent;
-use obsp_proto::server::{Budget, Event, OwnPlayer, Session, Terms};
+use obsp_proto::server::{Budget, Event, MatchInfo, OwnPlayer, Session};
 use obsp_proto::snapshot::MIN_SNAPSHOT;
 use obsp_proto::{ProtocolError, Tick, Time};
 use tokio::io::AsyncWrite;
 use tokio::sync::broadcast::error::RecvError;
 use tracing::warn;
 
-use super::admission::Guest;
+use super::admission::Permit;
 use super::chat_queue::ChatQueue;
 use super::congestion::GameCongestion;
 use super::end::End;
-use super::line::Line;
+use super::lobby::{Events, Lobby};
 use super::outbox::Outbox;
+use super::path_stats::PathStats;
 use super::rate_adaptation::PathSample;
+use super::send_groups::SnapshotJob;
 use super::snapshot_pace::SnapshotPace;
-use super::waves::SnapshotJob;
-use super::{Events, Lobby};
-use crate::clients::{Client, Figures};
+use crate::clients::{Client, ConnectionStats};
 use crate::level::Level;
 use crate::telemetry::{DroppedDatagram, Limit, Part};
 
@@ -31,7 +31,7 @@ pub(super) const CHUNK: usize = 2048;
 const MISMATCH_LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Time between two notes for operators of how a connection is doing.
-const FIGURES_INTERVAL: Duration = Duration::from_millis(500);
+const STATS_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What datagrams travel on: a player's QUIC connection, or a browser's session
 /// within one.
@@ -109,11 +109,11 @@ pub(super) struct Feed<'a, P: Path> {
     /// When a mismatch was logged last.
     mismatch_logged: Option<Instant>,
     /// When operators were last told how the connection is doing.
-    figures_noted: Option<Instant>,
+    stats_noted: Option<Instant>,
     /// Times that one of the client's limits was hit.
     limits_hit: u64,
     pace: SnapshotPace,
-    line: Line,
+    path_stats: PathStats,
 }
 
 /// The other end of a feed takes no datagrams any longer, or nothing at all.
@@ -132,14 +132,14 @@ pub(super) enum Broken {
 impl<'a, P: Path> Feed<'a, P> {
     /// A feed to a player, or to a spectator.
     pub(super) fn new((path, stream): (P, P::Stream), spectates: bool, lobby: &'a Lobby) -> Self {
-        let level = lobby.level();
-        let session = Session::new(terms(&level, spectates), lobby.now());
+        let level = lobby.game.level();
+        let session = Session::new(match_info(&level, spectates), lobby.game.now());
         let budget = if spectates { lobby.spectators.budget } else { lobby.client_budget };
         let chat = ChatQueue::new(budget, Instant::now());
-        let (empty, budget) = (path.room(), Budget::new(budget, lobby.now()));
+        let (empty, budget) = (path.room(), Budget::new(budget, lobby.game.now()));
         let pace = SnapshotPace::new(lobby.limits.snapshot_rate);
         let outbox = Outbox::new(stream);
-        let (mismatch_logged, line) = (None, Line::default());
+        let (mismatch_logged, path_stats) = (None, PathStats::default());
         Self {
             path,
             session,
@@ -151,10 +151,10 @@ impl<'a, P: Path> Feed<'a, P> {
             budget,
             chat,
             mismatch_logged,
-            figures_noted: None,
+            stats_noted: None,
             limits_hit: 0,
             pace,
-            line,
+            path_stats,
         }
     }
 
@@ -163,29 +163,29 @@ impl<'a, P: Path> Feed<'a, P> {
     pub(super) fn enter(&mut self, level: &Arc<Level>) {
         if level.number != self.level.number {
             self.level = Arc::clone(level);
-            self.session.change_world(self.lobby.now(), terms(level, self.spectates));
+            self.session.change_world(self.lobby.game.now(), match_info(level, self.spectates));
         }
     }
 
     /// Notes how the connection is doing, for operators; now and then.
-    pub(super) fn note_figures(&mut self, client: &Client, slot: Option<u16>) {
+    pub(super) fn note_stats(&mut self, client: &Client, slot: Option<u16>) {
         let now = Instant::now();
-        if self.figures_noted.is_some_and(|noted| now - noted < FIGURES_INTERVAL) {
+        if self.stats_noted.is_some_and(|noted| now - noted < STATS_INTERVAL) {
             return;
         }
-        self.figures_noted = Some(now);
+        self.stats_noted = Some(now);
         let connection = self.path.connection();
         let quic = connection.stats();
         client.note(
             connection.remote_address(),
-            Figures {
+            ConnectionStats {
                 slot,
                 rtt_ms: quic.path.rtt.as_secs_f64() * 1000.0,
                 packets_sent: quic.path.sent_packets,
                 packets_lost: quic.path.lost_packets,
                 bytes_sent: quic.udp_tx.bytes,
                 bytes_received: quic.udp_rx.bytes,
-                budget_bytes: self.budget.available(self.lobby.now()) as u64,
+                budget_bytes: self.budget.available(self.lobby.game.now()) as u64,
                 limits_hit: self.limits_hit,
             },
         );
@@ -193,7 +193,7 @@ impl<'a, P: Path> Feed<'a, P> {
 
     /// Counts that one of the client's limits was hit, for metrics and for operators.
     pub(super) fn limited(&mut self, limit: Limit) {
-        self.lobby.telemetry.network.limited(limit);
+        self.lobby.game.telemetry.network.limited(limit);
         self.limits_hit += 1;
     }
 
@@ -201,8 +201,8 @@ impl<'a, P: Path> Feed<'a, P> {
     ///
     /// # Errors
     /// It sends more than it may.
-    pub(super) fn charge_control(&mut self, guest: &mut Guest, bytes: &[u8]) -> Result<(), End> {
-        guest.hear(bytes.len(), Instant::now()).map_err(|limit| {
+    pub(super) fn charge_control(&mut self, permit: &mut Permit, bytes: &[u8]) -> Result<(), End> {
+        permit.charge_control(bytes.len(), Instant::now()).map_err(|limit| {
             self.limited(limit);
             End::flooding(limit)
         })
@@ -255,8 +255,8 @@ impl<'a, P: Path> Feed<'a, P> {
         &mut self,
         datagram: &[u8],
     ) -> Result<Option<obsp_proto::commands::CommandDatagram>, ProtocolError> {
-        let network = &self.lobby.telemetry.network;
-        let taken = self.session.receive_datagram(self.lobby.now(), datagram);
+        let network = &self.lobby.game.telemetry.network;
+        let taken = self.session.receive_datagram(self.lobby.game.now(), datagram);
         match &taken {
             Ok(Some(_)) => network.command_datagrams.increment(1),
             Ok(None) => network.dropped(DroppedDatagram::Unready),
@@ -270,15 +270,19 @@ impl<'a, P: Path> Feed<'a, P> {
     /// # Errors
     /// [`Broken::Silent`], [`Broken::Unread`].
     pub(super) fn look(&mut self) -> Result<(), Broken> {
-        let now = self.lobby.now();
-        self.line.observe(self.path.connection(), now, &self.lobby.telemetry.network.line);
+        let now = self.lobby.game.now();
+        self.path_stats.observe(
+            self.path.connection(),
+            now,
+            &self.lobby.game.telemetry.network.path,
+        );
         if self.outbox.is_stalled(Instant::now()) {
             return Err(Broken::Unread);
         }
         let connection = self.path.connection();
         let sample = || PathSample::new(&connection.stats(), &GameCongestion::path(connection));
         if let Some(rate) = self.pace.adapt(now, sample) {
-            self.lobby.telemetry.network.line.snapshot_rate(rate);
+            self.lobby.game.telemetry.network.path.snapshot_rate(rate);
         }
         self.session.advance(now).map_or(Ok(()), |_| Err(Broken::Silent))
     }
@@ -289,20 +293,20 @@ impl<'a, P: Path> Feed<'a, P> {
     /// # Errors
     /// [`Broken::NoDatagrams`].
     pub(super) fn tell(&mut self, update: &SnapshotJob, own: &OwnPlayer) -> Result<(), Broken> {
-        let network = &self.lobby.telemetry.network;
+        let network = &self.lobby.game.telemetry.network;
         // A state of another world would be read by the bounds of this one.
-        if update.frame.level.number != self.level.number {
+        if update.published.level.number != self.level.number {
             return Ok(());
         }
         if self.path.room() < self.empty {
             network.snapshots_skipped.increment(1);
             return Ok(());
         }
-        let tick = update.frame.state.tick;
+        let tick = update.published.state.tick;
         let path = GameCongestion::path(self.path.connection());
         let Some(allowed) = self.pace.allows(tick, Instant::now(), &path) else { return Ok(()) };
         let largest = self.path.largest_datagram().ok_or(Broken::NoDatagrams)?.min(allowed);
-        let affordable = self.budget.available(self.lobby.now());
+        let affordable = self.budget.available(self.lobby.game.now());
         if affordable < MIN_SNAPSHOT {
             network.snapshots_unaffordable.increment(1);
             return Ok(());
@@ -354,7 +358,7 @@ impl<'a, P: Path> Feed<'a, P> {
 
     /// Notes that the client decoded a tick otherwise than it was meant.
     pub(super) fn note_mismatch(&mut self, tick: Tick) {
-        self.lobby.telemetry.network.digest_mismatches.increment(1);
+        self.lobby.game.telemetry.network.digest_mismatches.increment(1);
         let now = Instant::now();
         let since = |logged| now.saturating_duration_since(logged);
         if self.mismatch_logged.is_some_and(|logged| since(logged) < MISMATCH_LOG_INTERVAL) {
@@ -374,23 +378,23 @@ impl<'a, P: Path> Feed<'a, P> {
 
     /// Whether the operator does not want who is at the other end.
     pub(super) fn is_banned(&self) -> bool {
-        self.lobby.is_banned(self.path.connection().remote_address().ip())
+        self.lobby.game.access.is_banned(self.path.connection().remote_address().ip())
     }
 
     /// Tells a newcomer who is there, and lets it hear of all that happens from
     /// now on.
     pub(super) fn introduce(&mut self) -> Events {
         let events = self.level.events.subscribe();
-        for event in self.level.sessions.roster().into_iter().chain(self.level.phase()) {
-            self.session.send_event(self.lobby.next_tick(), &event);
+        for event in self.level.roster.introductions().into_iter().chain(self.level.phase()) {
+            self.session.send_event(self.lobby.game.next_tick(), &event);
         }
         events
     }
 }
 
 /// What clients of this kind are told of a level.
-fn terms(level: &Level, spectates: bool) -> Arc<Terms> {
-    Arc::clone(if spectates { &level.spectator_terms } else { &level.terms })
+fn match_info(level: &Level, spectates: bool) -> Arc<MatchInfo> {
+    Arc::clone(if spectates { &level.spectator_match_info } else { &level.match_info })
 }
 
 /// The next thing that happened in the match; never comes before the client has

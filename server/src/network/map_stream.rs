@@ -8,10 +8,10 @@ use quinn::{Connection, RecvStream, SendStream, VarInt};
 use tokio::time::{sleep, timeout};
 use tracing::debug;
 
-use super::Lobby;
 use super::admission::MapShare;
 use super::background::Background;
 use super::congestion::GameCongestion;
+use super::lobby::Lobby;
 
 /// How long a client may take to ask for the map and to receive it: a megabyte at
 /// the least that is sent on a line that the snapshots fill.
@@ -57,9 +57,9 @@ pub(super) async fn serve(
     };
     let sent = timeout(PATIENCE, sent).await;
     let is_sent = matches!(sent, Ok(Some(_)));
-    lobby.telemetry.spans.map_transfer(join, bytes, begin.elapsed(), is_sent);
+    lobby.game.telemetry.spans.map_transfer(join, bytes, begin.elapsed(), is_sent);
     match sent {
-        Ok(Some(_)) => lobby.telemetry.network.maps_sent.increment(1),
+        Ok(Some(_)) => lobby.game.telemetry.network.maps_sent.increment(1),
         _ => {
             debug!("a client asked for the map and did not get it");
             // An error says that the stream is over already.

@@ -4,9 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use tracing::{info, warn};
 
-use super::Lobby;
 use super::certificate::{Certificate, CertificateError};
 use super::endpoint::server_config;
+use super::lobby::Lobby;
 use super::reset_key::ResetKey;
 
 /// How old a certificate of our own gets: a day less than it is valid.
@@ -86,11 +86,11 @@ pub(crate) async fn renew(endpoint: quinn::Endpoint, credentials: Credentials, l
             });
         match renewed {
             // Files that nobody has replaced since.
-            Ok((fingerprint, ..)) if fingerprint == *lobby.certificate.borrow() => {}
+            Ok((fingerprint, ..)) if fingerprint == *lobby.game.endpoint.certificate.borrow() => {}
             Ok((fingerprint, not_after, config)) => {
                 endpoint.set_server_config(Some(config));
-                lobby.certificate.send_replace(fingerprint);
-                lobby.telemetry.certificate.shows(not_after);
+                lobby.game.endpoint.certificate.send_replace(fingerprint);
+                lobby.game.telemetry.certificate.shows(not_after);
                 info!("certificate renewed, SHA-256 {fingerprint}");
             }
             Err(error) => warn!("the certificate could not be renewed, the old one stays: {error}"),

@@ -13,12 +13,12 @@ use web_transport_quinn::http::StatusCode;
 use web_transport_quinn::http::header::ORIGIN;
 use web_transport_quinn::{RecvStream, Request, ServerError, Session as WebSession};
 
-use super::admission::Guest;
+use super::admission::Permit;
 use super::connection::{FAREWELL, interruption, removed};
 use super::end::{Client, End};
 use super::feed::{CHUNK, Feed, next_event};
-use super::waves::{Cadence, SnapshotJob};
-use super::{Events, Lobby};
+use super::lobby::{Events, Lobby};
+use super::send_groups::{Cadence, SnapshotJob};
 use crate::clients::{self, Registration};
 use crate::telemetry::{Connected, ConnectionState, Limit};
 
@@ -41,11 +41,11 @@ pub(super) fn is_web(connection: &quinn::Connection) -> bool {
 pub(super) async fn serve(
     connection: quinn::Connection,
     deadline: Instant,
-    guest: Guest,
+    permit: Permit,
     connected: Connected,
     lobby: &Lobby,
 ) {
-    let network = &lobby.telemetry.network;
+    let network = &lobby.game.telemetry.network;
     let address = connection.remote_address();
     connection.set_max_concurrent_uni_streams(HTTP_STREAMS);
     connection.set_max_concurrent_bi_streams(SESSION_STREAMS);
@@ -53,7 +53,7 @@ pub(super) async fn serve(
     let opened = async {
         let request = Request::accept(connection).await?;
         if !is_allowed(&request, lobby) {
-            lobby.telemetry.network.limited(Limit::Origin);
+            lobby.game.telemetry.network.limited(Limit::Origin);
             request.reject(StatusCode::FORBIDDEN).await?;
             // Until the page has read that, or the time is over.
             held.closed().await;
@@ -64,7 +64,7 @@ pub(super) async fn serve(
         Ok::<_, ServerError>((web, send, receive))
     };
     let failed = |error| End::with_detail(Reason::HandshakeFailed, error);
-    let eviction = guest.eviction();
+    let eviction = permit.eviction();
     let opened = tokio::select! {
         opened = timeout_at(deadline, opened) => match opened {
             Ok(opened) => opened.map_err(|error| failed(error.to_string())),
@@ -82,7 +82,7 @@ pub(super) async fn serve(
     let feed = Feed::new((web, send), true, lobby);
     let cadence = lobby.spectators.cadence;
     let (name, events, registration) = (None, None, None);
-    let show = Show { feed, guest, cadence, name, registration, events, connected };
+    let show = Show { feed, permit, cadence, name, registration, events, connected };
     show.run(receive).await;
 }
 
@@ -91,7 +91,7 @@ pub(super) async fn serve(
 fn is_allowed(request: &Request, lobby: &Lobby) -> bool {
     let Some(origin) = request.headers.get(ORIGIN) else { return true };
     let authority = request.url.authority();
-    origin.to_str().is_ok_and(|origin| lobby.origins.allows(origin, authority))
+    origin.to_str().is_ok_and(|origin| lobby.game.access.origins.allows(origin, authority))
 }
 
 /// The connection beneath a session.
@@ -103,7 +103,7 @@ fn path(web: &WebSession) -> &quinn::Connection {
 struct Show<'a> {
     feed: Feed<'a, WebSession>,
     /// The connection's place in the table of addresses.
-    guest: Guest,
+    permit: Permit,
     cadence: Cadence,
     /// What the spectator calls itself, once it has said so.
     name: Option<PlayerName>,
@@ -122,10 +122,10 @@ impl Show<'_> {
             Err(end) => end,
         };
         self.connected.is_now(ConnectionState::Closing);
-        self.guest.leave(std::time::Instant::now());
+        self.permit.leave(std::time::Instant::now());
         let end = self.note_end(end);
         let web = self.feed.path.clone();
-        let eviction = self.guest.eviction();
+        let eviction = self.permit.eviction();
         let lobby = self.feed.lobby;
         let goodbye = async {
             if end.is_heard && self.feed.finish().await {
@@ -150,22 +150,22 @@ impl Show<'_> {
         let end = if watched { end } else { end.before_joining() };
         let lobby = self.feed.lobby;
         if !watched || end.reason == Reason::Malformed {
-            lobby.telemetry.network.refused(end.reason);
+            lobby.game.telemetry.network.refused(end.reason);
         }
         let role = watched.then_some("spectator");
         let (name, connected) = (self.name.as_ref(), &self.connected);
         let client = Client { role, player: None, name, connected };
-        self.feed.log_end(&client, &end, lobby.clients.players());
+        self.feed.log_end(&client, &end, lobby.game.clients.players());
         end
     }
 
     async fn watch(&mut self, mut receive: RecvStream) -> Result<Infallible, End> {
         let lobby = self.feed.lobby;
-        let mut news = lobby.waves.subscribe();
-        let mut stopped = pin!(lobby.stop.requested());
+        let mut news = lobby.send_groups.subscribe();
+        let mut stopped = pin!(lobby.game.stop.requested());
         let mut too_late = pin!(tokio::time::sleep(HANDSHAKE_TIMEOUT));
         let web = self.feed.path.clone();
-        let eviction = self.guest.eviction();
+        let eviction = self.permit.eviction();
         let mut interrupted = pin!(interruption(path(&web), &eviction, lobby));
         let mut chunk = [0; CHUNK];
         loop {
@@ -186,7 +186,7 @@ impl Show<'_> {
                     return Err(removal.reason.into());
                 }
                 read = receive.read(&mut chunk) => match read {
-                    Ok(Some(length)) => self.hear(&chunk[..length])?,
+                    Ok(Some(length)) => self.on_stream(&chunk[..length])?,
                     Ok(None) => return Err(Reason::Closed.into()),
                     Err(error) => return Err(self.broken(error)),
                 },
@@ -217,12 +217,12 @@ impl Show<'_> {
         End::of(&self.feed.path, End::with_detail(Reason::Closed, error))
     }
 
-    fn hear(&mut self, bytes: &[u8]) -> Result<(), End> {
-        self.feed.charge_control(&mut self.guest, bytes)?;
+    fn on_stream(&mut self, bytes: &[u8]) -> Result<(), End> {
+        self.feed.charge_control(&mut self.permit, bytes)?;
         if self.registration.is_none() {
-            self.feed.enter(&self.feed.lobby.level());
+            self.feed.enter(&self.feed.lobby.game.level());
         }
-        let events = self.feed.receive_stream(self.feed.lobby.now(), bytes)?;
+        let events = self.feed.receive_stream(self.feed.lobby.game.now(), bytes)?;
         for event in events {
             match event {
                 Event::Hello { name, .. } => self.let_in(name)?,
@@ -246,14 +246,14 @@ impl Show<'_> {
         if self.feed.is_banned() {
             return Err(self.refuse(RefusalReason::Banned));
         }
-        if let Err(limit) = self.guest.watch(std::time::Instant::now()) {
-            self.feed.lobby.telemetry.network.limited(limit);
+        if let Err(limit) = self.permit.watch(std::time::Instant::now()) {
+            self.feed.lobby.game.telemetry.network.limited(limit);
             return Err(self.refuse(RefusalReason::AddressLimit));
         }
-        let limit = self.feed.lobby.spectators.limit;
+        let limit = self.feed.lobby.game.access.max_spectators;
         let address = self.feed.path.remote_address();
         let client = clients::Client::new(self.connected.number(), name, address, None, true);
-        self.registration = self.feed.lobby.clients.enter(client, limit.into());
+        self.registration = self.feed.lobby.game.clients.enter(client, limit.into());
         if self.registration.is_none() {
             return Err(self.refuse(RefusalReason::Full { limit }));
         }
@@ -270,7 +270,7 @@ impl Show<'_> {
 
     /// Lets the spectator see the level that is played.
     fn look_on(&mut self) {
-        self.feed.session.accept_spectator(self.feed.lobby.last_tick());
+        self.feed.session.accept_spectator(self.feed.lobby.game.last_tick());
         self.events = Some(self.feed.introduce());
     }
 
@@ -284,14 +284,14 @@ impl Show<'_> {
     fn tell(&mut self, update: Option<SnapshotJob>) -> Result<(), End> {
         self.feed.look()?;
         let Some(update) = update else { return Ok(()) };
-        if update.frame.level.number > self.feed.level.number {
+        if update.published.level.number > self.feed.level.number {
             self.events = None;
-            self.feed.enter(&update.frame.level);
+            self.feed.enter(&update.published.level);
         }
         if let Some(client) = self.registration.as_deref() {
-            self.feed.note_figures(client, None);
+            self.feed.note_stats(client, None);
         }
-        if !self.cadence.is_due(update.frame.state.tick) {
+        if !self.cadence.is_due(update.published.state.tick) {
             return Ok(());
         }
         Ok(self.feed.tell(&update, &OwnPlayer::default())?)

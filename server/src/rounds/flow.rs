@@ -29,7 +29,7 @@ impl Rules {
 
 /// What there is to see of the match.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct RoundInput {
     pub(crate) now: Time,
     /// Players in the world.
     pub(crate) players: usize,
@@ -39,7 +39,7 @@ pub(crate) struct Seen {
 
 /// Something to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum FlowAction {
     /// Prepare a world of this map; [`Flow::prepared`] or [`Flow::failed`] follows.
     Prepare(String),
     /// Let the match go on in the world that was prepared last.
@@ -157,14 +157,14 @@ impl Flow {
         self.retry = now + RETRY;
     }
 
-    /// What is to be done now, in this order. After [`Step::Enter`], what is seen must
+    /// What is to be done now, in this order. After [`FlowAction::Enter`], what is seen must
     /// be of that world.
-    pub(crate) fn look(&mut self, seen: &Seen) -> Vec<Step> {
-        let mut steps = Vec::new();
-        if seen.now >= self.retry {
+    pub(crate) fn update(&mut self, input: &RoundInput) -> Vec<FlowAction> {
+        let mut actions = Vec::new();
+        if input.now >= self.retry {
             self.failed.clear();
         }
-        self.run_phase(seen, &mut steps);
+        self.run_phase(input, &mut actions);
         let coming = self.coming();
         if let Some(map) = &coming {
             let under_way = match &self.next {
@@ -173,43 +173,43 @@ impl Flow {
             };
             if !under_way {
                 self.next = Next::Preparing(map.clone());
-                steps.push(Step::Prepare(map.clone()));
+                actions.push(FlowAction::Prepare(map.clone()));
             }
         }
-        if let (Some(map), true) = (coming, self.is_due(seen.now))
+        if let (Some(map), true) = (coming, self.is_due(input.now))
             && self.next == Next::Ready(map.clone())
         {
             self.enter(map);
-            steps.push(Step::Enter);
-            steps.push(Step::Phase(self.phase, None));
+            actions.push(FlowAction::Enter);
+            actions.push(FlowAction::Phase(self.phase, None));
         }
-        steps
+        actions
     }
 
     /// Begins and ends phases.
-    fn run_phase(&mut self, seen: &Seen, steps: &mut Vec<Step>) {
+    fn run_phase(&mut self, input: &RoundInput, actions: &mut Vec<FlowAction>) {
         let lasts = match self.phase {
             RoundPhase::WarmUp => Some(self.rules.warm_up),
             RoundPhase::Playing => self.rules.round,
             RoundPhase::Intermission => return,
         };
-        if seen.players == 0 {
+        if input.players == 0 {
             // The clock waits for players.
             self.ends = None;
             return;
         }
         if let (None, Some(lasts)) = (self.ends, lasts) {
-            self.ends = Some(seen.now + lasts);
-            steps.push(Step::Phase(self.phase, Some(lasts)));
+            self.ends = Some(input.now + lasts);
+            actions.push(FlowAction::Phase(self.phase, Some(lasts)));
         }
-        let score = self.rules.score_limit.zip(seen.best);
-        let over = self.ends.is_some_and(|ends| seen.now >= ends)
+        let score = self.rules.score_limit.zip(input.best);
+        let over = self.ends.is_some_and(|ends| input.now >= ends)
             || score.is_some_and(|(limit, best)| best >= limit);
         if self.phase == RoundPhase::Playing && over {
             self.phase = RoundPhase::Intermission;
-            self.ends = Some(seen.now + self.rules.intermission);
-            steps.push(Step::Freeze { next: self.next_map() });
-            steps.push(Step::Phase(self.phase, Some(self.rules.intermission)));
+            self.ends = Some(input.now + self.rules.intermission);
+            actions.push(FlowAction::Freeze { next: self.next_map() });
+            actions.push(FlowAction::Phase(self.phase, Some(self.rules.intermission)));
         }
     }
 
@@ -264,24 +264,24 @@ mod tests {
         Flow::new(rules, ["a", "b", "c"].map(String::from).to_vec())
     }
 
-    fn seen(seconds: u64, players: usize, best: i16) -> Seen {
+    fn seen(seconds: u64, players: usize, best: i16) -> RoundInput {
         let now = Time::ZERO + Duration::from_secs(seconds);
-        Seen { now, players, best: Some(best) }
+        RoundInput { now, players, best: Some(best) }
     }
 
     /// What is done at a time, where every map can be loaded at once.
-    fn play(flow: &mut Flow, seconds: u64, players: usize, best: i16) -> Vec<Step> {
-        let steps = flow.look(&seen(seconds, players, best));
-        for step in &steps {
-            if let Step::Prepare(map) = step {
+    fn play(flow: &mut Flow, seconds: u64, players: usize, best: i16) -> Vec<FlowAction> {
+        let actions = flow.update(&seen(seconds, players, best));
+        for step in &actions {
+            if let FlowAction::Prepare(map) = step {
                 flow.prepared(map);
             }
         }
-        steps
+        actions
     }
 
-    fn prepare(map: &str) -> Step {
-        Step::Prepare(map.to_owned())
+    fn prepare(map: &str) -> FlowAction {
+        FlowAction::Prepare(map.to_owned())
     }
 
     #[test]
@@ -289,18 +289,20 @@ mod tests {
         let mut flow = flow(RULES);
         assert_eq!(play(&mut flow, 0, 0, 0), [prepare("b")]);
         let minute = Some(Duration::from_secs(60));
-        assert_eq!(play(&mut flow, 100, 1, 0), [Step::Phase(RoundPhase::Playing, minute)]);
+        assert_eq!(play(&mut flow, 100, 1, 0), [FlowAction::Phase(RoundPhase::Playing, minute)]);
         assert_eq!(play(&mut flow, 159, 1, 9), []);
         let pause = Some(Duration::from_secs(5));
-        let over =
-            [Step::Freeze { next: Some("b".into()) }, Step::Phase(RoundPhase::Intermission, pause)];
+        let over = [
+            FlowAction::Freeze { next: Some("b".into()) },
+            FlowAction::Phase(RoundPhase::Intermission, pause),
+        ];
         assert_eq!(play(&mut flow, 160, 1, 9), over);
         assert_eq!(play(&mut flow, 164, 1, 9), []);
-        let begin = [Step::Enter, Step::Phase(RoundPhase::Playing, None)];
+        let begin = [FlowAction::Enter, FlowAction::Phase(RoundPhase::Playing, None)];
         assert_eq!(play(&mut flow, 165, 1, 9), begin);
         play(&mut flow, 166, 2, 0);
-        let steps = play(&mut flow, 170, 2, 10);
-        assert_eq!(steps[0], Step::Freeze { next: Some("c".into()) }, "{steps:?}");
+        let actions = play(&mut flow, 170, 2, 10);
+        assert_eq!(actions[0], FlowAction::Freeze { next: Some("c".into()) }, "{actions:?}");
         // Everybody may leave meanwhile.
         assert_eq!(play(&mut flow, 175, 0, 0), begin);
         play(&mut flow, 176, 1, 0);
@@ -321,10 +323,10 @@ mod tests {
     fn a_warm_up_is_forgotten() {
         let mut flow = flow(Rules { warm_up: Duration::from_secs(20), ..RULES });
         assert_eq!(play(&mut flow, 0, 0, 0), [prepare("a")]);
-        let warm_up = Step::Phase(RoundPhase::WarmUp, Some(Duration::from_secs(20)));
+        let warm_up = FlowAction::Phase(RoundPhase::WarmUp, Some(Duration::from_secs(20)));
         assert_eq!(play(&mut flow, 5, 1, 0), [warm_up]);
         assert_eq!(play(&mut flow, 24, 1, 50), [], "scores do not count");
-        let begin = [Step::Enter, Step::Phase(RoundPhase::Playing, None)];
+        let begin = [FlowAction::Enter, FlowAction::Phase(RoundPhase::Playing, None)];
         assert_eq!(play(&mut flow, 25, 1, 50), begin);
         play(&mut flow, 26, 1, 0);
         assert_eq!(flow.next_map().as_deref(), Some("b"));
@@ -337,7 +339,7 @@ mod tests {
         assert_eq!(play(&mut flow, 1000, 8, 1000), []);
         flow.change_map("elsewhere".into());
         assert_eq!(play(&mut flow, 1000, 8, 1000), [prepare("elsewhere")]);
-        let begin = [Step::Enter, Step::Phase(RoundPhase::Playing, None)];
+        let begin = [FlowAction::Enter, FlowAction::Phase(RoundPhase::Playing, None)];
         assert_eq!(play(&mut flow, 1001, 8, 1000), begin);
         flow.restart();
         assert_eq!(play(&mut flow, 1002, 8, 0), [prepare("elsewhere")]);
@@ -348,30 +350,30 @@ mod tests {
     #[test]
     fn a_map_that_cannot_be_loaded_is_left_out_for_a_while() {
         let mut flow = flow(RULES);
-        assert_eq!(flow.look(&seen(0, 1, 0))[1], prepare("b"));
+        assert_eq!(flow.update(&seen(0, 1, 0))[1], prepare("b"));
         flow.failed("b", seen(0, 1, 0).now);
-        assert_eq!(flow.look(&seen(1, 1, 0)), [prepare("c")]);
+        assert_eq!(flow.update(&seen(1, 1, 0)), [prepare("c")]);
         flow.failed("c", seen(1, 1, 0).now);
-        assert_eq!(flow.look(&seen(2, 1, 0)), [prepare("a")], "the same again");
+        assert_eq!(flow.update(&seen(2, 1, 0)), [prepare("a")], "the same again");
         flow.prepared("a");
         // One whose turn it is again takes it.
-        assert_eq!(flow.look(&seen(40, 1, 0)), [prepare("b")]);
+        assert_eq!(flow.update(&seen(40, 1, 0)), [prepare("b")]);
         // What somebody wants and cannot be had is forgotten.
         flow.change_map("none".into());
-        assert_eq!(flow.look(&seen(41, 1, 0)), [prepare("none")]);
+        assert_eq!(flow.update(&seen(41, 1, 0)), [prepare("none")]);
         flow.failed("none", seen(41, 1, 0).now);
-        assert_eq!(flow.look(&seen(42, 1, 0)), [prepare("b")]);
+        assert_eq!(flow.update(&seen(42, 1, 0)), [prepare("b")]);
     }
 
     #[test]
     fn a_slow_map_is_waited_for() {
         let mut flow = flow(RULES);
-        flow.look(&seen(0, 1, 0));
-        flow.look(&seen(60, 1, 0));
-        assert_eq!(flow.look(&seen(65, 1, 0)), []);
-        assert_eq!(flow.look(&seen(90, 1, 0)), []);
+        flow.update(&seen(0, 1, 0));
+        flow.update(&seen(60, 1, 0));
+        assert_eq!(flow.update(&seen(65, 1, 0)), []);
+        assert_eq!(flow.update(&seen(90, 1, 0)), []);
         flow.prepared("b");
-        assert_eq!(flow.look(&seen(91, 1, 0))[0], Step::Enter);
+        assert_eq!(flow.update(&seen(91, 1, 0))[0], FlowAction::Enter);
     }
 
     /// Whatever happens in which order: a world is entered only if it was prepared and
@@ -407,18 +409,18 @@ mod tests {
                 _ => now += random.below(20),
             }
             let players = random.below(4) as usize;
-            for step in flow.look(&seen(now, players, random.below(12) as i16)) {
+            for step in flow.update(&seen(now, players, random.below(12) as i16)) {
                 match step {
-                    Step::Prepare(map) => (asked, ready) = (Some(map), None),
-                    Step::Enter => {
+                    FlowAction::Prepare(map) => (asked, ready) = (Some(map), None),
+                    FlowAction::Enter => {
                         assert!(ready.take().is_some(), "seed {seed}, {operation}");
                         (entered, frozen) = (entered + 1, false);
                     }
-                    Step::Freeze { .. } => {
+                    FlowAction::Freeze { .. } => {
                         assert!(!frozen && players > 0, "seed {seed}, {operation}");
                         frozen = true;
                     }
-                    Step::Phase(phase, _) => {
+                    FlowAction::Phase(phase, _) => {
                         let over = phase == RoundPhase::Intermission;
                         assert_eq!(over, frozen, "seed {seed}, {operation}: {phase:?}");
                     }

@@ -11,7 +11,7 @@ const PAUSE: Duration = Duration::from_secs(120);
 
 /// What is voted on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Motion {
+pub(crate) enum Proposal {
     /// To go on to a map.
     Map(String),
     /// To remove the player of this connection.
@@ -22,9 +22,9 @@ pub(crate) enum Motion {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// More than half of all players want it.
-    Carried(Motion),
+    Carried(Proposal),
     /// They do not, or did not say so in time.
-    Rejected(Motion),
+    Rejected(Proposal),
 }
 
 /// Why a vote cannot be called.
@@ -50,7 +50,7 @@ pub(crate) struct Votes {
 
 #[derive(Debug)]
 struct Ballot {
-    motion: Motion,
+    motion: Proposal,
     closes: Time,
     said: BTreeMap<u64, bool>,
 }
@@ -60,7 +60,7 @@ impl Votes {
     pub(crate) fn call(
         &mut self,
         (by, caller): (u64, &str),
-        motion: Motion,
+        motion: Proposal,
         now: Time,
     ) -> Result<(), NoVote> {
         if self.ballot.is_some() {
@@ -110,8 +110,8 @@ mod tests {
         Time::ZERO + Duration::from_secs(seconds)
     }
 
-    fn map() -> Motion {
-        Motion::Map("warren".into())
+    fn map() -> Proposal {
+        Proposal::Map("warren".into())
     }
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
         let mut votes = Votes::default();
         votes.call((1, "1"), map(), at(0)).unwrap();
         assert_eq!(votes.close(&[1, 2, 3, 4], at(0)), None);
-        assert_eq!(votes.call((2, "2"), Motion::Kick(3), at(0)), Err(NoVote::Open));
+        assert_eq!(votes.call((2, "2"), Proposal::Kick(3), at(0)), Err(NoVote::Open));
         votes.say(2, true);
         assert_eq!(votes.close(&[1, 2, 3, 4], at(1)), None, "a half is not more than a half");
         votes.say(3, true);
@@ -149,8 +149,8 @@ mod tests {
     #[test]
     fn one_alone_decides_alone() {
         let mut votes = Votes::default();
-        votes.call((1, "1"), Motion::Kick(1), at(0)).unwrap();
-        assert_eq!(votes.close(&[1], at(0)), Some(Outcome::Carried(Motion::Kick(1))));
+        votes.call((1, "1"), Proposal::Kick(1), at(0)).unwrap();
+        assert_eq!(votes.close(&[1], at(0)), Some(Outcome::Carried(Proposal::Kick(1))));
         assert_eq!(votes.close(&[], at(0)), None);
     }
 }

@@ -16,7 +16,7 @@ use crate::soak::nanoseconds;
 /// Ticks per second of the scene.
 const RATE: u32 = 60;
 
-/// Longest that an act may take, in ticks: whatever has not come about by then
+/// Longest that an phase may take, in ticks: whatever has not come about by then
 /// will not.
 const PATIENCE: u32 = 15 * RATE;
 
@@ -58,7 +58,7 @@ const TURN: f64 = 0.7;
 /// What the tank is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Act {
+pub enum FlightPhase {
     /// Climbs over its starting point.
     Climb,
     /// Has dropped its cargo, flies off, and waits for the pad to rest.
@@ -84,8 +84,8 @@ pub struct Landing {
     pub ticks: u64,
     /// Other tanks that flew about.
     pub others: u16,
-    /// The act that it came to: all of them, if it went as it should.
-    pub act: Act,
+    /// The phase that it came to: all of them, if it went as it should.
+    pub phase: FlightPhase,
     /// Whether the tank stood in the hollow of the pad.
     pub landed: bool,
     /// Polygons of the tank, the cargo box and the pad, before and after they
@@ -137,7 +137,7 @@ pub fn landing(options: &LandingOptions) -> Result<Landing, SceneError> {
     let others = others.collect::<Result<Vec<_>, _>>()?;
     let mut play = Play { world, audit, tank, others, plot: Plot::default(), overlaps: 0 };
     let before = *play.world.counters();
-    while play.plot.act != Act::Done && play.plot.lasted < PATIENCE {
+    while play.plot.phase != FlightPhase::Done && play.plot.lasted < PATIENCE {
         play.tick();
         if play.world.state().tick >= LONGEST {
             break;
@@ -148,7 +148,7 @@ pub fn landing(options: &LandingOptions) -> Result<Landing, SceneError> {
         map: name,
         ticks: world.state().tick,
         others: options.others,
-        act: play.plot.act,
+        phase: play.plot.phase,
         landed: play.plot.landed,
         polygons: ["hovertank", "cargo_box", "repair_pad"].map(|name| polygons(&models, name)),
         interpenetrations: play.overlaps,
@@ -173,8 +173,8 @@ struct Play {
 
 /// How far the plot has come.
 struct Plot {
-    act: Act,
-    /// Ticks of the act so far.
+    phase: FlightPhase,
+    /// Ticks of the phase so far.
     lasted: u32,
     start: Option<DVec3>,
     pad: Option<EntityId>,
@@ -185,7 +185,14 @@ struct Plot {
 
 impl Default for Plot {
     fn default() -> Self {
-        Self { act: Act::Climb, lasted: 0, start: None, pad: None, rested: 0, landed: false }
+        Self {
+            phase: FlightPhase::Climb,
+            lasted: 0,
+            start: None,
+            pad: None,
+            rested: 0,
+            landed: false,
+        }
     }
 }
 
@@ -216,7 +223,7 @@ impl Play {
 }
 
 impl Plot {
-    /// What the tank does next, and whether another act begins.
+    /// What the tank does next, and whether another phase begins.
     fn direct(&mut self, tank: &EntityState, pad: Option<&EntityState>) -> Command {
         let start = *self.start.get_or_insert(tank.position);
         // Away from the middle of the map is not where others are.
@@ -228,51 +235,51 @@ impl Plot {
         let off = start + ahead * OFF + DVec3::Z * DROP_HEIGHT;
         let pad_rests = pad.filter(|pad| pad.asleep);
         let over = pad.map_or(start, |pad| pad.position);
-        let (command, next) = match self.act {
-            Act::Climb => {
+        let (command, next) = match self.phase {
+            FlightPhase::Climb => {
                 let command = out.fly(tank, start + DVec3::Z * (DROP_HEIGHT + 40.0), true);
                 if tank.position.z > start.z + DROP_HEIGHT {
-                    (Pilot::drop_cargo(command), Some(Act::Drop))
+                    (Pilot::drop_cargo(command), Some(FlightPhase::Drop))
                 } else {
                     (command, None)
                 }
             }
-            Act::Drop => {
+            FlightPhase::Drop => {
                 let away = (tank.position - off).truncate().length() < OFF * 0.25;
-                let next = (away && pad_rests.is_some()).then_some(Act::TurnRound);
+                let next = (away && pad_rests.is_some()).then_some(FlightPhase::TurnRound);
                 (out.fly(tank, off, true), next)
             }
-            Act::TurnRound => {
+            FlightPhase::TurnRound => {
                 let turned = points(tank.orientation, back.heading);
-                (back.fly(tank, off, true), turned.then_some(Act::Return))
+                (back.fly(tank, off, true), turned.then_some(FlightPhase::Return))
             }
-            Act::Return => {
+            FlightPhase::Return => {
                 let above = over + DVec3::Z * APPROACH;
                 let there = (tank.position - above).truncate().length() < THERE
                     && tank.velocity.truncate().length() < THERE
                     && tank.position.z > over.z + APPROACH * 0.5;
-                (back.fly(tank, above, true), there.then_some(Act::Land))
+                (back.fly(tank, above, true), there.then_some(FlightPhase::Land))
             }
-            Act::Land => {
+            FlightPhase::Land => {
                 self.landed |= pad.is_some_and(|pad| is_in_hollow(tank, pad));
                 let rests = self.landed && tank.velocity.length() < RESTS;
                 self.rested += u32::from(rests);
                 let next = match self.rested {
-                    _ if self.rested > STAY => Some(Act::FlyAway),
-                    0 if self.lasted > ATTEMPT => Some(Act::Return),
+                    _ if self.rested > STAY => Some(FlightPhase::FlyAway),
+                    0 if self.lasted > ATTEMPT => Some(FlightPhase::Return),
                     _ => None,
                 };
                 (back.land(tank, over), next)
             }
-            Act::FlyAway | Act::Done => {
+            FlightPhase::FlyAway | FlightPhase::Done => {
                 let away = over - ahead * OFF + DVec3::Z * DROP_HEIGHT;
                 let gone = (tank.position - over).truncate().length() > OFF * 0.5;
-                (back.fly(tank, away, true), gone.then_some(Act::Done))
+                (back.fly(tank, away, true), gone.then_some(FlightPhase::Done))
             }
         };
         self.lasted += 1;
         if let Some(next) = next {
-            (self.act, self.lasted) = (next, 0);
+            (self.phase, self.lasted) = (next, 0);
         }
         command
     }
@@ -299,16 +306,16 @@ fn circle(number: usize, count: usize, tick: u64, centre: DVec3, tank: &EntitySt
 impl Landing {
     /// Whether it went as it should, and nothing reached into anything.
     pub fn is_as_meant(&self) -> bool {
-        self.act == Act::Done && self.landed && self.interpenetrations == 0
+        self.phase == FlightPhase::Done && self.landed && self.interpenetrations == 0
     }
 }
 
 impl fmt::Display for Landing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { map, ticks, others, act, landed, polygons, interpenetrations, table } = self;
+        let Self { map, ticks, others, phase, landed, polygons, interpenetrations, table } = self;
         writeln!(
             f,
-            "landing on {map}: {ticks} ticks, {others} others, came to {act:?}, {} in the pad, \
+            "landing on {map}: {ticks} ticks, {others} others, came to {phase:?}, {} in the pad, \
              {interpenetrations} interpenetrations",
             if *landed { "stood" } else { "never stood" }
         )?;

@@ -4,7 +4,8 @@ use metrics::{Counter, Gauge, counter, gauge};
 use obsp_proto::server::JitterStats;
 use obsp_sim::{Counters, Kind, Stage, State};
 
-use super::{Identity, catalogue};
+use super::catalogue;
+use super::identity::Identity;
 
 /// What the match and its simulation are and have counted.
 pub(super) struct MatchMetrics {

@@ -6,13 +6,13 @@ use obsp_proto::control::Reason;
 use super::Limit;
 use super::catalogue;
 use super::connection_metrics::Connections;
-use super::line_metrics::LineMetrics;
+use super::path_metrics::PathMetrics;
 use super::round_metrics::RoundMetrics;
 
 /// What the network thread counts.
 pub(crate) struct NetworkMetrics {
     /// What the connections' paths are like.
-    pub(crate) line: LineMetrics,
+    pub(crate) path: PathMetrics,
     /// How many connections there are.
     pub(crate) connections: Connections,
     pub(crate) snapshots_skipped: Counter,
@@ -68,7 +68,7 @@ impl NetworkMetrics {
     pub(super) fn register() -> Self {
         Self {
             players: gauge!(catalogue::PLAYERS),
-            line: LineMetrics::register(),
+            path: PathMetrics::register(),
             connections: Connections::register(),
             round: RoundMetrics::register(),
             joins: counter!(catalogue::JOINS),

@@ -2,7 +2,6 @@ use std::num::NonZeroU16;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use obsp_proto::commands::{CommandBatch, CommandDatagram};
-use obsp_proto::control::PlayerName;
 use obsp_sim::JoinError;
 use tokio::sync::oneshot;
 
@@ -12,28 +11,28 @@ use crate::view_limit::{Known, ViewLimit};
 use crate::{test_level, test_match};
 
 /// A match in virtual time, and the way into it.
-struct Stage {
+struct VirtualMatch {
     game: Match,
-    frames: LastFrame,
+    latest: LatestState,
     joins: SyncSender<JoinRequest>,
     now: Duration,
 }
 
-impl Stage {
+impl VirtualMatch {
     fn new() -> Self {
         let (joins, requests) = sync_channel(8);
-        let (game, frames) = test_match(requests);
-        Self { game, frames, joins, now: Duration::ZERO }
+        let (game, latest) = test_match(requests);
+        Self { game, latest, joins, now: Duration::ZERO }
     }
 
     fn now(&self) -> Time {
         Time::since_start(self.now)
     }
 
-    fn tick(&mut self) -> Arc<Frame> {
+    fn tick(&mut self) -> Arc<PublishedState> {
         self.now += Duration::from_nanos(16_666_667);
         self.game.tick(self.now()).unwrap();
-        self.frames.borrow().clone()
+        self.latest.borrow().clone()
     }
 
     fn ask(&self) -> oneshot::Receiver<Result<Seat, JoinError>> {
@@ -63,92 +62,90 @@ fn any_view() -> ViewLimit {
     ViewLimit::new(rate, &Known { tick, acknowledged: None, interval: None, round_trip })
 }
 
-fn players(frame: &Frame) -> usize {
+fn players(published: &PublishedState) -> usize {
     let is_player = |kind: obsp_sim::Kind| kind.is_player();
-    frame.state.entities.iter().filter(|entity| is_player(entity.kind)).count()
+    published.state.entities.iter().filter(|entity| is_player(entity.kind)).count()
 }
 
 #[test]
 fn a_dropped_seat_is_free_again() {
-    let mut stage = Stage::new();
-    let first = stage.join().unwrap();
-    let _second = stage.join().unwrap();
-    assert_eq!(stage.join().unwrap_err(), JoinError::Full(2));
+    let mut play = VirtualMatch::new();
+    let first = play.join().unwrap();
+    let _second = play.join().unwrap();
+    assert_eq!(play.join().unwrap_err(), JoinError::Full(2));
     drop(first);
     // Within the same tick.
-    let _third = stage.join().unwrap();
-    assert_eq!(players(&stage.tick()), 2);
+    let _third = play.join().unwrap();
+    assert_eq!(players(&play.tick()), 2);
 }
 
 #[test]
 fn a_full_queue_does_not_hide_that_its_seat_is_free() {
-    let mut stage = Stage::new();
-    let first = stage.join().unwrap();
-    let _second = stage.join().unwrap();
+    let mut play = VirtualMatch::new();
+    let first = play.join().unwrap();
+    let _second = play.join().unwrap();
     let batch = datagram(first.tick.after(1), Command::default());
-    while first.send(batch.clone(), stage.now(), any_view()) != Err(Surplus) {}
+    while first.send(batch.clone(), play.now(), any_view()) != Err(Surplus) {}
     drop(first);
-    let _third = stage.join().unwrap();
-    assert_eq!(players(&stage.tick()), 2);
+    let _third = play.join().unwrap();
+    assert_eq!(players(&play.tick()), 2);
 }
 
 #[test]
 fn who_no_longer_waits_leaves_nobody_behind() {
-    let mut stage = Stage::new();
-    drop(stage.ask());
-    stage.tick();
-    assert_eq!(players(&stage.tick()), 0);
+    let mut play = VirtualMatch::new();
+    drop(play.ask());
+    play.tick();
+    assert_eq!(players(&play.tick()), 0);
 }
 
 #[test]
 fn commands_reach_the_tick_they_are_for() {
-    let mut stage = Stage::new();
-    let seat = stage.join().unwrap();
-    let name = PlayerName::new("walker").unwrap();
-    seat.level.sessions.insert(seat.player, name);
+    let mut play = VirtualMatch::new();
+    let seat = play.join().unwrap();
     let forward = Command { forward: 127, ..Command::default() };
     for ahead in 0..60 {
         let batch = datagram(seat.tick.after(ahead + 2), forward);
-        assert_eq!(seat.send(batch, stage.now(), any_view()), Ok(()));
-        stage.tick();
+        assert_eq!(seat.send(batch, play.now(), any_view()), Ok(()));
+        play.tick();
     }
-    let frame = stage.tick();
-    let own = frame.state.entities.iter().find(|entity| entity.id == seat.player).unwrap();
+    let published = play.tick();
+    let own = published.state.entities.iter().find(|entity| entity.id == seat.player).unwrap();
     assert!(own.velocity.x > 100.0, "after a second of walking: {own:?}");
-    assert_eq!(frame.commands.in_time, 60);
-    let answer = frame.own(seat.player, None).motion.unwrap();
-    assert_eq!(answer.motion.position.as_dvec3(), own.position);
-    assert!(seat.level.sessions.lead(seat.player).is_some());
+    assert_eq!(published.commands.in_time, 60);
+    let update = published.own(seat.player);
+    assert_eq!(update.motion.unwrap().motion.position.as_dvec3(), own.position);
+    assert!(update.lead.is_some());
 }
 
 #[test]
 fn ticks_that_catch_up_are_told_of_each() {
-    let mut stage = Stage::new();
-    let mut ticks = stage.game.ticks();
-    (0..4).for_each(|_| drop(stage.tick()));
+    let mut play = VirtualMatch::new();
+    let mut states = play.game.states();
+    (0..4).for_each(|_| drop(play.tick()));
     let told: Vec<u64> =
-        std::iter::from_fn(|| ticks.try_recv().ok()).map(|frame| frame.state.tick).collect();
+        std::iter::from_fn(|| states.try_recv().ok()).map(|state| state.state.tick).collect();
     assert_eq!(told, [1, 2, 3, 4]);
 }
 
 #[test]
 fn nobody_shoots_farther_into_the_past_than_allowed() {
-    let mut stage = Stage::new();
-    let seat = stage.join().unwrap();
+    let mut play = VirtualMatch::new();
+    let seat = play.join().unwrap();
     let command =
         Command { buttons: obsp_sim::Buttons::FIRE, view_age: 4000, ..Command::default() };
     let tick = seat.tick.after(2);
-    seat.send(datagram(tick, command), stage.now(), any_view()).unwrap();
-    stage.game.seats.receive(&mut stage.game.world, seat.tick, &seat.level);
-    let commands = stage.game.seats.commands(tick, stage.now());
+    seat.send(datagram(tick, command), play.now(), any_view()).unwrap();
+    play.game.seats.receive(&mut play.game.world, seat.tick, &seat.level);
+    let commands = play.game.seats.commands(tick, play.now());
     // 200 ms are 12 ticks of 16 parts.
     assert_eq!(commands, [(seat.player, Command { view_age: 192, ..command })]);
 }
 
 #[test]
 fn nobody_shoots_farther_into_the_past_than_their_line_explains() {
-    let mut stage = Stage::new();
-    let seat = stage.join().unwrap();
+    let mut play = VirtualMatch::new();
+    let seat = play.join().unwrap();
     let command = Command { buttons: obsp_sim::Buttons::FIRE, view_age: 192, ..Command::default() };
     let known = Known {
         tick: seat.tick,
@@ -158,17 +155,17 @@ fn nobody_shoots_farther_into_the_past_than_their_line_explains() {
     };
     let view = ViewLimit::new(NonZeroU16::new(60).unwrap(), &known);
     let tick = seat.tick.after(1);
-    seat.send(datagram(tick, command), stage.now(), view).unwrap();
-    stage.game.seats.receive(&mut stage.game.world, seat.tick, &seat.level);
-    let (_, played) = stage.game.seats.commands(tick, stage.now())[0];
+    seat.send(datagram(tick, command), play.now(), view).unwrap();
+    play.game.seats.receive(&mut play.game.world, seat.tick, &seat.level);
+    let (_, played) = play.game.seats.commands(tick, play.now())[0];
     assert!((64..112).contains(&played.view_age), "{}", played.view_age);
 }
 
 #[test]
 fn a_player_whose_line_is_lost_is_protected_if_that_is_asked_for() {
-    let mut stage = Stage::new();
-    let seat = stage.join().unwrap();
-    let mut buttons = |tick| stage.game.seats.commands(Tick(tick), Time::ZERO)[0].1.buttons;
+    let mut play = VirtualMatch::new();
+    let seat = play.join().unwrap();
+    let mut buttons = |tick| play.game.seats.commands(Tick(tick), Time::ZERO)[0].1.buttons;
     assert_eq!(buttons(2), obsp_sim::Buttons::default());
     seat.protect(true);
     assert_eq!(buttons(3), obsp_sim::Buttons::PROTECTED);
@@ -178,15 +175,15 @@ fn a_player_whose_line_is_lost_is_protected_if_that_is_asked_for() {
 
 #[test]
 fn a_flood_is_bounded_and_keeps_its_seat() {
-    let mut stage = Stage::new();
-    let seat = stage.join().unwrap();
+    let mut play = VirtualMatch::new();
+    let seat = play.join().unwrap();
     let batch = datagram(seat.tick.after(1), Command::default());
     let sent =
         (0..1000).filter(|_| seat.send(batch.clone(), Time::ZERO, any_view()) != Err(Surplus));
     let sent = sent.count();
     assert!(sent < 100, "{sent} batches were queued");
-    assert_eq!(players(&stage.tick()), 1);
-    assert_eq!(seat.send(batch, stage.now(), any_view()), Ok(()));
+    assert_eq!(players(&play.tick()), 1);
+    assert_eq!(seat.send(batch, play.now(), any_view()), Ok(()));
 }
 
 #[test]
@@ -196,44 +193,45 @@ fn a_match_goes_on_in_another_world_and_so_do_ticks_and_counts() {
     let (over, dropped) = sync_channel(1);
     let (maker, first) = test_level(0);
     let rewind = Duration::from_millis(200);
-    let curiosity = Arc::default();
-    let (game, frames) = Match::new(first, rewind, requests, (next_worlds, over), curiosity);
-    let mut stage = Stage { game, frames, joins, now: Duration::ZERO };
-    let seat = stage.join().unwrap();
-    let before = (0..9).map(|_| stage.tick()).last().unwrap();
+    let contact_subscription = Arc::default();
+    let (game, latest) =
+        Match::new(first, rewind, requests, (next_worlds, over), contact_subscription);
+    let mut play = VirtualMatch { game, latest, joins, now: Duration::ZERO };
+    let seat = play.join().unwrap();
+    let before = (0..9).map(|_| play.tick()).last().unwrap();
     assert_eq!((before.state.tick, before.level.number, players(&before)), (10, 0, 1));
 
     let again = maker.make("arena.map", 1).unwrap();
     let next = NextWorld { world: again.world, level: again.level, recorder: None };
     worlds.try_send(next).unwrap_or_else(|_| panic!("there is room"));
-    let after = stage.tick();
+    let after = play.tick();
     assert_eq!((after.state.tick, after.level.number, players(&after)), (11, 1, 0));
     assert!(after.counters.impact_queries >= before.counters.impact_queries);
     assert_eq!(after.commands.neutral, before.commands.neutral);
     assert_eq!(dropped.try_iter().count(), 1);
     // A seat of the old world steers nobody in the new one.
     let batch = datagram(Tick(13), Command { forward: 127, ..Command::default() });
-    assert_eq!(seat.send(batch, stage.now(), any_view()), Ok(()));
-    let seat = stage.join().unwrap();
+    assert_eq!(seat.send(batch, play.now(), any_view()), Ok(()));
+    let seat = play.join().unwrap();
     assert_eq!((seat.level.number, seat.tick), (1, Tick(11)));
     // The round is over: nobody moves.
     seat.level.frozen.store(true, Ordering::Relaxed);
     for tick in 13..60 {
         let command = Command { forward: 127, yaw: 99, ..Command::default() };
-        seat.send(datagram(Tick(tick), command), stage.now(), any_view()).unwrap();
-        stage.tick();
+        seat.send(datagram(Tick(tick), command), play.now(), any_view()).unwrap();
+        play.tick();
     }
-    let own = stage.tick().state.entities.iter().find(|entity| entity.id == seat.player).cloned();
+    let own = play.tick().state.entities.iter().find(|entity| entity.id == seat.player).cloned();
     let velocity = own.unwrap().velocity;
     assert!(velocity.truncate().length() < 1.0, "{velocity}");
 }
 
 #[test]
 fn what_players_who_left_have_counted_stays_counted() {
-    let mut stage = Stage::new();
-    let seat = stage.join().unwrap();
-    let neutral = stage.tick().commands.neutral;
+    let mut play = VirtualMatch::new();
+    let seat = play.join().unwrap();
+    let neutral = play.tick().commands.neutral;
     assert!(neutral > 0);
     drop(seat);
-    assert_eq!(stage.tick().commands.neutral, neutral);
+    assert_eq!(play.tick().commands.neutral, neutral);
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate(Arc<Mutex<()>>);
 
-/// See [`Running::hold_ticks`](crate::Running::hold_ticks).
+/// See [`Server::hold_ticks`](crate::Server::hold_ticks).
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct TicksHeld<'a> {

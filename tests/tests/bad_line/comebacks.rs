@@ -8,7 +8,7 @@ use client_bot::client::{ClientEvent, Connector, Credentials, Disconnected, Join
 use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason, Ticket};
 use obsp_proto::token::{JoinKey, TokenClaims};
 use obsp_sim::{Command, EntityId};
-use server::{Act, AdminCommand};
+use server::{AdminAction, AdminCommand};
 use tests::badline::{Conditions, Line};
 use tests::harness::pages::{get, metric};
 use tests::harness::{Administrators, ServerProcess};
@@ -63,9 +63,9 @@ async fn come_back(server: &ServerProcess, lost: &Client) -> Option<EntityId> {
 }
 
 /// What `server admin` says of this server.
-async fn ask(server: &ServerProcess, tokens: &Administrators, act: Act) -> String {
+async fn ask(server: &ServerProcess, tokens: &Administrators, action: AdminAction) -> String {
     let admin = server.said("admin interface on http://").trim_end_matches('/').parse().unwrap();
-    let command = AdminCommand { admin, admin_tokens: tokens.path().to_owned(), act };
+    let command = AdminCommand { admin, admin_tokens: tokens.path().to_owned(), action };
     tokio::task::spawn_blocking(move || server::admin(&command)).await.unwrap().unwrap()
 }
 
@@ -100,14 +100,14 @@ async fn who_was_silent_for_too_long_comes_back_in_time_as_the_same_and_later_as
     assert_eq!(read(&server, "game_players").await, 4.0);
 
     // A ticket is no way around a kick: who is away goes at once, and comes as another.
-    let players = ask(&server, &tokens, Act::Players).await;
+    let players = ask(&server, &tokens, AdminAction::Players).await;
     let players: serde_json::Value = serde_json::from_str(&players).unwrap();
     let players = players.as_array().unwrap();
     let away: Vec<_> = players.iter().filter(|player| player["away"] == true).collect();
     assert_eq!(away.len(), 3, "{players:?}");
     let number = away.iter().find(|player| player["name"] == "kicked").unwrap()["number"].clone();
     let number = number.as_u64().unwrap();
-    ask(&server, &tokens, Act::Kick { number, reason: "spam".into() }).await;
+    ask(&server, &tokens, AdminAction::Kick { number, reason: "spam".into() }).await;
     let kicked_left = hear(&mut witness, |event| {
         note_left(event, &mut left);
         !left.is_empty()
@@ -170,7 +170,8 @@ async fn who_is_banned_while_away_loses_place_and_ticket() {
     };
 
     let (subject, reason) = ("player:7".to_owned(), "spam".to_owned());
-    let ban = ask(&server, &tokens, Act::Ban { subject: subject.clone(), reason, time: None });
+    let ban =
+        ask(&server, &tokens, AdminAction::Ban { subject: subject.clone(), reason, time: None });
     let gone = hear(&mut witness, |event| *event == MatchEvent::Left { player: body });
     let (_, gone) = tokio::join!(ban, timeout(PATIENCE, gone));
     gone.expect("who was banned while away stays");
@@ -178,7 +179,7 @@ async fn who_is_banned_while_away_loses_place_and_ticket() {
     let refused = come(server.udp, 7, lost.ticket()).await.expect_err("a ban");
     assert!(matches!(refused, JoinError::Refused(RefusalReason::Banned)), "{refused}");
 
-    ask(&server, &tokens, Act::Unban { subject }).await;
+    ask(&server, &tokens, AdminAction::Unban { subject }).await;
     let back = come(server.udp, 7, lost.ticket()).await.unwrap();
     assert_ne!(back.session().player(), Some(body));
     assert_eq!(read(&server, "game_rejoins_total").await, 0.0);
@@ -199,10 +200,10 @@ async fn who_is_removed_after_a_while_hears_why_over_a_bad_line() {
     let line = proxy(server.udp, Line::both(conditions), 1);
     let mut client = join(line.address(), "player").await;
     let _ = timeout(LONG, hear(&mut client, |_| false)).await;
-    let players = ask(&server, &tokens, Act::Players).await;
+    let players = ask(&server, &tokens, AdminAction::Players).await;
     let players: serde_json::Value = serde_json::from_str(&players).unwrap();
     let number = players[0]["number"].as_u64().unwrap();
-    ask(&server, &tokens, Act::Kick { number, reason: "spam".into() }).await;
+    ask(&server, &tokens, AdminAction::Kick { number, reason: "spam".into() }).await;
     let lost = async {
         loop {
             match client.next().await {

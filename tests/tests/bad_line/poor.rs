@@ -8,7 +8,7 @@ use client_bot::behaviors::BehaviorChoice;
 use client_bot::client::{ClientEvent, Connector, MapStore, Trust};
 use client_bot::swarm::Swarm;
 use obsp_proto::control::{MapHash, PlayerName};
-use server::{Options, Running, Server};
+use server::{Options, Server};
 use tests::badline::{Conditions, Line, Proxy};
 use tests::harness;
 
@@ -25,14 +25,14 @@ fn poor_line(server: SocketAddr, seed: u64) -> Proxy {
     crate::proxy(server, Line::both(conditions), seed)
 }
 
-fn serve(max_players: u16) -> Running {
+fn serve(max_players: u16) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
     let options = Options { listen: any_port, http: any_port, max_players, ..Options::new(map) };
     Server::start(&options).unwrap()
 }
 
-async fn end(running: Running) {
+async fn end(running: Server) {
     running.shutdown();
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
 }

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use chromium::{Chromium, HANG, installed};
 use serde_json::Value;
-use server::{Options, Running, Server};
+use server::{Options, Server};
 use tests::harness;
 use tests::harness::pages::{get, metric};
 use walkers::Walkers;
@@ -39,7 +39,7 @@ fn options() -> Options {
     Options { listen: ANY_PORT, http: ANY_PORT, objects: OBJECTS, ..Options::new(map) }
 }
 
-fn serve(options: &Options) -> Running {
+fn serve(options: &Options) -> Server {
     // The port may be held a moment longer by the server that was there before.
     let begin = Instant::now();
     loop {
@@ -51,12 +51,12 @@ fn serve(options: &Options) -> Running {
     }
 }
 
-fn page_of(running: &Running) -> String {
+fn page_of(running: &Server) -> String {
     format!("http://{}/", running.http_addr())
 }
 
 /// Entities in the match, as the server counts them.
-fn entities(running: &Running) -> f64 {
+fn entities(running: &Server) -> f64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let page = runtime.block_on(get(running.http_addr(), "/metrics")).body;
     ["player", "prop"]
@@ -65,7 +65,7 @@ fn entities(running: &Running) -> f64 {
         .sum()
 }
 
-fn ends(running: Running) -> (SocketAddr, SocketAddr) {
+fn ends(running: Server) -> (SocketAddr, SocketAddr) {
     let addresses = (running.local_addr(), running.http_addr());
     running.shutdown();
     running.join().unwrap();

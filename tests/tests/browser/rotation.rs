@@ -1,6 +1,6 @@
 //! The match goes on in another map, and the page with it.
 
-use server::{Act, AdminCommand, AdminOptions, Options, RoundOptions, admin};
+use server::{AdminAction, AdminCommand, AdminOptions, Options, RoundOptions, admin};
 use tests::harness::own_map;
 
 use crate::chromium::{Chromium, installed};
@@ -31,9 +31,9 @@ fn the_page_follows_the_match_into_another_map_on_the_same_connection() {
     browser.open(&page_of(&running), "");
     for (world, map) in ["arena", "warren", "arena"].into_iter().enumerate() {
         if world > 0 {
-            let act = Act::Map { map: map.to_owned() };
+            let action = AdminAction::Map { map: map.to_owned() };
             let (address, admin_tokens) = (running.admin_addr().unwrap(), tokens.clone());
-            admin(&AdminCommand { admin: address, admin_tokens, act }).unwrap();
+            admin(&AdminCommand { admin: address, admin_tokens, action }).unwrap();
         }
         browser.wait_for(&format!("document.querySelector('h1')?.textContent === '{map}'"));
         browser.wait_for("globalThis.arena?.status.status.state === 'live'");

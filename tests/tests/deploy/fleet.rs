@@ -9,7 +9,7 @@ use client_bot::Client;
 use client_bot::client::{Connector, Trust};
 use obsp_proto::control::{MapHash, PlayerName};
 use serde_json::json;
-use server::{AgonesOptions, Options, Running, Server};
+use server::{AgonesOptions, Options, Server};
 use tests::harness;
 use tests::harness::pages::{get, metric};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -147,7 +147,7 @@ async fn request(stream: &mut TcpStream) -> String {
     }
 }
 
-fn serve(sidecar: SocketAddr) -> Running {
+fn serve(sidecar: SocketAddr) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let agones = AgonesOptions {
         agones: true,
@@ -161,7 +161,7 @@ fn serve(sidecar: SocketAddr) -> Running {
     Server::start(&options).unwrap()
 }
 
-async fn join(running: &Running) -> Client {
+async fn join(running: &Server) -> Client {
     let connector = Connector::new(running.local_addr(), Trust::Loopback).unwrap();
     connector.join(&PlayerName::new("one").unwrap(), MapHash::ANY).await.unwrap()
 }

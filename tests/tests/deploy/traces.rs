@@ -11,7 +11,7 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use prost::Message;
-use server::{Options, Running, Server};
+use server::{Options, Server};
 use tests::harness;
 use tests::harness::pages::{get, metric};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -75,7 +75,7 @@ async fn collect(mut stream: TcpStream, spans: Arc<Mutex<Vec<Span>>>) {
 }
 
 /// Serves a match for one player, and tells of it there.
-fn serve(collector: SocketAddr) -> Running {
+fn serve(collector: SocketAddr) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
     let otlp = Some(format!("http://{collector}"));
@@ -85,7 +85,7 @@ fn serve(collector: SocketAddr) -> Running {
 }
 
 /// One who has no map, and must be sent it.
-fn connector(running: &Running) -> Connector {
+fn connector(running: &Server) -> Connector {
     let connector = Connector::new(running.local_addr(), Trust::Loopback).unwrap();
     connector.with_maps(Arc::new(MapStore::new(Vec::new())))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use client_bot::Client;
 use client_bot::client::{Credentials, Disconnected};
 use obsp_proto::control::{ChatLine, ClosingReason, MatchEvent, RefusalReason};
-use server::{Act, AdminCommand, AdminOptions, JoiningOptions, Options, Running, Server, admin};
+use server::{AdminAction, AdminCommand, AdminOptions, JoiningOptions, Options, Server, admin};
 use tests::harness::Administrators;
 use tests::harness::pages::{get, metric};
 use tokio::time::timeout;
@@ -14,9 +14,9 @@ use tokio::time::timeout;
 use crate::{File, HANG, end, join, lost, options, play, refusal};
 
 /// What the client of the admin interface says.
-async fn ask(running: &Running, tokens: &Path, act: Act) -> Result<String, String> {
+async fn ask(running: &Server, tokens: &Path, action: AdminAction) -> Result<String, String> {
     let admin_tokens = tokens.to_owned();
-    let command = AdminCommand { admin: running.admin_addr().unwrap(), admin_tokens, act };
+    let command = AdminCommand { admin: running.admin_addr().unwrap(), admin_tokens, action };
     let asked = tokio::task::spawn_blocking(move || admin(&command)).await.unwrap();
     asked.map_err(|error| error.to_string())
 }
@@ -33,35 +33,35 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
         query: None,
     };
     let running = Server::start(&Options { joining, admin, ..options(4) }).unwrap();
-    let ask = async |act| ask(&running, tokens.path(), act).await;
-    let json = async |act| -> serde_json::Value {
-        serde_json::from_str(&ask(act).await.unwrap()).unwrap()
+    let ask = async |action| ask(&running, tokens.path(), action).await;
+    let json = async |action| -> serde_json::Value {
+        serde_json::from_str(&ask(action).await.unwrap()).unwrap()
     };
     let mut one = join(&running, "one", &Credentials::default()).await.unwrap();
     let mut other = join(&running, "other", &Credentials::default()).await.unwrap();
 
-    let status = json(Act::Status).await;
+    let status = json(AdminAction::Status).await;
     assert_eq!((&status["map"], &status["players"]), (&"arena".into(), &2.into()), "{status}");
-    let players = json(Act::Players).await;
+    let players = json(AdminAction::Players).await;
     let number = |of: &str| {
         let player = players.as_array().unwrap().iter().find(|player| player["name"] == of);
         player.unwrap()["number"].as_u64().unwrap()
     };
     assert!(players[0]["address"].as_str().unwrap().starts_with("127.0.0.1:"), "{players}");
 
-    ask(Act::Say { line: "hello all".into() }).await.unwrap();
+    ask(AdminAction::Say { line: "hello all".into() }).await.unwrap();
     let said = play(&mut one, 0, |_, event| match event {
         Some(MatchEvent::Announced { line }) => Some(line),
         _ => None,
     });
     assert_eq!(said.await.unwrap().as_str(), "hello all");
     // A muted player is not heard, one who is heard again is.
-    ask(Act::Mute { number: number("other") }).await.unwrap();
+    ask(AdminAction::Mute { number: number("other") }).await.unwrap();
     other.say(ChatLine::new("muted").unwrap());
     play(&mut other, 0, |client, _| (client.session().stats().snapshots > 60).then_some(()))
         .await
         .unwrap();
-    ask(Act::Unmute { number: number("other") }).await.unwrap();
+    ask(AdminAction::Unmute { number: number("other") }).await.unwrap();
     other.say(ChatLine::new("heard").unwrap());
     let heard = play(&mut other, 0, |_, event| match event {
         Some(MatchEvent::Said { line, .. }) => Some(line),
@@ -72,7 +72,7 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
     (0..12).for_each(|_| other.say(ChatLine::new("blah").unwrap()));
     let hit = async {
         loop {
-            let players = json(Act::Players).await;
+            let players = json(AdminAction::Players).await;
             let hits = |of: usize| players[of]["limits_hit"].as_u64().unwrap();
             if hits(1) >= 5 {
                 return hits(0);
@@ -87,48 +87,55 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
     assert_eq!(hits_of_one, 0);
 
     // The same connection in another round.
-    ask(Act::Restart).await.unwrap();
+    ask(AdminAction::Restart).await.unwrap();
     let follows = |client: &mut Client, _| {
         let hello = client.session().hello()?;
         (hello.tick.0 > 60 && client.prediction().is_some()).then_some(())
     };
     play(&mut one, 0, follows).await.unwrap();
     play(&mut other, 0, follows).await.unwrap();
-    assert_eq!(json(Act::Status).await["level"], 1);
+    assert_eq!(json(AdminAction::Status).await["level"], 1);
 
     let reason = "spam".to_owned();
-    ask(Act::Kick { number: number("other"), reason: reason.clone() }).await.unwrap();
+    ask(AdminAction::Kick { number: number("other"), reason: reason.clone() }).await.unwrap();
     let removed = lost(&mut other, 0).await;
     let Disconnected::Closed(ClosingReason::Removed(why)) = &removed else { panic!("{removed}") };
     assert_eq!(why.as_str(), "spam");
-    let settings =
-        Act::Settings { round_time: Some(HANG), score_limit: None, intermission: None, idle: None };
+    let settings = AdminAction::Settings {
+        round_time: Some(HANG),
+        score_limit: None,
+        intermission: None,
+        idle: None,
+    };
     let settings = json(settings).await;
     assert_eq!((&settings["round_seconds"], &settings["idle_seconds"]), (&30.into(), &0.into()));
 
     // A ban removes who is there, keeps them out, and is kept.
     let everybody = "127.0.0.0/8".to_owned();
-    let ban = Act::Ban { subject: everybody.clone(), reason, time: Some(HANG) };
+    let ban = AdminAction::Ban { subject: everybody.clone(), reason, time: Some(HANG) };
     ask(ban).await.unwrap();
     assert!(matches!(lost(&mut one, 0).await, Disconnected::Closed(ClosingReason::Removed(_))));
     assert!(join(&running, "one", &Credentials::default()).await.is_err());
     assert!(std::fs::read_to_string(bans.path()).unwrap().contains("127.0.0.0/8"));
-    assert_eq!(json(Act::Bans).await[0]["by"], "ann");
-    ask(Act::Unban { subject: everybody.clone() }).await.unwrap();
-    let error = ask(Act::Unban { subject: everybody }).await.unwrap_err();
+    assert_eq!(json(AdminAction::Bans).await[0]["by"], "ann");
+    ask(AdminAction::Unban { subject: everybody.clone() }).await.unwrap();
+    let error = ask(AdminAction::Unban { subject: everybody }).await.unwrap_err();
     assert!(error.contains("not banned"), "{error}");
     let mut back = join(&running, "one", &Credentials::default()).await.unwrap();
 
-    for (act, says) in [
-        (Act::Kick { number: 999, reason: String::new() }, "no connection 999"),
-        (Act::Map { map: "nowhere".into() }, "no map nowhere"),
-        (Act::Say { line: "\n".into() }, "visible"),
-        (Act::Ban { subject: "everybody".into(), reason: String::new(), time: None }, "no address"),
+    for (action, says) in [
+        (AdminAction::Kick { number: 999, reason: String::new() }, "no connection 999"),
+        (AdminAction::Map { map: "nowhere".into() }, "no map nowhere"),
+        (AdminAction::Say { line: "\n".into() }, "visible"),
+        (
+            AdminAction::Ban { subject: "everybody".into(), reason: String::new(), time: None },
+            "no address",
+        ),
     ] {
-        let error = ask(act).await.unwrap_err();
+        let error = ask(action).await.unwrap_err();
         assert!(error.contains(says), "{error}");
     }
-    let stranger = self::ask(&running, wrong.path(), Act::Status).await.unwrap_err();
+    let stranger = self::ask(&running, wrong.path(), AdminAction::Status).await.unwrap_err();
     assert!(stranger.contains("--admin-tokens"), "{stranger}");
     let page = get(running.http_addr(), "/metrics").await.body;
     let requests = |request: &str, outcome: &str| {
@@ -138,7 +145,7 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
     assert_eq!((requests("kick", "done"), requests("kick", "refused")), (1.0, 1.0));
     assert_eq!(requests("unauthorised", "refused"), 1.0);
 
-    ask(Act::Drain { time: Some(HANG) }).await.unwrap();
+    ask(AdminAction::Drain { time: Some(HANG) }).await.unwrap();
     let refused = join(&running, "late", &Credentials::default()).await;
     assert_eq!(refusal(refused), RefusalReason::NotReady);
     play(&mut back, 0, |client, _| client.motion()).await.unwrap();
@@ -168,17 +175,22 @@ async fn the_admin_interface_answers_as_it_is_described() {
         keys.sort();
         keys
     };
-    let ban = Act::Ban { subject: "192.0.2.1".into(), reason: "x".into(), time: Some(HANG) };
+    let ban =
+        AdminAction::Ban { subject: "192.0.2.1".into(), reason: "x".into(), time: Some(HANG) };
     ask(&running, tokens.path(), ban).await.unwrap();
-    let settings =
-        Act::Settings { round_time: None, score_limit: None, intermission: None, idle: None };
-    for (act, name) in [
-        (Act::Status, "Status"),
-        (Act::Players, "Client"),
-        (Act::Bans, "Ban"),
+    let settings = AdminAction::Settings {
+        round_time: None,
+        score_limit: None,
+        intermission: None,
+        idle: None,
+    };
+    for (action, name) in [
+        (AdminAction::Status, "Status"),
+        (AdminAction::Players, "Client"),
+        (AdminAction::Bans, "Ban"),
         (settings, "Settings"),
     ] {
-        let answer = ask(&running, tokens.path(), act).await.unwrap();
+        let answer = ask(&running, tokens.path(), action).await.unwrap();
         let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
         let one = if answer.is_array() { &answer[0] } else { &answer };
         assert_eq!(keys(one), keys(&schema(name)["properties"]), "{name}");

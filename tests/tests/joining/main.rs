@@ -16,7 +16,7 @@ use client_bot::Client;
 use client_bot::client::{ClientEvent, Connector, Credentials, Disconnected, JoinError, Trust};
 use obsp_proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
 use obsp_sim::Command;
-use server::{Options, Running};
+use server::{Options, Server};
 use tests::harness::own_map;
 use tokio::time::timeout;
 
@@ -33,15 +33,15 @@ fn name(text: &str) -> PlayerName {
     PlayerName::new(text).unwrap()
 }
 
-fn connector(running: &Running) -> Connector {
+fn connector(running: &Server) -> Connector {
     Connector::new(running.local_addr(), Trust::Loopback).unwrap()
 }
 
-async fn join(running: &Running, text: &str, by: &Credentials) -> Result<Client, JoinError> {
+async fn join(running: &Server, text: &str, by: &Credentials) -> Result<Client, JoinError> {
     timeout(HANG, connector(running).join_with(&name(text), MapHash::ANY, by)).await.unwrap()
 }
 
-async fn end(running: Running) {
+async fn end(running: Server) {
     running.shutdown();
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
 }

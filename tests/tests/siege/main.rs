@@ -15,7 +15,7 @@ use attacker::{Attacker, GAME, HTTP3, command, hello, unknown_capsule};
 use client_bot::client::{Connector, Trust};
 use obsp_proto::IDLE_TIMEOUT;
 use obsp_proto::control::{Framer, MapHash, MatchEvent, PlayerName, RefusalReason, ServerMessage};
-use server::{Options, RoundOptions, Running, Server};
+use server::{Options, RoundOptions, Server};
 use tests::harness::own_map;
 use tests::harness::pages::{get, metric};
 use tokio::io::AsyncWriteExt;
@@ -34,7 +34,7 @@ const LONGEST_SILENCE: Duration = IDLE_TIMEOUT.saturating_add(Duration::from_sec
 
 const STRANGER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-fn serve(options: Options) -> Running {
+fn serve(options: Options) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     Server::start(&Options { listen: any_port, http: any_port, ..options }).unwrap()
 }
@@ -43,29 +43,29 @@ fn options() -> Options {
     Options::new(own_map("arena.obsp").to_string_lossy())
 }
 
-fn stranger(running: &Running) -> Attacker {
+fn stranger(running: &Server) -> Attacker {
     Attacker::new(STRANGER, running.local_addr())
 }
 
-async fn end(running: Running) {
+async fn end(running: Server) {
     running.shutdown();
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
 }
 
-async fn read(running: &Running, series: &str) -> f64 {
+async fn read(running: &Server, series: &str) -> f64 {
     metric(&get(running.http_addr(), "/metrics").await.body, series)
 }
 
-async fn limited(running: &Running, limit: &str) -> f64 {
+async fn limited(running: &Server, limit: &str) -> f64 {
     read(running, &format!("game_limits_hit_total{{limit=\"{limit}\"}}")).await
 }
 
-async fn refused(running: &Running, reason: &str) -> f64 {
+async fn refused(running: &Server, reason: &str) -> f64 {
     read(running, &format!("game_refusals_total{{reason=\"{reason}\"}}")).await
 }
 
 /// Whether an honest player at 127.0.0.1 gets in.
-async fn honest_join(running: &Running) -> bool {
+async fn honest_join(running: &Server) -> bool {
     let connector = Connector::new(running.local_addr(), Trust::Loopback).unwrap();
     let name = PlayerName::new("honest").unwrap();
     let joined = timeout(HANG, connector.join(&name, MapHash::ANY)).await;

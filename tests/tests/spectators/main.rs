@@ -11,7 +11,7 @@ use client_bot::Client;
 use client_bot::client::{ClientEvent, Connector, Trust};
 use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason};
 use obsp_sim::{Command, Vitals};
-use server::{Act, AdminCommand, AdminOptions, Options, Running, Server};
+use server::{AdminAction, AdminCommand, AdminOptions, Options, Server};
 use spectator::{HANG, Spectator};
 use tests::harness::pages::{get, metric};
 use tests::harness::{self, Administrators};
@@ -20,7 +20,7 @@ use tokio::time::timeout;
 /// How long spectators look on.
 const LOOK: Duration = Duration::from_secs(2);
 
-fn serve(options: Options) -> Running {
+fn serve(options: Options) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     Server::start(&Options { listen: any_port, http: any_port, ..options }).unwrap()
 }
@@ -29,12 +29,12 @@ fn options() -> Options {
     Options::new(harness::own_map("arena.obsp").to_string_lossy())
 }
 
-async fn end(running: Running) {
+async fn end(running: Server) {
     running.shutdown();
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
 }
 
-async fn player(running: &Running) -> Client {
+async fn player(running: &Server) -> Client {
     let connector = Connector::new(running.local_addr(), Trust::Loopback).unwrap();
     connector.join(&PlayerName::new("player").unwrap(), MapHash::ANY).await.unwrap()
 }
@@ -105,21 +105,21 @@ async fn a_banned_spectator_goes_and_stays_away() {
         query: None,
     };
     let running = serve(Options { admin, ..options() });
-    let ask = async |act| {
+    let ask = async |action| {
         let (admin, admin_tokens) = (running.admin_addr().unwrap(), tokens.path().to_owned());
-        let command = AdminCommand { admin, admin_tokens, act };
+        let command = AdminCommand { admin, admin_tokens, action };
         tokio::task::spawn_blocking(move || server::admin(&command)).await.unwrap().unwrap();
     };
     let mut spectator = Spectator::come(&running).await.unwrap();
     let (subject, reason) = ("127.0.0.0/8".to_owned(), "glare".to_owned());
-    ask(Act::Ban { subject: subject.clone(), reason, time: None }).await;
+    ask(AdminAction::Ban { subject: subject.clone(), reason, time: None }).await;
     let closing = spectator.closing().await;
     let ClosingReason::Removed(why) = &closing else { panic!("{closing}") };
     assert_eq!(why.as_str(), "glare");
     assert!(Spectator::try_connect(&running).await.is_err(), "a ban");
     let page = get(running.http_addr(), "/metrics").await.body;
     assert_eq!(metric(&page, "game_refusals_total{reason=\"banned\"}"), 1.0);
-    ask(Act::Unban { subject }).await;
+    ask(AdminAction::Unban { subject }).await;
     Spectator::come(&running).await.expect("the ban is lifted");
     drop(spectator);
     end(running).await;

@@ -8,7 +8,7 @@ use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, Refusa
 use obsp_proto::quantise::QuantisedEntity;
 use obsp_proto::{Tick, Time};
 use obsp_sim::Command;
-use server::Running;
+use server::Server;
 use tokio::time::timeout;
 use web_transport_quinn::{
     ClientBuilder, ClientError, RecvStream, SendStream, Session as WebSession,
@@ -28,12 +28,12 @@ pub(crate) struct Spectator {
 
 impl Spectator {
     /// A session in which nothing has been said yet.
-    pub(crate) async fn connect(running: &Running) -> WebSession {
+    pub(crate) async fn connect(running: &Server) -> WebSession {
         Self::try_connect(running).await.unwrap()
     }
 
     /// The same, where the server may refuse the connection.
-    pub(crate) async fn try_connect(running: &Running) -> Result<WebSession, ClientError> {
+    pub(crate) async fn try_connect(running: &Server) -> Result<WebSession, ClientError> {
         let hash = running.certificate_sha256().to_string();
         let byte = |i: usize| u8::from_str_radix(&hash[2 * i..2 * i + 2], 16).unwrap();
         let client =
@@ -44,7 +44,7 @@ impl Spectator {
     }
 
     /// Comes to see the match, and hears whether it may.
-    pub(crate) async fn come(running: &Running) -> Result<Self, RefusalReason> {
+    pub(crate) async fn come(running: &Server) -> Result<Self, RefusalReason> {
         let web = Self::connect(running).await;
         let (send, receive) = web.open_bi().await.unwrap();
         let name = PlayerName::new("spectator").unwrap();

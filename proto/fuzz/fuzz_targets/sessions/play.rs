@@ -7,7 +7,7 @@ use std::time::Duration;
 use glam::{DQuat, DVec3, Vec3};
 use obsp_proto::control::{ClosingReason, MapHash, MapName, MatchEvent, PlayerName};
 use obsp_proto::quantise::{Quantiser, WorldBounds};
-use obsp_proto::server::{OwnPlayer, Terms};
+use obsp_proto::server::{MatchInfo, OwnPlayer};
 use obsp_proto::snapshot::{AuthoritativeMotion, Lead, MIN_SNAPSHOT};
 use obsp_proto::{Tick, Time, client, server};
 use obsp_sim::{
@@ -56,9 +56,9 @@ fn own(tick: u64, byte: u8) -> OwnPlayer {
     }
 }
 
-fn terms(bounds: WorldBounds) -> Terms {
+fn match_info(bounds: WorldBounds) -> MatchInfo {
     let rate = NonZeroU16::new(60).unwrap();
-    Terms {
+    MatchInfo {
         tick_rate: rate,
         snapshot_rate: rate,
         map: MapHash([1; 32]),
@@ -74,10 +74,10 @@ fn terms(bounds: WorldBounds) -> Terms {
 /// Bytes that were not damaged are rejected or decoded wrongly.
 pub(crate) fn play(bytes: &[u8]) -> [u32; AuthoritativeMotion::MAX_TOUCHED + 1] {
     let bounds = WorldBounds::new([-512; 3], [16; 3]).unwrap();
-    let terms = terms(bounds);
+    let match_info = match_info(bounds);
     let player = EntityId { slot: 0, generation: 0 };
     let mut now = Time::ZERO;
-    let mut server = server::Session::new(Arc::new(terms), now);
+    let mut server = server::Session::new(Arc::new(match_info), now);
     let mut client = client::Session::new(&PlayerName::new("fuzz").unwrap(), MapHash::ANY, now);
     let mut quantiser = Quantiser::new(bounds);
     let mut tick = 0_u64;

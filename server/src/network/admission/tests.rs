@@ -14,17 +14,17 @@ fn ask(table: &Arc<Admission>, address: &str, now: Instant) -> Verdict {
     table.ask(address.parse().unwrap(), true, now)
 }
 
-fn admit(table: &Arc<Admission>, address: &str, now: Instant) -> Guest {
+fn admit(table: &Arc<Admission>, address: &str, now: Instant) -> Permit {
     match ask(table, address, now) {
-        Verdict::Admit(guest) => guest,
+        Verdict::Admit(permit) => permit,
         Verdict::Prove => panic!("has to prove its address"),
         Verdict::Refuse(limit) => panic!("refused: {limit:?}"),
     }
 }
 
 /// Whether a connection was pushed out, which is told once.
-fn is_evicted(guest: &Guest) -> bool {
-    let eviction = guest.eviction();
+fn is_evicted(permit: &Permit) -> bool {
+    let eviction = permit.eviction();
     let mut evicted = std::pin::pin!(eviction.notified());
     let context = &mut std::task::Context::from_waker(std::task::Waker::noop());
     evicted.as_mut().poll(context).is_ready()
@@ -50,7 +50,7 @@ fn a_full_queue_gives_way_at_the_address_that_has_most() {
     // An exempt address has no share of the queue, but all of it is not its own.
     let swarm: Vec<_> = (0..UNFINISHED - 2).map(|_| admit(&table, "127.0.0.1", now)).collect();
     let others: Vec<_> = (0..10).map(|_| admit(&table, OTHER, now)).collect();
-    assert_eq!(swarm.iter().filter(|guest| is_evicted(guest)).count(), 8);
+    assert_eq!(swarm.iter().filter(|permit| is_evicted(permit)).count(), 8);
     assert!(!others.iter().any(is_evicted));
     assert_eq!(table.lock().unfinished.len(), UNFINISHED);
 }
@@ -69,9 +69,9 @@ fn an_address_has_its_share_of_players_and_spectators_and_the_exempt_any_number(
     let (table, now) = (table(), Instant::now());
     let shares = AddressOptions::default();
     let come = |address: &str, spectators: bool| {
-        let mut guest = admit(&table, address, now);
-        let taken = if spectators { guest.watch(now) } else { guest.play(now) };
-        taken.map(|()| guest)
+        let mut permit = admit(&table, address, now);
+        let taken = if spectators { permit.watch(now) } else { permit.play(now) };
+        taken.map(|()| permit)
     };
     let players: Vec<_> =
         (0..shares.address_players).map(|_| come(STRANGER, false).unwrap()).collect();
@@ -109,11 +109,11 @@ fn leaving_refills_nothing() {
     let (table, begin) = (table(), Instant::now());
     let at = |seconds| begin + Duration::from_secs(seconds);
     let come = |now| {
-        let mut guest = admit(&table, STRANGER, now);
-        let played = guest.play(now);
-        let said = (0..100).take_while(|_| guest.say(100, now).is_ok()).count();
-        guest.leave(now);
-        guest.note_left(now);
+        let mut permit = admit(&table, STRANGER, now);
+        let played = permit.play(now);
+        let said = (0..100).take_while(|_| permit.say(100, now).is_ok()).count();
+        permit.leave(now);
+        permit.note_left(now);
         (played, said)
     };
     let mut said = 0;
@@ -125,19 +125,19 @@ fn leaving_refills_nothing() {
     assert_eq!(said as f64 * 100.0, CHAT.burst, "an allowance a connection");
     assert_eq!(come(at(0)).0, Err(Limit::Joins));
     come(at(60)).0.unwrap();
-    let guest = admit(&table, STRANGER, at(61));
-    assert_eq!(guest.rejoin_delay(at(61)), Duration::from_secs(2));
-    assert_eq!(guest.rejoin_delay(at(70)), Duration::ZERO);
+    let permit = admit(&table, STRANGER, at(61));
+    assert_eq!(permit.rejoin_delay(at(61)), Duration::from_secs(2));
+    assert_eq!(permit.rejoin_delay(at(70)), Duration::ZERO);
 }
 
 #[test]
 fn nobody_is_closed_for_what_a_neighbour_says() {
     let (table, now) = (table(), Instant::now());
     let [mut loud, mut quiet] = [(); 2].map(|()| admit(&table, STRANGER, now));
-    let said = (0..1000).take_while(|_| loud.hear(100, now).is_ok()).count();
+    let said = (0..1000).take_while(|_| loud.charge_control(100, now).is_ok()).count();
     assert_eq!(said as f64 * 100.0, CONTROL.burst - CONTROL.burst % 100.0);
-    assert_eq!(quiet.hear(2000, now), Ok(()));
-    assert_eq!(loud.hear(100, now), Err(Limit::Control));
+    assert_eq!(quiet.charge_control(2000, now), Ok(()));
+    assert_eq!(loud.charge_control(100, now), Err(Limit::Control));
 }
 
 #[test]
@@ -145,8 +145,8 @@ fn all_addresses_together_say_no_more_than_the_match_can_bear() {
     let (table, now) = (table(), Instant::now());
     let mut said = 0.0;
     for host in 1..100 {
-        let guest = admit(&table, &format!("192.0.2.{host}"), now);
-        while guest.say(100, now).is_ok() {
+        let permit = admit(&table, &format!("192.0.2.{host}"), now);
+        while permit.say(100, now).is_ok() {
             said += 100.0;
         }
     }

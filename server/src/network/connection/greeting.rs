@@ -8,16 +8,15 @@ use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 use tracing::info;
 
-use super::{Player, Talk};
+use super::{Player, PlayerConnection};
 use crate::clients::{Client, Removal};
 use crate::names;
-use crate::network::Away;
-use crate::network::away;
+use crate::network::away::{self, Away};
 use crate::network::end::End;
-use crate::network::unix_time;
 use crate::seats::Seat;
 use crate::telemetry::ConnectionState;
 use crate::tickets::Presented;
+use crate::unix_time::unix_time;
 
 /// How long the tick thread may take to answer a wish to join: many ticks.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -29,7 +28,7 @@ const HANDOVER: Duration = Duration::from_secs(1);
 /// Time between two looks at whether it has.
 const HANDOVER_LOOK: Duration = Duration::from_millis(10);
 
-impl Talk<'_> {
+impl PlayerConnection<'_> {
     /// Answers a hello: the first of a connection, or that of a client which follows
     /// the match into another world.
     pub(super) async fn greet(
@@ -55,7 +54,7 @@ impl Talk<'_> {
         {
             return self.come_back(away).await;
         }
-        if self.lobby.stop.draining().is_some() {
+        if self.lobby.game.stop.draining().is_some() {
             return Err(self.refuse(RefusalReason::NotReady));
         }
         let token = self.judge_token(token)?;
@@ -66,7 +65,8 @@ impl Talk<'_> {
             return self.come_back(away).await;
         }
         let outcome = self.let_in(name, token.as_ref()).await;
-        if let (Err(_), Some(token), Some(gate)) = (&outcome, &token, &self.lobby.gate) {
+        if let (Err(_), Some(token), Some(gate)) = (&outcome, &token, &self.lobby.game.access.gate)
+        {
             gate.give_back(token);
         }
         outcome
@@ -76,7 +76,7 @@ impl Talk<'_> {
     /// removed meanwhile, who may come as newcomers do.
     fn unless_unwanted(&mut self, away: Away) -> Result<Option<Away>, End> {
         let address = self.feed.path.remote_address().ip();
-        let is_banned = self.lobby.bans.is_banned(address, away.player_id, unix_time());
+        let is_banned = self.lobby.game.access.bans.is_banned(address, away.player_id, unix_time());
         if !is_banned && !away.registration.is_removed() {
             return Ok(Some(away));
         }
@@ -105,16 +105,16 @@ impl Talk<'_> {
 
     /// Opens the client's connect token, where tokens are asked for.
     fn judge_token(&mut self, token: &[u8]) -> Result<Option<OpenedToken>, End> {
-        let Some(gate) = &self.lobby.gate else { return Ok(None) };
+        let Some(gate) = &self.lobby.game.access.gate else { return Ok(None) };
         if token.is_empty() {
             return Err(self.refuse(RefusalReason::TokenRequired));
         }
         let now = unix_time();
-        match gate.redeem(token, &self.lobby.own_addresses(), now) {
+        match gate.redeem(token, &self.lobby.game.endpoint.names(), now) {
             Ok(opened) => {
                 let player = Some(opened.claims.player);
                 let address = self.feed.path.remote_address().ip();
-                if self.lobby.bans.is_banned(address, player, now) {
+                if self.lobby.game.access.bans.is_banned(address, player, now) {
                     return Err(self.refuse(RefusalReason::Banned));
                 }
                 Ok(Some(opened))
@@ -132,15 +132,15 @@ impl Talk<'_> {
         // What the backend calls a player counts more than what the client does.
         let name = claims.map_or(name, |claims| claims.name.clone());
         let player_id = claims.map(|claims| claims.player);
-        sleep(self.guest.rejoin_delay(std::time::Instant::now())).await;
-        if let Err(limit) = self.guest.play(std::time::Instant::now()) {
-            self.lobby.telemetry.network.limited(limit);
+        sleep(self.permit.rejoin_delay(std::time::Instant::now())).await;
+        if let Err(limit) = self.permit.play(std::time::Instant::now()) {
+            self.lobby.game.telemetry.network.limited(limit);
             return Err(self.refuse(RefusalReason::AddressLimit));
         }
-        let limit = self.lobby.terms().player_limit;
+        let limit = self.lobby.game.match_info().player_limit;
         let reserved = claims.is_some_and(|claims| claims.reserved);
         let open_to_it =
-            if reserved { limit } else { limit - self.lobby.reserved_slots.min(limit) };
+            if reserved { limit } else { limit - self.lobby.game.access.reserved_slots.min(limit) };
         if !self.register(name, player_id, open_to_it.into()) {
             let end = self.refuse(RefusalReason::Full { limit: open_to_it });
             let detail = format!(
@@ -160,14 +160,14 @@ impl Talk<'_> {
     /// what it leaves behind.
     async fn take_over_from(&self, player_id: Option<u64>) -> Option<Away> {
         let player_id = player_id?;
-        let clients = self.lobby.clients.list();
+        let clients = self.lobby.game.clients.list();
         let older = clients.into_iter().find(|client| client.player_id == Some(player_id))?;
         if older.ticket() != Ticket::NONE {
             return self.recognise(older.ticket()).await;
         }
         older.remove(Removal::replaced());
         let ended = async {
-            while self.lobby.clients.find(older.number).is_some() {
+            while self.lobby.game.clients.find(older.number).is_some() {
                 sleep(HANDOVER_LOOK).await;
             }
         };
@@ -179,12 +179,12 @@ impl Talk<'_> {
     /// Takes a place among the clients; false if none of so many is left.
     fn register(&mut self, name: PlayerName, player_id: Option<u64>, limit: usize) -> bool {
         let lobby = self.lobby;
-        let others = lobby.clients.list();
+        let others = lobby.game.clients.list();
         let names = others.iter().filter(|client| !client.spectates).map(|client| &client.name);
         let name = names::unlike(&name, names);
         let (number, address) = (self.connected.number(), self.feed.path.remote_address());
         let client = Client::new(number, name.clone(), address, player_id, false);
-        let Some(registration) = lobby.clients.enter(client, limit) else { return false };
+        let Some(registration) = lobby.game.clients.enter(client, limit) else { return false };
         self.name = Some(name);
         self.ticket = lobby.tickets.draw(&registration);
         registration.hold(self.ticket);
@@ -204,17 +204,17 @@ impl Talk<'_> {
         // Its own old place is free for it.
         drop(registration);
         // Shares are for newcomers: this player has its place already.
-        self.guest.resume(place, std::time::Instant::now());
+        self.permit.resume(place, std::time::Instant::now());
         if !self.register(name, player_id, usize::MAX) {
             return Err(self.refuse(RefusalReason::NotReady));
         }
         if let Some(client) = &self.registration {
             client.mute(was_muted);
         }
-        self.lobby.telemetry.network.rejoined();
+        self.lobby.game.telemetry.network.rejoined();
         match seat {
-            Some(seat) if seat.level.number == self.lobby.level().number => {
-                let tick = self.lobby.last_tick();
+            Some(seat) if seat.level.number == self.lobby.game.level().number => {
+                let tick = self.lobby.game.last_tick();
                 seat.protect(false);
                 self.feed.enter(&seat.level);
                 self.feed.session.accept(seat.player, tick);
@@ -235,7 +235,7 @@ impl Talk<'_> {
             return Err(self.refuse(RefusalReason::NotReady));
         };
         let Ok(seat) = answer else {
-            let limit = self.feed.level.terms.player_limit;
+            let limit = self.feed.level.match_info.player_limit;
             return Err(self.refuse(RefusalReason::Full { limit }));
         };
         let again = self.connected.is(ConnectionState::Playing);
@@ -246,11 +246,11 @@ impl Talk<'_> {
         let player = seat.player;
         if let Some(name) = self.name.clone() {
             let joined = MatchEvent::Joined { player, name: name.clone() };
-            self.lobby.announce_in(&seat.level, joined);
-            seat.level.sessions.insert(player, name);
+            self.lobby.game.announce_in(&seat.level, joined);
+            seat.level.roster.insert(player, name);
         }
         if !again {
-            self.lobby.telemetry.network.joined(self.lobby.clients.players());
+            self.lobby.game.telemetry.network.joined(self.lobby.game.clients.players());
         }
         self.begin(seat, if again { "player is in the next world" } else { "player joined" });
         Ok(())
@@ -266,8 +266,8 @@ impl Talk<'_> {
             slot = player.slot,
             generation = player.generation,
             name = self.name.as_ref().map(PlayerName::as_str),
-            players = self.lobby.clients.players(),
-            max_players = self.feed.level.terms.player_limit,
+            players = self.lobby.game.clients.players(),
+            max_players = self.feed.level.match_info.player_limit,
             "{what}",
         );
         if !self.connected.is(ConnectionState::Playing) {

@@ -6,7 +6,8 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 use crate::network::end::{DONE, End};
-use crate::network::{Lobby, flood, spectator};
+use crate::network::lobby::Lobby;
+use crate::network::{flood, spectator};
 use crate::telemetry::Limit;
 
 /// What is said of a handshake of QUIC that did not come to its end in time; its first
@@ -74,7 +75,7 @@ pub(super) async fn open(
 
 /// Why a connection that was pushed out ends; counted.
 fn evicted(lobby: &Lobby) -> End {
-    lobby.telemetry.network.limited(Limit::Unfinished);
+    lobby.game.telemetry.network.limited(Limit::Unfinished);
     End::with_detail(Reason::Overloaded, "its place was needed for a newer connection")
 }
 
@@ -87,8 +88,8 @@ pub(in crate::network) async fn interruption(
 ) -> End {
     tokio::select! {
         () = eviction.notified() => evicted(lobby),
-        limit = flood::detect(connection, lobby.terms().tick_rate.get()) => {
-            lobby.telemetry.network.limited(limit);
+        limit = flood::detect(connection, lobby.game.match_info().tick_rate.get()) => {
+            lobby.game.telemetry.network.limited(limit);
             End::flooding(limit)
         }
     }

@@ -3,7 +3,7 @@ use std::time::Duration;
 use obsp_proto::Time;
 use quinn::ConnectionStats;
 
-use crate::telemetry::LineMetrics;
+use crate::telemetry::PathMetrics;
 
 /// Time between two looks at a connection: often enough for a dashboard, and
 /// nothing beside the snapshots.
@@ -11,18 +11,18 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 /// What QUIC knew of a connection when it was last looked at.
 #[derive(Default)]
-pub(super) struct Line {
+pub(super) struct PathStats {
     stats: ConnectionStats,
     looked: Option<Time>,
 }
 
-impl Line {
+impl PathStats {
     /// Counts what happened since the last look, if that is long enough ago.
     pub(super) fn observe(
         &mut self,
         connection: &quinn::Connection,
         now: Time,
-        metrics: &LineMetrics,
+        metrics: &PathMetrics,
     ) {
         if self.looked.is_some_and(|looked| now.since(looked) < INTERVAL) {
             return;

@@ -13,7 +13,7 @@ pub(super) const RTT_EDGES: [f64; 11] =
 pub(super) const SNAPSHOT_RATE_EDGES: [f64; 7] = [10.0, 20.0, 30.0, 45.0, 60.0, 64.0, 128.0];
 
 /// What the paths to all clients are like, as QUIC sees them.
-pub(crate) struct LineMetrics {
+pub(crate) struct PathMetrics {
     rtt: Histogram,
     snapshot_rate: Histogram,
     sent: [Counter; 2],
@@ -23,7 +23,7 @@ pub(crate) struct LineMetrics {
     congestion: Counter,
 }
 
-impl LineMetrics {
+impl PathMetrics {
     pub(super) fn register() -> Self {
         let direction = |name: &'static str| {
             [

@@ -6,92 +6,93 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
 use crate::error::RunError;
+use crate::published::{PublishedState, PublishedStates};
 use crate::telemetry::{Part, RoundMetrics};
-use crate::tick_thread::{Frame, Ticks};
 
-/// Players whose news leave together. Their datagrams fit a client machine's
+/// Players whose snapshots leave together. Their datagrams fit a client machine's
 /// and our own default socket buffer (200 KiB) several times over; an unspread
 /// tick of 256 players does not.
-const PLAYERS_IN_A_WAVE: usize = 16;
+const PLAYERS_PER_GROUP: usize = 16;
 
-/// Time between two waves: the finest a runtime's timer has.
-const WAVE_SPACING: Duration = Duration::from_millis(1);
+/// Time between two groups: the finest a runtime's timer has.
+const GROUP_SPACING: Duration = Duration::from_millis(1);
 
-/// Share of a tick within which all waves must have left.
+/// Share of a tick within which all groups must have left.
 const SPREAD: u32 = 4;
 
-/// Age from which on a frame is left out if there is a later one: most of a
-/// tick at 60 Hz.
+/// Age from which on a state is left out if there is a later one: most of a tick at
+/// 60 Hz.
 const OLD: Duration = Duration::from_millis(12);
 
-/// The news of one tick: the state in integers, and what goes beside it.
+/// A state to send: rounded to integers, and as it was published.
 #[derive(Clone, Debug)]
 pub(crate) struct SnapshotJob {
     pub(crate) state: Arc<Quantised>,
-    pub(crate) frame: Arc<Frame>,
+    pub(crate) published: Arc<PublishedState>,
 }
 
-/// Hands each frame to the connections, group by group, so that a tick's
-/// datagrams do not all leave at once.
-pub(crate) struct Waves(Vec<watch::Sender<Option<SnapshotJob>>>);
+/// Hands each state to the connections, group by group, so that a tick's datagrams do not
+/// all leave at once.
+pub(crate) struct SendGroups(Vec<watch::Sender<Option<SnapshotJob>>>);
 
-impl Waves {
-    /// As many waves as so many players need and a tick has time for.
+impl SendGroups {
+    /// As many groups as `max_players` need and a tick has time for.
     pub(crate) fn new(max_players: u16, tick_rate: u32) -> Self {
         let room = Duration::from_secs(1).div_f64(f64::from(tick_rate * SPREAD));
-        let most = (room.as_millis() / WAVE_SPACING.as_millis()).max(1) as usize;
-        let wanted = usize::from(max_players).div_ceil(PLAYERS_IN_A_WAVE);
+        let most = (room.as_millis() / GROUP_SPACING.as_millis()).max(1) as usize;
+        let wanted = usize::from(max_players).div_ceil(PLAYERS_PER_GROUP);
         Self((0..wanted.min(most)).map(|_| watch::Sender::new(None)).collect())
     }
 
-    /// The news, in the wave that the fewest share.
+    /// The states to send, in the group with the fewest connections.
     pub(crate) fn subscribe(&self) -> watch::Receiver<Option<SnapshotJob>> {
-        match self.0.iter().min_by_key(|wave| wave.receiver_count()) {
-            Some(wave) => wave.subscribe(),
-            None => unreachable!("there is at least one player and so one wave"),
+        match self.0.iter().min_by_key(|group| group.receiver_count()) {
+            Some(group) => group.subscribe(),
+            None => unreachable!("there is at least one player and so one group"),
         }
     }
 
-    /// Rounds each frame once and sends it out in waves, until the match ends.
+    /// Rounds each state once and hands it to one group after another, until the match
+    /// ends.
     pub(crate) async fn run(
         &self,
-        mut ticks: Ticks,
+        mut states: PublishedStates,
         mut cadence: Cadence,
         metrics: &RoundMetrics,
     ) -> Result<(), RunError> {
         let mut quantiser = None;
         loop {
-            let frame = match ticks.recv().await {
-                Ok(frame) => frame,
+            let published = match states.recv().await {
+                Ok(published) => published,
                 Err(RecvError::Lagged(_)) => continue,
                 Err(RecvError::Closed) => return Ok(()),
             };
-            // Ticks that caught up with the clock are told of each. What this
-            // thread itself is late with is news no longer.
-            let is_old = !ticks.is_empty() && frame.simulated.elapsed() > OLD;
-            if is_old || !cadence.is_due(frame.state.tick) {
+            // Clients are sent each of the ticks in which the match catches up with the
+            // clock, but no state that this thread itself is late with.
+            let is_old = !states.is_empty() && published.simulated.elapsed() > OLD;
+            if is_old || !cadence.is_due(published.state.tick) {
                 continue;
             }
             metrics.close();
             let begin = Instant::now();
-            let number = frame.level.number;
+            let number = published.level.number;
             let of_another = |(level, _): &mut (u64, Quantiser)| *level != number;
             if quantiser.as_mut().is_none_or(of_another) {
-                quantiser = Some((number, Quantiser::new(frame.level.terms.bounds)));
+                quantiser = Some((number, Quantiser::new(published.level.match_info.bounds)));
             }
             let Some((_, quantiser)) = &mut quantiser else { continue };
-            let state = Arc::new(quantiser.quantise(&frame.state)?);
+            let state = Arc::new(quantiser.quantise(&published.state)?);
             metrics.spent(Part::Quantise, begin);
-            for (number, wave) in self.0.iter().enumerate() {
+            for (number, group) in self.0.iter().enumerate() {
                 if number > 0 {
-                    tokio::time::sleep(WAVE_SPACING).await;
+                    tokio::time::sleep(GROUP_SPACING).await;
                 }
-                let (state, frame) = (Arc::clone(&state), Arc::clone(&frame));
-                wave.send_replace(Some(SnapshotJob { state, frame }));
+                let (state, published) = (Arc::clone(&state), Arc::clone(&published));
+                group.send_replace(Some(SnapshotJob { state, published }));
             }
-            if !ticks.is_empty() {
+            if !states.is_empty() {
                 // What has just been handed out is to leave first.
-                tokio::time::sleep(WAVE_SPACING).await;
+                tokio::time::sleep(GROUP_SPACING).await;
             }
         }
     }
@@ -133,10 +134,10 @@ mod tests {
     }
 
     #[test]
-    fn players_are_spread_evenly_over_as_many_waves_as_there_is_time_for() {
-        for (players, rate, waves) in [(1, 60, 1), (32, 60, 2), (256, 60, 4), (256, 128, 1)] {
-            let spread = Waves::new(players, rate);
-            assert_eq!(spread.0.len(), waves, "{players} players at {rate} Hz");
+    fn players_are_spread_evenly_over_as_many_groups_as_there_is_time_for() {
+        for (players, rate, groups) in [(1, 60, 1), (32, 60, 2), (256, 60, 4), (256, 128, 1)] {
+            let spread = SendGroups::new(players, rate);
+            assert_eq!(spread.0.len(), groups, "{players} players at {rate} Hz");
             let _all: Vec<_> = (0..players).map(|_| spread.subscribe()).collect();
             let counts: Vec<_> = spread.0.iter().map(watch::Sender::receiver_count).collect();
             let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());

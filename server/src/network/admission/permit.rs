@@ -14,7 +14,7 @@ use crate::telemetry::Limit;
 use crate::token_bucket::TokenBucket;
 
 /// A connection's place in the table of addresses; dropping it gives the place up.
-pub(crate) struct Guest {
+pub(crate) struct Permit {
     admission: Arc<Admission>,
     number: u64,
     address: AddressKey,
@@ -34,7 +34,7 @@ enum Place {
     Spectator,
 }
 
-impl Guest {
+impl Permit {
     pub(super) fn new(
         admission: Arc<Admission>,
         number: u64,
@@ -71,7 +71,7 @@ impl Guest {
     /// Takes a spectator's place of the address.
     ///
     /// # Errors
-    /// As [`Guest::play`].
+    /// As [`Permit::play`].
     pub(crate) fn watch(&mut self, now: Instant) -> Result<(), Limit> {
         self.take(Place::Spectator, now)
     }
@@ -168,7 +168,7 @@ impl Guest {
     /// # Errors
     /// The address sends more than it may, and this connection more than its part of
     /// that: nobody is closed for what a neighbour sends.
-    pub(crate) fn hear(&mut self, bytes: usize, now: Instant) -> Result<(), Limit> {
+    pub(crate) fn charge_control(&mut self, bytes: usize, now: Instant) -> Result<(), Limit> {
         let bytes = bytes as f64;
         let is_within_part = self.control.take(CONTROL_PART, bytes, now);
         let mut table = self.admission.lock();
@@ -244,7 +244,7 @@ impl MapShare {
     }
 }
 
-impl Drop for Guest {
+impl Drop for Permit {
     fn drop(&mut self) {
         let admission = Arc::clone(&self.admission);
         let mut table = admission.lock();

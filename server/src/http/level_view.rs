@@ -1,0 +1,111 @@
+//! What pages show of a level besides its snapshots. It is computed when a page first asks
+//! for it, on a thread that neither the tick nor the network waits for, one request at a
+//! time.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use obsp::World;
+use obsp_sim::SetupError;
+use obsp_sim::query::Heat;
+use serde::Serialize;
+use tokio::sync::Mutex;
+use tokio::task::JoinError;
+
+use super::scene;
+use crate::level::Level;
+
+/// What pages show of one level.
+pub(super) struct LevelView {
+    level: u64,
+    pub(super) map: Arc<World>,
+    pub(super) heat: Heat,
+    /// The map and the models as JSON: `/scene`.
+    pub(super) scene: Bytes,
+}
+
+impl LevelView {
+    fn new(level: &Level) -> Result<Self, SetupError> {
+        let (map, models) = (Arc::clone(&level.world_map), obsp::model::shipped());
+        let heat = Heat::new(Arc::clone(&map), &models)?;
+        Ok(Self { level: level.number, scene: scene::of(&map, &models), map, heat })
+    }
+}
+
+/// The view of the level that was asked for last. The work on a request holds the lock.
+#[derive(Default)]
+pub(super) struct LevelViews(Arc<Mutex<Option<LevelView>>>);
+
+impl LevelViews {
+    /// The result of `work` on the view of `level`, as a response.
+    pub(super) async fn respond<R: IntoResponse + Send + 'static>(
+        &self,
+        level: Arc<Level>,
+        work: impl FnOnce(&LevelView) -> R + Send + 'static,
+    ) -> Response {
+        let result = in_turn(&self.0, move |last| {
+            let view = match last.take() {
+                Some(view) if view.level == level.number => view,
+                _ => LevelView::new(&level)?,
+            };
+            Ok::<_, SetupError>(work(last.insert(view)))
+        });
+        match result.await {
+            Ok(Ok(response)) => response.into_response(),
+            Ok(Err(error)) => {
+                (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response()
+            }
+            Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        }
+    }
+
+    /// The result of `work`, which needs no view, as JSON.
+    pub(super) async fn respond_without_view<T: Serialize + Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Response {
+        match in_turn(&self.0, |_| work()).await {
+            Ok(result) => Json(result).into_response(),
+            Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        }
+    }
+}
+
+/// Does `work` on a thread of its own, once no other work holds the lock of `turn`.
+async fn in_turn<S: Send + 'static, T: Send + 'static>(
+    turn: &Arc<Mutex<S>>,
+    work: impl FnOnce(&mut S) -> T + Send + 'static,
+) -> Result<T, JoinError> {
+    let mut turn = Arc::clone(turn).lock_owned().await;
+    // The work continues when its request is dropped, and keeps the lock.
+    tokio::task::spawn_blocking(move || work(&mut turn)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_whose_request_is_dropped_keeps_its_turn() {
+        let turn = Arc::new(Mutex::new(()));
+        let ((go, wait), (begun, begins)) = (channel::<()>(), channel::<()>());
+        let asked = in_turn(&turn, move |()| {
+            begun.send(()).unwrap();
+            wait.recv()
+        });
+        // The request is dropped while the work is under way.
+        assert!(timeout(Duration::from_millis(50), asked).await.is_err());
+        begins.recv().unwrap();
+        assert!(turn.try_lock().is_err(), "another could begin beside it");
+        go.send(()).unwrap();
+        assert_eq!(in_turn(&turn, |()| 7).await.unwrap(), 7);
+    }
+}

@@ -1,0 +1,29 @@
+use std::sync::Arc;
+
+use super::effects::Effects;
+use super::level_view::LevelViews;
+use crate::match_handle::MatchHandle;
+use crate::published::ContactSubscription;
+use crate::recording;
+
+/// What the operator's pages are made from.
+pub(crate) struct PageState {
+    pub(super) game: Arc<MatchHandle>,
+    /// The recording of the level that is played, if there is one.
+    pub(super) recording: Arc<recording::Latest>,
+    pub(super) contact_subscription: Arc<ContactSubscription>,
+    pub(super) effects: Effects,
+    pub(super) level_views: LevelViews,
+}
+
+impl PageState {
+    /// Pages about the match of `game`.
+    pub(crate) fn new(
+        game: Arc<MatchHandle>,
+        recording: Arc<recording::Latest>,
+        contact_subscription: Arc<ContactSubscription>,
+    ) -> Self {
+        let (effects, level_views) = (Effects::default(), LevelViews::default());
+        Self { game, recording, contact_subscription, effects, level_views }
+    }
+}

@@ -1,0 +1,48 @@
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+
+use obsp_proto::Tick;
+use obsp_proto::control::MatchEvent;
+use tokio::sync::broadcast;
+
+use super::admission::Admission;
+use super::away::Away;
+use super::endpoint::Limits;
+use super::send_groups::{Cadence, SendGroups};
+use crate::clients::Client;
+use crate::match_handle::MatchHandle;
+use crate::seats::JoinRequest;
+use crate::tickets::Tickets;
+
+/// What all connections of a server have in common.
+pub(crate) struct Lobby {
+    /// The match.
+    pub(crate) game: Arc<MatchHandle>,
+    /// Requests for a seat, to the tick thread.
+    pub(crate) joins: SyncSender<JoinRequest>,
+    /// Where connections receive the state of each tick.
+    pub(crate) send_groups: Arc<SendGroups>,
+    /// Tickets of players, and what those who are away have left.
+    pub(crate) tickets: Tickets<Away, Client>,
+    /// Whether nobody can hurt a player whose connection is lost.
+    pub(crate) protects_away: bool,
+    /// What each address has and may have.
+    pub(crate) admission: Arc<Admission>,
+    /// Bytes of snapshots that each player is sent a second at most.
+    pub(crate) client_budget: u32,
+    /// How spectators are served.
+    pub(crate) spectators: Spectators,
+    /// What connections are configured for.
+    pub(crate) limits: Limits,
+}
+
+/// How spectators are served.
+pub(crate) struct Spectators {
+    /// The ticks of which they are sent a snapshot.
+    pub(crate) cadence: Cadence,
+    /// Bytes of snapshots that each is sent a second at most.
+    pub(crate) budget: u32,
+}
+
+/// A receiver of the events of a level.
+pub(super) type Events = broadcast::Receiver<(Tick, MatchEvent)>;

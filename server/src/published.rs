@@ -1,0 +1,78 @@
+//! What the tick thread publishes: the state of the match after each tick, which never
+//! changes once it is published, and all that other threads read of the match.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use obsp_proto::server::{JitterStats, OwnPlayer};
+use obsp_sim::{Contact, Counters, EntityId, State};
+use tokio::sync::{broadcast, watch};
+
+use crate::level::Level;
+
+/// The match after a tick.
+#[derive(Clone, Debug)]
+pub(crate) struct PublishedState {
+    /// The level that is played.
+    pub(crate) level: Arc<Level>,
+    /// The state of the simulation. Its ticks are numbered through all levels.
+    pub(crate) state: State,
+    /// What each player's own snapshot says beside the entities.
+    pub(crate) players: Vec<PlayerUpdate>,
+    /// Events of the tick; most often none.
+    pub(crate) events: Box<[obsp_sim::Event]>,
+    /// Points at which props touch something, if a page has subscribed to them.
+    pub(crate) contacts: Option<Box<[Contact]>>,
+    /// Counters of the simulation, through all levels.
+    pub(crate) counters: Counters,
+    /// Outcomes of the players' commands so far.
+    pub(crate) commands: JitterStats,
+    /// When the tick was simulated.
+    pub(crate) simulated: Instant,
+}
+
+/// What a player's client is told of its own player.
+#[derive(Clone, Debug)]
+pub(crate) struct PlayerUpdate {
+    pub(crate) player: EntityId,
+    pub(crate) own: OwnPlayer,
+}
+
+/// The latest state.
+pub(crate) type LatestState = watch::Receiver<Arc<PublishedState>>;
+
+/// Each state in order; a receiver that falls behind misses some.
+pub(crate) type PublishedStates = broadcast::Receiver<Arc<PublishedState>>;
+
+/// States that may wait for a receiver of [`PublishedStates`]: as many ticks as a late
+/// tick thread catches up at once.
+pub(crate) const STATES_WAITING: usize = 8;
+
+impl PublishedState {
+    /// What the snapshot of this tick tells `player`'s client of its own player.
+    pub(crate) fn own(&self, player: EntityId) -> OwnPlayer {
+        let update = self.players.iter().find(|update| update.player == player);
+        update.map(|update| update.own).unwrap_or_default()
+    }
+}
+
+/// Ticks for which a subscription lasts: a page renews it long before.
+const SUBSCRIPTION_TICKS: u64 = 240;
+
+/// Whether published states hold contacts. They are copied only while a page that shows
+/// them renews its subscription.
+#[derive(Debug, Default)]
+pub(crate) struct ContactSubscription(AtomicU64);
+
+impl ContactSubscription {
+    /// Subscribes from `tick` on, for a while.
+    pub(crate) fn renew(&self, tick: u64) {
+        self.0.fetch_max(tick + SUBSCRIPTION_TICKS, Ordering::Relaxed);
+    }
+
+    /// Whether a subscription covers `tick`.
+    pub(crate) fn covers(&self, tick: u64) -> bool {
+        tick < self.0.load(Ordering::Relaxed)
+    }
+}

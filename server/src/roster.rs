@@ -1,0 +1,71 @@
+use dashmap::DashMap;
+use dashmap::try_result::TryResult;
+use obsp_proto::control::{MatchEvent, PlayerName};
+use obsp_sim::{EntityId, Vitals};
+
+/// The players of a level: names from the tasks of their connections, vitals from the
+/// tick thread.
+///
+/// A connection's task inserts its player and removes it again. An entry is locked no
+/// longer than it takes to copy a few numbers, and the tick thread does not even wait for
+/// that: vitals that it cannot write now it writes a tick later.
+#[derive(Debug, Default)]
+pub(crate) struct Roster(DashMap<EntityId, Entry>);
+
+/// One player.
+#[derive(Clone, Debug)]
+struct Entry {
+    /// The name that they are shown by.
+    name: PlayerName,
+    /// Their health and score, as all others know of them.
+    vitals: Option<Vitals>,
+}
+
+impl Roster {
+    /// Inserts a player.
+    pub(crate) fn insert(&self, player: EntityId, name: PlayerName) {
+        self.0.insert(player, Entry { name, vitals: None });
+    }
+
+    /// Removes a player.
+    pub(crate) fn remove(&self, player: EntityId) {
+        self.0.remove(&player);
+    }
+
+    /// Notes a player's vitals, unless another thread holds the entry just now.
+    pub(crate) fn note(&self, player: EntityId, vitals: Option<Vitals>) {
+        if let TryResult::Present(mut entry) = self.0.try_get_mut(&player) {
+            entry.vitals = vitals;
+        }
+    }
+
+    /// The events that introduce all players to a new client, in order of their slots.
+    pub(crate) fn introductions(&self) -> Vec<MatchEvent> {
+        let mut players: Vec<_> =
+            self.0.iter().map(|entry| (*entry.key(), entry.value().clone())).collect();
+        players.sort_unstable_by_key(|(player, _)| *player);
+        let events = players.into_iter().flat_map(|(player, Entry { name, vitals, .. })| {
+            let standing = vitals.map(|vitals| MatchEvent::Vitals { player, vitals });
+            [Some(MatchEvent::Joined { player, name }), standing]
+        });
+        events.flatten().collect()
+    }
+
+    /// The player with the highest score, if any has one.
+    pub(crate) fn best(&self) -> Option<(PlayerName, i16)> {
+        let scored = |entry: &Entry| Some((entry.name.clone(), entry.vitals?.score));
+        let scores = self.0.iter().filter_map(|entry| scored(entry.value()));
+        scores.max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)))
+    }
+
+    /// The score of the player of this name.
+    pub(crate) fn score(&self, name: &PlayerName) -> Option<i16> {
+        let entry = self.0.iter().find(|entry| entry.name == *name)?;
+        entry.vitals.map(|vitals| vitals.score)
+    }
+
+    /// Number of players.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}

@@ -1,0 +1,171 @@
+//! Leads the match through its rounds: asks the state machine what to do, and does it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+use obsp_proto::control::{ChatLine, MatchEvent, Reason, RoundPhase};
+use tracing::{info, warn};
+
+use super::flow::{FlowAction, RoundInput};
+use super::loader::{Loaded, Loader};
+use super::votes::{Outcome, Proposal};
+use super::{RoundRequest, Schedule, short};
+use crate::clients::Removal;
+use crate::level::{Level, Prepared};
+use crate::match_handle::MatchHandle;
+use crate::recording::LevelRecordings;
+use crate::tick_thread::NextWorld;
+
+/// Time between two updates of the state machine.
+const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Where the director gets worlds from, and where it hands them on.
+pub(crate) struct LevelPipeline {
+    pub(crate) loader: Loader,
+    /// Worlds for the tick thread.
+    pub(crate) worlds: SyncSender<NextWorld>,
+    pub(crate) recordings: Arc<LevelRecordings>,
+}
+
+/// Leads the match through its rounds, for as long as it is polled.
+pub(crate) async fn direct(
+    mut schedule: Schedule,
+    mut pipeline: LevelPipeline,
+    game: Arc<MatchHandle>,
+) {
+    let (mut ready, mut entered) = (None::<Prepared>, 0);
+    let mut updates = tokio::time::interval(UPDATE_INTERVAL);
+    loop {
+        tokio::select! {
+            _ = updates.tick() => {}
+            Some(request) = schedule.requests.recv() => schedule.on_request(request),
+            Some(loaded) = pipeline.loader.next() => {
+                schedule.on_loaded(loaded, &mut ready, &game);
+            }
+        }
+        let level = game.level();
+        // Until the tick thread has gone there, what is seen is of the world before.
+        if level.number < entered {
+            continue;
+        }
+        schedule.count_votes(&game);
+        let best = level.roster.best().map(|(_, score)| score);
+        let input = RoundInput { now: game.now(), players: level.roster.len(), best };
+        for action in schedule.flow.update(&input) {
+            match action {
+                FlowAction::Prepare(map) => pipeline.loader.load(map),
+                FlowAction::Enter => {
+                    let Some(prepared) = ready.take() else { continue };
+                    entered = prepared.level.number;
+                    enter(prepared, &pipeline, &game);
+                }
+                FlowAction::Freeze { next } => {
+                    level.frozen.store(true, Ordering::Relaxed);
+                    conclude(&level, next.as_deref(), &game);
+                }
+                FlowAction::Phase(phase, lasts) => tell(&level, phase, lasts, &game),
+            }
+        }
+        game.rounds.publish(&schedule.flow);
+    }
+}
+
+impl Schedule {
+    fn on_request(&mut self, request: RoundRequest) {
+        match request {
+            RoundRequest::Map(map) => self.flow.change_map(map),
+            RoundRequest::Restart => self.flow.restart(),
+            RoundRequest::Rules(rules) => self.flow.change_rules(rules),
+        }
+    }
+
+    /// Does what players have voted for.
+    fn count_votes(&mut self, game: &MatchHandle) {
+        let clients = game.clients.list();
+        let players = clients.iter().filter(|client| !client.spectates);
+        let players: Vec<u64> = players.map(|client| client.number).collect();
+        let Some(outcome) = game.rounds.close_vote(&players, game.now()) else { return };
+        info!(?outcome, "a vote is closed");
+        let (told, motion) = match outcome {
+            Outcome::Carried(motion) => ("The vote is carried", Some(motion)),
+            Outcome::Rejected(_) => ("The vote is not carried", None),
+        };
+        if let Ok(line) = ChatLine::new(told) {
+            game.announce(MatchEvent::Announced { line });
+        }
+        match motion {
+            Some(Proposal::Map(map)) => self.flow.change_map(map),
+            Some(Proposal::Kick(number)) => {
+                if let Some(client) = game.clients.find(number) {
+                    client.remove(Removal::new(Reason::Removed, "voted out"));
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Takes in what became of a map.
+    fn on_loaded(&mut self, loaded: Loaded, ready: &mut Option<Prepared>, game: &MatchHandle) {
+        match loaded.prepared {
+            Ok(prepared) => {
+                if self.flow.prepared(&loaded.map) {
+                    *ready = Some(prepared);
+                }
+            }
+            Err(error) => {
+                warn!("map {} cannot be played and is left out: {error}", loaded.map);
+                self.flow.failed(&loaded.map, game.now());
+            }
+        }
+    }
+}
+
+/// Hands a world to the tick thread.
+fn enter(prepared: Prepared, pipeline: &LevelPipeline, game: &MatchHandle) {
+    let recorder = pipeline.recordings.begin(&prepared);
+    let Prepared { world, level, .. } = prepared;
+    let match_info = &level.match_info;
+    info!(
+        map = match_info.map_name.as_str(),
+        level = level.number,
+        players = game.clients.players(),
+        "the match goes on in another world",
+    );
+    game.telemetry.enters(
+        match_info.map_name.as_str(),
+        &match_info.map.to_string(),
+        level.load_time,
+    );
+    // There is room for one, and the last was entered before this one was prepared.
+    if pipeline.worlds.try_send(NextWorld { world, level, recorder }).is_err() {
+        warn!("the tick thread took no other world");
+    }
+}
+
+/// Tells everybody which phase the match is in.
+fn tell(level: &Level, phase: RoundPhase, lasts: Option<Duration>, game: &MatchHandle) {
+    let ticks = |time: Duration| time.as_secs_f64() * f64::from(level.match_info.tick_rate.get());
+    // `as` saturates, and a round is shorter than that.
+    let ends = lasts.map(|time| game.next_tick().after(ticks(time) as u32));
+    let event = MatchEvent::Round { phase, ends };
+    level.enter_phase(event.clone());
+    game.announce_in(level, event);
+}
+
+/// Says who has won and what comes next.
+fn conclude(level: &Level, next: Option<&str>, game: &MatchHandle) {
+    let won = match level.roster.best() {
+        Some((name, score)) => format!("The round is over: {name} is best with {score}"),
+        None => "The round is over".to_owned(),
+    };
+    let next = next.map(|map| format!(". Next map: {}", short(map)));
+    info!("{won}");
+    // A name and a map could be too long together, or hold what cannot be shown.
+    for line in [won.clone() + &next.unwrap_or_default(), won] {
+        if let Ok(line) = ChatLine::new(&line) {
+            return game.announce_in(level, MatchEvent::Announced { line });
+        }
+    }
+}

@@ -1,0 +1,22 @@
+use std::sync::Arc;
+
+use crate::recording;
+use crate::spans::Spans;
+
+/// What is known of a server when its metrics are registered.
+pub(crate) struct Identity<'a> {
+    pub(crate) map: &'a str,
+    pub(crate) map_hash: &'a str,
+    pub(crate) tick_rate: u32,
+    pub(crate) max_players: u16,
+    /// Seconds that loading or compiling the map took.
+    pub(crate) map_load: f64,
+    /// The recording of the match, if there is one.
+    pub(crate) recording: Arc<recording::Latest>,
+    /// Whether the server makes its certificate itself.
+    pub(crate) self_signed: bool,
+    /// Where spans go.
+    pub(crate) spans: Spans,
+    /// By which the kernel's tables name the UDP socket.
+    pub(crate) udp_inode: Option<u64>,
+}
