@@ -1,5 +1,5 @@
 //! Which of many boxes overlap: sweep and prune along the axis with the widest
-//! spread.
+//! spread, strip by strip across the axis with the second widest.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -15,25 +15,14 @@ pub(crate) struct Overlaps {
 impl Overlaps {
     /// Finds all overlapping pairs of `boxes`. Without `prune` every pair is tested.
     pub(crate) fn new(boxes: &[Aabb], prune: bool) -> Self {
-        let axis = widest_axis(boxes);
-        let mut order: Vec<u32> = (0..boxes.len() as u32).collect();
-        if prune {
-            order.sort_unstable_by(|&a, &b| {
-                let [first, second] = [a, b].map(|index| boxes[index as usize].min[axis]);
-                first.total_cmp(&second).then(a.cmp(&b))
-            });
-        }
         let mut pairs: Vec<[u32; 2]> = Vec::with_capacity(boxes.len() * 4);
-        let sorted: Vec<Aabb> = order.iter().map(|&index| boxes[index as usize]).collect();
-        for (at, (own, &a)) in sorted.iter().zip(&order).enumerate() {
-            let end = own.max[axis];
-            for (other, &b) in sorted[at + 1..].iter().zip(&order[at + 1..]) {
-                if prune && other.min[axis] > end {
-                    break;
-                }
-                if own.overlaps(other) {
-                    pairs.push([a.min(b), a.max(b)]);
-                }
+        if prune {
+            sweep(boxes, |pair| pairs.push(pair));
+        } else {
+            for (a, own) in boxes.iter().enumerate() {
+                let others = boxes.iter().enumerate().skip(a + 1);
+                let overlapping = others.filter(|(_, other)| own.overlaps(other));
+                pairs.extend(overlapping.map(|(b, _)| [a as u32, b as u32]));
             }
         }
         Self::listed(boxes.len(), &pairs)
@@ -67,11 +56,90 @@ impl Overlaps {
     }
 }
 
-fn widest_axis(boxes: &[Aabb]) -> usize {
+/// A box in one of the strips that it covers.
+struct Entry {
+    strip: u32,
+    /// The first strip that the box covers.
+    first: u32,
+    index: u32,
+    /// Ends of the box along the sweep.
+    span: [f64; 2],
+    bounds: Aabb,
+}
+
+/// Sweeps along the axis with the widest spread, in strips across the axis with the
+/// second widest, and visits each overlapping pair once, the lower index first.
+fn sweep(boxes: &[Aabb], mut visit: impl FnMut([u32; 2])) {
+    let [along, across] = widest_axes(boxes);
+    let strips = Strips::across(boxes, across);
+    let mut entries = Vec::with_capacity(2 * boxes.len());
+    for (index, bounds) in boxes.iter().enumerate() {
+        let [first, last] = [bounds.min, bounds.max].map(|corner| strips.of(corner[across]));
+        let span = [bounds.min[along], bounds.max[along]];
+        entries.extend((first..=last).map(|strip| Entry {
+            strip,
+            first,
+            index: index as u32,
+            span,
+            bounds: *bounds,
+        }));
+    }
+    entries.sort_unstable_by(|a, b| {
+        let strip = a.strip.cmp(&b.strip);
+        strip.then(a.span[0].total_cmp(&b.span[0])).then(a.index.cmp(&b.index))
+    });
+    for strip in entries.chunk_by(|a, b| a.strip == b.strip) {
+        for (at, own) in strip.iter().enumerate() {
+            let others = strip[at + 1..].iter().take_while(|other| other.span[0] <= own.span[1]);
+            for other in others {
+                // Two boxes that share several strips meet in the first of them.
+                if own.first.max(other.first) == own.strip && own.bounds.overlaps(&other.bounds) {
+                    visit([own.index.min(other.index), own.index.max(other.index)]);
+                }
+            }
+        }
+    }
+}
+
+/// Strips of equal width.
+struct Strips {
+    origin: f64,
+    width: f64,
+}
+
+/// Most strips: a box covers no more.
+const MAX_STRIPS: f64 = 64.0;
+
+/// Width of a strip over that of a mean box: with wider ones more boxes are compared,
+/// with narrower ones boxes are in more of them.
+const STRIP_OVER_BOX: f64 = 1.5;
+
+impl Strips {
+    fn across(boxes: &[Aabb], axis: usize) -> Self {
+        let (mut least, mut greatest, mut sum) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
+        for bounds in boxes {
+            (least, greatest) = (least.min(bounds.min[axis]), greatest.max(bounds.max[axis]));
+            sum += bounds.max[axis] - bounds.min[axis];
+        }
+        let mean = sum / boxes.len().max(1) as f64;
+        let width = (STRIP_OVER_BOX * mean).max((greatest - least) / MAX_STRIPS);
+        Self { origin: least, width: width.max(f64::MIN_POSITIVE) }
+    }
+
+    fn of(&self, place: f64) -> u32 {
+        // A float cast saturates.
+        ((place - self.origin) / self.width) as u32
+    }
+}
+
+/// The axes with the widest and the second widest spread.
+fn widest_axes(boxes: &[Aabb]) -> [usize; 2] {
     let count = boxes.len().max(1) as f64;
     let mean = boxes.iter().map(Aabb::centre).sum::<DVec3>() / count;
     let spread: DVec3 = boxes.iter().map(|b| (b.centre() - mean) * (b.centre() - mean)).sum();
-    (1..3).fold(0, |widest, axis| if spread[axis] > spread[widest] { axis } else { widest })
+    let mut axes = [0, 1, 2];
+    axes.sort_by(|&a, &b| spread[b].total_cmp(&spread[a]));
+    [axes[0], axes[1]]
 }
 
 #[cfg(test)]

@@ -29,9 +29,10 @@ use glam::DVec3;
 
 pub(crate) use body::{Body, box_at};
 pub(crate) use candidates::Candidates;
-pub(crate) use last_plane::{LastPlane, Reversed};
+pub(crate) use last_plane::{LastPlane, NearParts, Reversed};
 pub(crate) use mesh::Mesh;
 
+use crate::collision::distances::ROUNDING;
 use crate::collision::separation::{Proximity, separate};
 use crate::collision::time_of_impact::{Passage, passage};
 use crate::context::StepContext;
@@ -134,27 +135,33 @@ pub(crate) fn pass(
 
 /// The same for two bodies that the search for contacts has just tested, and that
 /// move no farther than its reach: only the parts that it found near each other can
-/// meet, so no filter is asked.
+/// meet, so no filter is asked. `approach` is an upper bound of how far their gap along
+/// a direction from `a` to `b` has shrunk since the search, at any time of the motion.
 pub(crate) fn pass_neighbour(
     a: &Body,
     b: &Body,
     span: (f64, f64),
     margin: f64,
     planes: impl LastPlane,
+    approach: impl Fn(DVec3) -> f64,
     context: &mut StepContext,
 ) -> Passage {
     let mut watch = context.watch();
     context.counters.impact_queries += 1;
     let mut result = Passage::Free;
     let near = (0..).map_while(|index| planes.near_parts(index));
-    for ([ours, theirs], direction) in near {
+    for NearParts { parts: [ours, theirs], axis, gap } in near {
+        // The plane of the search still divides most pairs.
+        if gap - approach(axis) > margin + ROUNDING {
+            continue;
+        }
         let (Some(ours), Some(theirs)) = (a.parts.get(ours), b.parts.get(theirs)) else {
             continue;
         };
         let (ours, theirs) = (a.sweep_of(ours), b.sweep_of(theirs));
         let (resolution, iterations) =
             (context.resolution, &mut context.counters.impact_iterations);
-        let found = passage(&ours, &theirs, span, margin, direction, resolution, iterations);
+        let found = passage(&ours, &theirs, span, margin, axis, resolution, iterations);
         result = result.earlier(found);
     }
     context.note(Stage::Exact, true, &mut watch);

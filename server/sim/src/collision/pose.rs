@@ -79,11 +79,18 @@ impl Motion {
 
     /// No point within `radius` of the centre moves farther than this.
     pub(crate) fn travel(&self, radius: f64) -> f64 {
+        self.shift().length() + self.swing(radius)
+    }
+
+    /// The displacement of the centre.
+    pub(crate) fn shift(&self) -> DVec3 {
+        self.end.position - self.start.position
+    }
+
+    /// No point within `radius` of the centre moves farther than this by the rotation.
+    pub(crate) fn swing(&self, radius: f64) -> f64 {
         let chord = (self.end.orientation - self.start.orientation).length();
-        if chord > MAX_CHORD {
-            return f64::INFINITY;
-        }
-        self.start.position.distance(self.end.position) + TURN_OVER_CHORD * chord * radius
+        if chord > MAX_CHORD { f64::INFINITY } else { TURN_OVER_CHORD * chord * radius }
     }
 
     /// [`arc`] between two times.

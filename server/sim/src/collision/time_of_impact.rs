@@ -286,19 +286,16 @@ impl<'a> SweepPair<'a> {
         reached
     }
 
-    /// The moment one shortest interval later, if the plane that divides the pair
+    /// The separation one shortest interval later, if the plane that divides the pair
     /// there divides it throughout that interval.
     fn minimum_step(
         &self,
         closest: &Separation,
-        passed: &Moment<'a>,
-        end: &Moment<'a>,
-    ) -> Option<(Moment<'a>, Separation)> {
-        let next = self.at(f64::min(passed.time + self.shortest, end.time));
+        passed: &Moment,
+        next: &Moment,
+    ) -> Option<Separation> {
         match next.separate_from(closest) {
-            Proximity::Apart(found) if self.clears(found.axis, passed, &next) => {
-                Some((next, found))
-            }
+            Proximity::Apart(found) if self.clears(found.axis, passed, next) => Some(found),
             _ => None,
         }
     }
@@ -354,12 +351,11 @@ pub(crate) fn passage(
         if room > 0.0 {
             return Passage::Free;
         }
-        if passed.time == from {
-            // A body that is pressed against another cannot move: the common case.
-            let soon = pair.at(f64::min(from + pair.shortest, to));
-            if passed.distance_later(&closest, &soon) < pair.margin {
-                break;
-            }
+        // Two points that come too near within the shortest interval leave no plane any
+        // room: the common case of a body that is pressed against another.
+        let soon = pair.at(f64::min(passed.time + pair.shortest, to));
+        if passed.distance_later(&closest, &soon) < pair.margin {
+            break;
         }
         if let Some(next) = pair.advance_within_room((frame, axis), gap, &passed, (&end, room)) {
             passed = next;
@@ -372,12 +368,12 @@ pub(crate) fn passage(
         // The best plane has no room left: another may still divide the pair for
         // the shortest interval.
         minimum_steps += 1;
-        let next = (minimum_steps <= MAX_MINIMUM_STEPS)
-            .then(|| pair.minimum_step(&closest, &passed, &end))
+        let found = (minimum_steps <= MAX_MINIMUM_STEPS)
+            .then(|| pair.minimum_step(&closest, &passed, &soon))
             .flatten();
-        match next {
-            Some((next, _)) if next.time >= end.time => return Passage::Free,
-            Some((next, found)) => (passed, closest) = (next, found),
+        match found {
+            Some(_) if soon.time >= end.time => return Passage::Free,
+            Some(found) => (passed, closest) = (soon, found),
             None => break,
         }
     }

@@ -2,10 +2,11 @@
 //! they touch. It can be shared out over threads, and bodies that are as they were
 //! at the last search keep its results.
 
+use glam::DVec3;
 use obsp::geometry::Aabb;
 
 use super::manifold::{flat, manifold};
-use super::pair_index::PairIndex;
+use super::pair_index::{Known, PairIndex};
 use super::seam::{Exposure, exposure};
 use super::{Pair, PairKey, Points};
 use crate::bodies::blocker::Blocker;
@@ -78,8 +79,13 @@ pub(crate) fn find(
         let mut context = context.share();
         // About as many as last time.
         let room = search.before.len() * range.len() / awake.len().max(1) + 16;
-        let (pairs, overlapping) = (Vec::with_capacity(room), Vec::new());
-        let mut finder = Finder { search: &search, context: &mut context, pairs, overlapping };
+        let mut finder = Finder {
+            search: &search,
+            context: &mut context,
+            pairs: Vec::with_capacity(room),
+            overlapping: Vec::new(),
+            scratch: Scratch::default(),
+        };
         range.for_each(|at| finder.meet_all(&neighbourhood, at));
         (finder.pairs, finder.overlapping, context)
     });
@@ -165,16 +171,47 @@ struct Finder<'a, 'c> {
     pairs: Vec<Pair>,
     /// The bodies found overlapping something, which the guard will judge.
     overlapping: Vec<u16>,
+    scratch: Scratch<'a>,
 }
 
-impl Finder<'_, '_> {
+/// Lists that are filled anew for each body.
+#[derive(Default)]
+struct Scratch<'a> {
+    /// Slots of bodies that stand near by.
+    near: Vec<u16>,
+    /// Solids near by.
+    solids: Vec<u32>,
+    /// Slot of each partner, and its index among the awake bodies if it is one.
+    partners: Vec<(u16, Option<u32>)>,
+    /// Parts of the body, and of the one that it is held against.
+    own_parts: Vec<BoundedPart<'a>>,
+    other_parts: Vec<BoundedPart<'a>>,
+}
+
+/// A part in the world and its bounding sphere.
+struct BoundedPart<'a> {
+    part: Part<'a>,
+    centre: DVec3,
+    radius: f64,
+}
+
+impl<'a> BoundedPart<'a> {
+    fn new(part: Part<'a>) -> Self {
+        Self { centre: part.centre(), radius: part.radius(), part }
+    }
+}
+
+impl<'a> Finder<'a, '_> {
     /// Adds the pairs of the awake body with this index.
-    fn meet_all(&mut self, neighbourhood: &Neighbourhood, at: usize) {
+    fn meet_all(&mut self, neighbourhood: &Neighbourhood<'a>, at: usize) {
         let own = &neighbourhood.awake[at];
+        self.scratch.own_parts.clear();
+        self.scratch.own_parts.extend(own.body.parts_at_start().map(BoundedPart::new));
         self.meet_solids(own);
         let entities = self.search.space.entities;
         let mut watch = self.context.watch();
-        let mut near = Vec::new();
+        let mut near = std::mem::take(&mut self.scratch.near);
+        near.clear();
         if let Some(farthest) = neighbourhood.farthest {
             let around = own.bounds.inflated(SPECULATIVE_DISTANCE + own.reach + farthest);
             let stands = |slot: u16| !neighbourhood.searches[usize::from(slot)];
@@ -184,29 +221,30 @@ impl Finder<'_, '_> {
                 placement.is_some_and(|placement| placement.bounds().overlaps(&around))
             });
         }
-        let mut partners: Vec<_> = near.into_iter().map(|slot| (slot, None)).collect();
+        let mut partners = std::mem::take(&mut self.scratch.partners);
+        partners.clear();
+        partners.extend(near.iter().map(|&slot| (slot, None)));
+        self.scratch.near = near;
         // Two awake props meet once, under the lower slot.
-        let later = neighbourhood
-            .overlaps
-            .after(at)
-            .iter()
-            .map(|&index| &neighbourhood.awake[index as usize]);
-        partners.extend(later.map(|other| (other.entity.id.slot, Some(other))));
+        let awake = neighbourhood.awake;
+        let later = neighbourhood.overlaps.after(at).iter();
+        partners.extend(later.map(|&index| (awake[index as usize].entity.id.slot, Some(index))));
         partners.sort_unstable_by_key(|&(slot, _)| slot);
         if self.context.stages.contains(Stage::Grid) {
             let others = neighbourhood.entity_count - 1;
             let spared = others.saturating_sub(partners.len() as u64);
             self.context.note_many(Stage::Grid, others, spared, &mut watch);
         }
-        for (slot, other) in partners {
+        for &(slot, other) in &partners {
             match other {
-                Some(other) => self.meet_awake(own, other),
+                Some(index) => self.meet_awake(own, &awake[index as usize]),
                 None => self.meet_standing(own, slot),
             }
         }
+        self.scratch.partners = partners;
     }
 
-    fn meet_awake(&mut self, own: &Searcher, other: &Searcher) {
+    fn meet_awake(&mut self, own: &Searcher, other: &Searcher<'a>) {
         let blocker = Blocker::Entity(other.entity.id.slot);
         if own.unchanged && other.unchanged {
             self.keep(self.search.before.known(own.entity.id.slot, blocker).pairs());
@@ -238,15 +276,17 @@ impl Finder<'_, '_> {
             self.keep(search.before.solids_of(own.entity.id.slot));
             return;
         }
-        let mut solids = Vec::new();
+        let mut solids = std::mem::take(&mut self.scratch.solids);
+        solids.clear();
         let reach = SPECULATIVE_DISTANCE + own.reach;
         let around = own.bounds.inflated(reach);
         own.entity.near_solids.visit(search.space.map, &around, |index| solids.push(index));
         solids.sort_unstable();
-        for index in solids {
+        for &index in &solids {
             let solid = Body::fixed(&search.space.map.solids()[index as usize]);
             self.meet(own, Blocker::Solid(index), &solid, reach);
         }
+        self.scratch.solids = solids;
     }
 
     fn keep(&mut self, pairs: &[Pair]) {
@@ -264,71 +304,82 @@ impl Finder<'_, '_> {
 
     /// Adds the pairs of parts of a body and an obstacle, unless a filter proves them
     /// farther apart than `reach`.
-    fn meet(&mut self, own: &Searcher, other: Blocker, obstacle: &Body, reach: f64) {
-        let (entity, body) = (own.entity, &own.body);
-        let known = self.search.before.known(entity.id.slot, other);
-        // Two convex bodies that were within reach last time skip the filters.
-        let convex = body.parts.len() == 1 && obstacle.parts.len() == 1;
-        let open = if convex && known.whole().is_some() {
+    fn meet(&mut self, own: &Searcher, other: Blocker, obstacle: &Body<'a>, reach: f64) {
+        let known = self.search.before.known(own.entity.id.slot, other);
+        // Two bodies that were within reach last time skip the filters.
+        let open = if known.whole().is_some() {
             Candidates::ALL
         } else {
-            match filter(body, obstacle, reach, known.whole(), self.context) {
+            match filter(&own.body, obstacle, reach, None, self.context) {
                 Verdict::Open(open) => open,
                 Verdict::Apart => return,
             }
         };
         let mut watch = self.context.watch();
-        let none = Features::new();
-        for (i, part) in body.parts_at_start().enumerate() {
-            for (j, against) in obstacle.parts_at_start().enumerate() {
-                let between = against.centre() - part.centre();
-                let touching = part.radius() + against.radius() + reach;
-                if !open.hold(i, j) || between.length_squared() > touching * touching {
-                    continue;
+        let parts = std::mem::take(&mut self.scratch.own_parts);
+        let mut others = std::mem::take(&mut self.scratch.other_parts);
+        others.clear();
+        others.extend(obstacle.parts_at_start().map(BoundedPart::new));
+        for (i, part) in parts.iter().enumerate() {
+            for (j, against) in others.iter().enumerate().filter(|&(j, _)| open.hold(i, j)) {
+                let touching = part.radius + against.radius + reach;
+                if part.centre.distance_squared(against.centre) <= touching * touching {
+                    self.meet_parts((own.entity, other), [(i, part), (j, against)], known, reach);
                 }
-                let key = PairKey { body: entity.id.slot, other, parts: (i as u16, j as u16) };
-                let known = known.pair(i, j);
-                // What lies flat goes on doing so: no search as long as it does.
-                let flat = known.and_then(|pair| flat(&part, &against, pair.axis, reach));
-                let (mut found, lying) = match flat {
-                    Some((found, points)) => {
-                        let lying = Some((found.axis, points));
-                        (found, lying)
-                    }
-                    None => {
-                        let guess = known.map_or(between, |pair| pair.axis);
-                        let features = known.map(|pair| &pair.features).unwrap_or(&none);
-                        let found = separate_from(&part, &against, guess, features, reach);
-                        let Proximity::Apart(found) = found else {
-                            self.overlapping.extend(
-                                [Some(entity.id.slot), other.entity()].into_iter().flatten(),
-                            );
-                            continue;
-                        };
-                        (found, None)
-                    }
-                };
-                // Pairs beyond reach are not kept: a filter may have left out others
-                // like them, and the known pairs must not depend on filters.
-                if found.gap > reach {
-                    continue;
-                }
-                let mut points = Points::new();
-                if (found.gap <= SPECULATIVE_DISTANCE
-                    || self.closes(entity, other, &part, &against, &found))
-                    && seam_keeps(self.search.space, entity, (&part, &against), other, &mut found)
-                {
-                    points = match lying {
-                        Some((axis, points)) if axis == found.axis => points,
-                        _ => manifold(&part, &against, &found, reach),
-                    };
-                    remember(known, &mut points);
-                }
-                let Separation { axis, gap, features, .. } = found;
-                self.pairs.push(Pair { key, axis, features, gap, points });
             }
         }
+        (self.scratch.own_parts, self.scratch.other_parts) = (parts, others);
         self.context.note(Stage::Exact, true, &mut watch);
+    }
+
+    /// Adds the pair of two parts, unless they are farther apart than `reach`.
+    fn meet_parts(
+        &mut self,
+        (entity, other): (&Entity, Blocker),
+        [(i, own), (j, obstacle)]: [(usize, &BoundedPart); 2],
+        known: Known,
+        reach: f64,
+    ) {
+        let (part, against) = (&own.part, &obstacle.part);
+        let key = PairKey { body: entity.id.slot, other, parts: (i as u16, j as u16) };
+        let known = known.pair(i, j);
+        // What lies flat goes on doing so: no search as long as it does.
+        let flat = known.and_then(|pair| flat(part, against, pair.axis, reach));
+        let (mut found, lying) = match flat {
+            Some((found, points)) => {
+                let lying = Some((found.axis, points));
+                (found, lying)
+            }
+            None => {
+                let guess = known.map_or(obstacle.centre - own.centre, |pair| pair.axis);
+                let none = Features::new();
+                let features = known.map_or(&none, |pair| &pair.features);
+                let Proximity::Apart(found) = separate_from(part, against, guess, features, reach)
+                else {
+                    let both = [Some(entity.id.slot), other.entity()];
+                    self.overlapping.extend(both.into_iter().flatten());
+                    return;
+                };
+                (found, None)
+            }
+        };
+        // Pairs beyond reach are not kept: a filter may have left out others like them,
+        // and the known pairs must not depend on filters.
+        if found.gap > reach {
+            return;
+        }
+        let mut points = Points::new();
+        let touches =
+            found.gap <= SPECULATIVE_DISTANCE || self.closes(entity, other, part, against, &found);
+        if touches && seam_keeps(self.search.space, entity, (part, against), other, &mut found) {
+            points = match lying {
+                Some((axis, points)) if axis == found.axis => points,
+                _ => manifold(part, against, &found, reach),
+            };
+            remember(known, &mut points);
+        }
+        let Separation { axis, gap, features, .. } = found;
+        self.pairs.push(Pair { key, axis, features, gap, points });
     }
 
     /// Whether the pair, at its current velocities, will come nearer than

@@ -2,7 +2,7 @@ use glam::DVec3;
 
 use super::Pair;
 use crate::bodies::blocker::Blocker;
-use crate::collision::cascade::LastPlane;
+use crate::collision::cascade::{LastPlane, NearParts};
 
 /// The known pairs of parts of two bodies, in ascending order.
 #[derive(Clone, Copy)]
@@ -94,8 +94,9 @@ impl LastPlane for Known<'_> {
         self.0.iter().map(|pair| pair.gap).fold(f64::INFINITY, f64::min)
     }
 
-    fn near_parts(self, index: usize) -> Option<([usize; 2], DVec3)> {
+    fn near_parts(self, index: usize) -> Option<NearParts> {
         let pair = self.0.get(index)?;
-        Some(([pair.key.parts.0, pair.key.parts.1].map(usize::from), pair.axis))
+        let parts = [pair.key.parts.0, pair.key.parts.1].map(usize::from);
+        Some(NearParts { parts, axis: pair.axis, gap: pair.gap })
     }
 }

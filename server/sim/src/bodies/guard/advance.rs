@@ -6,6 +6,8 @@
 //! followed past the one that has stopped, until nothing changes any more. At time
 //! zero all bodies are free, so this always ends.
 
+use glam::DVec3;
+
 use super::{Placement, Space};
 use crate::bodies::blocker::Blocker;
 use crate::collision::broad_phase::Overlaps;
@@ -60,6 +62,7 @@ struct MovingBody<'a> {
     /// Upper bound of how far its surface is from where the search for contacts found
     /// it, at any time of the motion.
     travel: f64,
+    since_search: SinceSearch,
     shape: ShapeId,
     body: Body<'a>,
     seconds: f64,
@@ -74,6 +77,39 @@ struct MovingPair<P> {
     movers: [usize; 2],
     planes: P,
     test: PairTest,
+}
+
+/// What is known of a body's motion since the search for contacts.
+#[derive(Clone, Copy, Default)]
+struct SinceSearch {
+    /// Upper bound of how far its surface moved before this motion, and of how far any
+    /// point turns in it.
+    any: f64,
+    /// Displacement of its centre in this motion.
+    shift: DVec3,
+}
+
+impl SinceSearch {
+    /// Of a body that does not move now.
+    fn standing(moved: f64) -> Self {
+        Self { any: moved, shift: DVec3::ZERO }
+    }
+
+    /// Upper bound of how far the gap along a direction to `other` has shrunk since the
+    /// search, at any time of `span` of this motion. `other` stops where the span begins
+    /// if it `stops`.
+    fn approach(
+        self,
+        other: Self,
+        (from, to): (f64, f64),
+        stops: bool,
+    ) -> impl Fn(DVec3) -> f64 + Copy {
+        let last = if stops { from } else { to };
+        // The centres move in straight lines: the ends of the span decide.
+        let first = (self.shift - other.shift) * from;
+        let last = self.shift * to - other.shift * last;
+        move |axis| self.any + other.any + axis.dot(first).max(axis.dot(last))
+    }
 }
 
 /// How a pair is tested.
@@ -98,11 +134,12 @@ impl PairTest {
         bodies: [&Body; 2],
         span: (f64, f64),
         planes: impl LastPlane,
+        approach: impl Fn(DVec3) -> f64,
         context: &mut StepContext,
     ) -> Passage {
         let [a, b] = bodies;
         match self {
-            Self::NearParts => pass_neighbour(a, b, span, MARGIN, planes, context),
+            Self::NearParts => pass_neighbour(a, b, span, MARGIN, planes, approach, context),
             Self::Cascade => pass(a, b, span, MARGIN, planes, context),
         }
     }
@@ -148,10 +185,14 @@ impl Space<'_> {
             let placement = entity.placement()?;
             let body =
                 Body::moving(self.shape(placement.shape()), *placement.pose(), proposal.target);
-            let travel = entity.moved + body.motion.travel(body.radius());
+            let shift = body.motion.shift();
+            let since_search =
+                SinceSearch { any: entity.moved + body.motion.swing(body.radius()), shift };
+            let travel = since_search.any + shift.length();
             Some(MovingBody {
                 leaves_search: travel > entity.free_distance,
                 travel,
+                since_search,
                 slot: proposal.slot,
                 shape: placement.shape(),
                 body,
@@ -228,13 +269,17 @@ impl Space<'_> {
             return None;
         }
         // The distance at the search less what both have moved since.
-        let moved = |slot: u16| self.entities.get(slot).map_or(0.0, |entity| entity.moved);
-        let ours = first.map_or_else(|| moved(slot), |mover| mover.travel);
+        let ours = first.map_or_else(|| self.moved(slot), |mover| mover.travel);
         let theirs = second.map(|mover| mover.travel);
-        let theirs = theirs.or_else(|| other.entity().map(moved)).unwrap_or(0.0);
+        let theirs = theirs.or_else(|| other.entity().map(|slot| self.moved(slot))).unwrap_or(0.0);
         if planes.gap() - ours - theirs > MARGIN {
             return None;
         }
+        let own_motion =
+            first.map_or_else(|| SinceSearch::standing(ours), |mover| mover.since_search);
+        let others =
+            second.map_or_else(|| SinceSearch::standing(theirs), |mover| mover.since_search);
+        let approach = own_motion.approach(others, (0.0, 1.0), false);
         let stands = |slot: u16| self.standing(self.entities.get(slot)?);
         let (a, b);
         let own = match first {
@@ -255,7 +300,13 @@ impl Space<'_> {
                 &b
             }
         };
-        Some(PairTest::NearParts.pass([own, obstacle], (0.0, 1.0), planes, context))
+        let (bodies, span) = ([own, obstacle], (0.0, 1.0));
+        Some(PairTest::NearParts.pass(bodies, span, planes, approach, context))
+    }
+
+    /// How far the surface of a body has moved since the search for contacts.
+    fn moved(&self, slot: u16) -> f64 {
+        self.entities.get(slot).map_or(0.0, |entity| entity.moved)
     }
 
     /// The same for moving bodies that leave the reach of the search, and all that
@@ -315,7 +366,9 @@ impl Space<'_> {
         let Some(body) = body else { return };
         let bodies = [&mover.body, &body];
         let test = PairTest::beyond_search(bodies, planes);
-        let passage = test.pass(bodies, (0.0, 1.0), planes, context);
+        let moved = blocker.entity().map_or(0.0, |slot| self.moved(slot));
+        let approach = mover.since_search.approach(SinceSearch::standing(moved), (0.0, 1.0), false);
+        let passage = test.pass(bodies, (0.0, 1.0), planes, approach, context);
         mover.meet(blocker, passage);
     }
 }
@@ -329,7 +382,8 @@ fn stop_both<P: LastPlane>(
 ) -> MovingPair<P> {
     let bodies = [&movers[i].body, &movers[j].body];
     let test = PairTest::beyond_search(bodies, planes);
-    let passage = test.pass(bodies, (0.0, 1.0), planes, context);
+    let approach = movers[i].since_search.approach(movers[j].since_search, (0.0, 1.0), false);
+    let passage = test.pass(bodies, (0.0, 1.0), planes, approach, context);
     let slots = [movers[i].slot, movers[j].slot];
     movers[i].meet(Blocker::Entity(slots[1]), passage);
     movers[j].meet(Blocker::Entity(slots[0]), reversed(passage));
@@ -357,11 +411,13 @@ fn follow_past_stopped(
             }
             let pose = movers[early].body.motion.at(span.0);
             let stopped = movers[early].body.stopped(pose);
-            let (body, planes) = (&movers[late].body, pair.planes);
+            let (bodies, planes) = ([&movers[late].body, &stopped], pair.planes);
+            let approach =
+                movers[late].since_search.approach(movers[early].since_search, span, true);
             let passage = if late == a {
-                pair.test.pass([body, &stopped], span, planes, context)
+                pair.test.pass(bodies, span, planes, approach, context)
             } else {
-                pair.test.pass([body, &stopped], span, Reversed(planes), context)
+                pair.test.pass(bodies, span, Reversed(planes), approach, context)
             };
             let blocker = Blocker::Entity(movers[early].slot);
             let before = movers[late].stop_time;

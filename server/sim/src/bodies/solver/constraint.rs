@@ -279,6 +279,10 @@ impl ConstraintPoint {
         let change = (target.speed - speed) * row.effective_mass * target.mass_scale
             - before * target.impulse_scale;
         row.impulse = (before + change).max(0.0);
+        // Half of the points only come near.
+        if row.impulse == 0.0 && before == 0.0 {
+            return;
+        }
         self.max_normal_impulse = self.max_normal_impulse.max(row.impulse);
         velocities.apply::<BOTH>(normal, row, masses, row.impulse - before);
     }
@@ -294,6 +298,9 @@ impl ConstraintPoint {
         let limit = FRICTION * self.rows[0].impulse;
         let [_, s, t] = &mut self.rows;
         let before = [s.impulse, t.impulse];
+        if limit == 0.0 && before == [0.0; 2] {
+            return;
+        }
         let mut wanted = [
             s.impulse - velocities.relative_speed::<BOTH>(axes[1], s) * s.effective_mass,
             t.impulse - velocities.relative_speed::<BOTH>(axes[2], t) * t.effective_mass,

@@ -31,6 +31,13 @@ const TOLERANCE: f64 = 0.004;
 /// passes.
 const LOWER_MOBILITY: f64 = 0.25;
 
+/// A row that is this near to what it aims for, in units, stays as it is: passes then
+/// look only at the bodies around those that lack something.
+const SETTLED: f64 = 0.25 * TOLERANCE;
+
+/// The count of changes before there is any.
+const FIRST_CHANGE: u32 = 1;
+
 /// In a contact whose normal has at least this height, one body carries the other.
 const CARRYING_SLOPE: f64 = 0.3;
 
@@ -47,6 +54,8 @@ struct Row {
     /// Distance by which the bodies are pushed apart beyond that, in units.
     push: f64,
     impulse: f64,
+    /// The change after which the row was last looked at.
+    seen: u32,
 }
 
 /// The displacement that the projection adds to a body's motion.
@@ -54,6 +63,8 @@ struct Row {
 struct Correction {
     shift: DVec3,
     turn: DVec3,
+    /// The last change of either, counted from [`FIRST_CHANGE`].
+    changed: u32,
 }
 
 /// Scratch of the projection.
@@ -61,6 +72,8 @@ struct Correction {
 pub(super) struct Projection {
     rows: Vec<Row>,
     corrections: Vec<Correction>,
+    /// Changes of corrections so far.
+    changes: u32,
 }
 
 impl Projection {
@@ -79,19 +92,23 @@ impl Projection {
             return;
         }
         self.corrections.resize(bodies.len(), Correction::default());
+        self.changes = FIRST_CHANGE;
         // First without the push: displacement that is removed is no velocity either.
         self.pass();
         for &(_, member) in members {
-            let Correction { shift, turn } = self.corrections[member];
+            let Correction { shift, turn, .. } = self.corrections[member];
             bodies[member].velocity += shift / seconds;
             bodies[member].angular += turn / seconds;
         }
         if push >= TOLERANCE {
-            self.rows.iter_mut().for_each(|row| row.missing += row.push);
+            for row in self.rows.iter_mut().filter(|row| row.push > 0.0) {
+                row.missing += row.push;
+                row.seen = 0;
+            }
             self.pass();
         }
         for &(_, member) in members {
-            let Correction { shift, turn } = std::mem::take(&mut self.corrections[member]);
+            let Correction { shift, turn, .. } = std::mem::take(&mut self.corrections[member]);
             bodies[member].displace(shift, turn);
         }
     }
@@ -132,6 +149,8 @@ impl Projection {
                     missing,
                     push,
                     impulse: 0.0,
+                    // A row that lacks nothing waits until one of its bodies is moved.
+                    seen: if missing > SETTLED { 0 } else { FIRST_CHANGE },
                 });
             }
         }
@@ -140,8 +159,13 @@ impl Projection {
 
     fn pass(&mut self) {
         for _ in 0..PASSES {
-            let corrections = &mut self.corrections;
-            let worst = self.rows.iter_mut().map(|row| row.pass(corrections)).fold(0.0, f64::max);
+            let mut worst = 0.0_f64;
+            for row in &mut self.rows {
+                let [a, b] = row.bodies.map(|body| self.corrections[body].changed);
+                if a.max(b).max(FIRST_CHANGE) > row.seen {
+                    worst = worst.max(row.pass(&mut self.corrections, &mut self.changes));
+                }
+            }
             if worst < TOLERANCE {
                 break;
             }
@@ -166,20 +190,28 @@ impl ContactConstraint {
 impl Row {
     /// Pushes the bodies apart until the point lacks nothing. Returns the distance
     /// that was missing.
-    fn pass(&mut self, corrections: &mut [Correction]) -> f64 {
+    fn pass(&mut self, corrections: &mut [Correction], changes: &mut u32) -> f64 {
         let [a, b] = self.bodies;
         let (first, second) = (corrections[a], corrections[b]);
         let apart = self.normal.dot(second.shift - first.shift) + self.torques[1].dot(second.turn)
             - self.torques[0].dot(first.turn);
         let missing = self.missing - apart;
+        self.seen = *changes;
+        if missing.abs() < SETTLED {
+            return missing;
+        }
         let before = self.impulse;
         self.impulse = (before + missing * self.effective_mass).max(0.0);
         let change = self.impulse - before;
         if change != 0.0 {
+            *changes += 1;
+            self.seen = *changes;
             let [own, others] = self.inverse_masses;
+            corrections[a].changed = *changes;
             corrections[a].shift -= self.normal * (change * own);
             corrections[a].turn -= self.spins[0] * change;
             if b > 0 {
+                corrections[b].changed = *changes;
                 corrections[b].shift += self.normal * (change * others);
                 corrections[b].turn += self.spins[1] * change;
             }

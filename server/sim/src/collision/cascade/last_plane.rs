@@ -14,9 +14,20 @@ pub(crate) trait LastPlane: Copy {
     /// tested them; zero if nothing is known.
     fn gap(self) -> f64;
 
-    /// The pair of near parts with this index, counted from zero, and a plane
-    /// between them; `None` beyond the last.
-    fn near_parts(self, index: usize) -> Option<([usize; 2], DVec3)>;
+    /// The pair of near parts with this index, counted from zero; `None` beyond the
+    /// last.
+    fn near_parts(self, index: usize) -> Option<NearParts>;
+}
+
+/// Two parts that the search for contacts found near each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NearParts {
+    /// Index of the part of either body.
+    pub(crate) parts: [usize; 2],
+    /// Normal of a plane between them, from the first to the second.
+    pub(crate) axis: DVec3,
+    /// The gap along it when they were searched, in units; zero if nothing is known.
+    pub(crate) gap: f64,
 }
 
 /// One plane, for the bodies and for all their parts.
@@ -33,8 +44,8 @@ impl LastPlane for Option<DVec3> {
         0.0
     }
 
-    fn near_parts(self, index: usize) -> Option<([usize; 2], DVec3)> {
-        self.filter(|_| index == 0).map(|axis| ([0; 2], axis))
+    fn near_parts(self, index: usize) -> Option<NearParts> {
+        self.filter(|_| index == 0).map(|axis| NearParts { parts: [0; 2], axis, gap: 0.0 })
     }
 }
 
@@ -55,7 +66,8 @@ impl<P: LastPlane> LastPlane for Reversed<P> {
         self.0.gap()
     }
 
-    fn near_parts(self, index: usize) -> Option<([usize; 2], DVec3)> {
-        self.0.near_parts(index).map(|([theirs, ours], axis)| ([ours, theirs], -axis))
+    fn near_parts(self, index: usize) -> Option<NearParts> {
+        let NearParts { parts: [theirs, ours], axis, gap } = self.0.near_parts(index)?;
+        Some(NearParts { parts: [ours, theirs], axis: -axis, gap })
     }
 }
