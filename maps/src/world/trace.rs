@@ -65,18 +65,19 @@ impl OnionTree {
     /// Listing 5). Times stay on the given segment all the way down, so
     /// nothing drifts.
     pub(crate) fn trace(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
-        match self.straight(size, start, end) {
-            (Trace::Hit(hit), true) => self.grazing(size, start, end, hit),
-            (trace, _) => trace,
+        let mut near_plane = false;
+        match self.straight(size, start, end, &mut near_plane) {
+            Trace::Hit(hit) if near_plane => self.grazing(size, start, end, hit),
+            trace => trace,
         }
     }
 
-    /// The trace through the tree as it is; and, for a hit, whether it ends close to a
-    /// plane.
+    /// The trace through the tree as it is. `near_plane` is set for a hit that ends close
+    /// to a plane.
     #[inline(always)]
-    fn straight(&self, size: SizeId, start: Vec3, end: Vec3) -> (Trace, bool) {
+    fn straight(&self, size: SizeId, start: Vec3, end: Vec3, near_plane: &mut bool) -> Trace {
         if !inside_universe(start) || !inside_universe(end) {
-            return (Trace::StartSolid, false);
+            return Trace::StartSolid;
         }
         // The longest component is at least 0.57 of the length, which is close
         // enough; a segment without length crosses nothing.
@@ -84,92 +85,121 @@ impl OnionTree {
         let segment = Segment::new(start, end);
         let edge = EDGE / length;
         let query = Query::new(self, size, segment, edge, SLIVER / length);
-        let Some(mut found) = query.run(self.root(), 0.0) else {
-            return (Trace::Clear, false);
+        let Some(Found { time, entry }) = query.run(self.root(), 0.0) else {
+            return Trace::Clear;
         };
         // A start that touches a surface is not in solid; a leaf entered without
         // crossing a plane is the leaf that contains the start.
-        let Some(entry) = found.entry else { return (Trace::StartSolid, false) };
-        if found.time == 0.0 && self.is_solid(size, start) {
-            return (Trace::StartSolid, false);
+        let Some(entry) = entry else { return Trace::StartSolid };
+        if time == 0.0 && self.is_solid(size, start) {
+            return Trace::StartSolid;
         }
-        let mut normal = self.normal(size, &query, found.time, entry, edge);
-        if found.time < edge && self.is_free_at(size, &segment, edge) {
-            // The segment leaves a surface that the start is closer to than the
-            // compiler's tolerance: that surface is not hit, nor is a splinter of it
-            // that ends within the width of an edge.
-            match (self.beyond(&query, edge), normal) {
-                (Some(beyond), None) => {
-                    let Some(entry) = beyond.entry else { return (Trace::StartSolid, false) };
-                    normal = self.normal(size, &query, beyond.time, entry, edge);
-                    found = beyond;
-                }
-                (Some(Found { time, entry: Some(entry) }), Some(_)) if time > edge => {
-                    normal = self.normal(size, &query, time, entry, edge);
-                    found = Found { time, entry: Some(entry) };
-                }
-                (Some(_), Some(_)) => (),
-                (None, _) => return (Trace::Clear, false),
+        let mut contact = Contact { time, entry, normal: self.normal(&query, time, entry) };
+        if time < edge && !self.is_solid(size, segment.at(edge.min(1.0))) {
+            match self.beyond_start(query, contact) {
+                Ok(beyond) => contact = beyond,
+                Err(trace) => return trace,
             }
         }
-        let point = segment.at(found.time);
-        let crossed = || found.entry.map_or(Vec3::Z, |entry| query.normal(entry.node));
-        let normal = normal.unwrap_or_else(crossed);
+        let Contact { time, entry, normal } = contact;
+        let normal = normal.unwrap_or_else(|| crossed(query, entry));
         let approach = normal.dot(end - start).abs();
-        let stop = (found.time - SURFACE_DISTANCE / approach).max(0.0);
-        match self.free_end(size, &segment, stop) {
-            Some((end, near_plane)) => {
-                (Trace::Hit(Hit { time: found.time, point, normal, end }), near_plane)
-            }
-            None => (Trace::StartSolid, false),
+        let stop = (time - SURFACE_DISTANCE / approach).max(0.0);
+        match self.free_end(size, segment, stop, near_plane) {
+            Some(end) => Trace::Hit(Hit { time, point: segment.at(time), normal, end }),
+            None => Trace::StartSolid,
         }
     }
 
     /// Normal of the surface that is hit at this time; `None` if no face there
     /// opposes the motion.
-    fn normal(
-        &self,
-        size: SizeId,
-        query: &Query<'_, Segment>,
-        time: f32,
-        entry: Entry,
-        edge: f32,
-    ) -> Option<Vec3> {
+    #[inline]
+    fn normal(&self, query: &Query<'_, Segment>, time: f32, entry: Entry) -> Option<Vec3> {
         // Planes that pass through the start are crossed with no leaf in between.
-        if entry.tied || time < edge {
+        if entry.tied || time < query.edge {
             let Segment { start, end, .. } = query.line;
-            self.contact_normal(size, query.line.at(time), end - start)
+            self.contact_normal(query.size, query.line.at(time), end - start)
         } else {
             Some(query.normal(entry.node))
         }
     }
 
-    /// The hit at or after a given time, if the segment extends that far.
-    // Not inlined, so that the search is inlined into `straight` only once.
+    /// The contact of a segment that leaves a surface to which the start is closer than
+    /// the compiler's tolerance: that surface is not hit, nor is a splinter of it that ends
+    /// within the width of an edge.
+    // Rare, and not inlined, so that the search is inlined into `straight` only once.
+    #[cold]
     #[inline(never)]
-    fn beyond(&self, query: &Query<'_, Segment>, from: f32) -> Option<Found> {
-        if from < 1.0 { query.run(self.root(), from) } else { None }
-    }
-
-    fn is_free_at(&self, size: SizeId, segment: &Segment, time: f32) -> bool {
-        !self.is_solid(size, segment.at(time.min(1.0)))
+    fn beyond_start(&self, query: Query<'_, Segment>, at_start: Contact) -> Result<Contact, Trace> {
+        let edge = query.edge;
+        let beyond = if edge < 1.0 { query.run(self.root(), edge) } else { None };
+        let Some(Found { time, entry }) = beyond else { return Err(Trace::Clear) };
+        match (entry, at_start.normal) {
+            (Some(entry), normal) if normal.is_none() || time > edge => {
+                Ok(Contact { time, entry, normal: self.normal(&query, time, entry) })
+            }
+            (None, None) => Err(Trace::StartSolid),
+            _ => Ok(at_start),
+        }
     }
 
     /// The position at time `stop`, or an earlier one if that is in solid due to
-    /// rounding, and whether it is close to a plane; `None` if even the start is in
-    /// solid, which no compiled tree gives.
-    fn free_end(&self, size: SizeId, segment: &Segment, mut stop: f32) -> Option<(Vec3, bool)> {
-        for _ in 0..MAX_RETREATS {
-            let end = segment.at(stop);
-            let (solid, near_plane) = self.is_solid_near(size, end, grazing::END_DISTANCE);
-            if !solid {
-                return Some((end, near_plane));
-            }
+    /// rounding; `None` if even the start is in solid, which no compiled tree gives.
+    /// `near_plane` says whether the position is close to a plane.
+    #[inline(always)]
+    fn free_end(
+        &self,
+        size: SizeId,
+        segment: Segment,
+        stop: f32,
+        near_plane: &mut bool,
+    ) -> Option<Vec3> {
+        let end = segment.at(stop);
+        let (solid, near) = self.is_solid_near(size, end, grazing::END_DISTANCE);
+        *near_plane = near;
+        if solid { self.retreat(size, segment, stop, near_plane) } else { Some(end) }
+    }
+
+    /// As [`Self::free_end`], if the position at time `stop` is in solid.
+    #[cold]
+    #[inline(never)]
+    fn retreat(
+        &self,
+        size: SizeId,
+        segment: Segment,
+        mut stop: f32,
+        near_plane: &mut bool,
+    ) -> Option<Vec3> {
+        for _ in 1..MAX_RETREATS {
             if stop == 0.0 {
                 return None;
             }
             stop *= 0.5;
+            let end = segment.at(stop);
+            let (solid, near) = self.is_solid_near(size, end, grazing::END_DISTANCE);
+            *near_plane = near;
+            if !solid {
+                return Some(end);
+            }
         }
-        (!self.is_solid(size, segment.start)).then_some((segment.start, true))
+        *near_plane = true;
+        (stop != 0.0 && !self.is_solid(size, segment.start)).then_some(segment.start)
     }
+}
+
+/// A surface that a segment hits.
+#[derive(Clone, Copy)]
+struct Contact {
+    time: f32,
+    /// The plane by which the segment entered solid.
+    entry: Entry,
+    /// Normal of the face; `None` if no face there opposes the motion.
+    normal: Option<Vec3>,
+}
+
+/// Normal of the plane by which the segment entered solid, where no face is hit.
+#[cold]
+#[inline(never)]
+fn crossed(query: Query<'_, Segment>, entry: Entry) -> Vec3 {
+    query.normal(entry.node)
 }

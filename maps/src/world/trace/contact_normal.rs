@@ -62,6 +62,7 @@ const REACH: f32 = 4096.0;
 /// A line that passes a point, at a scale at which every plane near the point passes
 /// exactly through it and all others are out of reach, so that the rounding of their
 /// distances has no effect.
+#[derive(Clone, Copy)]
 struct PassingLine {
     point: Vec3,
     near: f32,

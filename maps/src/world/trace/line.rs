@@ -25,7 +25,7 @@ const MAX_COPLANAR_STEPS: u32 = 256;
 const APART: f32 = 1.0 / 32.0;
 
 /// A straight line through the tree.
-pub(super) trait Line {
+pub(super) trait Line: Copy {
     /// A place on the line.
     type Place: Copy;
 
@@ -147,12 +147,15 @@ enum Waiting {
 struct Coincide;
 
 /// The search for the first solid leaf along a line.
+// Functions outside the hot path get it by value: while no address of it is taken, it
+// stays in registers.
+#[derive(Clone, Copy)]
 pub(super) struct Query<'a, L> {
     tree: &'a OnionTree,
-    size: SizeId,
+    pub(super) size: SizeId,
     pub(super) line: L,
     /// Times closer to each other than this count as nearly the same.
-    edge: f32,
+    pub(super) edge: f32,
     /// Stretches shorter than this are skipped.
     sliver: f32,
 }
@@ -163,6 +166,7 @@ impl<'a, L: Line> Query<'a, L> {
     }
 
     /// Normal of the plane of a node that the line crosses, turned against the line.
+    #[inline]
     pub(super) fn normal(&self, node: u32) -> Vec3 {
         let node = &self.tree.nodes()[node as usize];
         let [from, to] = self.line.distances(node);
@@ -174,13 +178,16 @@ impl<'a, L: Line> Query<'a, L> {
     // time. For the same reason nothing is called in the loop.
     #[inline(always)]
     pub(super) fn run(&self, child: Child, from: f32) -> Option<Found> {
-        self.search::<false>(child, from).unwrap_or_else(|Coincide| self.carefully(child, from))
+        match self.search::<false>(child, from) {
+            Ok(found) => found,
+            Err(Coincide) => Self::carefully(*self, child, from),
+        }
     }
 
     /// As [`Self::run`], where the line lies in planes that nearly coincide.
     #[cold]
     #[inline(never)]
-    fn carefully(&self, child: Child, from: f32) -> Option<Found> {
+    fn carefully(self, child: Child, from: f32) -> Option<Found> {
         // A careful search does not give up.
         self.search::<true>(child, from).unwrap_or(None)
     }
