@@ -1,3 +1,5 @@
+//! A builder of the small maps of tests.
+
 use std::fmt::Write;
 
 use glam::IVec3;

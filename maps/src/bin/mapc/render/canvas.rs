@@ -1,3 +1,5 @@
+//! The picture: pixels, lines, polygons and text.
+
 use glam::DVec2;
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 
