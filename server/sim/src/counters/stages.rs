@@ -53,8 +53,9 @@ impl Stage {
 /// Which stages are switched on.
 ///
 /// A stage that is off costs nothing until the exact test would stop a body: then it is
-/// asked after all. So results never depend on the stages that are on, only their cost
-/// does. [`Stage::Exact`] is the last stage and always on.
+/// asked after all, unless [`Stages::without_deferred`] says otherwise. So results never
+/// depend on the stages that are on, only their cost does. [`Stage::Exact`] is the last
+/// stage and always on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stages(u8);
 
@@ -77,14 +78,29 @@ impl Stages {
         Self((self.0 & !(1 << stage as u8)) | Self::EXACT.0)
     }
 
+    /// This set, whose other stages are never asked, not even before a body is
+    /// stopped: to measure what asking them is good for. A body may be stopped where
+    /// another stage would have proven it free, never the other way round.
+    #[must_use]
+    pub const fn without_deferred(self) -> Self {
+        Self(self.0 | Self::NONE_DEFERRED)
+    }
+
+    /// Marks a set whose other stages are never asked.
+    const NONE_DEFERRED: u8 = 1 << Stage::COUNT;
+
     /// Whether `stage` is on.
     pub const fn contains(self, stage: Stage) -> bool {
         self.0 & 1 << stage as u8 != 0
     }
 
-    /// The stages that are off, and the exact test.
+    /// The stages that are asked before a body is stopped: those that are off, and the
+    /// exact test.
     #[must_use]
     pub(crate) const fn others(self) -> Self {
+        if self.0 & Self::NONE_DEFERRED != 0 {
+            return Self::EXACT;
+        }
         Self((Self::ALL.0 & !self.0) | Self::EXACT.0)
     }
 }
@@ -124,3 +140,19 @@ impl PartialEq for Clock {
 }
 
 impl Eq for Clock {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_off_is_asked_later_unless_nothing_is_deferred() {
+        let deferring = Stages::ALL.without(Stage::BspHard);
+        assert!(deferring.others().contains(Stage::BspHard));
+        let never = deferring.without_deferred();
+        assert_eq!(never.others(), Stages::EXACT);
+        for stage in Stage::ALL {
+            assert_eq!(never.contains(stage), deferring.contains(stage));
+        }
+    }
+}
