@@ -4,14 +4,16 @@
 mod signals;
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow, bail};
 use clap::error::ErrorKind::MissingRequiredArgument;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use serde::Serialize;
 use server::replay::{ReplayOptions, replay};
-use server::scene::{Scene, SceneOptions, heap, landing};
+use server::scene::{Scene, SceneOptions, heap, landing, mass_landing};
 use server::soak::{SoakOptions, soak};
 use server::{
     AdminCommand, HealthOptions, Log, LogFormat, ModelsOptions, Options, Server, TokenOptions,
@@ -103,6 +105,33 @@ fn prepare() -> Result<()> {
     signals::survive_file_size_limit().map_err(|error| anyhow!("cannot handle signals: {error}"))
 }
 
+/// Plays a scene and says how it went, and whether it went as it should.
+fn play(scene: Scene) -> Result<bool> {
+    fn tell(outcome: &(impl Serialize + Display), json: bool) -> Result<()> {
+        say(if json { serde_json::to_string_pretty(outcome)? } else { outcome.to_string() });
+        Ok(())
+    }
+    match scene {
+        Scene::Landing(options) => match options.landers {
+            Some(landers) => {
+                let outcome = mass_landing(landers, &options)?;
+                tell(&outcome, options.json)?;
+                Ok(outcome.is_as_meant())
+            }
+            None => {
+                let outcome = landing(&options)?;
+                tell(&outcome, options.json)?;
+                Ok(outcome.is_as_meant())
+            }
+        },
+        Scene::Heap(options) => {
+            let outcome = heap(&options)?;
+            tell(&outcome, options.json)?;
+            Ok(outcome.is_clean())
+        }
+    }
+}
+
 /// Does a job; a check that fails is an exit code, not an error.
 fn run(job: Job) -> Result<ExitCode> {
     let passed = match job {
@@ -120,24 +149,7 @@ fn run(job: Job) -> Result<ExitCode> {
             say(outcome.to_string());
             outcome.passed()
         }
-        Job::Scene(SceneOptions { scene: Scene::Landing(options) }) => {
-            let outcome = landing(&options)?;
-            say(if options.json {
-                serde_json::to_string_pretty(&outcome)?
-            } else {
-                outcome.to_string()
-            });
-            outcome.is_as_meant()
-        }
-        Job::Scene(SceneOptions { scene: Scene::Heap(options) }) => {
-            let outcome = heap(&options)?;
-            say(if options.json {
-                serde_json::to_string_pretty(&outcome)?
-            } else {
-                outcome.to_string()
-            });
-            outcome.is_clean()
-        }
+        Job::Scene(SceneOptions { scene }) => play(scene)?,
         Job::Health(options) => {
             health(&options)?;
             say("ok".to_owned());

@@ -1,8 +1,9 @@
 //! Scenes: small matches with a plot, played by scripts alone, that show what
 //! one part of the simulation costs.
 //!
-//! [`landing`] is the run that Blow measured his filters in; [`heap`] drops
-//! bodies into a pen and shows what bodies cost that are awake.
+//! [`landing`] is the run that Blow measured his filters in; [`mass_landing`] the one
+//! that he expected to slow his system down, all players landing at once; [`heap`]
+//! drops bodies into a pen and shows what bodies cost that are awake.
 
 mod heap;
 mod landing;
@@ -13,7 +14,10 @@ mod table;
 use clap::{Args, Subcommand};
 
 pub use heap::{Heap, heap};
-pub use landing::{Landing, SceneError, landing};
+pub use landing::{
+    HardCase, Landers, Landing, Leg, MassLanding, SceneError, Tally, Unfinished, landing,
+    mass_landing, mass_landing_world,
+};
 pub use pen::{HeapModels, pen};
 pub use table::{Row, Table};
 
@@ -28,7 +32,8 @@ pub struct SceneOptions {
 /// What there is to be played.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Scene {
-    /// A hovertank drops a repair pad, lands in it and flies off (Blow 1997)
+    /// A hovertank drops a repair pad, lands in it and flies off (Blow 1997), or many do
+    /// at once
     Landing(LandingOptions),
     /// Bodies are dropped into a pen, and every tick is audited
     Heap(HeapOptions),
@@ -41,18 +46,54 @@ pub struct LandingOptions {
     #[arg(long, value_name = "NAME", default_value = "terrain")]
     pub map: String,
 
+    /// Instead, let so many hovertanks land at once, in pads that lie beneath each
+    /// other's ways, on a yard that is drawn for them
+    #[arg(long, value_name = "N", conflicts_with_all = ["map", "others"],
+          value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub landers: Option<u16>,
+
+    /// When the hard case of the cascade is asked
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = HardCase::Deferred,
+          requires = "landers")]
+    pub hard_case: HardCase,
+
+    /// Time every stage of the cascade, which makes ticks longer
+    #[arg(long, requires = "landers")]
+    pub stage_times: bool,
+
+    /// Threads that the simulation may use: no result depends on them
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "landers",
+          value_parser = clap::value_parser!(u16).range(1..=8))]
+    pub sim_threads: u16,
+
     /// Hovertanks that fly about meanwhile
     #[arg(long, value_name = "N", default_value_t = 7,
           value_parser = clap::value_parser!(u16).range(0..=63))]
     pub others: u16,
 
-    /// Seed of how they fly
+    /// Seed of how they fly, of how the pads lie, and of who lands in which
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
 
     /// Print the table as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+impl Default for LandingOptions {
+    /// Those of the command line.
+    fn default() -> Self {
+        Self {
+            map: "terrain".into(),
+            landers: None,
+            hard_case: HardCase::default(),
+            stage_times: false,
+            sim_threads: 1,
+            others: 7,
+            seed: 1,
+            json: false,
+        }
+    }
 }
 
 /// How to drop the heap.

@@ -1,3 +1,9 @@
+mod hard_case;
+mod lander;
+mod mass;
+mod traffic;
+mod yard;
+
 use std::fmt;
 
 use glam::{DVec2, DVec3};
@@ -12,6 +18,10 @@ use super::{LandingOptions, Table};
 use crate::error::StartError;
 use crate::map_file;
 use crate::soak::nanoseconds;
+
+pub use hard_case::HardCase;
+pub use lander::Leg;
+pub use mass::{Landers, MassLanding, Tally, Unfinished, mass_landing, mass_landing_world};
 
 /// Ticks per second of the scene.
 const RATE: u32 = 60;
@@ -338,7 +348,7 @@ mod tests {
 
     #[test]
     fn the_tank_lands_in_the_pad_and_flies_off_again() {
-        let options = LandingOptions { map: "terrain".into(), others: 2, seed: 1, json: false };
+        let options = LandingOptions { others: 2, ..LandingOptions::default() };
         let outcome = landing(&options).unwrap();
         assert!(outcome.is_as_meant(), "{outcome}");
         let hard = outcome.table.rows.iter().find(|row| row.stage == "bsp_hard").unwrap();

@@ -94,7 +94,7 @@ pub fn pen(objects: u32, models: HeapModels, seed: u64) -> Result<obsp::World, C
 }
 
 /// A brush that is a box.
-fn block([x0, y0, z0]: [i32; 3], [x1, y1, z1]: [i32; 3]) -> String {
+pub(super) fn block([x0, y0, z0]: [i32; 3], [x1, y1, z1]: [i32; 3]) -> String {
     // Three points of each face, clockwise as seen from outside.
     let faces = [
         [[x1, 0, 0], [x1, 0, 1], [x1, 1, 0]],

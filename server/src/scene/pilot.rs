@@ -25,16 +25,25 @@ impl Pilot {
     /// The command that leads `tank` over the point `to`; at its height too, if
     /// `climbs`, else as high as its cushions carry it.
     pub(super) fn fly(&self, tank: &EntityState, to: DVec3, climbs: bool) -> Command {
+        self.steer(tank, Self::wish(tank, to), climbs.then_some(to.z))
+    }
+
+    /// The horizontal velocity that leads `tank` over the point `to`.
+    pub(super) fn wish(tank: &EntityState, to: DVec3) -> DVec2 {
         let missing = (to - tank.position).truncate();
         let speed = (missing.length() * EAGERNESS).min(FASTEST);
-        let wish = if missing.length() < THERE {
+        if missing.length() < THERE {
             missing * EAGERNESS
         } else {
             missing.normalize_or_zero() * speed
-        };
-        let height = to.z - tank.position.z;
-        let buttons = if climbs && height > LEVEL { Buttons::JUMP } else { Buttons::default() };
-        self.command(wish, buttons)
+        }
+    }
+
+    /// The command that lets `tank` fly with the horizontal velocity `wish`, and climb
+    /// to `height` if there is one.
+    pub(super) fn steer(&self, tank: &EntityState, wish: DVec2, height: Option<f64>) -> Command {
+        let climbs = height.is_some_and(|height| height - tank.position.z > LEVEL);
+        self.command(wish, if climbs { Buttons::JUMP } else { Buttons::default() })
     }
 
     /// The command that lets a tank down where it is.
