@@ -3,7 +3,7 @@
 use glam::{DVec2, DVec3};
 use obsp_sim::{Buttons, Command, EntityState, Kind, ModelId, Random};
 
-use super::{Perception, heading};
+use super::behavior::{Perception, heading};
 
 /// The model of a repair pad, by its number in the protocol.
 const REPAIR_PAD: ModelId = ModelId(10);

@@ -4,8 +4,8 @@ use glam::DVec3;
 use obsp::{Trace, World};
 use obsp_sim::{Buttons, Command, EntityState, Posture, Random};
 
+use super::behavior::{Behavior, Perception, heading};
 use super::path_follower::PathFollower;
-use super::{Behavior, Perception, heading};
 
 /// Height of the eyes over the middle of a standing player, in units.
 const EYES: f64 = 22.0;

@@ -7,7 +7,7 @@
 use glam::DVec3;
 use obsp_sim::{Buttons, Command, Random};
 
-use super::heading;
+use super::behavior::heading;
 use super::nav_graph::{NavGraph, Waypoint};
 
 /// A waypoint nearer than this, in units on the ground, has been reached.

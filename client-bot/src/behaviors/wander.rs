@@ -3,9 +3,9 @@
 use glam::DVec3;
 use obsp_sim::{Buttons, Command, EntityState, Kind, Random};
 
+use super::behavior::{Behavior, Perception, heading};
 use super::nav_graph::NavGraph;
 use super::path_follower::PathFollower;
-use super::{Behavior, Perception, heading};
 
 /// Ticks between two checks whether the bot makes progress: a third of a second at
 /// 60 Hz, long enough to tell walking from shuffling.

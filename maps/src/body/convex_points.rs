@@ -1,6 +1,6 @@
 use glam::Vec3;
 
-use super::{BodyError, GREATEST_EXTENT, LEAST_EXTENT, Support};
+use super::support::{BodyError, GREATEST_EXTENT, LEAST_EXTENT, Support};
 
 /// The hull of some points, rounded by [`LEAST_EXTENT`]: so not even a flat
 /// one slips through where cells meet.

@@ -1,6 +1,6 @@
 use glam::{Mat3, Quat, Vec3};
 
-use super::{BodyError, Support, checked};
+use super::support::{BodyError, Support, checked};
 
 /// A box along the axes, about its centre.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 use glam::Vec3;
 
-use super::{BodyError, Support, checked};
+use super::support::{BodyError, Support, checked};
 
 /// An upright cylinder about its centre: what a character is in Melax's game.
 #[derive(Clone, Copy, Debug, PartialEq)]

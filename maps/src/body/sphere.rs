@@ -1,6 +1,6 @@
 use glam::Vec3;
 
-use super::{BodyError, Support, checked};
+use super::support::{BodyError, Support, checked};
 
 /// A ball about its centre.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,3 +1,6 @@
+//! The pairs of parts that the search for contacts has found, indexed by body, with the
+//! plane that divided each of them last.
+
 use glam::DVec3;
 
 use super::Pair;

@@ -2,7 +2,7 @@ use glam::{DVec3, Vec3};
 use obsp::Trace;
 use obsp::geometry::Aabb;
 
-use super::Combat;
+use super::context::Combat;
 use crate::bodies::roles::Role;
 use crate::bodies::sleep;
 use crate::event::Event;

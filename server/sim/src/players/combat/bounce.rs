@@ -4,7 +4,7 @@
 
 use glam::DVec3;
 
-use super::Combat;
+use super::context::Combat;
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Stop;
 use crate::bodies::impulse::ImpulseBody;

@@ -3,7 +3,7 @@
 use glam::{DQuat, DVec3};
 use obsp::Trace;
 
-use super::Combat;
+use super::context::Combat;
 use crate::bodies::guard::Space;
 use crate::bodies::ray::Ray;
 use crate::bodies::roles::{PlayerBody, Projectile, Role, Walker, Weapon};

@@ -1,6 +1,6 @@
-use super::Combat;
 use super::blast::explode;
 use super::bounce::bounce;
+use super::context::Combat;
 use crate::bodies::roles::{Projectile, Role, Weapon};
 use crate::collision::pose::Pose;
 

@@ -1,0 +1,50 @@
+//! The support function of a convex body, and the extents that a body may have.
+
+use glam::Vec3;
+use thiserror::Error;
+
+/// Least extent of a body in every direction, in units. Between two
+/// solid cells that meet in a plane there is a crack as wide as the rounding of `f32`: a
+/// body of this size covers it anywhere within Quake's coordinates. The bare point is
+/// traced through the onion instead.
+pub const LEAST_EXTENT: f32 = 1.0 / 64.0;
+
+/// Greatest extent of a body, in units: larger than any level.
+pub const GREATEST_EXTENT: f32 = 4096.0;
+
+/// A convex body that moves without turning.
+pub trait Support {
+    /// The point of the body that is farthest along the unit vector
+    /// `direction`, relative to the reference point; one of them if there are
+    /// several.
+    fn support_point(&self, direction: Vec3) -> Vec3;
+
+    /// How far the body extends along the unit vector `direction`, in units
+    /// from the reference point. Must agree with [`Support::support_point`],
+    /// and be at least [`LEAST_EXTENT`] in every direction; a smaller body may slip
+    /// through where solid cells meet.
+    #[inline]
+    fn support(&self, direction: Vec3) -> f32 {
+        self.support_point(direction).dot(direction)
+    }
+}
+
+/// A body that cannot be traced.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum BodyError {
+    /// A radius or half extent out of range, or not a number.
+    #[error("an extent of {0} units; it must be from {LEAST_EXTENT} to {GREATEST_EXTENT}")]
+    Extent(f32),
+    /// No points.
+    #[error("a body needs at least one point")]
+    Empty,
+}
+
+/// The extent, if a body may have it.
+pub(super) fn checked(extent: f32) -> Result<f32, BodyError> {
+    if (LEAST_EXTENT..=GREATEST_EXTENT).contains(&extent) {
+        Ok(extent)
+    } else {
+        Err(BodyError::Extent(extent))
+    }
+}

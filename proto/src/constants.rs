@@ -1,0 +1,26 @@
+//! The constants that both ends of a connection must share.
+
+use std::time::Duration;
+
+use obsp_sim::MAX_ENTITIES;
+
+/// The version of the protocol, which both ends must share; any change to `PROTOCOL.md`
+/// that an old peer would misread increments it.
+pub const PROTOCOL_VERSION: u32 = 7;
+
+/// The application protocol that QUIC negotiates.
+pub const ALPN: &[u8] = b"obsp/1";
+
+/// Bits of a slot number on the wire: small enough that a hostile server cannot make a
+/// client allocate much.
+pub const SLOT_BITS: u32 = 12;
+const _: () = assert!(MAX_ENTITIES == 1 << SLOT_BITS, "every slot needs a number");
+
+/// Silence after which either end gives the connection up. A server that stands still
+/// for ten seconds (a suspended machine) and the round trips that follow fit into it
+/// with room to spare.
+pub const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// How long a client may take to send a whole hello. Shorter than [`IDLE_TIMEOUT`],
+/// since a client that has sent nothing has earned no patience.
+pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
