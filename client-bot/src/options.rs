@@ -7,8 +7,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Parser;
+use obsp_proto::Fingerprint;
 use obsp_proto::token::{JoinKey, JoinKeySyntax};
-use obsp_proto::{Fingerprint, parse_duration};
 
 use crate::behaviors::BehaviorChoice;
 use crate::client::{Authority, Trust};
@@ -160,6 +160,15 @@ impl Display for ServerAddress {
 fn parse_rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
     rate.ok_or_else(|| "not a number above 0".to_owned())
+}
+
+/// Parses a duration such as `30s` or `1m 30s`; a plain number is seconds.
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let duration = match text.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
+        Err(_) => humantime::parse_duration(text).map_err(|error| error.to_string()),
+    };
+    duration.map_err(|error| format!("{error}; write it like 30s, 2m or 1h"))
 }
 
 #[cfg(test)]

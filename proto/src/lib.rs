@@ -1,9 +1,6 @@
-//! The wire protocol: messages, quantisation, the snapshot codec and both ends' sessions
-//! as state machines.
+#![doc = include_str!("../README.md")]
 //!
-//! Nothing here opens a socket, reads a clock or starts a thread: bytes and a [`Time`]
-//! go in, bytes and events come out, so that a whole match can be tested in virtual
-//! time. `PROTOCOL.md` beside this crate specifies every byte.
+//! ## Modules
 //!
 //! * [`server`] and [`client`]: the two ends' sessions. Start here.
 //! * [`control`]: reliable messages, on the one bidirectional stream.
@@ -21,7 +18,6 @@ pub mod client;
 pub mod commands;
 mod constants;
 pub mod control;
-mod duration;
 mod error;
 mod fingerprint;
 pub mod map_transfer;
@@ -33,7 +29,6 @@ mod time;
 pub mod token;
 
 pub use constants::{ALPN, HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, PROTOCOL_VERSION, SLOT_BITS};
-pub use duration::parse_duration;
 pub use error::{DatagramError, ProtocolError};
 pub use fingerprint::{Fingerprint, FingerprintSyntax};
 pub use obsp_sim::MAX_ENTITIES;

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
-use obsp_proto::parse_duration;
 
 mod addresses;
 mod admin;
 mod advertise;
 mod agones;
+mod duration;
 mod environment;
 mod file;
 mod joining;
@@ -23,6 +23,7 @@ pub use addresses::AddressOptions;
 pub use admin::AdminOptions;
 pub use advertise::{Advertised, AdvertisedSyntax};
 pub use agones::AgonesOptions;
+pub(crate) use duration::parse_duration;
 pub use joining::JoiningOptions;
 pub use origin::{AllowedOrigin, OriginSyntax};
 pub use rounds::{RoundOptions, Vote};
@@ -70,8 +71,8 @@ const DEFAULT_REWIND: &str = "200ms";
 /// Farthest back that can be asked for: what the simulation remembers.
 const MAX_REWIND: Duration = Duration::from_millis(500);
 
-/// What to serve, where and how: the command line of the binary, and the
-/// argument of [`Server::start`](crate::Server::start).
+/// The options of a server: the command line of the binary, and the argument of
+/// [`Server::start`](crate::Server::start).
 #[derive(Clone, Debug, PartialEq, Eq, Parser)]
 #[command(name = "server", version, about = "Serves an arena match over QUIC", long_about = None,
           args_override_self = true)]
@@ -130,7 +131,7 @@ pub struct Options {
     #[arg(long, value_name = "N", env = "ARENA_OBJECTS", default_value_t = 0)]
     pub objects: u32,
 
-    /// Seed of everything that is drawn by lot
+    /// Seed of the random number generators
     #[arg(long, value_name = "S", env = "ARENA_SEED", default_value_t = 1)]
     pub seed: u64,
 
@@ -203,7 +204,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", env = "ARENA_KEY", requires = "cert")]
     pub key: Option<PathBuf>,
 
-    /// Who may join, come back and stay.
+    /// The rules by which players join, come back and stay.
     #[command(flatten)]
     pub joining: JoiningOptions,
 
@@ -237,7 +238,7 @@ pub struct Options {
           value_parser = clap::value_parser!(u32).range(1000..))]
     pub spectator_budget: u32,
 
-    /// What one address may take.
+    /// The share of one address.
     #[command(flatten)]
     pub addresses: AddressOptions,
 
@@ -316,7 +317,7 @@ impl Options {
     /// environment and the file that `--config` names.
     ///
     /// # Errors
-    /// What is wrong with them, fit to be shown.
+    /// What is wrong with the options, as a message for the user.
     pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         Self::try_parse_from(Self::with_file(arguments)?)
     }

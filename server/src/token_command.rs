@@ -6,9 +6,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::options::parse_duration;
 use clap::{Args, value_parser};
 use obsp_proto::control::PlayerName;
-use obsp_proto::parse_duration;
 use obsp_proto::token::{JoinKey, TokenClaims, TokenError};
 use thiserror::Error;
 
@@ -17,7 +17,7 @@ use crate::join_key::read_join_key;
 use crate::token_gate::LONGEST;
 use crate::unix_time::unix_time;
 
-/// What a token is to say.
+/// The claims of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct TokenOptions {
     /// Write a new key to FILE, which must not exist, and do nothing else
@@ -32,7 +32,7 @@ pub struct TokenOptions {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u64).range(1..))]
     pub player: u64,
 
-    /// What the player is called
+    /// Name of the player
     #[arg(long, default_value = "player")]
     pub name: String,
 
@@ -64,7 +64,7 @@ pub enum TokenCommandError {
     Write {
         /// Which file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The name is not fit to be shown.

@@ -1,5 +1,6 @@
-//! The moving world: players, rigid polyhedra and the promise that none of
-//! them ever passes into another or into the static world.
+#![doc = include_str!("../README.md")]
+//!
+//! ## How it works
 //!
 //! A [`World`] advances by fixed ticks: it takes one [`Command`] per player
 //! and gives a new [`State`]. It reads no clock, does no I/O and uses no

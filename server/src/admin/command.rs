@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::options::parse_duration;
 use clap::{Args, Subcommand};
-use obsp_proto::parse_duration;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// More than any answer has.
 const LONGEST_ANSWER: u64 = 4 << 20;
 
-/// What to ask of which server.
+/// A command for the admin interface of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct AdminCommand {
     /// Address of the server's admin interface
@@ -30,23 +30,23 @@ pub struct AdminCommand {
     #[arg(long, value_name = "FILE", env = "ARENA_ADMIN_TOKENS")]
     pub admin_tokens: PathBuf,
 
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub action: AdminAction,
 }
 
-/// What can be asked of a server.
+/// The commands.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum AdminAction {
     /// How the server is doing
     Status,
-    /// Who is connected
+    /// List the players and spectators that are connected
     Players,
     /// Remove somebody, who may come again
     Kick {
         /// The number of the connection
         number: u64,
-        /// What they are told
+        /// Reason that the player is told
         #[arg(long, default_value = "")]
         reason: String,
     },
@@ -80,7 +80,7 @@ pub enum AdminAction {
     },
     /// Tell everybody something
     Say {
-        /// What
+        /// Line of text
         line: String,
     },
     /// Go on to another map
@@ -127,21 +127,21 @@ pub enum AdminError {
     Token {
         /// Which file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// It does not answer.
     #[error("the admin interface at {address} does not answer: {source}")]
     Silent {
-        /// Who was asked.
+        /// The server's address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// It answers something else.
     #[error("{address} is no admin interface: it answers {answer:?}")]
     Strange {
-        /// Who was asked.
+        /// The server's address.
         address: SocketAddr,
         /// How the answer begins.
         answer: String,

@@ -11,7 +11,7 @@ const DEFAULT_SPECTATORS: u16 = 4;
 /// Addresses of swarms on this machine, as they come without being asked to.
 const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
 
-/// What one address may take. An IPv6 address stands for its /64 prefix.
+/// The share of one address. An IPv6 address stands for its /64 prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct AddressOptions {
     /// Players that one address may have in the match; 0 for any number

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::parse_duration;
+use super::duration::parse_duration;
 
 /// Where the sidecar listens unless Agones says otherwise.
 const DEFAULT_PORT: u16 = 9358;

@@ -9,11 +9,11 @@ use clap::{CommandFactory, Error};
 use super::Options;
 use super::spelling::did_you_mean;
 
-/// What the variables of all options begin with.
+/// The prefix of the variables of all options.
 const PREFIX: &str = "ARENA_";
 
-/// What the variables begin with by which this project's tests are asked for
-/// more; servers may inherit them.
+/// The prefix of the variables by which this project's tests are asked for more; servers
+/// may inherit them.
 const TESTS: &str = "ARENA_NEED_";
 
 /// Refuses variables of this process that look like options and are none.

@@ -1,13 +1,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::duration::parse_duration;
 use clap::Args;
-use obsp_proto::parse_duration;
 
 /// How long a lost player may come back unless asked otherwise.
 const DEFAULT_REJOIN: &str = "30s";
 
-/// Who may join, come back and stay.
+/// The rules by which players join, come back and stay.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct JoiningOptions {
     /// Let only those join who carry a connect token that was sealed with the key in

@@ -16,7 +16,7 @@ enum Origin {
     },
 }
 
-/// What is no origin.
+/// A text that is no origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an origin is SCHEME://HOST or SCHEME://HOST:PORT, such as https://arena.example; or *")]
 pub struct OriginSyntax;

@@ -1,8 +1,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::duration::parse_duration;
 use clap::{Args, ValueEnum};
-use obsp_proto::parse_duration;
 
 use crate::rounds::Rules;
 
@@ -38,7 +38,7 @@ pub struct RoundOptions {
           default_value = DEFAULT_INTERMISSION)]
     pub intermission: Duration,
 
-    /// What players may vote on by `/votemap NAME` and `/votekick NAME`, `/yes`, `/no`
+    /// Votes that players may call by `/votemap NAME` and `/votekick NAME`, `/yes`, `/no`
     #[arg(long, value_name = "LIST", env = "ARENA_VOTES", value_delimiter = ',', value_enum)]
     pub votes: Vec<Vote>,
 }

@@ -1,5 +1,3 @@
-//! Durations on command lines.
-
 use std::time::Duration;
 
 /// Parses a duration as people write it on a command line: `30s`, `1m 30s` or plain
@@ -7,7 +5,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// The text is no duration; the message says how to write one.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let duration = match text.parse::<f64>() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
         Err(_) => humantime::parse_duration(text).map_err(|error| error.to_string()),
