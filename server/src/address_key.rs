@@ -1,7 +1,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 
-/// What counts as one stranger: an IPv4 address, or the /64 prefix of an IPv6 address,
-/// within which a single host may take any address it likes.
+/// The unit in which strangers are counted: an IPv4 address, or the /64 prefix of an IPv6
+/// address, within which a single host may take any address it likes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct AddressKey(IpAddr);
 

@@ -28,7 +28,7 @@ pub(crate) struct Admin {
     access: Access,
 }
 
-/// What there is to see and to rule.
+/// The match that administrators see and change.
 #[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) game: Arc<MatchHandle>,

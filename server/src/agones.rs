@@ -32,7 +32,7 @@ use sidecar::Sidecar;
 /// Time between two looks at the match: what players do is reported within it.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// What is said about a server once.
+/// What the sidecar is told once, when the server is ready.
 pub(crate) struct Introduction {
     /// Labels, to select servers by.
     pub(crate) labels: Vec<(&'static str, String)>,

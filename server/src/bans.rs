@@ -125,7 +125,7 @@ pub(crate) struct Ban {
     /// Why.
     #[serde(default)]
     pub(crate) reason: String,
-    /// Who has banned them.
+    /// The administrator who has banned them.
     #[serde(default)]
     pub(crate) by: String,
     /// When, in seconds since 1970.
@@ -151,7 +151,7 @@ pub enum BanError {
     Read {
         /// Which file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The file holds something else.
@@ -159,7 +159,7 @@ pub enum BanError {
     Syntax {
         /// Which file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         message: String,
     },
     /// The file cannot be written.
@@ -167,7 +167,7 @@ pub enum BanError {
     Write {
         /// Which file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// There are too many.
@@ -364,8 +364,8 @@ mod tests {
         assert!(bans.is_banned("192.0.2.1".parse().unwrap(), None, 6));
     }
 
-    /// Whatever is banned and lifted in which order, somebody is banned if and only if a
-    /// model says so that holds every ban against them.
+    /// Random bans and lifts in any order: a player is banned if and only if a model says so
+    /// that holds every ban against them.
     #[test]
     fn a_hundred_thousand_operations_agree_with_a_model() {
         let seed = 17;

@@ -14,8 +14,8 @@ const CHUNK: usize = 64 * 1024;
 /// Bytes of its SHA-256 that are told: enough to tell builds apart.
 const TOLD: usize = 8;
 
-/// What this build is called: the version, and the beginning of what `sha256sum` says of
-/// the executable, which takes some tens of milliseconds the first time. The version
+/// The name of this build: the version, and the beginning of the output of `sha256sum`
+/// for the executable, which takes some tens of milliseconds the first time. The version
 /// alone if the executable cannot be read.
 pub(crate) fn name() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();

@@ -1,6 +1,6 @@
-//! Who is connected, as an operator sees it: one entry for each player and spectator
-//! for as long as they are there, on this map or the next, and what the operator wants
-//! of them.
+//! The connected clients as an operator sees them: one entry for each player and spectator
+//! as long as they are connected, on this map or the next, with the operator's requests to
+//! mute or remove them.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ pub(crate) struct Clients(Arc<Mutex<BTreeMap<u64, Arc<Client>>>>);
 pub(crate) struct Client {
     /// The number of the connection, by which logs and operators name it.
     pub(crate) number: u64,
-    /// What it is called.
+    /// Its name.
     pub(crate) name: PlayerName,
     /// By which a connect token knows the player.
     pub(crate) player_id: Option<u64>,
@@ -35,7 +35,7 @@ pub(crate) struct Client {
     ticket: Mutex<Ticket>,
 }
 
-/// What is measured of a connection now and then.
+/// Measurements of a connection, taken twice a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct ConnectionStats {
     /// The player's slot in the world.
@@ -58,9 +58,9 @@ pub(crate) struct ConnectionStats {
 /// Why somebody is to go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Removal {
-    /// What is counted.
+    /// The reason that is counted.
     pub(crate) reason: Reason,
-    /// What the client is told.
+    /// The reason that the client is told.
     pub(crate) closing: ClosingReason,
 }
 
@@ -161,7 +161,7 @@ impl Client {
     }
 
     /// Asks the client's connection to end, or what it has left behind to be given up.
-    /// Who is to go is not merely replaced.
+    /// A client that is to be removed is not merely replaced.
     pub(crate) fn remove(&self, removal: Removal) {
         self.removal.send_if_modified(|known| {
             let changes = known.as_ref().is_none_or(|known| known.reason == Reason::Replaced);
@@ -231,7 +231,7 @@ impl Client {
         *self.figures.lock().unwrap_or_else(PoisonError::into_inner) = figures;
     }
 
-    /// What was measured last.
+    /// The last measurements.
     pub(crate) fn figures(&self) -> ConnectionStats {
         *self.figures.lock().unwrap_or_else(PoisonError::into_inner)
     }

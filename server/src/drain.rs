@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Looks that find the tick thread hanging before players are not waited for any more.
 const HANGING_LOOKS: u32 = 3;
 
-/// What is left of a longer time when the players are told once more.
+/// The remaining time at which the players are told once more.
 const LAST_CALL: Duration = Duration::from_secs(10);
 
 /// Waits until the server is asked to drain, tells the players, and returns when

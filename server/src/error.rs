@@ -23,7 +23,7 @@ pub enum StartError {
     /// There is no such map.
     #[error("there is no map {name}; {}", list(.known))]
     NoSuchMap {
-        /// What was asked for.
+        /// The value that was asked for.
         name: String,
         /// Maps that there are.
         known: Vec<PathBuf>,
@@ -36,7 +36,7 @@ pub enum StartError {
     AdminTokens {
         /// Which file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// There is no map in the rotation.
@@ -47,7 +47,7 @@ pub enum StartError {
     JoinKey {
         /// Which file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The bans cannot be had.
@@ -67,7 +67,7 @@ pub enum StartError {
     Setup {
         /// Which map.
         map: String,
-        /// What is missing.
+        /// The missing model.
         source: obsp_sim::SetupError,
     },
     /// The map is too large to be put on the wire.
@@ -96,27 +96,27 @@ pub enum StartError {
     /// The UDP address cannot be had.
     #[error("cannot listen on UDP {address}: {source}{}", way_out(.source, "--listen"))]
     Listen {
-        /// What was asked for.
+        /// The value that was asked for.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The TCP address cannot be had.
     #[error("cannot serve HTTP on {address}: {source}{}", way_out(.source, .option))]
     Http {
-        /// What was asked for.
+        /// The value that was asked for.
         address: SocketAddr,
         /// The option that names it.
         option: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The UDP address for server queries cannot be had.
     #[error("cannot answer queries on UDP {address}: {source}{}", way_out(.source, "--query"))]
     Query {
-        /// What was asked for.
+        /// The value that was asked for.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// There is no certificate.
@@ -153,14 +153,14 @@ pub enum StartError {
     /// The system refuses a thread or an event loop.
     #[error("cannot start the {part}: {source}")]
     Thread {
-        /// What was to be started.
+        /// The part that was to be started.
         part: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// What to try when an address cannot be had.
+/// The advice for an address that cannot be bound.
 fn way_out(error: &io::Error, option: &str) -> String {
     match error.kind() {
         io::ErrorKind::AddrInUse => {

@@ -32,17 +32,17 @@ pub enum HealthError {
     /// It does not answer.
     #[error("http://{address}/healthz does not answer: {source}")]
     Silent {
-        /// Who was asked.
+        /// The server's address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// It says so itself, or is no server of ours.
     #[error("http://{address}/healthz answers {answer:?}")]
     Unhealthy {
-        /// Who was asked.
+        /// The server's address.
         address: SocketAddr,
-        /// What it says.
+        /// Its answer.
         answer: String,
     },
 }
@@ -58,7 +58,7 @@ pub fn health(options: &HealthOptions) -> Result<(), HealthError> {
     if status == Some("200") {
         return Ok(());
     }
-    // What it says for people, or else the whole of it.
+    // The message for people if there is one, or else the whole answer.
     let text = answer.split_once("\r\n\r\n").map_or(answer.as_str(), |(_, body)| body);
     Err(HealthError::Unhealthy { address, answer: text.trim().to_owned() })
 }
@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    /// What is found of a server that gives this answer to one request.
+    /// The verdict on a server that gives this answer to one request.
     fn found(answer: &'static [u8]) -> Result<(), HealthError> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -32,7 +32,7 @@ mod page_state;
 mod places;
 mod scene;
 
-/// What every handler is given.
+/// The state of all handlers.
 type Pages = State<Arc<PageState>>;
 
 /// The TCP socket of the operator's pages, or of another service whose address

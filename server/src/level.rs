@@ -26,21 +26,21 @@ use crate::roster::Roster;
 /// further does not read any more, and is closed.
 const EVENTS_WAITING: usize = 2048;
 
-/// What belongs to a world that is played.
+/// A world that is played, with all that belongs to it alone.
 pub(crate) struct Level {
     /// The first is 0; later ones have greater numbers.
     pub(crate) number: u64,
-    /// What every client is told.
+    /// The welcome of players.
     pub(crate) match_info: Arc<MatchInfo>,
-    /// What spectators are told.
+    /// The welcome of spectators.
     pub(crate) spectator_match_info: Arc<MatchInfo>,
     /// The compiled map, for clients that lack it.
     pub(crate) map: Bytes,
     /// The map itself.
     pub(crate) world_map: Arc<obsp::World>,
-    /// Who plays.
+    /// The players.
     pub(crate) roster: Roster,
-    /// What happens in the match, for everybody to hear.
+    /// The match events, for all connections.
     pub(crate) events: broadcast::Sender<(Tick, MatchEvent)>,
     /// Whether nobody moves any more: the round is over.
     pub(crate) frozen: AtomicBool,

@@ -1,12 +1,12 @@
 //! The log: lines on standard error that can never stop or slow a match.
 //!
-//! Whoever logs formats a line and appends it to a [`Queue`] that is bounded in
-//! bytes; a thread of its own, the [`writer`], writes what waits. If nobody reads
-//! the pipe, or the disk is full, the queue fills and further lines are dropped.
-//! What is dropped or cannot be written is counted ([`lost`], and the metric
-//! `game_log_lines_lost_total`), and told by one line as soon as lines can be
-//! written again. A place in the code that logs too often is held back
-//! ([`limit`]), so that a peer cannot fill the disk.
+//! A thread that logs formats a line and appends it to a [`Queue`] that is bounded in
+//! bytes; a thread of its own, the [`writer`], writes what waits. If nobody reads the
+//! pipe, or the disk is full, the queue fills and further lines are dropped. Lines that
+//! are dropped or cannot be written are counted ([`lost`], and the metric
+//! `game_log_lines_lost_total`), and told by one line as soon as lines can be written
+//! again. A place in the code that logs too often is held back ([`limit`]), so that a
+//! peer cannot fill the disk.
 
 mod limit;
 mod line;
@@ -31,8 +31,8 @@ use limit::SiteLimit;
 pub(crate) use lost::LostLine;
 use queue::Queue;
 
-/// What is logged unless `RUST_LOG` says otherwise: this project's own news, and
-/// of other crates only errors. Some of those warn of whatever a peer sends.
+/// The log filter unless `RUST_LOG` sets another: this project's own messages, and of
+/// other crates only errors. Some of those warn of whatever a peer sends.
 const DEFAULT_FILTER: &str = "error,server=info,maps=info,obsp_sim=info,obsp_proto=info";
 
 /// How long the end of the process waits for lines to be written.
@@ -68,9 +68,9 @@ pub struct Log {
     "{filter:?} is no filter for the log: {source}; such as \"info\" or \"error,server=debug\""
 )]
 pub struct FilterError {
-    /// What was asked for.
+    /// The filter that was asked for.
     filter: String,
-    /// What is wrong with it.
+    /// The reason.
     source: tracing_subscriber::filter::ParseError,
 }
 

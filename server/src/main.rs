@@ -41,7 +41,7 @@ struct JobLine {
     job: Job,
 }
 
-/// What is done instead of serving.
+/// The subcommands.
 #[derive(Subcommand)]
 enum Job {
     /// Play a match by scripts, flat out, and audit it
@@ -222,7 +222,7 @@ fn serve_match(options: Options) -> Result<()> {
     ended
 }
 
-/// What is served, and where.
+/// Prints what is served, and where.
 fn introduce(running: &Server, options: &Options) {
     info!("map {}, hash {}", running.map_name(), running.map_hash());
     info!(

@@ -17,7 +17,7 @@ use crate::rounds::Rounds;
 use crate::stop::Stop;
 use crate::telemetry::Telemetry;
 
-/// What all parts of a server share.
+/// The state of the match that all parts of a server share.
 pub(crate) struct MatchHandle {
     /// The state after the last tick.
     pub(crate) latest: LatestState,
@@ -48,7 +48,7 @@ impl MatchHandle {
         Arc::clone(&self.latest.borrow().level)
     }
 
-    /// What clients are told of the level that is played.
+    /// The welcome of players of the level that is played.
     pub(crate) fn match_info(&self) -> Arc<MatchInfo> {
         Arc::clone(&self.latest.borrow().level.match_info)
     }

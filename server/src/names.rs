@@ -8,8 +8,8 @@ use unicode_security::confusable_detection::skeleton;
 /// Numbers that are tried; more players than that have no names alike.
 const NUMBERS: std::ops::RangeInclusive<u32> = 2..=9_999;
 
-/// What is left of a name when everything is taken away that people overlook: width,
-/// case, white space, and which of several letters of one shape it is (UTS 39).
+/// The rest of a name without everything that people overlook: width, case, white space,
+/// and which of several letters of one shape it is (UTS 39).
 fn looks(name: &str) -> String {
     let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
     let skeleton: String = skeleton(&folded).collect();

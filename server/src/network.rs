@@ -112,7 +112,7 @@ pub(crate) async fn serve(endpoint: quinn::Endpoint, lobby: Arc<Lobby>) {
     let _ = timeout_at(deadline.into(), endpoint.wait_idle()).await;
 }
 
-/// What becomes of a connection attempt; counted and logged if it is refused.
+/// The decision on a connection attempt; counted and logged if it is refused.
 fn ask(lobby: &Lobby, incoming: &quinn::Incoming, has_room: bool) -> Verdict {
     let address = incoming.remote_address();
     let (verdict, reason) = if !has_room {

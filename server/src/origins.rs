@@ -15,7 +15,7 @@ pub(crate) struct Origins {
 }
 
 impl Origins {
-    /// What the operator allows, and the host that clients are told.
+    /// The origins that the operator allows, and the host that is advertised to clients.
     pub(crate) fn new(allowed: &[AllowedOrigin], advertised: Option<&Advertised>) -> Self {
         let advertised = advertised.and_then(|address| address.host.clone());
         Self { allowed: allowed.to_vec(), advertised }

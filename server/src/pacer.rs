@@ -18,7 +18,7 @@ pub(crate) struct Pacer {
     next: u64,
 }
 
-/// What there is to do now.
+/// The turn of the tick thread.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// Nothing for this long.
@@ -39,7 +39,7 @@ impl Pacer {
         Self { rate: u64::from(rate), next: 0 }
     }
 
-    /// What there is to do at the time `now`.
+    /// The turn at the time `now`.
     pub(crate) fn turn(&mut self, now: Duration) -> Turn {
         let deadline = self.deadline();
         if now < deadline {

@@ -1,5 +1,5 @@
-//! What the tick thread publishes: the state of the match after each tick, which never
-//! changes once it is published, and all that other threads read of the match.
+//! The state of the match that the tick thread publishes after each tick. A published state
+//! never changes; other threads read all that they need of the match from it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ pub(crate) struct PublishedState {
     pub(crate) level: Arc<Level>,
     /// The state of the simulation. Its ticks are numbered through all levels.
     pub(crate) state: State,
-    /// What each player's own snapshot says beside the entities.
+    /// The part of each player's snapshot that is for that player alone.
     pub(crate) players: Vec<PlayerUpdate>,
     /// Events of the tick; most often none.
     pub(crate) events: Box<[obsp_sim::Event]>,
@@ -32,7 +32,7 @@ pub(crate) struct PublishedState {
     pub(crate) simulated: Instant,
 }
 
-/// What a player's client is told of its own player.
+/// The part of a snapshot about the client's own player.
 #[derive(Clone, Debug)]
 pub(crate) struct PlayerUpdate {
     pub(crate) player: EntityId,
@@ -50,7 +50,7 @@ pub(crate) type PublishedStates = broadcast::Receiver<Arc<PublishedState>>;
 pub(crate) const STATES_WAITING: usize = 8;
 
 impl PublishedState {
-    /// What the snapshot of this tick tells `player`'s client of its own player.
+    /// The part of this tick's snapshot about the client's own `player`.
     pub(crate) fn own(&self, player: EntityId) -> OwnPlayer {
         let update = self.players.iter().find(|update| update.player == player);
         update.map(|update| update.own).unwrap_or_default()

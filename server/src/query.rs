@@ -79,7 +79,7 @@ impl QueryPort {
         Ok(())
     }
 
-    /// What only somebody who receives at this address knows.
+    /// A secret that only a peer that receives at this address knows.
     fn challenge(&self, from: SocketAddr, period: u64) -> u32 {
         let tag = hmac::sign(&self.key, format!("{from} {period}").as_bytes());
         let bytes = tag.as_ref();

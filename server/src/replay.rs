@@ -40,7 +40,7 @@ pub enum ReplayError {
          {hash}; name the right one with --map"
     )]
     OtherMap {
-        /// What the recording calls it.
+        /// Its name in the recording.
         name: String,
         /// Its hash in the recording.
         recorded: String,

@@ -26,7 +26,7 @@ pub(crate) use flow::Rules;
 pub(crate) use loader::{Loader, LoaderThread};
 use votes::{Outcome, Proposal, Votes};
 
-/// What a line of chat means for votes.
+/// The meaning of a line of chat for votes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ChatVerdict {
     /// Nothing: it is ordinary chat.
@@ -57,7 +57,7 @@ pub(crate) struct Rounds {
     status: Mutex<RoundStatus>,
     /// Maps of the rotation.
     pub(crate) maps: Vec<String>,
-    /// What players may vote on, and the vote that is open.
+    /// The votes that players may call, and the one that is open.
     allowed: Vec<Vote>,
     votes: Mutex<Votes>,
 }
@@ -164,7 +164,7 @@ impl RoundStatus {
     }
 }
 
-/// What people call a map: its file's name.
+/// The short name of a map: that of its file.
 pub(crate) fn short(map: &str) -> &str {
     let file = map.rsplit(['/', '\\']).next().unwrap_or(map);
     file.strip_suffix(".obsp").or_else(|| file.strip_suffix(".map")).unwrap_or(file)

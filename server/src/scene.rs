@@ -29,7 +29,7 @@ pub struct SceneOptions {
     pub scene: Scene,
 }
 
-/// What there is to be played.
+/// The scenes.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Scene {
     /// A hovertank drops a repair pad, lands in it and flies off (Blow 1997), or many do
@@ -104,7 +104,7 @@ pub struct HeapOptions {
           value_parser = clap::value_parser!(u32).range(1..=4000))]
     pub objects: u32,
 
-    /// What they are
+    /// Models of the bodies
     #[arg(long, value_enum, value_name = "KIND", default_value_t = HeapModels::Mixed)]
     pub models: HeapModels,
 

@@ -88,7 +88,7 @@ pub(crate) struct Seats {
     taken: Vec<Taken>,
     /// When the last tick was simulated.
     last_time: Time,
-    /// What players who left had counted.
+    /// The counts of players who have left.
     past: JitterStats,
 }
 
@@ -103,7 +103,7 @@ struct Taken {
     command_substituted: bool,
     /// The last tick in which the player was pushed.
     pushed: Option<Tick>,
-    /// What everybody was last told of how they stand.
+    /// The vitals that were last announced.
     told: Option<Vitals>,
 }
 
@@ -123,7 +123,7 @@ impl Seats {
         Self { tick_rate, most_view_age, tanks: 0, requests, taken, last_time, past }
     }
 
-    /// Whoever joins while fewer than `tanks` drive hovertanks gets one.
+    /// Players who join get a hovertank while fewer than `tanks` drive one.
     pub(crate) fn with_tanks(self, tanks: u16) -> Self {
         Self { tanks: tanks.into(), ..self }
     }
@@ -199,8 +199,8 @@ impl Seats {
                 });
                 seat
             });
-            // Who no longer waits gets nothing: the seat is dropped with the
-            // answer, and given up like any other.
+            // A client that no longer waits gets nothing: the seat is dropped with the answer,
+            // and given up like any other.
             let _ = request.send(seat);
         }
     }
@@ -235,7 +235,7 @@ impl Seats {
         }
     }
 
-    /// What each player's client is told of its own player after `tick`.
+    /// The updates of all players after `tick`.
     pub(crate) fn updates(&self, world: &World, tick: Tick) -> Vec<PlayerUpdate> {
         let update = |seat: &Taken| {
             let motion = world.player_motion(seat.player).map(|motion| {
@@ -272,7 +272,7 @@ impl Seats {
         self.taken.iter_mut().filter_map(due).collect()
     }
 
-    /// What became of all commands of the match.
+    /// The outcomes of all commands of the match.
     pub(crate) fn stats(&self) -> JitterStats {
         self.taken.iter().fold(self.past, |total, seat| sum(&total, seat.buffer.stats()))
     }

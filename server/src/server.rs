@@ -37,7 +37,7 @@ pub struct Server {
     _exporter: Option<Exporter>,
 }
 
-/// What a running server serves, and where.
+/// The map, the addresses and the certificate of a running server.
 #[derive(Clone, Debug)]
 struct Description {
     map: MapName,
@@ -54,7 +54,7 @@ impl Server {
     /// Loads the map, sets up the match, opens the ports and starts the threads.
     ///
     /// # Errors
-    /// What is missing or wrong, with the way out. Nothing runs then.
+    /// [`StartError`] names what is missing or wrong, and the way out. Nothing runs then.
     pub fn start(options: &Options) -> Result<Self, StartError> {
         let setup = Setup::new(options)?;
         let game = Arc::clone(&setup.network_thread.lobby.game);

@@ -38,7 +38,7 @@ pub enum OtlpError {
          http://127.0.0.1:4318"
     )]
     Address {
-        /// What was given.
+        /// The value that was given.
         url: String,
     },
     /// The exporter cannot be made.
@@ -46,7 +46,7 @@ pub enum OtlpError {
     Exporter {
         /// Where to.
         url: String,
-        /// What is wrong.
+        /// The reason.
         source: ExporterBuildError,
     },
 }
@@ -151,7 +151,7 @@ impl Spans {
         span.end_with_timestamp(end);
     }
 
-    /// What an administrator asked for, which took `time` and was answered with an HTTP
+    /// Records an administrator's request, which took `time` and was answered with an HTTP
     /// status.
     pub(crate) fn admin(&self, request: &'static str, who: &str, time: Duration, status: u16) {
         let Some(tracer) = &self.tracer else { return };

@@ -1,5 +1,4 @@
-//! What an operator can see: the metrics behind `/metrics`, and the figures of
-//! the status line.
+//! The metrics behind `/metrics`, and the figures of the status line.
 //!
 //! Each server has a recorder of its own, so two in one process never mix.
 //! Every series is registered at the start: a counter that never moved reads
@@ -74,7 +73,7 @@ pub(crate) struct Telemetry {
     /// Written by the network thread.
     pub(crate) network: NetworkMetrics,
     pub(crate) certificate: CertificateMetrics,
-    /// What single joins, map transfers and ticks took.
+    /// Spans of single joins, map transfers and ticks.
     pub(crate) spans: Spans,
     game: MatchMetrics,
     process: ProcessMetrics,
@@ -83,7 +82,7 @@ pub(crate) struct Telemetry {
     log: LogMetrics,
     /// Where series are registered that begin later.
     recorder: Arc<PrometheusRecorder>,
-    /// What administrators ask for.
+    /// Requests of administrators.
     pub(crate) admin: AdminMetrics,
     page: PrometheusHandle,
     /// Pages worked out for Prometheus.
@@ -238,7 +237,7 @@ mod tests {
         telemetry.render(&published)
     }
 
-    /// What the page says there is.
+    /// The metrics on the page.
     fn exported(page: &str) -> Metrics {
         let mut metrics = Metrics::new();
         for line in page.lines() {
@@ -258,7 +257,7 @@ mod tests {
         metrics
     }
 
-    /// What `deploy/METRICS.md` says there is.
+    /// The metrics in `deploy/METRICS.md`.
     fn documented() -> Metrics {
         let page = include_str!("../../deploy/METRICS.md");
         let rows = page.lines().filter(|line| line.starts_with("| `game_"));

@@ -72,7 +72,7 @@ impl Threads {
                 return ended;
             }
             outcome = outcome.and(ended);
-            // Whoever ends asks all others to.
+            // A thread that ends asks all others to.
             deadline = deadline.or_else(|| Some(stop.asked_at()? + END_LIMIT));
         }
         outcome

@@ -185,7 +185,7 @@ impl Match {
         let _ = self.over.try_send(over);
     }
 
-    /// What everybody is told of the tick that was just simulated.
+    /// The events of the tick that was just simulated.
     fn news(&mut self, tick: Tick) -> Vec<MatchEvent> {
         let died = |event: &obsp_sim::Event| match *event {
             obsp_sim::Event::Died { player, by } => Some(MatchEvent::Died { player, by }),

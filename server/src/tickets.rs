@@ -1,4 +1,4 @@
-//! Who comes back: a player whose connection is lost keeps body, score and place for a
+//! Reconnection: a player whose connection is lost keeps body, score and place for a
 //! while (`--rejoin`), and the ticket of its hello gives them back.
 
 use std::collections::HashMap;
@@ -25,12 +25,12 @@ enum State<A, C> {
     Away { left: A, until: Instant },
 }
 
-/// What a ticket is good for.
+/// The state of a ticket.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Presented<A, C> {
     /// Nothing: it is unknown, or too old.
     Unknown,
-    /// What its player left behind.
+    /// The body that its player left.
     Back(A),
     /// Its player seems to be connected still: the older connection is to end, and
     /// then leaves behind what the newer one takes over.
@@ -69,7 +69,7 @@ impl<A, C> Tickets<A, C> {
                 Some(State::Away { left, .. }) => Presented::Back(left),
                 _ => Presented::Unknown,
             },
-            // What is too old waits for [`Tickets::expired`]: it must be given up, not lost.
+            // An expired body waits for [`Tickets::expired`]: it must be given up, not lost.
             Some(State::Away { .. }) | None => Presented::Unknown,
         }
     }
@@ -92,7 +92,7 @@ impl<A, C> Tickets<A, C> {
         self.lock().remove(&ticket);
     }
 
-    /// What nobody came back for in time.
+    /// The bodies whose players did not come back in time.
     pub(crate) fn expired(&self, now: Instant) -> Vec<A> {
         let is_old = |_: &Ticket, state: &mut State<A, C>| matches!(state, State::Away { until, .. } if now >= *until);
         let old = self.lock().extract_if(is_old).collect::<Vec<_>>();
@@ -103,7 +103,7 @@ impl<A, C> Tickets<A, C> {
         old.into_iter().filter_map(|(_, state)| left(state)).collect()
     }
 
-    /// What was left behind by those who are not to come back.
+    /// The bodies of players who may not come back.
     pub(crate) fn withdraw(&self, is_unwanted: impl Fn(&A) -> bool) -> Vec<A> {
         let mut table = self.lock();
         let unwanted = table.extract_if(|_, state| match state {
@@ -171,8 +171,8 @@ mod tests {
         assert_eq!(none.draw(&Arc::new(1)), Ticket::NONE);
     }
 
-    /// Whatever happens in which order: what was left behind is given out once, to who
-    /// comes in time or else to nobody, as a model says that remembers everything.
+    /// Random operations in any order: a body is given back once, to the client that comes in
+    /// time or else to nobody, as a model says that remembers everything.
     #[test]
     fn a_hundred_thousand_operations_agree_with_a_model() {
         let seed = 29;
@@ -180,7 +180,7 @@ mod tests {
         let tickets = Tickets::<u64, u64>::new(KEEP);
         let mut now = Instant::now();
         let mut known = Vec::new();
-        // What was left behind with each ticket, and until when.
+        // The body behind each ticket, and until when it is kept.
         let mut model = HashMap::<Ticket, Option<(u64, Instant)>>::new();
         let mut given = [0; 2];
         for number in 0..100_000_u64 {

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
-/// What may be used of something: so much a second in the long run, and so much
-/// at once.
+/// A limit on the use of something: so much a second in the long run, and so much at
+/// once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rate {
     /// Units a second.

@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(gate.used.lock().unwrap().len(), 1);
     }
 
-    /// Whatever the order in which tokens are made, changed, used, given back and grow
+    /// Random operations in any order: tokens are made, changed, used, given back and grow
     /// old: one is taken if and only if a model that remembers everything says so.
     #[test]
     fn a_hundred_thousand_operations_agree_with_a_model() {

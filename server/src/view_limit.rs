@@ -33,7 +33,7 @@ pub(crate) struct ViewLimit {
     behind: f64,
 }
 
-/// What is known of a client when its commands arrive.
+/// The state of a client when its commands arrive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     /// The last tick simulated.
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_view_is_as_old_as_its_line_makes_it_and_not_as_it_is_claimed() {
-        // Who is near sees what was a moment ago: 100 ms, of which 2 ticks are slack.
+        // A near player sees the state of a moment ago: 100 ms, of which 2 ticks are slack.
         assert!((6.0..=7.2).contains(&ticks(1, 1)), "{}", ticks(1, 1));
         // An honest client a round trip of 100 ms away is shown what is 10 or 11 ticks
         // old: 2 ahead, 6 to 7 on the way, 2 of interpolation.

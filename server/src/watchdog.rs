@@ -36,7 +36,7 @@ const LOOK: Duration = Duration::from_millis(250);
 /// watchdog itself did not run.
 const WATCHED: Duration = Duration::from_millis(500);
 
-/// What a look at the heartbeat finds.
+/// The finding of a look at the heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Finding {
     /// The tick thread hangs, which was not known before.
@@ -54,7 +54,7 @@ enum Finding {
     },
 }
 
-/// What the watchdog remembers from one look to the next. It reads no clock.
+/// The watchdog's memory from one look to the next. It reads no clock.
 #[derive(Debug)]
 struct Watchdog {
     /// How long a hang may last; for ever if `None`.
@@ -76,8 +76,8 @@ impl Watchdog {
         Self { limit, looked: now, last_gap, watched, hangs: false, told: None }
     }
 
-    /// What there is to say at `now`, when the last tick was finished `age` ago
-    /// and the last stall that is over was `last_stall`.
+    /// The finding at `now`, when the last tick was finished `age` ago and the last stall that
+    /// is over was `last_stall`.
     fn look(&mut self, now: Instant, age: Duration, last_stall: Option<Stall>) -> Option<Finding> {
         let gap = now.saturating_duration_since(self.looked);
         let widest_gap = gap.max(self.last_gap);

@@ -1,4 +1,4 @@
-//! What administrators ask with.
+//! The bodies of requests.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kick {
-    /// What they are told.
+    /// The reason that the player is told.
     #[serde(default)]
     pub(crate) reason: String,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Unban {
     pub(crate) subject: String,
 }
 
-/// What everybody is told.
+/// The line that all clients are shown.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Say {
@@ -60,7 +60,7 @@ pub(crate) struct Drain {
     pub(crate) seconds: Option<u64>,
 }
 
-/// What is logged, as `RUST_LOG` has it.
+/// The log filter, in the syntax of `RUST_LOG`.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogFilter {

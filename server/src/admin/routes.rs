@@ -30,7 +30,7 @@ const DRAIN: Duration = Duration::from_secs(600);
 /// How the interface is described.
 const OPENAPI: &str = include_str!("openapi.json");
 
-/// What can be asked, and by what name it is counted and logged.
+/// The routes, and the name by which each is counted and logged.
 pub(super) const ROUTES: [(&str, &str, &str); 14] = [
     ("get", "/v1/status", "status"),
     ("get", "/v1/players", "players"),
@@ -48,17 +48,17 @@ pub(super) const ROUTES: [(&str, &str, &str); 14] = [
     ("get", "/openapi.json", "openapi"),
 ];
 
-/// What a handler needs.
+/// The state of all handlers.
 type Here = State<Arc<Context>>;
 
-/// Who asks.
+/// The administrator that a request comes from.
 #[derive(Clone)]
 struct Who(String);
 
 /// Why something was not done.
 struct Refusal(StatusCode, String);
 
-/// What becomes of a request.
+/// The outcome of a request.
 type Outcome<T> = Result<Json<T>, Refusal>;
 
 impl IntoResponse for Refusal {

@@ -1,4 +1,4 @@
-//! What administrators are told.
+//! The bodies of responses.
 
 use obsp_proto::control::RoundPhase;
 use serde::Serialize;

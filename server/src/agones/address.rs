@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use crate::options::Advertised;
 
-/// What the fleet's template calls the port on which players join.
+/// The name that the fleet's template gives the port on which players join.
 const PORT: &str = "players";
 
 /// Where clients reach this server, by the sidecar's answer to `GET /gameserver`:

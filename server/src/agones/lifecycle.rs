@@ -14,7 +14,7 @@ const COUNTER: &str = "/v1beta1/counters/players";
 /// The annotation that holds the hash of the certificate.
 const CERTIFICATE: &str = "certificate-sha256";
 
-/// What there is to see of the match.
+/// The input of the state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     /// Most ticks are done when they are due.
@@ -23,7 +23,7 @@ pub(super) struct Seen {
     pub(super) fresh: bool,
     /// Players in the match.
     pub(super) players: u32,
-    /// What newcomers are shown, for whoever allocates a server to hand on.
+    /// The certificate of new connections, which an allocator hands on to players.
     pub(super) certificate: Fingerprint,
     /// Nobody may join any more.
     pub(super) draining: bool,
@@ -32,7 +32,7 @@ pub(super) struct Seen {
     pub(super) fleet: Fleet,
 }
 
-/// What the sidecar said about this game server when it was asked last.
+/// The last answer of the sidecar about this game server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fleet {
     /// How often it has answered.
@@ -77,7 +77,7 @@ pub(super) enum Answer {
     Lost,
 }
 
-/// What has been told, and what is to be told next. Time is given, as what
+/// The reports that were sent, and the next one. Time is given, as what
 /// passed since the beginning.
 ///
 /// | what happens | what the fleet is told |
@@ -93,7 +93,7 @@ pub(super) enum Answer {
 /// | the server drains | a capacity of no more than those who still play |
 /// | the server ends | *Shutdown* |
 pub(super) struct Lifecycle {
-    /// What is left of the introduction; the last is told first.
+    /// The rest of the introduction; its last entry is reported first.
     introduction: Vec<Step>,
     capacity: u32,
     health_interval: Duration,
@@ -142,7 +142,7 @@ impl Lifecycle {
         }
     }
 
-    /// What to tell now, if anything; most urgent first.
+    /// The most urgent step that is due, if there is one.
     pub(super) fn next(&mut self, now: Duration, seen: &Seen) -> Option<Step> {
         if seen.stopping {
             return Some(Step::Shutdown);
@@ -184,7 +184,7 @@ impl Lifecycle {
         }
     }
 
-    /// What to tell about places.
+    /// The step that is due about places.
     fn count(&mut self, now: Duration, seen: &Seen) -> Option<Step> {
         if !self.counts {
             return None;
@@ -223,7 +223,7 @@ impl Lifecycle {
                 self.counts = false;
             }
             Step::Capacity(capacity) if !is_lost => self.told_capacity = Some(*capacity),
-            // What was rejected, the next answers of the sidecar put right.
+            // The next answers of the sidecar put a rejected step right.
             Step::Places(change) if !is_lost => self.places.made(*change),
             Step::Ready if !is_lost => {
                 self.is_offered = self.is_ready;
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(told(&mut lifecycle, 5, stopping), ["Shutdown"]);
     }
 
-    /// Whoever joined allocated the server, and it ended when they left: a stranger who
+    /// A player who joined allocated the server, and it ended when they left: a stranger who
     /// joined and left cost a fleet one server after the other.
     #[test]
     fn a_join_and_a_leave_cost_no_server() {

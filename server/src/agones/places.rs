@@ -22,7 +22,7 @@ pub(super) struct Places {
 /// A change of the count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Change {
-    /// What is added to the count.
+    /// The number that is added to the count.
     pub(super) by: i64,
     players: u32,
     reserved: u32,
@@ -52,7 +52,7 @@ impl Places {
         self.reserved = count - self.players;
     }
 
-    /// What the fleet is to be told with so many `players` in the match.
+    /// The report that is due with this many `players` in the match.
     pub(super) fn change(&mut self, now: Duration, players: u32) -> Option<Change> {
         let joined = players.saturating_sub(self.players);
         let left = self.players.saturating_sub(players);
@@ -157,8 +157,8 @@ mod tests {
         assert_eq!([5, 6].map(|second| fleet.look(second, 3)), [1, 3]);
     }
 
-    /// Whatever allocations and players do: the count is never below the players, and
-    /// is theirs once everything has lapsed.
+    /// Random allocations, joins and leaves: the count is never below the players, and is
+    /// theirs once everything has lapsed.
     #[test]
     fn the_count_is_right_in_the_end() {
         for seed in 0..1_000_u64 {

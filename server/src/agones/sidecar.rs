@@ -49,7 +49,7 @@ pub(super) enum Error {
 }
 
 impl Error {
-    /// What the sidecar meant.
+    /// What the answer of the sidecar means.
     pub(super) fn answer(&self) -> Answer {
         let unknown =
             [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED, StatusCode::NOT_IMPLEMENTED];
@@ -136,7 +136,7 @@ impl Sidecar {
             // Drives the exchange.
             ended = connection => ended,
         };
-        // Who closes the line behind an answer has answered all the same.
+        // An answer counts even if the sidecar closes the connection behind it.
         match (answer.await, ended) {
             (Ok(answer), _) => Ok(answer),
             (Err(_), Err(source)) => Err(broken(source)),

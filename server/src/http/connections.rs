@@ -1,6 +1,6 @@
-//! Who is served the pages, and for how long. Nobody is turned away or waited for: who
-//! comes when all places are taken, or all of their address, pushes out the connection
-//! whose last answer is longest ago. So slow readers cannot keep a probe out.
+//! Connections to the pages, and their limits. No visitor is refused and none is waited
+//! for: a newcomer pushes out the connection whose last answer is longest ago where all
+//! places are taken, or all of its address. So slow readers cannot keep a probe out.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -39,7 +39,7 @@ const GOODBYE: Duration = Duration::from_secs(2);
 /// descriptor left, and asking again at once would take the thread.
 const RECOVERY: Duration = Duration::from_millis(100);
 
-/// What decides who is answered.
+/// The checks that each request has to pass.
 #[derive(Clone)]
 pub(super) struct Gatekeeper {
     limits: Limits,
@@ -72,7 +72,7 @@ pub(super) async fn serve(listener: TcpListener, pages: Router, gatekeeper: Gate
         }
     }
     let finished = async { while connections.join_next().await.is_some() {} };
-    // Whoever does not read its answer is not waited for.
+    // A visitor that does not read its answer is not waited for.
     let _ = timeout(GOODBYE, finished).await;
 }
 
@@ -262,7 +262,7 @@ mod tests {
         let begin = Instant::now();
         let mut deaf = say(address, b"GET /long HTTP/1.0\r\n\r\n").await;
         sleep(3 * SHORT).await;
-        // What was sent lies in the buffers, but not all of it.
+        // A part of what was sent lies in the buffers.
         assert!(hear(&mut deaf).await.len() < 50_000_000);
         assert!(begin.elapsed() >= 2 * SHORT);
     }

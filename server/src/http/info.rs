@@ -4,7 +4,7 @@ use serde::Serialize;
 use super::page_state::PageState;
 use crate::recording;
 
-/// What a program needs to know of a server before it joins, or shows it.
+/// `/info`: the server as a program needs to know it before it joins or lists it.
 #[derive(Serialize)]
 pub(super) struct Info {
     version: &'static str,

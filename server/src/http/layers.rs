@@ -50,7 +50,7 @@ pub(super) async fn contacts(State(pages): Pages) -> Response {
 #[derive(Serialize)]
 struct Cascade {
     tick: u64,
-    /// What stages are called, the cheapest first.
+    /// The names of the stages, the cheapest first.
     stages: [&'static str; Stage::COUNT],
     /// Two slots, and the stage that decided.
     pairs: Vec<(u16, u16, u8)>,

@@ -1,6 +1,6 @@
-//! What pages show of a level besides its snapshots. It is computed when a page first asks
-//! for it, on a thread that neither the tick nor the network waits for, one request at a
-//! time.
+//! The part of a level that pages show besides its snapshots. It is computed when a page
+//! first asks for it, on a thread that neither the tick nor the network waits for, one
+//! request at a time.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use tokio::task::JoinError;
 use super::scene;
 use crate::level::Level;
 
-/// What pages show of one level.
+/// One level as pages show it.
 pub(super) struct LevelView {
     level: u64,
     pub(super) map: Arc<World>,

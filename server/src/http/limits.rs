@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-/// What connections to the pages are allowed.
+/// The limits of connections to the pages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// How many may be open at once.
@@ -16,9 +16,9 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// What is served: a quarter of the 1024 descriptors that systems grant, and for
-    /// each address the six connections of a browser, ten times over. Pages ask once a
-    /// second, and the largest answer, the scene, passes a slow line in 30 s.
+    /// The limits of a server: a quarter of the 1024 descriptors that systems grant, and for
+    /// each address the six connections of a browser, ten times over. Pages ask once a second,
+    /// and the largest answer, the scene, passes a slow line in 30 s.
     pub(super) const SERVED: Self = Self {
         connections: 256,
         of_one_address: 64,

@@ -6,7 +6,7 @@ use crate::match_handle::MatchHandle;
 use crate::published::ContactSubscription;
 use crate::recording;
 
-/// What the operator's pages are made from.
+/// The data that the operator's pages are made from.
 pub(crate) struct PageState {
     pub(super) game: Arc<MatchHandle>,
     /// The recording of the level that is played, if there is one.

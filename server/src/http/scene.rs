@@ -13,7 +13,7 @@ const IN_FRONT: f64 = 0.5;
 /// corner itself may touch a wall.
 const INWARD: f64 = 0.1;
 
-/// What a page draws that does not move.
+/// The static part of what a page draws.
 #[derive(Serialize)]
 struct Scene<'a> {
     map: &'a str,

@@ -65,7 +65,7 @@ impl SiteLimit {
         false
     }
 
-    /// What was held back since the last call.
+    /// The lines held back since the last call.
     pub(super) fn take_held_back(&self) -> Vec<HeldBack> {
         let mut sites = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let told = sites.values_mut().filter(|site| site.held_back > 0).map(|site| HeldBack {

@@ -30,7 +30,7 @@ struct Waiting {
     flushes: [u64; 2],
 }
 
-/// What the writer took along with the lines.
+/// The lines that the writer took, and what came with them.
 pub(super) struct Taken {
     /// Lines that were dropped after those.
     pub(super) dropped: u64,
@@ -86,7 +86,7 @@ impl Queue {
         let _ = self.flushed.wait_timeout_while(waiting, limit, |waiting| waiting.flushes[1] < own);
     }
 
-    /// What formatted lines are written to.
+    /// The buffer that lines are formatted into.
     pub(super) fn writer(self: Arc<Self>) -> LineWriter {
         LineWriter(self)
     }

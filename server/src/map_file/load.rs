@@ -18,8 +18,8 @@ pub(crate) fn load(path: &Path) -> Result<World, StartError> {
     }
 }
 
-/// What the file at `path` says of a map that has to be compiled; `None` if the file is
-/// of a compiled one.
+/// The text at `path` of a map that has to be compiled; `None` if the file is of a
+/// compiled one.
 pub(crate) fn read_source(path: &Path) -> Option<Result<Source, StartError>> {
     let is_source = path.extension().is_some_and(|suffix| suffix == "map");
     is_source.then(|| Ok(Source::read(path)?))

@@ -1,5 +1,5 @@
-//! What one stranger may take: a table of addresses, asked before a handshake is
-//! accepted and wherever a connection takes something that others want, too.
+//! The share of one stranger: a table of addresses, asked before a handshake is accepted
+//! and wherever a connection takes something that others want, too.
 //!
 //! Connections that are not in the match yet, or no longer, wait in one queue. Who
 //! comes while it is full, or while their address has its share of it, pushes out the
@@ -39,7 +39,7 @@ pub(crate) struct Admission {
     table: Mutex<Table>,
 }
 
-/// What becomes of a connection attempt.
+/// The decision on a connection attempt.
 pub(crate) enum Verdict {
     /// It is taken; if the queue was full, another one was pushed out.
     Admit(Permit),
@@ -70,7 +70,7 @@ struct Unfinished {
     evict: Arc<Notify>,
 }
 
-/// What an address has, and has used of late.
+/// What an address has now, and the budgets that it has used.
 struct Entry {
     players: u16,
     spectators: u16,
@@ -99,8 +99,8 @@ impl Admission {
         Arc::new(Self { shares, table: Mutex::new(table) })
     }
 
-    /// What becomes of a connection attempt from `address`, which may be forged
-    /// unless it `is_proven`.
+    /// The decision on a connection attempt from `address`, which may be forged unless it
+    /// `is_proven`.
     pub(crate) fn ask(self: &Arc<Self>, address: IpAddr, is_proven: bool, now: Instant) -> Verdict {
         let is_exempt = self.shares.is_exempt(address);
         let address = AddressKey::from(address);
@@ -154,7 +154,7 @@ impl Table {
         may
     }
 
-    /// What is known of an address.
+    /// The entry of an address.
     fn entry(&mut self, address: AddressKey, now: Instant) -> &mut Entry {
         if self.entries.len() >= REMEMBERED && !self.entries.contains_key(&address) {
             self.forget(now);

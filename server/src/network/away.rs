@@ -16,7 +16,7 @@ use crate::seats::Seat;
 /// Time between two looks at whose time is over.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// What a player has left behind. [`release`] gives it up.
+/// The body, score and places of a player who is away. [`release`] gives them up.
 #[derive(Debug)]
 pub(crate) struct Away {
     pub(super) name: PlayerName,

@@ -71,7 +71,7 @@ pub(super) struct Background {
     /// When the window was changed last, and what had been acknowledged by then.
     changed: Instant,
     acknowledged: u64,
-    /// What had been acknowledged and lost when losses were judged last.
+    /// The packets acknowledged and lost when losses were last judged.
     judged: (u64, u64),
     is_lossy: bool,
     /// Bytes that may be sent by the pace of the window, and since when they have
@@ -157,8 +157,8 @@ impl Background {
         let Some(queueing) = path.queueing(now) else { return };
         let above = queueing.as_secs_f64() / TARGET.as_secs_f64();
         if self.is_starting && above > 0.5 {
-            // What filled the queue was sent a round trip ago; since then the window
-            // has doubled.
+            // The packets that fill the queue were sent a round trip ago; since then the
+            // window has doubled.
             self.is_starting = false;
             self.window = (self.window / 2.0).max(LEAST);
             (self.changed, self.acknowledged) = (now, path.acknowledged());
@@ -180,7 +180,7 @@ impl Background {
             let held = rate * path.base().unwrap_or(round_trip).as_secs_f64();
             self.window = self.window.min(changed.max(HELD * held)).max(LEAST);
         } else if !self.is_lossy {
-            // What was not used says nothing of what a larger window would do; but on a
+            // A window that was not used does not show what a larger one would do; but on a
             // short way one packet that waits to be acknowledged fills a small window.
             let used = rate * round_trip.as_secs_f64();
             if used > self.window / 2.0 || self.window < SMALL {

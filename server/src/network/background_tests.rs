@@ -21,7 +21,7 @@ const LIMITS: Limits =
 /// Bytes of a snapshot of a match of 32.
 const SNAPSHOT: usize = 120;
 
-/// What a client is sent in its first ticks, when its saved budget allows the
+/// The data that a client is sent in its first ticks, when its saved budget allows the
 /// largest snapshots there are.
 const FIRST_SNAPSHOTS: u64 = 8;
 const FIRST_SNAPSHOT: usize = 1_000;
@@ -36,7 +36,7 @@ struct Outcome {
     time: Duration,
     /// Snapshots a second that arrived meanwhile.
     snapshots: f64,
-    /// What 99 % of their delays were not above.
+    /// The 99th percentile of their delays.
     delay: Duration,
     /// The longest time without one.
     gap: Duration,

@@ -88,7 +88,7 @@ fn snapshots_come_again_as_soon_as_the_line_is_back() {
     }
 }
 
-/// What the controller is for, and that the test above can fail.
+/// The purpose of the controller; and proof that the test above can fail.
 #[test]
 fn with_a_window_that_fills_they_do_not() {
     let mut usual = transport(limits(16_000));

@@ -28,11 +28,11 @@ pub enum CertificateError {
     /// None could be read.
     #[error("{}: no {what} in PEM: {source}", .path.display())]
     Read {
-        /// What was looked for.
+        /// The kind of item that was looked for.
         what: &'static str,
         /// Where.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         source: pem::Error,
     },
     /// The certificate is another key's.
@@ -89,8 +89,7 @@ impl Certificate {
         self.validity.map(|[_, end]| end)
     }
 
-    /// What is to be said at `now` of a certificate that is not valid, or soon will
-    /// not be.
+    /// The warning at `now` about a certificate that is not valid, or soon will not be.
     pub(crate) fn warning(&self, now: SystemTime) -> Option<String> {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let [begin, end] = self.validity?;

@@ -19,9 +19,9 @@ const SHARE: f64 = 0.25;
 /// Seconds of that share that may come at once.
 const BURST: f64 = 2.0;
 
-/// What was said and one listener has not been sent yet. Where the listener's line
-/// or budget does not carry all of it, the oldest lines are left out: nobody is
-/// dropped, or sees fewer snapshots than they could, for what others say.
+/// The chat lines that one listener has not been sent yet. Where the listener's line or
+/// budget does not carry all of it, the oldest lines are left out: nobody is dropped, or
+/// sees fewer snapshots than they could, for what others say.
 pub(super) struct ChatQueue {
     waiting: VecDeque<(Tick, MatchEvent)>,
     rate: Rate,

@@ -33,12 +33,12 @@ pub(super) struct GameCongestion {
 }
 
 impl GameCongestion {
-    /// What the controller of `connection` knows of the path.
+    /// The path estimate of the controller of `connection`.
     pub(super) fn path(connection: &quinn::Connection) -> PathEstimate {
         Self::path_of(connection.congestion_state())
     }
 
-    /// What this controller knows of the path; nothing if it is of another kind.
+    /// The path estimate of this controller; the default if it is of another kind.
     pub(super) fn path_of(controller: Box<dyn Controller>) -> PathEstimate {
         let controller = controller.into_any().downcast::<Self>();
         controller.map_or_else(|_| PathEstimate::new(Instant::now()), |controller| controller.path)

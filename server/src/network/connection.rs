@@ -96,7 +96,7 @@ struct PlayerConnection<'a> {
     lobby: &'a Arc<Lobby>,
     /// The connection's place in the table of addresses.
     permit: Permit,
-    /// What the client is called, or wants to be, once it has said so.
+    /// The client's name, or the one that it asks for, from its hello on.
     name: Option<PlayerName>,
     /// The client's place among the players, from when it is let in: in one world, and
     /// on its way into the next.
@@ -171,7 +171,8 @@ impl<'a> PlayerConnection<'a> {
             let client = self.registration.as_deref().cloned();
             tokio::select! {
                 event = next_event(self.player.as_mut().map(|player| &mut player.events)) => {
-                    // Who missed some would have a wrong idea of the match from then on.
+                    // A client that missed events would have a wrong view of the match from
+                    // then on.
                     let (tick, event) = event.map_err(|error| match error {
                         RecvError::Lagged(_) => End::from(Reason::FellBehind),
                         RecvError::Closed => End::from(Reason::Shutdown),

@@ -22,9 +22,9 @@ const MAX_DETAIL: usize = 200;
 /// Why a connection ends.
 #[derive(Debug)]
 pub(super) struct End {
-    /// What is counted.
+    /// The reason that is counted.
     pub(super) reason: Reason,
-    /// What is known beyond the reason, for the log.
+    /// A detail beyond the reason, for the log.
     pub(super) detail: Option<String>,
     /// Whether the client can still be told why.
     pub(super) is_heard: bool,
@@ -44,7 +44,7 @@ impl End {
         Self { is_heard: false, ..Self::with_detail(Reason::Flooding, limit.label()) }
     }
 
-    /// What ended `connection`, or `otherwise` if it is still open.
+    /// The cause of the end of `connection`, or `otherwise` if it is still open.
     pub(super) fn of(connection: &quinn::Connection, otherwise: Self) -> Self {
         connection.close_reason().map_or(otherwise, |error| Self::from(&error))
     }
@@ -133,13 +133,13 @@ impl From<&ReadError> for End {
     }
 }
 
-/// Who a connection was, for the log.
+/// The client of a connection, for the log.
 pub(super) struct Client<'a> {
-    /// What it was: `player`, `spectator`, or none yet.
+    /// Its role: `player`, `spectator`, or none yet.
     pub(super) role: Option<&'static str>,
     /// The entity of a player.
     pub(super) player: Option<EntityId>,
-    /// What it wants to be called, if it said so.
+    /// The name that it asked for, if it did.
     pub(super) name: Option<&'a PlayerName>,
     /// Its connection.
     pub(super) connected: &'a Connected,

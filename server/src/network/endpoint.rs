@@ -56,7 +56,7 @@ const KERNEL_COST_OF_A_DATAGRAM: usize = 2304;
 /// network thread is busy: four ticks.
 const SOCKET_TICKS: usize = 4;
 
-/// What the endpoint's connections are made for.
+/// The limits that the endpoint's connections are configured for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Players that the match holds.

@@ -33,8 +33,7 @@ const MISMATCH_LOG_INTERVAL: Duration = Duration::from_secs(10);
 /// Time between two notes for operators of how a connection is doing.
 const STATS_INTERVAL: Duration = Duration::from_millis(500);
 
-/// What datagrams travel on: a player's QUIC connection, or a browser's session
-/// within one.
+/// The path of datagrams: a player's QUIC connection, or a browser's session within one.
 pub(super) trait Path {
     /// The control stream beside the datagrams.
     type Stream: AsyncWrite + Unpin;
@@ -89,8 +88,8 @@ impl Path for web_transport_quinn::Session {
     }
 }
 
-/// What players and spectators have in common: a `obsp_proto` session, the path to
-/// its other end, and a budget for what it is told.
+/// The part that connections of players and spectators share: a session, the path to its
+/// other end, and a budget for what it is told.
 pub(super) struct Feed<'a, P: Path> {
     pub(super) path: P,
     pub(super) session: Session,
@@ -104,7 +103,7 @@ pub(super) struct Feed<'a, P: Path> {
     /// Room for datagrams while none waits to be sent.
     empty: usize,
     pub(super) budget: Budget,
-    /// What was said and the client has not been sent.
+    /// Chat lines that the client has not been sent.
     chat: ChatQueue,
     /// When a mismatch was logged last.
     mismatch_logged: Option<Instant>,
@@ -321,7 +320,7 @@ impl<'a, P: Path> Feed<'a, P> {
         let length = snapshot.len();
         self.budget.spend(length);
         self.pace.sent(tick, length);
-        // What the path no longer takes is like lost on the way; what ended the
+        // A datagram that the path does not take is like one lost on the way; the end of the
         // connection is told by the next read.
         if self.path.send(snapshot.into()) {
             network.sent_snapshot(length, self.session.stats().records - records);
@@ -392,7 +391,7 @@ impl<'a, P: Path> Feed<'a, P> {
     }
 }
 
-/// What clients of this kind are told of a level.
+/// The welcome of clients of this kind.
 fn match_info(level: &Level, spectates: bool) -> Arc<MatchInfo> {
     Arc::clone(if spectates { &level.spectator_match_info } else { &level.match_info })
 }

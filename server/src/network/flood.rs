@@ -33,7 +33,7 @@ const ACKNOWLEDGEMENT: f64 = 64.0;
 /// fits into a few. Whatever capsules and empty frames there are travel in these.
 const STREAM_FRAMES: Rate = Rate { per_second: 10.0, burst: 256.0 };
 
-/// What a client has sent so far.
+/// The counts of what a client has sent so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     packets: u64,
@@ -81,7 +81,7 @@ impl FloodMeter {
         }
     }
 
-    /// What the client sends too much of, if it does.
+    /// The limit that the client exceeds, if any.
     fn note(&mut self, sent: Sent, now: Instant) -> Option<Limit> {
         let last = std::mem::replace(&mut self.last, sent);
         let since = |sent: u64, last: u64| sent.saturating_sub(last) as f64;
@@ -103,7 +103,7 @@ impl FloodMeter {
 /// Waits until the client floods, and says with what.
 pub(super) async fn detect(connection: &Connection, tick_rate: u16) -> Limit {
     let mut meter = FloodMeter::new(tick_rate, Instant::now());
-    // What came before is no flood of now: a connection is watched anew when it ends.
+    // Earlier packets do not count: a connection is watched anew when it ends.
     meter.last = connection.stats().into();
     loop {
         tokio::time::sleep(LOOK).await;
@@ -117,7 +117,7 @@ pub(super) async fn detect(connection: &Connection, tick_rate: u16) -> Limit {
 mod tests {
     use super::*;
 
-    /// What is found within a minute of a client that sends so much a second.
+    /// The limit found within a minute for a client that sends this much a second.
     fn found(each_second: Sent) -> Option<Limit> {
         let begin = Instant::now();
         let mut meter = FloodMeter::new(60, begin);

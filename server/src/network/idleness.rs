@@ -13,7 +13,7 @@ pub(super) struct Idleness {
     warned: bool,
 }
 
-/// What becomes of an idle player.
+/// The decision on an idle player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Nothing.
@@ -39,8 +39,8 @@ impl Idleness {
         }
     }
 
-    /// What is to be done where nobody may be idle for longer than `limit`; zero means
-    /// that everybody may.
+    /// The decision where no player may be idle for longer than `limit`; zero means that
+    /// everybody may.
     pub(super) fn judge(&mut self, limit: Duration, now: Instant) -> Verdict {
         let idle = now.saturating_duration_since(self.since);
         if limit.is_zero() || idle < limit.mul_f64(WARNED_AT) {

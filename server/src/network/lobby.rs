@@ -14,7 +14,7 @@ use crate::match_handle::MatchHandle;
 use crate::seats::JoinRequest;
 use crate::tickets::Tickets;
 
-/// What all connections of a server have in common.
+/// The state that all connections of a server share.
 pub(crate) struct Lobby {
     /// The match.
     pub(crate) game: Arc<MatchHandle>,
@@ -26,13 +26,13 @@ pub(crate) struct Lobby {
     pub(crate) tickets: Tickets<Away, Client>,
     /// Whether nobody can hurt a player whose connection is lost.
     pub(crate) protects_away: bool,
-    /// What each address has and may have.
+    /// The table of addresses with their shares.
     pub(crate) admission: Arc<Admission>,
     /// Bytes of snapshots that each player is sent a second at most.
     pub(crate) client_budget: u32,
     /// How spectators are served.
     pub(crate) spectators: Spectators,
-    /// What connections are configured for.
+    /// The limits that connections are configured for.
     pub(crate) limits: Limits,
 }
 

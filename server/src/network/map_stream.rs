@@ -85,7 +85,7 @@ async fn write_paced(
             background.sent(chunk.len());
             send.write_chunk(chunk).await.ok()?;
         }
-        // What was written is sent meanwhile, and counts as in flight from then on.
+        // QUIC sends the written bytes meanwhile, and counts them as in flight from then on.
         sleep(POLL).await;
     }
     Some(())

@@ -34,8 +34,7 @@ struct Outcome {
     rate: f64,
     /// Bytes of snapshots a second.
     bytes: f64,
-    /// What 99 % of their ages were not above when the next one came: how old what
-    /// is shown can be.
+    /// The 99th percentile of their ages when the next one came: how old what is shown can be.
     age: Duration,
 }
 

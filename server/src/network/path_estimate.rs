@@ -23,9 +23,9 @@ const BASE_BUCKETS: usize = 5;
 /// Bytes that IP and UDP add to each packet (IPv4; IPv6 adds 20 more).
 pub(super) const IP_OVERHEAD: u64 = 28;
 
-/// What acknowledgements tell of the path to a client: how much of the round trip
-/// is waiting in a queue, what is delivered and what is lost, and since when
-/// nothing was heard.
+/// The estimate of the path to a client, from acknowledgements: how much of the round
+/// trip is waiting in a queue, what is delivered and what is lost, and since when nothing
+/// was heard.
 ///
 /// Numbers of bytes include the headers of IP and UDP, since a narrow line has to
 /// carry those too.

@@ -9,7 +9,7 @@ use crate::telemetry::PathMetrics;
 /// nothing beside the snapshots.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// What QUIC knew of a connection when it was last looked at.
+/// QUIC's counters of a connection when they were last read.
 #[derive(Default)]
 pub(super) struct PathStats {
     stats: ConnectionStats,

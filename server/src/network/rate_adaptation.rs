@@ -35,8 +35,8 @@ const HEAVY_LOSS: f64 = 0.25;
 /// Decisions in a row with heavy loss before it counts: a short outage is none.
 const LOSS_PATIENCE: u32 = 4;
 
-/// What is left, at most, of what the line carried when it was congested, and the time
-/// in which the queue is to drain.
+/// The share, at most, of the rate that the line carried when it was congested, and the
+/// time in which the queue is to drain.
 const CUT: f64 = 0.85;
 const DRAIN: Duration = Duration::from_millis(500);
 
@@ -52,9 +52,9 @@ const CAREFUL_GROWTH: f64 = 1.003;
 /// Weight of one snapshot in the average length: that of the last second or so.
 const LENGTH_WEIGHT: f64 = 1.0 / 32.0;
 
-/// What QUIC has counted on a connection, its smoothed round trip, how long the queue
-/// on the way is, and how many bytes of packets, their headers of IP and UDP included,
-/// were acknowledged.
+/// QUIC's counters of a connection, its smoothed round trip, how long the queue on the
+/// way is, and how many bytes of packets, their headers of IP and UDP included, were
+/// acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PathSample {
     pub(super) rtt: Duration,
@@ -65,9 +65,9 @@ pub(super) struct PathSample {
 }
 
 impl PathSample {
-    /// What QUIC has counted so far, on a path whose packets are known as `path` has
-    /// it. QUIC's smoothed round trip would not do: it takes jitter for a queue, and
-    /// that of a client whose joining filled the queue is never short.
+    /// QUIC's counters so far, on a path whose packets are known as `path` has it. QUIC's
+    /// smoothed round trip would not do: it takes jitter for a queue, and that of a client
+    /// whose joining filled the queue is never short.
     pub(super) fn new(stats: &ConnectionStats, path: &PathEstimate) -> Self {
         let (packets, lost) = (stats.path.sent_packets, stats.path.lost_packets);
         let (queue, delivered) = (path.standing_queue(), path.acknowledged());
@@ -223,9 +223,9 @@ mod tests {
         loss: f64,
     }
 
-    /// What a client of 60 snapshots a second is sent, of which each would have so
-    /// many bytes: snapshots a second, and the share of time in which the queue delays
-    /// by more than 60 ms, over the second half of so many seconds.
+    /// The bytes sent to a client of 60 snapshots a second, of which each would have so many
+    /// bytes: snapshots a second, and the share of time in which the queue delays by more than
+    /// 60 ms, over the second half of so many seconds.
     fn play(line: &Line, wanted: usize, seconds: u32) -> (f64, f64) {
         let mut rate = RateAdaptation::new(60);
         let (mut waiting, mut rtt) = (0.0_f64, 0.04);

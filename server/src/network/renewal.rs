@@ -48,7 +48,7 @@ impl Credentials {
         }
     }
 
-    /// What is to be said of this certificate now, because somebody must renew it.
+    /// The warning about this certificate, if an operator must renew it.
     pub(crate) fn warning(&self, certificate: &Certificate) -> Option<String> {
         match self {
             Self::SelfSigned => None,

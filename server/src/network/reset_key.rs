@@ -34,7 +34,7 @@ const SALT: &[u8] = b"obsp stateless reset 1";
 /// a second, and a flood is answered with a fraction of itself.
 const MIN_RESET_INTERVAL: Duration = Duration::from_millis(2);
 
-/// What the stateless resets and the connection ids of an endpoint are made from.
+/// The key that the stateless resets and the connection ids of an endpoint are made from.
 pub(crate) struct ResetKey {
     reset: [u8; SECRET_LENGTH],
     /// Recognises the ids that the server before gave out.

@@ -91,7 +91,7 @@ impl SendGroups {
                 group.send_replace(Some(SnapshotJob { state, published }));
             }
             if !states.is_empty() {
-                // What has just been handed out is to leave first.
+                // The snapshots that were just handed out leave first.
                 tokio::time::sleep(GROUP_SPACING).await;
             }
         }

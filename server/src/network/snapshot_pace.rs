@@ -56,7 +56,7 @@ pub(super) struct SnapshotPace {
     acknowledged: u64,
     /// Whether the path has only been probed at some time since the last look.
     is_probing: bool,
-    /// What the line carries.
+    /// The rate that the line carries.
     adaptation: RateAdaptation,
 }
 

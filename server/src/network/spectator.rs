@@ -105,11 +105,11 @@ struct Show<'a> {
     /// The connection's place in the table of addresses.
     permit: Permit,
     cadence: Cadence,
-    /// What the spectator calls itself, once it has said so.
+    /// The name that the spectator gave, once it has given one.
     name: Option<PlayerName>,
     /// The spectator's place among the clients, once it was let in.
     registration: Option<Registration>,
-    /// What happens in the match, while the spectator is in it.
+    /// The events of the match, while the spectator is in it.
     events: Option<Events>,
     /// The connection's place in the statistics.
     connected: Connected,
@@ -173,7 +173,7 @@ impl Show<'_> {
             let client = self.registration.as_deref().cloned();
             tokio::select! {
                 event = next_event(self.events.as_mut()) => {
-                    // Who missed some would have a wrong idea of the match.
+                    // A spectator that missed events would have a wrong view of the match.
                     let (tick, event) = event.map_err(|error| match error {
                         RecvError::Lagged(_) => End::from(Reason::FellBehind),
                         RecvError::Closed => End::from(Reason::Shutdown),
@@ -228,7 +228,7 @@ impl Show<'_> {
                 Event::Hello { name, .. } => self.let_in(name)?,
                 Event::Refused(reason) => return Err(End::from(&reason)),
                 Event::Mismatch(tick) => self.feed.note_mismatch(tick),
-                // Who does not play has no voice in the match.
+                // Spectators do not chat.
                 Event::Said(_) => {}
                 Event::Left => return Err(Reason::Left.into()),
                 Event::TimedOut => return Err(Reason::TimedOut.into()),

@@ -13,7 +13,7 @@ pub enum RecordingError {
     Write {
         /// Which file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The disk was so slow that ticks had to be left out.
@@ -32,7 +32,7 @@ pub enum RecordingError {
     Read {
         /// Which file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The file is something else.
@@ -70,7 +70,7 @@ pub enum RecordingError {
         path: PathBuf,
         /// The last tick that was sound.
         tick: u64,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }

@@ -22,10 +22,10 @@ pub(super) const MAX_FRAME: usize = u16::MAX as usize;
 /// Ticks a second of servers and soaks.
 const TICK_RATES: RangeInclusive<u32> = 10..=128;
 
-/// What a match was set up with.
+/// The set-up of a match.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Header {
-    /// What the map is called.
+    /// The name of the map.
     pub map_name: String,
     /// BLAKE3 hash of the map.
     pub map_hash: [u8; 32],
@@ -66,12 +66,12 @@ impl Header {
     }
 }
 
-/// What went into one tick, beyond what stayed as it was.
+/// The input of one tick, as changes from the tick before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tick {
-    /// Who left before it, in that order.
+    /// The players who left before it, in that order.
     pub left: Vec<EntityId>,
-    /// Who joined before it and after those left, in that order, and as what.
+    /// The players who joined after those had left, in that order, and their kinds.
     pub joined: Vec<(EntityId, PlayerKind)>,
     /// Players whose command is not that of the tick before. Who just joined
     /// stands idle until told otherwise.

@@ -25,7 +25,7 @@ pub(crate) struct LiveRecorder {
     status: Arc<Status>,
 }
 
-/// What the thread does that writes a recording.
+/// The work of the thread that writes a recording.
 pub(crate) struct RecordingThread {
     /// The file that was asked for.
     path: PathBuf,
@@ -160,7 +160,7 @@ fn write(
     writer.finish()
 }
 
-/// What went wrong, for a message that names the file already.
+/// The failure, for a message that names the file already.
 fn reason(error: &RecordingError) -> String {
     match error {
         RecordingError::Write { source, .. } => source.to_string(),

@@ -42,7 +42,7 @@ impl Reader {
         Ok(Self { path: path.to_owned(), file, header, ticks: 0, ended: false })
     }
 
-    /// What the match was set up with.
+    /// The set-up of the match.
     pub fn header(&self) -> &Header {
         &self.header
     }

@@ -5,7 +5,7 @@ use obsp_sim::{Command, EntityId, PlayerKind};
 use super::Tick;
 
 /// Turns the commands of each tick into what changed since the last one.
-/// Who has a command plays; who has none any more has left.
+/// A player with a command plays; a player without one has left.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     commands: BTreeMap<EntityId, Command>,
@@ -17,8 +17,8 @@ impl Recorder {
         Self::default()
     }
 
-    /// What to record of a tick that was simulated with these commands, one
-    /// for each player in the match; `kind` knows as what each has joined.
+    /// The record of a tick that was simulated with these commands, one for each player in the
+    /// match; `kind` knows as what each has joined.
     pub fn tick(
         &mut self,
         commands: &[(EntityId, Command)],

@@ -102,7 +102,7 @@ fn only_what_changed_is_recorded() {
     assert_eq!(recorder.tick(&[(id(2), Command::default())], kind, None), ticks()[2]);
     let again = recorder.tick(&[(id(2), run(1))], kind, None);
     assert_eq!(again.commands, [(id(2), run(1))]);
-    // Who takes a place again stands idle at first, whatever was held before.
+    // A player who takes a slot again stands idle at first, whatever was held before.
     recorder.tick(&[], kind, None);
     assert_eq!(recorder.tick(&[(id(2), Command::default())], kind, None).commands, []);
 }

@@ -46,7 +46,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What to do about a match that differs, by the build that recorded it.
+/// The advice for a match that differs, by the build that recorded it.
 fn advice(recorded_by: &str) -> String {
     let own = build::name();
     if recorded_by == own {
@@ -67,7 +67,7 @@ pub struct Difference {
     pub tick: u64,
     /// The last tick known to be equal, if any is.
     pub equal_at: Option<u64>,
-    /// What differs.
+    /// The difference.
     pub what: String,
 }
 

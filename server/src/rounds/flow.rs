@@ -27,7 +27,7 @@ impl Rules {
     }
 }
 
-/// What there is to see of the match.
+/// The input of the state machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoundInput {
     pub(crate) now: Time,
@@ -157,8 +157,8 @@ impl Flow {
         self.retry = now + RETRY;
     }
 
-    /// What is to be done now, in this order. After [`FlowAction::Enter`], what is seen must
-    /// be of that world.
+    /// The actions that are due, in this order. After [`FlowAction::Enter`], the input must be
+    /// of that world.
     pub(crate) fn update(&mut self, input: &RoundInput) -> Vec<FlowAction> {
         let mut actions = Vec::new();
         if input.now >= self.retry {
@@ -269,7 +269,7 @@ mod tests {
         RoundInput { now, players, best: Some(best) }
     }
 
-    /// What is done at a time, where every map can be loaded at once.
+    /// The actions of an update, where every map can be loaded at once.
     fn play(flow: &mut Flow, seconds: u64, players: usize, best: i16) -> Vec<FlowAction> {
         let actions = flow.update(&seen(seconds, players, best));
         for step in &actions {
@@ -358,7 +358,7 @@ mod tests {
         flow.prepared("a");
         // One whose turn it is again takes it.
         assert_eq!(flow.update(&seen(40, 1, 0)), [prepare("b")]);
-        // What somebody wants and cannot be had is forgotten.
+        // A request for a map that cannot be loaded is forgotten.
         flow.change_map("none".into());
         assert_eq!(flow.update(&seen(41, 1, 0)), [prepare("none")]);
         flow.failed("none", seen(41, 1, 0).now);
@@ -376,9 +376,9 @@ mod tests {
         assert_eq!(flow.update(&seen(91, 1, 0))[0], FlowAction::Enter);
     }
 
-    /// Whatever happens in which order: a world is entered only if it was prepared and
-    /// nothing else was asked for since, nobody is frozen but at the end of a round, and
-    /// the match never stands still for good.
+    /// Random operations in any order: a world is entered only if it was prepared and nothing
+    /// else was asked for since, nobody is frozen but at the end of a round, and the match
+    /// never stands still for good.
     #[test]
     fn a_hundred_thousand_operations_never_enter_what_is_not_there() {
         let seed = 7;

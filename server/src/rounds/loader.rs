@@ -14,7 +14,7 @@ pub(crate) struct Loader {
     next: u64,
 }
 
-/// What became of a map.
+/// The outcome of a request for a map.
 pub(crate) struct Loaded {
     /// As it was asked for.
     pub(crate) map: String,
@@ -44,7 +44,7 @@ impl Loader {
         self.next += 1;
     }
 
-    /// What became of the next map that was asked for.
+    /// The outcome of the next request.
     pub(crate) async fn next(&mut self) -> Option<Loaded> {
         self.loaded.recv().await
     }

@@ -9,7 +9,7 @@ const OPEN: Duration = Duration::from_secs(30);
 /// Time after a vote before the same player may call another.
 const PAUSE: Duration = Duration::from_secs(120);
 
-/// What is voted on.
+/// The subject of a vote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Proposal {
     /// To go on to a map.
@@ -18,7 +18,7 @@ pub(crate) enum Proposal {
     Kick(u64),
 }
 
-/// What has become of a vote.
+/// The outcome of a vote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// More than half of all players want it.
@@ -87,12 +87,12 @@ impl Votes {
     /// Closes the vote if it is decided among these players, or its time is over.
     pub(crate) fn close(&mut self, players: &[u64], now: Time) -> Option<Outcome> {
         let ballot = self.ballot.as_mut()?;
-        // Who has left has no voice.
+        // Ballots of players who have left do not count.
         ballot.said.retain(|player, _| players.contains(player));
         let count = |voice| ballot.said.values().filter(|&&said| said == voice).count();
         let (yes, no) = (count(true), count(false));
         let carried = yes * 2 > players.len();
-        // Whoever has not spoken can no longer carry it.
+        // The ballots that are still missing can no longer carry it.
         let hopeless = (players.len() - no) * 2 <= players.len();
         if !carried && !hopeless && now < ballot.closes {
             return None;

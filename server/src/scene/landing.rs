@@ -65,7 +65,7 @@ const CIRCLE: (f64, f64) = (180.0, 110.0);
 const WIDER: (f64, f64) = (30.0, 25.0);
 const TURN: f64 = 0.7;
 
-/// What the tank is about.
+/// The phase of the tank's flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlightPhase {
@@ -103,7 +103,7 @@ pub struct Landing {
     pub polygons: [(usize, usize); 3],
     /// Ticks after which something reached into something else.
     pub interpenetrations: u64,
-    /// What the filters did.
+    /// The counts of the filters.
     #[serde(flatten)]
     pub table: Table,
 }
@@ -233,7 +233,7 @@ impl Play {
 }
 
 impl Plot {
-    /// What the tank does next, and whether another phase begins.
+    /// The tank's next command, and the next phase if one begins.
     fn direct(&mut self, tank: &EntityState, pad: Option<&EntityState>) -> Command {
         let start = *self.start.get_or_insert(tank.position);
         // Away from the middle of the map is not where others are.

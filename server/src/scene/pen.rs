@@ -5,7 +5,7 @@ use obsp::{CompileError, Options, Source, Spaces};
 use obsp_sim::Random;
 use serde::Serialize;
 
-/// What a heap is made of: models that take turns.
+/// The bodies of a heap: models that take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum HeapModels {

@@ -3,7 +3,7 @@ use std::fmt;
 use obsp_sim::{Counters, Stage};
 use serde::Serialize;
 
-/// What Blow's hovertank run cost, and what ours does: one row a filter.
+/// The cost of Blow's hovertank run beside ours: one row for each filter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Table {
     /// Cheapest first.
@@ -30,7 +30,7 @@ pub struct Row {
 /// A row of the paper's table (Blow 1997, "Let's Rock").
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Paper {
-    /// What it is called there.
+    /// Its name there.
     pub test: &'static str,
     /// Pairs it decided.
     pub definitive: u64,
@@ -48,7 +48,7 @@ const fn paper(test: &'static str, definitive: u64, mean_us: Option<f64>) -> Opt
     Some(Paper { test, definitive, share: definitive as f64 / PAPER_TOTAL, mean_us })
 }
 
-/// What of the paper's table a stage answers to.
+/// The row of the paper's table that a stage corresponds to.
 const fn in_paper(stage: Stage) -> Option<Paper> {
     match stage {
         Stage::Spheres => paper("bounding spheres", 3800, None),
@@ -60,7 +60,7 @@ const fn in_paper(stage: Stage) -> Option<Paper> {
 }
 
 impl Table {
-    /// What was counted between two moments of a match.
+    /// The counts between two moments of a match.
     pub fn between(before: &Counters, after: &Counters) -> Self {
         let stages = Stage::ALL.iter().zip(before.cascade.iter().zip(&after.cascade));
         let counted: Vec<_> = stages

@@ -18,7 +18,7 @@ use crate::rounds::director::{self, LevelPipeline};
 use crate::watchdog::{self, ServiceManager};
 use crate::{agones, drain, status};
 
-/// What the network thread works with.
+/// The network thread before it runs.
 pub(super) struct NetworkThread {
     pub(super) endpoint: quinn::Endpoint,
     pub(super) credentials: Credentials,

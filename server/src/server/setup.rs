@@ -47,7 +47,7 @@ use crate::watchdog::ServiceManager;
 /// Finished worlds that may wait to be freed: more than there are at a time.
 const FINISHED_WORLDS: usize = 4;
 
-/// What the threads of a server begin with.
+/// All parts of a server before its threads run.
 pub(super) struct Setup {
     pub(super) description: Description,
     pub(super) simulation: Match,
@@ -299,7 +299,7 @@ fn snapshot_cadence(options: &Options) -> Cadence {
     Cadence::new(options.snapshot_rate.unwrap_or(options.tick_rate), options.tick_rate)
 }
 
-/// What the connections have in common.
+/// The state that the connections share.
 fn lobby(options: &Options, game: Arc<MatchHandle>, joins: SyncSender<JoinRequest>) -> Lobby {
     let spectator_rate = options.spectator_rate.min(options.tick_rate);
     Lobby {

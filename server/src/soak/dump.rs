@@ -36,8 +36,8 @@ struct Entry<'a> {
     asleep: bool,
 }
 
-/// What fills space: a model about its centre of mass, or a box of these half
-/// extents along the world's axes.
+/// A shape: a model about its centre of mass, or a box of these half extents along the
+/// world's axes.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Form<'a> {

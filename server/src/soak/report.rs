@@ -43,7 +43,7 @@ pub struct Report {
     pub cascade: Vec<CascadeStage>,
     /// Searches for the time of impact.
     pub toi: TimeOfImpact,
-    /// What was drawn or asked for and the match went on without.
+    /// The entities and options that the match continued without.
     pub warnings: Vec<String>,
     /// The first things that were wrong, in order.
     pub findings: Vec<Finding>,
@@ -90,7 +90,7 @@ pub struct TimeOfImpact {
 pub struct Finding {
     /// The tick after which it was.
     pub tick: u64,
-    /// What it was.
+    /// Its description.
     pub what: String,
 }
 

@@ -29,7 +29,7 @@ pub enum SoakError {
     Setup {
         /// Which map.
         map: String,
-        /// What is missing.
+        /// The missing model.
         source: obsp_sim::SetupError,
     },
     /// A player was not let in.
@@ -40,7 +40,7 @@ pub enum SoakError {
     Dump {
         /// Which file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The recording could not be written.
@@ -131,7 +131,7 @@ impl Game {
     }
 }
 
-/// Who says whether the promise was kept, and what they have found.
+/// The auditors of a soak, and their findings.
 struct Judges {
     audit: Audit,
     passages: Passages,
@@ -208,7 +208,7 @@ impl Judges {
     }
 }
 
-/// Who an entity is, and where, for a person to look it up.
+/// An entity and its position, for a person to look up.
 fn describe(world: &World, state: &State, id: EntityId) -> String {
     let Some(entity) = state.entities.iter().find(|entity| entity.id == id) else {
         return format!("{id:?}");

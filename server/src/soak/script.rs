@@ -38,7 +38,7 @@ impl Script {
         Self { random, command: Command { forward: 127, yaw, ..Command::default() } }
     }
 
-    /// What the player asks of the next tick.
+    /// The player's command for the next tick.
     pub fn next_command(&mut self) -> Command {
         if self.one_in(GAIT) {
             self.command.forward = self.one_of([127, 127, 127, 60, -127, 0]);
@@ -74,7 +74,7 @@ impl Script {
     }
 }
 
-/// What a player shoots with.
+/// The weapon that a player shoots.
 const WEAPONS: [Buttons; 3] = [Buttons::FIRE, Buttons::ROCKET, Buttons::GRENADE];
 
 #[cfg(test)]

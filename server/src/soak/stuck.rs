@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use glam::DVec3;
 use obsp_sim::{Command, EntityId, State};
 
-/// Who is still within this many units is where they were.
+/// A player who has moved fewer units than this has not moved.
 const AWAY: f64 = 4.0;
 
 /// For so many seconds a player must have pushed before they are called stuck.
@@ -26,7 +26,7 @@ pub struct StuckWatch {
     stuck: BTreeSet<EntityId>,
 }
 
-/// What a player has tried since they were last somewhere else.
+/// The attempts of a player to move since they last did.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     place: DVec3,

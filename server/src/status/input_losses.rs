@@ -1,5 +1,5 @@
-//! What players send and the server does not use: said in the log by the same measures
-//! as the alerts have (`deploy/prometheus/rules.yml`), once a minute at most.
+//! Input of players that the server does not use: logged by the same measures as the
+//! alerts have (`deploy/prometheus/rules.yml`), once a minute at most.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ const EARLY_A_SECOND: f64 = 10.0;
 /// Datagrams a second that the kernel may drop: a single stall fills its buffer once.
 const DROPS_A_SECOND: f64 = 5.0;
 
-/// What was counted since the server began.
+/// The counts since the server began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub(super) commands: JitterStats,
@@ -30,7 +30,7 @@ pub(super) struct Counts {
     pub(super) kernel_drops: u64,
 }
 
-/// What is lost for longer than a moment.
+/// A loss that lasts longer than a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Loss {
     /// So many players stand still because none of their commands is used.
@@ -56,7 +56,7 @@ impl InputLosses {
         Self { counts: VecDeque::new(), told: [None; 3], tick_rate: tick_rate.into() }
     }
 
-    /// What there is to tell at `now`, when so much has been counted.
+    /// The losses to log at `now` with these counts.
     pub(super) fn look(&mut self, now: Instant, counts: Counts) -> Vec<Loss> {
         self.counts.push_back((now, counts));
         let age = |then: Instant| now.saturating_duration_since(then);

@@ -2,10 +2,10 @@ use metrics::{Counter, counter};
 
 use super::catalogue;
 
-/// What administrators ask for, and what becomes of it.
+/// Requests of administrators and their outcomes.
 pub(crate) struct AdminMetrics(Vec<(&'static str, [Counter; 2])>);
 
-/// What can be asked for; `unauthorised` is whatever was asked without a right token.
+/// The requests; `unauthorised` counts all without a valid token.
 const REQUESTS: [&str; 15] = [
     "status",
     "players",
@@ -24,7 +24,7 @@ const REQUESTS: [&str; 15] = [
     "unauthorised",
 ];
 
-/// What becomes of it.
+/// The outcomes.
 const OUTCOMES: [&str; 2] = ["done", "refused"];
 
 impl AdminMetrics {

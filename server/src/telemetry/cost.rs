@@ -12,7 +12,7 @@ use super::{Identity, Part, Telemetry, TickPhases};
 /// to time.
 pub struct Bookkeeping {
     telemetry: Telemetry,
-    /// What a scrape would find published.
+    /// The state that a scrape would find published.
     state: State,
     counters: Counters,
 }
@@ -70,7 +70,7 @@ impl Bookkeeping {
         self.telemetry.render_match(&self.state, &self.counters, &JitterStats::default())
     }
 
-    /// What is due every ten seconds: a status line's figures, and room.
+    /// The work due every ten seconds: the figures of a status line, and upkeep.
     pub fn tidy_up(&self) {
         self.telemetry.upkeep();
         black_box(self.telemetry.tick.take_summary());

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use crate::recording;
 use crate::spans::Spans;
 
-/// What is known of a server when its metrics are registered.
+/// The constants of a server that its metrics are registered with.
 pub(crate) struct Identity<'a> {
     pub(crate) map: &'a str,
     pub(crate) map_hash: &'a str,

@@ -3,7 +3,7 @@ use metrics::{Counter, counter};
 use super::catalogue;
 use crate::log::LostLine;
 
-/// What became of the log of this process.
+/// Metrics of the log of this process.
 pub(super) struct LogMetrics([Counter; LostLine::ALL.len()]);
 
 impl LogMetrics {

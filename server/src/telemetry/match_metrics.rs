@@ -7,7 +7,7 @@ use obsp_sim::{Counters, Kind, Stage, State};
 use super::catalogue;
 use super::identity::Identity;
 
-/// What the match and its simulation are and have counted.
+/// Metrics of the match and its simulation.
 pub(super) struct MatchMetrics {
     /// Of the map that is played.
     map_info: Mutex<Gauge>,
@@ -27,7 +27,7 @@ pub(super) struct MatchMetrics {
     sources: [Counter; COMMAND_SOURCES.len()],
 }
 
-/// What becomes of a command that arrives.
+/// The outcomes of a command that arrives.
 const COMMAND_OUTCOMES: [&str; 6] =
     ["accepted", "redundant", "replaced", "conflicting", "late", "early"];
 

@@ -9,9 +9,9 @@ use super::connection_metrics::Connections;
 use super::path_metrics::PathMetrics;
 use super::round_metrics::RoundMetrics;
 
-/// What the network thread counts.
+/// Metrics of the network thread.
 pub(crate) struct NetworkMetrics {
-    /// What the connections' paths are like.
+    /// Metrics of the connections' paths.
     pub(crate) path: PathMetrics,
     /// How many connections there are.
     pub(crate) connections: Connections,
@@ -28,7 +28,7 @@ pub(crate) struct NetworkMetrics {
     snapshots: Counter,
     snapshot_bytes: Counter,
     snapshot_entities: Counter,
-    /// What sending the news of one tick takes.
+    /// The time to send the snapshots of one tick.
     pub(crate) round: RoundMetrics,
     /// Bytes of snapshots since the last status line.
     recent_bytes: AtomicU64,

@@ -12,7 +12,7 @@ pub(super) const RTT_EDGES: [f64; 11] =
 /// to carry: the floor, a third, half and all of 60 and 128.
 pub(super) const SNAPSHOT_RATE_EDGES: [f64; 7] = [10.0, 20.0, 30.0, 45.0, 60.0, 64.0, 128.0];
 
-/// What the paths to all clients are like, as QUIC sees them.
+/// Metrics of the paths to all clients, as QUIC sees them.
 pub(crate) struct PathMetrics {
     rtt: Histogram,
     snapshot_rate: Histogram,

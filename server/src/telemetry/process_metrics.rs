@@ -4,7 +4,7 @@ use metrics::{Gauge, gauge};
 
 use super::catalogue;
 
-/// What the server costs its machine. Zero where there is no `/proc`.
+/// Metrics of the process: what it costs its machine. Zero where there is no `/proc`.
 pub(super) struct ProcessMetrics {
     memory: Gauge,
     processor: Gauge,

@@ -94,7 +94,7 @@ impl Durations {
     }
 }
 
-/// What was counted between two times.
+/// The counts between two times.
 fn between(before: &Counts, after: &Counts) -> Durations {
     // A count that another thread reads while it grows is never less than before.
     Durations(Box::new(array::from_fn(|index| after[index].saturating_sub(before[index]))))

@@ -5,8 +5,8 @@ use metrics::{Histogram, histogram};
 
 use super::catalogue;
 
-/// What telling all clients of one tick takes. Every connection adds its part;
-/// when the next tick is told of, the sums are recorded.
+/// The time to send one tick to all clients. Every connection adds its part; when the
+/// next tick is told of, the sums are recorded.
 pub(crate) struct RoundMetrics {
     parts: [RoundPart; Part::ALL.len()],
 }

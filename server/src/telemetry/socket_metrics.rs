@@ -2,8 +2,8 @@ use metrics::{Counter, counter};
 
 use super::catalogue;
 
-/// What becomes of datagrams before the server sees them, as the kernel counts it.
-/// Zero where there is no `/proc`.
+/// Metrics of datagrams before the server sees them, as the kernel counts them. Zero
+/// where there is no `/proc`.
 pub(super) struct SocketMetrics {
     /// By which the kernel's tables name the server's UDP socket.
     inode: Option<u64>,

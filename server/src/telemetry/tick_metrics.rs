@@ -53,11 +53,11 @@ pub(super) const DELAY_EDGES: [f64; 9] =
 /// and then the system gives the processor to somebody else.
 const LATE_OF_64: u32 = 16;
 
-/// What is remembered of ticks that never were: so many late ones that ten on
-/// time are needed to make up for them.
+/// The history before the first tick: so many late ticks that ten on time are needed to
+/// make up for them.
 const BEFORE_THE_FIRST: u64 = u64::MAX << (64 - LATE_OF_64 - 10);
 
-/// What the tick thread counts.
+/// Metrics of the tick thread.
 pub(crate) struct TickMetrics {
     duration: Histogram,
     delay: Histogram,
@@ -88,7 +88,7 @@ pub(crate) struct TickMetrics {
 /// How long each part of a tick took on the tick thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TickPhases {
-    /// Who joins and leaves, and each player's command.
+    /// Joins and leaves, and each player's command.
     pub(crate) input: Duration,
     /// The simulation.
     pub(crate) simulation: Duration,
@@ -100,7 +100,7 @@ pub(crate) struct TickPhases {
 }
 
 impl TickPhases {
-    /// What the tick itself took.
+    /// The time that the tick itself took.
     pub(crate) fn work(&self) -> Duration {
         self.input + self.simulation + self.publication
     }
@@ -288,8 +288,8 @@ mod tests {
         assert_eq!(ticks.take_summary(), TickSummary::default());
     }
 
-    /// What Prometheus' `histogram_quantile(0.99, …)` makes of ticks that all took so
-    /// many seconds.
+    /// The result of Prometheus' `histogram_quantile(0.99, …)` for ticks that all took so many
+    /// seconds.
     fn quantile(seconds: f64) -> f64 {
         let upper = DURATION_EDGES.iter().position(|&edge| seconds <= edge).unwrap();
         let lower = if upper == 0 { 0.0 } else { DURATION_EDGES[upper - 1] };

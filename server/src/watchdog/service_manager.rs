@@ -152,7 +152,7 @@ mod tests {
         .collect()
     }
 
-    /// What a service manager behind this socket is told from start to end.
+    /// The messages that a service manager behind this socket is sent from start to end.
     fn is_told_all(socket: &UnixDatagram, name: String) {
         let mut manager = ServiceManager::new(&options(name));
         let status = || "fine".to_owned();

@@ -25,7 +25,7 @@ pub(crate) struct Permit {
     control: TokenBucket,
 }
 
-/// What a connection has.
+/// The place that a connection holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// A place in the queue, or none any longer if it was pushed out.
@@ -221,7 +221,7 @@ impl Drop for KeptPlace {
     }
 }
 
-/// What map downloads of one connection are charged to.
+/// The budgets that map downloads of one connection are charged to.
 pub(crate) struct MapShare {
     admission: Arc<Admission>,
     address: AddressKey,

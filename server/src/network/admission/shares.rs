@@ -65,7 +65,7 @@ pub(super) const REMEMBERED: usize = 8192;
 /// leaving and joining is no way to be whole again.
 pub(super) const REJOIN_DELAY: Duration = Duration::from_secs(3);
 
-/// What an operator grants each address.
+/// The share that an operator grants each address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
     /// Players; 0 for any number.

@@ -72,8 +72,8 @@ impl PlayerConnection<'_> {
         outcome
     }
 
-    /// What a player has left behind, unless they are banned, who are refused, or were
-    /// removed meanwhile, who may come as newcomers do.
+    /// The body that a player left, unless the player is banned, and refused, or was removed
+    /// meanwhile, who may come as newcomers do.
     fn unless_unwanted(&mut self, away: Away) -> Result<Option<Away>, End> {
         let address = self.feed.path.remote_address().ip();
         let is_banned = self.lobby.game.access.bans.is_banned(address, away.player_id, unix_time());
@@ -84,8 +84,8 @@ impl PlayerConnection<'_> {
         if is_banned { Err(self.refuse(RefusalReason::Banned)) } else { Ok(None) }
     }
 
-    /// What the holder of a ticket has left behind. If an older connection seems to be
-    /// open still, it is closed first.
+    /// The body that the holder of a ticket left. If an older connection seems to be open
+    /// still, it is closed first.
     async fn recognise(&self, ticket: Ticket) -> Option<Away> {
         if ticket == Ticket::NONE {
             return None;
@@ -129,7 +129,7 @@ impl PlayerConnection<'_> {
     /// Lets a newcomer in.
     async fn let_in(&mut self, name: PlayerName, token: Option<&OpenedToken>) -> Result<(), End> {
         let claims = token.map(|token| &token.claims);
-        // What the backend calls a player counts more than what the client does.
+        // The backend's name for a player takes precedence over the client's.
         let name = claims.map_or(name, |claims| claims.name.clone());
         let player_id = claims.map(|claims| claims.player);
         sleep(self.permit.rejoin_delay(std::time::Instant::now())).await;

@@ -10,12 +10,12 @@ use crate::network::lobby::Lobby;
 use crate::network::{flood, spectator};
 use crate::telemetry::Limit;
 
-/// What is said of a handshake of QUIC that did not come to its end in time; its first
-/// packets are padded.
+/// The detail of a handshake of QUIC that did not end in time; its first packets are
+/// padded.
 const TOO_LONG: &str = "it took too long: the line is too slow, or carries no datagrams of 1200 \
                           bytes, the least that QUIC needs";
 
-/// Who is at the other end of a new connection.
+/// The peer at the other end of a new connection.
 pub(super) enum Opened {
     /// A client, with its control stream.
     Client(quinn::Connection, SendStream, RecvStream),
