@@ -74,10 +74,15 @@ impl Cell {
     /// [`SPLINTER`] from `plane`.
     pub(super) fn is_splinter(&self, plane: &Plane) -> bool {
         let near = |vertex: DVec3| plane.signed_distance(vertex).abs() < SPLINTER;
+        self.vertices().all(near) && self.is_thinner_than(TOLERANCE)
+    }
+
+    /// Whether the whole cell is within `thickness` units of the plane of a face.
+    pub(super) fn is_thinner_than(&self, thickness: f64) -> bool {
         let thin = |face: &CellFace| {
-            self.vertices().all(|vertex| face.plane.signed_distance(vertex) > -TOLERANCE)
+            self.vertices().all(|vertex| face.plane.signed_distance(vertex) > -thickness)
         };
-        self.vertices().all(near) && self.faces.iter().any(thin)
+        self.faces.iter().any(thin)
     }
 
     /// Whether the cell extends farther in front of `plane` than behind it.

@@ -37,7 +37,7 @@ impl Cell {
         if pieces.is_empty() { CellState::Solid } else { CellState::Mixed(plane) }
     }
 
-    /// How much of this cell lies in `solid`.
+    /// The part of this cell that is in `solid`.
     fn within(&self, solid: &HullSolid) -> Within {
         let mut rest = None;
         let mut cut = None;
@@ -74,7 +74,7 @@ impl Cell {
     }
 }
 
-/// How much of a cell lies in a solid.
+/// The part of a cell that is in a solid.
 enum Within {
     None,
     All,

@@ -128,7 +128,8 @@ impl Floods<'_> {
         let occupants = self.occupants.iter().enumerate();
         let seeds: Vec<Seed> = occupants
             .flat_map(|(index, occupant)| places.of(index, occupant.origin))
-            .filter(|seed| open(seed.leaf) && (seed.certain || !beyond.reaches(seed.leaf)))
+            .filter(|seed| open(seed.leaf) && !self.portals.is_thin(seed.leaf))
+            .filter(|seed| seed.certain || !beyond.reaches(seed.leaf))
             .collect();
         let reached = self.portals.flood(seeds.iter().map(|seed| seed.leaf), open);
         let leak = Leak::find(&reached, &self.portals, &seeds, self.occupants);

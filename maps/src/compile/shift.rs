@@ -19,7 +19,7 @@ use crate::world::surface::{FaceIndex, Surface};
 /// The shift tree, and the surface of the unexpanded solids.
 pub(super) struct Shifted {
     pub(super) tree: ShiftTree,
-    /// How many branches are bevels.
+    /// The number of branches that are bevels.
     pub(super) bevels: usize,
     /// The surface of their union.
     pub(super) surface: Surface,

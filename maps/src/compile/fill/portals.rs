@@ -1,4 +1,10 @@
 //! Portals between the leaves of a draft, and flood fills through them.
+//!
+//! Planes that nearly coincide leave leaves that are thin, as a whole or at one end, and
+//! wide in their own plane. A flood crosses such a part of a leaf from one side to the other,
+//! because open space is divided there too, but does not spread along it: below a wall it is
+//! a crack. So a portal over a thin part of a leaf is passed only together with one that is
+//! opposite to it.
 
 use glam::DVec3;
 
@@ -22,6 +28,10 @@ pub(super) struct Portal {
     pub(super) to: LeafId,
     /// Inside the portal.
     pub(super) at: DVec3,
+    /// Index of the portal's polygon.
+    polygon: u32,
+    /// Whether the leaf before the portal is thin there, and the leaf behind it.
+    shallow: [bool; 2],
 }
 
 /// All portals of a tree, except those of leaves that are solid for all sizes.
@@ -30,8 +40,14 @@ pub(super) struct Portals {
     portals: Vec<Portal>,
     /// The index of the first portal of each leaf, and the end of the last ones.
     first: Vec<u32>,
-    /// Leaves with a face on the outermost cell, and a point of that face.
+    /// Leaves with a wide face on the outermost cell, and a point of that face.
     void: Vec<(LeafId, DVec3)>,
+    /// Whether each leaf is thinner than [`OPEN`].
+    thin: Vec<bool>,
+    /// Whether each leaf is thin at some portal.
+    has_shallow: Vec<bool>,
+    /// The polygons of portals, shared by both directions.
+    polygons: Vec<Winding>,
 }
 
 /// A leaf's part of a plane.
@@ -46,6 +62,8 @@ impl Portals {
     pub(super) fn new(draft: &Draft, cell: &Cell, spaces: &Spaces, planes: &PlaneTable) -> Self {
         let mut faces: Vec<(PlaneId, LeafFace)> = Vec::new();
         let mut void = Vec::new();
+        let mut thin = vec![false; draft.leaf_ids()];
+        let mut walls: Vec<Vec<Plane>> = vec![Vec::new(); draft.leaf_ids()];
         let mut cells = vec![(draft.root, cell.clone(), LeafId::new(0, 0))];
         while let Some((child, cell, leaf)) = cells.pop() {
             if spaces.iter().all(|(size, _)| draft.uniform(child, size) == Some(true)) {
@@ -59,6 +77,11 @@ impl Portals {
                 cells.push((front, front_cell, LeafId::new(index, 0)));
                 continue;
             }
+            // A tree without branches has one leaf, which no id stands for.
+            if let Some(thin) = thin.get_mut(leaf.index()) {
+                *thin = cell.is_thinner_than(OPEN);
+                walls[leaf.index()] = cell.planes().collect();
+            }
             for (plane, winding) in cell.into_faces() {
                 match plane {
                     Some(plane) if is_wide(&planes.get(plane), &winding) => {
@@ -66,19 +89,31 @@ impl Portals {
                         let bounds = bounds.inflated(TOLERANCE);
                         faces.push((plane, LeafFace { leaf, winding, bounds }));
                     }
-                    Some(_) => (),
-                    None => void.push((leaf, winding.centre())),
+                    None if is_wide(&plane_of(&winding), &winding) => {
+                        void.push((leaf, winding.centre()));
+                    }
+                    _ => (),
                 }
             }
         }
         void.sort_by_key(|&(leaf, _)| leaf);
         faces.sort_by_key(|(plane, face)| (*plane, face.leaf));
         let mut portals = Vec::new();
+        let mut polygons = Vec::new();
         for on_plane in faces.chunk_by(|(a, _), (b, _)| a.index() == b.index()) {
             let flipped = on_plane.partition_point(|(plane, _)| !plane.is_flipped());
             let (behind, in_front) = on_plane.split_at(flipped);
-            let Some((plane, _)) = behind.first() else { continue };
-            pair(&planes.get(*plane), behind, in_front, &mut portals);
+            let Some(&(plane, _)) = behind.first() else { continue };
+            let plane = planes.get(plane);
+            pair(&plane, behind, in_front, |from, to, shared| {
+                let shallow = [(from, plane.normal), (to, -plane.normal)]
+                    .map(|(leaf, outward)| is_shallow(&shared, outward, &walls[leaf.index()]));
+                let (at, polygon) = (shared.centre(), polygons.len() as u32);
+                portals.push(Portal { from, to, at, polygon, shallow });
+                let shallow = [shallow[1], shallow[0]];
+                portals.push(Portal { from: to, to: from, at, polygon, shallow });
+                polygons.push(shared);
+            });
         }
         portals.sort_by_key(|portal| (portal.from, portal.to));
         let mut first = vec![0; draft.leaf_ids() + 1];
@@ -88,7 +123,30 @@ impl Portals {
         for index in 1..first.len() {
             first[index] += first[index - 1];
         }
-        Self { portals, first, void }
+        let mut has_shallow = vec![false; draft.leaf_ids()];
+        for portal in &portals {
+            has_shallow[portal.from.index()] |= portal.shallow[0];
+        }
+        Self { portals, first, void, thin, has_shallow, polygons }
+    }
+
+    /// Whether a leaf is thinner than an open portal is wide.
+    pub(super) fn is_thin(&self, leaf: LeafId) -> bool {
+        self.thin[leaf.index()]
+    }
+
+    /// Whether a flood that entered a leaf through one portal, or started in it, leaves it
+    /// through another: where the leaf is thin at either, only straight across.
+    fn passes(&self, entry: Option<u32>, exit: usize) -> bool {
+        let exit = &self.portals[exit];
+        let entry = entry.map(|entry| &self.portals[entry as usize]);
+        let shallow = entry.is_some_and(|entry| entry.shallow[1]) || exit.shallow[0];
+        !shallow
+            || entry.is_some_and(|entry| {
+                let [entry, exit] =
+                    [entry, exit].map(|portal| &self.polygons[portal.polygon as usize]);
+                overlap(&plane_of(entry), entry, exit).is_some()
+            })
     }
 
     /// The leaves at the void around the map, ascending.
@@ -115,22 +173,25 @@ impl Portals {
         let mut flood = Flood {
             portals: self,
             arrivals: vec![Arrival::Never; self.first.len() - 1],
+            entries: vec![Entry::Unused; self.portals.len()],
             order: vec![],
         };
+        let mut queue: Vec<(LeafId, Option<u32>)> = Vec::new();
         for leaf in starts.filter(|&leaf| open(leaf)) {
             if flood.arrivals[leaf.index()] == Arrival::Never {
                 flood.arrivals[leaf.index()] = Arrival::Start;
                 flood.order.push(leaf);
+                queue.push((leaf, None));
             }
         }
         let mut next = 0;
-        while let Some(&leaf) = flood.order.get(next) {
+        while let Some(&(leaf, entry)) = queue.get(next) {
             next += 1;
-            for index in self.from(leaf) {
-                let to = self.portals[index].to;
-                if flood.arrivals[to.index()] == Arrival::Never && open(to) {
-                    flood.arrivals[to.index()] = Arrival::Through(index as u32);
-                    flood.order.push(to);
+            for exit in self.from(leaf) {
+                let to = self.portals[exit].to;
+                if flood.is_new(to, exit) && open(to) && self.passes(entry, exit) {
+                    flood.enter(to, exit, entry);
+                    queue.push((to, Some(exit as u32)));
                 }
             }
         }
@@ -138,28 +199,39 @@ impl Portals {
     }
 }
 
-/// Adds portals, in both directions, where faces on the two sides of a plane overlap.
+/// Calls `add` with the leaves and the overlap of faces on the two sides of a plane.
 fn pair(
     plane: &Plane,
     behind: &[(PlaneId, LeafFace)],
     in_front: &[(PlaneId, LeafFace)],
-    portals: &mut Vec<Portal>,
+    mut add: impl FnMut(LeafId, LeafId, Winding),
 ) {
     let boxes: Vec<Aabb> = in_front.iter().map(|(_, face)| face.bounds).collect();
     let tree = BoxTree::new(&boxes);
     for (_, back) in behind {
         tree.overlapping(&back.bounds, |index| {
             let (_, front) = &in_front[index as usize];
-            if let Some(at) = overlap(plane, &back.winding, &front.winding) {
-                portals.push(Portal { from: back.leaf, to: front.leaf, at });
-                portals.push(Portal { from: front.leaf, to: back.leaf, at });
+            if let Some(shared) = overlap(plane, &back.winding, &front.winding) {
+                add(back.leaf, front.leaf, shared);
             }
         });
     }
 }
 
-/// A point inside the overlap of two windings on `plane`, if that is wide.
-fn overlap(plane: &Plane, one: &Winding, other: &Winding) -> Option<DVec3> {
+/// Whether a leaf with these walls is thin at a portal whose normal points `outward`: all of
+/// the portal is near an opposite wall.
+fn is_shallow(portal: &Winding, outward: DVec3, walls: &[Plane]) -> bool {
+    let near = |wall: &Plane| portal.vertices.iter().all(|&v| wall.signed_distance(v) > -OPEN);
+    walls.iter().any(|wall| wall.normal.dot(outward) < 0.0 && near(wall))
+}
+
+/// The plane of a winding.
+fn plane_of(winding: &Winding) -> Plane {
+    Plane::through(winding.area_vector().normalize_or_zero(), winding.centre())
+}
+
+/// The overlap of two windings on `plane`, if that is wide.
+fn overlap(plane: &Plane, one: &Winding, other: &Winding) -> Option<Winding> {
     let centre = other.centre();
     let mut shared = one.clone();
     for (a, b) in edges(other) {
@@ -168,7 +240,7 @@ fn overlap(plane: &Plane, one: &Winding, other: &Winding) -> Option<DVec3> {
         let edge = if edge.signed_distance(centre) > 0.0 { edge.flipped() } else { edge };
         shared = split(&shared, &edge).1?;
     }
-    is_wide(plane, &shared).then(|| shared.centre())
+    is_wide(plane, &shared).then_some(shared)
 }
 
 /// Whether a winding on `plane` is wider than [`OPEN`]: the width of a convex polygon is
@@ -187,7 +259,7 @@ fn edges(winding: &Winding) -> impl Iterator<Item = (DVec3, DVec3)> {
     winding.vertices.iter().zip(next).map(|(&a, &b)| (a, b))
 }
 
-/// How a flood reached a leaf.
+/// The arrival of a flood at a leaf.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Arrival {
     Never,
@@ -196,10 +268,23 @@ enum Arrival {
     Through(u32),
 }
 
+/// The way of a flood to a portal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entry {
+    Unused,
+    /// From a start in the leaf before it.
+    Start,
+    /// Through the portal with this index.
+    Through(u32),
+}
+
 /// The leaves that a flood reached.
 pub(super) struct Flood<'a> {
     portals: &'a Portals,
+    /// The first arrival at each leaf.
     arrivals: Vec<Arrival>,
+    /// Of each portal that the flood passed.
+    entries: Vec<Entry>,
     /// The leaves reached, in order of their distance in portals.
     pub(super) order: Vec<LeafId>,
 }
@@ -209,16 +294,43 @@ impl Flood<'_> {
         self.arrivals[leaf.index()] != Arrival::Never
     }
 
+    /// Whether a leaf is still to be entered through a portal: leaves that are thin
+    /// somewhere are entered through each, others once.
+    fn is_new(&self, leaf: LeafId, portal: usize) -> bool {
+        match self.arrivals[leaf.index()] {
+            Arrival::Never => true,
+            Arrival::Start => false,
+            Arrival::Through(_) => {
+                self.portals.has_shallow[leaf.index()] && self.entries[portal] == Entry::Unused
+            }
+        }
+    }
+
+    fn enter(&mut self, leaf: LeafId, portal: usize, before: Option<u32>) {
+        self.entries[portal] = before.map_or(Entry::Start, Entry::Through);
+        if !self.reaches(leaf) {
+            self.arrivals[leaf.index()] = Arrival::Through(portal as u32);
+            self.order.push(leaf);
+        }
+    }
+
     /// The leaf from which the flood reached `leaf`, and the portals on the path.
-    pub(super) fn way(&self, mut leaf: LeafId) -> (LeafId, Vec<DVec3>) {
+    pub(super) fn way(&self, leaf: LeafId) -> (LeafId, Vec<DVec3>) {
+        let Arrival::Through(mut index) = self.arrivals[leaf.index()] else {
+            return (leaf, Vec::new());
+        };
         let mut way = Vec::new();
-        while let Arrival::Through(index) = self.arrivals[leaf.index()] {
+        loop {
             let portal = &self.portals.portals[index as usize];
             way.push(portal.at);
-            leaf = portal.from;
+            match self.entries[index as usize] {
+                Entry::Through(before) => index = before,
+                _ => {
+                    way.reverse();
+                    return (portal.from, way);
+                }
+            }
         }
-        way.reverse();
-        (leaf, way)
     }
 }
 

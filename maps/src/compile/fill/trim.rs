@@ -21,7 +21,7 @@ pub(in crate::compile) fn trimmed(
     left
 }
 
-/// How much of a polygon faces empty space.
+/// The part of a polygon that faces empty space.
 enum Exposed {
     All,
     None,

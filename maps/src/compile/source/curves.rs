@@ -90,7 +90,7 @@ impl Curve {
         self.control[column * self.rows + row]
     }
 
-    /// How often every piece is halved along columns and rows; `None` if more than
+    /// The number of halvings of every piece along columns and rows; `None` if more than
     /// [`MAX_HALVINGS`] would be needed.
     fn halvings(&self) -> Option<[u32; 2]> {
         let bend = |a: DVec3, b: DVec3, c: DVec3| 2.0 * (a - 2.0 * b + c).length();
