@@ -68,9 +68,9 @@ pub enum ModelError {
     OpenEdge {
         /// Name of the model.
         model: String,
-        /// Where the edge begins.
+        /// Start of the edge.
         from: DVec3,
-        /// Where it ends.
+        /// End of the edge.
         to: DVec3,
         /// Polygons that run along it from `from` to `to`.
         uses: usize,
@@ -84,7 +84,7 @@ pub enum ModelError {
         model: String,
         /// Start of the edge that shows the fault.
         from: DVec3,
-        /// Where it ends.
+        /// End of the edge.
         to: DVec3,
         /// The fault of the face.
         fault: FaceFault,
@@ -107,9 +107,9 @@ pub enum ModelError {
     SelfIntersecting {
         /// Name of the model.
         model: String,
-        /// Where the edge begins.
+        /// Start of the edge.
         from: DVec3,
-        /// Where it ends.
+        /// End of the edge.
         to: DVec3,
         /// Middle of the face.
         face: DVec3,

@@ -1,4 +1,4 @@
-//! What judges the other crates.
+//! The parts that tests share: oracles, harness, and the faulty line `badline`.
 //!
 //! [`oracle`] says what is true, slowly and exactly, without a line of the
 //! code it judges; [`harness`] is what the integration tests in `tests/tests/`

@@ -171,7 +171,7 @@ impl ShiftTree {
         Ok(Self { root: linked_root, branches, waiting })
     }
 
-    /// Where every query starts.
+    /// The root, at which every query starts.
     pub fn root(&self) -> Link {
         self.root
     }
@@ -194,8 +194,8 @@ fn leaf(kind: Kind) -> Link {
     if kind == Kind::Solid { Link::SOLID } else { Link::EMPTY }
 }
 
-/// How many branches have both sides to look at, on the way to any leaf at
-/// most.
+/// The greatest number of branches above a leaf of which both sides have to be
+/// searched.
 fn most_waiting(root: Link, branches: &[Branch]) -> usize {
     let mut waiting: Vec<usize> = vec![0; branches.len()];
     let below = |link: Link, waiting: &[usize]| link.index().map_or(0, |index| waiting[index]);

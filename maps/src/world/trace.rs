@@ -16,7 +16,7 @@ use super::onion::{OnionTree, inside_universe};
 use crate::spaces::SizeId;
 use line::{Entry, Found, Query, Segment};
 
-/// Where a hit leaves a mover: this far in front of the surface, in units,
+/// Distance in units at which a hit leaves a mover in front of the surface,
 /// measured along its normal (or at the start, if that was nearer). Large
 /// against the rounding of `f32` positions, small against anything drawn.
 pub const SURFACE_DISTANCE: f32 = 1.0 / 32.0;
@@ -31,7 +31,7 @@ const EDGE: f32 = 0.01;
 /// much of a solid's edge, which is the tolerance that worlds are compiled to.
 const SLIVER: f32 = 0.001;
 
-/// How often a hit's end is moved nearer to the start if rounding put it
+/// Number of times that a hit's end is moved nearer to the start if rounding put it
 /// into solid, before the start itself is used.
 const MAX_RETREATS: u32 = 8;
 
@@ -51,11 +51,11 @@ pub enum Trace {
 pub struct Hit {
     /// Contact time as a fraction of the given segment, `0..=1`.
     pub time: f32,
-    /// Where the box's centre is at contact.
+    /// Position of the box's centre at contact.
     pub point: Vec3,
     /// Unit normal of the surface, against the motion.
     pub normal: Vec3,
-    /// Where a mover stops: on the segment, [`SURFACE_DISTANCE`] in front of
+    /// Position at which a mover stops: on the segment, [`SURFACE_DISTANCE`] in front of
     /// the surface or at the start, and empty by a point test.
     pub end: Vec3,
 }

@@ -202,7 +202,7 @@ impl Brushes {
         faces(flat).any(|(h, outside)| outside <= flat && along(h) > 1.0 - 1e-5)
     }
 
-    /// How much of a box is inside brushes.
+    /// The part of a box that is inside brushes.
     pub(crate) fn cover(&self, cell: &Bounds) -> Cover {
         let middle = [0, 1, 2].map(|i| 0.5 * (cell[0][i] + cell[1][i]));
         let half = [0, 1, 2].map(|i| 0.5 * (cell[1][i] - cell[0][i]));
@@ -224,7 +224,7 @@ impl Brushes {
     }
 }
 
-/// How much of a box is inside brushes.
+/// The part of a box that is inside brushes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cover {
     /// Nothing: the whole box is in front of a plane of each brush.

@@ -110,7 +110,7 @@ impl Solids {
             .fold(reach, f64::min)
     }
 
-    /// How well `normal` agrees with the direction from a touched solid to the body: the
+    /// Agreement of `normal` with the direction from a touched solid to the body: the
     /// greatest cosine of the angle between them, over all solids within `reach`.
     pub fn agreement(&self, body: &Body, at: Vector, normal: Vector, reach: f64) -> f64 {
         self.near(body, at, at, reach)

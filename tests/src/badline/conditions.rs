@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How one direction of a line treats datagrams. The default is a line without
+/// The faults of one direction of a line. The default is a line without
 /// a fault.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditions {
@@ -39,7 +39,7 @@ pub struct Conditions {
 pub struct Blackout {
     /// When it begins.
     pub start: Duration,
-    /// How long it lasts.
+    /// Its duration.
     pub length: Duration,
 }
 

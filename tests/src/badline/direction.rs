@@ -65,7 +65,7 @@ impl Direction {
         if conditions.is_black(now) {
             return Fate::Dropped(Cause::Blackout);
         }
-        // What is lost behind the narrow link has taken its room there.
+        // Datagrams that are lost behind the narrow link have taken room there.
         let Some(passed) = self.bottleneck.pass(now, bytes, conditions) else {
             return Fate::Dropped(Cause::Queue);
         };

@@ -41,7 +41,7 @@ pub struct Setup {
     pub listen: SocketAddr,
     /// UDP address of the server.
     pub to: SocketAddr,
-    /// How each client's line behaves.
+    /// The conditions of each client's line.
     pub line: Line,
     /// Seed of the random number generator.
     pub seed: u64,
@@ -358,7 +358,7 @@ impl Relay {
 
     fn rebind(&mut self) {
         for client in self.clients.values_mut() {
-            // Where the system has no port left, the old one stays.
+            // If the system has no port left, the old one stays.
             if let Ok(back) = open(any_port(self.setup.to)) {
                 client.back = back;
             }

@@ -26,7 +26,7 @@ pub struct ServerProcess {
     unread: Option<BufReader<ChildStderr>>,
     /// The address at which players join.
     pub udp: SocketAddr,
-    /// Where its pages are.
+    /// The address of its pages.
     pub http: SocketAddr,
 }
 
@@ -146,8 +146,7 @@ impl ServerProcess {
         command
     }
 
-    /// What follows `words` on the line of those it said at its start that has
-    /// them.
+    /// The text after `words` in its output at the start.
     ///
     /// # Panics
     /// If it said no such thing.
@@ -226,7 +225,7 @@ impl ServerProcess {
         Some([field("VmRSS:")?, field("VmHWM:")?])
     }
 
-    /// How many descriptors it has open; `None` where the system does not tell.
+    /// The number of open descriptors; `None` where the system does not tell.
     pub fn descriptors(&self) -> Option<usize> {
         Some(std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).ok()?.count())
     }
@@ -240,8 +239,8 @@ impl Drop for ServerProcess {
     }
 }
 
-/// What follows `words` on their line, up to the end of it or of the JSON text
-/// that they are part of.
+/// The text after `words`, up to the end of the line or of the JSON string that contains
+/// them.
 fn after<'a>(said: &'a str, words: &str) -> &'a str {
     let line = said.lines().find_map(|line| Some(line.split_once(words)?.1));
     let line = line.unwrap_or_else(|| panic!("no {words:?} in\n{said}"));

@@ -30,7 +30,7 @@ use view::View;
 pub(crate) struct Arguments {
     /// The compiled world
     world: PathBuf,
-    /// Where to write the picture
+    /// Output file
     #[arg(short, long, value_name = "OUT.png")]
     output: PathBuf,
     /// Mark floors on which a box of this size has no room

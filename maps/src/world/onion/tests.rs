@@ -1,4 +1,4 @@
-//! What is accepted as an onion BSP, and points on and between its planes.
+//! The validity of onion BSPs, and points on and between its planes.
 
 use glam::Vec3;
 

@@ -12,7 +12,7 @@ impl ShiftTree {
         !inside_universe(at) || self.touched(body, at, visits, 1) > 0
     }
 
-    /// How many solid leaves, grown by the body, a resting body overlaps:
+    /// The number of solid leaves, grown by the body, that a resting body overlaps:
     /// Melax's `F()`, which does not slice (section 6) and does not stop at the
     /// first.
     pub fn count_touched(&self, body: &impl Support, at: Vec3, visits: &mut impl Visits) -> usize {

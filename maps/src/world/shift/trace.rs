@@ -7,7 +7,7 @@ use crate::body::Support;
 use crate::world::onion::inside_universe;
 use crate::world::{Hit, SURFACE_DISTANCE, Trace};
 
-/// How often a hit's end is moved nearer to the start if rounding put it
+/// Number of times that a hit's end is moved nearer to the start if rounding put it
 /// into solid, before the start itself is used.
 const MAX_RETREATS: u32 = 8;
 

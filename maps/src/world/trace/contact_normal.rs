@@ -31,7 +31,7 @@ fn start_offset(index: u32) -> Vec3 {
     2.0 * (0.5 + steps * index as f32).fract() - 1.0
 }
 
-/// How far around the point faces are searched for, in units: less than what answers are
+/// Distance around the point within which faces are searched for, in units: less than what answers are
 /// judged by, more than the width of splinters that rounding leaves.
 pub(super) const SPOT_RADIUS: f64 = 0.015;
 

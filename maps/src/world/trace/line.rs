@@ -14,7 +14,7 @@ use crate::world::onion::{
     Child, MAX_DEPTH, Node, OnionTree, PARALLEL, PlaneSide, Target, rounding,
 };
 
-/// How often a segment that lies in a plane may change between the solids on
+/// Number of times that a segment that lies in a plane may change between the solids on
 /// both sides before it is called blocked. Real maps need a handful; the bound
 /// keeps a contrived tree from making one trace visit it over and over.
 const MAX_COPLANAR_STEPS: u32 = 256;

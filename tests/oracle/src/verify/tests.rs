@@ -24,7 +24,7 @@ fn entities() -> Vec<Entity> {
 
 const HALF: [f64; 3] = [4.0, 4.0, 8.0];
 
-/// How an answer is falsified.
+/// A falsification of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
     None,

@@ -65,7 +65,7 @@ fn lit(colour: Colour, normal: DVec3) -> Colour {
     colour.map(|c| (f64::from(c) * light).clamp(0.0, 255.0).round() as u8)
 }
 
-/// How dark the edge is under a floor that is lower than its neighbours.
+/// Darkness of the edge under a floor that is lower than its neighbours.
 fn edge(view: &View, survey: &Survey, column: u32, row: u32, floor: &Floor) -> f64 {
     let neighbours = [
         (column > 0).then(|| (column - 1, row)),

@@ -183,7 +183,7 @@ fn look_down(
         if is_outside(world, at.with_z(cut)) {
             return Pixel::Nothing;
         }
-        // Where the box's centre is at the cut.
+        // The height of the box's centre at the cut.
         let blocked = |(id, _)| world.is_solid(id, at.with_z(cut).as_vec3());
         return Pixel::Floor(floor(below, space.is_some_and(blocked)));
     }
