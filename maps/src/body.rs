@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_extent_is_refused() {
+    fn a_body_without_extent_is_refused() {
         for extent in [0.0, -1.0, f32::NAN, f32::INFINITY, 5000.0] {
             assert!(Sphere::new(extent).is_err());
             assert!(Cylinder::new(extent, 8.0).is_err());

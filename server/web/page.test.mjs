@@ -184,7 +184,7 @@ test("a verdict tells of what is wrong beside the ticks as log, metric and alert
   assert.deepEqual(said(grows(lost, 3)), ["warn", "Log incomplete"]);
   assert.match(grows(lost, 3).detail, /3 lines of the log are lost/);
   assert.equal(grows(lost, 0).word, "On time");
-  // What is limited on purpose is not lost.
+  // Lines dropped by a rate limit are dropped on purpose.
   assert.equal(grows('game_log_lines_lost_total{reason="rate_limited"}', 30).word, "On time");
 
   // One player of whom nothing comes has 60 such ticks a second.
@@ -319,7 +319,7 @@ test("fewer pixels are drawn where that helps, and only there", () => {
   // Nor is a screen that shows thirty frames.
   const slow = settle(0.002, 0.002, 300, 30);
   assert.ok(slow.filter((share) => share === 1).length >= 18, `${slow}`);
-  // What was slow for a while is sharp again.
+  // Detail recovers after a slow while.
   const detail = new Detail();
   for (let second = 0; second < 10; second++) detail.note(10);
   assert.ok(detail.share < 0.6);

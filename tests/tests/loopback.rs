@@ -140,7 +140,7 @@ async fn eight_bots_play_and_see_what_the_server_means_and_it_replays() {
 }
 
 #[tokio::test]
-async fn what_one_says_all_hear_in_order() {
+async fn chat_reaches_all_players_in_order() {
     let running = serve(2);
     let (mut one, mut other) =
         (join(&running, "one").await.unwrap(), join(&running, "other").await.unwrap());
@@ -172,7 +172,7 @@ async fn what_one_says_all_hear_in_order() {
 }
 
 #[tokio::test]
-async fn who_is_banned_is_not_let_in() {
+async fn a_banned_player_is_refused() {
     let ban = vec!["127.0.0.1".parse().unwrap()];
     let running = Server::start(&Options { ban, ..options(1) }).unwrap();
     let refused = join(&running, "banned").await.unwrap_err();
@@ -284,7 +284,7 @@ async fn an_unfit_name_is_refused() {
 }
 
 #[tokio::test]
-async fn who_breaks_the_protocol_is_out_and_nobody_else_notices() {
+async fn a_client_that_breaks_the_protocol_is_dropped_and_nobody_else_notices() {
     let running = serve(2);
     let mut good = join(&running, "good").await.unwrap();
     // A frame above every limit, and the connection is gone without an answer.

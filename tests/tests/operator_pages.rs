@@ -50,7 +50,7 @@ impl ServiceManager {
         ServiceOptions { notify_socket, watchdog_usec: Some(10_000_000), watchdog_pid: None }
     }
 
-    /// What it is told until it is told this, which is the last of it.
+    /// The messages that the manager receives, up to and including this one.
     fn is_told(&self, words: &str) -> Vec<String> {
         let mut told = Vec::<String>::new();
         let mut buffer = [0; 500];

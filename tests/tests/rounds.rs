@@ -259,7 +259,7 @@ async fn a_server_that_drains_ends_after_the_round() {
         http: any_port,
         max_players: 2,
         rounds,
-        // Whoever waits for that fails.
+        // A test that waits for that fails.
         drain: Some(Duration::from_secs(600)),
         ..Options::new(String::new())
     };

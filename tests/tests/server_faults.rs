@@ -180,9 +180,9 @@ fn fails(command: &mut std::process::Command, code: i32) -> String {
 }
 
 #[test]
-fn what_ends_a_server_is_a_line_of_the_log_in_the_format_that_was_chosen() {
+fn a_fatal_error_is_a_line_of_the_log_in_the_chosen_format() {
     let mut command = ServerProcess::command(&["--map", "nowhere.obsp", "--log-format", "json"]);
-    // Whatever is let through otherwise.
+    // Fatal errors pass every filter.
     let told = fails(command.env("RUST_LOG", "off"), 1);
     let line: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
     assert_eq!(line["level"], "ERROR");

@@ -194,7 +194,7 @@ fn a_crate_is_shoved_along_and_two_players_block_each_other() {
 }
 
 #[test]
-fn who_comes_in_stands_at_the_free_spawn_point_farthest_from_everyone_else() {
+fn a_new_player_stands_at_the_free_spawn_point_farthest_from_all_others() {
     let point =
         |origin: &'static str| [("classname", "info_player_deathmatch"), ("origin", origin)];
     let drawing = MapBuilder::floor()

@@ -269,7 +269,7 @@ fn a_body_has_the_same_contacts_with_the_world_whatever_the_filters_and_the_plac
     tally.end();
 }
 
-/// What is compared is all of it: a nudge of a thousandth of the rest gap shows.
+/// The comparison is complete: it sees a nudge of a thousandth of the rest gap.
 #[test]
 fn a_difference_is_seen() {
     let between = Touching { body: 0, other: Touched::Thing(1), parts: (0, 0) };

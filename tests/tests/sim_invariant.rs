@@ -103,7 +103,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
         assert!(counters.emergency_replacements == 0, "{counters:?}");
         return;
     }
-    // Who found no free spawn point at first has found one since.
+    // A player without a free spawn point at first has found one since.
     assert_eq!(before.entities.len(), props(&start) + usize::from(PLAYERS), "someone got lost");
 }
 

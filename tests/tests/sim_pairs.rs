@@ -19,7 +19,7 @@ const SAMPLE: u64 = 20_000;
 const TOUCHING: f64 = 1e-4;
 
 #[test]
-fn what_the_simulation_says_of_near_pairs_is_true() {
+fn the_verdicts_of_the_simulation_on_near_pairs_are_true() {
     let pairs = std::env::var("SIM_PAIRS").map_or(SAMPLE, |n| n.parse().expect("a number"));
     let seed = std::env::var("SIM_PAIRS_SEED").map_or(7, |n| n.parse().expect("a number"));
     let kinds = Figure::shipped();

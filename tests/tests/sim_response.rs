@@ -205,7 +205,7 @@ fn five_hundred_dropped_bodies_all_sleep_within_twenty_seconds() {
     }
 }
 
-/// What lies still keeps still until it sleeps: nothing trembles.
+/// A body at rest keeps still until it sleeps: nothing trembles.
 #[test]
 fn nothing_trembles_before_it_sleeps() {
     for seed in seeds(4) {

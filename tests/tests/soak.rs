@@ -33,7 +33,7 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
     // Before the first tick, 120 of the first, and every tenth after.
     assert_eq!(report.audits, 1 + 120 + 48);
     assert!(report.awake_mean > 1.0 && report.toi.queries > 1_000, "{report}");
-    // What scripts read of it is there, by name.
+    // The report has every key that scripts read.
     let json = serde_json::to_value(&report).expect("the report is JSON");
     let told = |object: &Value, names: &str| {
         for name in names.split(' ') {

@@ -202,7 +202,7 @@ async fn oversized_truncated_and_late_messages_end_the_session() {
         let after = metric(&running, "game_refusals_total{reason=\"malformed\"}").await;
         assert_eq!(after, before + 1.0, "{bytes:?}");
     }
-    // Who is a player already is not refused but dropped.
+    // A peer that is a player already is not refused but dropped.
     let mut offender = Offender::join(&running).await;
     offender.send.write_all(&hello).await.unwrap();
     offender.is_dropped().await;
@@ -280,7 +280,7 @@ async fn a_map_stream_that_asks_for_something_else_is_reset_and_the_session_goes
 }
 
 #[tokio::test]
-async fn who_acknowledges_the_future_is_out() {
+async fn a_client_that_acknowledges_the_future_is_dropped() {
     let _turn = TURN.lock().await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
@@ -293,7 +293,7 @@ async fn who_acknowledges_the_future_is_out() {
 }
 
 #[tokio::test]
-async fn who_never_acknowledges_gets_no_more_than_the_budget() {
+async fn a_client_that_never_acknowledges_gets_no_more_than_the_budget() {
     let _turn = TURN.lock().await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
@@ -380,7 +380,7 @@ async fn ten_thousand_half_open_attempts_are_asked_to_prove_their_address() {
         open += metric(&running, &format!("game_connections{{state=\"{state}\"}}")).await;
     }
     assert!(open <= 1.0 + 16.0, "{open} connections are held open");
-    // Who can be reached still gets in.
+    // A client that can be reached still joins.
     let late = PlayerName::new("late").unwrap();
     connector(&running).join(&late, MapHash::ANY).await.unwrap().leave().await;
     end(running).await;

@@ -1,5 +1,5 @@
-//! Whatever is written in a `.map`, the compiler gives a valid world, or says
-//! of which file and why not.
+//! The compiler makes a valid world of any `.map`, or an error that names the file and
+//! the reason.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

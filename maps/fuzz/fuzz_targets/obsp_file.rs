@@ -1,5 +1,5 @@
-//! Whatever bytes call themselves an `.obsp`, they are refused, or they are a
-//! world that answers every question and is written as it was read.
+//! Bytes that call themselves an `.obsp` are refused, or are a world that answers every
+//! query and is written as it was read.
 #![no_main]
 
 use std::sync::OnceLock;

@@ -26,7 +26,7 @@ pub(crate) fn seeds(few: u64) -> std::ops::Range<u64> {
 }
 
 #[test]
-fn what_arrives_is_right_and_everything_arrives_in_the_end() {
+fn arrivals_are_right_and_everything_arrives_in_the_end() {
     let (mut digests, mut stale, mut duplicates, mut motions) = (0, 0, 0, 0);
     let mut touched = [0; 3];
     for seed in seeds(150) {

@@ -214,7 +214,7 @@ export class Camera {
       this.last = { target, eye: add(target, scale(back, away)) };
       return this.last;
     }
-    // Whoever died is waited for where they were.
+    // After a death the camera waits where the player was.
     if (this.mode === "follow" && this.last) return this.last;
     return { target: this.target, eye: add(this.target, scale(this.away(), this.distance)) };
   }

@@ -153,7 +153,7 @@ export class Labels {
     this.written.length = 0;
     for (const label of this.order) {
       const free = this.written.every((other) => {
-        // Whoever had room keeps it until there is none at all.
+        // A label that had room keeps it until there is none at all.
         const apart = label.told.named ? 0 : APART;
         const across = Math.abs(other.place.x - label.place.x) - other.half() - label.half();
         return across > apart || Math.abs(other.place.y - label.place.y) > LINE + apart;

@@ -143,7 +143,7 @@ export class Renderer {
     }
     const [width, height] = [gl.drawingBufferWidth, gl.drawingBufferHeight];
     for (const [name, shape] of this.shapes) shape.fill(frame.bodies.get(name));
-    // What moves casts shadows where a graphics processor draws them in no time.
+    // Moving bodies cast shadows only where a graphics processor draws them.
     const moving = this.casts && !this.software;
     if (moving) this.castShadows();
     gl.viewport(0, 0, width, height);
@@ -161,7 +161,7 @@ export class Renderer {
   castShadows() {
     const { gl } = this;
     this.shadows.take(this.shadows.ofBodies, () => {
-      // What faces away from the sun casts the same shadow as what faces it.
+      // Faces turned away from the sun cast the same shadow as those turned to it.
       gl.enable(gl.CULL_FACE);
       this.programs.bodyShadow.use().set("u_view", this.shadows.view);
       for (const shape of this.shapes.values()) shape.draw();
@@ -189,7 +189,7 @@ export class Renderer {
     this.light(programs.map, view).set("u_heights", this.heights);
     this.map.draw();
     gl.enable(gl.BLEND);
-    // Whatever is drawn upon it, the sun's share stays.
+    // The alpha channel holds the sun's share; later drawing leaves it.
     gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ZERO, gl.ONE);
     gl.depthMask(false);
     programs.pencil.use().set("u_view", view.matrix).set("u_nearer", view.nearer);

@@ -253,7 +253,7 @@ export const STROKE = {
     void main() {
       vec4 a = u_view * vec4(i_from, 1.0);
       vec4 b = u_view * vec4(i_to, 1.0);
-      // What is behind the camera has no place on the screen: cut it off.
+      // The part of a line behind the camera has no place on the screen: clip it.
       const float near = 0.5;
       if (a.w < near && b.w < near) { gl_Position = vec4(2.0, 2.0, 2.0, 1.0); return; }
       if (a.w < near) a = mix(a, b, (near - a.w) / (b.w - a.w));

@@ -114,7 +114,7 @@ export class Connection {
       `The page came over TCP; the match itself is shown over UDP. A firewall or a container may let only TCP through.${untrusted}`,
     );
     try {
-      // What an authority vouches for the browser trusts by itself, and for longer
+      // A certificate of an authority is trusted by the browser itself, and for longer
       // than it takes hashes for.
       const value = fingerprint(info.certificate_sha256);
       const pinned = { serverCertificateHashes: [{ algorithm: "sha-256", value }] };
@@ -178,7 +178,7 @@ export class Connection {
         this.listener.joined(message);
         break;
       case "new-world":
-        // What was known is void, and snapshots that still come are of the old world.
+        // The history is void; snapshots that still arrive are of the old world.
         this.history = null;
         this.listener.newWorld(message);
         this.control.write(hello("browser")).catch(() => {});
@@ -197,7 +197,7 @@ export class Connection {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return this.closed();
-      // What comes before the hello cannot be read yet.
+      // Snapshots before the hello cannot be decoded yet.
       if (this.history) this.take(value);
     }
   }

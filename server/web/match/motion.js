@@ -162,7 +162,7 @@ export class Motion {
     const b = next?.value;
     const begin = next ? Math.max(values[index].tick, next.tick - LONGEST_WAY) : tick;
     const seconds = next ? (next.tick - begin) / this.tickRate : 0;
-    // What moves is told of: without news it stands.
+    // The server sends every moving body: one without an update stands still.
     const moves = b && b.generation === a.generation && tick > begin && distance(a.position, b.position) <= LEAP * seconds;
     const { generation, isPlayer, model, velocity, asleep } = moves ? b : a;
     Object.assign(shown, { generation, isPlayer, model, velocity, asleep, crouching: a.crouching });

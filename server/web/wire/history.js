@@ -42,7 +42,7 @@ export class History {
         this.value(slot, tick, exact),
       );
     } catch (error) {
-      // What comes late may lean on what is gone.
+      // A late snapshot may reference a baseline that was dropped.
       if (error instanceof UnknownBaseline) return null;
       throw error;
     }

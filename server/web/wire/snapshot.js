@@ -85,7 +85,7 @@ export function decodeSnapshot(bytes, terms, near, baseline) {
   return { tick, lead, motion, records, digest };
 }
 
-/** A snapshot leans on what is not known any longer. */
+/** A snapshot references a missing baseline. */
 export class UnknownBaseline extends Error {}
 
 /** How one's own player moves: none of a spectator's. */

@@ -9,7 +9,7 @@ const HEADINGS: [&str; 11] = [
     "gap p99 ms",
     "gap max ms",
     "age p99 ms",
-    "error p99, not pushed",
+    "error p99, undisturbed",
     "error p99, all",
     ">4 units/min",
     "seen/min",

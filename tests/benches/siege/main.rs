@@ -228,7 +228,7 @@ fn probe(http: SocketAddr, over: &AtomicBool) -> f64 {
         let mut longest = Duration::ZERO;
         while !over.load(Ordering::Relaxed) {
             let begin = Instant::now();
-            // Whatever goes wrong is no answer.
+            // An error counts as no answer.
             let answered = tokio::spawn(timeout(PROBE_PATIENCE, get(http, "/healthz"))).await;
             let is_healthy = matches!(answered, Ok(Ok(answer)) if answer.status == 200);
             longest = longest.max(if is_healthy { begin.elapsed() } else { PROBE_PATIENCE });

@@ -70,7 +70,7 @@ async fn ask(server: &ServerProcess, tokens: &Administrators, action: AdminActio
 }
 
 #[tokio::test]
-async fn who_was_silent_for_too_long_comes_back_in_time_as_the_same_and_later_as_another() {
+async fn a_client_that_timed_out_rejoins_in_time_as_the_same_player_and_later_as_another() {
     let tokens = Administrators::new("comebacks");
     let path = tokens.path().to_string_lossy();
     let server =
@@ -132,7 +132,7 @@ async fn who_was_silent_for_too_long_comes_back_in_time_as_the_same_and_later_as
 /// A ban of a player who is away gives their place up at once, and no ticket brings it
 /// back: not while they are banned, and not afterwards.
 #[tokio::test]
-async fn who_is_banned_while_away_loses_place_and_ticket() {
+async fn a_player_banned_while_away_loses_place_and_ticket() {
     let (tokens, key) = (Administrators::new("bans-of-the-absent"), JoinKey::generate().unwrap());
     let key_file = std::env::temp_dir().join(format!("absent-key-{}", std::process::id()));
     std::fs::write(&key_file, key.to_hex()).unwrap();
@@ -189,10 +189,10 @@ async fn who_is_banned_while_away_loses_place_and_ticket() {
 /// Longer than a flood of the commands of all that time would pass for one.
 const LONG: Duration = Duration::from_secs(11);
 
-/// Who had been there for eight seconds was taken for a flood 100 ms after they were told
-/// why they are removed: the meter of the farewell began with all that they had sent.
+/// A client that had been connected for eight seconds was taken for a flood 100 ms after it
+/// was removed: the meter of the closing phase began with everything it had sent.
 #[tokio::test]
-async fn who_is_removed_after_a_while_hears_why_over_a_bad_line() {
+async fn a_removed_player_is_told_the_reason_over_a_bad_line() {
     let tokens = Administrators::new("removals");
     let path = tokens.path().to_string_lossy();
     let server = start(&["--admin", "127.0.0.1:0", "--admin-tokens", &path]).await;

@@ -80,7 +80,7 @@ async fn a_client_without_the_map_gets_it_over_a_bad_line() {
     let mut client = connector.join(&name, MapHash::ANY).await.unwrap();
     let map = client.prediction().unwrap().map();
     assert_eq!(map.world.hash(), running.map_hash().0);
-    // What is predicted on it is what the server plays.
+    // The client predicts on it what the server plays.
     let mut errors = Vec::new();
     while errors.len() < 10 {
         match client.next().await.unwrap() {

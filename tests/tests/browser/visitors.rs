@@ -98,7 +98,7 @@ fn a_phone_has_room_for_everything() {
             assert!(high.as_f64().unwrap() > 90.0, "{panel} of {width} x {height}: {high} pixels");
             browser.evaluate(&format!("document.querySelector('{panel}').open = false"));
         }
-        // What is tapped is large enough for a finger.
+        // Controls are large enough for a finger.
         let small = browser.evaluate(
             "[...document.querySelectorAll('#views button, summary, #ask')]
                 .filter((e) => e.getBoundingClientRect().height < 28).map((e) => e.outerHTML)",
@@ -149,7 +149,7 @@ fn all_can_be_done_by_keys() {
         browser.press(key.as_str().unwrap());
         assert_eq!(browser.evaluate(&is_on), before, "{layer}");
     }
-    // Whoever moves by the tabulator reaches every view, switch and panel.
+    // The tabulator key reaches every view, switch and panel.
     let reached = browser.evaluate(
         "[...document.querySelectorAll('button, input, summary')].filter((e) => e.checkVisibility())
             .every((e) => { e.focus(); return document.activeElement === e; })",
@@ -228,7 +228,7 @@ fn a_certificate_that_an_authority_signed_is_left_to_the_browser() {
     let signed = Signed::new();
     let (cert, key) = (Some(signed.cert.clone()), Some(signed.key.clone()));
     let running = serve(&Options { cert, key, ..options() });
-    // Who trusts nobody is told why it may be.
+    // A visitor whose browser trusts no certificate is told the likely reason.
     let mut browser = Chromium::start(&program, "doubts", (800, 600));
     browser.open(&page_of(&running), NOTE_ADDRESSES);
     let said = trouble(&mut browser);

@@ -81,7 +81,7 @@ async fn walk(server: SocketAddr, number: u16, told: Arc<Mutex<Told>>, done: Arc
                 let forward = if ticks % TURN_EVERY < REST { 0 } else { 127 };
                 client.command(Command { forward, yaw, ..Command::default() });
             }
-            // What was told of the world before is void.
+            // Observations of the world before are void.
             ClientEvent::NewWorld => told.lock().unwrap().clear(),
             ClientEvent::Snapshot { .. } => {
                 while client.next_event().is_some() {}

@@ -51,7 +51,7 @@ fn rules_and_dashboard_name_metrics_that_exist() {
     }
 }
 
-/// Whoever is woken finds what to do.
+/// An operator who is paged finds the way out.
 #[test]
 fn every_alert_leads_to_its_runbook() {
     let (rules, readme) = (read("prometheus/rules.yml"), read("README.md"));

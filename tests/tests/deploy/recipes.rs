@@ -56,7 +56,7 @@ fn options_that_are_set_are_options_of_the_server() {
         let unknown: Vec<_> = words(&read(recipe), "ARENA_").difference(&known).cloned().collect();
         assert!(unknown.is_empty(), "{recipe} sets what there is not: {unknown:?}");
     }
-    // What is done instead of serving is a job of the server.
+    // Words that are no option are subcommands of the server.
     let jobs = help("server");
     for recipe in ["Dockerfile", "compose.yaml"] {
         let check = read(recipe);

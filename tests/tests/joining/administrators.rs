@@ -68,7 +68,7 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
         _ => None,
     });
     assert_eq!(heard.await.unwrap().as_str(), "heard");
-    // Who talks too much hits limits, and others do not.
+    // A player that talks too much hits limits, and others do not.
     (0..12).for_each(|_| other.say(ChatLine::new("blah").unwrap()));
     let hit = async {
         loop {

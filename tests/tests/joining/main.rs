@@ -1,6 +1,5 @@
-//! Who may join, come back and stay, and who decides that: connect tokens, tickets, idle
-//! players, and the admin interface with its client. And who may ask without joining:
-//! server browsers.
+//! Joining, rejoining and staying: connect tokens, tickets, idle players, and the admin
+//! interface with its client; and server browsers, which ask without joining.
 
 mod administrators;
 mod browsers;

@@ -1,4 +1,4 @@
-//! Who loses the line comes back as themselves, while that is promised.
+//! A player whose connection is lost rejoins as the same player while the ticket holds.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use tests::harness::pages::{get, metric};
 use crate::{end, join, lost, options, play, refusal};
 
 #[tokio::test]
-async fn who_loses_the_line_comes_back_as_themselves() {
+async fn a_player_whose_connection_is_lost_rejoins_as_the_same_player() {
     let joining = JoiningOptions { rejoin: Duration::from_secs(2), ..JoiningOptions::default() };
     let running = Server::start(&Options { joining, ..options(2) }).unwrap();
     let mut witness = join(&running, "witness", &Credentials::default()).await.unwrap();
@@ -49,7 +49,7 @@ async fn who_loses_the_line_comes_back_as_themselves() {
     let left = heard.iter().any(|event| matches!(event, MatchEvent::Left { .. }));
     let joined = heard.iter().filter(|event| matches!(event, MatchEvent::Joined { .. })).count();
     assert!(!left && joined == 2, "{heard:?}");
-    // Who says goodbye does not come back.
+    // A ticket is void after a goodbye.
     let ticket = second.ticket();
     second.leave().await;
     let by = Credentials { ticket, ..Credentials::default() };

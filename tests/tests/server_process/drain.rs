@@ -72,7 +72,7 @@ async fn a_server_that_drains_lets_players_finish_and_nobody_join() {
 }
 
 #[tokio::test]
-async fn who_stays_is_told_goodbye_when_the_time_is_over() {
+async fn remaining_players_are_told_goodbye_when_the_drain_ends() {
     let process = start("1s");
     let mut player = join(&process, "one").await.unwrap();
     let begin = Instant::now();

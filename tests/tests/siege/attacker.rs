@@ -100,7 +100,7 @@ impl Attacker {
             return Some(match decode_server_message(&content).ok()? {
                 ServerMessage::Refused(reason) => Err(reason),
                 _ => {
-                    // Who forgot them would end them.
+                    // Dropping the streams would finish them.
                     std::mem::forget((send, receive));
                     Ok(web)
                 }
@@ -233,7 +233,7 @@ fn client_config(protocol: &[u8]) -> ClientConfig {
     config
 }
 
-/// Believes whatever server there is.
+/// Trusts any server certificate.
 #[derive(Debug)]
 struct Credulous;
 

@@ -139,7 +139,7 @@ async fn a_connection_that_stops_at_any_stage_is_closed_and_counted_in_time() {
 }
 
 #[tokio::test]
-async fn who_occupies_connections_keeps_nobody_out() {
+async fn occupied_connections_keep_nobody_out() {
     let running = serve(options());
     let attacker = stranger(&running);
     let mut held = Vec::new();
@@ -188,7 +188,7 @@ async fn an_address_has_its_share_of_players_and_spectators() {
 }
 
 #[tokio::test]
-async fn who_sends_more_than_any_client_needs_is_dropped_and_counted() {
+async fn a_client_that_floods_is_dropped_and_counted() {
     let running = serve(options());
     let attacker = stranger(&running);
 

@@ -37,7 +37,7 @@ fn hello() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn who_breaks_the_protocol_is_told_by_which_code() {
+async fn a_spectator_that_breaks_the_protocol_is_told_the_code() {
     let running = serve(options());
     let mut witness = Spectator::come(&running).await.unwrap();
     let malformed = async || {
@@ -78,7 +78,7 @@ async fn who_breaks_the_protocol_is_told_by_which_code() {
 }
 
 #[tokio::test]
-async fn who_never_ends_what_it_says_is_not_waited_for() {
+async fn a_spectator_that_never_finishes_a_message_is_not_waited_for() {
     let running = serve(options());
     let mut witness = Spectator::come(&running).await.unwrap();
     let web = Spectator::connect(&running).await;

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_off_is_asked_later_unless_nothing_is_deferred() {
+    fn a_stage_that_is_off_is_asked_later_unless_nothing_is_deferred() {
         let deferring = Stages::ALL.without(Stage::BspHard);
         assert!(deferring.others().contains(Stage::BspHard));
         let never = deferring.without_deferred();
