@@ -8,7 +8,7 @@ pub struct Cuboid {
     half_extents: Vec3,
 }
 
-/// A box turned about its centre.
+/// A box rotated about its centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TurnedCuboid {
     /// From the box's own axes to the world's, and its transpose.
