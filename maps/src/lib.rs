@@ -32,5 +32,8 @@ pub use compile::{
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};
 pub use world::{
     Clearance, FormatError, Hit, InvalidTree, Leaf, LeafId, LoadError, MapEntity, Near,
-    SURFACE_DISTANCE, SaveError, Solidity, Trace, UNIVERSE, World, WorldCounts, shift,
+    SURFACE_DISTANCE, SaveError, Solidity, Trace, UNIVERSE, World, WorldCounts,
 };
+// Public for the benchmarks only: the tree behind `World::cast`.
+#[doc(hidden)]
+pub use world::shift;

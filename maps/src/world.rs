@@ -230,7 +230,8 @@ impl World {
 
     /// The first contact of any convex body while its reference point moves from
     /// `start` to `end` (Melax 2000). The body never passes through a solid, and may be
-    /// stopped too early at edges: see [`shift`]. For the sizes of
+    /// stopped too early at edges, within the bounds that
+    /// [`Options::bevel_angle`](crate::Options::bevel_angle) sets. For the sizes of
     /// `spaces.toml` [`World::find_first_transition`] is exact.
     ///
     /// ```
@@ -261,6 +262,8 @@ impl World {
 
     /// The tree behind [`World::cast`], for queries whose visits are counted and for
     /// walking the tree.
+    // Public for the benchmarks only.
+    #[doc(hidden)]
     pub fn shift_tree(&self) -> &ShiftTree {
         &self.parts.shift
     }
