@@ -16,7 +16,7 @@ use clap::{Args, Subcommand};
 pub use heap::{Heap, heap};
 pub use landing::{
     HardCase, Landers, Landing, Leg, MassLanding, SceneError, Tally, Unfinished, landing,
-    mass_landing, mass_landing_world,
+    mass_landing, yard,
 };
 pub use pen::{HeapModels, pen};
 pub use table::{Row, Table};

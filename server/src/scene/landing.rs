@@ -21,7 +21,8 @@ use crate::soak::nanoseconds;
 
 pub use hard_case::HardCase;
 pub use lander::Leg;
-pub use mass::{Landers, MassLanding, Tally, Unfinished, mass_landing, mass_landing_world};
+pub use mass::{Landers, MassLanding, Tally, Unfinished, mass_landing};
+pub use yard::yard;
 
 /// Ticks per second of the scene.
 const RATE: u32 = 60;

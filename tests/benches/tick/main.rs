@@ -9,12 +9,15 @@
 //! machine does hits both alike: the ratios are what counts. How deep bodies
 //! stand in each other is judged by the same exact audit. The halls are as large
 //! as their objects need, with as many players in each: what a tick costs may
-//! grow no faster than the number of objects.
+//! grow no faster than the number of objects. Heaps and landings of many hovertanks
+//! show what bodies cost that are awake and touch.
 
 #[path = "../world/machine.rs"]
 mod machine;
 
 mod heap;
+mod hovertank;
+mod landing;
 mod ours;
 mod peer;
 mod scene;
@@ -38,7 +41,7 @@ const HALLS: [u32; 5] = [100, 500, 1_000, 2_000, 4_000];
 
 fn main() {
     machine::print();
-    // `cargo bench -p tests --bench tick -- heaps` for one of the two.
+    // `cargo bench -p tests --bench tick -- heaps` for one of the three.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let asked = |name: &str| wanted.is_empty() || wanted.iter().any(|word| word == name);
     if asked("matches") {
@@ -46,6 +49,9 @@ fn main() {
     }
     if asked("heaps") {
         heap::heaps();
+    }
+    if asked("landings") {
+        landing::landings();
     }
 }
 
@@ -140,9 +146,11 @@ impl Measured {
         self.ticks.push(begin.elapsed());
     }
 
-    fn judge(&mut self, engine: &impl Engine, audit: &mut Audit) {
+    /// Looks for overlaps and returns how many there are.
+    fn judge(&mut self, engine: &impl Engine, audit: &mut Audit) -> usize {
         let found = audit.check(&engine.state());
         self.deepest = found.iter().map(|overlap| overlap.depth).fold(self.deepest, f64::max);
+        found.len()
     }
 
     /// Median, mean and 99th percentile of a tick, in milliseconds.

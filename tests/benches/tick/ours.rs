@@ -1,4 +1,4 @@
-use obsp_sim::{Command, EntityId, State, World};
+use obsp_sim::{Command, EntityId, Stages, State, World};
 
 use super::{Engine, Scene};
 
@@ -12,6 +12,11 @@ impl Ours {
     pub(crate) fn new(scene: &Scene) -> Self {
         let (world, players) = scene.set_up();
         Self { world, players }
+    }
+
+    /// Switches stages of its filter cascade on and off.
+    pub(crate) fn set_stages(&mut self, stages: Stages) {
+        self.world.set_stages(stages);
     }
 }
 

@@ -8,11 +8,12 @@ use obsp_sim::{Buttons, Command, EntityState, Kind, State};
 use rapier3d::control::{CharacterAutostep, CharacterLength, KinematicCharacterController};
 use rapier3d::prelude::*;
 
+use super::hovertank::Hovertank;
 use super::{Engine, Scene};
 
 /// What the simulation under test takes: gravity, speeds, density, friction,
 /// restitution and a player's mass, in units, seconds and kilograms.
-const GRAVITY: f32 = 800.0;
+pub(super) const GRAVITY: f32 = 800.0;
 const RUN: f32 = 320.0;
 const JUMP: f32 = 270.0;
 const DENSITY: f32 = 0.002;
@@ -37,6 +38,7 @@ pub(crate) struct Peer {
     world: PhysicsWorld,
     controller: KinematicCharacterController,
     players: Vec<Player>,
+    tanks: Vec<Hovertank>,
     /// Everybody in the order of ours, for the audit.
     entities: Vec<(EntityState, RigidBodyHandle)>,
 }
@@ -49,7 +51,7 @@ fn pose(position: DVec3, orientation: DQuat) -> Pose {
     Pose::from_parts(vector(position), orientation.as_quat())
 }
 
-fn hull(solid: &ConvexSolid) -> SharedShape {
+pub(super) fn hull(solid: &ConvexSolid) -> SharedShape {
     let points: Vec<Vector> = solid.vertices().iter().map(|&v| vector(v)).collect();
     SharedShape::convex_hull(&points).expect("a solid has volume")
 }
@@ -68,7 +70,8 @@ impl Peer {
         for solid in scene.map().solids() {
             world.colliders.insert(dressed(hull(solid)));
         }
-        let parts: Vec<SharedShape> = shipped()
+        let models = shipped();
+        let parts: Vec<SharedShape> = models
             .iter()
             .map(|model| {
                 let parts: Vec<_> =
@@ -79,7 +82,7 @@ impl Peer {
                 }
             })
             .collect();
-        let (mut players, mut entities) = (Vec::new(), Vec::new());
+        let (mut players, mut tanks, mut entities) = (Vec::new(), Vec::new(), Vec::new());
         for entity in &start.entities {
             let (builder, shape) = match entity.kind {
                 Kind::Player { .. } => (
@@ -90,12 +93,15 @@ impl Peer {
                     (RigidBodyBuilder::dynamic(), parts[usize::from(model.0)].clone())
                 }
             };
-            let is_player = entity.kind.is_player();
-            let turn = if is_player { DQuat::IDENTITY } else { entity.orientation };
+            let walks = matches!(entity.kind, Kind::Player { .. });
+            let turn = if walks { DQuat::IDENTITY } else { entity.orientation };
             let body = world.bodies.insert(builder.pose(pose(entity.position, turn)));
             let collider =
                 world.colliders.insert_with_parent(dressed(shape), body, &mut world.bodies);
-            if is_player {
+            if let Kind::Vehicle { model } = entity.kind {
+                tanks.push(Hovertank::new(body, &models[usize::from(model.0)]));
+            }
+            if walks {
                 players.push(Player { body, collider, fall: 0.0, grounded: false });
             }
             entities.push((*entity, body));
@@ -111,7 +117,7 @@ impl Peer {
             snap_to_ground: Some(CharacterLength::Absolute(STEP)),
             ..KinematicCharacterController::default()
         };
-        Self { world, controller, players, entities }
+        Self { world, controller, players, tanks, entities }
     }
 
     /// Deepest contact of its own manifolds at the moment, in units.
@@ -165,7 +171,10 @@ impl Peer {
 
 impl Engine for Peer {
     fn step(&mut self, commands: &[Command]) {
-        for (index, &command) in commands.iter().enumerate() {
+        for (tank, &command) in self.tanks.iter().zip(commands) {
+            tank.steer(&mut self.world, command);
+        }
+        for (index, &command) in commands.iter().enumerate().take(self.players.len()) {
             self.move_player(index, command);
         }
         self.world.step();
@@ -173,9 +182,15 @@ impl Engine for Peer {
 
     fn state(&self) -> State {
         let entity = |(entity, body): &(EntityState, RigidBodyHandle)| {
-            let at = self.world.bodies[*body].position();
-            let orientation = at.rotation.as_dquat().normalize();
-            EntityState { position: at.translation.as_dvec3(), orientation, ..*entity }
+            let body = &self.world.bodies[*body];
+            let orientation = body.rotation().as_dquat().normalize();
+            EntityState {
+                position: body.translation().as_dvec3(),
+                orientation,
+                velocity: body.linvel().as_dvec3(),
+                asleep: body.is_sleeping(),
+                ..*entity
+            }
         };
         State { tick: 0, entities: self.entities.iter().map(entity).collect() }
     }

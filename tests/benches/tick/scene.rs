@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use obsp::model::shipped;
 use obsp_sim::audit::Audit;
-use obsp_sim::{Config, EntityId, World};
-use server::scene::{HeapModels, pen};
+use obsp_sim::{Config, EntityId, PlayerKind, World};
+use server::scene::{HeapModels, pen, yard};
 use tests::harness::{MapBuilder, Random, Wanderer, own_map};
 
 /// What both engines play: a map, props scattered over it, and players.
@@ -13,6 +13,8 @@ pub(crate) struct Scene {
     pub(crate) config: Config,
     /// Whether the props come to rest before it begins.
     settled: bool,
+    /// As what the players join.
+    kind: PlayerKind,
 }
 
 /// Floor for one scattered object, as the side of a square in units.
@@ -52,12 +54,22 @@ impl Scene {
     pub(crate) fn heap(objects: u32, models: HeapModels) -> Self {
         let map = pen(objects, models, 1).expect("the pen compiles").into();
         let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 0 };
-        Self { name: format!("{objects} {models:?}"), map, config, settled: false }
+        let kind = PlayerKind::Box;
+        Self { name: format!("{objects} {models:?}"), map, config, settled: false, kind }
+    }
+
+    /// A yard with a pad for each of so many hovertanks.
+    pub(crate) fn landing(landers: u16, seed: u64) -> Self {
+        let map = yard(landers, seed).expect("the yard compiles").into();
+        let config = Config { tick_rate: 60, seed, objects: 0, max_players: landers };
+        let kind = PlayerKind::Hovertank;
+        Self { name: format!("{landers} landers"), map, config, settled: true, kind }
     }
 
     fn new(name: &str, map: obsp::World, objects: u32) -> Self {
         let config = Config { tick_rate: 60, seed: 1, objects, max_players: 32 };
-        Self { name: format!("{name}, {objects} objects"), map: map.into(), config, settled: true }
+        let (name, kind) = (format!("{name}, {objects} objects"), PlayerKind::Box);
+        Self { name, map: map.into(), config, settled: true, kind }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -73,7 +85,7 @@ impl Scene {
         let set_up = if self.settled { World::new } else { World::unsettled };
         let world = set_up(Arc::clone(&self.map), shipped().into(), self.config);
         let mut world = world.expect("the scene can be played");
-        let join = |_| world.join().expect("there is room for all players");
+        let join = |_| world.join_as(self.kind).expect("there is room for all players");
         let players = (0..self.config.max_players).map(join).collect();
         (world, players)
     }

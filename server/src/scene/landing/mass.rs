@@ -161,10 +161,7 @@ pub struct MassLanding {
 }
 
 /// A match on the yard with a hovertank for each pad.
-///
-/// # Errors
-/// The yard cannot be had, or a tank is not let in.
-pub fn mass_landing_world(landers: u16, seed: u64) -> Result<World, SceneError> {
+fn set_up(landers: u16, seed: u64) -> Result<World, SceneError> {
     let map = Arc::new(yard(landers, seed)?);
     let config = Config { tick_rate: RATE, seed, objects: 0, max_players: landers };
     let mut world = World::new(map, shipped().into(), config)?;
@@ -185,7 +182,7 @@ pub fn mass_landing(landers: u16, options: &LandingOptions) -> Result<MassLandin
 }
 
 fn play(landers: u16, options: &LandingOptions, longest: u64) -> Result<MassLanding, SceneError> {
-    let mut world = mass_landing_world(landers, options.seed)?;
+    let mut world = set_up(landers, options.seed)?;
     world.set_stages(options.hard_case.stages());
     world.set_threads(options.sim_threads);
     if options.stage_times {

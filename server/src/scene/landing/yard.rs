@@ -30,7 +30,7 @@ const FLOOR: i32 = 32;
 ///
 /// # Errors
 /// [`CompileError`] if the map does not compile, which would be a defect.
-pub(super) fn yard(landers: u16, seed: u64) -> Result<obsp::World, CompileError> {
+pub fn yard(landers: u16, seed: u64) -> Result<obsp::World, CompileError> {
     let count = i32::from(landers.max(1));
     let columns = (1..).find(|side| side * side >= count).unwrap_or(count);
     let side = f64::from(columns) * SPACING;

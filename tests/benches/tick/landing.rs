@@ -1,0 +1,148 @@
+//! Mass landings: what Blow's paper says its system could not do. As many hovertanks
+//! as pads fly past each other, land at once, rest for a second and leave; in ours
+//! with the hard case of the cascade on, deferred and off, and in the peer, where
+//! tanks and pads are compounds of the same convex parts. Each engine has pilots of
+//! its own, who see nothing but what it does.
+
+use std::time::Duration;
+
+use obsp_sim::State;
+use obsp_sim::audit::Audit;
+use server::scene::{HardCase, Landers, LandingOptions, Tally, mass_landing};
+
+use super::ours::Ours;
+use super::peer::Peer;
+use super::scene::Scene;
+use super::{Engine, Measured};
+
+/// How many land at once.
+const LANDERS: [u16; 4] = [4, 8, 16, 32];
+
+/// Seed of how the pads lie, and who lands in which.
+const SEED: u64 = 1;
+
+/// Longest that a landing may take, in ticks.
+const LONGEST: u32 = 120 * 60;
+
+/// A tick at 60 Hz, in milliseconds.
+const BUDGET: f64 = 1e3 / 60.0;
+
+/// One engine's landing.
+struct Flight<E> {
+    name: String,
+    engine: E,
+    pilots: Landers,
+    audit: Audit,
+    measured: Measured,
+    /// The ticks in which tanks came down, or stood in their pads.
+    down: Vec<Duration>,
+    tally: Tally,
+    /// Overlaps found, all ticks together.
+    overlaps: usize,
+}
+
+impl<E: Engine> Flight<E> {
+    fn new(name: String, engine: E, start: &State, scene: &Scene) -> Self {
+        let pilots = Landers::new(start, SEED);
+        let tally = pilots.tally();
+        let (audit, measured) = (scene.audit(), Measured::default());
+        Self { name, engine, pilots, audit, measured, down: Vec::new(), tally, overlaps: 0 }
+    }
+
+    /// Plays a tick, unless all have left.
+    fn step(&mut self, landers: u16) -> bool {
+        if self.tally.left == usize::from(landers) {
+            return false;
+        }
+        // Both engines know the tanks in the order of their ids, as the pilots do.
+        let commands = self.pilots.commands(&self.engine.state());
+        let commands: Vec<_> = commands.into_iter().map(|(_, command)| command).collect();
+        self.measured.step(&mut self.engine, &commands);
+        self.tally = self.pilots.tally();
+        if self.tally.down > 0 {
+            self.down.extend(self.measured.ticks.last());
+        }
+        self.overlaps += self.measured.judge(&self.engine, &mut self.audit);
+        true
+    }
+
+    /// Prints a line and returns the time of all ticks in milliseconds.
+    fn print(&mut self) -> f64 {
+        let ticks = self.measured.ticks.len();
+        let [median, mean, late] = self.measured.summary();
+        let mut down = Measured { ticks: std::mem::take(&mut self.down), ..Measured::default() };
+        let [down_median, _, down_late] =
+            if down.ticks.is_empty() { [0.0; 3] } else { down.summary() };
+        let Tally { landed, rested, left, go_arounds, .. } = self.tally;
+        println!(
+            "{:22} {ticks:6} {median:7.3} {late:7.3} {down_median:7.3} {down_late:7.3} {:6.1} % {landed:6} {rested:6} {left:6} {go_arounds:6} {:8} {:8.4}",
+            self.name,
+            late / BUDGET * 100.0,
+            self.overlaps,
+            self.measured.deepest,
+        );
+        mean * ticks as f64
+    }
+}
+
+/// Plays landings of all sizes in both engines and prints a line for each, and what
+/// the stages of the cascade did in the largest.
+pub(crate) fn landings() {
+    println!();
+    println!("landings, seed {SEED}: milliseconds a tick, of all and while tanks are down; p99 of");
+    println!(
+        "16.7 ms; landers that landed, rested a second and left again; deepest overlap in units"
+    );
+    println!(
+        "{:22} {:>6} {:>7} {:>7} {:>7} {:>7} {:>8} {:>6} {:>6} {:>6} {:>6} {:>8} {:>8}",
+        "",
+        "ticks",
+        "median",
+        "p99",
+        "down",
+        "p99",
+        "of tick",
+        "landed",
+        "rested",
+        "left",
+        "again",
+        "overlaps",
+        "deepest",
+    );
+    for landers in LANDERS {
+        race(landers);
+    }
+    for hard_case in [HardCase::On, HardCase::Deferred, HardCase::Off] {
+        let options =
+            LandingOptions { hard_case, stage_times: true, seed: SEED, ..Default::default() };
+        let most = LANDERS[LANDERS.len() - 1];
+        let outcome = mass_landing(most, &options).expect("the landing can be played");
+        println!(
+            "\n{most} landers, hard case {hard_case}, every stage timed; digest {}",
+            outcome.digest
+        );
+        println!("{}", outcome.table);
+    }
+}
+
+fn race(landers: u16) {
+    let scene = Scene::landing(landers, SEED);
+    let start = scene.set_up().0.state();
+    let mut ours = [HardCase::On, HardCase::Deferred, HardCase::Off].map(|hard_case| {
+        let mut engine = Ours::new(&scene);
+        engine.set_stages(hard_case.stages());
+        Flight::new(format!("{landers}, hard case {hard_case}"), engine, &start, &scene)
+    });
+    let peer = Peer::new(&scene, &start);
+    let mut peer = Flight::new(format!("{landers}, rapier"), peer, &start, &scene);
+    for _ in 0..LONGEST {
+        let own = ours.each_mut().map(|flight| flight.step(landers));
+        if !peer.step(landers) && own == [false; 3] {
+            break;
+        }
+    }
+    let totals = ours.each_mut().map(Flight::print);
+    let others = peer.print();
+    let [on, deferred, off] = totals.map(|total| total / others);
+    println!("{:22} of rapier's total: on {on:.2}, deferred {deferred:.2}, off {off:.2}", "");
+}
