@@ -183,6 +183,12 @@ impl RateAdaptation {
         self.rate = (rate < all).then_some(rate);
     }
 
+    /// Bytes a second that the line is known to carry at least, overhead included; `None`
+    /// while it has not been found too narrow.
+    pub(super) fn capacity(&self) -> Option<f64> {
+        self.rate.map(|rate| rate.max(self.ceiling))
+    }
+
     /// Only every which snapshot is to be sent: as few as fit the rate, if they are as
     /// long as they are now. Of what moves, half as many snapshots tell in one and a
     /// half times the bytes.

@@ -26,6 +26,13 @@ const QUEUE_LIMIT: Duration = Duration::from_millis(60);
 const DRAINING_RATE: u32 = 10;
 const DRAINING_BYTES: usize = MIN_SNAPSHOT;
 
+/// How much longer than a round trip a narrow line may take for what is on the way: two
+/// ticks, in which the client acknowledges, and the snapshot that is the next.
+const FILLING: Duration = Duration::from_millis(50);
+
+/// Snapshots a second until that is gone; a map that is under way is no reason for fewer.
+const FILLING_RATE: u32 = 20;
+
 /// Seconds after which a queue that is still there must be somebody else's.
 const DRAINING_SECONDS: u32 = 1;
 
@@ -89,6 +96,8 @@ impl SnapshotPace {
         } else if self.is_starting(path) {
             interval = interval.max(self.tick_rate / STARTING_RATE);
             largest = largest.min(MIN_SNAPSHOT);
+        } else if self.is_filling(path) {
+            interval = interval.max(self.tick_rate / FILLING_RATE);
         }
         let is_due = self.last.is_none_or(|last| tick >= last + u64::from(interval));
         is_due.then_some(largest)
@@ -106,6 +115,16 @@ impl SnapshotPace {
         }
         self.acknowledged = acknowledged;
         self.bytes > INITIAL_WINDOW + 2 * (acknowledged - handshake)
+    }
+
+    /// Whether more is on the way than a line that is known to be narrow carries within a
+    /// round trip and [`FILLING`]: a fight fills its queue before any packet comes back
+    /// that had to wait in it.
+    fn is_filling(&self, path: &PathEstimate) -> bool {
+        let (Some(capacity), Some(base)) = (self.adaptation.capacity(), path.base()) else {
+            return false;
+        };
+        path.in_flight() as f64 > capacity * (base + FILLING).as_secs_f64()
     }
 
     /// Whether a queue has been building up for a moment.
