@@ -85,6 +85,17 @@ impl Cell {
         self.faces.iter().any(thin)
     }
 
+    /// Whether a corner of a face is within `thickness` units of the plane of another whose
+    /// normal's product with the face's is below `opposite`.
+    pub(super) fn narrows_to(&self, thickness: f64, opposite: f64) -> bool {
+        self.faces.iter().any(|face| {
+            let near = |v: &DVec3| face.plane.signed_distance(*v) > -thickness;
+            let others = self.faces.iter();
+            let mut others = others.filter(|o| o.plane.normal.dot(face.plane.normal) < opposite);
+            others.any(|other| other.winding.vertices.iter().any(near))
+        })
+    }
+
     /// Whether the cell extends farther in front of `plane` than behind it.
     pub(super) fn is_mostly_in_front(&self, plane: &Plane) -> bool {
         let heights = self.vertices().map(|vertex| plane.signed_distance(vertex));

@@ -21,6 +21,10 @@ use crate::spaces::Spaces;
 /// is above these, and below what answers are judged by.
 const OPEN: f64 = 8.0 * TOLERANCE;
 
+/// Walls whose normals have a smaller product than this are opposite: a portal on one of
+/// them, wider than [`OPEN`], can be within [`OPEN`] of the other.
+const OPPOSITE: f64 = -0.5;
+
 /// The part of a face that two leaves share.
 #[derive(Clone, Copy)]
 pub(super) struct Portal {
@@ -28,8 +32,8 @@ pub(super) struct Portal {
     pub(super) to: LeafId,
     /// Inside the portal.
     pub(super) at: DVec3,
-    /// Index of the portal's polygon.
-    polygon: u32,
+    /// Index of the portal's polygon, if a leaf is thin anywhere on either side.
+    polygon: Option<u32>,
     /// Whether the leaf before the portal is thin there, and the leaf behind it.
     shallow: [bool; 2],
 }
@@ -46,7 +50,7 @@ pub(super) struct Portals {
     thin: Vec<bool>,
     /// Whether each leaf is thin at some portal.
     has_shallow: Vec<bool>,
-    /// The polygons of portals, shared by both directions.
+    /// The polygons of portals at leaves that are thin anywhere, shared by both directions.
     polygons: Vec<Winding>,
 }
 
@@ -63,6 +67,7 @@ impl Portals {
         let mut faces: Vec<(PlaneId, LeafFace)> = Vec::new();
         let mut void = Vec::new();
         let mut thin = vec![false; draft.leaf_ids()];
+        // Of leaves that are thin anywhere.
         let mut walls: Vec<Vec<Plane>> = vec![Vec::new(); draft.leaf_ids()];
         let mut cells = vec![(draft.root, cell.clone(), LeafId::new(0, 0))];
         while let Some((child, cell, leaf)) = cells.pop() {
@@ -80,7 +85,9 @@ impl Portals {
             // A tree without branches has one leaf, which no id stands for.
             if let Some(thin) = thin.get_mut(leaf.index()) {
                 *thin = cell.is_thinner_than(OPEN);
-                walls[leaf.index()] = cell.planes().collect();
+                if cell.narrows_to(OPEN, OPPOSITE) {
+                    walls[leaf.index()] = cell.planes().collect();
+                }
             }
             for (plane, winding) in cell.into_faces() {
                 match plane {
@@ -108,11 +115,14 @@ impl Portals {
             pair(&plane, behind, in_front, |from, to, shared| {
                 let shallow = [(from, plane.normal), (to, -plane.normal)]
                     .map(|(leaf, outward)| is_shallow(&shared, outward, &walls[leaf.index()]));
-                let (at, polygon) = (shared.centre(), polygons.len() as u32);
+                let thin = [from, to].iter().any(|leaf| !walls[leaf.index()].is_empty());
+                let (at, polygon) = (shared.centre(), thin.then_some(polygons.len() as u32));
                 portals.push(Portal { from, to, at, polygon, shallow });
                 let shallow = [shallow[1], shallow[0]];
                 portals.push(Portal { from: to, to: from, at, polygon, shallow });
-                polygons.push(shared);
+                if thin {
+                    polygons.push(shared);
+                }
             });
         }
         portals.sort_by_key(|portal| (portal.from, portal.to));
@@ -141,12 +151,12 @@ impl Portals {
         let exit = &self.portals[exit];
         let entry = entry.map(|entry| &self.portals[entry as usize]);
         let shallow = entry.is_some_and(|entry| entry.shallow[1]) || exit.shallow[0];
-        !shallow
-            || entry.is_some_and(|entry| {
-                let [entry, exit] =
-                    [entry, exit].map(|portal| &self.polygons[portal.polygon as usize]);
-                overlap(&plane_of(entry), entry, exit).is_some()
-            })
+        let polygon = |portal: &Portal| Some(&self.polygons[portal.polygon? as usize]);
+        let shared = || {
+            let (entry, exit) = (polygon(entry?)?, polygon(exit)?);
+            overlap(&plane_of(entry), entry, exit)
+        };
+        !shallow || shared().is_some()
     }
 
     /// The leaves at the void around the map, ascending.
@@ -222,7 +232,7 @@ fn pair(
 /// the portal is near an opposite wall.
 fn is_shallow(portal: &Winding, outward: DVec3, walls: &[Plane]) -> bool {
     let near = |wall: &Plane| portal.vertices.iter().all(|&v| wall.signed_distance(v) > -OPEN);
-    walls.iter().any(|wall| wall.normal.dot(outward) < 0.0 && near(wall))
+    walls.iter().any(|wall| wall.normal.dot(outward) < OPPOSITE && near(wall))
 }
 
 /// The plane of a winding.
