@@ -26,7 +26,7 @@ use tracing::{info, warn};
 use crate::match_handle::MatchHandle;
 use crate::options::{Advertised, AgonesOptions};
 use crate::stop::Stop;
-use lifecycle::{Answer, Fleet, Lifecycle, Seen, Step};
+use lifecycle::{Fleet, Lifecycle, MatchStatus, ReportOutcome, Step};
 use sidecar::Sidecar;
 
 /// Time between two looks at the match: what players do is reported within it.
@@ -64,7 +64,7 @@ pub(crate) async fn run(
         return;
     }
     let fleet = Cell::new(Fleet::default());
-    let look = || Seen {
+    let look = || MatchStatus {
         on_time: game.telemetry.tick.is_on_time(),
         fresh: !game.telemetry.tick.is_stalled(),
         players: u32::try_from(game.clients.players()).unwrap_or(u32::MAX),
@@ -113,7 +113,12 @@ async fn ask(sidecar: &Sidecar, fleet: &Cell<Fleet>, advertise: impl Fn(Advertis
 }
 
 /// Looks at the match and tells the sidecar what has changed.
-async fn report(sidecar: &Sidecar, mut lifecycle: Lifecycle, look: impl Fn() -> Seen, stop: &Stop) {
+async fn report(
+    sidecar: &Sidecar,
+    mut lifecycle: Lifecycle,
+    look: impl Fn() -> MatchStatus,
+    stop: &Stop,
+) {
     let begin = Instant::now();
     let mut answers = true;
     loop {
@@ -126,7 +131,7 @@ async fn report(sidecar: &Sidecar, mut lifecycle: Lifecycle, look: impl Fn() -> 
                 _ => {}
             }
             answers = result.is_ok();
-            let answer = result.map_or_else(|error| error.answer(), |()| Answer::Heard);
+            let answer = result.map_or_else(|error| error.answer(), |()| ReportOutcome::Accepted);
             lifecycle.done(&step, answer, begin.elapsed());
             // Whether it was heard or not: nobody is asked to wait.
             if step == Step::Shutdown {

@@ -1,5 +1,5 @@
 //! The audit of a match while it is served (`--audit-every`): by brute force,
-//! in a thread of its own, on published frames, so that the tick never waits
+//! in a thread of its own, on published states, so that the tick never waits
 //! for it. What it finds is counted and named in the log.
 
 use std::sync::Arc;
@@ -44,32 +44,32 @@ impl AuditThread {
     /// Audits until `stop`.
     pub(crate) fn run(mut self, stop: &Stop) -> Result<(), RunError> {
         let runtime = Builder::new_current_thread().build().map_err(RunError::Http)?;
-        let mut frames = self.game.latest.clone();
+        let mut states = self.game.latest.clone();
         let mut due = 0;
         loop {
             let next = runtime.block_on(async {
                 tokio::select! {
-                    next = frames.wait_for(|frame| frame.state.tick >= due) => next.ok().map(|frame| Arc::clone(&frame)),
+                    next = states.wait_for(|published| published.state.tick >= due) => next.ok().map(|published| Arc::clone(&published)),
                     () = stop.requested() => None,
                 }
             });
-            let Some(frame) = next else { return Ok(()) };
-            due = frame.state.tick + self.every;
-            if frame.level.number != self.level {
-                match audit_of(&frame.level) {
-                    Ok(audit) => (self.audit, self.level) = (audit, frame.level.number),
+            let Some(published) = next else { return Ok(()) };
+            due = published.state.tick + self.every;
+            if published.level.number != self.level {
+                match audit_of(&published.level) {
+                    Ok(audit) => (self.audit, self.level) = (audit, published.level.number),
                     Err(error) => {
                         error!("this level is not audited: {error}");
                         continue;
                     }
                 }
             }
-            let found = self.audit.check(&frame.state);
+            let found = self.audit.check(&published.state);
             self.game.telemetry.tick.audited(found.len());
             for overlap in found.iter().take(TOLD) {
                 error!(
                     "tick {}: entity {} reaches {:.4} units into {:?}, please report it",
-                    frame.state.tick, overlap.body.slot, overlap.depth, overlap.obstacle
+                    published.state.tick, overlap.body.slot, overlap.depth, overlap.obstacle
                 );
             }
         }

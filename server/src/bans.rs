@@ -138,7 +138,7 @@ pub(crate) struct Ban {
 
 /// The file as it is written.
 #[derive(Default, Serialize, Deserialize)]
-struct Written {
+struct BansFile {
     #[serde(default)]
     ban: Vec<Ban>,
 }
@@ -193,10 +193,10 @@ impl Bans {
         if let Some(path) = file {
             match fs::read_to_string(path) {
                 Ok(text) => {
-                    let written: Written = toml::from_str(&text).map_err(|error| {
+                    let file: BansFile = toml::from_str(&text).map_err(|error| {
                         BanError::Syntax { path: path.to_owned(), message: error.to_string() }
                     })?;
-                    bans = written.ban;
+                    bans = file.ban;
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(source) => return Err(BanError::Read { path: path.to_owned(), source }),
@@ -269,7 +269,7 @@ impl Bans {
             let mut bans = self.bans.lock().unwrap_or_else(PoisonError::into_inner);
             bans.retain(|ban| ban.expires.is_none_or(|expires| now < expires));
             change(&mut bans)?;
-            Written { ban: bans.clone() }
+            BansFile { ban: bans.clone() }
         };
         let Some(path) = &self.file else { return Ok(()) };
         write(path, &written).map_err(|source| BanError::Write { path: path.clone(), source })
@@ -277,7 +277,7 @@ impl Bans {
 }
 
 /// Writes beside the file and renames, so that there is always a whole one.
-fn write(path: &Path, written: &Written) -> io::Result<()> {
+fn write(path: &Path, written: &BansFile) -> io::Result<()> {
     let text = toml::to_string(written).map_err(io::Error::other)?;
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_to_go_is_not_merely_replaced() {
+    fn a_client_that_is_removed_is_not_merely_replaced() {
         let client = client(1, false);
         client.remove(Removal::replaced());
         assert!(!client.is_removed());

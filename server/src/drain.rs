@@ -27,7 +27,7 @@ pub(crate) async fn run(game: Arc<MatchHandle>) {
     game.stop.drain_requested().await;
     let Some(mut left) = game.stop.draining() else { return };
     let players = game.clients.players();
-    info!(players, seconds = left.as_secs_f64(), "draining: nobody may join any more");
+    info!(players, seconds = left.as_secs_f64(), "draining: no client may join any more");
     if players > 0 {
         announce(&game, left, game.rounds.status().rules.ends());
     }
@@ -38,7 +38,7 @@ pub(crate) async fn run(game: Arc<MatchHandle>) {
         // the first tick.
         hanging = if game.telemetry.tick.is_stalled() { hanging + 1 } else { 0 };
         if hanging > HANGING_LOOKS {
-            warn!("the tick thread hangs: nobody can finish, and nobody is waited for");
+            warn!("the tick thread hangs: players are not waited for");
             break;
         }
         if last_call && left <= LAST_CALL {

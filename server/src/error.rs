@@ -1,3 +1,6 @@
+//! Errors of starting and of running a server. Each names the thing, the place and the
+//! way out.
+
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;

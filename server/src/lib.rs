@@ -1,20 +1,20 @@
-//! The authoritative server: a match that ticks on time, and everybody who
-//! watches it.
+//! The authoritative server: a match that ticks on time, with the players and spectators
+//! that are connected to it.
 //!
-//! Two threads, and nothing shared but queues with an end, a last frame and a
-//! table of who plays:
+//! Its threads share nothing but bounded queues, the published state and the roster of
+//! players:
 //!
-//! * The *tick thread* owns the simulation. Each tick it lets in who asked,
-//!   takes one command per player, simulates, and publishes an immutable frame.
-//!   It never waits for anyone; what is late is counted, and dropped if it is
-//!   too much.
-//! * The *network thread* runs everything else on a single-threaded event
-//!   loop: the QUIC endpoint with a task per connection, the waves in which a
-//!   frame leaves, the operator's HTTP pages, the status line, and the watchdog,
-//!   which says when the tick thread hangs and ends a server that stays so.
+//! * The *tick thread* owns the simulation. Each tick it admits new players, takes one
+//!   command per player, simulates, and publishes an immutable state. It never waits for
+//!   another thread; a late tick is counted, and time is dropped if it is too much.
+//! * The *network thread* runs one event loop: the QUIC endpoint with a task per
+//!   connection, the groups in which snapshots leave, the rounds, the status line, and the
+//!   watchdog, which reports when the tick thread hangs and ends a server that stays so.
+//! * The pages, the admin interface, server queries, recordings, the log and the loading of
+//!   maps have a thread each.
 //!
 //! A match can be recorded while it is served, and run again later
-//! ([`recording`], [`replay`]); and one can be played by scripts alone
+//! ([`recording`], [`replay`]); and scripts can play one without a network
 //! ([`soak`]).
 //!
 //! [`Server::start`] sets it all up and returns the running server, so that

@@ -206,7 +206,7 @@ fn serve_match(options: Options) -> Result<()> {
                 running.drain();
                 tokio::select! {
                     () = running.ending() => {}
-                    () = signals.interrupted() => info!("interrupted: nobody is waited for"),
+                    () = signals.interrupted() => info!("interrupted: players are not waited for"),
                 }
             }
             () = running.ending() => info!("shutting down"),

@@ -1,3 +1,6 @@
+//! The options of the server: the command line, the environment and the configuration
+//! file, in groups with a file each.
+
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -147,7 +150,7 @@ pub struct Options {
           default_value_t = DEFAULT_MAX_PLAYERS, value_parser = clap::value_parser!(u16).range(1..))]
     pub max_players: u16,
 
-    /// Players who drive hovertanks: whoever joins while fewer do
+    /// Players who drive hovertanks: the first who join
     #[arg(long, value_name = "N", env = "ARENA_TANKS", default_value_t = 0)]
     pub tanks: u16,
 
@@ -167,14 +170,14 @@ pub struct Options {
     #[arg(long, value_name = "D", env = "ARENA_DURATION", value_parser = parse_duration)]
     pub duration: Option<Duration>,
 
-    /// Time that players have left once SIGTERM or Ctrl-C asks the server to end;
-    /// nobody joins meanwhile, and it ends when the last of them has left. By default
+    /// Time that players have left once SIGTERM or Ctrl-C asks the server to end. No
+    /// client may join meanwhile, and the server ends when the last player has left. By default
     /// 3s, with `--agones` 30s; 0 for none
     #[arg(long, value_name = "D", env = "ARENA_DRAIN", value_parser = parse_duration)]
     pub drain: Option<Duration>,
 
-    /// End the server, for whoever starts it again, when no tick was finished for this
-    /// long; 0 for never
+    /// End the server when no tick was finished for this long, so that a supervisor can
+    /// restart it; 0 for never
     #[arg(long, value_name = "D", env = "ARENA_HANG_LIMIT", value_parser = parse_duration,
           default_value = DEFAULT_HANG_LIMIT)]
     pub hang_limit: Duration,

@@ -1,3 +1,6 @@
+//! The clock of the tick thread: it decides when the next tick is due, and how many are
+//! dropped when the thread has fallen behind.
+
 use std::time::Duration;
 
 /// Ticks that may be run back to back to catch up with the clock. At 60 Hz

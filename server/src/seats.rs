@@ -1,3 +1,6 @@
+//! Seats in the match: a connection holds a [`Seat`] and sends commands by it; the tick
+//! thread holds the other ends ([`Seats`]).
+
 use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +12,7 @@ use obsp_proto::control::MatchEvent;
 use obsp_proto::server::{CommandSource, JitterBuffer, JitterStats, OwnPlayer};
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{Tick, Time};
-use obsp_sim::{Buttons, Command, EntityId, JoinError, PlayerKind, Vitals, World};
+use obsp_sim::{AddPlayerError, Buttons, Command, EntityId, PlayerKind, Vitals, World};
 use tokio::sync::oneshot;
 
 use crate::level::Level;
@@ -26,7 +29,7 @@ const WAITING_BATCHES: usize = 32;
 const STANDINGS_A_SECOND: u16 = 5;
 
 /// A wish to join, answered within a tick.
-pub(crate) type JoinRequest = oneshot::Sender<Result<Seat, JoinError>>;
+pub(crate) type JoinRequest = oneshot::Sender<Result<Seat, AddPlayerError>>;
 
 /// A player's place in the match, held by their connection. Giving it up is
 /// dropping it: the tick thread sees the queue's end closed and takes the

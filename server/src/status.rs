@@ -1,3 +1,6 @@
+//! The status line: every ten seconds the log says how the match is doing, and warns of
+//! late ticks and of lost input ([`input_losses`]).
+
 mod input_losses;
 
 use std::sync::Arc;

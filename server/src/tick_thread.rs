@@ -1,3 +1,6 @@
+//! The tick thread: it alone owns the simulation. Each tick it takes one command per
+//! player, steps the world, and publishes the state; it never waits for another thread.
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};

@@ -131,7 +131,7 @@ mod tests {
     const KEEP: Duration = Duration::from_secs(30);
 
     #[test]
-    fn who_comes_back_in_time_gets_what_they_left_once() {
+    fn a_player_who_comes_back_in_time_gets_the_body_once() {
         let tickets = Tickets::<&str, u32>::new(KEEP);
         let now = Instant::now();
         let ticket = tickets.draw(&Arc::new(1));
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_unwanted_cannot_come_back() {
+    fn a_removed_player_cannot_come_back() {
         let tickets = Tickets::<&str, u32>::new(KEEP);
         let now = Instant::now();
         let [kicked, other, here] = [1, 2, 3].map(|number| tickets.draw(&Arc::new(number)));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_or_was_replaced_leaves_nothing_behind() {
+    fn a_player_who_leaves_or_was_replaced_leaves_nothing_behind() {
         let tickets = Tickets::<&str, u32>::new(KEEP);
         let ticket = tickets.draw(&Arc::new(1));
         tickets.forget(ticket);

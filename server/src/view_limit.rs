@@ -1,3 +1,6 @@
+//! The limit on how far back a player's shots may meet others: no farther than
+//! acknowledgements and round trip explain.
+
 use std::num::NonZeroU16;
 use std::time::Duration;
 

@@ -32,7 +32,7 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
     assert_eq!((report.ticks, report.players, report.limbo), (600, 16, 0));
     // Before the first tick, 120 of the first, and every tenth after.
     assert_eq!(report.audits, 1 + 120 + 48);
-    assert!(report.awake_mean > 1.0 && report.toi.queries > 1_000, "{report}");
+    assert!(report.awake_mean > 1.0 && report.time_of_impact.queries > 1_000, "{report}");
     // The report has every key that scripts read.
     let json = serde_json::to_value(&report).expect("the report is JSON");
     let told = |object: &Value, names: &str| {
@@ -43,14 +43,14 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
     told(
         &json,
         "ticks players objects awake_mean tick_us audits interpenetrations deepest tunnelled \
-         emergency_replacements limbo stuck_players digest cascade toi",
+         emergency_replacements limbo stuck_players digest cascade time_of_impact",
     );
     told(&json["tick_us"], "p50 p90 p99 max");
     told(&json["cascade"][0], "stage tests definitive");
     assert!(json["cascade"][0].get("mean_ns").is_some(), "{json}");
-    told(&json["toi"], "queries mean_iterations");
+    told(&json["time_of_impact"], "queries mean_iterations");
     let again = soak(&short(seed)).expect("the arena can be played");
-    assert_eq!((&again.digest, again.toi), (&report.digest, report.toi));
+    assert_eq!((&again.digest, again.time_of_impact), (&report.digest, report.time_of_impact));
     let other = soak(&short(seed + 1)).expect("the arena can be played");
     assert_ne!(other.digest, report.digest);
 }

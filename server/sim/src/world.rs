@@ -54,7 +54,7 @@ pub struct Contact {
 
 /// Why a player cannot join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum JoinError {
+pub enum AddPlayerError {
     /// The match was set up without the model.
     #[error("this match has no hovertank: there is none among its models")]
     NoHovertank,
@@ -154,8 +154,8 @@ impl World {
     /// Adds a player on foot: [`World::join_as`] with [`PlayerKind::Box`].
     ///
     /// # Errors
-    /// [`JoinError::Full`] when all places are taken.
-    pub fn join(&mut self) -> Result<EntityId, JoinError> {
+    /// [`AddPlayerError::Full`] when all places are taken.
+    pub fn join(&mut self) -> Result<EntityId, AddPlayerError> {
         self.join_as(PlayerKind::Box)
     }
 
@@ -163,9 +163,9 @@ impl World {
     /// free, the player waits in limbo until one is.
     ///
     /// # Errors
-    /// [`JoinError`] when all places are taken, or there is no hovertank to drive.
-    pub fn join_as(&mut self, kind: PlayerKind) -> Result<EntityId, JoinError> {
-        let full = JoinError::Full(self.config.max_players);
+    /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
+    pub fn join_as(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError> {
+        let full = AddPlayerError::Full(self.config.max_players);
         let players = self.entities.iter().filter(|entity| entity.player().is_some()).count();
         if players >= usize::from(self.config.max_players) {
             return Err(full);
@@ -176,8 +176,8 @@ impl World {
                 (PlayerBody::Box(Walker::default()), shape)
             }
             PlayerKind::Hovertank => {
-                let model = self.arena.model("hovertank").ok_or(JoinError::NoHovertank)?;
-                let shape = self.arena.shapes.of_model(model).ok_or(JoinError::NoHovertank)?;
+                let model = self.arena.model("hovertank").ok_or(AddPlayerError::NoHovertank)?;
+                let shape = self.arena.shapes.of_model(model).ok_or(AddPlayerError::NoHovertank)?;
                 (PlayerBody::Hovertank(Hovertank::new(model)), shape)
             }
         };

@@ -1,3 +1,5 @@
+//! Access to the admin interface: bearer tokens from a file, and a limit on wrong ones.
+
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -114,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn who_tries_many_tokens_is_not_heard_for_a_while() {
+    fn an_address_that_tries_many_tokens_is_ignored_for_a_while() {
         let now = Instant::now();
         let access = Access::parse(FILE, now).unwrap();
         let tried = (0..1000).filter(|_| access.judge(None, now) == Err(Denied::Unknown)).count();

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_sent_is_read_or_refused() {
+    fn any_body_is_read_or_refused() {
         let seed = 41;
         let mut random = Random::new(seed);
         let bodies = [

@@ -38,11 +38,11 @@ pub struct AdminCommand {
 /// The commands.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum AdminAction {
-    /// How the server is doing
+    /// Show the state of the server
     Status,
     /// List the players and spectators that are connected
     Players,
-    /// Remove somebody, who may come again
+    /// Remove a player or spectator, who may join again
     Kick {
         /// The number of the connection
         number: u64,
@@ -50,12 +50,12 @@ pub enum AdminAction {
         #[arg(long, default_value = "")]
         reason: String,
     },
-    /// Let nobody hear what somebody says
+    /// Mute a player: no other client receives the chat
     Mute {
         /// The number of the connection
         number: u64,
     },
-    /// Let others hear somebody again
+    /// Unmute a player
     Unmute {
         /// The number of the connection
         number: u64,
@@ -64,31 +64,31 @@ pub enum AdminAction {
     Bans,
     /// Ban an address, a prefix such as 192.0.2.0/24, or player:NUMBER
     Ban {
-        /// Whom
+        /// Player, address or prefix
         subject: String,
-        /// Why
+        /// Reason that is recorded
         #[arg(long, default_value = "")]
         reason: String,
-        /// For how long, such as `2h`; for good without
+        /// Duration, such as `2h`; for good without
         #[arg(long = "for", value_name = "D", value_parser = parse_duration)]
         time: Option<Duration>,
     },
-    /// Let somebody join again
+    /// Lift a ban
     Unban {
-        /// Whom
+        /// Player, address or prefix, as it was banned
         subject: String,
     },
-    /// Tell everybody something
+    /// Show a line of text to all clients
     Say {
         /// Line of text
         line: String,
     },
-    /// Go on to another map
+    /// Change to another map
     Map {
         /// One of the rotation by its name, or any other as `--map` has it
         map: String,
     },
-    /// Begin the round anew
+    /// Restart the round
     Restart,
     /// Change values while the server runs, or show them
     Settings {
@@ -101,11 +101,11 @@ pub enum AdminAction {
         /// Time between two rounds
         #[arg(long, value_name = "D", value_parser = parse_duration)]
         intermission: Option<Duration>,
-        /// Remove who has done nothing for this long; 0 for never
+        /// Remove players who have done nothing for this long; 0 for never
         #[arg(long, value_name = "D", value_parser = parse_duration)]
         idle: Option<Duration>,
     },
-    /// Let nobody join any more, and end after this round or when the last player has left
+    /// Refuse new clients, and end after this round or when the last player has left
     Drain {
         /// Time that players have left at most; 10m without it, or `--drain` of the server
         /// if that is longer

@@ -1,3 +1,5 @@
+//! The routes of the admin interface and what each of them does to the match.
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

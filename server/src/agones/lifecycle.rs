@@ -1,3 +1,6 @@
+//! The state machine of a server in an Agones fleet: from the state of the match it
+//! decides what the sidecar is told next. It reads no clock.
+
 use std::time::Duration;
 
 use hyper::Method;
@@ -16,7 +19,7 @@ const CERTIFICATE: &str = "certificate-sha256";
 
 /// The input of the state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct MatchStatus {
     /// Most ticks are done when they are due.
     pub(super) on_time: bool,
     /// The last tick is not long ago.
@@ -64,16 +67,16 @@ pub(super) enum Step {
     Shutdown,
 }
 
-/// How the sidecar took it.
+/// The outcome of a report to the sidecar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// As it was told.
-    Heard,
+pub(super) enum ReportOutcome {
+    /// The sidecar has accepted it.
+    Accepted,
     /// It does not know such a request, and never will.
     Unknown,
     /// It will not do this, such as to count more places than there are.
     Rejected,
-    /// Not at all; it is to be told again.
+    /// It did not arrive, and is due again.
     Lost,
 }
 
@@ -143,7 +146,7 @@ impl Lifecycle {
     }
 
     /// The most urgent step that is due, if there is one.
-    pub(super) fn next(&mut self, now: Duration, seen: &Seen) -> Option<Step> {
+    pub(super) fn next(&mut self, now: Duration, seen: &MatchStatus) -> Option<Step> {
         if seen.stopping {
             return Some(Step::Shutdown);
         }
@@ -185,7 +188,7 @@ impl Lifecycle {
     }
 
     /// The step that is due about places.
-    fn count(&mut self, now: Duration, seen: &Seen) -> Option<Step> {
+    fn count(&mut self, now: Duration, seen: &MatchStatus) -> Option<Step> {
         if !self.counts {
             return None;
         }
@@ -198,7 +201,7 @@ impl Lifecycle {
     }
 
     /// Whether the match of an allocation is over, and there may be another.
-    fn is_over(&mut self, now: Duration, seen: &Seen) -> bool {
+    fn is_over(&mut self, now: Duration, seen: &MatchStatus) -> bool {
         let is_empty = seen.players == 0 && !self.places.is_reserved();
         if !seen.fleet.is_allocated || self.is_offered || !is_empty {
             self.empty_since = None;
@@ -208,8 +211,8 @@ impl Lifecycle {
     }
 
     /// Takes note of how the sidecar took a step.
-    pub(super) fn done(&mut self, step: &Step, answer: Answer, now: Duration) {
-        let is_lost = answer == Answer::Lost;
+    pub(super) fn done(&mut self, step: &Step, answer: ReportOutcome, now: Duration) {
+        let is_lost = answer == ReportOutcome::Lost;
         match step {
             // Not before the next is due, even if this one was lost.
             Step::Health => self.next_health = now + self.health_interval,
@@ -219,7 +222,7 @@ impl Lifecycle {
             Step::Certificate(certificate) if !is_lost => self.certificate = Some(*certificate),
             // Without the counter in the fleet's template there is nothing to
             // count in.
-            Step::Capacity(_) | Step::Places(_) if answer == Answer::Unknown => {
+            Step::Capacity(_) | Step::Places(_) if answer == ReportOutcome::Unknown => {
                 self.counts = false;
             }
             Step::Capacity(capacity) if !is_lost => self.told_capacity = Some(*capacity),
@@ -273,7 +276,7 @@ mod tests {
 
     const OLD: Fingerprint = Fingerprint([1; 32]);
     const NEW: Fingerprint = Fingerprint([2; 32]);
-    const EMPTY: Seen = Seen {
+    const EMPTY: MatchStatus = MatchStatus {
         on_time: true,
         fresh: true,
         players: 0,
@@ -282,7 +285,7 @@ mod tests {
         stopping: false,
         fleet: Fleet { answers: 0, is_allocated: false, counted: None },
     };
-    const PLAYING: Seen = Seen { players: 1, ..EMPTY };
+    const PLAYING: MatchStatus = MatchStatus { players: 1, ..EMPTY };
 
     fn lifecycle() -> Lifecycle {
         let introduction = Introduction {
@@ -296,11 +299,11 @@ mod tests {
 
     /// All that is told at a time, to a sidecar that takes everything, but for signs of
     /// health; changes of the count by their amount.
-    fn told(lifecycle: &mut Lifecycle, seconds: u64, seen: Seen) -> Vec<String> {
+    fn told(lifecycle: &mut Lifecycle, seconds: u64, seen: MatchStatus) -> Vec<String> {
         let now = Duration::from_secs(seconds);
         let mut steps = Vec::new();
         while let Some(step) = lifecycle.next(now, &seen) {
-            lifecycle.done(&step, Answer::Heard, now);
+            lifecycle.done(&step, ReportOutcome::Accepted, now);
             match &step {
                 Step::Health => {}
                 Step::Places(change) => steps.push(format!("{:+}", change.by)),
@@ -316,20 +319,20 @@ mod tests {
 
     /// A look at which the sidecar says that the match is allocated, and how many are
     /// counted.
-    fn allocated(answers: u64, counted: u32, seen: Seen) -> Seen {
-        Seen { fleet: Fleet { answers, is_allocated: true, counted: Some(counted) }, ..seen }
+    fn allocated(answers: u64, counted: u32, seen: MatchStatus) -> MatchStatus {
+        MatchStatus { fleet: Fleet { answers, is_allocated: true, counted: Some(counted) }, ..seen }
     }
 
     #[test]
     fn a_match_from_its_first_tick_to_its_end() {
         let mut lifecycle = lifecycle();
-        let starting = Seen { on_time: false, ..EMPTY };
+        let starting = MatchStatus { on_time: false, ..EMPTY };
         let introduction = ["Label", "Annotation", "Certificate", "of 8"];
         assert_eq!(told(&mut lifecycle, 0, starting), introduction);
         assert_eq!(told(&mut lifecycle, 1, EMPTY), ["Ready"]);
         assert_eq!(told(&mut lifecycle, 3, PLAYING), ["+1"]);
         assert_eq!(told(&mut lifecycle, 4, EMPTY), ["-1"]);
-        let stopping = Seen { stopping: true, ..EMPTY };
+        let stopping = MatchStatus { stopping: true, ..EMPTY };
         assert_eq!(told(&mut lifecycle, 5, stopping), ["Shutdown"]);
     }
 
@@ -353,7 +356,7 @@ mod tests {
         for (second, seen) in (1..).zip(reserved) {
             assert_eq!(told(&mut lifecycle, second, seen), [""; 0]);
         }
-        let four = allocated(3, 4, Seen { players: 4, ..EMPTY });
+        let four = allocated(3, 4, MatchStatus { players: 4, ..EMPTY });
         assert_eq!(told(&mut lifecycle, 10, four), [""; 0], "they were counted");
         let gone = allocated(4, 4, EMPTY);
         assert_eq!(told(&mut lifecycle, 100, gone), ["-4"]);
@@ -363,7 +366,7 @@ mod tests {
         assert_eq!(told(&mut lifecycle, 400, gone), [""; 0], "once");
         // Another allocation, of which nobody comes.
         let ready = Fleet { answers: 6, is_allocated: false, counted: Some(0) };
-        assert_eq!(told(&mut lifecycle, 401, Seen { fleet: ready, ..EMPTY }), [""; 0]);
+        assert_eq!(told(&mut lifecycle, 401, MatchStatus { fleet: ready, ..EMPTY }), [""; 0]);
         assert_eq!(told(&mut lifecycle, 402, allocated(7, 2, EMPTY)), [""; 0]);
         assert_eq!(told(&mut lifecycle, 403, allocated(8, 2, EMPTY)), [""; 0]);
         assert_eq!(told(&mut lifecycle, 432, allocated(9, 2, EMPTY)), [""; 0]);
@@ -375,11 +378,11 @@ mod tests {
     fn nobody_is_sent_to_a_match_that_drains() {
         let mut lifecycle = lifecycle();
         told(&mut lifecycle, 0, PLAYING);
-        let draining = Seen { draining: true, ..PLAYING };
+        let draining = MatchStatus { draining: true, ..PLAYING };
         assert_eq!(told(&mut lifecycle, 1, draining), ["of 1"]);
-        assert_eq!(told(&mut lifecycle, 2, Seen { players: 0, ..draining }), ["of 0", "-1"]);
+        assert_eq!(told(&mut lifecycle, 2, MatchStatus { players: 0, ..draining }), ["of 0", "-1"]);
         assert_eq!(
-            told(&mut lifecycle, 3, allocated(1, 0, Seen { players: 0, ..draining })),
+            told(&mut lifecycle, 3, allocated(1, 0, MatchStatus { players: 0, ..draining })),
             [""; 0]
         );
     }
@@ -390,9 +393,9 @@ mod tests {
     fn a_renewed_certificate_is_told_again_until_it_is_heard() {
         let mut lifecycle = lifecycle();
         told(&mut lifecycle, 0, EMPTY);
-        let renewed = Seen { certificate: NEW, ..EMPTY };
+        let renewed = MatchStatus { certificate: NEW, ..EMPTY };
         let now = Duration::from_secs(1);
-        for answer in [Answer::Lost, Answer::Lost, Answer::Heard] {
+        for answer in [ReportOutcome::Lost, ReportOutcome::Lost, ReportOutcome::Accepted] {
             let step = lifecycle.next(now, &renewed).unwrap();
             assert_eq!(step, Step::Certificate(NEW));
             lifecycle.done(&step, answer, now);
@@ -404,7 +407,7 @@ mod tests {
     fn a_stuck_tick_is_silent() {
         let mut lifecycle = lifecycle();
         told(&mut lifecycle, 0, PLAYING);
-        let stuck = Seen { fresh: false, ..PLAYING };
+        let stuck = MatchStatus { fresh: false, ..PLAYING };
         assert_eq!(lifecycle.next(Duration::from_secs(10), &stuck), None);
         assert_eq!(lifecycle.next(Duration::from_secs(11), &PLAYING), Some(Step::Health));
     }
@@ -414,9 +417,9 @@ mod tests {
         let mut lifecycle = lifecycle();
         let now = Duration::ZERO;
         let health = lifecycle.next(now, &EMPTY).unwrap();
-        lifecycle.done(&health, Answer::Lost, now);
+        lifecycle.done(&health, ReportOutcome::Lost, now);
         let label = lifecycle.next(now, &EMPTY).unwrap();
-        lifecycle.done(&label, Answer::Lost, now);
+        lifecycle.done(&label, ReportOutcome::Lost, now);
         assert_eq!(lifecycle.next(now, &EMPTY), Some(label));
     }
 
@@ -427,7 +430,11 @@ mod tests {
         let mut last = None;
         while let Some(step) = lifecycle.next(now, &EMPTY) {
             let is_unknown = matches!(step, Step::Capacity(_) | Step::Places(_));
-            lifecycle.done(&step, if is_unknown { Answer::Unknown } else { Answer::Heard }, now);
+            lifecycle.done(
+                &step,
+                if is_unknown { ReportOutcome::Unknown } else { ReportOutcome::Accepted },
+                now,
+            );
             last = Some(step);
         }
         assert_eq!(last, Some(Step::Ready));

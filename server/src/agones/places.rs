@@ -1,3 +1,6 @@
+//! The player count that the fleet sees: players in the match, and places that an
+//! allocation has reserved.
+
 use std::time::Duration;
 
 /// The places of a match as its fleet counts them: those that players take, and those

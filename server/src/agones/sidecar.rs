@@ -1,3 +1,5 @@
+//! The REST interface of the Agones sidecar: requests, answers and errors.
+
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
@@ -11,7 +13,7 @@ use thiserror::Error;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::lifecycle::{Answer, count_request};
+use super::lifecycle::{ReportOutcome, count_request};
 
 /// How long the sidecar, a process on this host, may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -50,13 +52,13 @@ pub(super) enum Error {
 
 impl Error {
     /// What the answer of the sidecar means.
-    pub(super) fn answer(&self) -> Answer {
+    pub(super) fn answer(&self) -> ReportOutcome {
         let unknown =
             [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED, StatusCode::NOT_IMPLEMENTED];
         match self {
-            Self::Refused { status, .. } if unknown.contains(status) => Answer::Unknown,
-            Self::Refused { status, .. } if status.is_client_error() => Answer::Rejected,
-            _ => Answer::Lost,
+            Self::Refused { status, .. } if unknown.contains(status) => ReportOutcome::Unknown,
+            Self::Refused { status, .. } if status.is_client_error() => ReportOutcome::Rejected,
+            _ => ReportOutcome::Lost,
         }
     }
 }

@@ -1,3 +1,5 @@
+//! The life of a server in a fleet, against a sidecar in the test's own process.
+
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -68,14 +70,14 @@ impl StandIn {
 
 /// A report to the sidecar under test.
 struct Stage {
-    seen: Cell<Seen>,
+    seen: Cell<MatchStatus>,
     stop: Stop,
     address: SocketAddr,
 }
 
 impl Stage {
     fn new(address: SocketAddr) -> Self {
-        let seen = Seen {
+        let seen = MatchStatus {
             on_time: true,
             fresh: true,
             players: 0,
@@ -94,16 +96,16 @@ impl Stage {
             capacity: 8,
         };
         let lifecycle = Lifecycle::new(introduction, HEALTH, EMPTY, EMPTY);
-        let look = || Seen { stopping: self.stop.is_requested(), ..self.seen.get() };
+        let look = || MatchStatus { stopping: self.stop.is_requested(), ..self.seen.get() };
         report(&Sidecar::new(self.address), lifecycle, look, &self.stop).await;
     }
 
     fn players(&self, players: u32) {
-        self.seen.set(Seen { players, ..self.seen.get() });
+        self.seen.set(MatchStatus { players, ..self.seen.get() });
     }
 
     fn fresh(&self, fresh: bool) {
-        self.seen.set(Seen { fresh, ..self.seen.get() });
+        self.seen.set(MatchStatus { fresh, ..self.seen.get() });
     }
 }
 

@@ -1,3 +1,6 @@
+//! The files of the web page, compiled into the binary, and the headers that they are
+//! served with.
+
 use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};

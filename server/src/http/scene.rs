@@ -1,3 +1,5 @@
+//! `/scene`: the map's visible polygons, the models and the grid, as JSON.
+
 use bytes::Bytes;
 use glam::DVec3;
 use obsp::World;

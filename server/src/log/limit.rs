@@ -1,3 +1,6 @@
+//! Limits on repeated log lines: each place in the code has an allowance, and what
+//! exceeds it is counted.
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;

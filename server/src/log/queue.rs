@@ -1,3 +1,6 @@
+//! The queue of formatted log lines, bounded in bytes. A full queue drops lines rather
+//! than make its callers wait.
+
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

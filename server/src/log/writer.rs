@@ -1,3 +1,5 @@
+//! The thread that writes queued log lines to standard error.
+
 use std::io::{self, ErrorKind, Write};
 use std::sync::Arc;
 use std::thread::{Builder, sleep};

@@ -1,3 +1,5 @@
+//! The search for a map by its name: a path, or a file in one of the folders of maps.
+
 use std::path::{Path, PathBuf};
 
 use crate::error::StartError;

@@ -1,3 +1,6 @@
+//! The pace of map transfers: they take what snapshots leave of the path, and give way
+//! when the round trip grows.
+
 use std::time::{Duration, Instant};
 
 use super::path_estimate::PathEstimate;

@@ -1,3 +1,6 @@
+//! The server's certificate: self-signed or read from files, its fingerprint, and the
+//! warning before it expires.
+
 mod validity;
 
 use std::path::{Path, PathBuf};

@@ -1,3 +1,6 @@
+//! Chat lines that wait for one listener, paid from the listener's budget; the oldest are
+//! left out first.
+
 use std::collections::VecDeque;
 use std::time::Instant;
 
@@ -117,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn who_left_is_not_quoted() {
+    fn a_player_who_left_is_not_quoted() {
         let mut queue = ChatQueue::new(16_000, Instant::now());
         queue.push(Tick(1), said("bye"));
         assert_eq!(queue.forget(SPEAKER), 1);

@@ -1,3 +1,6 @@
+//! The congestion controller of QUIC connections: a window that a dead line does not fill
+//! within the idle time-out.
+
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,3 +1,7 @@
+//! A player's connection from its first packet to its last: the handshake ([`opening`]),
+//! the hello and the seat ([`greeting`]), then commands, snapshots and events until it
+//! ends.
+
 mod greeting;
 mod opening;
 

@@ -1,3 +1,5 @@
+//! The UDP socket and the QUIC endpoint on it: buffers, transport parameters and TLS.
+
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;

@@ -1,3 +1,6 @@
+//! The sending half that players and spectators share: session, path, budget, and the
+//! snapshots and events that a client is sent.
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -355,7 +358,7 @@ impl<'a, P: Path> Feed<'a, P> {
         self.collect().is_ok() && self.outbox.finish().await
     }
 
-    /// Notes that the client decoded a tick otherwise than it was meant.
+    /// Notes a digest mismatch that the client reports.
     pub(super) fn note_mismatch(&mut self, tick: Tick) {
         self.lobby.game.telemetry.network.digest_mismatches.increment(1);
         let now = Instant::now();
@@ -371,7 +374,7 @@ impl<'a, P: Path> Feed<'a, P> {
             generation = player.map(|player| player.generation),
             tick = tick.0,
             mismatches = self.session.stats().mismatches,
-            "the client reports that it did not decode this tick as it was meant; please report it",
+            "digest mismatch at this tick, reported by the client; please report it",
         );
     }
 

@@ -1,3 +1,6 @@
+//! Detection of floods: a client that sends more than any needs is found by QUIC's own
+//! counters.
+
 use std::time::{Duration, Instant};
 
 use quinn::{Connection, ConnectionStats};
@@ -135,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn who_plays_or_downloads_a_map_is_within_the_limits_and_a_flood_is_named() {
+    fn playing_and_downloading_stay_within_the_limits_and_a_flood_is_named() {
         let player =
             Sent { packets: 130, bytes: 13_000, datagrams: 60, stream_frames: 2, received: 70 };
         assert_eq!(found(player), None);

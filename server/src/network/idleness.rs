@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_does_the_same_for_too_long_is_warned_once_and_removed() {
+    fn a_player_who_does_the_same_for_too_long_is_warned_once_and_removed() {
         let begin = Instant::now();
         let at = |seconds| begin + Duration::from_secs(seconds);
         let limit = Duration::from_secs(100);

@@ -1,3 +1,5 @@
+//! Messages that wait for a control stream, bounded in bytes and in time.
+
 use std::io;
 use std::time::{Duration, Instant};
 

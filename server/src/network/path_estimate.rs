@@ -1,3 +1,5 @@
+//! The estimate of a path from acknowledgements: queueing delay, delivery rate and loss.
+
 use std::time::{Duration, Instant};
 
 /// Length of a bucket of the recent minimum. Two of them hold a handful of

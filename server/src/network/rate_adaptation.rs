@@ -1,3 +1,6 @@
+//! Adaptation of the snapshot rate to what a path carries: fewer and fuller snapshots
+//! while its queue grows.
+
 use std::time::Duration;
 
 use obsp_proto::Time;

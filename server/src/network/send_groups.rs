@@ -1,3 +1,6 @@
+//! Groups of connections: the snapshots of a tick leave group by group, so that its
+//! datagrams do not all leave at once.
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

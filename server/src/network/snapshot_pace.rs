@@ -1,3 +1,6 @@
+//! Whether a snapshot may be sent now, and how large: probes on a dead line, fewer while
+//! a queue drains, and a slow start for newcomers.
+
 use std::time::{Duration, Instant};
 
 use obsp_proto::Time;
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_heard_of_is_only_probed() {
+    fn a_silent_client_is_only_probed() {
         let now = Instant::now();
         let mut path = PathEstimate::new(now);
         path.on_sent(now, 100);

@@ -1,3 +1,5 @@
+//! A spectator's connection over WebTransport, from its request to its last packet.
+
 use std::convert::Infallible;
 use std::pin::pin;
 

@@ -24,7 +24,7 @@ use super::path_estimate::IP_OVERHEAD;
 pub(super) struct Direction {
     /// Time on the way.
     pub(super) delay: Duration,
-    /// How much longer than that a packet may take, drawn by lot for each: packets
+    /// How much longer than that a packet may take, random for each packet: packets
     /// overtake one another.
     pub(super) jitter: Duration,
     /// Bytes a second, headers of IP and UDP included; without it, any number.
@@ -32,7 +32,7 @@ pub(super) struct Direction {
     /// Longest time that a packet waits for its turn; those that would wait
     /// longer are lost.
     pub(super) queue: Duration,
-    /// Share of packets that are lost, drawn by lot.
+    /// Share of packets that are lost, at random.
     pub(super) loss: f64,
     /// While nothing passes, from the beginning of the connection.
     pub(super) blackout: Range<Duration>,

@@ -10,13 +10,13 @@ const DEFAULT_REJOIN: &str = "30s";
 /// The rules by which players join, come back and stay.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct JoiningOptions {
-    /// Let only those join who carry a connect token that was sealed with the key in
-    /// this file; `server token --new-key FILE` makes one. Spectators need none: see
+    /// Require of players a connect token that was sealed with the key in this file;
+    /// `server token --new-key FILE` makes one. Spectators need none: see
     /// `--max-spectators`
     #[arg(long, value_name = "FILE", env = "ARENA_JOIN_KEY")]
     pub join_key: Option<PathBuf>,
 
-    /// Players' places that only tokens open which ask for it
+    /// Slots for players whose token claims a reserved one
     #[arg(
         long,
         value_name = "N",
@@ -26,14 +26,14 @@ pub struct JoiningOptions {
     )]
     pub reserved_slots: u16,
 
-    /// How long body and score of a player are kept whose connection is lost, for them
-    /// to come back; 0 for not at all
+    /// Time for which the body and the score of a player are kept after the connection is
+    /// lost; 0 for not at all
     #[arg(long, value_name = "D", env = "ARENA_REJOIN", value_parser = parse_duration,
           default_value = DEFAULT_REJOIN)]
     pub rejoin: Duration,
 
-    /// Let nobody hurt players while their connection is lost. Without it, whoever drops
-    /// the line gains nothing by it
+    /// Protect players from harm while their connection is lost. Without it, a player
+    /// gains nothing by dropping the line
     #[arg(long, env = "ARENA_REJOIN_PROTECT")]
     pub rejoin_protect: bool,
 

@@ -1,3 +1,6 @@
+//! Options of rounds: the rotation of maps, the length of a round, its score limit and
+//! votes.
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -33,7 +36,7 @@ pub struct RoundOptions {
           default_value = "0")]
     pub warm_up: Duration,
 
-    /// Time between two rounds, in which nobody moves
+    /// Time between two rounds, in which players cannot move
     #[arg(long, value_name = "D", env = "ARENA_INTERMISSION", value_parser = parse_duration,
           default_value = DEFAULT_INTERMISSION)]
     pub intermission: Duration,
@@ -43,7 +46,7 @@ pub struct RoundOptions {
     pub votes: Vec<Vote>,
 }
 
-/// What players may vote on.
+/// The votes that players may call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Vote {
     /// To go on to another map of the rotation.

@@ -1,3 +1,5 @@
+//! Options from the command line, the environment and files.
+
 use super::*;
 
 fn parse(arguments: &[&str]) -> Result<Options, clap::Error> {

@@ -1,3 +1,5 @@
+//! The format of a recording: a header, ticks, an end, each in a frame with a length.
+
 use std::ops::RangeInclusive;
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};

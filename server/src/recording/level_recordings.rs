@@ -1,3 +1,6 @@
+//! The recordings of a match: one file for each level, each written by a thread of its
+//! own.
+
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};

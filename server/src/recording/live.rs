@@ -1,3 +1,6 @@
+//! Recording while the match is served: the tick thread appends to a bounded queue, and
+//! another thread writes it to disk.
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};

@@ -1,3 +1,5 @@
+//! Recordings, whole and damaged.
+
 use std::fs;
 use std::path::PathBuf;
 

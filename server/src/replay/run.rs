@@ -1,3 +1,6 @@
+//! Replaying a recording: the same map and commands again, and the first tick whose
+//! digest differs.
+
 use std::fmt;
 use std::sync::Arc;
 

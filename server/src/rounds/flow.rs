@@ -1,3 +1,6 @@
+//! The state machine of rounds: warm-up, play, intermission, and the map that comes next.
+//! It reads no clock and loads nothing.
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Votes of players: at most one at a time, decided by more than half of all players.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The scene of a heap: bodies dropped into a pen, audited every tick and timed.
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,3 +1,5 @@
+//! Blow's scene of 1997: hovertanks drop a repair pad, turn back and land in it.
+
 mod hard_case;
 mod lander;
 mod mass;
@@ -123,7 +125,7 @@ pub enum SceneError {
     Pen(#[from] obsp::CompileError),
     /// A tank was not let in.
     #[error(transparent)]
-    Join(#[from] obsp_sim::JoinError),
+    Join(#[from] obsp_sim::AddPlayerError),
 }
 
 /// Plays Blow's scene: a hovertank drops a cargo box, which becomes a repair

@@ -1,3 +1,5 @@
+//! The pen that a heap is dropped into, and the bodies of a heap.
+
 use std::fmt::Write;
 
 use clap::ValueEnum;

@@ -1,3 +1,5 @@
+//! Blow's table of costs beside ours.
+
 use std::fmt;
 
 use obsp_sim::{Counters, Stage};

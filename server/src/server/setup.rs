@@ -88,7 +88,7 @@ impl Setup {
         };
 
         let exporter = options.otlp.as_deref().map(Exporter::start).transpose()?;
-        let identity = Identity {
+        let telemetry = Arc::new(Telemetry::new(&Identity {
             map: description.map.as_str(),
             map_hash: &description.map_hash.to_string(),
             tick_rate: options.tick_rate,
@@ -98,21 +98,14 @@ impl Setup {
             self_signed: options.cert.is_none(),
             spans: exporter.as_ref().map(Exporter::spans).unwrap_or_default(),
             udp_inode,
-        };
-        let telemetry = Arc::new(Telemetry::new(&identity)?);
+        })?);
         telemetry.certificate.shows(not_after);
-        let own_address = Advertised { host: None, port: description.local_addr.port() };
         let game = Arc::new(MatchHandle {
             latest: simulation.latest,
             clients: Clients::default(),
             rounds: simulation.rounds,
             access,
-            endpoint: PublicEndpoint {
-                local: description.local_addr,
-                advertised: watch::Sender::new(options.advertise.clone().unwrap_or(own_address)),
-                certificate: watch::Sender::new(certificate),
-                self_signed: options.cert.is_none(),
-            },
+            endpoint: public_endpoint(options, &description),
             telemetry,
             stop: Stop::new(),
             epoch: Instant::now(),
@@ -126,12 +119,13 @@ impl Setup {
             simulation.recordings.latest(),
             simulation.contact_subscription,
         );
+        let lobby = Arc::new(lobby(options, game, simulation.joins));
         let network_thread = NetworkThread {
             endpoint,
             credentials,
             states: simulation.game.states(),
             cadence: snapshot_cadence(options),
-            lobby: Arc::new(lobby(options, game, simulation.joins)),
+            lobby,
             schedule: simulation.schedule,
             pipeline: simulation.pipeline,
             duration: options.duration,
@@ -234,6 +228,17 @@ fn access_rules(options: &Options) -> Result<AccessRules, StartError> {
         origins: Origins::new(&options.allow_origin, options.advertise.as_ref()),
         max_spectators: options.max_spectators,
     })
+}
+
+/// Where clients reach the server, as far as that is known at the start.
+fn public_endpoint(options: &Options, description: &Description) -> PublicEndpoint {
+    let own_address = Advertised { host: None, port: description.local_addr.port() };
+    PublicEndpoint {
+        local: description.local_addr,
+        advertised: watch::Sender::new(options.advertise.clone().unwrap_or(own_address)),
+        certificate: watch::Sender::new(description.certificate),
+        self_signed: options.cert.is_none(),
+    }
 }
 
 /// The ports of a server.

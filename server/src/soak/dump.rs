@@ -14,9 +14,9 @@ pub struct Dump {
     file: BufWriter<File>,
 }
 
-/// One line.
+/// A line of the dump.
 #[derive(Serialize)]
-struct Line<'a> {
+struct DumpedTick<'a> {
     tick: u64,
     entities: Vec<Entry<'a>>,
 }
@@ -61,7 +61,7 @@ impl Dump {
     pub fn write(&mut self, world: &World) -> io::Result<()> {
         let state = world.state();
         let entities = state.entities.iter().map(|entity| entry(world, entity)).collect();
-        serde_json::to_writer(&mut self.file, &Line { tick: state.tick, entities })?;
+        serde_json::to_writer(&mut self.file, &DumpedTick { tick: state.tick, entities })?;
         self.file.write_all(b"\n")
     }
 

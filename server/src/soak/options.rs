@@ -1,3 +1,5 @@
+//! The options of `server soak`.
+
 use std::path::PathBuf;
 
 use clap::Args;

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_leaves_the_bounds_is_told_once_with_the_place_before() {
+    fn an_entity_that_leaves_the_bounds_is_reported_once_with_its_place_before() {
         let bounds = Aabb { min: DVec3::splat(-10.0), max: DVec3::splat(10.0) };
         let mut outside = Outside::new(bounds);
         let id = EntityId { slot: 3, generation: 0 };

@@ -1,3 +1,5 @@
+//! The report of a soak, for people and as JSON.
+
 use std::fmt;
 use std::time::Duration;
 
@@ -42,7 +44,7 @@ pub struct Report {
     /// The filter cascade, cheapest stage first.
     pub cascade: Vec<CascadeStage>,
     /// Searches for the time of impact.
-    pub toi: TimeOfImpact,
+    pub time_of_impact: TimeOfImpact,
     /// The entities and options that the match continued without.
     pub warnings: Vec<String>,
     /// The first things that were wrong, in order.
@@ -159,7 +161,7 @@ impl fmt::Display for Report {
             let CascadeStage { stage, tests, .. } = stage;
             writeln!(f, "  {stage:<9} {tests:>13} tests, {share:5.1} % decided")?;
         }
-        let TimeOfImpact { queries, mean_iterations } = self.toi;
+        let TimeOfImpact { queries, mean_iterations } = self.time_of_impact;
         writeln!(f, "impact      {queries} queries, {mean_iterations:.2} intervals each")?;
         write!(f, "digest      {}", self.digest)?;
         for warning in &self.warnings {

@@ -1,3 +1,5 @@
+//! A soak: scripted players in a match without a network, audited every tick.
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -34,7 +36,7 @@ pub enum SoakError {
     },
     /// A player was not let in.
     #[error(transparent)]
-    Join(#[from] obsp_sim::JoinError),
+    Join(#[from] obsp_sim::AddPlayerError),
     /// The dump could not be written.
     #[error("cannot write the dump {path}: {source}")]
     Dump {
@@ -124,7 +126,7 @@ impl Game {
             stuck_players: judges.stuck.count(),
             digest: format!("{:016x}", world.digest()),
             cascade: cascade(counters),
-            toi: time_of_impact(counters),
+            time_of_impact: time_of_impact(counters),
             warnings: world.warnings().iter().map(ToString::to_string).collect(),
             findings: judges.findings,
         })

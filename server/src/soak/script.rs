@@ -1,3 +1,5 @@
+//! The scripts that players of a soak follow.
+
 use obsp_sim::{Buttons, Command, Random};
 
 /// Mean ticks until a player changes how they run.

@@ -1,3 +1,5 @@
+//! Detection of stuck players: those who try to move in many directions and get nowhere.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use glam::DVec3;
@@ -116,13 +118,13 @@ mod tests {
     }
 
     #[test]
-    fn who_pushes_everywhere_and_gets_nowhere_is_stuck() {
+    fn a_player_who_pushes_everywhere_and_gets_nowhere_is_stuck() {
         assert!(is_stuck(127, 200, 0.0));
         assert!(is_stuck(-127, 200, 0.001));
     }
 
     #[test]
-    fn who_gets_away_or_stands_or_runs_against_a_wall_is_not() {
+    fn a_player_who_gets_away_or_stands_or_runs_against_a_wall_is_not_stuck() {
         assert!(!is_stuck(127, 200, 0.1));
         assert!(!is_stuck(0, 200, 0.0));
         assert!(!is_stuck(127, 20, 0.0));

@@ -1,3 +1,5 @@
+//! The catalogue of metrics: the name, kind and help text of each.
+
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 
 /// Declares the name of every metric with its kind and the sentence that
@@ -62,11 +64,11 @@ catalogue! {
     CONNECTIONS = gauge "game_connections", "Connections open, by how far they have come.";
     JOINS = counter "game_joins_total", "Players let in.";
     LIMITS = counter "game_limits_hit_total",
-        "What was refused or cut off because of a limit, by limit.";
+        "Connections and messages refused or cut off because of a limit, by limit.";
     REJOINS = counter "game_rejoins_total", "Players back after their connection was lost.";
     LEVELS = counter "game_levels_total", "Times that the match went on in another world.";
     ADMIN_REQUESTS = counter "game_admin_requests_total",
-        "Requests to the admin interface, by what was wanted and what became of them.";
+        "Requests to the admin interface, by request and outcome.";
     REFUSALS = counter "game_refusals_total", "Connections refused before they joined, by reason.";
     DISCONNECTS = counter "game_disconnects_total", "Players that left, by reason.";
 
@@ -78,17 +80,17 @@ catalogue! {
     SNAPSHOTS_UNAFFORDABLE = counter "game_snapshots_unaffordable_total",
         "Snapshots not made because the client's budget was spent.";
     SNAPSHOT_ENTITIES = counter "game_snapshot_entities_total",
-        "Entities told of in those snapshots.";
+        "Entity records in those snapshots.";
     DIGEST_MISMATCHES = counter "game_digest_mismatches_total",
-        "Snapshots that a client did not decode as they were meant; should stay zero.";
-    CHAT_LINES = counter "game_chat_lines_total", "Lines that players said to everybody.";
+        "Snapshots that a client decoded to another digest; should stay zero.";
+    CHAT_LINES = counter "game_chat_lines_total", "Chat lines of players.";
     RETRIES = counter "game_retries_total",
         "Connection attempts that were asked to prove their address first.";
     MAPS_SENT = counter "game_maps_sent_total", "Times the map was sent to a client.";
     COMMAND_DATAGRAMS = counter "game_command_datagrams_total",
         "Datagrams received from players and spectators that were read.";
     DATAGRAMS_DROPPED = counter "game_datagrams_dropped_total",
-        "Datagrams that came to nothing, by reason.";
+        "Datagrams dropped, by reason.";
     RTT = histogram "game_rtt_seconds",
         "Round-trip time of each connection, looked at once a second.";
     SNAPSHOT_RATE = histogram "game_client_snapshot_rate",
@@ -99,7 +101,7 @@ catalogue! {
     PACKETS_LOST = counter "game_quic_packets_lost_total", "QUIC packets sent that got lost.";
     CONGESTION = counter "game_congestion_events_total",
         "Times that a connection's path was found congested.";
-    COMMANDS = counter "game_commands_total", "Commands received, by what became of them.";
+    COMMANDS = counter "game_commands_total", "Commands received, by outcome.";
     COMMAND_TICKS = counter "game_command_ticks_total",
         "Ticks of players, by where their command came from.";
 

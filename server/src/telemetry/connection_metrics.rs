@@ -1,3 +1,5 @@
+//! Metrics of connections by their state.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -1,3 +1,5 @@
+//! Metrics of the match and its simulation, read from the published state on request.
+
 use std::sync::{Mutex, PoisonError};
 
 use metrics::{Counter, Gauge, counter, gauge};

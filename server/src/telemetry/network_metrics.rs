@@ -1,3 +1,5 @@
+//! Metrics of the network thread.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use metrics::{Counter, Gauge, counter, gauge};

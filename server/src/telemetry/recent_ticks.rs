@@ -1,3 +1,5 @@
+//! Percentiles of the durations of recent ticks, from a histogram of fine buckets.
+
 use std::array;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,3 +1,5 @@
+//! Metrics of the tick thread: durations, phases, delays and late ticks.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,10 @@
+//! The tick thread in virtual time: seats, commands, and the change of worlds.
+
 use std::num::NonZeroU16;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use obsp_proto::commands::{CommandBatch, CommandDatagram};
-use obsp_sim::JoinError;
+use obsp_sim::AddPlayerError;
 use tokio::sync::oneshot;
 
 use super::*;
@@ -35,13 +37,13 @@ impl VirtualMatch {
         self.latest.borrow().clone()
     }
 
-    fn ask(&self) -> oneshot::Receiver<Result<Seat, JoinError>> {
+    fn ask(&self) -> oneshot::Receiver<Result<Seat, AddPlayerError>> {
         let (request, answer) = oneshot::channel();
         self.joins.try_send(request).unwrap();
         answer
     }
 
-    fn join(&mut self) -> Result<Seat, JoinError> {
+    fn join(&mut self) -> Result<Seat, AddPlayerError> {
         let mut answer = self.ask();
         self.tick();
         answer.try_recv().unwrap()
@@ -72,7 +74,7 @@ fn a_dropped_seat_is_free_again() {
     let mut play = VirtualMatch::new();
     let first = play.join().unwrap();
     let _second = play.join().unwrap();
-    assert_eq!(play.join().unwrap_err(), JoinError::Full(2));
+    assert_eq!(play.join().unwrap_err(), AddPlayerError::Full(2));
     drop(first);
     // Within the same tick.
     let _third = play.join().unwrap();
@@ -92,7 +94,7 @@ fn a_full_queue_does_not_hide_that_its_seat_is_free() {
 }
 
 #[test]
-fn who_no_longer_waits_leaves_nobody_behind() {
+fn a_client_that_no_longer_waits_leaves_no_player_behind() {
     let mut play = VirtualMatch::new();
     drop(play.ask());
     play.tick();

@@ -1,3 +1,5 @@
+//! Notifications of systemd: ready, watchdog, status and stopping.
+
 use std::time::{Duration, Instant};
 
 use tracing::warn;

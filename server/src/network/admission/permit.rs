@@ -1,3 +1,6 @@
+//! A connection's permit: its place in the table of addresses, and the budgets that it is
+//! charged to.
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,3 +1,5 @@
+//! The table of addresses, in virtual time.
+
 use std::time::Duration;
 
 use super::*;
@@ -31,7 +33,7 @@ fn is_evicted(permit: &Permit) -> bool {
 }
 
 #[test]
-fn who_occupies_places_loses_the_oldest_and_others_keep_theirs() {
+fn an_address_that_occupies_places_loses_the_oldest_and_others_keep_theirs() {
     let (table, now) = (table(), Instant::now());
     let honest = admit(&table, OTHER, now);
     let idle: Vec<_> =
@@ -56,7 +58,7 @@ fn a_full_queue_gives_way_at_the_address_that_has_most() {
 }
 
 #[test]
-fn who_was_pushed_out_gets_no_place() {
+fn a_connection_that_was_pushed_out_gets_no_place() {
     let (table, now) = (table(), Instant::now());
     let mut first = admit(&table, STRANGER, now);
     let _later: Vec<_> =
@@ -86,7 +88,7 @@ fn an_address_has_its_share_of_players_and_spectators_and_the_exempt_any_number(
 }
 
 #[test]
-fn who_may_come_back_keeps_the_place_of_the_address_and_gets_it_back() {
+fn a_player_who_may_come_back_keeps_the_place_of_the_address() {
     let (table, now) = (table(), Instant::now());
     let mut players: Vec<_> = (0..4).map(|_| admit(&table, STRANGER, now)).collect();
     players.iter_mut().for_each(|player| player.play(now).unwrap());

@@ -1,3 +1,5 @@
+//! The period of validity of a certificate in DER, and nothing else of it.
+
 /// When a certificate begins and ends to be valid, in seconds since 1970, as its
 /// `notBefore` and `notAfter` say (RFC 5280, section 4.1.2.5); `None` if that cannot
 /// be found in `certificate`, in DER.

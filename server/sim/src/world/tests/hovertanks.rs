@@ -1,3 +1,5 @@
+//! Hovertanks among walls, props and players.
+
 use super::*;
 use crate::command::Buttons;
 
