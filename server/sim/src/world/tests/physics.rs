@@ -112,6 +112,25 @@ fn a_body_thrown_up_does_not_sleep_at_the_highest_point() {
     }
 }
 
+/// The guard may hold a body beside another one, in the air, as long as both are pushed:
+/// asleep it would hang there.
+#[test]
+fn a_body_that_is_held_in_the_air_does_not_fall_asleep() {
+    let sleeps_when_held = |by_solver| {
+        let mut world = World::new(chamber(1_000, 500), shipped().into(), CONFIG).expect("a match");
+        let slot = world.throw("crate", DVec3::Z * 250.0, DVec3::ZERO, DVec3::ZERO);
+        let seconds = world.context.seconds;
+        (0..CONFIG.tick_rate).any(|_| {
+            let entity = world.entities.get_mut(slot).expect("the crate");
+            (entity.sleep.held, entity.sleep.held_by_solver) = (true, by_solver);
+            sleep::settle(&mut world.entities, &world.arena.shapes, &world.pairs, seconds);
+            world.entities.get(slot).expect("the crate").sleep.asleep
+        })
+    };
+    assert!(!sleeps_when_held(false), "the guard held it, and nothing is below it");
+    assert!(sleeps_when_held(true), "the solver found its forces balanced");
+}
+
 /// The angle of friction is 31 degrees. A rule that lets slow bodies sleep would hold a
 /// body that starts from rest on slightly steeper ground.
 #[test]
