@@ -146,10 +146,22 @@ pub enum Disconnected {
     TimedOut,
     /// The connection broke.
     #[error("the connection was lost: {0}")]
-    Connection(#[from] ConnectionError),
+    Connection(ConnectionError),
     /// The server broke the protocol, or this client misreads it.
     #[error("the server broke the protocol: {0}")]
-    Protocol(#[from] obsp_proto::ProtocolError),
+    Protocol(obsp_proto::ProtocolError),
+}
+
+impl From<ConnectionError> for Disconnected {
+    fn from(error: ConnectionError) -> Self {
+        Self::Connection(error)
+    }
+}
+
+impl From<obsp_proto::ProtocolError> for Disconnected {
+    fn from(error: obsp_proto::ProtocolError) -> Self {
+        Self::Protocol(error)
+    }
 }
 
 impl Disconnected {

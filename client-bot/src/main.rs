@@ -11,7 +11,7 @@ use client_bot::swarm::{Report, Status, Swarm};
 use tracing_subscriber::EnvFilter;
 
 /// Log filter unless `RUST_LOG` is set: of other crates only errors.
-const FILTER: &str = "error,client_bot=info,maps=info,obsp_sim=info,obsp_proto=info";
+const FILTER: &str = "error,client_bot=info,obsp=info,obsp_sim=info,obsp_proto=info";
 
 fn main() -> ExitCode {
     // Wrong usage ends here, with exit code 2.

@@ -51,10 +51,10 @@ pub enum DatagramError {
 pub enum ProtocolError {
     /// The control stream cannot be cut into frames.
     #[error("control stream: {0}")]
-    Frame(#[from] FrameError),
+    Frame(FrameError),
     /// A frame holds no valid message.
     #[error("control message: {0}")]
-    Message(#[from] MessageError),
+    Message(MessageError),
     /// A message arrived in a state in which it is not allowed.
     #[error("unexpected control message {message} while {state}")]
     Unexpected {
@@ -65,7 +65,25 @@ pub enum ProtocolError {
     },
     /// A datagram is malformed.
     #[error("datagram: {0}")]
-    Datagram(#[from] DatagramError),
+    Datagram(DatagramError),
+}
+
+impl From<FrameError> for ProtocolError {
+    fn from(error: FrameError) -> Self {
+        Self::Frame(error)
+    }
+}
+
+impl From<MessageError> for ProtocolError {
+    fn from(error: MessageError) -> Self {
+        Self::Message(error)
+    }
+}
+
+impl From<DatagramError> for ProtocolError {
+    fn from(error: DatagramError) -> Self {
+        Self::Datagram(error)
+    }
 }
 
 impl ProtocolError {
@@ -76,5 +94,20 @@ impl ProtocolError {
             Self::Unexpected { .. } => 3,
             Self::Datagram(_) => 4,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use super::*;
+
+    #[test]
+    fn a_message_contains_its_cause_which_is_no_source_too() {
+        let cause = DatagramError::Truncated;
+        let error = ProtocolError::from(cause);
+        assert_eq!(error.to_string(), format!("datagram: {cause}"));
+        assert!(error.source().is_none(), "a chain would print the cause twice");
     }
 }

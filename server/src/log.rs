@@ -33,7 +33,7 @@ use queue::Queue;
 
 /// The log filter unless `RUST_LOG` sets another: this project's own messages, and of
 /// other crates only errors. Some of those warn of whatever a peer sends.
-const DEFAULT_FILTER: &str = "error,server=info,maps=info,obsp_sim=info,obsp_proto=info";
+const DEFAULT_FILTER: &str = "error,server=info,obsp=info,obsp_sim=info,obsp_proto=info";
 
 /// How long the end of the process waits for lines to be written.
 const FLUSH: Duration = Duration::from_secs(1);

@@ -84,13 +84,31 @@ pub(super) fn is_final(reason: &RefusalReason) -> bool {
 pub enum ConnectError {
     /// The system refuses a UDP socket.
     #[error("cannot open a UDP socket: {0}")]
-    Socket(#[from] io::Error),
+    Socket(io::Error),
     /// TLS could not be configured.
     #[error("cannot set up TLS: {0}")]
-    Tls(#[from] rustls::Error),
+    Tls(rustls::Error),
     /// TLS lacks a cipher suite that QUIC needs.
     #[error("cannot set up TLS for QUIC: {0}")]
-    Cipher(#[from] NoInitialCipherSuite),
+    Cipher(NoInitialCipherSuite),
+}
+
+impl From<io::Error> for ConnectError {
+    fn from(error: io::Error) -> Self {
+        Self::Socket(error)
+    }
+}
+
+impl From<rustls::Error> for ConnectError {
+    fn from(error: rustls::Error) -> Self {
+        Self::Tls(error)
+    }
+}
+
+impl From<NoInitialCipherSuite> for ConnectError {
+    fn from(error: NoInitialCipherSuite) -> Self {
+        Self::Cipher(error)
+    }
 }
 
 /// Why a client could not join.
@@ -118,13 +136,13 @@ pub enum JoinError {
     Refused(RefusalReason),
     /// The connection broke during the handshake, or the server is not trusted.
     #[error("the connection failed: {0}")]
-    Connection(#[from] ConnectionError),
+    Connection(ConnectionError),
     /// The server ended the control stream, or sent nothing on it in time.
     #[error("the server did not answer the hello")]
     NoHello,
     /// The server broke the protocol, or this client misreads it.
     #[error("the server broke the protocol: {0}")]
-    Protocol(#[from] obsp_proto::ProtocolError),
+    Protocol(obsp_proto::ProtocolError),
     /// The map could not be loaded.
     #[error(transparent)]
     Map(#[from] MapError),
@@ -134,6 +152,18 @@ pub enum JoinError {
     /// The client had joined, but lost the connection while the map was loading.
     #[error("disconnected while the map was loading: {0}")]
     Disconnected(Box<Disconnected>),
+}
+
+impl From<ConnectionError> for JoinError {
+    fn from(error: ConnectionError) -> Self {
+        Self::Connection(error)
+    }
+}
+
+impl From<obsp_proto::ProtocolError> for JoinError {
+    fn from(error: obsp_proto::ProtocolError) -> Self {
+        Self::Protocol(error)
+    }
 }
 
 impl JoinError {

@@ -47,10 +47,22 @@ pub enum MapError {
     Other,
     /// The transfer was cut off or malformed.
     #[error("the map could not be fetched: {0}")]
-    Transfer(#[from] TransferError),
+    Transfer(TransferError),
     /// The map lacks what players need.
     #[error("players cannot move on the server's map: {0}")]
-    Setup(#[from] SetupError),
+    Setup(SetupError),
+}
+
+impl From<TransferError> for MapError {
+    fn from(error: TransferError) -> Self {
+        Self::Transfer(error)
+    }
+}
+
+impl From<SetupError> for MapError {
+    fn from(error: SetupError) -> Self {
+        Self::Setup(error)
+    }
 }
 
 impl LoadedMap {

@@ -27,7 +27,7 @@ pub enum DegenerateBrush {
     #[error("it has more than {MAX_FACES} faces")]
     TooManyFaces,
     /// Its planes do not bound a volume.
-    #[error("{0}")]
+    #[error(transparent)]
     Solid(#[from] DegenerateSolid),
 }
 

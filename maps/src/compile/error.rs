@@ -132,5 +132,11 @@ pub enum BuildError {
     Tree(#[from] InvalidTree),
     /// The tree of the shifted planes is not valid.
     #[error("shifted planes: {0}")]
-    Shift(#[from] InvalidShiftTree),
+    Shift(InvalidShiftTree),
+}
+
+impl From<InvalidShiftTree> for BuildError {
+    fn from(error: InvalidShiftTree) -> Self {
+        Self::Shift(error)
+    }
 }
