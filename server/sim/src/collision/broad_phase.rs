@@ -62,9 +62,8 @@ struct Entry {
     /// The first strip that the box covers.
     first: u32,
     index: u32,
-    /// Ends of the box along the sweep.
-    span: [f64; 2],
-    bounds: Aabb,
+    /// Where the box begins along the sweep.
+    begin: f64,
 }
 
 /// Sweeps along the axis with the widest spread, in strips across the axis with the
@@ -75,25 +74,22 @@ fn sweep(boxes: &[Aabb], mut visit: impl FnMut([u32; 2])) {
     let mut entries = Vec::with_capacity(2 * boxes.len());
     for (index, bounds) in boxes.iter().enumerate() {
         let [first, last] = [bounds.min, bounds.max].map(|corner| strips.of(corner[across]));
-        let span = [bounds.min[along], bounds.max[along]];
-        entries.extend((first..=last).map(|strip| Entry {
-            strip,
-            first,
-            index: index as u32,
-            span,
-            bounds: *bounds,
-        }));
+        let (index, begin) = (index as u32, bounds.min[along]);
+        entries.extend((first..=last).map(|strip| Entry { strip, first, index, begin }));
     }
     entries.sort_unstable_by(|a, b| {
         let strip = a.strip.cmp(&b.strip);
-        strip.then(a.span[0].total_cmp(&b.span[0])).then(a.index.cmp(&b.index))
+        strip.then(a.begin.total_cmp(&b.begin)).then(a.index.cmp(&b.index))
     });
     for strip in entries.chunk_by(|a, b| a.strip == b.strip) {
         for (at, own) in strip.iter().enumerate() {
-            let others = strip[at + 1..].iter().take_while(|other| other.span[0] <= own.span[1]);
-            for other in others {
+            let bounds = &boxes[own.index as usize];
+            let end = bounds.max[along];
+            for other in strip[at + 1..].iter().take_while(|other| other.begin <= end) {
                 // Two boxes that share several strips meet in the first of them.
-                if own.first.max(other.first) == own.strip && own.bounds.overlaps(&other.bounds) {
+                if own.first.max(other.first) == own.strip
+                    && bounds.overlaps(&boxes[other.index as usize])
+                {
                     visit([own.index.min(other.index), own.index.max(other.index)]);
                 }
             }

@@ -148,7 +148,10 @@ impl<'a> Search<'a> {
             let (reach, bounds) = (self.reach_of(entity), body.speedbox());
             Some(Searcher { entity, body, bounds, reach, unchanged: self.is_unchanged(entity) })
         };
-        self.space.entities.iter().filter(|e| e.is_awake_body()).filter_map(searcher).collect()
+        let mut searchers = Vec::with_capacity(self.space.entities.slot_count());
+        let awake = self.space.entities.iter().filter(|entity| entity.is_awake_body());
+        searchers.extend(awake.filter_map(searcher));
+        searchers
     }
 
     fn reach_of(&self, entity: &Entity) -> f64 {

@@ -202,7 +202,9 @@ impl Space<'_> {
                 overlapping: false,
             })
         };
-        proposals.iter().filter_map(mover).collect()
+        let mut movers = Vec::with_capacity(proposals.len());
+        movers.extend(proposals.iter().filter_map(mover));
+        movers
     }
 
     /// Stops every moving body at its first contact, as if all others completed

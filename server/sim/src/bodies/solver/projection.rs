@@ -43,7 +43,6 @@ const CARRYING_SLOPE: f64 = 0.3;
 
 /// One contact point as the projection sees it.
 struct Row {
-    bodies: [usize; 2],
     normal: DVec3,
     inverse_masses: [f64; 2],
     torques: [DVec3; 2],
@@ -54,6 +53,11 @@ struct Row {
     /// Distance by which the bodies are pushed apart beyond that, in units.
     push: f64,
     impulse: f64,
+}
+
+/// The bodies of a row. Most rows of a pass need no more than this.
+struct Link {
+    bodies: [u32; 2],
     /// The change after which the row was last looked at.
     seen: u32,
 }
@@ -63,16 +67,18 @@ struct Row {
 struct Correction {
     shift: DVec3,
     turn: DVec3,
-    /// The last change of either, counted from [`FIRST_CHANGE`].
-    changed: u32,
 }
 
 /// Scratch of the projection.
 #[derive(Default)]
 pub(super) struct Projection {
     rows: Vec<Row>,
+    /// One for each row.
+    links: Vec<Link>,
     corrections: Vec<Correction>,
-    /// Changes of corrections so far.
+    /// For each body the last change of its correction.
+    changed: Vec<u32>,
+    /// Changes so far, counted from [`FIRST_CHANGE`].
     changes: u32,
 }
 
@@ -92,23 +98,29 @@ impl Projection {
             return;
         }
         self.corrections.resize(bodies.len(), Correction::default());
+        self.changed.resize(bodies.len(), 0);
+        for &(_, member) in members {
+            self.changed[member] = FIRST_CHANGE;
+        }
         self.changes = FIRST_CHANGE;
         // First without the push: displacement that is removed is no velocity either.
         self.pass();
         for &(_, member) in members {
-            let Correction { shift, turn, .. } = self.corrections[member];
+            let Correction { shift, turn } = self.corrections[member];
             bodies[member].velocity += shift / seconds;
             bodies[member].angular += turn / seconds;
         }
         if push >= TOLERANCE {
-            for row in self.rows.iter_mut().filter(|row| row.push > 0.0) {
-                row.missing += row.push;
-                row.seen = 0;
+            for (row, link) in self.rows.iter_mut().zip(&mut self.links) {
+                if row.push > 0.0 {
+                    row.missing += row.push;
+                    link.seen = 0;
+                }
             }
             self.pass();
         }
         for &(_, member) in members {
-            let Correction { shift, turn, .. } = std::mem::take(&mut self.corrections[member]);
+            let Correction { shift, turn } = std::mem::take(&mut self.corrections[member]);
             bodies[member].displace(shift, turn);
         }
     }
@@ -121,6 +133,7 @@ impl Projection {
         points: &[ConstraintPoint],
     ) -> (f64, f64) {
         self.rows.clear();
+        self.links.clear();
         let (mut most, mut worst) = (0.0_f64, 0.0_f64);
         for constraint in constraints {
             let share = constraint.shares();
@@ -139,8 +152,12 @@ impl Projection {
                     + row.torques[1].dot(spins[1]);
                 let missing = target - (point.separation + REST_GAP);
                 (most, worst) = (most.max(missing + push), worst.max(missing));
+                self.links.push(Link {
+                    bodies: constraint.bodies.map(|body| body as u32),
+                    // A row that lacks nothing waits until one of its bodies is moved.
+                    seen: if missing > SETTLED { 0 } else { FIRST_CHANGE },
+                });
                 self.rows.push(Row {
-                    bodies: constraint.bodies,
                     normal: constraint.axes[0],
                     inverse_masses,
                     torques: row.torques,
@@ -149,8 +166,6 @@ impl Projection {
                     missing,
                     push,
                     impulse: 0.0,
-                    // A row that lacks nothing waits until one of its bodies is moved.
-                    seen: if missing > SETTLED { 0 } else { FIRST_CHANGE },
                 });
             }
         }
@@ -160,11 +175,21 @@ impl Projection {
     fn pass(&mut self) {
         for _ in 0..PASSES {
             let mut worst = 0.0_f64;
-            for row in &mut self.rows {
-                let [a, b] = row.bodies.map(|body| self.corrections[body].changed);
-                if a.max(b).max(FIRST_CHANGE) > row.seen {
-                    worst = worst.max(row.pass(&mut self.corrections, &mut self.changes));
+            for (row, link) in self.rows.iter_mut().zip(&mut self.links) {
+                let [a, b] = link.bodies.map(|body| body as usize);
+                if self.changed[a].max(self.changed[b]) <= link.seen {
+                    continue;
                 }
+                let (missing, moves) = row.pass([a, b], &mut self.corrections);
+                worst = worst.max(missing);
+                if moves {
+                    self.changes += 1;
+                    self.changed[a] = self.changes;
+                    if b > 0 {
+                        self.changed[b] = self.changes;
+                    }
+                }
+                link.seen = self.changes;
             }
             if worst < TOLERANCE {
                 break;
@@ -188,34 +213,28 @@ impl ContactConstraint {
 }
 
 impl Row {
-    /// Pushes the bodies apart until the point lacks nothing. Returns the distance
-    /// that was missing.
-    fn pass(&mut self, corrections: &mut [Correction], changes: &mut u32) -> f64 {
-        let [a, b] = self.bodies;
+    /// Pushes the bodies apart until the point lacks nothing. Returns the distance that
+    /// was missing, and whether the bodies moved.
+    fn pass(&mut self, [a, b]: [usize; 2], corrections: &mut [Correction]) -> (f64, bool) {
         let (first, second) = (corrections[a], corrections[b]);
         let apart = self.normal.dot(second.shift - first.shift) + self.torques[1].dot(second.turn)
             - self.torques[0].dot(first.turn);
         let missing = self.missing - apart;
-        self.seen = *changes;
         if missing.abs() < SETTLED {
-            return missing;
+            return (missing, false);
         }
         let before = self.impulse;
         self.impulse = (before + missing * self.effective_mass).max(0.0);
         let change = self.impulse - before;
         if change != 0.0 {
-            *changes += 1;
-            self.seen = *changes;
             let [own, others] = self.inverse_masses;
-            corrections[a].changed = *changes;
             corrections[a].shift -= self.normal * (change * own);
             corrections[a].turn -= self.spins[0] * change;
             if b > 0 {
-                corrections[b].changed = *changes;
                 corrections[b].shift += self.normal * (change * others);
                 corrections[b].turn += self.spins[1] * change;
             }
         }
-        missing
+        (missing, change != 0.0)
     }
 }
