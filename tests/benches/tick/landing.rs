@@ -37,6 +37,8 @@ struct Flight<E> {
     /// The ticks in which tanks came down, or stood in their pads.
     down: Vec<Duration>,
     tally: Tally,
+    /// Bodies awake, summed over the ticks.
+    awake: usize,
     /// Overlaps found, all ticks together.
     overlaps: usize,
 }
@@ -46,7 +48,17 @@ impl<E: Engine> Flight<E> {
         let pilots = Landers::new(start, SEED);
         let tally = pilots.tally();
         let (audit, measured) = (scene.audit(), Measured::default());
-        Self { name, engine, pilots, audit, measured, down: Vec::new(), tally, overlaps: 0 }
+        Self {
+            name,
+            engine,
+            pilots,
+            audit,
+            measured,
+            down: Vec::new(),
+            tally,
+            awake: 0,
+            overlaps: 0,
+        }
     }
 
     /// Plays a tick, unless all have left.
@@ -62,6 +74,8 @@ impl<E: Engine> Flight<E> {
         if self.tally.down > 0 {
             self.down.extend(self.measured.ticks.last());
         }
+        let entities = self.engine.state().entities;
+        self.awake += entities.iter().filter(|entity| !entity.asleep).count();
         self.overlaps += self.measured.judge(&self.engine, &mut self.audit);
         true
     }
@@ -75,9 +89,11 @@ impl<E: Engine> Flight<E> {
             if down.ticks.is_empty() { [0.0; 3] } else { down.summary() };
         let Tally { landed, rested, left, go_arounds, .. } = self.tally;
         println!(
-            "{:22} {ticks:6} {median:7.3} {late:7.3} {down_median:7.3} {down_late:7.3} {:6.1} % {landed:6} {rested:6} {left:6} {go_arounds:6} {:8} {:8.4}",
+            "{:22} {ticks:6} {median:7.3} {late:7.3} {down_median:7.3} {down_late:7.3} {:6.1} % {:6.1} {:6.2} {landed:6} {rested:6} {left:6} {go_arounds:6} {:8} {:8.4}",
             self.name,
             late / BUDGET * 100.0,
+            self.awake as f64 / ticks.max(1) as f64,
+            mean * 1e3 * ticks as f64 / self.awake.max(1) as f64,
             self.overlaps,
             self.measured.deepest,
         );
@@ -90,11 +106,12 @@ impl<E: Engine> Flight<E> {
 pub(crate) fn landings() {
     println!();
     println!("landings, seed {SEED}: milliseconds a tick, of all and while tanks are down; p99 of");
+    println!("16.7 ms; bodies awake on average, us for each body awake and tick; landers that");
     println!(
-        "16.7 ms; landers that landed, rested a second and left again; deepest overlap in units"
+        "landed, rested a second and left again, rises to try again; deepest overlap in units"
     );
     println!(
-        "{:22} {:>6} {:>7} {:>7} {:>7} {:>7} {:>8} {:>6} {:>6} {:>6} {:>6} {:>8} {:>8}",
+        "{:22} {:>6} {:>7} {:>7} {:>7} {:>7} {:>8} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>8} {:>8}",
         "",
         "ticks",
         "median",
@@ -102,6 +119,8 @@ pub(crate) fn landings() {
         "down",
         "p99",
         "of tick",
+        "awake",
+        "us",
         "landed",
         "rested",
         "left",
