@@ -336,7 +336,7 @@ async fn a_server_whose_tick_thread_hangs_ends_when_it_is_asked_to() {
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
     assert!(matches!(ended, Err(RunError::DoesNotEnd { part: "tick thread" })), "{ended:?}");
     let log = LOG.lock().unwrap().clone();
-    assert!(log.contains("the tick thread hangs: nobody can finish"), "{log}");
+    assert!(log.contains("the tick thread hangs: players are not waited for"), "{log}");
 }
 
 #[tokio::test]
