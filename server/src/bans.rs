@@ -14,7 +14,7 @@ use thiserror::Error;
 /// Most bans that are kept: a list that is longer is a firewall's business.
 const MOST: usize = 10_000;
 
-/// Whom a ban is about.
+/// The addresses or the player that a ban applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub(crate) enum Subject {
@@ -120,7 +120,7 @@ fn masked(address: IpAddr, length: u8) -> IpAddr {
 /// One ban.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ban {
-    /// Whom it is about.
+    /// The addresses or the player that it applies to.
     pub(crate) subject: Subject,
     /// Why.
     #[serde(default)]

@@ -320,7 +320,7 @@ impl Options {
     /// environment and the file that `--config` names.
     ///
     /// # Errors
-    /// What is wrong with the options, as a message for the user.
+    /// The first fault of the options, as a message for the user.
     pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         Self::try_parse_from(Self::with_file(arguments)?)
     }

@@ -98,7 +98,7 @@ fn faults(name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
 /// Share of the points of which the oracle may be unable to tell whether they are outside.
 const DOUBTFUL: f64 = 0.01;
 
-/// What is wrong with the answer whether a size can get out of the map: a path that is
+/// The fault of the answer whether a size can get out of the map, if it has one: a path that is
 /// not free, or a map called sealed that the oracle's flood gets out of.
 fn wrong_sealing(judge: &Judge, sealing: &Sealing) -> Option<String> {
     match sealing {

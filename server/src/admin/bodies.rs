@@ -90,7 +90,7 @@ pub(crate) const LONGEST: u64 = 366 * 24 * 3600;
 /// What a body of this kind says; an empty one says nothing, where that will do.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the request, in words.
 pub(crate) fn read<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T, String> {
     let body = if body.is_empty() { b"{}" } else { body };
     serde_json::from_slice(body).map_err(|error| error.to_string())

@@ -79,7 +79,7 @@ struct MovingPair<P> {
     test: PairTest,
 }
 
-/// What is known of a body's motion since the search for contacts.
+/// A bound on the motion of a body since the search for contacts.
 #[derive(Clone, Copy, Default)]
 struct SinceSearch {
     /// Upper bound of how far its surface moved before this motion, and of how far any
