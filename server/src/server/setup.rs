@@ -88,17 +88,8 @@ impl Setup {
         };
 
         let exporter = options.otlp.as_deref().map(Exporter::start).transpose()?;
-        let telemetry = Arc::new(Telemetry::new(&Identity {
-            map: description.map.as_str(),
-            map_hash: &description.map_hash.to_string(),
-            tick_rate: options.tick_rate,
-            max_players: options.max_players,
-            map_load: simulation.level.load_time.as_secs_f64(),
-            recording: simulation.recordings.latest(),
-            self_signed: options.cert.is_none(),
-            spans: exporter.as_ref().map(Exporter::spans).unwrap_or_default(),
-            udp_inode,
-        })?);
+        let telemetry =
+            new_telemetry(options, &description, &simulation, exporter.as_ref(), udp_inode)?;
         telemetry.certificate.shows(not_after);
         let game = Arc::new(MatchHandle {
             latest: simulation.latest,
@@ -151,6 +142,27 @@ impl Setup {
             exporter,
         })
     }
+}
+
+/// The telemetry of a server that serves this simulation.
+fn new_telemetry(
+    options: &Options,
+    description: &Description,
+    simulation: &Simulation,
+    exporter: Option<&Exporter>,
+    udp_inode: Option<u64>,
+) -> Result<Arc<Telemetry>, StartError> {
+    Ok(Arc::new(Telemetry::new(&Identity {
+        map: description.map.as_str(),
+        map_hash: &description.map_hash.to_string(),
+        tick_rate: options.tick_rate,
+        max_players: options.max_players,
+        map_load: simulation.level.load_time.as_secs_f64(),
+        recording: simulation.recordings.latest(),
+        self_signed: options.cert.is_none(),
+        spans: exporter.map(Exporter::spans).unwrap_or_default(),
+        udp_inode,
+    })?))
 }
 
 /// The match on its first level, and what leads it through the next ones.
