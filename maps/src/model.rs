@@ -118,7 +118,8 @@ pub enum ModelError {
     /// inside out: nothing crosses, but the inside does not add up.
     #[error(
         "model {model}.obj: its convex parts do not make up its volume ({detail}); \
-         one of its bodies lies inside another"
+         one of its bodies lies inside another, or its faces are hardly flat: divide those into \
+         triangles"
     )]
     Nested {
         /// Name of the model.

@@ -115,6 +115,16 @@ impl World {
         format::from_bytes(bytes)
     }
 
+    /// Bytes at the start of an `.obsp` file that [`World::hash_at_start`] needs.
+    pub const START: usize = format::BODY_AT;
+
+    /// The hash that the first [`World::START`] bytes of an `.obsp` file tell, which only
+    /// reading the whole file checks; `None` if they are not of such a file, or of another
+    /// version.
+    pub fn hash_at_start(bytes: &[u8]) -> Option<[u8; 32]> {
+        format::hash_at_start(bytes)
+    }
+
     /// The bytes of an `.obsp` file: the same world gives the same bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         format::to_bytes(self)

@@ -3,7 +3,7 @@
 //! [`ConvexSolid::from_planes`] clips faces one by one, checks the result, and falls back
 //! to [`Polyhedron`], which cannot come apart, where planes nearly coincide.
 
-use glam::DVec3;
+use glam::{BVec3, DVec3};
 use thiserror::Error;
 
 use super::polyhedron::Polyhedron;
@@ -25,6 +25,9 @@ const CERTAIN: f64 = 1e-5;
 /// with room to spare.
 const IN_FRONT: f64 = 10.0 * WELD;
 
+/// A vertex this near to a corner of the bounds, in units, differs from it by rounding.
+const SAME_CORNER: f64 = 1e-9;
+
 /// A bounded convex polyhedron: a brush, or one convex part of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConvexSolid {
@@ -32,6 +35,9 @@ pub struct ConvexSolid {
     faces: Vec<Face>,
     edges: Vec<[u16; 2]>,
     bounds: Aabb,
+    /// The vertex at each corner of the bounds, if it is a box: bit `i` of the index is
+    /// set at the upper end of axis `i`.
+    box_corners: Option<[u16; 8]>,
 }
 
 /// One face of a [`ConvexSolid`].
@@ -217,7 +223,8 @@ impl ConvexSolid {
         edges.sort_unstable();
         edges.dedup();
         let bounds = Aabb::around(vertices.iter().copied());
-        Self { vertices, faces, edges, bounds }
+        let box_corners = box_corners(&vertices, &bounds);
+        Self { vertices, faces, edges, bounds, box_corners }
     }
 
     /// Corner points.
@@ -238,6 +245,41 @@ impl ConvexSolid {
     /// The box around the solid.
     pub fn bounds(&self) -> &Aabb {
         &self.bounds
+    }
+
+    /// Greatest `direction · v` over all vertices `v`.
+    #[inline]
+    pub fn extent(&self, direction: DVec3) -> f64 {
+        if self.box_corners.is_some() {
+            // No vertex is farther along: rounding is monotonic.
+            let (low, high) = (direction * self.bounds.min, direction * self.bounds.max);
+            let greater = |low: f64, high: f64| if high > low { high } else { low };
+            return greater(low.x, high.x) + greater(low.y, high.y) + greater(low.z, high.z);
+        }
+        let mut greatest = f64::NEG_INFINITY;
+        for &v in &self.vertices {
+            // Unlike `f64::max` this is one instruction: no vertex is NaN.
+            let along = direction.dot(v);
+            greatest = if along > greatest { along } else { greatest };
+        }
+        greatest
+    }
+
+    /// Index of the vertex farthest along `direction`.
+    #[inline]
+    pub fn support(&self, direction: DVec3) -> u16 {
+        if let Some(corners) = &self.box_corners {
+            let up = |along: f64, axis: usize| usize::from(along > 0.0) << axis;
+            return corners[up(direction.x, 0) | up(direction.y, 1) | up(direction.z, 2)];
+        }
+        let mut best = (f64::NEG_INFINITY, 0);
+        for (index, &v) in self.vertices.iter().enumerate() {
+            let along = direction.dot(v);
+            if along > best.0 {
+                best = (along, index);
+            }
+        }
+        best.1 as u16
     }
 
     /// The polygon of one face.
@@ -261,6 +303,21 @@ impl ConvexSolid {
     }
 }
 
+/// The vertex at each corner of `bounds`, if these are, but for rounding, the vertices of
+/// a box along the axes.
+fn box_corners(vertices: &[DVec3], bounds: &Aabb) -> Option<[u16; 8]> {
+    if vertices.len() != 8 {
+        return None;
+    }
+    let mut corners = [0; 8];
+    for (octant, corner) in corners.iter_mut().enumerate() {
+        let upper = |axis: usize| octant >> axis & 1 == 1;
+        let place = DVec3::select(BVec3::new(upper(0), upper(1), upper(2)), bounds.max, bounds.min);
+        *corner = vertices.iter().position(|v| v.distance(place) < SAME_CORNER)? as u16;
+    }
+    Some(corners)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,6 +334,31 @@ mod tests {
         assert!((solid.volume() - 48.0).abs() < 1e-9);
         for face in solid.faces() {
             assert!(solid.winding(face).area_vector().dot(face.plane.normal) > 0.0);
+        }
+    }
+
+    /// The corners of a box are chosen by signs, which gives what looking at each
+    /// vertex gives, to the bit.
+    #[test]
+    fn a_box_extends_as_far_as_its_farthest_vertex() {
+        let bounds = Aabb { min: DVec3::new(-1.1, 0.3, -3.7), max: DVec3::new(1.3, 2.9, 0.1) };
+        let solid = ConvexSolid::from_box(&bounds).expect("a box is a solid");
+        assert!(solid.box_corners.is_some());
+        for step in 0..200 {
+            let angle = f64::from(step) * 0.37;
+            let direction = match step {
+                0 => DVec3::X,
+                1 => -DVec3::Y,
+                _ => DVec3::new(angle.cos(), angle.sin(), (angle * 3.0).sin()),
+            };
+            let along = |v: &DVec3| direction.dot(*v);
+            let farthest = solid.vertices().iter().map(along).fold(f64::NEG_INFINITY, f64::max);
+            // The bounds of vertices that rounding put off the box are a little wider.
+            let beyond = solid.extent(direction) - farthest;
+            assert!((-1e-14..1e-9).contains(&beyond), "{direction}: {beyond}");
+            // Vertices of one face are equally far but for rounding.
+            let support = solid.vertices()[usize::from(solid.support(direction))];
+            assert!(farthest - along(&support) < 1e-12, "{direction}");
         }
     }
 

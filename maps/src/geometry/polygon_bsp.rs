@@ -51,10 +51,13 @@ impl PolygonBsp {
         // A work list instead of recursion, because the input decides the depth.
         let mut waiting = vec![(Place::Root, polygons)];
         while let Some((place, polygons)) = waiting.pop() {
-            let Some(plane) = best_divider(&polygons) else { continue };
-            let on = |(_, winding): &&(Plane, Winding)| sides(winding, &plane) == (false, false);
-            tree.fragments += polygons.iter().filter(on).count();
-            let (front, back) = divide(polygons, &plane);
+            let Some(divider) = best_divider(&polygons) else { continue };
+            let plane = polygons[divider].0;
+            let on = |(index, (_, winding)): &(usize, &(Plane, Winding))| {
+                *index == divider || sides(winding, &plane) == (false, false)
+            };
+            tree.fragments += polygons.iter().enumerate().filter(on).count();
+            let (front, back) = divide(polygons, divider);
             let node = tree.nodes.len();
             tree.nodes.push(Node { plane, front: Child::Empty, back: Child::Solid(0) });
             *tree.child_mut(place) = Child::Node(node);
@@ -144,9 +147,9 @@ fn sides(winding: &Winding, plane: &Plane) -> (bool, bool) {
     })
 }
 
-/// The plane of the polygon that splits fewest and balances best; the first
+/// The index of the polygon whose plane splits fewest and balances best; the first
 /// of equals, so that the tree depends only on the input.
-fn best_divider(polygons: &[(Plane, Winding)]) -> Option<Plane> {
+fn best_divider(polygons: &[(Plane, Winding)]) -> Option<usize> {
     let cost = |plane: &Plane| {
         let (mut front, mut back, mut split) = (0_usize, 0_usize, 0_usize);
         for (_, winding) in polygons {
@@ -159,17 +162,21 @@ fn best_divider(polygons: &[(Plane, Winding)]) -> Option<Plane> {
         }
         split * SPLIT_COST + front.abs_diff(back)
     };
-    polygons.iter().map(|(plane, _)| *plane).min_by_key(cost)
+    let costs = polygons.iter().map(|(plane, _)| cost(plane)).enumerate();
+    costs.min_by_key(|(_, cost)| *cost).map(|(index, _)| index)
 }
 
 type Half = Vec<(Plane, Winding)>;
 
-/// Splits the polygons by `plane`; those in it already bound both halves and
-/// are done.
-fn divide(polygons: Half, plane: &Plane) -> (Half, Half) {
+/// Splits the polygons by the plane of one of them; those in it already bound both halves
+/// and are done. So is the one whose plane it is, though its corners, rounded to a few
+/// decimals, may lie beside it: it would be chosen again for ever.
+fn divide(polygons: Half, divider: usize) -> (Half, Half) {
+    let plane = &polygons[divider].0.clone();
     let (mut front, mut back) = (Vec::new(), Vec::new());
-    for (own, winding) in polygons {
+    for (index, (own, winding)) in polygons.into_iter().enumerate() {
         match sides(&winding, plane) {
+            _ if index == divider => {}
             (true, true) => {
                 let (before, behind) = winding.split(plane);
                 front.extend(before.map(|w| (own, w)));

@@ -271,3 +271,34 @@ fn a_sheet_without_thickness_is_refused() {
     let text = TETRAHEDRON.to_owned() + "v 9 0 0\nv 9 4 0\nv 9 0 4\nf 5 6 7\nf 7 6 5\n";
     assert!(refusal(&text).contains("meets the face around"));
 }
+
+#[test]
+fn a_ball_with_quadrangles_that_are_hardly_flat_is_refused() {
+    // Its corners are rounded to four decimals. The tree of its surface took the plane of
+    // such a polygon, found the polygon beside it, and took it again until the memory was
+    // full.
+    let (radius, around) = (13.0_f64, 10);
+    let rounded = |x: f64| (x * 1e4).round() / 1e4;
+    let mut text = format!("v 0 0 {}\n", -radius);
+    for latitude in [-54.0_f64, -18.0, 18.0, 54.0] {
+        let (height, wide) = latitude.to_radians().sin_cos();
+        for step in 0..around {
+            let (y, x) = (std::f64::consts::TAU * f64::from(step) / f64::from(around)).sin_cos();
+            let corner = [x * wide, y * wide, height].map(|part| rounded(part * radius));
+            text += &format!("v {} {} {}\n", corner[0], corner[1], corner[2]);
+        }
+    }
+    text += &format!("v 0 0 {radius}\n");
+    let at = |ring: i32, step: i32| 2 + ring * around + step.rem_euclid(around);
+    for step in 0..around {
+        text += &format!("f 1 {} {}\n", at(0, step + 1), at(0, step));
+        for ring in 0..3 {
+            let [a, b] = [at(ring, step), at(ring, step + 1)];
+            text += &format!("f {a} {b} {} {}\n", at(ring + 1, step + 1), at(ring + 1, step));
+        }
+        text += &format!("f {} {} {}\n", 4 * around + 2, at(3, step), at(3, step + 1));
+    }
+    let error = Model::from_obj("ball", &text).expect_err("its parts do not fill it");
+    assert!(matches!(error, ModelError::Nested { .. }), "{error}");
+    assert!(error.to_string().contains("divide those into triangles"), "{error}");
+}

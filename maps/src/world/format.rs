@@ -23,7 +23,7 @@ use error::{MAX_BYTES, VERSION};
 
 const MAGIC: [u8; 4] = *b"OBSP";
 const HASH_AT: usize = MAGIC.len() + size_of::<u32>();
-const BODY_AT: usize = HASH_AT + blake3::OUT_LEN;
+pub(super) const BODY_AT: usize = HASH_AT + blake3::OUT_LEN;
 
 pub(super) fn content_hash(parts: &WorldParts) -> [u8; 32] {
     hash(&Body::of(parts).encode())
@@ -74,6 +74,12 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<World, FormatError> {
         return Err(FormatError::Form);
     }
     Ok(World::with_hash(parts, *stored))
+}
+
+/// The hash that the first bytes of an `.obsp` file tell, unchecked.
+pub(super) fn hash_at_start(bytes: &[u8]) -> Option<[u8; 32]> {
+    let hash = bytes.strip_prefix(&MAGIC)?.strip_prefix(&VERSION.to_le_bytes())?;
+    hash.first_chunk().copied()
 }
 
 pub(super) fn to_bytes(world: &World) -> Vec<u8> {
