@@ -9,7 +9,7 @@
 //! * [`snapshot`]: what the server sends each tick, as a datagram.
 //! * [`bits`] and [`range`]: plain bit streams, and the range coder.
 //! * [`map_transfer`]: how a client that lacks the map gets it.
-//! * [`token`]: connect tokens, which a backend seals for clients.
+//! * `token` (a feature, on by default): connect tokens, which a backend seals for clients.
 //! * [`a2s`]: queries of server browsers.
 
 pub mod a2s;
@@ -26,6 +26,7 @@ pub mod range;
 pub mod server;
 pub mod snapshot;
 mod time;
+#[cfg(feature = "token")]
 pub mod token;
 
 pub use constants::{ALPN, HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, PROTOCOL_VERSION, SLOT_BITS};

@@ -44,6 +44,13 @@ impl ChatLine {
         Ok(Self(line.to_owned()))
     }
 
+    /// The line that is made of `text` by leaving out what cannot be shown and what is too
+    /// long; `None` if nothing is left.
+    pub fn shortened(text: &str) -> Option<Self> {
+        let shown = text.chars().filter(|&char| !unprintable(char)).take(MAX_CHAT_CHARS);
+        Self::new(&shown.collect::<String>()).ok()
+    }
+
     /// The text of the line.
     pub fn as_str(&self) -> &str {
         &self.0
