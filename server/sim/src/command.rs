@@ -1,4 +1,7 @@
+use glam::DVec3;
 use serde::{Deserialize, Serialize};
+
+use crate::conventions::heading;
 
 /// A player's input for one tick, already quantised: client and server simulate the
 /// same integers, so that rounding cannot differ.
@@ -19,6 +22,19 @@ pub struct Command {
     /// where they are.
     #[serde(default)]
     pub view_age: u16,
+}
+
+impl Command {
+    /// The heading as a horizontal unit vector.
+    pub fn ahead(&self) -> DVec3 {
+        heading(self.yaw).extend(0.0)
+    }
+
+    /// The direction of the view as a unit vector.
+    pub fn aim(&self) -> DVec3 {
+        let elevation = f64::from(self.pitch) * (std::f64::consts::TAU / 65536.0);
+        (heading(self.yaw) * libm::cos(elevation)).extend(libm::sin(elevation))
+    }
 }
 
 /// A set of keys held down. [`Buttons::from_bits`] refuses what a client may not send.

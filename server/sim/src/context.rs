@@ -1,9 +1,10 @@
 use crate::collision::time_of_impact::Resolution;
 use crate::counters::{Clock, Counters, Stage, Stages};
+use crate::threads::Threads;
 
 /// What every part of a tick needs to know and adds to: what was counted, how
 /// the cascade is run, and how long a tick is.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct StepContext {
     pub(crate) counters: Counters,
     /// The stages of the cascade that are switched on.
@@ -12,8 +13,8 @@ pub(crate) struct StepContext {
     pub(crate) resolution: Resolution,
     /// Times the stages, if they are timed.
     pub(crate) clock: Option<Clock>,
-    /// Most threads that work is shared out over; zero counts as one.
-    pub(crate) threads: u16,
+    /// The threads that work is shared out over.
+    pub(crate) threads: Threads,
     /// Length of a tick in seconds.
     pub(crate) seconds: f64,
 }
@@ -22,7 +23,14 @@ impl StepContext {
     /// The same settings with nothing counted yet, for a thread's share of the
     /// work. The thread shares its work out no further.
     pub(crate) fn share(&self) -> Self {
-        Self { counters: Counters::default(), threads: 0, ..*self }
+        Self {
+            counters: Counters::default(),
+            threads: Threads::default(),
+            stages: self.stages,
+            resolution: self.resolution,
+            clock: self.clock,
+            seconds: self.seconds,
+        }
     }
 
     /// Notes that `stage` looked at a pair, whether it decided it, and the

@@ -54,4 +54,6 @@ pub use players::prediction::{Moving, Pile, Predicted, Predictor};
 pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};
-pub use world::{AddPlayerError, Contact, Vitals, World};
+pub use world::{
+    AddPlayerError, Contact, PlaceError, RayHit, SweepHit, SweptShape, Tick, Vitals, World,
+};

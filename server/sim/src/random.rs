@@ -9,6 +9,11 @@ impl Random {
         Self(seed)
     }
 
+    /// Where the stream is: [`Random::new`] goes on from here.
+    pub fn state(&self) -> u64 {
+        self.0
+    }
+
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);

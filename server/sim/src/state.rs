@@ -1,10 +1,11 @@
 //! What others see of a match: entities and their states.
 
 use glam::{DQuat, DVec3};
+use serde::{Deserialize, Serialize};
 
 /// A stable name for an entity: a slot is used again, but the pair is not as long as
 /// anything could refer to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EntityId {
     /// Index in the dense storage.
     pub slot: u16,
@@ -17,7 +18,7 @@ pub struct EntityId {
 pub const MAX_MODELS: usize = 128;
 
 /// Which polyhedron a body is: an index into the match's model list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ModelId(pub u8);
 
 /// The posture of a player, which selects a size of `spaces.toml`.

@@ -1,9 +1,12 @@
 //! The match itself: set-up, ticks, and what can be asked of it in between.
 
 mod digest;
+mod operations;
 mod props;
+mod queries;
 mod rescue;
 mod settings;
+mod tick;
 
 use std::sync::Arc;
 
@@ -27,7 +30,7 @@ use crate::event::Event;
 use crate::players::combat::{Combat, PositionHistory};
 use crate::players::movement::PlayerMotion;
 use crate::players::prediction::Moving;
-use crate::players::{combat, hovertank, walk};
+use crate::players::{combat, hovertank};
 use crate::setup::{Config, SetupError, SetupWarning};
 use crate::state::{EntityId, EntityState, Kind, PlayerKind, Posture, State};
 
@@ -52,6 +55,10 @@ pub struct Contact {
     pub impulse: f64,
 }
 
+pub use operations::PlaceError;
+pub use queries::{RayHit, SweepHit, SweptShape};
+pub use tick::Tick;
+
 /// Why a player cannot join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum AddPlayerError {
@@ -72,12 +79,8 @@ struct Touch {
     tick: u64,
 }
 
-/// Seconds for which touches are kept: a player who shoves a body touches it every
-/// other tick.
-const TOUCH_SECONDS: f64 = 0.25;
-
-/// A match: everything that moves, in one map.
-#[derive(Debug)]
+/// A match: everything that moves, in one map. A clone goes on as the match itself does.
+#[derive(Clone, Debug)]
 pub struct World {
     arena: Arena,
     config: Config,
@@ -165,6 +168,18 @@ impl World {
     /// # Errors
     /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
     pub fn join_as(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError> {
+        let id = self.add_player(kind)?;
+        self.return_from_limbo(id.slot);
+        self.count();
+        Ok(id)
+    }
+
+    /// Adds a player who waits outside of the world until [`World::bring_back`] or
+    /// [`World::bring_back_at`].
+    ///
+    /// # Errors
+    /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
+    pub fn add_player(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError> {
         let full = AddPlayerError::Full(self.config.max_players);
         let players = self.entities.iter().filter(|entity| entity.player().is_some()).count();
         if players >= usize::from(self.config.max_players) {
@@ -182,10 +197,7 @@ impl World {
             }
         };
         let role = Role::Player(Player { body, fighter: Fighter::default() });
-        let id = self.entities.insert(role, shape).ok_or(full)?;
-        self.return_from_limbo(id.slot);
-        self.count();
-        Ok(id)
+        self.entities.insert(role, shape).ok_or(full)
     }
 
     /// Removes a player and their cargo; an id that is no longer there is ignored.
@@ -209,31 +221,18 @@ impl World {
     /// Advances by one tick. A player without a command stands idle; of several
     /// commands for one player the first counts; commands for other ids are ignored.
     pub fn step(&mut self, commands: &[(EntityId, Command)]) {
-        self.tick += 1;
-        self.events.clear();
-        self.pushed.clear();
-        let remembered = (TOUCH_SECONDS / self.context.seconds) as u64;
-        self.touches.retain(|touch| touch.tick + remembered >= self.tick);
+        let mut tick = self.begin_tick();
         self.protect(commands);
-        let overlapping = self.advance_players(commands);
-        let moved = self.motions();
-        self.advance_props(overlapping);
-        hovertank::deploy(
-            &self.arena,
-            &mut self.entities,
-            &self.pairs,
-            &mut self.events,
-            &mut self.context,
-        );
+        for player in self.players() {
+            let own = commands.iter().find(|(id, _)| *id == player);
+            let command = own.map(|(_, command)| *command).unwrap_or_default();
+            self.move_player(&mut tick, player, command);
+            combat::fire(&mut self.combat(), player.slot, command);
+        }
+        self.move_bodies(&mut tick);
         combat::advance_projectiles(&mut self.combat());
-        self.bring_back();
-        // A player whose motion differs from their own move was moved by something
-        // else.
-        let displaced = moved.iter().filter(|(id, own)| self.player_motion(*id) != Some(*own));
-        let displaced: Vec<_> = displaced.map(|(id, _)| *id).collect();
-        self.pushed.extend(displaced);
-        self.history.remember(&self.entities);
-        self.count();
+        self.bring_back_all();
+        self.end_tick(tick);
     }
 
     /// The state of all entities in the world, in ascending order of slot.
@@ -282,6 +281,11 @@ impl World {
     /// What happened in the last tick, in order.
     pub fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    /// Takes the events that happened since the last tick began, or since this was called.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
     }
 
     /// Where awake props touched something in the last tick, or came near.
@@ -376,29 +380,6 @@ impl World {
         }
     }
 
-    /// Moves the players on foot, steers the vehicles and fires, in ascending order of
-    /// slot. Returns the players that were found overlapping something.
-    fn advance_players(&mut self, commands: &[(EntityId, Command)]) -> Vec<u16> {
-        let mut overlapping = Vec::new();
-        for slot in self.entities.slots_where(|entity| entity.player().is_some()) {
-            let Some(player) = self.entities.get(slot).map(|entity| entity.id) else { continue };
-            let own = commands.iter().find(|(id, _)| *id == player);
-            let command = own.map(|(_, command)| *command).unwrap_or_default();
-            let (arena, entities) = (&self.arena, &mut self.entities);
-            let context = &mut self.context;
-            hovertank::steer(arena, entities, slot, command, context.seconds);
-            let outcome = walk::step(arena, entities, slot, command, context);
-            if outcome.teleported {
-                self.events.push(Event::Teleported { player });
-            }
-            overlapping.extend(outcome.overlaps.then_some(slot));
-            self.pushed.extend(outcome.pushed.then_some(player));
-            self.note_touches(player, &outcome.touched);
-            combat::fire(&mut self.combat(), slot, command);
-        }
-        overlapping
-    }
-
     /// Adds the bodies that a player has run into, the latest last and each once.
     fn note_touches(&mut self, player: EntityId, touched: &[u16]) {
         for body in touched.iter().filter_map(|&slot| Some(self.entities.get(slot)?.id)) {
@@ -437,7 +418,9 @@ impl World {
 
     fn count(&mut self) {
         let entities = || self.entities.iter();
-        let dead = |entity: &Entity| entity.fighter().is_some_and(|fighter| fighter.dead > 0);
+        let dead = |entity: &Entity| {
+            entity.taken_out || entity.fighter().is_some_and(|fighter| fighter.dead > 0)
+        };
         let placed = entities().filter(|entity| entity.placement().is_some()).count();
         let waiting = entities().filter(|entity| entity.placement().is_none() && !dead(entity));
         self.context.counters.limbo = waiting.count() as u64;

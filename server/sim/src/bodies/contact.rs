@@ -8,10 +8,11 @@
 
 mod find;
 mod manifold;
+mod meet;
 mod pair;
 mod pair_index;
 mod seam;
 
-pub(crate) use find::{find, look_around};
+pub(crate) use find::{FREE_AT_REST, find, find_woken, look_around};
 pub(crate) use pair::{ContactPoint, Pair, PairKey, Points};
 pub(crate) use pair_index::PairIndex;

@@ -8,7 +8,7 @@
 use glam::DVec3;
 
 use crate::bodies::blocker::Blocker;
-use crate::bodies::contact::{Pair, PairIndex, find, look_around};
+use crate::bodies::contact::{FREE_AT_REST, Pair, PairIndex, find, find_woken, look_around};
 use crate::bodies::entities::Entities;
 use crate::bodies::guard::{Advance, NEGLIGIBLE_SHARE, Proposal, Space};
 use crate::bodies::impulse::ImpulseBody;
@@ -88,31 +88,42 @@ fn find_and_wake(
     pairs: &mut Vec<Pair>,
     context: &mut StepContext,
 ) {
-    for round in 0..=MAX_WAKE_ROUNDS {
+    look_around(map, shapes, entities, context.seconds);
+    let found = find(&Space { map, shapes, entities }, pairs, context);
+    let before = std::mem::replace(pairs, found.pairs);
+    note_search(entities, &found.free_distances);
+    let index = PairIndex::new(pairs, entities.slot_count());
+    let mut woken = sleep::wake_parted(entities, &before, &index);
+    // No body wakes after the last search: a body that moves without a search could
+    // leave a sleeping one in the air, with no pair to tell of it.
+    for _ in 0..MAX_WAKE_ROUNDS {
+        woken |= sleep::wake_touched(entities, shapes, pairs, context.seconds);
+        if !woken {
+            break;
+        }
+        woken = false;
         look_around(map, shapes, entities, context.seconds);
-        let space = Space { map, shapes, entities };
-        let found = find(&space, pairs, round > 0, context);
-        let before = std::mem::replace(pairs, found.pairs);
-        for (slot, free_distance) in found.free_distances {
-            if let Some(entity) = entities.get_mut(slot) {
-                entity.free_distance = free_distance;
+        let found = find_woken(&Space { map, shapes, entities }, std::mem::take(pairs), context);
+        *pairs = found.pairs;
+        note_search(entities, &found.free_distances);
+    }
+}
+
+/// Notes with the bodies how a search found them.
+fn note_search(entities: &mut Entities, free_distances: &[(u16, f64)]) {
+    for entity in entities.iter_mut() {
+        (entity.searched_as, entity.moved) = (entity.search_state(), 0.0);
+        if !entity.is_awake_body() {
+            entity.free_distance = FREE_AT_REST;
+        }
+    }
+    for &(slot, free_distance) in free_distances {
+        if let Some(entity) = entities.get_mut(slot) {
+            entity.free_distance = free_distance;
+            // No pair tells of an overlap: the next search has to find it again.
+            if free_distance == f64::NEG_INFINITY {
+                entity.searched_as = None;
             }
-        }
-        for entity in entities.iter_mut() {
-            (entity.searched_as, entity.moved) = (entity.search_state(), 0.0);
-        }
-        // No body wakes after the last search: a body that moves without a search
-        // could leave a sleeping one in the air, with no pair to tell of it.
-        if round == MAX_WAKE_ROUNDS {
-            break;
-        }
-        let parted = round == 0 && {
-            let index = PairIndex::new(pairs, entities.slot_count());
-            sleep::wake_parted(entities, &before, &index)
-        };
-        let touched = sleep::wake_touched(entities, shapes, pairs, context.seconds);
-        if !parted && !touched {
-            break;
         }
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct Entity {
     /// Its state at the last search for contacts.
     pub(crate) searched_as: Option<SearchState>,
     /// How far its surface may move, in units, without meeting anything that the
-    /// last search for contacts did not find.
+    /// last search for contacts did not find: two bodies share the sum of both.
     pub(crate) free_distance: f64,
     /// Upper bound of how far its surface has moved since that search, in units.
     pub(crate) moved: f64,
@@ -39,6 +39,8 @@ pub(crate) struct Entity {
     /// since. The simulation does not depend on it: it only tells which players
     /// were pushed by others.
     pub(crate) shoved_by: Option<u16>,
+    /// Whether a game keeps it out of the world: it does not wait for a free place.
+    pub(crate) taken_out: bool,
     /// The solids around it: a cache.
     pub(crate) near_solids: NearSolids,
     placed: Option<(Placement, CellRange)>,
@@ -47,6 +49,7 @@ pub(crate) struct Entity {
 /// All that a search for contacts depends on, for one body that hardly moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SearchState {
+    shape: ShapeId,
     pose: Pose,
     awake: bool,
 }
@@ -89,7 +92,18 @@ impl Entity {
     /// Its state for a search for contacts now; `None` in limbo.
     pub(crate) fn search_state(&self) -> Option<SearchState> {
         let pose = *self.placement()?.pose();
-        Some(SearchState { pose, awake: self.is_awake_body() })
+        Some(SearchState { shape: self.shape, pose, awake: self.is_awake_body() })
+    }
+
+    /// How far it has moved beyond its free distance since the last search for contacts,
+    /// in units; below zero if it has not.
+    pub(crate) fn strays(&self) -> f64 {
+        self.moved - self.free_distance
+    }
+
+    /// Whether it is awake, and was not, or was elsewhere, at the last search for contacts.
+    pub(crate) fn has_woken(&self) -> bool {
+        self.is_awake_body() && self.searched_as != self.search_state()
     }
 
     /// Whether impulses move it.
@@ -233,6 +247,7 @@ impl Entities {
             free_distance: 0.0,
             moved: 0.0,
             shoved_by: None,
+            taken_out: false,
             near_solids: NearSolids::none(),
             placed: None,
         });

@@ -10,6 +10,7 @@
 //! the world.
 
 mod advance;
+mod beyond_search;
 mod flight;
 mod placement;
 

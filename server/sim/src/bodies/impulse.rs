@@ -54,6 +54,11 @@ impl ImpulseBody {
         self.angular += self.inverse_inertia * self.arm.cross(impulse);
     }
 
+    /// The velocities: units per second, radians per second.
+    pub(crate) fn velocities(&self) -> (DVec3, DVec3) {
+        (self.linear, self.angular)
+    }
+
     /// Upper bound of the speed of all points within `radius` of the centre.
     pub(crate) fn surface_speed(&self, radius: f64) -> f64 {
         self.linear.length() + self.angular.length() * radius

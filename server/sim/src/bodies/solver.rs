@@ -1,6 +1,6 @@
 //! Sequential impulses in small steps (Catto 2005; Macklin et al., "Small
 //! Steps in Physics Simulation", 2019): a tick is cut into sub-steps, each with
-//! one pass over all contacts, because many short steps carry a stack that many
+//! two passes over all contacts, because many short steps carry a stack that many
 //! passes over one long step do not.
 //!
 //! A contact lets its bodies approach no faster than brings them to the rest gap
@@ -8,12 +8,20 @@
 //! before it reaches a wall. Bodies nearer than the rest gap are pushed apart by a
 //! soft constraint, and a relaxing pass without that push removes the added speed
 //! again: a correction of position must not become energy.
+//!
+//! Islands that take the same number of sub-steps are a [`Batch`]. Its contacts are
+//! colored, and those of one color are solved four at once, in single precision
+//! ([`lanes`]): the guard checks the displacements that come out in `f64`.
 
 mod body;
+mod coloring;
 mod constraint;
 mod island;
+mod lanes;
 mod projection;
 mod softness;
+
+use arrayvec::ArrayVec;
 
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
@@ -24,9 +32,11 @@ use crate::collision::shape::Shapes;
 
 pub(crate) use constraint::{FRICTION, RESTITUTION_THRESHOLD};
 
-use body::SolverBody;
+use body::Bodies;
+use coloring::Edge;
 use constraint::{ConstraintPoint, ContactConstraint};
 use island::Islands;
+use lanes::LANES;
 use projection::Projection;
 use softness::Softness;
 
@@ -55,8 +65,8 @@ const HELD_DISTANCE: f64 = 1.0 / 64.0;
 /// Highest angular speed in radians per second.
 const MAX_SPIN: f64 = 20.0;
 
-/// Greatest rotation within a tick, in radians: the bound for which
-/// [`crate::collision::pose::arc`] is proven.
+/// Greatest rotation within a tick, in radians, before the projection: the bound up to
+/// which [`crate::collision::pose::arc`] is tight. The guard is safe beyond it.
 const MAX_TURN: f64 = 1.0;
 
 /// Highest angular speed in a tick of this many seconds, in radians per second.
@@ -73,153 +83,171 @@ pub(crate) fn solve(
     pairs: &mut [Pair],
     seconds: f64,
 ) -> Vec<Proposal> {
-    let mut bodies = SolverBodies::new(entities, shapes, pairs);
-    // The working memory of one island at a time fits the cache.
-    let mut island = Island::default();
+    let mut indices = BodyIndices::default();
+    let mut bodies = indices.collect(entities, shapes, pairs);
     let mut touched = vec![false; bodies.list.len()];
-    for [members, touching] in Islands::new(bodies.list.len(), pairs, |p| bodies.of(p)).iter() {
-        let constraints = touching.iter().map(|&(_, at)| (bodies.of(&pairs[at]), &pairs[at]));
-        island.prepare(&bodies.list, constraints);
-        island.solve(&mut bodies.list, members, seconds);
-        for (constraint, &(_, at)) in island.constraints.iter().zip(touching) {
-            let impulses = constraint.impulses(&island.points);
-            pairs[at].points.iter_mut().zip(impulses).for_each(|(point, to)| point.impulse = to);
-            bodies.of(&pairs[at]).into_iter().for_each(|body| touched[body] = true);
+    let islands = Islands::new(bodies.list.len(), pairs, |pair| indices.of(pair));
+    let mut batches: [Batch; SUB_STEPS as usize + 1] = std::array::from_fn(|_| Batch::default());
+    for [members, touching] in islands.iter() {
+        let steps = (members.len() as u32 + 2).clamp(SUB_STEPS_ALONE, SUB_STEPS);
+        let batch = &mut batches[steps as usize];
+        batch.members.extend(members.iter().map(|&(_, body)| body));
+        batch.pairs.extend(touching.iter().map(|&(_, pair)| pair));
+    }
+    for (steps, batch) in batches.iter_mut().enumerate() {
+        batch.prepare(&bodies, pairs, &indices);
+        batch.solve(&mut bodies, steps as u32, seconds);
+        batch.store_impulses(pairs);
+        for &pair in &batch.pairs {
+            indices.of(&pairs[pair]).into_iter().for_each(|body| touched[body] = true);
         }
     }
     let mut proposals = Vec::with_capacity(bodies.list.len() - 1);
     for entity in entities.iter_mut() {
-        let index = bodies.index_of[usize::from(entity.id.slot)];
+        let index = indices.by_slot[usize::from(entity.id.slot)];
         let radius = shapes[entity.shape].radius;
-        proposals.extend(bodies.list[index].store(entity, radius, touched[index], seconds));
+        proposals.extend(store(&bodies, index, entity, radius, touched[index], seconds));
     }
     proposals
 }
 
-/// All bodies that an impulse may move this tick, and the fixed one.
-struct SolverBodies {
-    /// The first is fixed and stands for everything that no impulse moves.
-    list: Vec<SolverBody>,
+/// Where the bodies are among those of the solver.
+#[derive(Default)]
+struct BodyIndices {
     /// By slot; zero for entities that no impulse moves.
-    index_of: Vec<usize>,
+    by_slot: Vec<usize>,
 }
 
-impl SolverBodies {
-    fn new(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> Self {
-        let count = entities.iter().count();
-        let mut bodies =
-            Self { list: Vec::with_capacity(count + 1), index_of: vec![0; entities.slot_count()] };
-        bodies.list.push(SolverBody::FIXED);
-        for entity in entities.iter().filter(|entity| entity.is_awake_body()) {
-            bodies.add(entity, SolverBody::new(entity, shapes));
-        }
-        // Grenades are moved elsewhere: here they only take impulses.
-        for other in pairs.iter().filter_map(|pair| pair.key.other.entity()) {
-            if bodies.index_of[usize::from(other)] == 0
-                && let Some(ball) = entities.get(other).filter(|e| e.is_ball() && e.yields())
-            {
-                bodies.add(ball, SolverBody::new(ball, shapes).map(SolverBody::weightless_ball));
+impl BodyIndices {
+    /// All bodies that an impulse may move this tick.
+    fn collect(&mut self, entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> Bodies {
+        self.by_slot = vec![0; entities.slot_count()];
+        let mut bodies = Bodies::with_capacity(entities.iter().count());
+        let mut add = |entity: &Entity| {
+            if let Some(index) = bodies.add(entity, shapes) {
+                self.by_slot[usize::from(entity.id.slot)] = index;
             }
-        }
+        };
+        entities.iter().filter(|entity| entity.is_awake_body()).for_each(&mut add);
+        // Grenades are moved elsewhere: here they only take impulses.
+        let mut balls: Vec<u16> = pairs.iter().filter_map(|pair| pair.key.other.entity()).collect();
+        balls.retain(|&other| entities.get(other).is_some_and(|e| e.is_ball() && e.yields()));
+        balls.sort_unstable();
+        balls.dedup();
+        balls.into_iter().filter_map(|ball| entities.get(ball)).for_each(add);
         bodies
-    }
-
-    fn add(&mut self, entity: &Entity, body: Option<SolverBody>) {
-        if let Some(body) = body {
-            self.index_of[usize::from(entity.id.slot)] = self.list.len();
-            self.list.push(body);
-        }
     }
 
     /// Indices of the two bodies of a pair.
     fn of(&self, pair: &Pair) -> [usize; 2] {
         let second = match pair.key.other {
             Blocker::Solid(_) => 0,
-            Blocker::Entity(slot) => self.index_of[usize::from(slot)],
+            Blocker::Entity(slot) => self.by_slot[usize::from(slot)],
         };
-        [self.index_of[usize::from(pair.key.body)], second]
+        [self.by_slot[usize::from(pair.key.body)], second]
     }
 }
 
-impl SolverBody {
-    /// Writes the result to the body's entity. Returns its target, if it moves.
-    fn store(
-        &self,
-        entity: &mut Entity,
-        radius: f64,
-        touched: bool,
-        seconds: f64,
-    ) -> Option<Proposal> {
-        if entity.is_ball() && !self.is_fixed() {
-            entity.velocity = self.velocity;
-        }
-        let start = *entity.placement().filter(|_| entity.is_awake_body())?.pose();
-        let target = Pose {
-            position: start.position + self.delta_position,
-            orientation: (self.delta_rotation * start.orientation).normalize(),
-        };
-        let held = touched
-            && self.velocity.length() + self.angular.length() * radius < HELD_SPEED
-            && !self.moves_farther_than(HELD_DISTANCE, radius);
-        (entity.sleep.held, entity.sleep.held_by_solver) = (held, held);
-        entity.velocity = self.velocity;
-        entity.angular = self.angular;
-        let moves = self.moves_farther_than(MIN_DISPLACEMENT, radius);
-        moves.then_some(Proposal { slot: entity.id.slot, target, seconds })
+/// Writes the result of a body to its entity. Returns its target, if it moves.
+fn store(
+    bodies: &Bodies,
+    index: usize,
+    entity: &mut Entity,
+    radius: f64,
+    touched: bool,
+    seconds: f64,
+) -> Option<Proposal> {
+    let [velocity, angular] = bodies.velocity(index);
+    if entity.is_ball() && !bodies.list[index].is_fixed() {
+        entity.velocity = velocity;
     }
+    let start = *entity.placement().filter(|_| entity.is_awake_body())?.pose();
+    let (shift, rotation) = bodies.motion(index);
+    let turn = 2.0 * rotation.xyz().length();
+    // No point of the body moves farther than this.
+    let distance = shift.length() + turn * radius;
+    let held = touched
+        && velocity.length() + angular.length() * radius < HELD_SPEED
+        && distance <= HELD_DISTANCE;
+    (entity.sleep.held, entity.sleep.held_by_solver) = (held, held);
+    (entity.velocity, entity.angular) = (velocity, angular);
+    let target = Pose {
+        position: start.position + shift,
+        orientation: (rotation * start.orientation).normalize(),
+    };
+    (distance > MIN_DISPLACEMENT).then_some(Proposal { slot: entity.id.slot, target, seconds })
 }
 
-/// The prepared contacts of one island.
+/// Islands that take the same number of sub-steps.
 #[derive(Default)]
-struct Island {
+struct Batch {
+    /// Indices of its bodies.
+    members: Vec<usize>,
+    /// Indices of its pairs that touch.
+    pairs: Vec<usize>,
+    /// Which of these pairs are solved at once.
+    groups: Vec<Vec<u32>>,
+    /// One for each group.
     constraints: Vec<ContactConstraint>,
     points: Vec<ConstraintPoint>,
-    projection: Projection,
 }
 
-impl Island {
-    fn prepare<'a>(
-        &mut self,
-        bodies: &[SolverBody],
-        pairs: impl Iterator<Item = ([usize; 2], &'a Pair)>,
-    ) {
-        self.constraints.clear();
-        self.points.clear();
-        for (indices, pair) in pairs {
-            self.constraints.push(ContactConstraint::new(bodies, indices, pair, &mut self.points));
+impl Batch {
+    fn prepare(&mut self, bodies: &Bodies, pairs: &[Pair], indices: &BodyIndices) {
+        let pair = |&at: &usize| (indices.of(&pairs[at]), &pairs[at]);
+        let own: Vec<([usize; 2], &Pair)> = self.pairs.iter().map(pair).collect();
+        let edge =
+            |&(bodies, pair): &([usize; 2], &Pair)| Edge { bodies, points: pair.points.len() };
+        let edges: Vec<Edge> = own.iter().map(edge).collect();
+        self.groups = coloring::group(bodies.list.len(), &edges);
+        for group in &self.groups {
+            let lanes: ArrayVec<_, LANES> = group.iter().map(|&at| own[at as usize]).collect();
+            self.constraints.push(ContactConstraint::new(bodies, &lanes, &mut self.points));
         }
     }
 
-    /// Advances the `members` of the island, each given with its island, by a
-    /// tick of `seconds`.
-    fn solve(&mut self, bodies: &mut [SolverBody], members: &[(usize, usize)], seconds: f64) {
-        let steps = (members.len() as u32 + 2).clamp(SUB_STEPS_ALONE, SUB_STEPS);
-        let sub_step = seconds / f64::from(steps);
-        let softness = Softness::new(sub_step);
-        let max_spin = max_spin(seconds);
-        let points = &mut self.points;
-        for step in 0..steps {
-            members.iter().for_each(|&(_, body)| bodies[body].integrate_velocities(sub_step));
-            if step == 0 {
-                let constraints = self.constraints.iter();
-                constraints.for_each(|constraint| constraint.warm_start(points, bodies));
-            } else {
-                members.iter().for_each(|&(_, body)| bodies[body].warm_start());
-            }
-            for constraint in &self.constraints {
-                constraint.solve(points, bodies, sub_step, Some(&softness));
-            }
-            for &(_, body) in members {
-                bodies[body].integrate_positions(sub_step, max_spin);
-            }
-            for constraint in &self.constraints {
-                constraint.update_separations(points, bodies);
-                constraint.solve(points, bodies, sub_step, None);
-            }
-            members.iter().for_each(|&(_, body)| bodies[body].end_sub_step());
+    /// Advances the members by a tick of `seconds` in this many sub-steps.
+    fn solve(&mut self, bodies: &mut Bodies, steps: u32, seconds: f64) {
+        if self.members.is_empty() {
+            return;
         }
-        let constraints = self.constraints.iter();
-        constraints.for_each(|constraint| constraint.apply_restitution(points, bodies));
-        self.projection.project(bodies, members, &self.constraints, &self.points, seconds);
+        let Self { members, constraints, points, .. } = self;
+        let softness = Softness::new(seconds / f64::from(steps));
+        let sub_step = (seconds / f64::from(steps)) as f32;
+        let max_spin = max_spin(seconds) as f32;
+        for step in 0..steps {
+            members.iter().for_each(|&body| bodies.integrate_velocity(body, sub_step));
+            if step == 0 {
+                for constraint in &*constraints {
+                    constraint.warm_start(points, &mut bodies.velocities);
+                }
+            }
+            for constraint in &*constraints {
+                constraint.solve(points, &mut bodies.velocities, sub_step, Some(&softness));
+            }
+            for &body in &*members {
+                bodies.integrate_position(body, sub_step, max_spin);
+            }
+            for constraint in &*constraints {
+                constraint.update_separations(points, bodies);
+                constraint.solve(points, &mut bodies.velocities, sub_step, None);
+            }
+            members.iter().for_each(|&body| bodies.end_sub_step(body));
+        }
+        for constraint in &*constraints {
+            constraint.apply_restitution(points, &mut bodies.velocities);
+        }
+        Projection::default().project(bodies, members, constraints, points, seconds as f32);
+    }
+
+    /// Writes the impulses into the pairs, for the next tick to begin with.
+    fn store_impulses(&self, pairs: &mut [Pair]) {
+        for (group, constraint) in self.groups.iter().zip(&self.constraints) {
+            for (lane, &at) in group.iter().enumerate() {
+                let points = &mut pairs[self.pairs[at as usize]].points;
+                let impulses = constraint.impulses(&self.points, lane);
+                points.iter_mut().zip(impulses).for_each(|(point, to)| point.impulse = to);
+            }
+        }
     }
 }

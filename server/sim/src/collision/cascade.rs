@@ -180,9 +180,18 @@ fn exact_passage(
     let mut watch = context.watch();
     context.counters.impact_queries += 1;
     let mut result = Passage::Free;
+    // A solid of the world has an infinite radius.
+    let travel = |body: &Body| body.motion.travel(body.radius);
+    let travel = [a, b].map(|body| if body.motion.is_still() { 0.0 } else { travel(body) });
+    let beyond = travel[0] + travel[1] + margin + ROUNDING;
     for (j, theirs) in b.parts.iter().enumerate() {
         for (i, ours) in a.parts.iter().enumerate().filter(|&(i, _)| open.hold(i, j)) {
             let (ours, theirs) = (a.sweep_of(ours), b.sweep_of(theirs));
+            // Most parts of concave bodies are too far apart to meet.
+            let apart = ours.radius_about_centre() + theirs.radius_about_centre() + beyond;
+            if ours.centre().distance_squared(theirs.centre()) > apart * apart {
+                continue;
+            }
             let known = planes.between(i, j);
             let between = || (theirs.centre() - ours.centre()).normalize_or(DVec3::Z);
             let direction = known.unwrap_or_else(between);

@@ -38,28 +38,15 @@ impl<'a> Part<'a> {
     #[inline]
     pub(crate) fn extent(&self, direction: DVec3) -> f64 {
         let local = self.rotation.transpose() * direction;
-        let mut greatest = f64::NEG_INFINITY;
-        for &v in self.solid.vertices() {
-            // Unlike `f64::max` this is one instruction: no vertex is NaN.
-            let along = local.dot(v);
-            greatest = if along > greatest { along } else { greatest };
-        }
-        greatest + direction.dot(self.translation)
+        self.solid.extent(local) + direction.dot(self.translation)
     }
 
     /// The vertex farthest along `direction`, and its index.
     #[inline]
     pub(crate) fn support(&self, direction: DVec3) -> (u16, DVec3) {
         let local = self.rotation.transpose() * direction;
-        let vertices = self.solid.vertices();
-        let mut best = (f64::NEG_INFINITY, 0);
-        for (index, &v) in vertices.iter().enumerate() {
-            let along = local.dot(v);
-            if along > best.0 {
-                best = (along, index);
-            }
-        }
-        (best.1 as u16, self.to_world(vertices[best.1]))
+        let index = self.solid.support(local);
+        (index, self.to_world(self.solid.vertices()[usize::from(index)]))
     }
 
     /// The vertex of this index, if there is one.

@@ -137,6 +137,14 @@ impl Shape {
 
     /// A player's box, which never turns. `None` if it has no volume.
     pub(crate) fn agent(size: SizeId, half_extents: DVec3) -> Option<Self> {
+        Some(Self { size: Some(size), ..Self::probe(half_extents)? })
+    }
+
+    /// A box that no impulse moves. `None` if it has no volume, or is not finite.
+    pub(crate) fn probe(half_extents: DVec3) -> Option<Self> {
+        if !half_extents.is_finite() || half_extents.min_element() <= 0.0 {
+            return None;
+        }
         let bounds = Aabb::from_centre(DVec3::ZERO, half_extents);
         let solid = ConvexSolid::from_box(&bounds).ok()?;
         Some(Self {
@@ -144,7 +152,7 @@ impl Shape {
             parts: vec![solid],
             radius: half_extents.length() + ROUNDING,
             bounds,
-            size: Some(size),
+            size: None,
             restitution: RESTITUTION,
             inverse_mass: 0.0,
             inverse_inertia: DMat3::ZERO,

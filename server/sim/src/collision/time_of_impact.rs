@@ -119,6 +119,11 @@ pub(crate) struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
+    /// No point of the part is farther than this from its middle, in units.
+    pub(crate) fn radius_about_centre(&self) -> f64 {
+        self.solid.bounds().half_extents().length()
+    }
+
     /// Middle of the part at the beginning of the tick.
     pub(crate) fn centre(&self) -> DVec3 {
         self.motion.start.position + self.motion.start.orientation * self.solid.bounds().centre()

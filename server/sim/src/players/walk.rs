@@ -20,7 +20,7 @@ use crate::players::movement::{Encounters, PlayerMotion, Surroundings};
 use crate::state::Posture;
 
 /// Mass of a player in a shove, in kilograms: about that of a crate.
-const PLAYER_MASS: f64 = 80.0;
+pub(crate) const PLAYER_MASS: f64 = 80.0;
 
 /// A player stands on a surface whose normal has at least this height, and does not
 /// shove it.

@@ -111,7 +111,7 @@ impl ContactSearch {
             let entity = entities.find_mut(id)?;
             (entity.velocity, entity.angular) = (thing.velocity, thing.angular);
         }
-        Some(Contacts(find(&self.space(&entities), &before.0, false, &mut context).pairs))
+        Some(Contacts(find(&self.space(&entities), &before.0, &mut context).pairs))
     }
 
     fn space<'a>(&'a self, entities: &'a Entities) -> Space<'a> {

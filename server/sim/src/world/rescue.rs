@@ -15,7 +15,7 @@ use crate::state::Posture;
 impl World {
     /// Brings back bodies from limbo: dead players when their time is up, and all that
     /// found no place before.
-    pub(super) fn bring_back(&mut self) {
+    pub(super) fn bring_back_all(&mut self) {
         for slot in self.entities.slots_where(|entity| entity.placement().is_none()) {
             let fighter = self.entities.get_mut(slot).and_then(Entity::fighter_mut);
             if let Some(fighter) = fighter.filter(|fighter| fighter.dead > 0) {
@@ -77,6 +77,11 @@ impl World {
             }
         };
         let Some((placement, yaw)) = placement else { return };
+        self.settle_player_in(slot, placement, yaw);
+    }
+
+    /// Puts an entity from limbo to a place; a player looks along `yaw`, and spawns.
+    pub(super) fn settle_player_in(&mut self, slot: u16, placement: Placement, yaw: u16) {
         self.settle_in(slot, placement);
         let Some(entity) = self.entities.get_mut(slot) else { return };
         if let Some(walker) = entity.walker_mut() {
@@ -93,6 +98,7 @@ impl World {
             entity.velocity = DVec3::ZERO;
             entity.angular = DVec3::ZERO;
             entity.sleep = SleepState::default();
+            entity.taken_out = false;
             if let Some(walker) = entity.walker_mut() {
                 walker.posture = if standing { Posture::Standing } else { Posture::Crouching };
             }

@@ -1,6 +1,7 @@
 use super::World;
 use crate::collision::time_of_impact::Resolution;
 use crate::counters::{Clock, Stage, Stages};
+use crate::threads::Threads;
 
 impl World {
     /// Switches stages of the filter cascade on and off. Results stay the same, only
@@ -18,7 +19,7 @@ impl World {
     /// Shares the search for contacts and the guard's work out over this many threads
     /// at most; zero counts as one. Results do not depend on it.
     pub fn set_threads(&mut self, threads: u16) {
-        self.context.threads = threads;
+        self.context.threads = Threads::new(threads);
     }
 
     /// Times the stages of the cascade by `clock`, or stops timing them. See

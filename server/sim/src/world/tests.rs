@@ -10,7 +10,7 @@ mod physics;
 
 use super::*;
 use crate::bodies::contact::PairIndex;
-use crate::bodies::guard::{Placement, Space};
+use crate::bodies::guard::Placement;
 use crate::bodies::sleep;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
@@ -43,12 +43,8 @@ fn empty_room() -> World {
 }
 
 impl World {
-    fn model(&self, name: &str) -> ModelId {
+    fn shipped_model(&self, name: &str) -> ModelId {
         self.arena.model(name).expect("a shipped model")
-    }
-
-    fn space(&self) -> Space<'_> {
-        Space { map: &self.arena.map, shapes: &self.arena.shapes, entities: &self.entities }
     }
 
     /// A placement that is free now: later it may be committed on purpose
@@ -60,7 +56,7 @@ impl World {
     }
 
     fn throw(&mut self, model: &str, position: DVec3, velocity: DVec3, angular: DVec3) -> u16 {
-        let model = self.model(model);
+        let model = self.shipped_model(model);
         let shape = self.arena.shapes.of_model(model).expect("a shipped model");
         let placement = self.free(shape, position, DQuat::IDENTITY);
         let id = self.entities.insert(Role::Prop(model), shape).expect("a free slot");
@@ -157,7 +153,7 @@ fn bodies_whose_paths_cross_within_one_tick_meet() {
 #[test]
 fn a_crowd_in_one_place_is_clean_again_after_one_tick() {
     let mut world = empty_room();
-    let crate_model = world.model("crate");
+    let crate_model = world.shipped_model("crate");
     let shape = world.arena.shapes.of_model(crate_model).expect("a shipped model");
     let placement = world.free(shape, DVec3::new(-250.0, 100.0, 60.0), DQuat::IDENTITY);
     for _ in 0..20 {
@@ -177,7 +173,7 @@ fn a_crowd_in_one_place_is_clean_again_after_one_tick() {
 #[test]
 fn a_crowd_of_players_and_bodies_in_one_place_is_clean_again_after_one_tick() {
     let mut world = empty_room();
-    let crate_model = world.model("u_block");
+    let crate_model = world.shipped_model("u_block");
     let shape = world.arena.shapes.of_model(crate_model).expect("a shipped model");
     let spot = DVec3::new(-250.0, 100.0, 60.0);
     let body = world.free(shape, spot, DQuat::IDENTITY);
@@ -371,7 +367,7 @@ fn props_stand_where_the_map_has_them() {
 fn projectiles_leave_slots_free_for_players() {
     let config = Config { max_players: 8, ..CONFIG };
     let mut world = World::new(room(), shipped().into(), config).expect("a match");
-    let model = world.model("crate");
+    let model = world.shipped_model("crate");
     let shape = world.arena.shapes.of_model(model).expect("a shipped model");
     while world.entities.insert(Role::Prop(model), shape).is_some() {}
     assert_eq!(world.entities.iter().count(), crate::MAX_ENTITIES - 8);
@@ -438,4 +434,5 @@ fn a_ray_meets_no_player_between_two_ends_of_a_teleporter() {
 }
 
 mod hovertanks;
+mod operations;
 mod walkers;

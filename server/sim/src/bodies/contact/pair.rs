@@ -28,7 +28,8 @@ pub(crate) struct ContactPoint {
     pub(crate) impulse: [f64; 3],
 }
 
-/// The two parts of a pair. Contacts are solved in the order of their keys.
+/// The two parts of a pair. Pairs are listed, and colored by the solver, in the order of
+/// their keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PairKey {
     /// Slot of the awake body.

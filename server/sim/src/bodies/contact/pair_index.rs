@@ -38,6 +38,11 @@ impl<'a> PairIndex<'a> {
         self.pairs.len()
     }
 
+    /// Number of bodies that have pairs.
+    pub(super) fn bodies(&self) -> usize {
+        self.starts.windows(2).filter(|ends| ends[0] < ends[1]).count()
+    }
+
     fn of(&self, body: u16) -> &'a [Pair] {
         let index = usize::from(body);
         match (self.starts.get(index), self.starts.get(index + 1)) {

@@ -8,16 +8,16 @@
 
 use glam::DVec3;
 
+use super::beyond_search::may_meet_unsearched;
 use super::{Placement, Space};
 use crate::bodies::blocker::Blocker;
-use crate::collision::broad_phase::Overlaps;
+use crate::bodies::entities::Entity;
 use crate::collision::cascade::{Body, LastPlane, Reversed, pass, pass_neighbour};
 use crate::collision::distances::MARGIN;
 use crate::collision::pose::{Motion, Pose};
 use crate::collision::shape::ShapeId;
 use crate::collision::time_of_impact::{Impact, Passage};
 use crate::context::StepContext;
-use crate::threads::in_shares;
 
 /// Most rounds of following the bodies that go on past the ones that stopped. A
 /// body that still changes then stays where it was, with all that it is connected
@@ -54,17 +54,16 @@ pub(crate) struct Advance {
     pub(crate) stop: Option<(Blocker, Impact)>,
 }
 
-struct MovingBody<'a> {
-    slot: u16,
-    /// Whether it moves beyond the reach of the search for contacts, and may meet
-    /// bodies that are not among its neighbours.
-    leaves_search: bool,
+pub(super) struct MovingBody<'a> {
+    pub(super) slot: u16,
+    /// How far it moves beyond its free distance, in units; below zero if it does not.
+    pub(super) strays: f64,
     /// Upper bound of how far its surface is from where the search for contacts found
     /// it, at any time of the motion.
     travel: f64,
-    since_search: SinceSearch,
+    pub(super) since_search: SinceSearch,
     shape: ShapeId,
-    body: Body<'a>,
+    pub(super) body: Body<'a>,
     seconds: f64,
     /// When it stops, as a share of its motion.
     stop_time: f64,
@@ -73,15 +72,15 @@ struct MovingBody<'a> {
 }
 
 /// Two moving bodies that come near each other.
-struct MovingPair<P> {
-    movers: [usize; 2],
-    planes: P,
-    test: PairTest,
+pub(super) struct MovingPair<P> {
+    pub(super) movers: [usize; 2],
+    pub(super) planes: P,
+    pub(super) test: PairTest,
 }
 
 /// A bound on the motion of a body since the search for contacts.
 #[derive(Clone, Copy, Default)]
-struct SinceSearch {
+pub(super) struct SinceSearch {
     /// Upper bound of how far its surface moved before this motion, and of how far any
     /// point turns in it.
     any: f64,
@@ -91,14 +90,14 @@ struct SinceSearch {
 
 impl SinceSearch {
     /// Of a body that does not move now.
-    fn standing(moved: f64) -> Self {
+    pub(super) fn standing(moved: f64) -> Self {
         Self { any: moved, shift: DVec3::ZERO }
     }
 
     /// Upper bound of how far the gap along a direction to `other` has shrunk since the
     /// search, at any time of `span` of this motion. `other` stops where the span begins
     /// if it `stops`.
-    fn approach(
+    pub(super) fn approach(
         self,
         other: Self,
         (from, to): (f64, f64),
@@ -114,7 +113,7 @@ impl SinceSearch {
 
 /// How a pair is tested.
 #[derive(Clone, Copy)]
-enum PairTest {
+pub(super) enum PairTest {
     /// By the parts that the search for contacts has just found near each other.
     NearParts,
     /// By the whole cascade.
@@ -124,12 +123,12 @@ enum PairTest {
 impl PairTest {
     /// The test of two bodies that may be beyond the reach of the search: two convex
     /// bodies that the search found near each other have no other parts.
-    fn beyond_search(bodies: [&Body; 2], planes: impl LastPlane) -> Self {
+    pub(super) fn beyond_search(bodies: [&Body; 2], planes: impl LastPlane) -> Self {
         let convex = bodies.iter().all(|body| body.parts.len() == 1);
         if convex && planes.whole().is_some() { Self::NearParts } else { Self::Cascade }
     }
 
-    fn pass(
+    pub(super) fn pass(
         self,
         bodies: [&Body; 2],
         span: (f64, f64),
@@ -190,7 +189,7 @@ impl Space<'_> {
                 SinceSearch { any: entity.moved + body.motion.swing(body.radius()), shift };
             let travel = since_search.any + shift.length();
             Some(MovingBody {
-                leaves_search: travel > entity.free_distance,
+                strays: travel - entity.free_distance,
                 travel,
                 since_search,
                 slot: proposal.slot,
@@ -221,7 +220,7 @@ impl Space<'_> {
         movers.iter().enumerate().for_each(|(i, m)| mover_of[usize::from(m.slot)] = Some(i));
         let mover_of = |slot: u16| mover_of.get(usize::from(slot)).copied().flatten();
         let moving: &[MovingBody] = movers;
-        let shares = in_shares(context.threads, neighbours.len(), |range| {
+        let shares = context.threads.in_shares(neighbours.len(), |range| {
             let mut context = context.share();
             let test = |&(slot, other): &(u16, Blocker)| {
                 let planes = planes(slot, other);
@@ -249,14 +248,12 @@ impl Space<'_> {
                 pairs.push(MovingPair { movers: [i, j], planes, test: PairTest::NearParts });
             }
         }
-        if movers.iter().any(|mover| mover.leaves_search) {
-            self.test_beyond_search(movers, mover_of, planes, &mut pairs, context);
-        }
+        self.test_beyond_search(movers, mover_of, planes, &mut pairs, context);
         pairs
     }
 
     /// How far two neighbours get, with the axis from the first to the second; `None`
-    /// if they cannot meet, or if either leaves the reach of the search.
+    /// if they cannot meet, or if they leave the reach of the search.
     fn test_neighbours(
         &self,
         movers: &[MovingBody],
@@ -267,7 +264,12 @@ impl Space<'_> {
     ) -> Option<Passage> {
         let find = |slot: u16| mover_of(slot).map(|index| &movers[index]);
         let (first, second) = (find(slot), other.entity().and_then(find));
-        if first.or(second).is_none() || first.into_iter().chain(second).any(|m| m.leaves_search) {
+        first.or(second)?;
+        let strays = |mover: Option<&MovingBody>, slot| {
+            mover.map_or_else(|| self.strays(slot), |mover| mover.strays)
+        };
+        let theirs = other.entity().map_or(0.0, |slot| strays(second, slot));
+        if may_meet_unsearched(strays(first, slot), theirs) {
             return None;
         }
         // The distance at the search less what both have moved since.
@@ -306,90 +308,15 @@ impl Space<'_> {
         Some(PairTest::NearParts.pass(bodies, span, planes, approach, context))
     }
 
+    /// How far the body in a slot strays where it stands.
+    fn strays(&self, slot: u16) -> f64 {
+        self.entities.get(slot).map_or(0.0, Entity::strays)
+    }
+
     /// How far the surface of a body has moved since the search for contacts.
-    fn moved(&self, slot: u16) -> f64 {
+    pub(super) fn moved(&self, slot: u16) -> f64 {
         self.entities.get(slot).map_or(0.0, |entity| entity.moved)
     }
-
-    /// The same for moving bodies that leave the reach of the search, and all that
-    /// they may meet.
-    fn test_beyond_search<P: LastPlane>(
-        &self,
-        movers: &mut [MovingBody],
-        mover_of: impl Fn(u16) -> Option<usize>,
-        planes: impl Fn(u16, Blocker) -> P + Sync,
-        pairs: &mut Vec<MovingPair<P>>,
-        context: &mut StepContext,
-    ) {
-        let speedboxes: Vec<_> =
-            movers.iter().map(|mover| mover.body.speedbox().inflated(MARGIN)).collect();
-        let overlaps = Overlaps::new(&speedboxes, self.entities.uses_grid());
-        let (mut near, mut solids) = (Vec::new(), Vec::new());
-        for i in 0..movers.len() {
-            let slot = movers[i].slot;
-            for j in overlaps.after(i).iter().map(|&j| j as usize) {
-                if movers[i].leaves_search || movers[j].leaves_search {
-                    let planes = planes(slot, Blocker::Entity(movers[j].slot));
-                    pairs.push(stop_both(movers, [i, j], planes, context));
-                }
-            }
-            let Some(entity) = self.entities.get(slot).filter(|_| movers[i].leaves_search) else {
-                continue;
-            };
-            solids.clear();
-            entity.near_solids.visit(self.map, &speedboxes[i], |index| solids.push(index));
-            for solid in solids.iter().map(|&index| Blocker::Solid(index)) {
-                self.stop_at_standing(&mut movers[i], solid, planes(slot, solid), context);
-            }
-            let stands = |other| mover_of(other).is_none();
-            self.entities.near_where(&speedboxes[i], stands, &mut near);
-            for &other in &near {
-                let placement = self.entities.get(other).and_then(|entity| entity.placement());
-                if placement.is_some_and(|placement| placement.bounds().overlaps(&speedboxes[i])) {
-                    let blocker = Blocker::Entity(other);
-                    self.stop_at_standing(&mut movers[i], blocker, planes(slot, blocker), context);
-                }
-            }
-        }
-    }
-
-    /// Stops a moving body at one that does not move.
-    fn stop_at_standing(
-        &self,
-        mover: &mut MovingBody,
-        blocker: Blocker,
-        planes: impl LastPlane,
-        context: &mut StepContext,
-    ) {
-        let body = match blocker {
-            Blocker::Solid(index) => Some(Body::fixed(&self.map.solids()[index as usize])),
-            Blocker::Entity(slot) => self.entities.get(slot).and_then(|e| self.standing(e)),
-        };
-        let Some(body) = body else { return };
-        let bodies = [&mover.body, &body];
-        let test = PairTest::beyond_search(bodies, planes);
-        let moved = blocker.entity().map_or(0.0, |slot| self.moved(slot));
-        let approach = mover.since_search.approach(SinceSearch::standing(moved), (0.0, 1.0), false);
-        let passage = test.pass(bodies, (0.0, 1.0), planes, approach, context);
-        mover.meet(blocker, passage);
-    }
-}
-
-/// Stops two moving bodies where they meet.
-fn stop_both<P: LastPlane>(
-    movers: &mut [MovingBody],
-    [i, j]: [usize; 2],
-    planes: P,
-    context: &mut StepContext,
-) -> MovingPair<P> {
-    let bodies = [&movers[i].body, &movers[j].body];
-    let test = PairTest::beyond_search(bodies, planes);
-    let approach = movers[i].since_search.approach(movers[j].since_search, (0.0, 1.0), false);
-    let passage = test.pass(bodies, (0.0, 1.0), planes, approach, context);
-    let slots = [movers[i].slot, movers[j].slot];
-    movers[i].meet(Blocker::Entity(slots[1]), passage);
-    movers[j].meet(Blocker::Entity(slots[0]), reversed(passage));
-    MovingPair { movers: [i, j], planes, test }
 }
 
 /// Follows each body that goes on past the ones that have stopped.
@@ -453,7 +380,7 @@ fn follow_past_stopped(
 }
 
 impl MovingBody<'_> {
-    fn meet(&mut self, blocker: Blocker, passage: Passage) {
+    pub(super) fn meet(&mut self, blocker: Blocker, passage: Passage) {
         match passage {
             Passage::Free => {}
             Passage::Overlapping => {
@@ -471,7 +398,7 @@ impl MovingBody<'_> {
 }
 
 /// The same passage with the two bodies exchanged.
-fn reversed(passage: Passage) -> Passage {
+pub(super) fn reversed(passage: Passage) -> Passage {
     match passage {
         Passage::Blocked(impact) => Passage::Blocked(Impact { axis: -impact.axis, ..impact }),
         same => same,

@@ -1,6 +1,8 @@
-//! A rigid body while the solver works on it.
+//! The bodies while the solver works on them: in single precision, because a tick
+//! displaces them little, and in rows of four that lanes are read from.
 
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DMat3, DQuat, DVec3, Vec3};
+use wide::f32x4;
 
 use crate::bodies::entities::Entity;
 use crate::bodies::roles::Drive;
@@ -9,137 +11,224 @@ use crate::collision::shape::Shapes;
 use crate::conventions::GRAVITY;
 
 /// Share of angular velocity lost per second, so that a rolling barrel stops.
-const ANGULAR_DAMPING: f64 = 0.4;
+const ANGULAR_DAMPING: f32 = 0.4;
 
 /// Highest speed of a prop in units per second.
-const MAX_SPEED: f64 = 4000.0;
+const MAX_SPEED: f32 = 4000.0;
 
-/// A body as the solver sees it.
+/// A vector and an unused fourth number, which is zero.
+pub(super) type PaddedVec3 = f32x4;
+
+pub(super) fn padded(vector: Vec3) -> PaddedVec3 {
+    PaddedVec3::new([vector.x, vector.y, vector.z, 0.0])
+}
+
+pub(super) fn unpadded(padded: PaddedVec3) -> Vec3 {
+    let [x, y, z, _] = padded.to_array();
+    Vec3::new(x, y, z)
+}
+
+/// What impulses change: linear and angular velocity, or changes of both.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Twist {
+    /// Units per second.
+    pub(super) linear: PaddedVec3,
+    /// Radians per second.
+    pub(super) angular: PaddedVec3,
+}
+
+/// The displacement of a body since the tick began, for all of its points.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Displacement {
+    /// Of the centre of mass.
+    pub(super) shift: PaddedVec3,
+    /// Columns of the rotation's matrix less identity.
+    pub(super) columns: [PaddedVec3; 3],
+}
+
+/// What the solver knows of a body besides its velocity and its displacement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SolverBody {
-    pub(super) inverse_mass: f64,
-    pub(super) inverse_inertia: DMat3,
-    pub(super) restitution: f64,
+    pub(super) inverse_mass: f32,
+    /// The entries `xx xy xz yy yz zz`, world axes.
+    pub(super) inverse_inertia: [f32; 6],
+    pub(super) restitution: f32,
     pub(super) position: DVec3,
-    pub(super) velocity: DVec3,
-    pub(super) angular: DVec3,
-    /// Acceleration by its own engine, gravity not counted.
-    drive: Drive,
-    /// Displacement since the tick began.
-    pub(super) delta_position: DVec3,
+    /// By gravity and its own engine.
+    acceleration: Twist,
     /// Rotation since the tick began.
-    pub(super) delta_rotation: DQuat,
-    /// The same as a matrix, less identity.
-    delta_matrix: DMat3,
-    /// Linear and angular velocity before the impulses of the current sub-step.
-    base: [DVec3; 2],
+    delta_rotation: DQuat,
+    /// Velocities before the impulses of the current sub-step.
+    base: Twist,
     /// Change of both by all impulses of the last sub-step.
-    impulses: [DVec3; 2],
+    impulses: Twist,
+}
+
+/// All bodies of a tick. The first is fixed, and stands for everything that no
+/// impulse moves.
+pub(super) struct Bodies {
+    pub(super) list: Vec<SolverBody>,
+    pub(super) velocities: Vec<Twist>,
+    pub(super) displacements: Vec<Displacement>,
 }
 
 impl SolverBody {
-    /// Stands for everything that no impulse moves.
-    pub(super) const FIXED: Self = Self {
+    const FIXED: Self = Self {
         inverse_mass: 0.0,
-        inverse_inertia: DMat3::ZERO,
+        inverse_inertia: [0.0; 6],
         restitution: 0.0,
         position: DVec3::ZERO,
-        velocity: DVec3::ZERO,
-        angular: DVec3::ZERO,
-        drive: Drive { linear: DVec3::ZERO, angular: DVec3::ZERO },
-        delta_position: DVec3::ZERO,
+        acceleration: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
         delta_rotation: DQuat::IDENTITY,
-        delta_matrix: DMat3::ZERO,
-        base: [DVec3::ZERO; 2],
-        impulses: [DVec3::ZERO; 2],
+        base: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
+        impulses: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
     };
-
-    /// `None` while the entity is in limbo.
-    pub(super) fn new(entity: &Entity, shapes: &Shapes) -> Option<Self> {
-        let placement = entity.placement()?;
-        let shape = &shapes[placement.shape()];
-        let rotation = placement.pose().rotation();
-        Some(Self {
-            inverse_mass: shape.inverse_mass,
-            inverse_inertia: rotation * shape.inverse_inertia * rotation.transpose(),
-            restitution: shape.restitution,
-            position: placement.pose().position,
-            velocity: entity.velocity,
-            angular: entity.angular,
-            drive: entity.drive(),
-            ..Self::FIXED
-        })
-    }
-
-    /// The same as a grenade, whose gravity is applied elsewhere and which no
-    /// impulse turns.
-    pub(super) fn weightless_ball(self) -> Self {
-        let drive = Drive { linear: DVec3::Z * GRAVITY, ..self.drive };
-        Self { drive, angular: DVec3::ZERO, inverse_inertia: DMat3::ZERO, ..self }
-    }
 
     /// Whether no impulse moves it.
     pub(super) fn is_fixed(&self) -> bool {
         self.inverse_mass == 0.0
     }
+}
 
-    pub(super) fn integrate_velocities(&mut self, seconds: f64) {
-        self.velocity += (self.drive.linear - DVec3::Z * GRAVITY) * seconds;
-        self.angular += self.drive.angular * seconds;
-        self.angular *= 1.0 - ANGULAR_DAMPING * seconds;
-        self.base = [self.velocity, self.angular];
+impl Bodies {
+    /// The fixed body, and room for `count` others.
+    pub(super) fn with_capacity(count: usize) -> Self {
+        let mut bodies = Self {
+            list: Vec::with_capacity(count + 1),
+            velocities: Vec::with_capacity(count + 1),
+            displacements: Vec::with_capacity(count + 1),
+        };
+        bodies.push(SolverBody::FIXED, Twist::default());
+        bodies
     }
 
-    /// Applies all impulses of the last sub-step again: bodies do not turn within a
-    /// tick as far as impulses are concerned, so their sum has the same effect.
-    pub(super) fn warm_start(&mut self) {
-        self.velocity += self.impulses[0];
-        self.angular += self.impulses[1];
+    /// Adds a body, unless it is in limbo. Returns its index.
+    pub(super) fn add(&mut self, entity: &Entity, shapes: &Shapes) -> Option<usize> {
+        let placement = entity.placement()?;
+        let shape = &shapes[placement.shape()];
+        let rotation = placement.pose().rotation();
+        let is_ball = entity.is_ball();
+        // The gravity of a grenade is applied elsewhere, and no impulse turns it.
+        let (gravity, inertia, angular) = if is_ball {
+            (0.0, DMat3::ZERO, DVec3::ZERO)
+        } else {
+            let inertia = rotation * shape.inverse_inertia * rotation.transpose();
+            (GRAVITY, inertia, entity.angular)
+        };
+        let drive = if is_ball { Drive::default() } else { entity.drive() };
+        let [x, y, z] = inertia.as_mat3().to_cols_array_2d();
+        let body = SolverBody {
+            inverse_mass: shape.inverse_mass as f32,
+            inverse_inertia: [x[0], x[1], x[2], y[1], y[2], z[2]],
+            restitution: shape.restitution as f32,
+            position: placement.pose().position,
+            acceleration: Twist {
+                linear: padded((drive.linear - DVec3::Z * gravity).as_vec3()),
+                angular: padded(drive.angular.as_vec3()),
+            },
+            ..SolverBody::FIXED
+        };
+        let velocity =
+            Twist { linear: padded(entity.velocity.as_vec3()), angular: padded(angular.as_vec3()) };
+        self.push(body, velocity);
+        Some(self.list.len() - 1)
+    }
+
+    fn push(&mut self, body: SolverBody, velocity: Twist) {
+        self.list.push(body);
+        self.velocities.push(velocity);
+        self.displacements.push(Displacement::default());
+    }
+
+    /// Begins a sub-step of `seconds` of one body. All impulses of the sub-step before
+    /// are applied again: bodies do not turn within a tick as far as impulses are
+    /// concerned, so their sum has the same effect.
+    pub(super) fn integrate_velocity(&mut self, body: usize, seconds: f32) {
+        let (known, velocity) = (&mut self.list[body], &mut self.velocities[body]);
+        velocity.linear += known.acceleration.linear * seconds;
+        velocity.angular += known.acceleration.angular * seconds;
+        velocity.angular *= 1.0 - ANGULAR_DAMPING * seconds;
+        known.base = *velocity;
+        velocity.linear += known.impulses.linear;
+        velocity.angular += known.impulses.angular;
     }
 
     /// Ends a sub-step, and remembers its impulses.
-    pub(super) fn end_sub_step(&mut self) {
-        self.impulses = [self.velocity - self.base[0], self.angular - self.base[1]];
+    pub(super) fn end_sub_step(&mut self, body: usize) {
+        let (known, velocity) = (&mut self.list[body], &self.velocities[body]);
+        known.impulses = Twist {
+            linear: velocity.linear - known.base.linear,
+            angular: velocity.angular - known.base.angular,
+        };
     }
 
-    pub(super) fn integrate_positions(&mut self, seconds: f64, max_spin: f64) {
-        let before = [self.velocity, self.angular];
-        self.velocity = self.velocity.clamp_length_max(MAX_SPEED);
-        self.angular = self.angular.clamp_length_max(max_spin);
+    pub(super) fn integrate_position(&mut self, body: usize, seconds: f32, max_spin: f32) {
+        let (known, velocity) = (&mut self.list[body], &mut self.velocities[body]);
+        let before = *velocity;
+        velocity.linear = limited(before.linear, MAX_SPEED);
+        velocity.angular = limited(before.angular, max_spin);
         // The limits are no impulses.
-        self.base[0] += self.velocity - before[0];
-        self.base[1] += self.angular - before[1];
-        let start = Pose { position: self.delta_position, orientation: self.delta_rotation };
-        let end = start.advanced(self.velocity, self.angular, seconds);
-        self.delta_position = end.position;
-        self.delta_rotation = end.orientation;
-        self.delta_matrix = end.rotation() - DMat3::IDENTITY;
+        known.base.linear += velocity.linear - before.linear;
+        known.base.angular += velocity.angular - before.angular;
+        let (shift, turn) = (velocity.linear * seconds, unpadded(velocity.angular) * seconds);
+        self.displace(body, shift, turn);
     }
 
-    /// Adds a displacement and a rotation vector to its motion.
-    pub(super) fn displace(&mut self, shift: DVec3, turn: DVec3) {
-        if shift != DVec3::ZERO || turn != DVec3::ZERO {
-            let start = Pose { position: self.delta_position, orientation: self.delta_rotation };
-            let end = start.advanced(shift, turn, 1.0);
-            (self.delta_position, self.delta_rotation) = (end.position, end.orientation);
+    /// Adds a displacement in units and a rotation vector to the motion of a body.
+    pub(super) fn displace(&mut self, body: usize, shift: PaddedVec3, turn: Vec3) {
+        let rotation = &mut self.list[body].delta_rotation;
+        let start = Pose { position: DVec3::ZERO, orientation: *rotation };
+        *rotation = start.advanced(DVec3::ZERO, turn.as_dvec3(), 1.0).orientation;
+        let matrix = DMat3::from_quat(*rotation) - DMat3::IDENTITY;
+        let displacement = &mut self.displacements[body];
+        displacement.shift += shift;
+        displacement.columns =
+            [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|axis| padded(axis.as_vec3()));
+    }
+
+    /// Velocities of a body, linear and angular.
+    pub(super) fn velocity(&self, body: usize) -> [DVec3; 2] {
+        let Twist { linear, angular } = self.velocities[body];
+        [linear, angular].map(|vector| unpadded(vector).as_dvec3())
+    }
+
+    /// Shift and rotation of a body since the tick began.
+    pub(super) fn motion(&self, body: usize) -> (DVec3, DQuat) {
+        let shift = unpadded(self.displacements[body].shift).as_dvec3();
+        (shift, self.list[body].delta_rotation)
+    }
+}
+
+fn limited(velocity: PaddedVec3, longest: f32) -> PaddedVec3 {
+    let length_squared = unpadded(velocity).length_squared();
+    if length_squared > longest * longest {
+        velocity * (longest / length_squared.sqrt())
+    } else {
+        velocity
+    }
+}
+
+#[cfg(test)]
+impl SolverBody {
+    /// A box of 32 units without gravity, at a position.
+    pub(super) fn box_at(position: DVec3, inverse_mass: f64) -> Self {
+        // The moment of inertia of a cube is a sixth of its mass times the side squared.
+        let inertia = (inverse_mass * 6.0 / (32.0 * 32.0)) as f32;
+        Self {
+            inverse_mass: inverse_mass as f32,
+            inverse_inertia: [inertia, 0.0, 0.0, inertia, 0.0, inertia],
+            restitution: 0.3,
+            position,
+            ..Self::FIXED
         }
     }
+}
 
-    /// Velocity of the point at `arm` from the centre of mass.
-    pub(super) fn velocity_at(&self, arm: DVec3) -> DVec3 {
-        self.velocity + self.angular.cross(arm)
-    }
-
-    /// Whether any point within `radius` has moved by more than `distance`.
-    pub(super) fn moves_farther_than(&self, distance: f64, radius: f64) -> bool {
-        let turn = 2.0 * self.delta_rotation.xyz().length();
-        self.delta_position.length() + turn * radius > distance
-    }
-
-    /// Displacement of the body's points along `normal` since the tick began: the
-    /// share that is the same for all points, and the vector whose dot product
-    /// with a point's arm is the rest.
-    pub(super) fn displacement(&self, normal: DVec3) -> (f64, DVec3) {
-        (normal.dot(self.delta_position), self.delta_matrix.transpose() * normal)
+#[cfg(test)]
+impl Bodies {
+    /// Adds a body that moves.
+    pub(super) fn push_moving(&mut self, body: SolverBody, velocity: DVec3, angular: DVec3) {
+        let [linear, angular] = [velocity, angular].map(|v| padded(v.as_vec3()));
+        self.push(body, Twist { linear, angular });
     }
 }

@@ -1,10 +1,11 @@
-//! The contact constraint between two convex parts, and its solution.
+//! The contact constraints of up to four pairs of convex parts, and their solution.
 
 use std::ops::Range;
 
-use glam::DVec3;
+use glam::Vec3;
 
-use super::body::SolverBody;
+use super::body::{Bodies, Twist};
+use super::lanes::{LANES, Lanes, SymmetricLanes, Vec3Lanes, inverse_or_zero, positive_part};
 use super::softness::Softness;
 use crate::bodies::contact::{ContactPoint, Pair};
 use crate::collision::distances::REST_GAP;
@@ -17,161 +18,201 @@ pub(crate) const FRICTION: f64 = 0.6;
 pub(crate) const RESTITUTION_THRESHOLD: f64 = 60.0;
 
 /// Highest speed at which bodies are pushed apart, in units per second.
-const MAX_PUSH_SPEED: f64 = 40.0;
+const MAX_PUSH_SPEED: f32 = 40.0;
 
-/// All contact points of a pair of parts, which share their bodies and axes.
+/// Contacts of up to four pairs that have no moving body in common, one a lane.
 pub(super) struct ContactConstraint {
-    /// Indices of the bodies. The second is 0 if no impulse moves it.
-    pub(super) bodies: [usize; 2],
+    /// Indices of the bodies. The second is 0 if no impulse moves it; both are in a
+    /// lane without a pair.
+    pub(super) bodies: [[u32; LANES]; 2],
+    /// Whether both bodies of its pairs move: most contacts are with the world, and
+    /// the second body is left out of their sums.
+    pub(super) is_mutual: bool,
     /// Normal from the first body to the second, and two tangents.
-    pub(super) axes: [DVec3; 3],
-    pub(super) inverse_masses: [f64; 2],
-    restitution: f64,
-    /// Its points among those of the island.
+    pub(super) axes: [Vec3Lanes; 3],
+    pub(super) inverse_masses: [Lanes; 2],
+    inverse_inertias: [SymmetricLanes; 2],
+    restitution: Lanes,
+    /// Its points among those of the batch: as many as the pair with most has.
     pub(super) points: Range<usize>,
 }
 
-/// One contact point, prepared.
+/// One contact point of each lane. A lane without a point has no mass.
 pub(super) struct ConstraintPoint {
-    anchors: [DVec3; 2],
-    pub(super) rows: [Row; 3],
-    pub(super) gap: f64,
+    anchors: [Vec3Lanes; 2],
+    /// Torque of a unit impulse along the normal on either body, and the angular
+    /// velocity that it gives.
+    pub(super) torques: [Vec3Lanes; 2],
+    pub(super) spins: [Vec3Lanes; 2],
+    /// Impulses that change the relative speed along each axis by one unit per second.
+    effective_masses: [Lanes; 3],
+    /// Accumulated impulses along each axis.
+    impulses: [Lanes; 3],
+    pub(super) gap: Lanes,
     /// Current distance less the rest gap.
-    pub(super) separation: f64,
+    pub(super) separation: Lanes,
     /// Relative speed along the normal before the tick, positive if approaching.
-    approach_speed: f64,
+    approach_speed: Lanes,
     /// Greatest normal impulse of any sub-step: zero if the bodies did not touch.
-    max_normal_impulse: f64,
+    max_normal_impulse: Lanes,
 }
 
-/// The response of a point along one axis.
-pub(super) struct Row {
-    impulse: f64,
-    /// Impulse that changes the relative speed by one unit per second.
-    pub(super) effective_mass: f64,
-    /// Torque of a unit impulse on either body, and the angular velocity it gives.
-    pub(super) torques: [DVec3; 2],
-    pub(super) spins: [DVec3; 2],
+impl ConstraintPoint {
+    /// The mask of lanes that have this point.
+    pub(super) fn exists(&self) -> Lanes {
+        self.effective_masses[0].simd_gt(Lanes::ZERO)
+    }
 }
 
-/// Velocities of the two bodies. Where not `BOTH` bodies move, the second is left
-/// out of all sums: most contacts are with the world.
-#[derive(Clone, Copy)]
-struct Velocities {
-    linear: [DVec3; 2],
-    angular: [DVec3; 2],
+/// Velocities of the two bodies of each lane.
+pub(super) struct Velocities {
+    pub(super) linear: [Vec3Lanes; 2],
+    pub(super) angular: [Vec3Lanes; 2],
 }
 
 impl Velocities {
-    /// Relative speed along `axis`, positive if the bodies separate.
+    /// The velocity of the second body relative to the first at a contact point.
     #[inline(always)]
-    fn relative_speed<const BOTH: bool>(&self, axis: DVec3, row: &Row) -> f64 {
-        let own = axis.dot(self.linear[0]) + row.torques[0].dot(self.angular[0]);
-        if BOTH {
-            axis.dot(self.linear[1]) + row.torques[1].dot(self.angular[1]) - own
-        } else {
-            -own
-        }
-    }
-
-    #[inline(always)]
-    fn apply<const BOTH: bool>(&mut self, axis: DVec3, row: &Row, masses: [f64; 2], impulse: f64) {
-        self.linear[0] -= axis * (impulse * masses[0]);
-        self.angular[0] -= row.spins[0] * impulse;
-        if BOTH {
-            self.linear[1] += axis * (impulse * masses[1]);
-            self.angular[1] += row.spins[1] * impulse;
-        }
+    fn at<const BOTH: bool>(&self, anchors: &[Vec3Lanes; 2]) -> Vec3Lanes {
+        let own = self.linear[0] + self.angular[0].cross(anchors[0]);
+        if BOTH { self.linear[1] + self.angular[1].cross(anchors[1]) - own } else { -own }
     }
 }
 
 impl ContactConstraint {
-    /// Prepares a pair that touches, and adds its points to `points`.
+    /// Prepares up to [`LANES`] pairs, each with the indices of its bodies, and adds
+    /// their points to `points`.
     pub(super) fn new(
-        bodies: &[SolverBody],
-        indices: [usize; 2],
-        pair: &Pair,
+        bodies: &Bodies,
+        pairs: &[([usize; 2], &Pair)],
         points: &mut Vec<ConstraintPoint>,
     ) -> Self {
-        let [a, b] = indices.map(|index| &bodies[index]);
-        let normal = pair.axis;
-        let tangent = normal.any_orthonormal_vector();
-        let axes = [normal, tangent, normal.cross(tangent)];
-        let point = |point: &ContactPoint| {
-            let anchors =
-                [point.on_body - a.position, point.on_body + normal * point.gap - b.position];
-            let row = |k: usize| {
-                let torques = anchors.map(|arm| arm.cross(axes[k]));
-                let spins = [a.inverse_inertia * torques[0], b.inverse_inertia * torques[1]];
-                let response = a.inverse_mass
-                    + b.inverse_mass
-                    + torques[0].dot(spins[0])
-                    + torques[1].dot(spins[1]);
-                let effective_mass = if response > 0.0 { 1.0 / response } else { 0.0 };
-                Row { impulse: point.impulse[k], effective_mass, torques, spins }
-            };
-            ConstraintPoint {
-                anchors,
-                rows: std::array::from_fn(row),
-                gap: point.gap,
-                separation: point.gap - REST_GAP,
-                approach_speed: (a.velocity_at(anchors[0]) - b.velocity_at(anchors[1])).dot(normal),
-                max_normal_impulse: 0.0,
-            }
+        let lane = |lane: usize| pairs.get(lane).copied();
+        let indices: [[usize; LANES]; 2] = std::array::from_fn(|k| {
+            std::array::from_fn(|at| lane(at).map_or(0, |(indices, _)| indices[k]))
+        });
+        let normals: [Vec3; LANES] = std::array::from_fn(|at| {
+            lane(at).map_or(Vec3::Z, |(_, pair)| pair.axis.as_vec3().normalize())
+        });
+        let normal = Vec3Lanes::new(normals);
+        let tangent = Vec3Lanes::new(normals.map(|normal| normal.any_orthonormal_vector()));
+        let of_bodies = |k: usize| indices[k].map(|body| &bodies.list[body]);
+        let [first, second] = [of_bodies(0), of_bodies(1)];
+        let restitution =
+            std::array::from_fn(|at| f32::max(first[at].restitution, second[at].restitution));
+        let begin = points.len();
+        let constraint = Self {
+            bodies: indices.map(|lanes| lanes.map(|body| body as u32)),
+            is_mutual: pairs.iter().any(|([_, second], _)| *second > 0),
+            axes: [normal, tangent, normal.cross(tangent)],
+            inverse_masses: [0, 1].map(|k| Lanes::new(of_bodies(k).map(|b| b.inverse_mass))),
+            inverse_inertias: [0, 1]
+                .map(|k| SymmetricLanes::new(of_bodies(k).map(|b| b.inverse_inertia))),
+            restitution: Lanes::new(restitution),
+            points: begin
+                ..begin + pairs.iter().map(|(_, pair)| pair.points.len()).max().unwrap_or(0),
         };
-        let first = points.len();
-        points.extend(pair.points.iter().map(point));
-        Self {
-            bodies: indices,
-            axes,
-            inverse_masses: [a.inverse_mass, b.inverse_mass],
-            restitution: a.restitution.max(b.restitution),
-            points: first..points.len(),
+        let velocities = constraint.velocities(&bodies.velocities);
+        for index in 0..constraint.points.len() {
+            let of_lanes: [Option<&ContactPoint>; LANES] =
+                std::array::from_fn(|at| lane(at).and_then(|(_, pair)| pair.points.get(index)));
+            let mut anchors = [[Vec3::ZERO; LANES]; 2];
+            for (at, point) in of_lanes.iter().enumerate() {
+                let (Some(point), Some((_, pair))) = (point, lane(at)) else { continue };
+                let on_other = point.on_body + pair.axis * point.gap;
+                anchors[0][at] = (point.on_body - first[at].position).as_vec3();
+                anchors[1][at] = (on_other - second[at].position).as_vec3();
+            }
+            points.push(constraint.point(of_lanes, anchors.map(Vec3Lanes::new), &velocities));
+        }
+        constraint
+    }
+
+    /// Prepares one point of each lane.
+    fn point(
+        &self,
+        points: [Option<&ContactPoint>; LANES],
+        anchors: [Vec3Lanes; 2],
+        velocities: &Velocities,
+    ) -> ConstraintPoint {
+        let number = |of: &dyn Fn(&ContactPoint) -> f64| {
+            Lanes::new(points.map(|point| point.map_or(0.0, |point| of(point) as f32)))
+        };
+        let exists = Lanes::new(points.map(|point| if point.is_some() { 1.0 } else { 0.0 }));
+        let row = |axis: Vec3Lanes| {
+            let torques = anchors.map(|arm| arm.cross(axis));
+            let spins: [Vec3Lanes; 2] =
+                std::array::from_fn(|k| self.inverse_inertias[k] * torques[k]);
+            let response = self.inverse_masses[0]
+                + self.inverse_masses[1]
+                + torques[0].dot(spins[0])
+                + torques[1].dot(spins[1]);
+            (torques, spins, inverse_or_zero(response) * exists)
+        };
+        let [(torques, spins, normal_mass), (_, _, tangent_mass), (_, _, bitangent_mass)] =
+            self.axes.map(row);
+        let gap = number(&|point| point.gap);
+        ConstraintPoint {
+            anchors,
+            torques,
+            spins,
+            effective_masses: [normal_mass, tangent_mass, bitangent_mass],
+            impulses: [0, 1, 2].map(|k| number(&|point| point.impulse[k])),
+            gap,
+            separation: gap - REST_GAP as f32,
+            approach_speed: -velocities.at::<true>(&anchors).dot(self.axes[0]) * exists,
+            max_normal_impulse: Lanes::ZERO,
         }
     }
 
-    /// Accumulated impulses of each point along the normal and two tangents.
-    pub(super) fn impulses(&self, points: &[ConstraintPoint]) -> impl Iterator<Item = [f64; 3]> {
-        points[self.points.clone()]
-            .iter()
-            .map(|point| std::array::from_fn(|k| point.rows[k].impulse))
-    }
-
-    /// Whether both bodies move.
-    fn is_mutual(&self) -> bool {
-        self.bodies[1] > 0
-    }
-
-    /// Applies the impulses of the sub-step before.
-    pub(super) fn warm_start(&self, points: &[ConstraintPoint], bodies: &mut [SolverBody]) {
-        if self.is_mutual() {
-            self.warm_start_as::<true>(points, bodies);
-        } else {
-            self.warm_start_as::<false>(points, bodies);
-        }
-    }
-
-    fn warm_start_as<const BOTH: bool>(
+    /// Accumulated impulses of the pair in a lane, of each of its points along the
+    /// normal and two tangents.
+    pub(super) fn impulses(
         &self,
         points: &[ConstraintPoint],
-        bodies: &mut [SolverBody],
-    ) {
-        let mut velocities = self.velocities(bodies);
+        lane: usize,
+    ) -> impl Iterator<Item = [f64; 3]> {
+        points[self.points.clone()]
+            .iter()
+            .map(move |point| point.impulses.map(|of| f64::from(of.to_array()[lane])))
+    }
+
+    /// Applies the impulses of the last tick.
+    pub(super) fn warm_start(&self, points: &[ConstraintPoint], velocities: &mut [Twist]) {
+        let mut sum = self.velocities(velocities);
         for point in &points[self.points.clone()] {
-            for (row, axis) in point.rows.iter().zip(self.axes) {
-                velocities.apply::<BOTH>(axis, row, self.inverse_masses, row.impulse);
-            }
+            let [normal, tangent, bitangent] = point.impulses;
+            let impulse = self.axes[0] * normal + self.axes[1] * tangent + self.axes[2] * bitangent;
+            self.apply::<true>(&mut sum, point, impulse);
         }
-        self.store(bodies, &velocities);
+        self.store::<true>(velocities, &sum);
     }
 
     /// Updates the separations of the points from the motion of the bodies.
-    pub(super) fn update_separations(&self, points: &mut [ConstraintPoint], bodies: &[SolverBody]) {
-        let [(first, ours), (second, theirs)] =
-            self.bodies.map(|body| bodies[body].displacement(self.axes[0]));
-        for point in &mut points[self.points.clone()] {
-            let apart = second + theirs.dot(point.anchors[1]) - first - ours.dot(point.anchors[0]);
-            point.separation = point.gap + apart - REST_GAP;
+    pub(super) fn update_separations(&self, points: &mut [ConstraintPoint], bodies: &Bodies) {
+        let normal = self.axes[0];
+        // Along the normal a body's points are displaced by a share that is the same for
+        // all, and by the dot product of a vector with their arm.
+        let displacement = |k: usize| {
+            let rows = self.bodies[k].map(|body| bodies.displacements[body as usize]);
+            let shift = Vec3Lanes::from_rows(rows.map(|of| of.shift)).dot(normal);
+            let columns =
+                [0, 1, 2].map(|at| Vec3Lanes::from_rows(rows.map(|of| of.columns[at])).dot(normal));
+            (shift, Vec3Lanes::from_components(columns))
+        };
+        let (first, ours) = displacement(0);
+        if self.is_mutual {
+            let (second, theirs) = displacement(1);
+            for point in &mut points[self.points.clone()] {
+                let apart =
+                    second + theirs.dot(point.anchors[1]) - first - ours.dot(point.anchors[0]);
+                point.separation = point.gap + apart - REST_GAP as f32;
+            }
+        } else {
+            for point in &mut points[self.points.clone()] {
+                let apart = -first - ours.dot(point.anchors[0]);
+                point.separation = point.gap + apart - REST_GAP as f32;
+            }
         }
     }
 
@@ -182,136 +223,246 @@ impl ContactConstraint {
     pub(super) fn solve(
         &self,
         points: &mut [ConstraintPoint],
-        bodies: &mut [SolverBody],
-        sub_step: f64,
+        velocities: &mut [Twist],
+        sub_step: f32,
         softness: Option<&Softness>,
     ) {
-        if self.is_mutual() {
-            self.solve_as::<true>(points, bodies, sub_step, softness);
+        if self.is_mutual {
+            self.solve_as::<true>(points, velocities, sub_step, softness);
         } else {
-            self.solve_as::<false>(points, bodies, sub_step, softness);
+            self.solve_as::<false>(points, velocities, sub_step, softness);
         }
     }
 
+    #[inline(always)]
     fn solve_as<const BOTH: bool>(
         &self,
         points: &mut [ConstraintPoint],
-        bodies: &mut [SolverBody],
-        sub_step: f64,
+        velocities: &mut [Twist],
+        sub_step: f32,
         softness: Option<&Softness>,
     ) {
-        let mut velocities = self.velocities(bodies);
+        let rate = Lanes::splat(-1.0 / sub_step);
+        let mut sum = self.velocities(velocities);
         for point in &mut points[self.points.clone()] {
-            let target = match softness.filter(|_| point.separation < 0.0) {
-                Some(softness) => SpeedTarget {
-                    speed: (-point.separation * softness.bias_rate).min(MAX_PUSH_SPEED),
-                    mass_scale: softness.mass_scale,
-                    impulse_scale: softness.impulse_scale,
-                },
-                None => SpeedTarget::rigid(-point.separation.max(0.0) / sub_step),
-            };
-            point.solve_normal::<BOTH>(&mut velocities, self.axes[0], self.inverse_masses, &target);
-            if softness.is_none() {
-                point.solve_friction::<BOTH>(&mut velocities, &self.axes, self.inverse_masses);
+            let rigid = positive_part(point.separation) * rate;
+            match softness {
+                Some(softness) => {
+                    let near = point.separation.simd_lt(Lanes::ZERO);
+                    let push = (-point.separation * softness.bias_rate as f32)
+                        .fast_min(Lanes::splat(MAX_PUSH_SPEED));
+                    let target = SpeedTarget {
+                        speed: near.select(push, rigid),
+                        mass_scale: near
+                            .select(Lanes::splat(softness.mass_scale as f32), Lanes::ONE),
+                        impulse_scale: near & Lanes::splat(softness.impulse_scale as f32),
+                    };
+                    self.solve_normal::<BOTH>(point, &mut sum, &target);
+                }
+                None => {
+                    self.solve_normal::<BOTH>(point, &mut sum, &SpeedTarget::rigid(rigid));
+                    self.solve_friction::<BOTH>(point, &mut sum);
+                }
             }
         }
-        self.store(bodies, &velocities);
+        self.store::<BOTH>(velocities, &sum);
     }
 
     /// Applies restitution to the points that took an impact.
     pub(super) fn apply_restitution(
         &self,
         points: &mut [ConstraintPoint],
-        bodies: &mut [SolverBody],
+        velocities: &mut [Twist],
     ) {
         for point in &mut points[self.points.clone()] {
-            let mut velocities = self.velocities(bodies);
-            if point.approach_speed > RESTITUTION_THRESHOLD && point.max_normal_impulse > 0.0 {
+            let bounces = point.approach_speed.simd_gt(RESTITUTION_THRESHOLD as f32)
+                & point.max_normal_impulse.simd_gt(Lanes::ZERO);
+            if bounces.any() {
+                let mut sum = self.velocities(velocities);
+                let masses = point.effective_masses;
+                point.effective_masses[0] = masses[0] & bounces;
                 let target = SpeedTarget::rigid(point.approach_speed * self.restitution);
-                let masses = self.inverse_masses;
-                point.solve_normal::<true>(&mut velocities, self.axes[0], masses, &target);
-                self.store(bodies, &velocities);
+                self.solve_normal::<true>(point, &mut sum, &target);
+                point.effective_masses = masses;
+                self.store::<true>(velocities, &sum);
             }
         }
     }
 
-    fn velocities(&self, bodies: &[SolverBody]) -> Velocities {
-        let [a, b] = self.bodies.map(|body| &bodies[body]);
-        Velocities { linear: [a.velocity, b.velocity], angular: [a.angular, b.angular] }
+    /// Changes the normal impulse so that the bodies separate at no less than the
+    /// target's speed.
+    #[inline(always)]
+    fn solve_normal<const BOTH: bool>(
+        &self,
+        point: &mut ConstraintPoint,
+        velocities: &mut Velocities,
+        target: &SpeedTarget,
+    ) {
+        let normal = self.axes[0];
+        let own = normal.dot(velocities.linear[0]) + point.torques[0].dot(velocities.angular[0]);
+        let speed = if BOTH {
+            normal.dot(velocities.linear[1]) + point.torques[1].dot(velocities.angular[1]) - own
+        } else {
+            -own
+        };
+        let before = point.impulses[0];
+        let change = (target.speed - speed) * point.effective_masses[0] * target.mass_scale
+            - before * target.impulse_scale;
+        let impulse = positive_part(before + change);
+        point.impulses[0] = impulse;
+        point.max_normal_impulse = point.max_normal_impulse.fast_max(impulse);
+        let change = impulse - before;
+        velocities.linear[0] -= normal * (change * self.inverse_masses[0]);
+        velocities.angular[0] -= point.spins[0] * change;
+        if BOTH {
+            velocities.linear[1] += normal * (change * self.inverse_masses[1]);
+            velocities.angular[1] += point.spins[1] * change;
+        }
+    }
+
+    /// Friction within the cone of the normal impulse.
+    #[inline(always)]
+    fn solve_friction<const BOTH: bool>(
+        &self,
+        point: &mut ConstraintPoint,
+        velocities: &mut Velocities,
+    ) {
+        let [_, tangent, bitangent] = self.axes;
+        let limit = point.impulses[0] * FRICTION as f32;
+        let slip = velocities.at::<BOTH>(&point.anchors);
+        let before = [point.impulses[1], point.impulses[2]];
+        let mut impulses = [
+            before[0] - slip.dot(tangent) * point.effective_masses[1],
+            before[1] - slip.dot(bitangent) * point.effective_masses[2],
+        ];
+        let squared = impulses[0] * impulses[0] + impulses[1] * impulses[1];
+        let slides = squared.simd_gt(limit * limit);
+        if slides.any() {
+            let share =
+                slides.select(limit / slides.select(squared, Lanes::ONE).sqrt(), Lanes::ONE);
+            impulses = impulses.map(|impulse| impulse * share);
+        }
+        [point.impulses[1], point.impulses[2]] = impulses;
+        let change = tangent * (impulses[0] - before[0]) + bitangent * (impulses[1] - before[1]);
+        self.apply::<BOTH>(velocities, point, change);
+    }
+
+    /// Applies an impulse at a point: to the second body, and its opposite to the first.
+    #[inline(always)]
+    fn apply<const BOTH: bool>(
+        &self,
+        velocities: &mut Velocities,
+        point: &ConstraintPoint,
+        impulse: Vec3Lanes,
+    ) {
+        velocities.linear[0] -= impulse * self.inverse_masses[0];
+        velocities.angular[0] -= self.inverse_inertias[0] * point.anchors[0].cross(impulse);
+        if BOTH {
+            velocities.linear[1] += impulse * self.inverse_masses[1];
+            velocities.angular[1] += self.inverse_inertias[1] * point.anchors[1].cross(impulse);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn velocities(&self, velocities: &[Twist]) -> Velocities {
+        let of = |k: usize| self.bodies[k].map(|body| velocities[body as usize]);
+        let [first, second] = [of(0), of(1)];
+        let linear = |rows: &[Twist; LANES]| Vec3Lanes::from_rows(rows.map(|of| of.linear));
+        let angular = |rows: &[Twist; LANES]| Vec3Lanes::from_rows(rows.map(|of| of.angular));
+        Velocities {
+            linear: [linear(&first), linear(&second)],
+            angular: [angular(&first), angular(&second)],
+        }
     }
 
     /// The fixed body has no inverse mass: its velocities did not change.
-    fn store(&self, bodies: &mut [SolverBody], velocities: &Velocities) {
-        for (k, body) in self.bodies.into_iter().enumerate() {
-            bodies[body].velocity = velocities.linear[k];
-            bodies[body].angular = velocities.angular[k];
+    #[inline(always)]
+    pub(super) fn store<const BOTH: bool>(&self, velocities: &mut [Twist], of: &Velocities) {
+        for k in 0..if BOTH { 2 } else { 1 } {
+            let (linear, angular) = (of.linear[k].to_rows(), of.angular[k].to_rows());
+            for (lane, body) in self.bodies[k].into_iter().enumerate() {
+                velocities[body as usize] = Twist { linear: linear[lane], angular: angular[lane] };
+            }
         }
     }
 }
 
 /// The relative speed that a normal impulse aims for, and how softly.
 struct SpeedTarget {
-    speed: f64,
-    mass_scale: f64,
-    impulse_scale: f64,
+    speed: Lanes,
+    mass_scale: Lanes,
+    impulse_scale: Lanes,
 }
 
 impl SpeedTarget {
-    fn rigid(speed: f64) -> Self {
-        Self { speed, mass_scale: 1.0, impulse_scale: 0.0 }
+    #[inline(always)]
+    fn rigid(speed: Lanes) -> Self {
+        Self { speed, mass_scale: Lanes::ONE, impulse_scale: Lanes::ZERO }
     }
 }
 
-impl ConstraintPoint {
-    /// Changes the normal impulse so that the bodies separate at no less than the
-    /// target's speed.
-    #[inline(always)]
-    fn solve_normal<const BOTH: bool>(
-        &mut self,
-        velocities: &mut Velocities,
-        normal: DVec3,
-        masses: [f64; 2],
-        target: &SpeedTarget,
-    ) {
-        let row = &mut self.rows[0];
-        let speed = velocities.relative_speed::<BOTH>(normal, row);
-        let before = row.impulse;
-        let change = (target.speed - speed) * row.effective_mass * target.mass_scale
-            - before * target.impulse_scale;
-        row.impulse = (before + change).max(0.0);
-        // Half of the points only come near.
-        if row.impulse == 0.0 && before == 0.0 {
-            return;
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::bodies::blocker::Blocker;
+    use crate::bodies::contact::PairKey;
+    use crate::bodies::solver::body::SolverBody;
+
+    /// Bodies that fly at random, the first the fixed one, and a contact between each
+    /// with an odd index and the next one, or the world for the last.
+    fn crowd() -> (Bodies, Vec<([usize; 2], Pair)>) {
+        let mut random = crate::Random::new(11);
+        let mut vector =
+            |reach: f64| DVec3::from_array(std::array::from_fn(|_| random.between(-reach, reach)));
+        let mut bodies = Bodies::with_capacity(7);
+        for index in 1..=7 {
+            let body = SolverBody::box_at(vector(40.0), 1.0 / (10.0 + f64::from(index)));
+            bodies.push_moving(body, vector(200.0), vector(3.0));
         }
-        self.max_normal_impulse = self.max_normal_impulse.max(row.impulse);
-        velocities.apply::<BOTH>(normal, row, masses, row.impulse - before);
+        let pairs = [[1, 2], [3, 4], [5, 6], [7, 0]].map(|[a, b]| {
+            let axis = vector(1.0).normalize();
+            let point = |k: usize| ContactPoint {
+                on_body: bodies.list[a].position + vector(16.0),
+                gap: 0.05 * k as f64,
+                impulse: [40.0, 3.0, -2.0],
+                ..ContactPoint::default()
+            };
+            // Not all have the same number of points.
+            let points = (0..1 + a % 4).map(point).collect();
+            let key = PairKey { body: a as u16, other: Blocker::Solid(0), parts: (0, 0) };
+            ([a, b], Pair { key, axis, features: Default::default(), gap: 0.0, points })
+        });
+        (bodies, pairs.to_vec())
     }
 
-    /// Friction within the cone of the normal impulse.
-    #[inline(always)]
-    fn solve_friction<const BOTH: bool>(
-        &mut self,
-        velocities: &mut Velocities,
-        axes: &[DVec3; 3],
-        masses: [f64; 2],
-    ) {
-        let limit = FRICTION * self.rows[0].impulse;
-        let [_, s, t] = &mut self.rows;
-        let before = [s.impulse, t.impulse];
-        if limit == 0.0 && before == [0.0; 2] {
-            return;
+    /// Velocities after a warm start, passes of both kinds and restitution.
+    fn solved(mut bodies: Bodies, groups: &[&[([usize; 2], Pair)]]) -> Vec<[DVec3; 2]> {
+        let softness = Softness::new(1.0 / 480.0);
+        for group in groups {
+            let mut points = Vec::new();
+            let lanes: Vec<_> = group.iter().map(|(bodies, pair)| (*bodies, pair)).collect();
+            let constraint = ContactConstraint::new(&bodies, &lanes, &mut points);
+            constraint.warm_start(&points, &mut bodies.velocities);
+            for softness in [Some(&softness), None] {
+                constraint.solve(&mut points, &mut bodies.velocities, 1.0 / 480.0, softness);
+            }
+            constraint.apply_restitution(&mut points, &mut bodies.velocities);
         }
-        let mut wanted = [
-            s.impulse - velocities.relative_speed::<BOTH>(axes[1], s) * s.effective_mass,
-            t.impulse - velocities.relative_speed::<BOTH>(axes[2], t) * t.effective_mass,
-        ];
-        let squared = wanted[0] * wanted[0] + wanted[1] * wanted[1];
-        if squared > limit * limit {
-            let share = limit / squared.sqrt();
-            wanted = wanted.map(|w| w * share);
-        }
-        [s.impulse, t.impulse] = wanted;
-        velocities.apply::<BOTH>(axes[1], s, masses, wanted[0] - before[0]);
-        velocities.apply::<BOTH>(axes[2], t, masses, wanted[1] - before[1]);
+        (0..bodies.list.len()).map(|body| bodies.velocity(body)).collect()
+    }
+
+    #[test]
+    fn contacts_solved_at_once_come_out_as_each_alone() {
+        let (bodies, pairs) = crowd();
+        let (mutual, with_world) = pairs.split_at(3);
+        let together = solved(bodies, &[mutual, with_world]);
+        let alone: Vec<_> = pairs.chunks(1).collect();
+        let (bodies, _) = crowd();
+        let before: Vec<_> = (0..bodies.list.len()).map(|body| bodies.velocity(body)).collect();
+        assert_eq!(together, solved(bodies, &alone));
+        assert_eq!(together[0], [DVec3::ZERO; 2], "the fixed body moves");
+        assert!(together[1..].iter().zip(&before[1..]).all(|(after, before)| after != before));
     }
 }

@@ -139,13 +139,11 @@ impl<'a> Body<'a> {
 
     pub(super) fn part_extents(&self, axis: DVec3) -> [f64; 2] {
         if self.is_fixed() {
-            let vertices = self.parts[0].vertices().iter();
-            return [vertices.fold(f64::NEG_INFINITY, |reach, &v| reach.max(axis.dot(v))); 2];
+            return [self.parts[0].extent(axis); 2];
         }
         self.extents(axis, |rotation, axis| {
             let local = rotation.transpose() * axis;
-            let vertices = self.parts.iter().flat_map(|part| part.vertices());
-            vertices.fold(f64::NEG_INFINITY, |reach, &v| reach.max(local.dot(v)))
+            self.parts.iter().fold(f64::NEG_INFINITY, |reach, part| reach.max(part.extent(local)))
         })
     }
 }

@@ -11,7 +11,6 @@ use crate::bodies::sleep;
 use crate::collision::cascade::Body;
 use crate::collision::pose::Pose;
 use crate::command::{Buttons, Command};
-use crate::conventions::heading;
 use crate::event::Event;
 use crate::players::hovertank::drop_cargo;
 use crate::state::{EntityId, Posture};
@@ -91,12 +90,10 @@ fn aim(combat: &Combat, slot: u16, command: Command) -> Option<Aim> {
         PlayerBody::Box(Walker { posture: Posture::Crouching, .. }) => EYES_CROUCHING,
         PlayerBody::Hovertank(_) => TURRET,
     };
-    let elevation = f64::from(command.pitch) * (std::f64::consts::TAU / 65536.0);
-    let across = heading(command.yaw) * libm::cos(elevation);
     Some(Aim {
         player: entity.id,
         eye: centre + DVec3::Z * above,
-        direction: across.extend(libm::sin(elevation)),
+        direction: command.aim(),
         velocity: entity.velocity,
         view_age: command.view_age,
     })

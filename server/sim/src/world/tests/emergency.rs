@@ -45,7 +45,7 @@ impl Trial {
         position: DVec3,
         orientation: DQuat,
     ) -> EntityId {
-        let model = self.world.model(model);
+        let model = self.world.shipped_model(model);
         let shape = self.world.arena.shapes.of_model(model).expect("a shipped model");
         let placement = elsewhere.free(shape, position, orientation);
         let id = self.world.entities.insert(Role::Prop(model), shape).expect("a free slot");
@@ -62,7 +62,7 @@ impl Trial {
         self.world.step(&[]);
         let overlaps = self.overlaps();
         assert_eq!(overlaps, [], "tick {}", self.world.tick);
-        let context = self.world.context;
+        let context = self.world.context.clone();
         assert_eq!(
             context.counters.entities + context.counters.limbo,
             everybody as u64,

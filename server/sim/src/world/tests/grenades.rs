@@ -10,7 +10,7 @@ use crate::random::Random;
 impl World {
     /// Puts a projectile where `elsewhere` has room for it.
     fn lob(&mut self, elsewhere: &World, weapon: Weapon, position: DVec3, velocity: DVec3) -> u16 {
-        let model = self.model(weapon.model_name());
+        let model = self.shipped_model(weapon.model_name());
         let shape = self.arena.shapes.of_model(model).expect("a shipped model");
         let placement = elsewhere.free(shape, position, DQuat::IDENTITY);
         let owner = EntityId { slot: u16::MAX, generation: 0 };

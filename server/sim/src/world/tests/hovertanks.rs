@@ -105,7 +105,7 @@ fn with_pad() -> (World, EntityId, EntityId) {
 fn cargo_becomes_a_pad_on_the_ground() {
     let (world, _, pad) = with_pad();
     let entity = world.entities.find(pad).expect("the pad is there");
-    assert_eq!(entity.role, Role::Prop(world.model("repair_pad")));
+    assert_eq!(entity.role, Role::Prop(world.shipped_model("repair_pad")));
     assert!(world.lowest(pad.slot) < 0.5, "it hangs at {}", world.lowest(pad.slot));
     assert!(entity.sleep.asleep, "it does not come to rest");
     assert!(!world.entities.iter().any(|entity| matches!(entity.role, Role::Cargo(_))));

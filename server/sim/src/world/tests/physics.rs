@@ -140,7 +140,7 @@ fn a_body_put_on_a_slope_slides_where_it_is_too_steep() {
         let map = compiled(&slopes, [0, 0, rise + 60], "");
         let mut world = World::new(map, shipped().into(), CONFIG).expect("a match");
         let slope = f64::from(rise) / 400.0;
-        let model = world.model("crate");
+        let model = world.shipped_model("crate");
         let shape = world.arena.shapes.of_model(model).expect("a shipped model");
         let half = world.arena.shapes[shape].bounds.half_extents().z;
         let normal = DVec3::new(-slope, 0.0, 1.0).normalize();

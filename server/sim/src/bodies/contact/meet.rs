@@ -1,0 +1,388 @@
+//! Where two bodies touch, or are about to: the convex parts of each that come near the
+//! other, and the points at which they meet.
+
+use glam::DVec3;
+use obsp::geometry::Aabb;
+
+use super::manifold::{flat, manifold};
+use super::pair_index::{Known, PairIndex};
+use super::seam::{Exposure, exposure};
+use super::{Pair, PairKey, Points};
+use crate::bodies::blocker::Blocker;
+use crate::bodies::entities::Entity;
+use crate::bodies::guard::Space;
+use crate::collision::cascade::{Body, Candidates, LastPlane, Verdict, filter};
+use crate::collision::distances::REST_GAP;
+use crate::collision::pose::Pose;
+use crate::collision::separation::{
+    Features, Part, Proximity, Separation, gap_along, separate, separate_from,
+};
+use crate::context::StepContext;
+use crate::conventions::GRAVITY;
+use crate::counters::Stage;
+
+/// A pair nearer than this, in units, has contact points however it moves.
+pub(super) const SPECULATIVE_DISTANCE: f64 = 2.0 * REST_GAP;
+
+/// A pair farther apart has contact points only if it will come this near, in
+/// units, within the tick.
+const CONTACT_TRIGGER_GAP: f64 = 0.5 * REST_GAP;
+
+/// Least distance, in units, that a search assumes every body to move. A body that
+/// moves no farther, and is as it was at the last search, needs no new one.
+const MIN_SEARCH_REACH: f64 = 0.5 * REST_GAP;
+
+/// A point is the same one as last tick if it is less than this from it, in units,
+/// in the body's axes: corners of props are farther apart.
+const SAME_POINT: f64 = 4.0;
+
+/// A body that looks for contacts.
+pub(super) struct Searcher<'a> {
+    pub(super) entity: &'a Entity,
+    body: Body<'a>,
+    pub(super) bounds: Aabb,
+    /// How far its surface can move within the tick, in units.
+    pub(super) reach: f64,
+    /// Whether a search would find the same as last time, as far as it depends on
+    /// this body.
+    unchanged: bool,
+}
+
+impl Searcher<'_> {
+    /// Whether the boxes of the two come within reach of each other.
+    pub(super) fn may_meet(&self, other: &Self) -> bool {
+        let reach = SPECULATIVE_DISTANCE + self.reach + other.reach;
+        self.bounds.inflated(reach).overlaps(&other.bounds)
+    }
+}
+
+/// The question that all threads share.
+pub(super) struct Search<'a> {
+    pub(super) space: &'a Space<'a>,
+    before: PairIndex<'a>,
+    seconds: f64,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(space: &'a Space<'a>, before: &'a [Pair], seconds: f64) -> Self {
+        let before = PairIndex::new(before, space.entities.slot_count());
+        Self { space, before, seconds }
+    }
+
+    /// All bodies that `choose` accepts, in ascending order of slot.
+    pub(super) fn searchers(&self, choose: impl Fn(&Entity) -> bool) -> Vec<Searcher<'a>> {
+        let mut searchers = Vec::with_capacity(self.space.entities.slot_count());
+        let chosen = self.space.entities.iter().filter(|entity| choose(entity));
+        searchers.extend(chosen.filter_map(|entity| self.searcher(entity)));
+        searchers
+    }
+
+    fn searcher(&self, entity: &'a Entity) -> Option<Searcher<'a>> {
+        let body = self.space.standing(entity)?;
+        let (reach, bounds) = (self.reach_of(entity), body.speedbox());
+        Some(Searcher { entity, body, bounds, reach, unchanged: self.is_unchanged(entity) })
+    }
+
+    pub(super) fn reach_of(&self, entity: &Entity) -> f64 {
+        reach_of(entity, self.space.shape(entity.shape).radius, self.seconds)
+    }
+
+    /// Whether this body is as it was at the last search, and hardly moves.
+    fn is_unchanged(&self, entity: &Entity) -> bool {
+        entity.searched_as.is_some()
+            && entity.searched_as == entity.search_state()
+            && self.reach_of(entity) <= MIN_SEARCH_REACH
+    }
+}
+
+/// How far a body's surface can move in a tick.
+pub(super) fn reach_of(entity: &Entity, radius: f64, seconds: f64) -> f64 {
+    if entity.sleep.asleep {
+        return 0.0;
+    }
+    let way = (entity.velocity.length() + entity.angular.length() * radius) * seconds;
+    // A falling body gains speed meanwhile.
+    if way > MIN_SEARCH_REACH { way + GRAVITY * seconds * seconds } else { MIN_SEARCH_REACH }
+}
+
+/// One thread's share of a search.
+pub(super) struct Finder<'a, 'c> {
+    pub(super) search: &'a Search<'a>,
+    pub(super) context: &'c mut StepContext,
+    pairs: Vec<Pair>,
+    /// The bodies found overlapping something, which the guard will judge.
+    overlapping: Vec<u16>,
+    /// The body whose parts are in `own_parts`.
+    parts_of: Option<u16>,
+    own_parts: Vec<BoundedPart<'a>>,
+    /// Parts of the body that it is held against.
+    other_parts: Vec<BoundedPart<'a>>,
+    /// Solids near by.
+    solids: Vec<u32>,
+}
+
+/// A part in the world and its bounding sphere.
+struct BoundedPart<'a> {
+    part: Part<'a>,
+    centre: DVec3,
+    radius: f64,
+}
+
+impl<'a> BoundedPart<'a> {
+    fn new(part: Part<'a>) -> Self {
+        Self { centre: part.centre(), radius: part.radius(), part }
+    }
+}
+
+impl<'a, 'c> Finder<'a, 'c> {
+    /// For about this many of the bodies.
+    pub(super) fn new(search: &'a Search<'a>, context: &'c mut StepContext, bodies: usize) -> Self {
+        // About as many as last time, and some more: the list is long, and moved as a
+        // whole if it grows beyond its room.
+        let share = search.before.len() * bodies / search.before.bodies().max(1);
+        Self {
+            search,
+            context,
+            pairs: Vec::with_capacity(share + share / 4 + 16),
+            overlapping: Vec::new(),
+            parts_of: None,
+            own_parts: Vec::new(),
+            other_parts: Vec::new(),
+            solids: Vec::new(),
+        }
+    }
+
+    /// The pairs, and the bodies found overlapping something.
+    pub(super) fn into_found(self) -> (Vec<Pair>, Vec<u16>) {
+        (self.pairs, self.overlapping)
+    }
+
+    /// Adds the pairs of two bodies that look for contacts, the lower slot first.
+    pub(super) fn meet_awake(&mut self, own: &Searcher<'a>, other: &Searcher<'a>) {
+        let blocker = Blocker::Entity(other.entity.id.slot);
+        if own.unchanged && other.unchanged {
+            self.keep(self.search.before.known(own.entity.id.slot, blocker).pairs());
+        } else {
+            self.meet(own, blocker, &other.body, SPECULATIVE_DISTANCE + own.reach + other.reach);
+        }
+    }
+
+    /// Adds the pairs of a body and the entity in a slot, which does not look for contacts.
+    pub(super) fn meet_standing(&mut self, own: &Searcher<'a>, slot: u16) {
+        let (search, blocker) = (self.search, Blocker::Entity(slot));
+        let Some(partner) = search.space.entities.get(slot) else { return };
+        // Of two awake bodies the pair is that of the lower slot.
+        if partner.is_awake_body()
+            && let Some(partner) = search.searcher(partner)
+        {
+            match own.entity.id.slot < slot {
+                true => self.meet_awake(own, &partner),
+                false => self.meet_awake(&partner, own),
+            }
+            return;
+        }
+        if own.unchanged && search.is_unchanged(partner) {
+            self.keep(search.before.known(own.entity.id.slot, blocker).pairs());
+            return;
+        }
+        let Some(placement) = partner.placement() else { return };
+        let reach = SPECULATIVE_DISTANCE + own.reach + search.reach_of(partner);
+        if placement.bounds().overlaps(&own.bounds.inflated(reach))
+            && let Some(body) = search.space.standing(partner)
+        {
+            self.meet(own, blocker, &body, reach);
+        }
+    }
+
+    /// Adds the pairs of a body with the solids of the world.
+    pub(super) fn meet_solids(&mut self, own: &Searcher<'a>) {
+        let search = self.search;
+        if own.unchanged {
+            self.keep(search.before.solids_of(own.entity.id.slot));
+            return;
+        }
+        let mut solids = std::mem::take(&mut self.solids);
+        solids.clear();
+        let reach = SPECULATIVE_DISTANCE + own.reach;
+        let around = own.bounds.inflated(reach);
+        own.entity.near_solids.visit(search.space.map, &around, |index| solids.push(index));
+        solids.sort_unstable();
+        for &index in &solids {
+            let solid = Body::fixed(&search.space.map.solids()[index as usize]);
+            self.meet(own, Blocker::Solid(index), &solid, reach);
+        }
+        self.solids = solids;
+    }
+
+    fn keep(&mut self, pairs: &[Pair]) {
+        for pair in pairs {
+            let mut pair = pair.clone();
+            // A body that was approaching has stopped.
+            if pair.points.iter().all(|point| point.gap > SPECULATIVE_DISTANCE) {
+                pair.points.clear();
+            }
+            self.pairs.push(pair);
+        }
+    }
+
+    /// Adds the pairs of parts of a body and an obstacle, unless a filter proves them
+    /// farther apart than `reach`.
+    fn meet(&mut self, own: &Searcher<'a>, other: Blocker, obstacle: &Body<'a>, reach: f64) {
+        let known = self.search.before.known(own.entity.id.slot, other);
+        // Two bodies that were within reach last time skip the filters.
+        let open = if known.whole().is_some() {
+            Candidates::ALL
+        } else {
+            match filter(&own.body, obstacle, reach, None, self.context) {
+                Verdict::Open(open) => open,
+                Verdict::Apart => return,
+            }
+        };
+        let mut watch = self.context.watch();
+        if self.parts_of != Some(own.entity.id.slot) {
+            self.parts_of = Some(own.entity.id.slot);
+            self.own_parts.clear();
+            self.own_parts.extend(own.body.parts_at_start().map(BoundedPart::new));
+        }
+        let parts = std::mem::take(&mut self.own_parts);
+        let mut others = std::mem::take(&mut self.other_parts);
+        others.clear();
+        others.extend(obstacle.parts_at_start().map(BoundedPart::new));
+        for (i, part) in parts.iter().enumerate() {
+            for (j, against) in others.iter().enumerate().filter(|&(j, _)| open.hold(i, j)) {
+                let touching = part.radius + against.radius + reach;
+                if part.centre.distance_squared(against.centre) <= touching * touching {
+                    self.meet_parts((own.entity, other), [(i, part), (j, against)], known, reach);
+                }
+            }
+        }
+        (self.own_parts, self.other_parts) = (parts, others);
+        self.context.note(Stage::Exact, true, &mut watch);
+    }
+
+    /// Adds the pair of two parts, unless they are farther apart than `reach`.
+    fn meet_parts(
+        &mut self,
+        (entity, other): (&Entity, Blocker),
+        [(i, own), (j, obstacle)]: [(usize, &BoundedPart); 2],
+        known: Known,
+        reach: f64,
+    ) {
+        let (part, against) = (&own.part, &obstacle.part);
+        let key = PairKey { body: entity.id.slot, other, parts: (i as u16, j as u16) };
+        let known = known.pair(i, j);
+        // A face that lies flat on another needs no search as long as it does.
+        let flat = known.and_then(|pair| flat(part, against, pair.axis, reach));
+        let (mut found, lying) = match flat {
+            Some((found, points)) => {
+                let lying = Some((found.axis, points));
+                (found, lying)
+            }
+            None => {
+                let guess = known.map_or(obstacle.centre - own.centre, |pair| pair.axis);
+                let none = Features::new();
+                let features = known.map_or(&none, |pair| &pair.features);
+                let Proximity::Apart(found) = separate_from(part, against, guess, features, reach)
+                else {
+                    let both = [Some(entity.id.slot), other.entity()];
+                    self.overlapping.extend(both.into_iter().flatten());
+                    return;
+                };
+                (found, None)
+            }
+        };
+        // Pairs beyond reach are not kept: a filter may have left out others like them,
+        // and the known pairs must not depend on filters.
+        if found.gap > reach {
+            return;
+        }
+        let mut points = Points::new();
+        let touches =
+            found.gap <= SPECULATIVE_DISTANCE || self.closes(entity, other, part, against, &found);
+        if touches && seam_keeps(self.search.space, entity, (part, against), other, &mut found) {
+            points = match lying {
+                Some((axis, points)) if axis == found.axis => points,
+                _ => manifold(part, against, &found, reach),
+            };
+            remember(known, &mut points);
+        }
+        let Separation { axis, gap, features, .. } = found;
+        self.pairs.push(Pair { key, axis, features, gap, points });
+    }
+
+    /// Whether the pair, at its current velocities, will come nearer than
+    /// [`CONTACT_TRIGGER_GAP`] this tick: only then does a contact beyond the
+    /// speculative distance need a constraint. An estimate is good enough, because
+    /// the guard checks the motion.
+    fn closes(
+        &self,
+        entity: &Entity,
+        other: Blocker,
+        part: &Part,
+        against: &Part,
+        found: &Separation,
+    ) -> bool {
+        let partner = match other {
+            Blocker::Solid(_) => None,
+            Blocker::Entity(slot) => self.search.space.entities.get(slot),
+        };
+        let partner = partner.filter(|partner| partner.yields());
+        let ahead = |entity: &Entity, time: f64| -> Option<Pose> {
+            let pose = entity.placement()?.pose();
+            Some(pose.advanced(entity.velocity, entity.angular, self.search.seconds * time))
+        };
+        [1.0, 0.5].into_iter().any(|time| {
+            let ours = ahead(entity, time).map_or(*part, |pose| Part::new(part.solid, &pose));
+            let theirs = partner
+                .and_then(|partner| ahead(partner, time))
+                .map_or(*against, |pose| Part::new(against.solid, &pose));
+            gap_along(&ours, &theirs, found.axis) <= CONTACT_TRIGGER_GAP
+                && !matches!(separate(&ours, &theirs, found.axis),
+                    Proximity::Apart(ahead) if ahead.gap > CONTACT_TRIGGER_GAP)
+        })
+    }
+}
+
+/// Corrects the direction of a contact with the world where brushes meet. Returns
+/// `false` if no face there is open. A contact so near that the guard may decide
+/// stays unchanged: solver and guard must agree.
+fn seam_keeps(
+    space: &Space,
+    entity: &Entity,
+    (part, against): (&Part, &Part),
+    other: Blocker,
+    found: &mut Separation,
+) -> bool {
+    if !matches!(other, Blocker::Solid(_)) || found.gap <= CONTACT_TRIGGER_GAP {
+        return true;
+    }
+    match exposure(space.map, &entity.near_solids, against, found.on_b) {
+        Exposure::AsDrawn => true,
+        Exposure::Covered => false,
+        Exposure::Face(normal) => {
+            let gap = gap_along(part, against, -normal);
+            if gap > 0.0 {
+                found.axis = -normal;
+                found.gap = gap;
+            }
+            true
+        }
+    }
+}
+
+/// Copies last tick's impulses to the points that are still there.
+fn remember(known: Option<&Pair>, points: &mut Points) {
+    let Some(known) = known else { return };
+    for point in points {
+        let nearest = known
+            .points
+            .iter()
+            .map(|old| (old.local.distance_squared(point.local), old.impulse))
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((distance, impulse)) = nearest
+            && distance < SAME_POINT * SAME_POINT
+        {
+            point.impulse = impulse;
+        }
+    }
+}

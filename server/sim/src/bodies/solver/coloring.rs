@@ -1,0 +1,85 @@
+use super::lanes::LANES;
+
+/// Most colors: bits of a mask. A body that touches more pairs than that has the rest of
+/// them solved alone.
+const MAX_COLORS: u32 = u64::BITS;
+
+/// A contact as the coloring sees it.
+pub(super) struct Edge {
+    /// Indices of the bodies; the second is 0 if no impulse moves it.
+    pub(super) bodies: [usize; 2],
+    /// How many points it has.
+    pub(super) points: usize,
+}
+
+/// Divides contacts into groups of up to [`LANES`] that have no moving body in
+/// common, so that they can be solved at once (graph coloring, as in Box2D 3). Each
+/// contact gets the first color that none of its bodies has; a group has contacts of one
+/// color, either between two bodies each or with the world, and with about as many points.
+///
+/// Contacts of one color do not influence each other, so the result does not depend on
+/// how they are grouped, and that of an island not on other islands.
+pub(super) fn group(body_count: usize, edges: &[Edge]) -> Vec<Vec<u32>> {
+    let mut used = vec![0_u64; body_count];
+    let mut overflow = MAX_COLORS;
+    let keyed = |(index, edge): (usize, &Edge)| {
+        let [a, b] = edge.bodies;
+        let mut color = (used[a] | used[b]).trailing_ones();
+        if color == MAX_COLORS {
+            (color, overflow) = (overflow, overflow + 1);
+        } else {
+            for body in [a, b] {
+                used[body] |= 1 << color;
+            }
+            // Nothing moves the fixed body.
+            used[0] = 0;
+        }
+        let is_mutual = b > 0;
+        (color, is_mutual, edge.points, index as u32)
+    };
+    let mut colored: Vec<_> = edges.iter().enumerate().map(keyed).collect();
+    colored.sort_unstable();
+    let alike = colored.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+    let groups = alike.flat_map(|alike| alike.chunks(LANES));
+    groups.map(|group| group.iter().map(|&(.., index)| index).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edges(of: &[[usize; 2]]) -> Vec<Edge> {
+        of.iter().map(|&bodies| Edge { bodies, points: 1 }).collect()
+    }
+
+    #[test]
+    fn no_group_has_a_moving_body_twice_and_every_contact_is_in_one() {
+        let mut random = crate::Random::new(5);
+        for count in [0, 1, 2, 30, 400] {
+            let mut body = || random.between(0.0, 40.0) as usize;
+            let pairs: Vec<[usize; 2]> =
+                (0..count).map(|_| [1 + body(), body()]).filter(|[a, b]| a != b).collect();
+            let groups = group(42, &edges(&pairs));
+            for group in &groups {
+                assert!((1..=LANES).contains(&group.len()));
+                let of = |&index: &u32| pairs[index as usize];
+                let mut moving: Vec<_> =
+                    group.iter().flat_map(of).filter(|&body| body > 0).collect();
+                moving.sort_unstable();
+                assert!(moving.windows(2).all(|two| two[0] != two[1]), "{group:?}");
+                let mutual = group.iter().filter(|index| of(index)[1] > 0).count();
+                assert!([0, group.len()].contains(&mutual));
+            }
+            let mut all = groups.concat();
+            all.sort_unstable();
+            assert_eq!(all, (0..pairs.len() as u32).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_body_with_more_contacts_than_colors_has_the_rest_solved_alone() {
+        let pairs: Vec<_> = (0..100).map(|other| [1, 2 + other]).collect();
+        let groups = group(200, &edges(&pairs));
+        assert_eq!(groups.len(), pairs.len());
+    }
+}

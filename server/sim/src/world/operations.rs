@@ -1,0 +1,346 @@
+//! What a game may do to the world. Nothing here can break the promise: an operation that
+//! places something asks the guard, and answers if there is no room; velocities and
+//! impulses are only proposals, which the guard follows in the next tick.
+
+use glam::{DQuat, DVec3};
+use thiserror::Error;
+
+use super::World;
+use crate::arena::spawn;
+use crate::bodies::entities::{Entity, SleepState};
+use crate::bodies::guard::{Placement, Space};
+use crate::bodies::impulse::ImpulseBody;
+use crate::bodies::roles::Role;
+use crate::bodies::sleep;
+use crate::bodies::solver::max_spin;
+use crate::collision::pose::Pose;
+use crate::collision::shape::ShapeId;
+use crate::players::hovertank;
+use crate::players::walk::PLAYER_MASS;
+use crate::state::{EntityId, ModelId, Posture};
+
+/// Highest speed that a game gives a body, in units per second: five times that of a
+/// rocket. In a tick of 1/60 s it is 75 units.
+const MAX_SPEED: f64 = 4_500.0;
+
+/// Greatest part of an impulse along an axis, in kilogram units per second, and of an arm in
+/// units: what they give is beyond all limits anyway, and no product of them is infinite.
+const MAX_IMPULSE: f64 = 1e9;
+const MAX_ARM: f64 = 1e6;
+
+/// Distance beyond the bounds of the map, in units, up to which something may be placed.
+const AROUND: f64 = 1024.0;
+
+/// Why an operation changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum PlaceError {
+    /// Something is in the way, or nearer than the margin; or the place is far outside of
+    /// the map.
+    #[error("there is no room")]
+    NoRoom,
+    /// All slots for entities are taken.
+    #[error("there are as many entities as a match can have")]
+    Full,
+    /// The entity is not there any more, or waits outside of the world.
+    #[error("there is no such entity in the world")]
+    NoSuchEntity,
+    /// The match was set up without the model.
+    #[error("there is no such model")]
+    NoSuchModel,
+    /// A number is infinite or none at all, or an orientation has no length.
+    #[error("a position or orientation is not finite")]
+    NotFinite,
+}
+
+impl World {
+    /// Adds a rigid body at a pose: centre of mass in units, and rotation from the model's
+    /// axes to the world's. The guard keeps 1/128 unit to everything else.
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing is added then.
+    pub fn spawn_body(
+        &mut self,
+        model: ModelId,
+        position: DVec3,
+        orientation: DQuat,
+    ) -> Result<EntityId, PlaceError> {
+        let shape = self.arena.shapes.of_model(model).ok_or(PlaceError::NoSuchModel)?;
+        let pose = self.checked_pose(position, orientation)?;
+        let placement = self.place(shape, pose, None).ok_or(PlaceError::NoRoom)?;
+        self.insert_body(model, placement)
+    }
+
+    /// The same at the nearest free place within 256 units that is in sight of `position`.
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing is added then.
+    pub fn spawn_body_near(
+        &mut self,
+        model: ModelId,
+        position: DVec3,
+        orientation: DQuat,
+    ) -> Result<EntityId, PlaceError> {
+        let shape = self.arena.shapes.of_model(model).ok_or(PlaceError::NoSuchModel)?;
+        let pose = self.checked_pose(position, orientation)?;
+        let placement = self.nearest(shape, pose).ok_or(PlaceError::NoRoom)?;
+        self.insert_body(model, placement)
+    }
+
+    /// Removes a body and wakes what leant on it. Players stay: they leave by
+    /// [`World::leave`].
+    ///
+    /// # Errors
+    /// [`PlaceError::NoSuchEntity`] if it is not there any more, or is a player.
+    pub fn remove(&mut self, id: EntityId) -> Result<(), PlaceError> {
+        let body = self.entities.find(id).filter(|entity| entity.player().is_none());
+        body.ok_or(PlaceError::NoSuchEntity)?;
+        hovertank::remove(&mut self.entities, id);
+        Ok(())
+    }
+
+    /// Puts an entity that is in the world elsewhere, with its velocity. Players on foot do
+    /// not turn by `orientation`; their positions are rounded to `f32`.
+    ///
+    /// # Errors
+    /// [`PlaceError`]; the entity stays where it is then.
+    pub fn teleport(
+        &mut self,
+        id: EntityId,
+        position: DVec3,
+        orientation: DQuat,
+    ) -> Result<(), PlaceError> {
+        let entity = self.placed(id)?;
+        let (shape, on_foot) = (entity.shape, entity.walker().is_some());
+        let mut pose = self.checked_pose(position, orientation)?;
+        if on_foot {
+            pose = Pose::at(pose.position.as_vec3().as_dvec3());
+        }
+        let placement = self.place(shape, pose, Some(id.slot)).ok_or(PlaceError::NoRoom)?;
+        self.move_to(id, placement);
+        Ok(())
+    }
+
+    /// Makes a player on foot stand or crouch, the feet staying where they are. The player's
+    /// next command decides anew.
+    ///
+    /// # Errors
+    /// [`PlaceError::NoRoom`] to stand up, or there is no such player in the world.
+    pub fn set_posture(&mut self, id: EntityId, posture: Posture) -> Result<(), PlaceError> {
+        let entity = self.placed(id)?;
+        let walker = *entity.walker().ok_or(PlaceError::NoSuchEntity)?;
+        let centre = entity.placement().ok_or(PlaceError::NoSuchEntity)?.pose().position;
+        let rise = DVec3::Z * f64::from(self.arena.shapes.boxes.rise);
+        let moved = match (walker.posture, posture) {
+            (Posture::Standing, Posture::Crouching) => centre - rise,
+            (Posture::Crouching, Posture::Standing) => centre + rise,
+            _ => return Ok(()),
+        };
+        let pose = Pose::at(moved.as_vec3().as_dvec3());
+        let shape = self.arena.shapes.of_posture(posture);
+        let placement = self.place(shape, pose, Some(id.slot)).ok_or(PlaceError::NoRoom)?;
+        self.move_to(id, placement);
+        if let Some(walker) = self.entities.find_mut(id).and_then(Entity::walker_mut) {
+            walker.posture = posture;
+        }
+        Ok(())
+    }
+
+    /// Sets the velocities of an entity: units per second, and radians per second about the
+    /// world's axes. A speed of more than 4,500 units per second is shortened; players on
+    /// foot do not turn.
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing changes then.
+    pub fn set_velocity(
+        &mut self,
+        id: EntityId,
+        linear: DVec3,
+        angular: DVec3,
+    ) -> Result<(), PlaceError> {
+        self.placed(id)?;
+        if !linear.is_finite() || !angular.is_finite() {
+            return Err(PlaceError::NotFinite);
+        }
+        self.store_velocity(id, linear, angular);
+        Ok(())
+    }
+
+    /// Applies an impulse, in kilogram units per second, at a point of the world. A player
+    /// on foot weighs 80 kg and does not turn.
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing changes then.
+    pub fn apply_impulse(
+        &mut self,
+        id: EntityId,
+        impulse: DVec3,
+        point: DVec3,
+    ) -> Result<(), PlaceError> {
+        let entity = self.placed(id)?;
+        if !impulse.is_finite() || !point.is_finite() {
+            return Err(PlaceError::NotFinite);
+        }
+        let most = DVec3::splat(MAX_IMPULSE);
+        let impulse = impulse.clamp(-most, most);
+        if entity.walker().is_some() {
+            let linear = entity.velocity + impulse / PLAYER_MASS;
+            self.store_velocity(id, linear, DVec3::ZERO);
+            return Ok(());
+        }
+        let most = DVec3::splat(MAX_ARM);
+        let point = point.clamp(-most, most);
+        let mut body =
+            ImpulseBody::new(entity, &self.arena.shapes, point).ok_or(PlaceError::NoSuchEntity)?;
+        body.apply(impulse);
+        let (linear, angular) = body.velocities();
+        self.store_velocity(id, linear, angular);
+        Ok(())
+    }
+
+    /// Takes a player out of the world, who waits until [`World::bring_back`] or
+    /// [`World::bring_back_at`].
+    ///
+    /// # Errors
+    /// [`PlaceError::NoSuchEntity`] if there is no such player in the world.
+    pub fn take_out(&mut self, player: EntityId) -> Result<(), PlaceError> {
+        let entity = self.placed(player)?;
+        if entity.player().is_none() {
+            return Err(PlaceError::NoSuchEntity);
+        }
+        let left = entity.placement().copied();
+        self.entities.withdraw(player.slot);
+        if let Some(entity) = self.entities.find_mut(player) {
+            entity.taken_out = true;
+        }
+        if let Some(left) = left {
+            sleep::wake_around(&mut self.entities, left.bounds());
+        }
+        Ok(())
+    }
+
+    /// Puts an entity that waits outside of the world back: a player at the free spawn point
+    /// farthest from all others, anything else at the first place that is free.
+    ///
+    /// # Errors
+    /// [`PlaceError`]; it goes on waiting then.
+    pub fn bring_back(&mut self, id: EntityId) -> Result<(), PlaceError> {
+        self.waiting_entity(id)?;
+        self.return_from_limbo(id.slot);
+        let entity = self.entities.find(id).ok_or(PlaceError::NoSuchEntity)?;
+        entity.placement().map(|_| ()).ok_or(PlaceError::NoRoom)
+    }
+
+    /// Puts an entity that waits outside of the world back at the nearest free place to
+    /// `position` (the centre of its box or of its mass), with a heading of 65,536 steps a
+    /// turn.
+    ///
+    /// # Errors
+    /// [`PlaceError`]; it goes on waiting then.
+    pub fn bring_back_at(
+        &mut self,
+        id: EntityId,
+        position: DVec3,
+        yaw: u16,
+    ) -> Result<(), PlaceError> {
+        let entity = self.waiting_entity(id)?;
+        let shape = match entity.walker() {
+            Some(_) => self.arena.shapes.of_posture(Posture::Standing),
+            None => entity.shape,
+        };
+        let position = position.as_vec3().as_dvec3();
+        let pose = self.checked_pose(position, DQuat::IDENTITY)?;
+        let placement = self.nearest(shape, pose).ok_or(PlaceError::NoRoom)?;
+        self.settle_player_in(id.slot, placement, yaw);
+        Ok(())
+    }
+
+    fn insert_body(
+        &mut self,
+        model: ModelId,
+        placement: Placement,
+    ) -> Result<EntityId, PlaceError> {
+        let inserted = self.entities.insert(Role::Prop(model), placement.shape());
+        let id = inserted.ok_or(PlaceError::Full)?;
+        self.entities.commit(id.slot, placement);
+        Ok(id)
+    }
+
+    /// The place of `shape` at `pose`, if it is free.
+    fn place(&mut self, shape: ShapeId, pose: Pose, ignored: Option<u16>) -> Option<Placement> {
+        let Self { arena, entities, context, .. } = self;
+        Space { map: &arena.map, shapes: &arena.shapes, entities }
+            .place(shape, pose, ignored, context)
+    }
+
+    /// The free place of `shape` that is nearest to `pose`.
+    fn nearest(&mut self, shape: ShapeId, pose: Pose) -> Option<Placement> {
+        let Self { arena, entities, context, .. } = self;
+        let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+        spawn::nearest_free(&space, shape, pose, arena.sight, context)
+    }
+
+    fn checked_pose(&self, position: DVec3, orientation: DQuat) -> Result<Pose, PlaceError> {
+        let orientation = orientation.normalize();
+        if !position.is_finite() || !orientation.is_finite() {
+            return Err(PlaceError::NotFinite);
+        }
+        let near = self.arena.map.bounds().inflated(AROUND).contains(position);
+        if near { Ok(Pose { position, orientation }) } else { Err(PlaceError::NoRoom) }
+    }
+
+    /// An entity that is in the world.
+    fn placed(&self, id: EntityId) -> Result<&Entity, PlaceError> {
+        let entity = self.entities.find(id).filter(|entity| entity.placement().is_some());
+        entity.ok_or(PlaceError::NoSuchEntity)
+    }
+
+    /// An entity that waits outside of the world.
+    fn waiting_entity(&self, id: EntityId) -> Result<&Entity, PlaceError> {
+        let entity = self.entities.find(id).filter(|entity| entity.placement().is_none());
+        entity.ok_or(PlaceError::NoSuchEntity)
+    }
+
+    /// Moves an entity to a place, and wakes it and all that leant on it.
+    fn move_to(&mut self, id: EntityId, placement: Placement) {
+        let left = self.entities.find(id).and_then(Entity::placement).copied();
+        self.entities.commit(id.slot, placement);
+        if let Some(left) = left {
+            sleep::wake_around(&mut self.entities, left.bounds());
+        }
+        self.disturb(id);
+        if let Some(entity) = self.entities.find_mut(id).filter(|entity| entity.is_rigid()) {
+            entity.sleep = SleepState::default();
+        }
+    }
+
+    fn store_velocity(&mut self, id: EntityId, linear: DVec3, angular: DVec3) {
+        let spin = max_spin(self.context.seconds);
+        let Some(entity) = self.entities.find_mut(id) else { return };
+        entity.velocity = shortened(linear, MAX_SPEED);
+        if entity.walker().is_some() {
+            // Rounded, as a walking player's velocity always is.
+            entity.velocity = entity.velocity.as_vec3().as_dvec3();
+        } else {
+            entity.angular = shortened(angular, spin);
+        }
+        self.disturb(id);
+    }
+
+    /// Wakes a body; notes of a player on foot that their client cannot have predicted this.
+    fn disturb(&mut self, id: EntityId) {
+        if self.entities.find(id).is_some_and(|entity| entity.walker().is_some()) {
+            if !self.pushed.contains(&id) {
+                self.pushed.push(id);
+            }
+        } else {
+            sleep::wake(&mut self.entities, id.slot);
+        }
+    }
+}
+
+/// A finite vector, shortened to a length. The square of the length of a vector that long
+/// may be infinite, so each part is bounded first.
+fn shortened(vector: DVec3, length: f64) -> DVec3 {
+    let most = DVec3::splat(length);
+    vector.clamp(-most, most).clamp_length_max(length)
+}
