@@ -1,0 +1,166 @@
+//! Bowling: the fire key bowls a ball, and what it has knocked over counts when all of it
+//! lies still.
+//!
+//! ```sh
+//! cargo run -p server --example bowling
+//! cargo run -p server --example bowling -- --soak 3600 --json
+//! ```
+//!
+//! Ball and pins are a designer's: `models/ball.obj` and `models/pin.obj`, read when the
+//! program starts. Where pins stand is in `bowling.map`: entities of class `bowling_pin`.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+use obsp::model::{Model, shipped};
+use obsp_game::{Game, PerEntity, WorldMut};
+use obsp_sim::{Buttons, Command, EntityId, Kind, Vitals};
+use serde::{Deserialize, Serialize};
+
+/// Speed of a ball, in units per second.
+const SPEED: f64 = 1_000.0;
+/// Seconds after which a throw counts, though something still rolls.
+const PATIENCE: f64 = 8.0;
+/// Cosine of the tilt beyond which a pin has fallen: 45 degrees.
+const UPRIGHT: f64 = 0.7;
+
+/// The rules know the models: those that ship, and this game's own after them.
+#[derive(Clone, Debug)]
+pub(crate) struct Bowling {
+    models: Arc<[Model]>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// Points of each player.
+    points: PerEntity<i16>,
+    pins: Vec<EntityId>,
+    throw: Option<Throw>,
+}
+
+/// A ball on its way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Throw {
+    ball: EntityId,
+    by: EntityId,
+    ticks: u32,
+}
+
+impl Bowling {
+    /// Reads the models of a folder.
+    pub(crate) fn new(folder: &Path) -> Result<Self, Box<dyn Error>> {
+        let mut models = shipped();
+        for name in ["ball", "pin"] {
+            let path = folder.join(name).with_extension("obj");
+            let text = std::fs::read_to_string(&path)
+                .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+            models.push(Model::from_obj(name, &text)?);
+        }
+        Ok(Self { models: models.into() })
+    }
+}
+
+impl Game for Bowling {
+    type State = State;
+
+    fn models(&self) -> Vec<Model> {
+        self.models.to_vec()
+    }
+
+    fn set_up(&self, world: &mut WorldMut<'_>) -> State {
+        let mut state = State::default();
+        set_pins(&mut state, world);
+        state
+    }
+
+    fn joined(&self, state: &mut State, _: &mut WorldMut<'_>, player: EntityId) {
+        state.points.insert(player, 0);
+    }
+
+    fn left(&self, state: &mut State, _: &mut WorldMut<'_>, player: EntityId) {
+        state.points.remove(player);
+    }
+
+    /// One ball at a time: the fire key bowls it from before the player's knees.
+    fn moved(
+        &self,
+        state: &mut State,
+        world: &mut WorldMut<'_>,
+        player: EntityId,
+        command: &Command,
+    ) {
+        if state.throw.is_some() || !command.buttons.contains(Buttons::FIRE) {
+            return;
+        }
+        let Some(model) = world.model("ball") else { return };
+        let Some(centre) = world.entity(player).map(|entity| entity.position) else { return };
+        let at = centre + command.ahead() * 40.0 - DVec3::Z * 13.0;
+        // Against a wall there is no room for a ball, and nothing happens.
+        let Ok(ball) = world.spawn_body(model, at, DQuat::IDENTITY) else { return };
+        // It is in the world: it has just been put there.
+        let _ = world.set_velocity(ball, command.ahead() * SPEED, DVec3::ZERO);
+        state.throw = Some(Throw { ball, by: player, ticks: 0 });
+    }
+
+    /// Counts once the ball and all pins sleep.
+    fn tick(&self, state: &mut State, world: &mut WorldMut<'_>) {
+        let Some(throw) = &mut state.throw else { return };
+        throw.ticks += 1;
+        let sleeps = |id: &EntityId| world.entity(*id).is_none_or(|entity| entity.asleep);
+        let still = sleeps(&throw.ball) && state.pins.iter().all(sleeps);
+        if !still && f64::from(throw.ticks) * world.seconds() < PATIENCE {
+            return;
+        }
+        let (ball, by) = (throw.ball, throw.by);
+        state.throw = None;
+        let fallen = state.pins.iter().filter(|pin| !stands(world, **pin)).count();
+        if let Some(points) = state.points.get_mut(by) {
+            *points = points.saturating_add(fallen as i16);
+        }
+        world.announce(match fallen {
+            10 => "Strike! All ten".to_owned(),
+            _ => format!("{fallen} pins"),
+        });
+        for gone in std::mem::take(&mut state.pins).into_iter().chain([ball]) {
+            // A body that is gone already needs no removal.
+            let _ = world.remove(gone);
+        }
+        set_pins(state, world);
+    }
+
+    fn vitals(&self, state: &State, player: EntityId) -> Option<Vitals> {
+        Some(Vitals { health: 100, score: *state.points.get(player)? })
+    }
+}
+
+/// Puts a pin wherever the map has one. Where a player stands there is no room for it.
+fn set_pins(state: &mut State, world: &mut WorldMut<'_>) {
+    let Some(model) = world.model("pin") else { return };
+    let map = Arc::clone(world.map());
+    let drawn = map.entities().iter().filter(|entity| entity.classname() == "bowling_pin");
+    for at in drawn.filter_map(|entity| entity.origin()) {
+        state.pins.extend(world.spawn_body(model, at, DQuat::IDENTITY));
+    }
+}
+
+/// Whether a pin is there and upright.
+fn stands(world: &WorldMut<'_>, pin: EntityId) -> bool {
+    world.entity(pin).is_some_and(|entity| {
+        matches!(entity.kind, Kind::Prop { .. })
+            && (entity.orientation * DVec3::Z).dot(DVec3::Z) > UPRIGHT
+    })
+}
+
+fn main() -> ExitCode {
+    let examples = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"));
+    match Bowling::new(&examples.join("models")) {
+        Ok(game) => server::run_game(game, &examples.join("bowling.map").to_string_lossy()),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

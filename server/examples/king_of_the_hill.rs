@@ -1,0 +1,190 @@
+//! King of the hill: two teams, one hill. A team that holds it alone gains a point each
+//! second, and wins the round with thirty.
+//!
+//! ```sh
+//! cargo run -p server --example king_of_the_hill
+//! cargo run -p server --example king_of_the_hill -- --soak 3600 --json
+//! ```
+//!
+//! The hill is the brush entity `trigger_hill` of `king_of_the_hill.map`. Teams start at
+//! either side of the room. A team's hold is shown as the health of its players, in percent
+//! of what wins; their score is the number of rounds that the team has won.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+use obsp_game::{Game, PerEntity, Respawn, VolumeId, WorldMut};
+use obsp_sim::{Buttons, Command, EntityId, Vitals};
+use serde::{Deserialize, Serialize};
+
+/// Points that win a round, and seconds that a round lasts at most.
+const WINNING: u32 = 30;
+const ROUND: f64 = 180.0;
+/// Barrels about the hill: they roll, and are in the way.
+const BARRELS: usize = 10;
+/// Reach of a kick in units, the speed that it gives a player, and seconds between two.
+const REACH: f64 = 72.0;
+const KICK: f64 = 380.0;
+const BREATH: f64 = 0.7;
+
+const NAMES: [&str; 2] = ["Red", "Blue"];
+
+#[derive(Clone, Debug)]
+pub(crate) struct KingOfTheHill;
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct State {
+    players: PerEntity<Player>,
+    hill: Option<VolumeId>,
+    teams: [Team; 2],
+    /// The team that held the hill in the last tick.
+    holder: Option<usize>,
+    /// Ticks of this round that have passed.
+    clock: u32,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Player {
+    team: usize,
+    /// Ticks until the next kick.
+    breath: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Team {
+    /// Ticks for which it has held the hill in this round.
+    held: u32,
+    /// Rounds that it has won.
+    won: i16,
+}
+
+impl Game for KingOfTheHill {
+    type State = State;
+
+    fn set_up(&self, world: &mut WorldMut<'_>) -> State {
+        let map = Arc::clone(world.map());
+        let hill = map.entities().iter().find(|entity| entity.classname() == "trigger_hill");
+        let hill = hill.and_then(|brushes| world.add_brush_volume(brushes));
+        let barrel = world.model("barrel");
+        for _ in 0..BARRELS {
+            let (x, y) =
+                (world.random().between(-320.0, 320.0), world.random().between(-320.0, 320.0));
+            if let Some(model) = barrel {
+                // A barrel that finds no room near by is left out.
+                let _ = world.spawn_body_near(model, DVec3::new(x, y, 96.0), DQuat::IDENTITY);
+            }
+        }
+        State { hill, ..State::default() }
+    }
+
+    /// Joins the smaller team.
+    fn joined(&self, state: &mut State, world: &mut WorldMut<'_>, player: EntityId) {
+        let size =
+            |team: usize| state.players.iter().filter(|(_, player)| player.team == team).count();
+        let team = usize::from(size(1) < size(0));
+        state.players.insert(player, Player { team, breath: 0 });
+        world.announce(format!("{} has a player more", NAMES[team]));
+    }
+
+    fn left(&self, state: &mut State, _: &mut WorldMut<'_>, player: EntityId) {
+        state.players.remove(player);
+    }
+
+    /// The fire key kicks the other team, and barrels.
+    fn moved(
+        &self,
+        state: &mut State,
+        world: &mut WorldMut<'_>,
+        player: EntityId,
+        command: &Command,
+    ) {
+        let breath = ticks(world, BREATH);
+        let Some(own) = state.players.get_mut(player) else { return };
+        own.breath = own.breath.saturating_sub(1);
+        if own.breath > 0 || !command.buttons.contains(Buttons::FIRE) {
+            return;
+        }
+        own.breath = breath;
+        let team = own.team;
+        let Some(from) = world.entity(player).map(|entity| entity.position) else { return };
+        let hit = world.cast_ray(from, from + command.ahead() * REACH, Some(player));
+        let Some(target) = hit.entity else { return };
+        if state.players.get(target).is_none_or(|other| other.team != team) {
+            let impulse = (command.ahead() + DVec3::Z * 0.5) * (80.0 * KICK);
+            // A target that is gone by now takes no impulse.
+            let _ = world.apply_impulse(target, impulse, hit.at);
+        }
+    }
+
+    /// Counts for the team that is alone on the hill, and ends the round.
+    fn tick(&self, state: &mut State, world: &mut WorldMut<'_>) {
+        let holder = holder(state, world);
+        if holder != state.holder {
+            if let Some(team) = holder {
+                world.announce(format!("{} holds the hill", NAMES[team]));
+            }
+            state.holder = holder;
+        }
+        if let Some(team) = holder {
+            state.teams[team].held += 1;
+        }
+        state.clock += 1;
+        let wins = |team: &Team| team.held >= ticks(world, f64::from(WINNING));
+        if !state.teams.iter().any(wins) && state.clock < ticks(world, ROUND) {
+            return;
+        }
+        let [red, blue] = [0, 1].map(|team| state.teams[team].held);
+        if red == blue {
+            world.announce("Nobody wins the round");
+        } else {
+            let best = usize::from(blue > red);
+            state.teams[best].won += 1;
+            world.announce(format!("{} wins the round", NAMES[best]));
+        }
+        state.clock = 0;
+        state.teams.iter_mut().for_each(|team| team.held = 0);
+        // Everybody starts again at their own side.
+        for player in state.players.ids() {
+            // One who is outside of the world comes back anyway.
+            let _ = world.take_out(player);
+        }
+    }
+
+    fn respawn(&self, state: &mut State, world: &mut WorldMut<'_>, player: EntityId) -> Respawn {
+        let Some(own) = state.players.get(player) else { return Respawn::SpawnPoint };
+        let (side, yaw) = if own.team == 0 { (-480.0, 0) } else { (480.0, 32_768) };
+        let y = world.random().between(-400.0, 400.0);
+        Respawn::At { position: DVec3::new(side, y, 29.0), yaw }
+    }
+
+    fn vitals(&self, state: &State, player: EntityId) -> Option<Vitals> {
+        let team = state.teams[state.players.get(player)?.team];
+        // 60 ticks are a second; percent of what wins.
+        let health = team.held * 100 / (WINNING * 60);
+        Some(Vitals { health: health.min(100) as u16, score: team.won })
+    }
+}
+
+/// The team that is on the hill without the other one.
+fn holder(state: &State, world: &WorldMut<'_>) -> Option<usize> {
+    let on_hill = state.hill.map_or(&[][..], |hill| world.inside(hill));
+    let mut present = [false; 2];
+    for player in on_hill.iter().filter_map(|id| state.players.get(*id)) {
+        present[player.team] = true;
+    }
+    match present {
+        [true, false] => Some(0),
+        [false, true] => Some(1),
+        _ => None,
+    }
+}
+
+fn ticks(world: &WorldMut<'_>, seconds: f64) -> u32 {
+    (seconds / world.seconds()).ceil() as u32
+}
+
+fn main() -> ExitCode {
+    let map = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/king_of_the_hill.map");
+    server::run_game(KingOfTheHill, map)
+}

@@ -1,0 +1,81 @@
+use glam::DVec3;
+use obsp_sim::EntityId;
+
+/// Something that happened within a tick and that positions do not show. A server shows it
+/// or tells the players.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A player spawned, or spawned again.
+    Spawned {
+        /// The player.
+        player: EntityId,
+    },
+    /// A player went through a teleporter.
+    Teleported {
+        /// The player.
+        player: EntityId,
+    },
+    /// A ray was shot.
+    Ray {
+        /// The shooter.
+        player: EntityId,
+        /// Start.
+        from: DVec3,
+        /// End.
+        to: DVec3,
+    },
+    /// Something exploded.
+    Blast {
+        /// Position.
+        at: DVec3,
+        /// Radius in units.
+        radius: f64,
+    },
+    /// A player lost health.
+    Hurt {
+        /// The player.
+        player: EntityId,
+        /// The attacker, who may have left.
+        by: EntityId,
+        /// Health lost.
+        damage: u16,
+    },
+    /// A player died, or is out for a while.
+    Died {
+        /// The player.
+        player: EntityId,
+        /// The attacker; may be the player.
+        by: EntityId,
+    },
+    /// A cargo box touched the ground and was replaced by a repair pad.
+    Deployed {
+        /// The pad.
+        pad: EntityId,
+    },
+    /// The emergency routine took a body out of an overlap and put it elsewhere, or into
+    /// limbo.
+    Replaced {
+        /// The body.
+        entity: EntityId,
+    },
+    /// A line that all players are told.
+    Announced {
+        /// The line; a server shortens it to what its protocol carries.
+        line: String,
+    },
+}
+
+impl From<obsp_sim::Event> for Event {
+    fn from(event: obsp_sim::Event) -> Self {
+        match event {
+            obsp_sim::Event::Spawned { player } => Self::Spawned { player },
+            obsp_sim::Event::Teleported { player } => Self::Teleported { player },
+            obsp_sim::Event::Ray { player, from, to } => Self::Ray { player, from, to },
+            obsp_sim::Event::Blast { at, radius } => Self::Blast { at, radius },
+            obsp_sim::Event::Hurt { player, by, damage } => Self::Hurt { player, by, damage },
+            obsp_sim::Event::Died { player, by } => Self::Died { player, by },
+            obsp_sim::Event::Deployed { pad } => Self::Deployed { pad },
+            obsp_sim::Event::Replaced { entity } => Self::Replaced { entity },
+        }
+    }
+}

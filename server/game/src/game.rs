@@ -1,0 +1,144 @@
+use std::fmt::Debug;
+
+use glam::DVec3;
+use obsp::model::Model;
+use obsp_sim::{Command, EntityId, Vitals};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::volumes::VolumeId;
+use crate::world_mut::WorldMut;
+
+/// Where a player who waits outside of the world comes back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Respawn {
+    /// Not in this tick.
+    Wait,
+    /// At the free spawn point of the map that is farthest from all other players.
+    SpawnPoint,
+    /// At the free place nearest to a point.
+    At {
+        /// Centre of the player's box, in units.
+        position: DVec3,
+        /// Heading, 65,536 steps a turn.
+        yaw: u16,
+    },
+}
+
+/// The rules of a game. `self` is what never changes during a match; all that does change
+/// is in [`Game::State`].
+///
+/// In each tick, [`Match`](crate::Match) calls, in this order:
+///
+/// 1. for each player, in ascending order of slot: [`Game::command`], then the player moves,
+///    then [`Game::moved`];
+/// 2. the bodies move;
+/// 3. [`Game::left_volume`], [`Game::entered`] and [`Game::touched`];
+/// 4. [`Game::tick`];
+/// 5. for each player outside of the world: [`Game::respawn`].
+///
+/// Every method is called with the same arguments on every machine, and must do the same
+/// there: no clock, no I/O, no iteration over hash maps, no randomness but
+/// [`WorldMut::random`].
+pub trait Game: Clone + Debug + Send + Sync + 'static {
+    /// All of a match that the game changes, as plain data: it is part of the match's digest.
+    type State: Clone + Debug + Serialize + DeserializeOwned + Send + 'static;
+
+    /// The models that bodies can have, in the order of their ids. Clients know the shipped
+    /// ones: own ones come after those.
+    fn models(&self) -> Vec<Model> {
+        obsp::model::shipped()
+    }
+
+    /// Sets a match up, before the first player joins. The entities of the map are
+    /// `world.map().entities()`.
+    fn set_up(&self, world: &mut WorldMut<'_>) -> Self::State;
+
+    /// A player has joined, and waits outside of the world for [`Game::respawn`].
+    fn joined(&self, state: &mut Self::State, world: &mut WorldMut<'_>, player: EntityId) {
+        let _ = (state, world, player);
+    }
+
+    /// A player leaves, and is removed after this.
+    fn left(&self, state: &mut Self::State, world: &mut WorldMut<'_>, player: EntityId) {
+        let _ = (state, world, player);
+    }
+
+    /// A player's command, before it moves the player; the game may change it.
+    fn command(
+        &self,
+        state: &mut Self::State,
+        world: &mut WorldMut<'_>,
+        player: EntityId,
+        command: &mut Command,
+    ) {
+        let _ = (state, world, player, command);
+    }
+
+    /// A player has moved by `command`: the time to act, as to shoot.
+    fn moved(
+        &self,
+        state: &mut Self::State,
+        world: &mut WorldMut<'_>,
+        player: EntityId,
+        command: &Command,
+    ) {
+        let _ = (state, world, player, command);
+    }
+
+    /// An entity has entered a volume.
+    fn entered(
+        &self,
+        state: &mut Self::State,
+        world: &mut WorldMut<'_>,
+        volume: VolumeId,
+        entity: EntityId,
+    ) {
+        let _ = (state, world, volume, entity);
+    }
+
+    /// An entity has left a volume, or the match.
+    fn left_volume(
+        &self,
+        state: &mut Self::State,
+        world: &mut WorldMut<'_>,
+        volume: VolumeId,
+        entity: EntityId,
+    ) {
+        let _ = (state, world, volume, entity);
+    }
+
+    /// Something has begun to touch an entity that [`WorldMut::watch`] watches.
+    fn touched(
+        &self,
+        state: &mut Self::State,
+        world: &mut WorldMut<'_>,
+        entity: EntityId,
+        by: EntityId,
+    ) {
+        let _ = (state, world, entity, by);
+    }
+
+    /// The rest of a tick, after all have moved.
+    fn tick(&self, state: &mut Self::State, world: &mut WorldMut<'_>) {
+        let _ = (state, world);
+    }
+
+    /// Whether a player who is outside of the world comes back in this tick, and where. A
+    /// player who finds no room is asked for again in the next tick.
+    fn respawn(
+        &self,
+        state: &mut Self::State,
+        world: &mut WorldMut<'_>,
+        player: EntityId,
+    ) -> Respawn {
+        let _ = (state, world, player);
+        Respawn::SpawnPoint
+    }
+
+    /// Health and score, as all players are shown them. `None` if there is no such player.
+    fn vitals(&self, state: &Self::State, player: EntityId) -> Option<Vitals> {
+        let _ = (state, player);
+        None
+    }
+}

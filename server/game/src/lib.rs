@@ -1,0 +1,29 @@
+#![doc = include_str!("../README.md")]
+//!
+//! ## How it works
+//!
+//! A game implements [`Game`]: what happens when a match is set up, a player joins, sends a
+//! command or dies, a body enters a volume, a tick passes. It changes the world by
+//! [`WorldMut`] alone, and every placement there goes through the guard: whatever a game
+//! does, no two bodies ever interpenetrate. [`Match`] plays a [`Game`] in a
+//! [`World`](obsp_sim::World), tick by tick; a server holds it as a [`RunningMatch`] and
+//! makes it by [`AnyGame`], whatever its game is.
+//!
+//! A match is deterministic: the same map, models, configuration, game and commands give
+//! the same digests everywhere. A game reads no clock and does no I/O; its randomness is
+//! [`WorldMut::random`].
+
+pub mod arena;
+mod event;
+mod game;
+mod per_entity;
+mod running;
+mod volumes;
+mod world_mut;
+
+pub use event::Event;
+pub use game::{Game, Respawn};
+pub use per_entity::PerEntity;
+pub use running::{AnyGame, LoadError, Match, RunningMatch};
+pub use volumes::VolumeId;
+pub use world_mut::WorldMut;

@@ -1,0 +1,276 @@
+//! A match of a game: the world, the game's state, and the order in which they act.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use bincode::config;
+use bincode::error::DecodeError;
+use bincode::serde::{decode_from_slice, encode_to_vec};
+use obsp::model::Model;
+use obsp_sim::{
+    AddPlayerError, Command, Config, EntityId, PlayerKind, Random, SetupError, Vitals, World,
+};
+use thiserror::Error;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use crate::event::Event;
+use crate::game::{Game, Respawn};
+use crate::volumes::Volumes;
+use crate::world_mut::{Shared, WorldMut};
+
+/// A match of any game, as a server runs it.
+pub trait RunningMatch: Debug + Send {
+    /// The world as it is now.
+    fn world(&self) -> &World;
+
+    /// The world, to set how it is computed.
+    fn world_mut(&mut self) -> &mut World;
+
+    /// Adds a player, who comes into the world where the game says, or waits.
+    ///
+    /// # Errors
+    /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
+    fn join_as(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError>;
+
+    /// Removes a player; an id that is no longer there is ignored.
+    fn leave(&mut self, player: EntityId);
+
+    /// Advances by one tick, as [`World::step`].
+    fn step(&mut self, commands: &[(EntityId, Command)]);
+
+    /// What happened in the last tick, in order.
+    fn events(&self) -> &[Event];
+
+    /// Health and score of a player, also outside of the world; `None` if the game counts
+    /// none, or there is no such player.
+    fn vitals(&self, player: EntityId) -> Option<Vitals>;
+
+    /// A hash of everything that ticks change and that the next one depends on.
+    fn digest(&self) -> u64;
+}
+
+/// A game, whatever its state is: what a server makes matches by.
+pub trait AnyGame: Debug + Send + Sync {
+    /// As [`Game::models`].
+    fn models(&self) -> Vec<Model>;
+
+    /// A new match on `map`.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the map or the configuration cannot carry a match.
+    fn new_match(
+        &self,
+        map: Arc<obsp::World>,
+        config: Config,
+    ) -> Result<Box<dyn RunningMatch>, SetupError>;
+}
+
+impl<G: Game> AnyGame for G {
+    fn models(&self) -> Vec<Model> {
+        Game::models(self)
+    }
+
+    fn new_match(
+        &self,
+        map: Arc<obsp::World>,
+        config: Config,
+    ) -> Result<Box<dyn RunningMatch>, SetupError> {
+        Ok(Box::new(Match::new(self.clone(), map, config)?))
+    }
+}
+
+/// A match of a game.
+#[derive(Debug)]
+pub struct Match<G: Game> {
+    game: G,
+    world: World,
+    state: G::State,
+    shared: Shared,
+    /// How many of the events were told with the last tick: later ones, such as those of a
+    /// player who joins, are told with the next.
+    told: usize,
+}
+
+/// A saved state does not belong to this game.
+#[derive(Debug, Error)]
+#[error("the saved state is not one of this game: {0}")]
+pub struct LoadError(#[from] DecodeError);
+
+/// Separates the game's stream of random numbers from that by which props are scattered.
+const GAME_STREAM: u64 = 0x6761_6d65;
+
+impl<G: Game> Match<G> {
+    /// Sets a match of `game` up on `map`.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the map or the configuration cannot carry a match.
+    pub fn new(game: G, map: Arc<obsp::World>, config: Config) -> Result<Self, SetupError> {
+        let mut world = World::new(map, game.models().into(), config)?;
+        let mut shared = Shared {
+            random: Random::new(config.seed ^ GAME_STREAM),
+            events: Vec::new(),
+            volumes: Volumes::default(),
+            agents: Vec::new(),
+            watched: Vec::new(),
+        };
+        let state = game.set_up(&mut WorldMut { world: &mut world, shared: &mut shared });
+        Ok(Self { game, world, state, shared, told: 0 })
+    }
+
+    /// The state of the game.
+    pub fn state(&self) -> &G::State {
+        &self.state
+    }
+
+    /// The state of the game as bytes, for [`Match::load_state`].
+    pub fn save_state(&self) -> Vec<u8> {
+        // Plain data always has an encoding; an empty one is refused when it is loaded.
+        encode_to_vec(&self.state, config::standard()).unwrap_or_default()
+    }
+
+    /// Replaces the state of the game.
+    ///
+    /// # Errors
+    /// [`LoadError`] if the bytes are not a state of this game; nothing changes then.
+    pub fn load_state(&mut self, bytes: &[u8]) -> Result<(), LoadError> {
+        let (state, used) = decode_from_slice(bytes, config::standard())?;
+        if used != bytes.len() {
+            return Err(LoadError(DecodeError::Other("bytes are left over")));
+        }
+        self.state = state;
+        Ok(())
+    }
+
+    /// Calls the game with the world.
+    fn act<R>(&mut self, act: impl FnOnce(&G, &mut G::State, &mut WorldMut<'_>) -> R) -> R {
+        let mut world = WorldMut { world: &mut self.world, shared: &mut self.shared };
+        act(&self.game, &mut self.state, &mut world)
+    }
+
+    /// Tells the game what has entered and left its volumes, and what has begun to touch the
+    /// entities that it watches.
+    fn tell_contacts(&mut self) {
+        for crossing in self.shared.volumes.update(&self.world) {
+            let (volume, entity) = (crossing.volume, crossing.entity);
+            self.act(|game, state, world| match crossing.inside {
+                true => game.entered(state, world, volume, entity),
+                false => game.left_volume(state, world, volume, entity),
+            });
+        }
+        let (world, waiting) = (&self.world, self.world.waiting());
+        let is_there = |id: EntityId| {
+            world.entity(id).is_some() || world.player_kind(id).is_some() || waiting.contains(&id)
+        };
+        self.shared.watched.retain(|(id, _)| is_there(*id));
+        let mut begun = Vec::new();
+        for (entity, before) in &mut self.shared.watched {
+            let now = self.world.touching(*entity);
+            begun.extend(now.iter().filter(|by| !before.contains(by)).map(|by| (*entity, *by)));
+            *before = now;
+        }
+        for (entity, by) in begun {
+            self.act(|game, state, world| game.touched(state, world, entity, by));
+        }
+    }
+
+    /// Brings back all that waits outside of the world: players as the game says, bodies
+    /// where there is room.
+    fn bring_back(&mut self) {
+        for id in self.world.waiting() {
+            self.bring_one_back(id);
+        }
+    }
+
+    fn bring_one_back(&mut self, id: EntityId) {
+        let respawn = match self.world.player_kind(id) {
+            Some(_) => self.act(|game, state, world| game.respawn(state, world, id)),
+            None => Respawn::SpawnPoint,
+        };
+        // Without room it is asked for again in the next tick.
+        let _ = match respawn {
+            Respawn::Wait => Ok(()),
+            Respawn::SpawnPoint => self.world.bring_back(id),
+            Respawn::At { position, yaw } => self.world.bring_back_at(id, position, yaw),
+        };
+    }
+
+    /// Adds the events of the world since the last call to those of the match.
+    fn collect_events(&mut self) {
+        let events = self.world.take_events().into_iter().map(Event::from);
+        self.shared.events.extend(events);
+    }
+}
+
+impl<G: Game> RunningMatch for Match<G> {
+    fn world(&self) -> &World {
+        &self.world
+    }
+
+    fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    fn join_as(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError> {
+        let player = self.world.add_player(kind)?;
+        self.act(|game, state, world| game.joined(state, world, player));
+        self.bring_one_back(player);
+        Ok(player)
+    }
+
+    fn leave(&mut self, player: EntityId) {
+        if self.world.player_kind(player).is_some() {
+            self.act(|game, state, world| game.left(state, world, player));
+            self.world.leave(player);
+        }
+    }
+
+    fn step(&mut self, commands: &[(EntityId, Command)]) {
+        self.shared.events.drain(..self.told);
+        let mut tick = self.world.begin_tick();
+        for player in self.world.players() {
+            let own = commands.iter().find(|(id, _)| *id == player);
+            let mut command = own.map(|(_, command)| *command).unwrap_or_default();
+            self.act(|game, state, world| game.command(state, world, player, &mut command));
+            self.world.move_player(&mut tick, player, command);
+            self.collect_events();
+            self.act(|game, state, world| game.moved(state, world, player, &command));
+        }
+        self.world.move_bodies(&mut tick);
+        self.collect_events();
+        self.tell_contacts();
+        self.act(|game, state, world| game.tick(state, world));
+        self.bring_back();
+        self.collect_events();
+        self.told = self.shared.events.len();
+        self.world.end_tick(tick);
+    }
+
+    fn events(&self) -> &[Event] {
+        &self.shared.events[..self.told]
+    }
+
+    fn vitals(&self, player: EntityId) -> Option<Vitals> {
+        self.game.vitals(&self.state, player)
+    }
+
+    fn digest(&self) -> u64 {
+        let mut hash = Xxh3Default::new();
+        hash.update(&self.world.digest().to_le_bytes());
+        hash.update(&self.shared.random.state().to_le_bytes());
+        let Shared { volumes, watched, agents, .. } = &self.shared;
+        let touching = watched.iter().map(|(_, touching)| touching.as_slice());
+        for ids in volumes.occupants().chain(touching) {
+            hash.update(&(ids.len() as u64).to_le_bytes());
+            ids.iter().for_each(|id| add_id(&mut hash, *id));
+        }
+        watched.iter().for_each(|(id, _)| add_id(&mut hash, *id));
+        agents.iter().for_each(|id| add_id(&mut hash, *id));
+        hash.update(&self.save_state());
+        hash.digest()
+    }
+}
+
+fn add_id(hash: &mut Xxh3Default, id: EntityId) {
+    hash.update(&id.slot.to_le_bytes());
+    hash.update(&id.generation.to_le_bytes());
+}

@@ -1,0 +1,192 @@
+use std::ops::Deref;
+
+use glam::{DQuat, DVec3};
+use obsp::MapEntity;
+use obsp::geometry::Aabb;
+use obsp_sim::{AddPlayerError, EntityId, ModelId, PlaceError, PlayerKind, Posture, Random, World};
+
+use crate::event::Event;
+use crate::volumes::{VolumeId, Volumes};
+
+/// The world as a game may change it. It dereferences to [`World`], which answers questions:
+/// where an entity is, what a ray or a swept shape meets, what overlaps a box.
+///
+/// Everything that places something asks the guard and says what became of it: with
+/// [`PlaceError::NoRoom`] nothing has changed. Velocities and impulses are followed under
+/// guard when the bodies move. No call can make two bodies overlap.
+#[derive(Debug)]
+pub struct WorldMut<'a> {
+    pub(crate) world: &'a mut World,
+    pub(crate) shared: &'a mut Shared,
+}
+
+/// What a match keeps for its game beside the game's own state.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    pub(crate) random: Random,
+    pub(crate) events: Vec<Event>,
+    pub(crate) volumes: Volumes,
+    /// Players without a client.
+    pub(crate) agents: Vec<EntityId>,
+    /// The watched entities in ascending order, each with what touched it in the last tick.
+    pub(crate) watched: Vec<(EntityId, Vec<EntityId>)>,
+}
+
+impl Deref for WorldMut<'_> {
+    type Target = World;
+
+    fn deref(&self) -> &World {
+        self.world
+    }
+}
+
+impl WorldMut<'_> {
+    /// The match's stream of random numbers.
+    pub fn random(&mut self) -> &mut Random {
+        &mut self.shared.random
+    }
+
+    /// Tells players and pages that something has happened.
+    pub fn emit(&mut self, event: Event) {
+        self.shared.events.push(event);
+    }
+
+    /// Tells all players a line.
+    pub fn announce(&mut self, line: impl Into<String>) {
+        self.emit(Event::Announced { line: line.into() });
+    }
+
+    /// As [`World::spawn_body`].
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing is added then.
+    pub fn spawn_body(
+        &mut self,
+        model: ModelId,
+        position: DVec3,
+        orientation: DQuat,
+    ) -> Result<EntityId, PlaceError> {
+        self.world.spawn_body(model, position, orientation)
+    }
+
+    /// As [`World::spawn_body_near`].
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing is added then.
+    pub fn spawn_body_near(
+        &mut self,
+        model: ModelId,
+        position: DVec3,
+        orientation: DQuat,
+    ) -> Result<EntityId, PlaceError> {
+        self.world.spawn_body_near(model, position, orientation)
+    }
+
+    /// Adds a player without a client, who takes a player's place. The game writes their
+    /// commands in [`Game::command`](crate::Game::command), and lets them into the world as
+    /// any other in [`Game::respawn`](crate::Game::respawn).
+    ///
+    /// # Errors
+    /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
+    pub fn spawn_agent(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError> {
+        let id = self.world.add_player(kind)?;
+        self.shared.agents.push(id);
+        Ok(id)
+    }
+
+    /// Removes a body, or a player without a client, and wakes what leant on it.
+    ///
+    /// # Errors
+    /// [`PlaceError::NoSuchEntity`] if it is not there any more, or is a client's player.
+    pub fn remove(&mut self, id: EntityId) -> Result<(), PlaceError> {
+        self.shared.watched.retain(|(watched, _)| *watched != id);
+        if let Some(index) = self.shared.agents.iter().position(|agent| *agent == id) {
+            self.shared.agents.remove(index);
+            self.world.leave(id);
+            return Ok(());
+        }
+        self.world.remove(id)
+    }
+
+    /// As [`World::teleport`].
+    ///
+    /// # Errors
+    /// [`PlaceError`]; the entity stays where it is then.
+    pub fn teleport(
+        &mut self,
+        id: EntityId,
+        position: DVec3,
+        orientation: DQuat,
+    ) -> Result<(), PlaceError> {
+        self.world.teleport(id, position, orientation)
+    }
+
+    /// As [`World::set_posture`].
+    ///
+    /// # Errors
+    /// [`PlaceError`]; the posture stays then.
+    pub fn set_posture(&mut self, id: EntityId, posture: Posture) -> Result<(), PlaceError> {
+        self.world.set_posture(id, posture)
+    }
+
+    /// As [`World::set_velocity`].
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing changes then.
+    pub fn set_velocity(
+        &mut self,
+        id: EntityId,
+        linear: DVec3,
+        angular: DVec3,
+    ) -> Result<(), PlaceError> {
+        self.world.set_velocity(id, linear, angular)
+    }
+
+    /// As [`World::apply_impulse`].
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing changes then.
+    pub fn apply_impulse(
+        &mut self,
+        id: EntityId,
+        impulse: DVec3,
+        point: DVec3,
+    ) -> Result<(), PlaceError> {
+        self.world.apply_impulse(id, impulse, point)
+    }
+
+    /// Takes a player out of the world, who comes back as
+    /// [`Game::respawn`](crate::Game::respawn) says.
+    ///
+    /// # Errors
+    /// [`PlaceError::NoSuchEntity`] if there is no such player in the world.
+    pub fn take_out(&mut self, player: EntityId) -> Result<(), PlaceError> {
+        self.world.take_out(player)
+    }
+
+    /// Adds a box as a volume; `None` if it has no volume.
+    pub fn add_volume(&mut self, bounds: &Aabb) -> Option<VolumeId> {
+        self.shared.volumes.add_box(bounds)
+    }
+
+    /// Adds the brushes of a map's entity as a volume, such as those of a class `trigger_…`,
+    /// which nothing collides with; `None` if it has no brushes.
+    pub fn add_brush_volume(&mut self, entity: &MapEntity) -> Option<VolumeId> {
+        self.shared.volumes.add_brushes(entity)
+    }
+
+    /// The entities that were inside a volume when the bodies had moved last, in ascending
+    /// order of slot.
+    pub fn inside(&self, volume: VolumeId) -> &[EntityId] {
+        self.shared.volumes.inside(volume)
+    }
+
+    /// Has [`Game::touched`](crate::Game::touched) called when something begins to touch
+    /// this entity. Bodies that fall asleep together part, as [`World::touching`] says.
+    pub fn watch(&mut self, id: EntityId) {
+        let watched = &mut self.shared.watched;
+        if let Err(index) = watched.binary_search_by_key(&id, |(entity, _)| *entity) {
+            watched.insert(index, (id, Vec::new()));
+        }
+    }
+}

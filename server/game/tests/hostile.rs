@@ -1,0 +1,328 @@
+//! A game that does all that it can to break the promise: random calls with random and
+//! absurd arguments, from every method that a match calls. Whatever it does, no two bodies
+//! overlap after any tick, and nothing panics.
+//!
+//! `HOSTILE_MATCHES` says how many matches are played, and `HOSTILE_SEED` with which seed
+//! the first one is.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+use obsp::geometry::Aabb;
+use obsp::{Options, Source, Spaces, compile};
+use obsp_game::{Event, Game, Match, Respawn, RunningMatch, VolumeId, WorldMut};
+use obsp_sim::audit::Audit;
+use obsp_sim::{
+    Buttons, Command, Config, EntityId, ModelId, PlayerKind, Posture, Random, SweptShape,
+};
+use serde::{Deserialize, Serialize};
+
+/// Ticks of a match.
+const TICKS: u32 = 24;
+/// Most calls of the game within one method.
+const CALLS: u64 = 4;
+
+/// Most ids that the game remembers, and most volumes that it asks for.
+const MOST_KNOWN: usize = 48;
+const MOST_VOLUMES: u64 = 6;
+
+/// Half of the side of the room, and its height, in units: small, so that things meet.
+const HALF: f64 = 160.0;
+const HEIGHT: f64 = 192.0;
+
+#[derive(Clone, Debug)]
+struct Hostile;
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct State {
+    /// Ids of things that are there, and of things that are gone.
+    known: Vec<EntityId>,
+    volumes: u64,
+    /// How many calls changed the world.
+    done: u64,
+}
+
+impl Game for Hostile {
+    type State = State;
+
+    fn set_up(&self, world: &mut WorldMut<'_>) -> State {
+        let mut state = State::default();
+        (0..20).for_each(|_| mischief(&mut state, world));
+        state
+    }
+
+    fn joined(&self, state: &mut State, world: &mut WorldMut<'_>, player: EntityId) {
+        state.known.push(player);
+        mischief(state, world);
+    }
+
+    fn left(&self, state: &mut State, world: &mut WorldMut<'_>, _: EntityId) {
+        mischief(state, world);
+    }
+
+    fn command(
+        &self,
+        state: &mut State,
+        world: &mut WorldMut<'_>,
+        _: EntityId,
+        command: &mut Command,
+    ) {
+        mischief(state, world);
+        command.forward = world.random().bits() as i8;
+        command.yaw = world.random().bits() as u16;
+    }
+
+    fn moved(&self, state: &mut State, world: &mut WorldMut<'_>, _: EntityId, _: &Command) {
+        mischief(state, world);
+    }
+
+    fn entered(&self, state: &mut State, world: &mut WorldMut<'_>, _: VolumeId, _: EntityId) {
+        mischief(state, world);
+    }
+
+    fn left_volume(&self, state: &mut State, world: &mut WorldMut<'_>, _: VolumeId, _: EntityId) {
+        mischief(state, world);
+    }
+
+    fn touched(&self, state: &mut State, world: &mut WorldMut<'_>, _: EntityId, _: EntityId) {
+        mischief(state, world);
+    }
+
+    fn tick(&self, state: &mut State, world: &mut WorldMut<'_>) {
+        (0..6).for_each(|_| mischief(state, world));
+    }
+
+    fn respawn(&self, state: &mut State, world: &mut WorldMut<'_>, _: EntityId) -> Respawn {
+        mischief(state, world);
+        match world.random().below(4) {
+            0 => Respawn::Wait,
+            1 => Respawn::SpawnPoint,
+            _ => Respawn::At { position: point(world), yaw: world.random().bits() as u16 },
+        }
+    }
+}
+
+/// A place, mostly within the room, sometimes far away, sometimes none at all.
+fn point(world: &mut WorldMut<'_>) -> DVec3 {
+    let near = vector(world, HALF + 20.0) + DVec3::Z * (HALF * 0.6);
+    match world.random().below(24) {
+        0 => near * 1e4,
+        1 => DVec3::splat(f64::NAN),
+        2 => DVec3::new(f64::INFINITY, 0.0, f64::MIN),
+        3 => near * 1e300,
+        _ => near,
+    }
+}
+
+fn vector(world: &mut WorldMut<'_>, reach: f64) -> DVec3 {
+    DVec3::from_array([(); 3].map(|()| world.random().between(-reach, reach)))
+}
+
+fn turned(world: &mut WorldMut<'_>) -> DQuat {
+    if world.random().below(16) == 0 {
+        return DQuat::from_xyzw(0.0, f64::NAN, 0.0, 0.0);
+    }
+    let [x, y, z, w] = [(); 4].map(|()| world.random().between(-2.0, 2.0));
+    DQuat::from_xyzw(x, y, z, w)
+}
+
+/// A speed or an impulse, from none to beyond all bounds.
+fn force(world: &mut WorldMut<'_>) -> DVec3 {
+    let reach = [0.1, 300.0, 5e3, 1e6, 1e300, f64::INFINITY][world.random().below(6) as usize];
+    if reach.is_finite() { vector(world, reach) } else { DVec3::splat(reach) }
+}
+
+fn known(state: &State, world: &mut WorldMut<'_>) -> EntityId {
+    let any = EntityId { slot: world.random().below(64) as u16, generation: 0 };
+    match state.known.len() as u64 {
+        0 => any,
+        _ if world.random().below(8) == 0 => any,
+        count => state.known[world.random().below(count) as usize],
+    }
+}
+
+/// Up to [`CALLS`] random calls.
+fn mischief(state: &mut State, world: &mut WorldMut<'_>) {
+    for _ in 0..world.random().below(CALLS + 1) {
+        let id = known(state, world);
+        let kind = world.random().below(16);
+        state.done += u64::from(call(kind, id, state, world));
+    }
+}
+
+/// One call. Returns whether it has changed the world.
+fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) -> bool {
+    match kind {
+        // Enough is enough: the matches are to be many, not slow.
+        0..=2 if state.known.len() > MOST_KNOWN => false,
+        12 if state.volumes > MOST_VOLUMES => false,
+        0 | 1 => {
+            let (model, at) = (ModelId(world.random().below(14) as u8), point(world));
+            let turned = turned(world);
+            let spawned = world.spawn_body(model, at, turned);
+            state.known.extend(spawned);
+            spawned.is_ok()
+        }
+        2 => {
+            let (model, at) = (ModelId(world.random().below(12) as u8), point(world));
+            let spawned = world.spawn_body_near(model, at, DQuat::IDENTITY);
+            state.known.extend(spawned);
+            spawned.is_ok()
+        }
+        3 => {
+            let kind =
+                if world.random().below(2) == 0 { PlayerKind::Box } else { PlayerKind::Hovertank };
+            let spawned = world.spawn_agent(kind);
+            state.known.extend(spawned);
+            spawned.is_ok()
+        }
+        4 => world.remove(id).is_ok(),
+        5..=7 => {
+            let (at, turned) = (point(world), turned(world));
+            world.teleport(id, at, turned).is_ok()
+        }
+        8 => {
+            let (linear, angular) = (force(world), force(world));
+            world.set_velocity(id, linear, angular).is_ok()
+        }
+        9 => {
+            let (impulse, at) = (force(world), point(world));
+            world.apply_impulse(id, impulse, at).is_ok()
+        }
+        10 => {
+            let crouch = world.random().below(2) == 0;
+            let posture = if crouch { Posture::Crouching } else { Posture::Standing };
+            world.set_posture(id, posture).is_ok()
+        }
+        11 => world.take_out(id).is_ok(),
+        12 => {
+            let (a, b) = (point(world), point(world));
+            state.volumes += 1;
+            world.add_volume(&Aabb { min: a.min(b), max: a.max(b) }).is_some()
+        }
+        13 => {
+            world.watch(id);
+            false
+        }
+        _ => {
+            ask(id, world);
+            false
+        }
+    }
+}
+
+/// Questions with any arguments do not panic.
+fn ask(id: EntityId, world: &mut WorldMut<'_>) {
+    let (from, to, half, turned) = (point(world), point(world), force(world), turned(world));
+    let hit = world.cast_ray(from, to, Some(id));
+    world.emit(Event::Ray { player: id, from, to: hit.at });
+    let model = ModelId(world.random().below(20) as u8);
+    for shape in [SweptShape::Box(half), SweptShape::Model(model)] {
+        let swept = world.sweep(shape, turned, [from, to], Some(id));
+        assert!((0.0..=1.0).contains(&swept.fraction), "{swept:?}");
+    }
+    world.sweep(SweptShape::Player(Posture::Standing), turned, [from, to], None);
+    world.overlapping_box(&Aabb { min: from.min(to), max: from.max(to) });
+    world.touching(id);
+    world.in_sight(from, to);
+}
+
+/// A closed room with a pillar, and two spawn points.
+fn room() -> Arc<obsp::World> {
+    let wall = 32.0;
+    let (low, high) = (DVec3::new(-HALF, -HALF, 0.0), DVec3::new(HALF, HALF, HEIGHT));
+    let mut text = "{\n\"classname\" \"worldspawn\"\n".to_owned();
+    for axis in 0..3 {
+        for upper in [false, true] {
+            let (mut min, mut max) = (low - wall, high + wall);
+            if upper {
+                min[axis] = high[axis]
+            } else {
+                max[axis] = low[axis]
+            }
+            text += &brush(min, max);
+        }
+    }
+    text += &brush(DVec3::new(-16.0, -16.0, 0.0), DVec3::new(16.0, 16.0, 64.0));
+    text += "}\n";
+    for at in ["-100 0 24", "100 0 24"] {
+        text += &format!("{{\n\"classname\" \"info_player_start\"\n\"origin\" \"{at}\"\n}}\n");
+    }
+    let source = Source::from_text("room", text);
+    let compiled = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ());
+    Arc::new(compiled.expect("the room compiles").world)
+}
+
+fn brush(min: DVec3, max: DVec3) -> String {
+    let ([x0, y0, z0], [x1, y1, z1]) = (min.to_array(), max.to_array());
+    format!(
+        "{{\n\
+        ( {x0} {y0} {z1} ) ( {x0} {y1} {z1} ) ( {x1} {y0} {z1} ) stone 0 0 0 1 1\n\
+        ( {x0} {y0} {z0} ) ( {x1} {y0} {z0} ) ( {x0} {y1} {z0} ) stone 0 0 0 1 1\n\
+        ( {x1} {y0} {z0} ) ( {x1} {y0} {z1} ) ( {x1} {y1} {z0} ) stone 0 0 0 1 1\n\
+        ( {x0} {y0} {z0} ) ( {x0} {y1} {z0} ) ( {x0} {y0} {z1} ) stone 0 0 0 1 1\n\
+        ( {x0} {y1} {z0} ) ( {x1} {y1} {z0} ) ( {x0} {y1} {z1} ) stone 0 0 0 1 1\n\
+        ( {x0} {y0} {z0} ) ( {x0} {y0} {z1} ) ( {x1} {y0} {z0} ) stone 0 0 0 1 1\n}}\n"
+    )
+}
+
+/// A number from the environment.
+fn number(variable: &str, default: u64) -> u64 {
+    let given = std::env::var(variable).ok();
+    given.map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable}={text}")))
+}
+
+/// Plays a match and audits every tick. Returns the digest at the end, how many calls have
+/// changed the world, and how many emergency replacements there were.
+fn play(map: &Arc<obsp::World>, audit: &mut Audit, seed: u64) -> (u64, u64, u64) {
+    let config = Config { tick_rate: 60, seed, objects: 4, max_players: 6 };
+    let mut game = Match::new(Hostile, Arc::clone(map), config).expect("the room can be played");
+    let mut keys = Random::new(seed);
+    let mut players = Vec::new();
+    for tick in 0..TICKS {
+        match keys.below(6) {
+            0 | 1 => players.extend(game.join_as(PlayerKind::Box)),
+            2 => players.extend(game.join_as(PlayerKind::Hovertank)),
+            3 if !players.is_empty() => {
+                let index = keys.below(players.len() as u64) as usize;
+                game.leave(players.swap_remove(index));
+            }
+            _ => {}
+        }
+        let mut command = || {
+            let buttons = Buttons::from_bits(keys.bits() as u8 & 0b11_1111).unwrap_or_default();
+            Command { forward: 127, yaw: keys.bits() as u16, buttons, ..Command::default() }
+        };
+        let commands: Vec<_> = players.iter().map(|id| (*id, command())).collect();
+        game.step(&commands);
+        let overlaps = audit.check(&game.world().state());
+        assert!(overlaps.is_empty(), "HOSTILE_SEED={seed}, tick {tick}: {overlaps:?}");
+    }
+    let replaced = game.world().counters().emergency_replacements;
+    (game.digest(), game.state().done, replaced)
+}
+
+#[test]
+fn a_hostile_game_cannot_make_two_bodies_overlap() {
+    let (map, models) = (room(), obsp::model::shipped());
+    let mut audit = Audit::new(&map, &models).expect("the room can be audited");
+    let (first, matches) = (number("HOSTILE_SEED", 1), number("HOSTILE_MATCHES", 200));
+    let (mut done, mut replaced) = (0, 0);
+    for seed in first..first + matches {
+        let (_, calls, emergencies) = play(&map, &mut audit, seed);
+        done += calls;
+        replaced += emergencies;
+    }
+    println!("{matches} matches, {done} calls changed the world, {replaced} replacements");
+    assert!(done > 50 * matches, "the calls do something: {done} in {matches} matches");
+    assert_eq!(replaced, 0, "no body was ever found in another");
+}
+
+#[test]
+fn a_hostile_game_is_deterministic() {
+    let map = room();
+    let models = obsp::model::shipped();
+    let mut audit = Audit::new(&map, &models).expect("the room can be audited");
+    assert_eq!(play(&map, &mut audit, 7), play(&map, &mut audit, 7));
+    assert_ne!(play(&map, &mut audit, 7).0, play(&map, &mut audit, 8).0);
+}
