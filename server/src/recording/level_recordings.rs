@@ -88,7 +88,7 @@ impl LevelRecordings {
 
     fn prepare(&self, level: &Prepared) -> Option<(LiveRecorder, RecordingThread)> {
         let path = self.path.as_ref()?;
-        let (recorder, thread) = LiveRecorder::new(path, &level.world, level.config);
+        let (recorder, thread) = LiveRecorder::new(path, &*level.simulation, level.config);
         self.latest.begin(recorder.status());
         Some((recorder, thread))
     }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
-use obsp_sim::{Command, Config, EntityId, World};
+use obsp_game::RunningMatch;
+use obsp_sim::{Command, Config, EntityId};
 use tracing::info;
 
 use super::new_file::NewFile;
-use super::{Header, Recorder, RecordingError, Status, Tick, Writer, kind_in};
+use super::{Header, Recorder, RecordingError, Status, Tick, Writer, header_of, kind_in};
 
 /// Ticks that may wait for the disk: some four seconds at 60 Hz.
 const WAITING_TICKS: usize = 256;
@@ -43,12 +44,16 @@ impl LiveRecorder {
     /// Begins to record a match that has not ticked yet, to `path` or a numbered
     /// file beside it. No disk is touched here: the thread creates the file, and
     /// ticks wait in the queue until it has.
-    pub(crate) fn new(path: &Path, world: &World, config: Config) -> (Self, RecordingThread) {
+    pub(crate) fn new(
+        path: &Path,
+        simulation: &dyn RunningMatch,
+        config: Config,
+    ) -> (Self, RecordingThread) {
         let status = Arc::new(Status::new(path.to_owned()));
         let (sender, ticks) = sync_channel(WAITING_TICKS);
         let thread = RecordingThread {
             path: path.to_owned(),
-            header: Header::new(world, config),
+            header: header_of(simulation, config),
             writer: None,
             ticks,
             status: Arc::clone(&status),
@@ -61,12 +66,17 @@ impl LiveRecorder {
         Arc::clone(&self.status)
     }
 
-    /// Records the tick that `world` was just advanced by.
-    pub(crate) fn ticked(&mut self, world: &World, commands: &[(EntityId, Command)]) {
+    /// Records the tick that `simulation` was just advanced by.
+    pub(crate) fn ticked(
+        &mut self,
+        simulation: &dyn RunningMatch,
+        commands: &[(EntityId, Command)],
+    ) {
         let Some(ticks) = &self.ticks else { return };
         // Every time, so that a replay can name the very tick: some ten
         // microseconds with 500 bodies.
-        let recorded = self.recorder.tick(commands, kind_in(world), Some(world.digest()));
+        let recorded =
+            self.recorder.tick(commands, kind_in(simulation.world()), Some(simulation.digest()));
         let outcome = ticks.try_send(recorded);
         if let Err(TrySendError::Full(_)) = outcome {
             self.status.fail(format!("the disk is more than {WAITING_TICKS} ticks behind"));

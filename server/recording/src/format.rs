@@ -4,22 +4,19 @@ use std::ops::RangeInclusive;
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use bincode::{Decode, Encode};
-use obsp_proto::MAX_ENTITIES;
-use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind};
-
-use crate::build;
+use obsp_sim::{Buttons, Command, Config, EntityId, MAX_ENTITIES, PlayerKind};
 
 /// The first bytes of every recording.
-pub(super) const MAGIC: [u8; 4] = *b"OBSR";
+pub(crate) const MAGIC: [u8; 4] = *b"OBSR";
 
 /// Raised by any change that an older reader would misread.
-pub(super) const VERSION: u16 = 4;
+pub(crate) const VERSION: u16 = 4;
 
 /// The version before, whose header does not name the build that wrote it.
-pub(super) const WITHOUT_BUILD: u16 = 3;
+pub(crate) const WITHOUT_BUILD: u16 = 3;
 
 /// No frame's body is longer: what its length can say.
-pub(super) const MAX_FRAME: usize = u16::MAX as usize;
+pub(crate) const MAX_FRAME: usize = u16::MAX as usize;
 
 /// Ticks a second of servers and soaks.
 const TICK_RATES: RangeInclusive<u32> = 10..=128;
@@ -42,18 +39,19 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header of a match that has not ticked yet.
-    pub fn new(world: &obsp_sim::World, config: Config) -> Self {
+    /// The header of a match on `map` that has not ticked yet: its configuration, its digest,
+    /// and the name of the build that records it.
+    pub fn new(map: &obsp::World, config: Config, digest: u64, build: &str) -> Self {
         let Config { tick_rate, seed, objects, max_players } = config;
         Self {
-            map_name: world.map().name().to_owned(),
-            map_hash: world.map().hash(),
+            map_name: map.name().to_owned(),
+            map_hash: map.hash(),
             tick_rate,
             seed,
             objects,
             max_players,
-            digest: world.digest(),
-            build: build::name().to_owned(),
+            digest,
+            build: build.to_owned(),
         }
     }
 
@@ -168,11 +166,11 @@ fn decode<T: Decode<()>>(body: &[u8]) -> Result<T, String> {
     Ok(value)
 }
 
-pub(super) fn encode_header(header: &Header) -> Option<Vec<u8>> {
+pub(crate) fn encode_header(header: &Header) -> Option<Vec<u8>> {
     encode(header)
 }
 
-pub(super) fn decode_header(mut body: Vec<u8>, version: u16) -> Result<Header, String> {
+pub(crate) fn decode_header(mut body: Vec<u8>, version: u16) -> Result<Header, String> {
     if version == WITHOUT_BUILD {
         // The build was added at the end: that of this header is empty.
         body.push(0);
@@ -191,7 +189,7 @@ pub(super) fn decode_header(mut body: Vec<u8>, version: u16) -> Result<Header, S
     Ok(header)
 }
 
-pub(super) fn encode_tick(tick: &Tick) -> Option<Vec<u8>> {
+pub(crate) fn encode_tick(tick: &Tick) -> Option<Vec<u8>> {
     encode(&Stored::Tick {
         left: tick.left.iter().copied().map(stored_id).collect(),
         joined: tick
@@ -204,12 +202,12 @@ pub(super) fn encode_tick(tick: &Tick) -> Option<Vec<u8>> {
     })
 }
 
-pub(super) fn encode_end() -> Option<Vec<u8>> {
+pub(crate) fn encode_end() -> Option<Vec<u8>> {
     encode(&Stored::End)
 }
 
 /// A tick, or `None` for the end mark.
-pub(super) fn decode_tick(body: &[u8]) -> Result<Option<Tick>, String> {
+pub(crate) fn decode_tick(body: &[u8]) -> Result<Option<Tick>, String> {
     let Stored::Tick { left, joined, commands, digest } = decode(body)? else { return Ok(None) };
     let commands: Option<Vec<_>> = commands.into_iter().map(command).collect();
     Ok(Some(Tick {

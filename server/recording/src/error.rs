@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::format::{MAGIC, VERSION};
+use crate::format::{MAGIC, VERSION};
 
 /// Why a recording could not be written or read.
 #[derive(Debug, Error)]
@@ -77,7 +77,7 @@ pub enum RecordingError {
 
 impl RecordingError {
     /// Whether there is no room for the file, rather than no way to create it.
-    pub(super) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         let Self::Write { source, .. } = self else { return false };
         matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull)

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use obsp_sim::{Command, EntityId, PlayerKind};
 
-use super::Tick;
+use crate::Tick;
 
 /// Turns the commands of each tick into what changed since the last one.
 /// A player with a command plays; a player without one has left.

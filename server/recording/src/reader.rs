@@ -2,15 +2,15 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::format::{MAGIC, VERSION, WITHOUT_BUILD, decode_header, decode_tick};
-use super::{Header, RecordingError, Tick};
+use crate::format::{MAGIC, VERSION, WITHOUT_BUILD, decode_header, decode_tick};
+use crate::{Header, RecordingError, Tick};
 
 /// Reads a recording frame by frame. It may come from anyone: what no
 /// recorder writes is an error, and never more than one frame is held.
 #[derive(Debug)]
-pub struct Reader {
+pub struct Reader<R = BufReader<File>> {
     path: PathBuf,
-    file: BufReader<File>,
+    file: R,
     header: Header,
     ticks: u64,
     ended: bool,
@@ -23,7 +23,18 @@ impl Reader {
     /// The file cannot be read or is no recording of this version.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let failed = |source| RecordingError::Read { path: path.to_owned(), source };
-        let mut file = BufReader::new(File::open(path).map_err(failed)?);
+        Self::new(path, BufReader::new(File::open(path).map_err(failed)?))
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads the header of a recording that is not a file, or is opened already; errors
+    /// name it as `path`.
+    ///
+    /// # Errors
+    /// It cannot be read or is no recording of this version.
+    pub fn new(path: &Path, mut file: R) -> Result<Self, RecordingError> {
+        let failed = |source| RecordingError::Read { path: path.to_owned(), source };
         let mut start = [0; MAGIC.len() + size_of::<u16>()];
         let magic = || RecordingError::Magic { path: path.to_owned() };
         read_exact(&mut file, &mut start).map_err(failed)?.ok_or_else(magic)?;

@@ -2,8 +2,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::format::{MAGIC, VERSION, encode_end, encode_header, encode_tick};
-use super::{Header, RecordingError, Tick};
+use crate::format::{MAGIC, VERSION, encode_end, encode_header, encode_tick};
+use crate::{Header, RecordingError, Tick};
 
 /// Writes a recording. One that is dropped before [`Writer::finish`] breaks
 /// off, and a reader can tell.
@@ -26,11 +26,10 @@ impl Writer {
 
     /// Writes the header to a file that is empty, and hands it to the system:
     /// whatever becomes of this process, the file can be read from now on.
-    pub(super) fn begin(
-        path: PathBuf,
-        file: File,
-        header: &Header,
-    ) -> Result<Self, RecordingError> {
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn begin(path: PathBuf, file: File, header: &Header) -> Result<Self, RecordingError> {
         let mut writer = Self { path, file: BufWriter::new(file), bytes: 0 };
         writer.write(&[&MAGIC[..], &VERSION.to_le_bytes()].concat())?;
         writer.frame(encode_header(header))?;
