@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use client_bot::client::{ClientEvent, Connector, Trust};
+use obsp_client::quic::{ClientEvent, Connector, Trust};
 use obsp_proto::control::{MapHash, PlayerName};
 use obsp_sim::Command;
 
@@ -26,7 +26,8 @@ async fn main() -> anyhow::Result<()> {
             // A game would also render between snapshots, as often as it can.
             ClientEvent::Snapshot { .. } if commands.is_multiple_of(60) => {
                 if let Some((tick, motion)) = client.motion() {
-                    let around = client.others(motion.position.as_dvec3(), 500.0).count();
+                    let here = motion.position.as_dvec3();
+                    let around = client.view().entities_near(here, 500.0).count();
                     println!("tick {tick}: at {:.1}, {around} things around", motion.position);
                 }
             }

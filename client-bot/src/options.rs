@@ -7,11 +7,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Parser;
+use obsp_client::quic::{Authority, Trust};
 use obsp_proto::Fingerprint;
 use obsp_proto::token::{JoinKey, JoinKeySyntax};
 
 use crate::behaviors::BehaviorChoice;
-use crate::client::{Authority, Trust};
 use crate::swarm::Swarm;
 
 /// The options of the command line.

@@ -24,13 +24,13 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use obsp_client::quic::{ConnectError, Connector, MapStore, Trust};
 use obsp_proto::control::PlayerName;
 use obsp_proto::token::JoinKey;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::behaviors::BehaviorChoice;
-use crate::client::{ConnectError, Connector, MapStore, Trust};
 use crate::descriptors::{self, TooFewDescriptors};
 pub use activity::BotActivity;
 use bot::{Bot, NavGraphs};

@@ -6,6 +6,8 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
+use obsp_client::quic::{Backoff, Client, ClientEvent, Connector, JoinError};
+use obsp_client::{Credentials, Disconnected, LoadedMap, Prediction};
 use obsp_proto::client::SnapshotReceived;
 use obsp_proto::control::{ChatLine, MapHash, MatchEvent, PlayerName, Ticket};
 use obsp_proto::token::{JoinKey, TokenClaims};
@@ -17,10 +19,6 @@ use super::activity::ActivityRecorder;
 use super::bot_record::{BotRecord, Outcome};
 use super::tally::Tally;
 use crate::behaviors::{BehaviorChoice, Drive, NavGraph, Perception};
-use crate::client::{
-    Backoff, Client, ClientEvent, Connector, Credentials, Disconnected, JoinError, LoadedMap,
-    Prediction,
-};
 
 /// How far a bot perceives other entities, in units on each axis.
 const PERCEPTION_RADIUS: f64 = 1200.0;
@@ -245,7 +243,7 @@ impl Bot {
                         here.filter(|_| commands.is_multiple_of(PERCEPTION_INTERVAL))
                     {
                         others.clear();
-                        others.extend(client.others(here, PERCEPTION_RADIUS));
+                        others.extend(client.view().entities_near(here, PERCEPTION_RADIUS));
                     }
                     commands += 1;
                     if commands == VOTE_AFTER && record.worlds == 1 {

@@ -6,6 +6,8 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use obsp_client::quic::{Client, JoinError, Traffic};
+use obsp_client::{Disconnected, Prediction, PredictionStats};
 use obsp_proto::Tick;
 use obsp_proto::control::PlayerName;
 use obsp_sim::EntityId;
@@ -14,7 +16,6 @@ use super::activity::ActivityRecorder;
 use super::histogram::Histogram;
 use super::observations::Observations;
 use super::server_clock::ServerClock;
-use crate::client::{Client, Disconnected, JoinError, Prediction, PredictionStats, Traffic};
 
 /// How long after joining a bot's observations count as those of joining.
 pub(super) const JOINING: Duration = Duration::from_secs(1);

@@ -1,10 +1,10 @@
 //! What a bot observes of the match: gaps between snapshots, ages of visible entities,
 //! and prediction errors.
 
+use obsp_client::PredictionError;
 use std::time::Duration;
 
 use super::histogram::Histogram;
-use crate::client::PredictionError;
 
 /// Seconds that stand for a unit of prediction error in a [`Histogram`]: a bin is then
 /// a five-hundredth of a unit up to twenty.

@@ -2,6 +2,7 @@
 
 mod text;
 
+use obsp_client::quic::JoinError;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -11,7 +12,6 @@ use super::activity::BotActivity;
 use super::bot_record::{BotRecord, JOINING, Outcome};
 use super::histogram::Histogram;
 use super::observations::{Observations, SECONDS_PER_UNIT};
-use crate::client::JoinError;
 
 /// What a swarm measured. Rates and times are of the bots that joined, while they were
 /// in the match; gaps, ages, prediction errors and jumps are without the first second
@@ -61,7 +61,7 @@ pub struct Report {
     /// Distance in units between authoritative and predicted positions.
     pub prediction_error: Errors,
     /// The same without motions that something unpredictable may have disturbed, see
-    /// [`PredictionError::disturbed`](crate::client::PredictionError::disturbed).
+    /// [`PredictionError::disturbed`](obsp_client::PredictionError::disturbed).
     pub prediction_error_undisturbed: Errors,
     /// Corrections of more than a tenth of a unit, a minute and bot.
     pub corrections_per_minute: f64,

@@ -8,23 +8,13 @@ use std::sync::Arc;
 
 use obsp::World;
 use obsp_proto::control::{MapHash, MapName};
-use obsp_proto::map_transfer::TransferError;
-use obsp_sim::{Predictor, SetupError};
-use thiserror::Error;
 use tokio::sync::Mutex;
 use tracing::debug;
 
+use crate::{LoadedMap, MapError};
+
 /// File name extension of a compiled map.
 const SUFFIX: &str = "obsp";
-
-/// A map, and what a client needs to predict movement on it.
-#[derive(Debug)]
-pub struct LoadedMap {
-    /// The map.
-    pub world: Arc<World>,
-    /// The server's movement code on that map.
-    pub predictor: Predictor,
-}
 
 /// Loads maps and keeps them, for all clients of a process. See [`MapStore::get`].
 #[derive(Debug)]
@@ -33,54 +23,10 @@ pub struct MapStore {
     loaded: Mutex<HashMap<MapHash, Arc<LoadedMap>>>,
 }
 
-/// Why a client has no map to predict on.
-#[derive(Clone, Debug, Error)]
-pub enum MapError {
-    /// The transfer failed.
-    #[error("the map could not be fetched: {0}")]
-    Fetch(String),
-    /// The bytes that arrived are no map.
-    #[error("the server sent no valid map: {0}")]
-    Invalid(String),
-    /// The map that arrived is not the one that is played.
-    #[error("the server sent a map whose hash is not that of the match")]
-    Other,
-    /// The transfer was cut off or malformed.
-    #[error("the map could not be fetched: {0}")]
-    Transfer(TransferError),
-    /// The map lacks what players need.
-    #[error("players cannot move on the server's map: {0}")]
-    Setup(SetupError),
-}
-
-impl From<TransferError> for MapError {
-    fn from(error: TransferError) -> Self {
-        Self::Transfer(error)
-    }
-}
-
-impl From<SetupError> for MapError {
-    fn from(error: SetupError) -> Self {
-        Self::Setup(error)
-    }
-}
-
-impl LoadedMap {
-    /// Prepares a map for prediction.
-    ///
-    /// # Errors
-    /// The map lacks a size that players need.
-    pub fn new(world: World) -> Result<Self, SetupError> {
-        let world = Arc::new(world);
-        let predictor = Predictor::new(Arc::clone(&world), &obsp::model::shipped())?;
-        Ok(Self { world, predictor })
-    }
-}
-
 impl Default for MapStore {
     /// A store that searches `maps/` here, then the `maps/` of the source tree.
     fn default() -> Self {
-        let source_tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../maps");
+        let source_tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../maps");
         Self::new(vec![PathBuf::from("maps"), source_tree])
     }
 }
@@ -114,19 +60,14 @@ impl MapStore {
         if let Some(map) = loaded.get(&hash) {
             return Ok(Arc::clone(map));
         }
-        let world = match self.find(hash, name) {
-            Some(world) => world,
+        let map = match self.find(hash, name) {
+            Some(world) => LoadedMap::new(world)?,
             None => {
                 debug!("fetching {name} from the server");
-                let world = World::from_bytes(&fetch.await?)
-                    .map_err(|error| MapError::Invalid(error.to_string()))?;
-                if world.hash() != hash.0 {
-                    return Err(MapError::Other);
-                }
-                world
+                LoadedMap::from_bytes(&fetch.await?, hash)?
             }
         };
-        let map = Arc::new(LoadedMap::new(world)?);
+        let map = Arc::new(map);
         loaded.insert(hash, Arc::clone(&map));
         Ok(map)
     }

@@ -11,7 +11,8 @@ use obsp_proto::map_transfer::{MapReceiver, REQUEST};
 use quinn::Connection;
 use tokio::time::timeout;
 
-use super::map_store::{LoadedMap, MapError, MapStore};
+use super::MapStore;
+use crate::{LoadedMap, MapError};
 
 /// Bytes of a map read at a time.
 const CHUNK: usize = 16 * 1024;

@@ -24,16 +24,16 @@ const FRAME: f64 = 1.0 / 60.0;
 /// The difference between the smoothed view and the predicted position, which fades
 /// linearly.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ViewSmoothing {
+pub(crate) struct Smoothing {
     offset: DVec3,
     since: Time,
 }
 
-impl ViewSmoothing {
+impl Smoothing {
     /// Adds a correction of the predicted position, in units, made at `now`. Returns
     /// whether it makes the view jump: by more than four units in a frame at 60 Hz,
     /// together with what is left of corrections before, and not already because of those.
-    pub(super) fn correct(&mut self, now: Time, correction: DVec3) -> bool {
+    pub(crate) fn correct(&mut self, now: Time, correction: DVec3) -> bool {
         if correction == DVec3::ZERO {
             return false;
         }
@@ -46,7 +46,7 @@ impl ViewSmoothing {
     }
 
     /// The offset to be added to the predicted position at `now`, in units.
-    pub(super) fn offset(&self, now: Time) -> DVec3 {
+    pub(crate) fn offset(&self, now: Time) -> DVec3 {
         let passed = now.since(self.since).as_secs_f64() / SMOOTHING.as_secs_f64();
         self.offset * (1.0 - passed).max(0.0)
     }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_correction_fades_within_a_tenth_of_a_second() {
-        let mut view = ViewSmoothing::default();
+        let mut view = Smoothing::default();
         view.correct(at(1000), DVec3::new(8.0, 0.0, 0.0));
         assert_eq!(view.offset(at(1000)), DVec3::new(-8.0, 0.0, 0.0));
         assert_eq!(view.offset(at(1050)), DVec3::new(-4.0, 0.0, 0.0));
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn corrections_are_seen_to_jump_from_four_units_a_frame_on_and_once() {
-        let mut view = ViewSmoothing::default();
+        let mut view = Smoothing::default();
         let mut correct = |time, units| view.correct(at(time), DVec3::new(0.0, units, 0.0));
         // A sixth of it in each of six frames.
         assert!(!correct(1000, 23.0));
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_relocation_is_shown_at_once() {
-        let mut view = ViewSmoothing::default();
+        let mut view = Smoothing::default();
         view.correct(at(1000), DVec3::new(500.0, 0.0, 0.0));
         assert_eq!(view.offset(at(1000)), DVec3::ZERO);
     }

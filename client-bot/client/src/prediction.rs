@@ -15,7 +15,7 @@ use obsp_proto::client::{CommandSent, Observed};
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_sim::{Command, EntityState, PlayerMotion, Predicted};
 
-use super::map_store::LoadedMap;
+use crate::LoadedMap;
 use shoved_props::{ServerUpdate, ShovedProps};
 
 /// Commands that may wait for the server's answer: two seconds at 60 Hz, after which
@@ -73,7 +73,7 @@ pub struct PredictionError {
     /// The distance in units, at the tick of the authoritative motion.
     pub units: f64,
     /// By how much the correction moved the predicted position of the latest command,
-    /// in units: what [`super::Client::view_position`] smooths.
+    /// in units: what [`crate::View::position`] smooths.
     pub correction: DVec3,
     /// Whether something that the client cannot predict may have moved the player since
     /// the authoritative motion before: the server reports a push (a moving body was in

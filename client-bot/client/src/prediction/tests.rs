@@ -7,7 +7,7 @@ use obsp_sim::{Config, EntityId, World};
 const SECONDS: f64 = 1.0 / 60.0;
 
 fn arena() -> Arc<LoadedMap> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
     let world = obsp::World::load(std::path::Path::new(path)).unwrap();
     Arc::new(LoadedMap::new(world).unwrap())
 }

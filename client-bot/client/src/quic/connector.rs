@@ -7,9 +7,8 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use obsp_proto::client::{Event, Session};
-use obsp_proto::control::{MapHash, PlayerName, RefusalReason, Ticket};
-use obsp_proto::{ALPN, HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, Time};
+use obsp_proto::control::{MapHash, PlayerName, RefusalReason};
+use obsp_proto::{ALPN, HANDSHAKE_TIMEOUT, IDLE_TIMEOUT};
 use quinn::crypto::rustls::{NoInitialCipherSuite, QuicClientConfig};
 use quinn::{
     AckFrequencyConfig, ClientConfig, ConnectionError, Endpoint, IdleTimeout, TransportConfig,
@@ -21,7 +20,9 @@ use tracing::debug;
 
 use super::congestion::ConstantWindow;
 use super::trust::{Trust, Verifier};
-use super::{Backoff, CHUNK, CLOSE_OK, Client, Disconnected, MapError, MapStore, Playout};
+use super::{Backoff, CLOSE_OK, Client, MapStore};
+use crate::disconnected::is_final_refusal;
+use crate::{Credentials, Disconnected, MapError};
 
 /// How long to wait for the answer to the first packet: several round trips to the
 /// other side of the world.
@@ -56,27 +57,6 @@ pub struct Connector {
     /// The server name of the TLS handshake.
     name: String,
     maps: Arc<MapStore>,
-}
-
-/// What a client identifies itself with when it joins.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Credentials {
-    /// A connect token, good for one connection; empty if there is none.
-    pub token: Vec<u8>,
-    /// [`Client::ticket`] of a connection that was lost, or [`Ticket::NONE`].
-    pub ticket: Ticket,
-}
-
-impl Default for Credentials {
-    fn default() -> Self {
-        Self { token: Vec::new(), ticket: Ticket::NONE }
-    }
-}
-
-/// Whether a retry is pointless after this refusal.
-pub(super) fn is_final(reason: &RefusalReason) -> bool {
-    use RefusalReason::{AddressLimit, Full, NotReady};
-    !matches!(reason, Full { .. } | NotReady | AddressLimit)
 }
 
 /// Why a connector cannot be created.
@@ -170,7 +150,7 @@ impl JoinError {
     /// Whether a retry is pointless.
     pub fn is_final(&self) -> bool {
         match self {
-            Self::Refused(reason) => is_final(reason),
+            Self::Refused(reason) => is_final_refusal(reason),
             Self::Disconnected(lost) => lost.is_final(),
             Self::Protocol(_) | Self::Unreachable { .. } => true,
             Self::Map(_) | Self::SlowMap | Self::NoAnswer { .. } | Self::NoHello => false,
@@ -294,52 +274,12 @@ impl Connector {
         map: MapHash,
         credentials: &Credentials,
     ) -> Result<Client, JoinError> {
-        let epoch = Instant::now();
-        let now = || Time::since_start(epoch.elapsed());
-        let (mut send, mut receive) = connection.open_bi().await?;
-        let Credentials { token, ticket } = credentials;
-        let mut session = Session::with_credentials(name, map, token, *ticket, now());
-        // A server may refuse without reading the hello; its answer then says more
-        // than a failed write.
-        let _ = send.write_all(&session.stream_output()).await;
-        let mut chunk = [0; CHUNK];
-        while session.hello().is_none() {
-            let length = match receive.read(&mut chunk).await {
-                Ok(Some(length)) => length,
-                Err(quinn::ReadError::ConnectionLost(error)) => return Err(error.into()),
-                Ok(None) | Err(_) => return Err(JoinError::NoHello),
-            };
-            for event in session.receive_stream(now(), &chunk[..length])? {
-                match event {
-                    Event::Joined(_) => {}
-                    Event::Refused(reason) => {
-                        connection.close(CLOSE_OK, b"refused");
-                        return Err(JoinError::Refused(reason));
-                    }
-                    Event::Closed(_) | Event::TimedOut | Event::NewWorld { .. } => {
-                        return Err(JoinError::NoHello);
-                    }
-                }
-            }
-        }
-        let tick_rate = session.hello().map_or(1.0, |hello| f64::from(hello.tick_rate.get()));
-        let timer = Box::pin(tokio::time::sleep(Duration::ZERO));
-        Ok(Client {
-            connection,
-            send,
-            receive,
-            session,
-            unsent: Vec::new(),
-            prediction: None,
-            authoritative: None,
-            view: Default::default(),
-            playout: Playout::new(tick_rate),
-            maps: Arc::clone(&self.maps),
-            pending_map: None,
-            ticket: Ticket::NONE,
-            epoch,
-            timer,
-        })
+        let (send, receive) = connection.open_bi().await?;
+        let mut client = Client::new(connection, (send, receive), Arc::clone(&self.maps), |now| {
+            crate::Client::new(name, map, credentials, now)
+        });
+        client.say_hello().await?;
+        Ok(client)
     }
 }
 

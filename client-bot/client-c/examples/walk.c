@@ -1,0 +1,111 @@
+/* A complete client: joins a server, walks in a circle for some seconds, prints what it sees,
+ * says whether what it decoded is what the server sent, and leaves.
+ *
+ *   cargo build --release -p obsp-client-c
+ *   cc client-bot/client-c/examples/walk.c -o walk -I client-bot/client-c/include \
+ *     -L target/release -lobsp_client_c -Wl,-rpath,target/release
+ *   ./walk 127.0.0.1:4433
+ */
+
+#define _POSIX_C_SOURCE 199309L
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "obsp_client.h"
+
+enum { MAX_ENTITIES = 1024, FRAMES_A_SECOND = 120 };
+
+/* Seconds since some moment. */
+static double clock_now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Prints the own player and the nearest of what is around. */
+static void print_view(ObspClient *client, double now) {
+  static ObspEntity entities[MAX_ENTITIES];
+  ObspOwnPlayer own;
+  if (!obsp_client_own_player(client, now, &own)) {
+    printf("not in the world yet\n");
+    return;
+  }
+  size_t count = obsp_client_entities(client, now, entities, MAX_ENTITIES);
+  printf("at %.1f %.1f %.1f, with %zu entities:", own.position[0], own.position[1],
+         own.position[2], count);
+  for (size_t index = 0; index < count && index < 3; index++) {
+    const ObspEntity *entity = &entities[index];
+    printf(" %s %u at %.1f %.1f %.1f;",
+           entity->kind == OBSP_ENTITY_KIND_PROP ? "prop" : "player", entity->id.slot,
+           entity->position[0], entity->position[1], entity->position[2]);
+  }
+  printf("\n");
+}
+
+/* Prints what happened. Returns whether the client is still in the match. */
+static bool print_events(ObspClient *client, double now) {
+  ObspEvent event;
+  while (obsp_client_poll_event(client, &event)) {
+    switch (event.kind) {
+    case OBSP_EVENT_KIND_JOINED:
+      printf("joined on the map %s as entity %u\n", event.text, event.player.slot);
+      break;
+    case OBSP_EVENT_KIND_NEW_WORLD:
+      printf("the next map is %s\n", event.text);
+      break;
+    default:
+      fprintf(stderr, "disconnected: %s\n", event.text);
+      return false;
+    }
+  }
+  ObspMatchEvent happened;
+  while (obsp_client_next_match_event(client, now, &happened)) {
+    if (happened.kind == OBSP_MATCH_EVENT_KIND_JOINED) {
+      printf("%s is in the match\n", happened.text);
+    }
+  }
+  return true;
+}
+
+int main(int count, char **arguments) {
+  const char *server = count > 1 ? arguments[1] : "127.0.0.1:4433";
+  const char *maps = count > 2 ? arguments[2] : NULL;
+  const double seconds = 4.0;
+
+  const double begin = clock_now();
+  const ObspIdentity identity = {.name = "walker"};
+  ObspClient *client = obsp_connect(server, NULL, maps, &identity, begin);
+  if (client == NULL) {
+    fprintf(stderr, "%s\n", obsp_last_error());
+    return 2;
+  }
+  ObspCommand command = {.forward = 127};
+  bool is_in_match = true;
+  for (int frame = 0; is_in_match && clock_now() - begin < seconds; frame++) {
+    const double now = clock_now();
+    /* A game would read its keys and mouse here. */
+    if (obsp_client_tick(client, &command, now)) {
+      command.yaw += 400;
+    }
+    is_in_match = print_events(client, now);
+    if (frame % FRAMES_A_SECOND == FRAMES_A_SECOND - 1) {
+      print_view(client, now);
+    }
+    const struct timespec rest = {.tv_nsec = 1000000000 / FRAMES_A_SECOND};
+    nanosleep(&rest, NULL);
+  }
+
+  ObspStats stats;
+  obsp_client_stats(client, &stats);
+  const bool agreed = stats.digests > 0 && stats.digest_mismatches == 0;
+  printf("%llu snapshots, %llu digests: %s\n", (unsigned long long)stats.snapshots,
+         (unsigned long long)stats.digests, agreed ? "all agreed" : "they did NOT agree");
+  printf("%llu predictions, %llu corrected\n", (unsigned long long)stats.predictions,
+         (unsigned long long)stats.corrections);
+  obsp_client_leave(client);
+  obsp_client_free(client);
+  printf("left\n");
+  return is_in_match && agreed ? 0 : 1;
+}

@@ -1,0 +1,499 @@
+// The client library of the arena server, for C. Generated from client-bot/client-c by
+// cbindgen: do not edit.
+//
+// A client is made by `obsp_connect`, which brings a socket thread of its own, or by
+// `obsp_client_new`, for callers with a QUIC connection of their own. Each frame calls
+// `obsp_client_tick`, then takes all of `obsp_client_poll_event` and
+// `obsp_client_next_match_event`, and draws `obsp_client_own_player` and
+// `obsp_client_entities`. See examples/walk.c.
+//
+// Pointers must be null or valid for the call; where null has no meaning, the call fails.
+// Texts are UTF-8 and end with a zero byte. A handle may be used by any thread, but by one at
+// a time, and not after it was freed. `now` is the time in seconds since any moment before
+// the client was made; it must not go back. No call blocks, but for `obsp_client_free`. A call
+// that fails returns null, false, 0 or a status, and `obsp_last_error` says why.
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Bytes of a text, its zero byte included; longer ones are cut.
+#define OBSP_TEXT_BYTES 768
+
+// Slot of an id that names nobody.
+#define OBSP_NO_SLOT 65535
+
+// Bytes of a ticket.
+#define OBSP_TICKET_BYTES 16
+
+// Jump.
+#define OBSP_BUTTON_JUMP 1
+
+// Crouch while held.
+#define OBSP_BUTTON_CROUCH 2
+
+// Shoot a ray.
+#define OBSP_BUTTON_FIRE 4
+
+// Walk instead of run.
+#define OBSP_BUTTON_WALK 8
+
+// Launch a rocket.
+#define OBSP_BUTTON_ROCKET 16
+
+// Throw a grenade.
+#define OBSP_BUTTON_GRENADE 32
+
+// Bytes of a player's name, its zero byte included.
+#define OBSP_NAME_BYTES 100
+
+// What happened to the connection.
+typedef enum {
+  // The client is in the match and controls `player`. It needs the map called `text` with
+  // the hash `map`: see `obsp_client_use_map`. A client of `obsp_connect` gets it by
+  // itself.
+  OBSP_EVENT_KIND_JOINED,
+  // The match continues in another world, with the map called `text`: all that was known
+  // of the old one is void, and `OBSP_EVENT_KIND_JOINED` follows.
+  OBSP_EVENT_KIND_NEW_WORLD,
+  // The client is no longer in the match; `text` is the reason. If it is final, rejoining
+  // is pointless.
+  OBSP_EVENT_KIND_DISCONNECTED,
+} ObspEventKind;
+
+// What happened in the match.
+typedef enum {
+  // `player` joined, or was in the match before; `text` is the name.
+  OBSP_MATCH_EVENT_KIND_JOINED,
+  // `player` left.
+  OBSP_MATCH_EVENT_KIND_LEFT,
+  // `player` was killed by `other`, possibly the same.
+  OBSP_MATCH_EVENT_KIND_DIED,
+  // The health or score of `player` changed.
+  OBSP_MATCH_EVENT_KIND_VITALS,
+  // `player` said `text` to everybody.
+  OBSP_MATCH_EVENT_KIND_SAID,
+  // The server says `text` to everybody.
+  OBSP_MATCH_EVENT_KIND_ANNOUNCED,
+  // The match changed its phase.
+  OBSP_MATCH_EVENT_KIND_ROUND,
+} ObspMatchEventKind;
+
+// The phase of a match.
+typedef enum {
+  // Waiting for players.
+  OBSP_PHASE_WARM_UP,
+  // The round is played.
+  OBSP_PHASE_PLAYING,
+  // The round is over, and the next one is about to begin.
+  OBSP_PHASE_INTERMISSION,
+} ObspPhase;
+
+// How a call went.
+typedef enum {
+  // It did what it says.
+  OBSP_STATUS_OK,
+  // A pointer is null, a text is not UTF-8, or a value is out of range.
+  OBSP_STATUS_INVALID_ARGUMENT,
+  // The bytes are not the map of the match.
+  OBSP_STATUS_WRONG_MAP,
+  // A defect of the library. Free the client.
+  OBSP_STATUS_PANICKED,
+} ObspStatus;
+
+// What an entity is.
+typedef enum {
+  // A player on foot: a box of 32 x 32 x 56 units, 36 high while crouching.
+  OBSP_ENTITY_KIND_PLAYER,
+  // A vehicle with a player in it.
+  OBSP_ENTITY_KIND_VEHICLE,
+  // A rigid body.
+  OBSP_ENTITY_KIND_PROP,
+} ObspEntityKind;
+
+// The next message that the caller has to send.
+typedef enum {
+  // Write the bytes to the control stream, in order.
+  OBSP_TRANSMIT_KIND_STREAM,
+  // Send the bytes as a datagram, or drop them if that is not possible at once.
+  OBSP_TRANSMIT_KIND_DATAGRAM,
+  // Finish the control stream, and wait a little for the server to close the connection.
+  OBSP_TRANSMIT_KIND_FINISH,
+  // Close the connection with the code; the bytes are the reason.
+  OBSP_TRANSMIT_KIND_CLOSE,
+} ObspTransmitKind;
+
+// One player in a match. Any thread may use it, but only one at a time.
+typedef struct ObspClient ObspClient;
+
+// What a client identifies itself with when it joins.
+typedef struct {
+  // The player's name, in UTF-8: at most 24 characters.
+  const char *name;
+  // A connect token; null if there is none.
+  const uint8_t *token;
+  // Bytes of the token.
+  size_t token_length;
+  // The ticket of a connection that was lost, `OBSP_TICKET_BYTES` long; null if there is
+  // none. See `obsp_client_ticket`.
+  const uint8_t *ticket;
+} ObspIdentity;
+
+// An entity's id, for as long as anything refers to it.
+typedef struct {
+  // The entity's place; `OBSP_NO_SLOT` in an id that names nobody.
+  uint16_t slot;
+  // How often the slot was given to another before.
+  uint16_t generation;
+} ObspId;
+
+// Something that happened to the connection.
+typedef struct {
+  // What happened.
+  ObspEventKind kind;
+  // The own player; nobody for a spectator.
+  ObspId player;
+  // Ticks per second.
+  uint16_t tick_rate;
+  // Whether rejoining is pointless.
+  bool is_final;
+  // The hash of the map.
+  uint8_t map[32];
+  // The map's name, or the reason.
+  char text[OBSP_TEXT_BYTES];
+} ObspEvent;
+
+// Something that happened in the match.
+typedef struct {
+  // What happened.
+  ObspMatchEventKind kind;
+  // The tick in which it happened.
+  uint32_t tick;
+  // To whom it happened, or who did it.
+  ObspId player;
+  // The other one.
+  ObspId other;
+  // Health left; zero while dead.
+  uint16_t health;
+  // Others killed, less own deaths by the own hand.
+  int16_t score;
+  // The phase that has begun.
+  ObspPhase phase;
+  // The tick in which the phase ends by time; 0 if it does not.
+  uint32_t ends;
+  // The name, or what was said.
+  char text[OBSP_TEXT_BYTES];
+} ObspMatchEvent;
+
+// A player's input for one tick.
+typedef struct {
+  // Motion along the view, -127 back to 127 forward.
+  int8_t forward;
+  // Motion across the view, -127 left to 127 right.
+  int8_t right;
+  // Heading about +Z, counter-clockwise from +X; 65,536 steps a turn.
+  uint16_t yaw;
+  // Elevation, up positive; 65,536 steps a turn, a quarter turn at most.
+  int16_t pitch;
+  // Keys held down: the sum of some `OBSP_BUTTON_`.
+  uint8_t buttons;
+} ObspCommand;
+
+// The own player at a moment.
+typedef struct {
+  // Where to draw it: the centre of its box, in units.
+  double position[3];
+  // Units per second.
+  double velocity[3];
+  // Whether it crouches.
+  bool is_crouching;
+  // Whether it stands on something.
+  bool is_grounded;
+} ObspOwnPlayer;
+
+// An entity at a moment.
+typedef struct {
+  // Its id.
+  ObspId id;
+  // What it is.
+  ObspEntityKind kind;
+  // Which model a vehicle or prop has: an index into the list of `SHIPPED` in
+  // maps/src/model.rs.
+  uint8_t model;
+  // Whether a player on foot crouches.
+  bool is_crouching;
+  // Whether it rests.
+  bool is_asleep;
+  // Centre of a player's box, or centre of mass, in units.
+  double position[3];
+  // The quaternion x, y, z, w; of a player on foot the heading.
+  double orientation[4];
+  // Units per second.
+  double velocity[3];
+} ObspEntity;
+
+// A player in the match.
+typedef struct {
+  // The entity that the player controls.
+  ObspId id;
+  // Health left; zero while dead, and until it is known.
+  uint16_t health;
+  // Others killed, less own deaths by the own hand.
+  int16_t score;
+  // The player's name.
+  char name[OBSP_NAME_BYTES];
+} ObspPlayer;
+
+// Counters of a client.
+typedef struct {
+  // Snapshots that have arrived.
+  uint64_t snapshots;
+  // Digests in them that were compared with what was decoded.
+  uint64_t digests;
+  // Those that did not agree: a defect of the library or of the server.
+  uint64_t digest_mismatches;
+  // Motions of the own player that the server has sent and that had been predicted.
+  uint64_t predictions;
+  // Those that were predicted wrongly, by however little.
+  uint64_t corrections;
+  // The tick of the latest snapshot; 0 before the first.
+  uint32_t latest_tick;
+} ObspStats;
+
+// Something to be sent.
+typedef struct {
+  // What to do.
+  ObspTransmitKind kind;
+  // QUIC's application error code, to close with.
+  uint32_t code;
+  // The bytes, valid until the next call with this client.
+  const uint8_t *bytes;
+  // How many bytes.
+  size_t length;
+} ObspTransmit;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// A client that connects to `server`, such as "127.0.0.1:4433", by a thread of its own.
+// `pin` is the SHA-256 of the server's certificate, which the server prints when it starts;
+// null is enough for a server on this machine. `maps` is a folder with compiled maps; a map
+// that is not there, or all if it is null, the server sends. Call `obsp_client_tick` every
+// frame: it receives and sends. That no server answers is an event. Free the client with
+// `obsp_client_free`. Null if it fails.
+ObspClient *obsp_connect(const char *server,
+                         const char *pin,
+                         const char *maps,
+                         const ObspIdentity *identity,
+                         double now);
+
+// Takes what happened to the connection next; false if nothing has.
+bool obsp_client_poll_event(ObspClient *client, ObspEvent *event);
+
+// Takes what happened in the match next, up to the moment that is shown at `now`; false if
+// nothing has. `obsp_client_players` changes by it, so take all of them every frame.
+bool obsp_client_next_match_event(ObspClient *client, double now, ObspMatchEvent *event);
+
+// Why the latest call in this thread failed; empty if none has. The text is valid until the
+// next call in this thread that fails.
+const char *obsp_last_error(void);
+
+// Version of the protocol that this library speaks. A server of another version refuses it.
+uint32_t obsp_protocol_version(void);
+
+// A client for a connection of the caller's: QUIC with the protocol "obsp/1", on which the
+// caller has opened one bidirectional stream. Free it with `obsp_client_free`. Null if it
+// fails.
+ObspClient *obsp_client_new(const ObspIdentity *identity, double now);
+
+// Frees a client, and closes its connection if the library made it, which may take two
+// seconds. Null is ignored.
+void obsp_client_free(ObspClient *client);
+
+// Copies the ticket with which to rejoin as the same player after the connection was lost:
+// `OBSP_TICKET_BYTES`, to be kept secret. False, and nothing is written, before the client
+// has joined.
+bool obsp_client_ticket(ObspClient *client, uint8_t *ticket);
+
+// Lets time pass: sends the command if a tick is due, and predicts the own player. Call it
+// every frame, or at `obsp_client_next_tick_at`; twice a second at least. Returns whether a
+// command was sent: remember a key that was pressed until then. A client of
+// `obsp_connect` also receives what has arrived.
+bool obsp_client_tick(ObspClient *client, const ObspCommand *command, double now);
+
+// When the next tick is due, in seconds; negative while the client has not joined.
+double obsp_client_next_tick_at(ObspClient *client);
+
+// Sends a chat line of at most 160 characters to everybody, the sender included.
+ObspStatus obsp_client_say(ObspClient *client, const char *line);
+
+// Says goodbye: the player leaves the match at once. Free the client next.
+ObspStatus obsp_client_leave(ObspClient *client);
+
+// Copies the own player as it is to be drawn at `now`. False while it is not in the world,
+// drives a vehicle, or the map is not loaded.
+bool obsp_client_own_player(ObspClient *client, double now, ObspOwnPlayer *player);
+
+// Copies all entities but the own player as they are to be drawn at `now`, as many as
+// `capacity`; returns how many there are.
+size_t obsp_client_entities(ObspClient *client,
+                            double now,
+                            ObspEntity *entities,
+                            size_t capacity);
+
+// Copies the players in the match, the own one included, as many as `capacity`; returns how
+// many there are.
+size_t obsp_client_players(ObspClient *client, ObspPlayer *players, size_t capacity);
+
+// Copies the counters of a client.
+ObspStatus obsp_client_stats(ObspClient *client, ObspStats *stats);
+
+// Handles bytes that arrived on the control stream, cut anywhere.
+ObspStatus obsp_client_handle_stream(ObspClient *client,
+                                     const uint8_t *bytes,
+                                     size_t length,
+                                     double now);
+
+// Handles a datagram.
+ObspStatus obsp_client_handle_datagram(ObspClient *client,
+                                       const uint8_t *bytes,
+                                       size_t length,
+                                       double now);
+
+// Takes note that the connection has ended, or could not be made; `reason` is a text for
+// `OBSP_EVENT_KIND_DISCONNECTED`.
+ObspStatus obsp_client_handle_closed(ObspClient *client, const char *reason);
+
+// Uses a compiled map, the content of an .obsp file, once `OBSP_EVENT_KIND_JOINED` has
+// named it: the own player is predicted from then on.
+ObspStatus obsp_client_use_map(ObspClient *client,
+                               const uint8_t *bytes,
+                               size_t length,
+                               double now);
+
+// The same for a map that the server sends: open a bidirectional stream, write the three
+// bytes "map", finish it, and pass on what arrives, with `is_end` at its end.
+ObspStatus obsp_client_handle_map_stream(ObspClient *client,
+                                         const uint8_t *bytes,
+                                         size_t length,
+                                         bool is_end,
+                                         double now);
+
+// Takes what is to be sent next; false if there is nothing. To be called until then after
+// all other calls with this client. A client of `obsp_connect` sends by itself.
+bool obsp_client_poll_transmit(ObspClient *client, ObspTransmit *transmit);
+
+// Why the latest call in this thread failed; empty if none has. The text is valid until the
+// next call in this thread that fails.
+const char *obsp_last_error(void);
+
+// Version of the protocol that this library speaks. A server of another version refuses it.
+uint32_t obsp_protocol_version(void);
+
+// A client for a connection of the caller's: QUIC with the protocol "obsp/1", on which the
+// caller has opened one bidirectional stream. Free it with `obsp_client_free`. Null if it
+// fails.
+ObspClient *obsp_client_new(const ObspIdentity *identity, double now);
+
+// Frees a client, and closes its connection if the library made it, which may take two
+// seconds. Null is ignored.
+void obsp_client_free(ObspClient *client);
+
+// Copies the ticket with which to rejoin as the same player after the connection was lost:
+// `OBSP_TICKET_BYTES`, to be kept secret. False, and nothing is written, before the client
+// has joined.
+bool obsp_client_ticket(ObspClient *client, uint8_t *ticket);
+
+// A client that connects to `server`, such as "127.0.0.1:4433", by a thread of its own.
+// `pin` is the SHA-256 of the server's certificate, which the server prints when it starts;
+// null is enough for a server on this machine. `maps` is a folder with compiled maps; a map
+// that is not there, or all if it is null, the server sends. Call `obsp_client_tick` every
+// frame: it receives and sends. That no server answers is an event. Free the client with
+// `obsp_client_free`. Null if it fails.
+ObspClient *obsp_connect(const char *server,
+                         const char *pin,
+                         const char *maps,
+                         const ObspIdentity *identity,
+                         double now);
+
+// Lets time pass: sends the command if a tick is due, and predicts the own player. Call it
+// every frame, or at `obsp_client_next_tick_at`; twice a second at least. Returns whether a
+// command was sent: remember a key that was pressed until then. A client of
+// `obsp_connect` also receives what has arrived.
+bool obsp_client_tick(ObspClient *client, const ObspCommand *command, double now);
+
+// When the next tick is due, in seconds; negative while the client has not joined.
+double obsp_client_next_tick_at(ObspClient *client);
+
+// Sends a chat line of at most 160 characters to everybody, the sender included.
+ObspStatus obsp_client_say(ObspClient *client, const char *line);
+
+// Says goodbye: the player leaves the match at once. Free the client next.
+ObspStatus obsp_client_leave(ObspClient *client);
+
+// Takes what happened to the connection next; false if nothing has.
+bool obsp_client_poll_event(ObspClient *client, ObspEvent *event);
+
+// Takes what happened in the match next, up to the moment that is shown at `now`; false if
+// nothing has. `obsp_client_players` changes by it, so take all of them every frame.
+bool obsp_client_next_match_event(ObspClient *client, double now, ObspMatchEvent *event);
+
+// Copies the own player as it is to be drawn at `now`. False while it is not in the world,
+// drives a vehicle, or the map is not loaded.
+bool obsp_client_own_player(ObspClient *client, double now, ObspOwnPlayer *player);
+
+// Copies all entities but the own player as they are to be drawn at `now`, as many as
+// `capacity`; returns how many there are.
+size_t obsp_client_entities(ObspClient *client,
+                            double now,
+                            ObspEntity *entities,
+                            size_t capacity);
+
+// Copies the players in the match, the own one included, as many as `capacity`; returns how
+// many there are.
+size_t obsp_client_players(ObspClient *client, ObspPlayer *players, size_t capacity);
+
+// Copies the counters of a client.
+ObspStatus obsp_client_stats(ObspClient *client, ObspStats *stats);
+
+// Handles bytes that arrived on the control stream, cut anywhere.
+ObspStatus obsp_client_handle_stream(ObspClient *client,
+                                     const uint8_t *bytes,
+                                     size_t length,
+                                     double now);
+
+// Handles a datagram.
+ObspStatus obsp_client_handle_datagram(ObspClient *client,
+                                       const uint8_t *bytes,
+                                       size_t length,
+                                       double now);
+
+// Takes note that the connection has ended, or could not be made; `reason` is a text for
+// `OBSP_EVENT_KIND_DISCONNECTED`.
+ObspStatus obsp_client_handle_closed(ObspClient *client, const char *reason);
+
+// Uses a compiled map, the content of an .obsp file, once `OBSP_EVENT_KIND_JOINED` has
+// named it: the own player is predicted from then on.
+ObspStatus obsp_client_use_map(ObspClient *client,
+                               const uint8_t *bytes,
+                               size_t length,
+                               double now);
+
+// The same for a map that the server sends: open a bidirectional stream, write the three
+// bytes "map", finish it, and pass on what arrives, with `is_end` at its end.
+ObspStatus obsp_client_handle_map_stream(ObspClient *client,
+                                         const uint8_t *bytes,
+                                         size_t length,
+                                         bool is_end,
+                                         double now);
+
+// Takes what is to be sent next; false if there is nothing. To be called until then after
+// all other calls with this client. A client of `obsp_connect` sends by itself.
+bool obsp_client_poll_transmit(ObspClient *client, ObspTransmit *transmit);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus

@@ -1,0 +1,249 @@
+//! What happened: to the connection, and in the match.
+
+use std::ffi::c_char;
+
+use obsp_client::Event;
+use obsp_proto::control::{MatchEvent, RoundPhase};
+use obsp_proto::map_transfer::MapReceiver;
+use obsp_sim::EntityId;
+
+use crate::failure::guard;
+use crate::handle::ObspClient;
+use crate::raw;
+
+/// Bytes of a text, its zero byte included; longer ones are cut.
+pub const OBSP_TEXT_BYTES: usize = 768;
+
+/// Slot of an id that names nobody.
+pub const OBSP_NO_SLOT: u16 = 65535;
+
+/// An entity's id, for as long as anything refers to it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObspId {
+    /// The entity's place; `OBSP_NO_SLOT` in an id that names nobody.
+    pub slot: u16,
+    /// How often the slot was given to another before.
+    pub generation: u16,
+}
+
+impl ObspId {
+    const NOBODY: Self = Self { slot: OBSP_NO_SLOT, generation: 0 };
+}
+
+impl From<EntityId> for ObspId {
+    fn from(EntityId { slot, generation }: EntityId) -> Self {
+        Self { slot, generation }
+    }
+}
+
+/// What happened to the connection.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObspEventKind {
+    /// The client is in the match and controls `player`. It needs the map called `text` with
+    /// the hash `map`: see `obsp_client_use_map`. A client of `obsp_connect` gets it by
+    /// itself.
+    Joined,
+    /// The match continues in another world, with the map called `text`: all that was known
+    /// of the old one is void, and `OBSP_EVENT_KIND_JOINED` follows.
+    NewWorld,
+    /// The client is no longer in the match; `text` is the reason. If it is final, rejoining
+    /// is pointless.
+    Disconnected,
+}
+
+/// Something that happened to the connection.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ObspEvent {
+    /// What happened.
+    pub kind: ObspEventKind,
+    /// The own player; nobody for a spectator.
+    pub player: ObspId,
+    /// Ticks per second.
+    pub tick_rate: u16,
+    /// Whether rejoining is pointless.
+    pub is_final: bool,
+    /// The hash of the map.
+    pub map: [u8; 32],
+    /// The map's name, or the reason.
+    pub text: [c_char; OBSP_TEXT_BYTES],
+}
+
+/// Takes what happened to the connection next; false if nothing has.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_poll_event(
+    client: *mut ObspClient,
+    event: *mut ObspEvent,
+) -> bool {
+    guard(false, || {
+        // SAFETY: the contract of the header.
+        let client = unsafe { raw::client(client)? };
+        let Some(next) = client.client.poll_event() else { return Ok(false) };
+        if let Event::Joined(_) = next {
+            // Bytes of a map that have come so far belong to the world before.
+            client.map = MapReceiver::new();
+        }
+        // SAFETY: the same.
+        unsafe { raw::put(event, connection_event(&next))? };
+        Ok(true)
+    })
+}
+
+fn connection_event(event: &Event) -> ObspEvent {
+    let empty = ObspEvent {
+        kind: ObspEventKind::Disconnected,
+        player: ObspId::NOBODY,
+        tick_rate: 0,
+        is_final: false,
+        map: [0; 32],
+        text: [0; OBSP_TEXT_BYTES],
+    };
+    match event {
+        Event::Joined(hello) => ObspEvent {
+            kind: ObspEventKind::Joined,
+            player: hello.player.map_or(ObspId::NOBODY, ObspId::from),
+            tick_rate: hello.tick_rate.get(),
+            map: hello.map.0,
+            text: raw::fixed(hello.map_name.as_str()),
+            ..empty
+        },
+        Event::NewWorld { map, name } => ObspEvent {
+            kind: ObspEventKind::NewWorld,
+            map: map.0,
+            text: raw::fixed(name.as_str()),
+            ..empty
+        },
+        Event::Disconnected(cause) => {
+            ObspEvent { is_final: cause.is_final(), text: raw::fixed(&cause.to_string()), ..empty }
+        }
+    }
+}
+
+/// What happened in the match.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObspMatchEventKind {
+    /// `player` joined, or was in the match before; `text` is the name.
+    Joined,
+    /// `player` left.
+    Left,
+    /// `player` was killed by `other`, possibly the same.
+    Died,
+    /// The health or score of `player` changed.
+    Vitals,
+    /// `player` said `text` to everybody.
+    Said,
+    /// The server says `text` to everybody.
+    Announced,
+    /// The match changed its phase.
+    Round,
+}
+
+/// The phase of a match.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObspPhase {
+    /// Waiting for players.
+    WarmUp,
+    /// The round is played.
+    Playing,
+    /// The round is over, and the next one is about to begin.
+    Intermission,
+}
+
+/// Something that happened in the match.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ObspMatchEvent {
+    /// What happened.
+    pub kind: ObspMatchEventKind,
+    /// The tick in which it happened.
+    pub tick: u32,
+    /// To whom it happened, or who did it.
+    pub player: ObspId,
+    /// The other one.
+    pub other: ObspId,
+    /// Health left; zero while dead.
+    pub health: u16,
+    /// Others killed, less own deaths by the own hand.
+    pub score: i16,
+    /// The phase that has begun.
+    pub phase: ObspPhase,
+    /// The tick in which the phase ends by time; 0 if it does not.
+    pub ends: u32,
+    /// The name, or what was said.
+    pub text: [c_char; OBSP_TEXT_BYTES],
+}
+
+/// Takes what happened in the match next, up to the moment that is shown at `now`; false if
+/// nothing has. `obsp_client_players` changes by it, so take all of them every frame.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_next_match_event(
+    client: *mut ObspClient,
+    now: f64,
+    event: *mut ObspMatchEvent,
+) -> bool {
+    guard(false, || {
+        // SAFETY: the contract of the header.
+        let client = unsafe { raw::client(client)? };
+        let Some((tick, next)) = client.client.next_match_event(raw::time(now)) else {
+            return Ok(false);
+        };
+        // SAFETY: the same.
+        unsafe { raw::put(event, match_event(tick.0, &next))? };
+        Ok(true)
+    })
+}
+
+impl ObspMatchEvent {
+    fn new(kind: ObspMatchEventKind, tick: u32, player: ObspId, text: &str) -> Self {
+        Self {
+            kind,
+            tick,
+            player,
+            other: ObspId::NOBODY,
+            health: 0,
+            score: 0,
+            phase: ObspPhase::Playing,
+            ends: 0,
+            text: raw::fixed(text),
+        }
+    }
+}
+
+fn match_event(tick: u32, event: &MatchEvent) -> ObspMatchEvent {
+    use ObspMatchEventKind as Kind;
+    let of = |kind, player: &EntityId| ObspMatchEvent::new(kind, tick, (*player).into(), "");
+    match event {
+        MatchEvent::Joined { player, name } => {
+            ObspMatchEvent::new(Kind::Joined, tick, (*player).into(), name.as_str())
+        }
+        MatchEvent::Left { player } => of(Kind::Left, player),
+        MatchEvent::Died { player, by } => {
+            ObspMatchEvent { other: (*by).into(), ..of(Kind::Died, player) }
+        }
+        MatchEvent::Vitals { player, vitals } => ObspMatchEvent {
+            health: vitals.health,
+            score: vitals.score,
+            ..of(Kind::Vitals, player)
+        },
+        MatchEvent::Said { player, line } => {
+            ObspMatchEvent::new(Kind::Said, tick, (*player).into(), line.as_str())
+        }
+        MatchEvent::Announced { line } => {
+            ObspMatchEvent::new(Kind::Announced, tick, ObspId::NOBODY, line.as_str())
+        }
+        MatchEvent::Round { phase, ends } => {
+            let phase = match phase {
+                RoundPhase::WarmUp => ObspPhase::WarmUp,
+                RoundPhase::Playing => ObspPhase::Playing,
+                RoundPhase::Intermission => ObspPhase::Intermission,
+            };
+            let ends = ends.map_or(0, |tick| tick.0);
+            let round = ObspMatchEvent::new(Kind::Round, tick, ObspId::NOBODY, "");
+            ObspMatchEvent { phase, ends, ..round }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// How a call went.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObspStatus {
+    /// It did what it says.
+    Ok,
+    /// A pointer is null, a text is not UTF-8, or a value is out of range.
+    InvalidArgument,
+    /// The bytes are not the map of the match.
+    WrongMap,
+    /// A defect of the library. Free the client.
+    Panicked,
+}
+
+/// Why a call failed.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    status: ObspStatus,
+    message: String,
+}
+
+impl Failure {
+    pub(crate) fn invalid(message: impl ToString) -> Self {
+        Self { status: ObspStatus::InvalidArgument, message: message.to_string() }
+    }
+
+    pub(crate) fn wrong_map(message: impl ToString) -> Self {
+        Self { status: ObspStatus::WrongMap, message: message.to_string() }
+    }
+}
+
+thread_local! {
+    /// What [`obsp_last_error`] returns in this thread.
+    static LAST_ERROR: RefCell<CString> = RefCell::default();
+}
+
+/// Why the latest call in this thread failed; empty if none has. The text is valid until the
+/// next call in this thread that fails.
+#[unsafe(no_mangle)]
+pub extern "C" fn obsp_last_error() -> *const c_char {
+    LAST_ERROR.with_borrow(|text| text.as_ptr())
+}
+
+/// Runs `body`, so that neither an error nor a panic reaches C; then the result is
+/// `otherwise`.
+pub(crate) fn guard<T>(otherwise: T, body: impl FnOnce() -> Result<T, Failure>) -> T {
+    attempt(body).unwrap_or(otherwise)
+}
+
+/// The same for functions that return how they went.
+pub(crate) fn guard_status(body: impl FnOnce() -> Result<(), Failure>) -> ObspStatus {
+    attempt(body).err().unwrap_or(ObspStatus::Ok)
+}
+
+fn attempt<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, ObspStatus> {
+    // A client that a panic has left half changed is safe to free, and that is all that the
+    // caller is told to do with it.
+    let failure = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(value)) => return Ok(value),
+        Ok(Err(failure)) => failure,
+        Err(_) => Failure {
+            status: ObspStatus::Panicked,
+            message: "a defect of the library: free this client, and please report it".to_owned(),
+        },
+    };
+    let message = failure.message.replace('\0', " ");
+    LAST_ERROR.set(CString::new(message).unwrap_or_default());
+    Err(failure.status)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CStr;
+
+    use super::*;
+
+    fn last_error() -> String {
+        // SAFETY: the text is valid until the next failure in this thread.
+        unsafe { CStr::from_ptr(obsp_last_error()) }.to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn neither_errors_nor_panics_leave_a_call() {
+        assert_eq!(last_error(), "");
+        let refused = guard_status(|| Err(Failure::invalid("a \0 is in it")));
+        assert_eq!((refused, last_error().as_str()), (ObspStatus::InvalidArgument, "a   is in it"));
+        assert_eq!(guard(7, || panic!("deliberately")), 7);
+        assert!(last_error().contains("defect"), "{}", last_error());
+        assert_eq!(guard_status(|| Ok(())), ObspStatus::Ok);
+    }
+}

@@ -1,0 +1,130 @@
+//! Making and freeing clients.
+
+use std::ffi::c_char;
+use std::ptr;
+
+#[cfg(feature = "connect")]
+use obsp_client::quic::SocketThread;
+use obsp_client::{Client, Credentials};
+use obsp_proto::control::{MapHash, PlayerName, Ticket};
+use obsp_proto::map_transfer::MapReceiver;
+
+use crate::failure::{Failure, guard};
+use crate::raw;
+
+/// Bytes of a ticket.
+pub const OBSP_TICKET_BYTES: usize = 16;
+
+/// One player in a match. Any thread may use it, but only one at a time.
+#[derive(Debug)]
+pub struct ObspClient {
+    pub(crate) client: Client,
+    /// The connection, if the library made it.
+    #[cfg(feature = "connect")]
+    pub(crate) socket: Option<SocketThread>,
+    /// The map, while it arrives in pieces.
+    pub(crate) map: MapReceiver,
+    /// The bytes that the latest `ObspTransmit` points at.
+    pub(crate) transmit: Vec<u8>,
+}
+
+/// What a client identifies itself with when it joins.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ObspIdentity {
+    /// The player's name, in UTF-8: at most 24 characters.
+    pub name: *const c_char,
+    /// A connect token; null if there is none.
+    pub token: *const u8,
+    /// Bytes of the token.
+    pub token_length: usize,
+    /// The ticket of a connection that was lost, `OBSP_TICKET_BYTES` long; null if there is
+    /// none. See `obsp_client_ticket`.
+    pub ticket: *const u8,
+}
+
+impl ObspClient {
+    /// # Safety
+    /// The pointers are null, or valid for reads.
+    pub(crate) unsafe fn new(identity: *const ObspIdentity, now: f64) -> Result<Self, Failure> {
+        // SAFETY: as this function demands.
+        let identity = unsafe { raw::structure(identity, "the identity")? };
+        // SAFETY: the same.
+        let name = unsafe { raw::text(identity.name, "the name")? };
+        let name = PlayerName::new(name).map_err(Failure::invalid)?;
+        // SAFETY: the same.
+        let token = unsafe { raw::bytes(identity.token, identity.token_length)? }.to_owned();
+        let mut credentials = Credentials { token, ..Credentials::default() };
+        if !identity.ticket.is_null() {
+            // SAFETY: the same; the header demands a whole ticket.
+            let ticket = unsafe { raw::bytes(identity.ticket, OBSP_TICKET_BYTES)? };
+            credentials.ticket = Ticket(ticket.try_into().map_err(Failure::invalid)?);
+        }
+        Ok(Self {
+            client: Client::new(&name, MapHash::ANY, &credentials, raw::time(now)),
+            #[cfg(feature = "connect")]
+            socket: None,
+            map: MapReceiver::new(),
+            transmit: Vec::new(),
+        })
+    }
+
+    /// Sends what waits, if the connection is the library's own.
+    pub(crate) fn flush(&mut self) {
+        #[cfg(feature = "connect")]
+        if let Some(socket) = &mut self.socket {
+            socket.transmit(&mut self.client);
+        }
+    }
+}
+
+/// Version of the protocol that this library speaks. A server of another version refuses it.
+#[unsafe(no_mangle)]
+pub extern "C" fn obsp_protocol_version() -> u32 {
+    obsp_proto::PROTOCOL_VERSION
+}
+
+/// A client for a connection of the caller's: QUIC with the protocol "obsp/1", on which the
+/// caller has opened one bidirectional stream. Free it with `obsp_client_free`. Null if it
+/// fails.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_new(
+    identity: *const ObspIdentity,
+    now: f64,
+) -> *mut ObspClient {
+    guard(ptr::null_mut(), || {
+        // SAFETY: the contract of the header.
+        let client = unsafe { ObspClient::new(identity, now)? };
+        Ok(Box::into_raw(Box::new(client)))
+    })
+}
+
+/// Frees a client, and closes its connection if the library made it, which may take two
+/// seconds. Null is ignored.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_free(client: *mut ObspClient) {
+    guard((), || {
+        if !client.is_null() {
+            // SAFETY: from `Box::into_raw`, and freed once, by the contract of the header.
+            drop(unsafe { Box::from_raw(client) });
+        }
+        Ok(())
+    });
+}
+
+/// Copies the ticket with which to rejoin as the same player after the connection was lost:
+/// `OBSP_TICKET_BYTES`, to be kept secret. False, and nothing is written, before the client
+/// has joined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_ticket(client: *mut ObspClient, ticket: *mut u8) -> bool {
+    guard(false, || {
+        // SAFETY: the contract of the header.
+        let own = unsafe { raw::client(client)? }.client.ticket();
+        if own == Ticket::NONE {
+            return Ok(false);
+        }
+        // SAFETY: the same.
+        unsafe { raw::put(ticket.cast(), own.0)? };
+        Ok(true)
+    })
+}

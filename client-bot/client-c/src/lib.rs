@@ -1,0 +1,30 @@
+//! The client library for C: what [`obsp_client`] does, behind opaque handles and plain
+//! structures. `include/obsp_client.h` is generated from this crate and says how to use it;
+//! `examples/walk.c` is a complete client.
+//!
+//! Every function that does any work catches panics, because unwinding into C is undefined; checks its pointers
+//! for null; and reports failures by its result and `obsp_last_error`. `unsafe` is confined
+//! to this crate: the pointers of callers become references in `raw.rs`,
+//! and boxes in `handle.rs`.
+//!
+//! * [`handle`]: making and freeing clients; [`connect`]: with a socket of their own.
+//! * [`wire`]: bytes in and out, for callers with a connection of their own.
+//! * [`play`]: the player's input. [`events`]: what happened. [`view`]: what is seen.
+
+#![expect(
+    clippy::missing_safety_doc,
+    reason = "the header states the contract of all pointers once, at its beginning"
+)]
+
+#[cfg(feature = "connect")]
+pub mod connect;
+pub mod events;
+mod failure;
+pub mod handle;
+pub mod play;
+mod raw;
+pub mod view;
+pub mod wire;
+
+pub use failure::{ObspStatus, obsp_last_error};
+pub use handle::{ObspClient, obsp_protocol_version};

@@ -1,0 +1,126 @@
+//! The player's input.
+
+use std::ffi::c_char;
+
+use obsp_proto::control::ChatLine;
+use obsp_sim::{Buttons, Command};
+
+use crate::failure::{Failure, ObspStatus, guard, guard_status};
+use crate::handle::ObspClient;
+use crate::raw;
+
+/// Jump.
+pub const OBSP_BUTTON_JUMP: u8 = 1;
+/// Crouch while held.
+pub const OBSP_BUTTON_CROUCH: u8 = 2;
+/// Shoot a ray.
+pub const OBSP_BUTTON_FIRE: u8 = 4;
+/// Walk instead of run.
+pub const OBSP_BUTTON_WALK: u8 = 8;
+/// Launch a rocket.
+pub const OBSP_BUTTON_ROCKET: u8 = 16;
+/// Throw a grenade.
+pub const OBSP_BUTTON_GRENADE: u8 = 32;
+
+/// A player's input for one tick.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ObspCommand {
+    /// Motion along the view, -127 back to 127 forward.
+    pub forward: i8,
+    /// Motion across the view, -127 left to 127 right.
+    pub right: i8,
+    /// Heading about +Z, counter-clockwise from +X; 65,536 steps a turn.
+    pub yaw: u16,
+    /// Elevation, up positive; 65,536 steps a turn, a quarter turn at most.
+    pub pitch: i16,
+    /// Keys held down: the sum of some `OBSP_BUTTON_`.
+    pub buttons: u8,
+}
+
+/// Lets time pass: sends the command if a tick is due, and predicts the own player. Call it
+/// every frame, or at `obsp_client_next_tick_at`; twice a second at least. Returns whether a
+/// command was sent: remember a key that was pressed until then. A client of
+/// `obsp_connect` also receives what has arrived.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_tick(
+    client: *mut ObspClient,
+    command: *const ObspCommand,
+    now: f64,
+) -> bool {
+    guard(false, || {
+        // SAFETY: the contract of the header.
+        let client = unsafe { raw::client(client)? };
+        // SAFETY: the same.
+        let command = *unsafe { raw::structure(command, "the command")? };
+        let ObspCommand { forward, right, yaw, pitch, buttons } = command;
+        let buttons = Buttons::from_bits(buttons)
+            .ok_or_else(|| Failure::invalid(format!("{buttons:#x} has bits of no button")))?;
+        let command = Command { forward, right, yaw, pitch, buttons, ..Command::default() };
+        let now = raw::time(now);
+        #[cfg(feature = "connect")]
+        if let Some(socket) = &mut client.socket {
+            socket.receive(&mut client.client, now);
+        }
+        let sent = client.client.tick(command, now);
+        client.flush();
+        Ok(sent.is_some())
+    })
+}
+
+/// When the next tick is due, in seconds; negative while the client has not joined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_next_tick_at(client: *mut ObspClient) -> f64 {
+    guard(-1.0, || {
+        // SAFETY: the contract of the header.
+        let due = unsafe { raw::client(client)? }.client.next_tick_at();
+        Ok(due.map_or(-1.0, |due| due.elapsed().as_secs_f64()))
+    })
+}
+
+/// Sends a chat line of at most 160 characters to everybody, the sender included.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_say(
+    client: *mut ObspClient,
+    line: *const c_char,
+) -> ObspStatus {
+    guard_status(|| {
+        // SAFETY: the contract of the header.
+        let (client, line) = unsafe { (raw::client(client)?, raw::text(line, "the line")?) };
+        client.client.say(ChatLine::new(line).map_err(Failure::invalid)?);
+        client.flush();
+        Ok(())
+    })
+}
+
+/// Says goodbye: the player leaves the match at once. Free the client next.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_leave(client: *mut ObspClient) -> ObspStatus {
+    guard_status(|| {
+        // SAFETY: the contract of the header.
+        let client = unsafe { raw::client(client)? };
+        client.client.leave();
+        client.flush();
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buttons_have_the_bits_of_the_simulation() {
+        let pairs = [
+            (OBSP_BUTTON_JUMP, Buttons::JUMP),
+            (OBSP_BUTTON_CROUCH, Buttons::CROUCH),
+            (OBSP_BUTTON_FIRE, Buttons::FIRE),
+            (OBSP_BUTTON_WALK, Buttons::WALK),
+            (OBSP_BUTTON_ROCKET, Buttons::ROCKET),
+            (OBSP_BUTTON_GRENADE, Buttons::GRENADE),
+        ];
+        for (bits, button) in pairs {
+            assert_eq!(bits, button.bits());
+        }
+    }
+}

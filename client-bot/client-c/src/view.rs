@@ -1,0 +1,211 @@
+//! What is seen: the own player as predicted, everything else as interpolated.
+
+use std::ffi::c_char;
+
+use obsp_client::RosterEntry;
+use obsp_sim::{EntityState, Kind, Posture};
+
+use crate::events::ObspId;
+use crate::failure::{ObspStatus, guard, guard_status};
+use crate::handle::ObspClient;
+use crate::raw;
+
+/// Bytes of a player's name, its zero byte included.
+pub const OBSP_NAME_BYTES: usize = 100;
+
+/// The own player at a moment.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ObspOwnPlayer {
+    /// Where to draw it: the centre of its box, in units.
+    pub position: [f64; 3],
+    /// Units per second.
+    pub velocity: [f64; 3],
+    /// Whether it crouches.
+    pub is_crouching: bool,
+    /// Whether it stands on something.
+    pub is_grounded: bool,
+}
+
+/// Copies the own player as it is to be drawn at `now`. False while it is not in the world,
+/// drives a vehicle, or the map is not loaded.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_own_player(
+    client: *mut ObspClient,
+    now: f64,
+    player: *mut ObspOwnPlayer,
+) -> bool {
+    guard(false, || {
+        // SAFETY: the contract of the header.
+        let view = unsafe { raw::client(client)? }.client.view(raw::time(now));
+        let (Some(position), Some(motion)) = (view.position(), view.motion()) else {
+            return Ok(false);
+        };
+        let own = ObspOwnPlayer {
+            position: position.to_array(),
+            velocity: motion.velocity.as_dvec3().to_array(),
+            is_crouching: motion.walker.posture == Posture::Crouching,
+            is_grounded: motion.walker.grounded,
+        };
+        // SAFETY: the same.
+        unsafe { raw::put(player, own)? };
+        Ok(true)
+    })
+}
+
+/// What an entity is.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObspEntityKind {
+    /// A player on foot: a box of 32 x 32 x 56 units, 36 high while crouching.
+    Player,
+    /// A vehicle with a player in it.
+    Vehicle,
+    /// A rigid body.
+    Prop,
+}
+
+/// An entity at a moment.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ObspEntity {
+    /// Its id.
+    pub id: ObspId,
+    /// What it is.
+    pub kind: ObspEntityKind,
+    /// Which model a vehicle or prop has: an index into the list of `SHIPPED` in
+    /// maps/src/model.rs.
+    pub model: u8,
+    /// Whether a player on foot crouches.
+    pub is_crouching: bool,
+    /// Whether it rests.
+    pub is_asleep: bool,
+    /// Centre of a player's box, or centre of mass, in units.
+    pub position: [f64; 3],
+    /// The quaternion x, y, z, w; of a player on foot the heading.
+    pub orientation: [f64; 4],
+    /// Units per second.
+    pub velocity: [f64; 3],
+}
+
+impl From<EntityState> for ObspEntity {
+    fn from(entity: EntityState) -> Self {
+        let (kind, model, is_crouching) = match entity.kind {
+            Kind::Player { posture } => (ObspEntityKind::Player, 0, posture == Posture::Crouching),
+            Kind::Vehicle { model } => (ObspEntityKind::Vehicle, model.0, false),
+            Kind::Prop { model } => (ObspEntityKind::Prop, model.0, false),
+        };
+        Self {
+            id: entity.id.into(),
+            kind,
+            model,
+            is_crouching,
+            is_asleep: entity.asleep,
+            position: entity.position.to_array(),
+            orientation: entity.orientation.to_array(),
+            velocity: entity.velocity.to_array(),
+        }
+    }
+}
+
+/// Copies all entities but the own player as they are to be drawn at `now`, as many as
+/// `capacity`; returns how many there are.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_entities(
+    client: *mut ObspClient,
+    now: f64,
+    entities: *mut ObspEntity,
+    capacity: usize,
+) -> usize {
+    guard(0, || {
+        // SAFETY: the contract of the header.
+        let view = unsafe { raw::client(client)? }.client.view(raw::time(now));
+        // SAFETY: the same.
+        unsafe { raw::put_all(entities, capacity, view.entities().map(ObspEntity::from)) }
+    })
+}
+
+/// A player in the match.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ObspPlayer {
+    /// The entity that the player controls.
+    pub id: ObspId,
+    /// Health left; zero while dead, and until it is known.
+    pub health: u16,
+    /// Others killed, less own deaths by the own hand.
+    pub score: i16,
+    /// The player's name.
+    pub name: [c_char; OBSP_NAME_BYTES],
+}
+
+impl From<&RosterEntry> for ObspPlayer {
+    fn from(entry: &RosterEntry) -> Self {
+        Self {
+            id: entry.player.into(),
+            health: entry.vitals.map_or(0, |vitals| vitals.health),
+            score: entry.vitals.map_or(0, |vitals| vitals.score),
+            name: raw::fixed(entry.name.as_str()),
+        }
+    }
+}
+
+/// Copies the players in the match, the own one included, as many as `capacity`; returns how
+/// many there are.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_players(
+    client: *mut ObspClient,
+    players: *mut ObspPlayer,
+    capacity: usize,
+) -> usize {
+    guard(0, || {
+        // SAFETY: the contract of the header.
+        let view = unsafe { raw::client(client)? }.client.view(raw::time(0.0));
+        let roster = view.roster().players().map(ObspPlayer::from);
+        // SAFETY: the same.
+        unsafe { raw::put_all(players, capacity, roster) }
+    })
+}
+
+/// Counters of a client.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ObspStats {
+    /// Snapshots that have arrived.
+    pub snapshots: u64,
+    /// Digests in them that were compared with what was decoded.
+    pub digests: u64,
+    /// Those that did not agree: a defect of the library or of the server.
+    pub digest_mismatches: u64,
+    /// Motions of the own player that the server has sent and that had been predicted.
+    pub predictions: u64,
+    /// Those that were predicted wrongly, by however little.
+    pub corrections: u64,
+    /// The tick of the latest snapshot; 0 before the first.
+    pub latest_tick: u32,
+}
+
+/// Copies the counters of a client.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_stats(
+    client: *mut ObspClient,
+    stats: *mut ObspStats,
+) -> ObspStatus {
+    guard_status(|| {
+        // SAFETY: the contract of the header.
+        let client = &unsafe { raw::client(client)? }.client;
+        let session = client.session().stats();
+        let prediction = client.prediction().map(|prediction| *prediction.stats());
+        let prediction = prediction.unwrap_or_default();
+        let counted = ObspStats {
+            snapshots: session.snapshots,
+            digests: session.digests,
+            digest_mismatches: session.digest_mismatches,
+            predictions: prediction.compared,
+            corrections: prediction.corrections,
+            latest_tick: client.session().latest_tick().map_or(0, |tick| tick.0),
+        };
+        // SAFETY: the same.
+        unsafe { raw::put(stats, counted) }
+    })
+}

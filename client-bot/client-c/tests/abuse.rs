@@ -1,0 +1,134 @@
+//! Callers that break the contract as far as a library can notice.
+
+use std::ffi::{CStr, CString, c_char};
+use std::ptr::{null, null_mut};
+
+use obsp_client_c::events::{ObspEvent, ObspEventKind, obsp_client_poll_event};
+use obsp_client_c::handle::{ObspIdentity, obsp_client_free, obsp_client_new, obsp_client_ticket};
+use obsp_client_c::play::{
+    ObspCommand, obsp_client_leave, obsp_client_next_tick_at, obsp_client_say, obsp_client_tick,
+};
+use obsp_client_c::view::{obsp_client_entities, obsp_client_own_player, obsp_client_players};
+use obsp_client_c::wire::{
+    ObspTransmit, ObspTransmitKind, obsp_client_handle_closed, obsp_client_handle_datagram,
+    obsp_client_handle_map_stream, obsp_client_handle_stream, obsp_client_poll_transmit,
+    obsp_client_use_map,
+};
+use obsp_client_c::{ObspClient, ObspStatus, obsp_last_error};
+
+fn text(text: *const c_char) -> String {
+    // SAFETY: the library ends all its texts with a zero byte.
+    unsafe { CStr::from_ptr(text) }.to_str().unwrap().to_owned()
+}
+
+fn identity(name: &CStr) -> ObspIdentity {
+    ObspIdentity { name: name.as_ptr(), token: null(), token_length: 0, ticket: null() }
+}
+
+fn client() -> *mut ObspClient {
+    // SAFETY: the identity outlives the call.
+    let client = unsafe { obsp_client_new(&identity(c"Ann"), 0.0) };
+    assert!(!client.is_null(), "{}", text(obsp_last_error()));
+    client
+}
+
+fn next_transmit(client: *mut ObspClient) -> Option<(ObspTransmitKind, u32, Vec<u8>)> {
+    let mut transmit =
+        ObspTransmit { kind: ObspTransmitKind::Finish, code: 0, bytes: null(), length: 0 };
+    // SAFETY: a valid client and place; the bytes are valid until the next call.
+    unsafe {
+        obsp_client_poll_transmit(client, &mut transmit).then(|| {
+            let bytes = match transmit.length {
+                0 => Vec::new(),
+                length => std::slice::from_raw_parts(transmit.bytes, length).to_owned(),
+            };
+            (transmit.kind, transmit.code, bytes)
+        })
+    }
+}
+
+fn next_event(client: *mut ObspClient) -> Option<ObspEvent> {
+    let mut event = std::mem::MaybeUninit::uninit();
+    // SAFETY: a valid client and place, which is written if the call returns true.
+    unsafe { obsp_client_poll_event(client, event.as_mut_ptr()).then(|| event.assume_init()) }
+}
+
+#[test]
+fn nulls_are_refused_everywhere() {
+    let invalid = ObspStatus::InvalidArgument;
+    let command = ObspCommand::default();
+    // SAFETY: null is refused.
+    unsafe {
+        obsp_client_free(null_mut());
+        assert!(obsp_client_new(null(), 0.0).is_null());
+        assert!(obsp_client_new(&ObspIdentity { name: null(), ..identity(c"") }, 0.0).is_null());
+        assert_eq!(obsp_client_handle_stream(null_mut(), null(), 0, 0.0), invalid);
+        assert_eq!(obsp_client_leave(null_mut()), invalid);
+        assert!(!obsp_client_tick(null_mut(), &command, 0.0));
+        assert!(obsp_client_next_tick_at(null_mut()) < 0.0);
+        assert_eq!(obsp_client_players(null_mut(), null_mut(), 0), 0);
+        assert_eq!(text(obsp_last_error()), "the client is null");
+
+        let client = client();
+        assert_eq!(obsp_client_handle_stream(client, null(), 1, 0.0), invalid);
+        assert_eq!(obsp_client_handle_datagram(client, null(), 1, 0.0), invalid);
+        assert_eq!(obsp_client_handle_closed(client, null()), invalid);
+        assert_eq!(obsp_client_say(client, null()), invalid);
+        assert!(!obsp_client_tick(client, null(), 0.0));
+        assert!(!obsp_client_poll_transmit(client, null_mut()));
+        assert!(!obsp_client_own_player(client, 0.0, null_mut()));
+        assert_eq!(obsp_client_entities(client, f64::NAN, null_mut(), 0), 0);
+        assert!(!obsp_client_ticket(client, null_mut()));
+        obsp_client_free(client);
+    }
+}
+
+#[test]
+fn values_out_of_range_are_refused_by_name() {
+    // SAFETY: all pointers are valid.
+    unsafe {
+        assert!(obsp_client_new(&identity(c"\x07"), 0.0).is_null());
+        assert!(text(obsp_last_error()).contains("name"), "{}", text(obsp_last_error()));
+        let latin: Vec<c_char> = vec![0xe9_u8 as c_char, 0];
+        let strange = ObspIdentity { name: latin.as_ptr(), ..identity(c"") };
+        assert!(obsp_client_new(&strange, 0.0).is_null());
+        assert!(text(obsp_last_error()).contains("UTF-8"), "{}", text(obsp_last_error()));
+
+        let client = client();
+        let command = ObspCommand { buttons: 0x80, ..ObspCommand::default() };
+        assert!(!obsp_client_tick(client, &command, 0.0));
+        assert!(text(obsp_last_error()).contains("0x80"), "{}", text(obsp_last_error()));
+        let long = CString::new("x".repeat(161)).unwrap();
+        assert_eq!(obsp_client_say(client, long.as_ptr()), ObspStatus::InvalidArgument);
+        for is_end in [true, false] {
+            let map = [0xff; 8];
+            let status = obsp_client_handle_map_stream(client, map.as_ptr(), 8, is_end, 0.0);
+            assert_eq!(status, ObspStatus::WrongMap);
+            assert_eq!(obsp_client_use_map(client, map.as_ptr(), 8, 0.0), ObspStatus::WrongMap);
+        }
+        obsp_client_free(client);
+    }
+}
+
+#[test]
+fn a_server_that_sends_garbage_is_left() {
+    let client = client();
+    let (kind, _, hello) = next_transmit(client).unwrap();
+    assert_eq!(kind, ObspTransmitKind::Stream);
+    assert!(hello.windows(3).any(|bytes| bytes == b"Ann"));
+    assert_eq!(next_transmit(client), None);
+    assert!(next_event(client).is_none());
+    let garbage = [0xff; 40];
+    // SAFETY: all pointers are valid.
+    unsafe {
+        obsp_client_handle_stream(client, garbage.as_ptr(), garbage.len(), 0.1);
+    }
+    let event = next_event(client).unwrap();
+    assert_eq!(event.kind, ObspEventKind::Disconnected);
+    assert!(event.is_final && text(event.text.as_ptr()).contains("protocol"));
+    let (kind, code, reason) = next_transmit(client).unwrap();
+    assert_eq!((kind, code), (ObspTransmitKind::Close, 2));
+    assert!(!reason.is_empty());
+    // SAFETY: freed once.
+    unsafe { obsp_client_free(client) };
+}

@@ -1,0 +1,407 @@
+//! One player in a match, without sockets or clocks: bytes and a time in, bytes and a
+//! [`View`] of the match out.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use obsp_proto::client::{self, Session, SnapshotReceived};
+use obsp_proto::control::{
+    ChatLine, MapHash, MapName, MatchEvent, PlayerName, ServerHello, Ticket,
+};
+use obsp_proto::snapshot::AuthoritativeMotion;
+use obsp_proto::{ProtocolError, Tick, Time};
+use obsp_sim::{Command, PlayerMotion};
+
+use crate::smoothing::Smoothing;
+use crate::{
+    Disconnected, LoadedMap, MapError, Observed, Playout, Prediction, PredictionError, Roster, View,
+};
+
+/// Radius, in units on each axis, of the obstacles that a replay of pending commands
+/// takes into account: what the fastest body travels in a fifth of a second, and the
+/// size of the largest one.
+const OBSTACLE_RADIUS: f64 = 256.0;
+
+/// Size of the largest body, in units, and the highest speed, in units a second: the
+/// radius for a single tick is the first, and one tick's worth of the second.
+const LARGEST_BODY: f64 = 64.0;
+const MAX_SPEED: f64 = 3840.0;
+
+/// Most datagrams that wait for [`Client::poll_transmit`]. Each repeats the commands of
+/// those before it, so the oldest ones are dropped.
+const MAX_DATAGRAMS: usize = 4;
+
+/// Code of a connection that is closed without an error.
+const CLOSE_OK: u32 = 0;
+
+/// What a client identifies itself with when it joins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Credentials {
+    /// A connect token, good for one connection; empty if there is none.
+    pub token: Vec<u8>,
+    /// [`Client::ticket`] of a connection that was lost, or [`Ticket::NONE`].
+    pub ticket: Ticket,
+}
+
+impl Default for Credentials {
+    fn default() -> Self {
+        Self { token: Vec::new(), ticket: Ticket::NONE }
+    }
+}
+
+/// What [`Client::poll_event`] reports.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// The server accepted the client, which plays from now on. Load the map that the
+    /// hello names and pass it to [`Client::use_map`]; the own player is predicted from
+    /// then on.
+    Joined(ServerHello),
+    /// The match continues in another world: all that was known of the old one is void, no
+    /// entity or player keeps its id, and [`Event::Joined`] follows.
+    NewWorld {
+        /// The map of that world, which may be the same.
+        map: MapHash,
+        /// The name of that map.
+        name: MapName,
+    },
+    /// The client is no longer in the match. Nothing follows.
+    Disconnected(Disconnected),
+}
+
+/// What [`Client::poll_transmit`] asks the caller to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transmit {
+    /// Write these bytes to the control stream, in order.
+    Stream(Vec<u8>),
+    /// Send this datagram, or drop it if it cannot be sent at once.
+    Datagram(Vec<u8>),
+    /// Finish the control stream, and wait a little for the server to close the connection.
+    Finish,
+    /// Close the connection.
+    Close {
+        /// QUIC's application error code.
+        code: u32,
+        /// The reason, for the log of the server.
+        reason: String,
+    },
+}
+
+/// A snapshot that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Snapshot {
+    /// What it contains.
+    pub received: SnapshotReceived,
+    /// The prediction error, if the snapshot carries the own player's motion and that tick
+    /// had been predicted.
+    pub error: Option<PredictionError>,
+    /// Whether its correction makes [`View::position`] jump: by more than four units in a
+    /// frame at 60 Hz besides the player's own motion.
+    pub view_jumps: bool,
+}
+
+/// One player in a match.
+///
+/// Pass on what arrives by [`Client::handle_stream`] and [`Client::handle_datagram`], call
+/// [`Client::tick`] with the player's input at [`Client::next_tick_at`] or every frame,
+/// and after any of these take all of [`Client::poll_event`] and
+/// [`Client::poll_transmit`]. Draw what [`Client::view`] returns.
+#[derive(Debug)]
+pub struct Client {
+    session: Session,
+    /// The ticket to rejoin with if the connection is lost.
+    ticket: Ticket,
+    prediction: Option<Prediction>,
+    /// The server's latest authoritative motion and its tick. Kept because the server
+    /// does not repeat it while nothing moves, and the map may arrive after it.
+    authoritative: Option<(Tick, AuthoritativeMotion)>,
+    smoothing: Smoothing,
+    playout: Playout,
+    roster: Roster,
+    events: VecDeque<Event>,
+    datagrams: VecDeque<Vec<u8>>,
+    /// How the connection ends, once everything before is sent.
+    end: Option<Transmit>,
+}
+
+impl Client {
+    /// A client that asks to join as `name`, with the map that it insists on or
+    /// [`MapHash::ANY`].
+    pub fn new(name: &PlayerName, map: MapHash, credentials: &Credentials, now: Time) -> Self {
+        let Credentials { token, ticket } = credentials;
+        Self {
+            session: Session::with_credentials(name, map, token, *ticket, now),
+            ticket: Ticket::NONE,
+            prediction: None,
+            authoritative: None,
+            smoothing: Smoothing::default(),
+            playout: Playout::new(1.0),
+            roster: Roster::default(),
+            events: VecDeque::new(),
+            datagrams: VecDeque::new(),
+            end: None,
+        }
+    }
+
+    /// Handles bytes that arrived on the control stream, cut anywhere.
+    pub fn handle_stream(&mut self, bytes: &[u8], now: Time) {
+        match self.session.receive_stream(now, bytes) {
+            Ok(events) => events.into_iter().for_each(|event| self.on_event(event)),
+            Err(error) => self.on_violation(error),
+        }
+    }
+
+    /// Handles a datagram; `None` if it was a duplicate, stale, or arrived before the
+    /// server's hello.
+    pub fn handle_datagram(&mut self, bytes: &[u8], now: Time) -> Option<Snapshot> {
+        match self.session.receive_datagram(now, bytes) {
+            Ok(received) => Some(self.on_snapshot(received?, now)),
+            Err(error) => {
+                self.on_violation(error);
+                None
+            }
+        }
+    }
+
+    /// Takes note that the connection has ended, or could not be made, for the transport's
+    /// `reason`.
+    pub fn handle_closed(&mut self, reason: &str) {
+        self.handle_failure(Disconnected::Connection(reason.to_owned()));
+    }
+
+    /// Takes note that the map of the match cannot be loaded, which ends the session.
+    pub fn handle_no_map(&mut self, error: MapError) {
+        self.handle_failure(error.into());
+    }
+
+    /// Ends the session for a cause of the client's own side.
+    fn handle_failure(&mut self, cause: Disconnected) {
+        if !self.session.is_over() {
+            self.session.leave();
+            // The goodbye is for a connection that stands.
+            self.session.stream_output();
+            self.disconnect(cause, CLOSE_OK, "no longer needed");
+        }
+    }
+
+    /// The server's hello while [`Client::use_map`] has not been given the map that it
+    /// names.
+    pub fn needs_map(&self) -> Option<&ServerHello> {
+        self.session.hello().filter(|_| self.prediction.is_none())
+    }
+
+    /// Uses the map that [`Event::Joined`] has asked for: the own player is predicted from
+    /// now on.
+    ///
+    /// # Errors
+    /// It is not the map of the match, which may have changed in the meantime.
+    pub fn use_map(&mut self, map: Arc<LoadedMap>, now: Time) -> Result<(), MapError> {
+        if self.session.hello().is_none_or(|hello| hello.map != map.hash()) {
+            return Err(MapError::Other);
+        }
+        self.prediction = Some(Prediction::new(map, 1.0 / self.tick_rate()));
+        if let Some((tick, motion)) = self.authoritative {
+            self.reconcile(tick, motion, now);
+        }
+        Ok(())
+    }
+
+    /// Sends `command` if a tick is due, and predicts the own player; returns that tick.
+    /// The server judges a shot in it by what [`Client::view`] shows now. Also notices
+    /// that the server is silent, so call it twice a second at least, in the match or not.
+    ///
+    /// A caller with more frames than ticks remembers a key press until a tick is sent. One
+    /// with fewer frames loses nothing: for ticks without a command the last one is played
+    /// once more, here and on the server.
+    pub fn tick(&mut self, command: Command, now: Time) -> Option<Tick> {
+        if let Some(event) = self.session.advance(now) {
+            self.on_event(event);
+        }
+        let render_tick = self.playout.render_tick(now);
+        let sent = self.session.command(now, command, render_tick)?;
+        let others = match self.motion() {
+            Some((_, motion)) => {
+                let radius = LARGEST_BODY + MAX_SPEED / self.tick_rate();
+                self.obstacles_near(&motion, radius.min(OBSTACLE_RADIUS))
+            }
+            None => Vec::new(),
+        };
+        if let Some(prediction) = &mut self.prediction {
+            prediction.play(&sent, &others);
+        }
+        if self.datagrams.len() == MAX_DATAGRAMS {
+            self.datagrams.pop_front();
+        }
+        self.datagrams.push_back(sent.datagram);
+        Some(sent.tick)
+    }
+
+    /// When the next tick is due; `None` while the client has not joined.
+    pub fn next_tick_at(&self) -> Option<Time> {
+        self.session.next_command_at()
+    }
+
+    /// Takes what is to be sent next.
+    pub fn poll_transmit(&mut self) -> Option<Transmit> {
+        let bytes = self.session.stream_output();
+        if !bytes.is_empty() {
+            return Some(Transmit::Stream(bytes));
+        }
+        let datagram = self.datagrams.pop_front().map(Transmit::Datagram);
+        datagram.or_else(|| self.end.take())
+    }
+
+    /// Takes the next event of the connection.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Takes the next match event up to the render tick of `now`, with the tick in which it
+    /// happened, so that events are shown together with what caused them. Updates
+    /// [`View::roster`].
+    pub fn next_match_event(&mut self, now: Time) -> Option<(Tick, MatchEvent)> {
+        let render_tick = self.playout.render_tick(now)?;
+        let (tick, event) = self.session.next_event(Tick(render_tick as u32))?;
+        self.roster.apply(&event);
+        Some((tick, event))
+    }
+
+    /// Sends a chat line to everybody; [`Client::next_match_event`] returns it to the
+    /// sender too. The server drops lines beyond five in a row and one a second.
+    pub fn say(&mut self, line: ChatLine) {
+        self.session.say(line);
+    }
+
+    /// Says goodbye.
+    pub fn leave(&mut self) {
+        if !self.session.is_over() {
+            self.session.leave();
+            self.end = Some(Transmit::Finish);
+        }
+    }
+
+    /// The match as it is to be drawn at `now`.
+    pub fn view(&self, now: Time) -> View<'_> {
+        View::new(self, now)
+    }
+
+    /// The own player's predicted motion after the latest command, with that command's
+    /// tick; `None` until the map is loaded and the server has reported the motion for the
+    /// first time.
+    pub fn motion(&self) -> Option<(Tick, PlayerMotion)> {
+        self.prediction.as_ref()?.motion()
+    }
+
+    /// The prediction of the own player; `None` until the map is loaded.
+    pub fn prediction(&self) -> Option<&Prediction> {
+        self.prediction.as_ref()
+    }
+
+    /// The ticket to rejoin with if the connection is lost.
+    pub fn ticket(&self) -> Ticket {
+        self.ticket
+    }
+
+    /// The protocol session: all that the client knows of the match.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(crate) fn playout(&self) -> &Playout {
+        &self.playout
+    }
+
+    pub(crate) fn smoothing(&self) -> &Smoothing {
+        &self.smoothing
+    }
+
+    pub(crate) fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
+    /// Ticks per second.
+    pub(crate) fn tick_rate(&self) -> f64 {
+        self.session.hello().map_or(1.0, |hello| f64::from(hello.tick_rate.get()))
+    }
+
+    fn on_event(&mut self, event: client::Event) {
+        match event {
+            client::Event::Joined(hello) => {
+                self.ticket = hello.ticket;
+                self.playout = Playout::new(self.tick_rate());
+                self.events.push_back(Event::Joined(hello));
+            }
+            client::Event::NewWorld { map, name } => {
+                (self.prediction, self.authoritative) = (None, None);
+                (self.smoothing, self.roster) = Default::default();
+                // What was reported of earlier worlds is void, and must not pile up.
+                self.events.clear();
+                self.events.push_back(Event::NewWorld { map, name });
+            }
+            client::Event::Refused(reason) => {
+                self.disconnect(Disconnected::Refused(reason), CLOSE_OK, "refused");
+            }
+            client::Event::Closed(reason) => {
+                self.disconnect(Disconnected::Closed(reason), CLOSE_OK, "closed");
+            }
+            client::Event::TimedOut => {
+                self.disconnect(Disconnected::TimedOut, CLOSE_OK, "timed out");
+            }
+        }
+    }
+
+    /// Ends the session because the server broke the protocol.
+    fn on_violation(&mut self, error: ProtocolError) {
+        let (code, reason) = (error.code(), error.to_string());
+        self.disconnect(error.into(), code, &reason);
+    }
+
+    fn disconnect(&mut self, cause: Disconnected, code: u32, reason: &str) {
+        self.events.push_back(Event::Disconnected(cause));
+        self.end = Some(Transmit::Close { code, reason: reason.to_owned() });
+    }
+
+    /// Uses a snapshot for interpolation and prediction.
+    fn on_snapshot(&mut self, received: SnapshotReceived, now: Time) -> Snapshot {
+        self.playout.arrived(now, received.tick);
+        let mut corrected = None;
+        if let Some(motion) = received.own_motion {
+            corrected = self.reconcile(received.tick, motion, now);
+        } else if !self.is_in_world() {
+            // Dead, or waiting for a place to spawn.
+            self.authoritative = None;
+            if let Some(prediction) = &mut self.prediction {
+                prediction.reset();
+            }
+        }
+        let (error, view_jumps) = corrected.unzip();
+        Snapshot { received, error, view_jumps: view_jumps.unwrap_or(false) }
+    }
+
+    /// Reconciles the prediction with the server's motion of the own player; returns the
+    /// prediction error, and whether its correction makes the view jump.
+    fn reconcile(
+        &mut self,
+        tick: Tick,
+        motion: AuthoritativeMotion,
+        now: Time,
+    ) -> Option<(PredictionError, bool)> {
+        if self.authoritative.is_none_or(|(last, _)| tick > last) {
+            self.authoritative = Some((tick, motion));
+        }
+        let others = self.obstacles_near(&motion.motion, OBSTACLE_RADIUS);
+        let error = self.prediction.as_mut()?.reconcile(tick, motion, &others)?;
+        let view_jumps = self.smoothing.correct(now, error.correction);
+        Some((error, view_jumps))
+    }
+
+    fn is_in_world(&self) -> bool {
+        self.session.player().and_then(|own| self.session.entity(own)).is_some()
+    }
+
+    /// The latest state of every entity that the own player may run into.
+    fn obstacles_near(&self, motion: &PlayerMotion, radius: f64) -> Vec<Observed> {
+        let own = self.session.player();
+        let near = self.session.entities_near(motion.position.as_dvec3(), radius);
+        near.filter(|(_, entity)| Some(entity.id) != own).collect()
+    }
+}

@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+//!
+//! ## Modules
+//!
+//! * [`Client`]: one player in a match. Start here; [`View`] is what it shows.
+//! * [`Prediction`], [`Playout`] and [`Roster`]: its parts, which can be used alone.
+//! * `quic` (feature `quinn`): the same with a UDP socket of its own, on tokio.
+
+mod client;
+mod disconnected;
+mod map;
+mod playout;
+mod prediction;
+#[cfg(feature = "quinn")]
+pub mod quic;
+mod roster;
+mod smoothing;
+mod view;
+
+pub use client::{Client, Credentials, Event, Snapshot, Transmit};
+pub use disconnected::Disconnected;
+pub use map::{LoadedMap, MapError};
+pub use obsp_proto::client::Observed;
+pub use playout::{Playout, interpolate};
+pub use prediction::{Prediction, PredictionError, PredictionStats};
+pub use roster::{Roster, RosterEntry};
+pub use view::View;

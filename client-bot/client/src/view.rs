@@ -1,0 +1,79 @@
+use glam::DVec3;
+use obsp_proto::{Tick, Time};
+use obsp_sim::{EntityId, EntityState, PlayerMotion};
+
+use crate::{Client, Roster, interpolate};
+
+/// The match as it is to be drawn at one moment: the own player as predicted, everything
+/// else interpolated at the render tick.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    client: &'a Client,
+    now: Time,
+    render_tick: Option<f64>,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(client: &'a Client, now: Time) -> Self {
+        Self { client, now, render_tick: client.playout().render_tick(now) }
+    }
+
+    /// The moment of the match that is shown, in ticks; it advances evenly, behind the
+    /// latest snapshot by [`View::interpolation_delay`]. `None` before the first.
+    pub fn render_tick(self) -> Option<f64> {
+        self.render_tick
+    }
+
+    /// By how many ticks the render tick is behind the latest snapshot.
+    pub fn interpolation_delay(self) -> f64 {
+        self.client.playout().interpolation_delay()
+    }
+
+    /// The entity that the client controls; `None` before it has joined.
+    pub fn player(self) -> Option<EntityId> {
+        self.client.session().player()
+    }
+
+    /// Where to draw the own player: the centre of its box as predicted, in units, with
+    /// corrections of the prediction spread over a tenth of a second. `None` while it is
+    /// not in the world, or drives a vehicle.
+    pub fn position(self) -> Option<DVec3> {
+        let motion = self.motion()?;
+        Some(motion.position.as_dvec3() + self.client.smoothing().offset(self.now))
+    }
+
+    /// The own player's predicted motion after the latest command.
+    pub fn motion(self) -> Option<PlayerMotion> {
+        self.client.motion().map(|(_, motion)| motion)
+    }
+
+    /// One entity.
+    pub fn entity(self, id: EntityId) -> Option<EntityState> {
+        let render_tick = self.render_tick?;
+        let tick = Tick(render_tick as u32);
+        let (before, after) = self.client.session().states_around(id, tick)?;
+        Some(interpolate(render_tick, self.client.tick_rate(), before, after))
+    }
+
+    /// All entities but the own player, in ascending order of slot.
+    pub fn entities(self) -> impl Iterator<Item = EntityState> + 'a {
+        let others = self.client.session().entities().map(|entity| entity.id);
+        others.filter(move |id| Some(*id) != self.player()).filter_map(move |id| self.entity(id))
+    }
+
+    /// Those within `reach` units of `position` on each axis.
+    pub fn entities_near(
+        self,
+        position: DVec3,
+        reach: f64,
+    ) -> impl Iterator<Item = EntityState> + 'a {
+        let near = self.client.session().entities_near(position, reach);
+        let others = near.map(|(_, entity)| entity.id).filter(move |id| Some(*id) != self.player());
+        others.filter_map(move |id| self.entity(id))
+    }
+
+    /// The players in the match, as of the match events taken so far.
+    pub fn roster(self) -> &'a Roster {
+        self.client.roster()
+    }
+}

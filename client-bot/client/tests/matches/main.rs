@@ -1,0 +1,275 @@
+//! A client against the server's session and simulation, in virtual time.
+
+mod server;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use obsp_client::{Client, Credentials, Disconnected, Event, LoadedMap, MapError, Transmit};
+use obsp_proto::control::{
+    ChatLine, ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason,
+};
+use obsp_proto::{IDLE_TIMEOUT, Time};
+use obsp_sim::Command;
+
+use server::{ARENA, Server};
+
+/// A client, its server and their clock.
+struct Match {
+    server: Server,
+    client: Client,
+    now: Time,
+    map: Arc<LoadedMap>,
+    /// Events of the connection.
+    events: Vec<Event>,
+    /// Match events.
+    told: Vec<MatchEvent>,
+    /// Prediction errors in units, of players whom nothing may have disturbed.
+    errors: Vec<f64>,
+    digests: u64,
+    /// How the client ended the connection.
+    end: Option<Transmit>,
+}
+
+impl Match {
+    fn new(objects: u32) -> Self {
+        let arena = std::fs::read(ARENA).unwrap();
+        let world = obsp::World::from_bytes(&arena).unwrap();
+        let name = PlayerName::new("Ann").unwrap();
+        Self {
+            server: Server::new(&arena, objects),
+            client: Client::new(&name, MapHash::ANY, &Credentials::default(), Time::ZERO),
+            now: Time::ZERO,
+            map: Arc::new(LoadedMap::new(world).unwrap()),
+            events: Vec::new(),
+            told: Vec::new(),
+            errors: Vec::new(),
+            digests: 0,
+            end: None,
+        }
+    }
+
+    /// A match that the client has joined, one second ago.
+    fn joined(objects: u32) -> Self {
+        let mut game = Self::new(objects);
+        game.run(60);
+        assert!(game.client.motion().is_some(), "never in the world");
+        game
+    }
+
+    /// Plays this many frames, in which the player wanders.
+    fn run(&mut self, frames: u32) {
+        (0..frames).for_each(|_| self.frame());
+    }
+
+    fn frame(&mut self) {
+        self.now = self.now + Duration::from_micros(16_667);
+        while let Some(bytes) = self.server.read_stream(self.now) {
+            // In the smallest pieces that a stream may come in.
+            bytes.iter().for_each(|byte| self.client.handle_stream(&[*byte], self.now));
+        }
+        while let Some(bytes) = self.server.read_datagram(self.now) {
+            let Some(snapshot) = self.client.handle_datagram(&bytes, self.now) else { continue };
+            assert_ne!(snapshot.received.digest_agrees, Some(false));
+            self.digests += u64::from(snapshot.received.digest_agrees.is_some());
+            let undisturbed = snapshot.error.filter(|error| !error.disturbed);
+            self.errors.extend(undisturbed.map(|error| error.units));
+        }
+        while let Some(event) = self.client.poll_event() {
+            if let Event::Joined(_) = event {
+                self.client.use_map(Arc::clone(&self.map), self.now).unwrap();
+            }
+            self.events.push(event);
+        }
+        self.client.tick(self.wandering(), self.now);
+        self.transmit();
+        while let Some((_, event)) = self.client.next_match_event(self.now) {
+            self.told.push(event);
+        }
+    }
+
+    fn transmit(&mut self) {
+        while let Some(transmit) = self.client.poll_transmit() {
+            match transmit {
+                Transmit::Stream(bytes) => self.server.write_stream(&bytes, self.now),
+                Transmit::Datagram(bytes) => self.server.send_datagram(bytes, self.now),
+                end @ (Transmit::Finish | Transmit::Close { .. }) => {
+                    self.server.close();
+                    self.end = Some(end);
+                }
+            }
+        }
+    }
+
+    fn wandering(&self) -> Command {
+        let tick = (self.now.elapsed().as_millis() / 16) as u32;
+        let yaw = (tick / 40 * 9_000) as u16;
+        Command { forward: 127, right: (tick % 100) as i8, yaw, ..Command::default() }
+    }
+
+    /// Why the client is no longer in the match.
+    fn disconnected(&self) -> &Disconnected {
+        match self.events.last() {
+            Some(Event::Disconnected(cause)) => cause,
+            other => panic!("not disconnected but {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_player_alone_is_predicted_to_the_bit() {
+    let mut game = Match::joined(0);
+    game.errors.clear();
+    game.run(600);
+    assert!(game.errors.len() > 50, "{} comparisons", game.errors.len());
+    assert_eq!(game.errors.iter().copied().fold(0.0, f64::max), 0.0);
+    assert!(game.digests > 20, "{} digests", game.digests);
+    // The prediction is ahead of what the server has played.
+    let (tick, _) = game.client.motion().unwrap();
+    assert!(u64::from(tick.0) > game.server.world().state().tick);
+}
+
+#[test]
+fn props_are_predicted_and_seen_over_a_line_that_loses_a_tenth() {
+    let mut game = Match::new(200);
+    (game.server.delay, game.server.loss) = (Duration::from_millis(60), 10);
+    game.run(900);
+    game.errors.sort_by(f64::total_cmp);
+    let high = game.errors[game.errors.len() * 95 / 100];
+    assert!(
+        high < 0.1,
+        "one in twenty of {} is above {high} units: {:?}",
+        game.errors.len(),
+        game.errors
+    );
+    let view = game.client.view(game.now);
+    let world = game.server.world().state();
+    let props = world.entities.iter().filter(|entity| Some(entity.id) != game.server.player());
+    assert_eq!(view.entities().count(), props.count());
+    // A body at rest is seen where it is.
+    for entity in world.entities.iter().filter(|entity| entity.asleep) {
+        let seen = view.entity(entity.id).unwrap();
+        assert!(seen.position.distance(entity.position) < 0.1, "{entity:?} seen as {seen:?}");
+    }
+    assert!(view.render_tick().unwrap() < world.tick as f64);
+}
+
+#[test]
+fn match_events_wait_for_their_tick_to_be_shown_and_keep_the_roster() {
+    let mut game = Match::joined(0);
+    let own = game.server.player().unwrap();
+    let names = |game: &Match| -> Vec<String> {
+        let view = game.client.view(game.now);
+        view.roster().players().map(|entry| entry.name.to_string()).collect()
+    };
+    assert_eq!(names(&game), ["Ann"]);
+    game.client.say(ChatLine::new("hello").unwrap());
+    game.run(10);
+    assert!(matches!(game.server.events.last(), Some(obsp_proto::server::Event::Said(_))));
+    game.told.clear();
+    let happened = obsp_proto::Tick(game.server.world().state().tick as u32 + 30);
+    game.server.session().send_event(happened, &MatchEvent::Left { player: own });
+    while game.told.is_empty() {
+        assert_eq!(names(&game), ["Ann"]);
+        game.frame();
+    }
+    assert!(game.client.view(game.now).render_tick().unwrap() >= f64::from(happened.0));
+    assert!(names(&game).is_empty());
+}
+
+#[test]
+fn only_the_map_of_the_match_is_used() {
+    let mut game = Match::joined(0);
+    let warren = ARENA.replace("arena", "warren");
+    let bytes = std::fs::read(warren).unwrap();
+    let hello = game.client.session().hello().unwrap().clone();
+    assert!(matches!(LoadedMap::from_bytes(&bytes, hello.map), Err(MapError::Other)));
+    assert!(matches!(LoadedMap::from_bytes(b"map", hello.map), Err(MapError::Invalid(_))));
+    let other = LoadedMap::new(obsp::World::from_bytes(&bytes).unwrap()).unwrap();
+    let refused = game.client.use_map(Arc::new(other), game.now);
+    assert!(matches!(refused, Err(MapError::Other)));
+    assert!(game.client.motion().is_some(), "the map before is still used");
+}
+
+#[test]
+fn a_silent_server_is_noticed() {
+    let mut game = Match::joined(0);
+    let begin = game.now;
+    while !matches!(game.events.last(), Some(Event::Disconnected(_))) {
+        game.now = game.now + Duration::from_millis(100);
+        game.client.tick(Command::default(), game.now);
+        game.events.extend(game.client.poll_event());
+    }
+    assert!(matches!(game.disconnected(), Disconnected::TimedOut));
+    assert!(game.now.since(begin) <= IDLE_TIMEOUT + Duration::from_millis(100));
+    assert!(!game.disconnected().is_final());
+    // No more than the latest commands have waited for the caller all that time.
+    let waiting = std::iter::from_fn(|| game.client.poll_transmit());
+    assert!(waiting.count() <= 5);
+}
+
+#[test]
+fn a_server_that_breaks_the_protocol_is_left() {
+    for garbage in [&[0xff; 40][..], &[3, 0, 9, 9, 9]] {
+        let mut game = Match::joined(0);
+        game.client.handle_stream(garbage, game.now);
+        game.frame();
+        assert!(matches!(game.disconnected(), Disconnected::Protocol(_)), "{:?}", game.events);
+        assert!(game.disconnected().is_final());
+        assert!(matches!(game.end, Some(Transmit::Close { code: 2, .. })), "{:?}", game.end);
+    }
+    let mut game = Match::joined(0);
+    assert_eq!(game.client.handle_datagram(&[0xff; 40], game.now), None);
+    game.frame();
+    assert!(matches!(game.end, Some(Transmit::Close { code: 4, .. })), "{:?}", game.end);
+    assert_eq!(game.client.next_tick_at(), None);
+}
+
+#[test]
+fn an_end_by_the_server_or_by_the_client_is_clean() {
+    let mut removed = Match::joined(0);
+    let why = ClosingReason::Removed(ChatLine::new("spam").unwrap());
+    removed.server.session().close(why.clone());
+    removed.run(10);
+    assert!(matches!(removed.disconnected(), Disconnected::Closed(reason) if *reason == why));
+    assert!(removed.disconnected().is_final());
+    assert!(matches!(removed.end, Some(Transmit::Close { code: 0, .. })));
+
+    let mut leaver = Match::joined(0);
+    leaver.client.leave();
+    leaver.run(10);
+    assert_eq!(leaver.end, Some(Transmit::Finish));
+    assert!(leaver.server.events.contains(&obsp_proto::server::Event::Left));
+}
+
+#[test]
+fn a_lost_connection_or_map_ends_the_session_once() {
+    let mut lost = Match::joined(0);
+    assert_eq!(lost.client.needs_map(), None);
+    lost.client.handle_closed("reset by peer");
+    lost.client.handle_closed("again");
+    lost.frame();
+    let Disconnected::Connection(reason) = lost.disconnected() else { panic!("{:?}", lost.events) };
+    assert_eq!(reason, "reset by peer");
+    assert!(!lost.disconnected().is_final());
+    assert!(matches!(lost.end, Some(Transmit::Close { code: 0, .. })));
+
+    let mut without = Match::joined(0);
+    without.client.handle_no_map(MapError::Other);
+    without.frame();
+    assert!(matches!(without.disconnected(), Disconnected::Map(MapError::Other)));
+    assert!(without.server.is_closed);
+}
+
+#[test]
+fn a_refusal_is_an_event() {
+    let name = PlayerName::new("Ann").unwrap();
+    let other = MapHash([9; 32]);
+    let mut game = Match::new(0);
+    game.client = Client::new(&name, other, &Credentials::default(), game.now);
+    game.run(10);
+    let Disconnected::Refused(reason) = game.disconnected() else { panic!("{:?}", game.events) };
+    assert!(matches!(reason, RefusalReason::WrongMap { .. }), "{reason}");
+    assert!(game.server.is_closed);
+    assert!(game.disconnected().is_final());
+}

@@ -1,0 +1,214 @@
+// A server with one place, in virtual time: the simulation and the protocol session as the
+// real one has them, at the other end of a line with a delay. Also included by the example of
+// the README, so there are no inner comments here.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU16;
+use std::sync::Arc;
+use std::time::Duration;
+
+use obsp_proto::control::{MapHash, MapName, MatchEvent};
+use obsp_proto::quantise::{Quantiser, WorldBounds};
+use obsp_proto::server::{CommandSource, Event, JitterBuffer, MatchInfo, OwnPlayer, Session};
+use obsp_proto::snapshot::AuthoritativeMotion;
+use obsp_proto::{Tick, Time};
+use obsp_sim::{Command, Config, EntityId, World};
+
+/// The map of these matches.
+pub(crate) const ARENA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
+
+const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
+
+/// The messages that are under way in one direction, each with its arrival.
+type Line = VecDeque<(Time, Vec<u8>)>;
+
+/// A server in virtual time.
+pub(crate) struct Server {
+    world: World,
+    quantiser: Quantiser,
+    session: Session,
+    commands: JitterBuffer,
+    player: Option<EntityId>,
+    pushed: Option<Tick>,
+    /// The time of the last tick.
+    now: Time,
+    /// How long bytes are under way.
+    pub(crate) delay: Duration,
+    /// Every how many datagrams of either direction one is lost; 0 for none.
+    pub(crate) loss: u32,
+    sent: u32,
+    stream_down: Line,
+    datagrams_down: Line,
+    stream_up: Line,
+    datagrams_up: Line,
+    /// What the client has reported.
+    pub(crate) events: Vec<Event>,
+    /// Whether the client has ended the connection.
+    pub(crate) is_closed: bool,
+}
+
+fn take(line: &mut Line, now: Time) -> Option<Vec<u8>> {
+    line.front().filter(|(arrival, _)| *arrival <= now)?;
+    line.pop_front().map(|(_, bytes)| bytes)
+}
+
+impl Server {
+    /// A match on this compiled map with this many props besides the map's own, or with none
+    /// at all.
+    pub(crate) fn new(map: &[u8], objects: u32) -> Self {
+        let map = Arc::new(obsp::World::from_bytes(map).expect("a compiled map"));
+        let config = Config { tick_rate: RATE.get().into(), seed: 7, objects, max_players: 1 };
+        let models = if objects > 0 { obsp::model::shipped() } else { Vec::new() };
+        let world = World::new(Arc::clone(&map), models.into(), config).expect("a playable map");
+        let info = Self::info(&map);
+        Self {
+            world,
+            quantiser: Quantiser::new(info.bounds),
+            session: Session::new(info, Time::ZERO),
+            commands: JitterBuffer::new(RATE, Tick(0), Time::ZERO),
+            player: None,
+            pushed: None,
+            now: Time::ZERO,
+            delay: Duration::from_millis(25),
+            loss: 0,
+            sent: 0,
+            stream_down: Line::new(),
+            datagrams_down: Line::new(),
+            stream_up: Line::new(),
+            datagrams_up: Line::new(),
+            events: Vec::new(),
+            is_closed: false,
+        }
+    }
+
+    /// What the server offers on a map.
+    fn info(map: &obsp::World) -> Arc<MatchInfo> {
+        let bounds = map.bounds();
+        Arc::new(MatchInfo {
+            tick_rate: RATE,
+            snapshot_rate: RATE,
+            map: MapHash(map.hash()),
+            map_name: MapName::new("arena"),
+            bounds: WorldBounds::covering(bounds.min, bounds.max).expect("a map in bounds"),
+            player_limit: 1,
+        })
+    }
+
+    /// The session, to say something by it at once.
+    pub(crate) fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    /// The entity of the client, once it has joined.
+    pub(crate) fn player(&self) -> Option<EntityId> {
+        self.player
+    }
+
+    /// The simulation.
+    pub(crate) fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// What the client reads on the control stream.
+    pub(crate) fn read_stream(&mut self, now: Time) -> Option<Vec<u8>> {
+        self.run(now);
+        take(&mut self.stream_down, now)
+    }
+
+    /// The datagram that reaches the client next.
+    pub(crate) fn read_datagram(&mut self, now: Time) -> Option<Vec<u8>> {
+        self.run(now);
+        take(&mut self.datagrams_down, now)
+    }
+
+    /// The client writes to the control stream.
+    pub(crate) fn write_stream(&mut self, bytes: &[u8], now: Time) {
+        self.stream_up.push_back((now + self.delay, bytes.to_owned()));
+    }
+
+    /// The client sends a datagram.
+    pub(crate) fn send_datagram(&mut self, bytes: Vec<u8>, now: Time) {
+        if !self.is_lost() {
+            self.datagrams_up.push_back((now + self.delay, bytes));
+        }
+    }
+
+    /// The client ends the connection.
+    pub(crate) fn close(&mut self) {
+        self.is_closed = true;
+    }
+
+    fn is_lost(&mut self) -> bool {
+        self.sent += 1;
+        self.loss > 0 && self.sent.is_multiple_of(self.loss)
+    }
+
+    /// Plays all ticks up to `now`.
+    fn run(&mut self, now: Time) {
+        let length = Duration::from_secs(1) / u32::from(RATE.get());
+        while self.now + length <= now {
+            self.now = self.now + length;
+            self.receive();
+            self.tick();
+            let bytes = self.session.stream_output();
+            if !bytes.is_empty() {
+                self.stream_down.push_back((self.now + self.delay, bytes));
+            }
+        }
+    }
+
+    fn receive(&mut self) {
+        while let Some(bytes) = take(&mut self.stream_up, self.now) {
+            for event in self.session.receive_stream(self.now, &bytes).expect("a valid stream") {
+                if let Event::Hello { name, .. } = &event {
+                    let player = self.world.join().expect("a free place");
+                    let tick = Tick(self.world.state().tick as u32);
+                    self.session.accept(player, tick);
+                    let joined = MatchEvent::Joined { player, name: name.clone() };
+                    self.session.send_event(tick.after(1), &joined);
+                    self.player = Some(player);
+                    self.commands = JitterBuffer::new(RATE, tick, self.now);
+                }
+                self.events.push(event);
+            }
+        }
+        while let Some(bytes) = take(&mut self.datagrams_up, self.now) {
+            let received = self.session.receive_datagram(self.now, &bytes);
+            if let Some(datagram) = received.expect("a valid datagram") {
+                let latest = datagram.acknowledgement.map(|acknowledged| acknowledged.latest);
+                for (tick, command) in datagram.batch.iter() {
+                    self.commands.insert(tick, command, latest, self.now);
+                }
+            }
+        }
+    }
+
+    fn tick(&mut self) {
+        let tick = Tick(self.world.state().tick as u32 + 1);
+        let mut own = OwnPlayer::default();
+        let mut commands: Vec<(EntityId, Command)> = Vec::new();
+        if let Some(player) = self.player {
+            let (command, source) = self.commands.take(tick, self.now);
+            commands.push((player, command));
+            own.command_substituted = source != CommandSource::Client;
+            own.lead = self.commands.lead();
+        }
+        self.world.step(&commands);
+        if let Some(player) = self.player {
+            if self.world.was_pushed(player) {
+                self.pushed = Some(tick);
+            }
+            let touched = self.world.touched_by(player);
+            let motion = self.world.player_motion(player);
+            own.motion = motion.map(|motion| {
+                AuthoritativeMotion::new(motion, tick, self.pushed).with_touched(touched)
+            });
+        }
+        let state = self.quantiser.quantise(&self.world.state()).expect("a state in bounds");
+        let state = Arc::new(state);
+        let snapshot = self.session.encode_snapshot(&state, &own, 1200);
+        if let Some(snapshot) = snapshot.filter(|_| !self.is_lost()) {
+            self.datagrams_down.push_back((self.now + self.delay, snapshot));
+        }
+    }
+}
