@@ -1,7 +1,8 @@
 /**
- * The page: joins the match as a spectator and shows it.
+ * The page: joins the match as a spectator and shows it, plays in it, or plays a recording.
  *
- * Snapshots come in by `link/`, are kept by `match/`, drawn by `draw/` with what
+ * Snapshots come in by `link/`, are kept by `match/` (a recording's states come from
+ * `replay/`), drawn by `draw/` with what
  * `layers/` add, seen through `camera/`, and told about by `hud/`.
  */
 
@@ -16,16 +17,22 @@ import { Charts } from "./hud/charts.js";
 import { freeOf } from "./hud/free.js";
 import { Legend } from "./hud/legend.js";
 import { MetricsFeed } from "./hud/metrics.js";
+import { Panels } from "./hud/panels.js";
+import { Recordings } from "./hud/recordings.js";
 import { ScoreView } from "./hud/score.js";
+import { Settings } from "./hud/settings.js";
 import { StatusView } from "./hud/status.js";
 import { Switches } from "./hud/switches.js";
+import { Timeline } from "./hud/timeline.js";
 import { VerdictView, verdict } from "./hud/verdict.js";
 import { Layers } from "./layers/layers.js";
-import { Watcher } from "./link/keep_watching.js";
+import { Watcher, unsupported } from "./link/keep_watching.js";
 import { MatchClock } from "./match/clock.js";
 import { Motion } from "./match/motion.js";
 import { Roster } from "./match/roster.js";
 import { fetchScene } from "./match/scene.js";
+import { Play } from "./play/play.js";
+import { Replay } from "./replay/replay.js";
 
 /** Milliseconds between two looks at the metrics, and between two updates of tables. */
 const METRICS_EVERY = 2000;
@@ -33,8 +40,6 @@ const TABLES_EVERY = 200;
 
 /** Pixels from a player within which a click means them. */
 const CLICK_REACH = 34;
-
-const NARROW = matchMedia("(max-width: 760px), (max-height: 520px)");
 
 /** Everything that the page knows. */
 class Page {
@@ -64,7 +69,7 @@ class Page {
       changed: () => this.showLegend(),
     });
     const isOn = (name) => this.switches.isOn(name);
-    this.layers = new Layers(this.renderer, isOn, () => this.watcher.connection?.history?.latest ?? null);
+    this.layers = new Layers(this.renderer, isOn, () => this.newestTick());
     this.legend = new Legend((height) => {
       this.layers.height = height;
       this.showLegend();
@@ -81,6 +86,14 @@ class Page {
         if (status.state !== "live") this.verdict.hide();
       },
     });
+    this.recordings = new Recordings((bytes) => this.openReplay(bytes));
+    /** @type {?Replay} what is played instead of the match */
+    this.replay = null;
+    /** @type {?Play} who plays in the match, instead of looking on */
+    this.play = null;
+    this.settings = new Settings();
+    this.joining = document.querySelector("#join");
+    this.joining.addEventListener("click", () => (this.play ? this.lookOn() : this.join(this.settings.name)));
     /** @type {?import("./match/scene.js").Scene} */
     this.scene = null;
     /** @type {import("./match/motion.js").Shown[]} */
@@ -96,13 +109,17 @@ class Page {
     this.frames = { count: 0, since: performance.now(), script: 0, worst: 0 };
     /** What drawing took of late: frames a second, and milliseconds of script in one. */
     this.paint = { rate: 0, script: 0, worst: 0 };
-    if (NARROW.matches) for (const panel of document.querySelectorAll(".panel")) panel.open = false;
+    this.panels = new Panels();
     this.switches.showView(this.camera.mode);
   }
 
   /** Runs for as long as the page is open. */
   run() {
-    this.watcher.run();
+    const asked = new URLSearchParams(location.search);
+    const recording = asked.get("replay");
+    if (asked.get("play") && !unsupported()) this.join(asked.get("play"));
+    else if (recording) this.recordings.fetch(recording).catch((error) => this.fail(error.message));
+    else this.watcher.run();
     this.layers.run();
     this.askForMetrics();
     setInterval(() => this.updateTables(), TABLES_EVERY);
@@ -121,16 +138,77 @@ class Page {
    */
   askForMetrics() {
     setTimeout(() => {
-      if (!document.hidden && this.watcher.connection) this.metrics.ask();
+      if (!document.hidden && (this.watcher.connection || this.play)) this.metrics.ask();
       this.askForMetrics();
     }, METRICS_EVERY - (Date.now() % METRICS_EVERY));
   }
 
-  /** Fetches the scene of a server, unless it is the one that is there. */
+  /** Plays a recording from now on. */
+  openReplay(bytes) {
+    this.replay?.close();
+    this.watcher.stop();
+    document.body.classList.add("replay");
+    this.status.show({ state: "replay" });
+    this.replay = new Replay(bytes, {
+      opened: ({ map, hash }) => this.prepare({ map, map_hash: hash }).catch((error) => this.fail(error.message)),
+      failed: (message) => this.fail(message),
+    });
+    this.timeline?.panel.replaceWith(this.timeline.panel.cloneNode(true));
+    this.timeline = new Timeline(this.replay);
+    [this.shown, this.replayed] = [[], 0];
+    this.roster.reset();
+    this.layers.reset();
+  }
+
+  /** Joins the match as a player, under this name. */
+  join(name) {
+    this.watcher.stop();
+    this.roster.reset();
+    [this.shown, this.followed] = [[], null];
+    this.verdict.hide();
+    this.joining.textContent = "Leave";
+    this.joining.blur();
+    this.status.show({ state: "connecting" });
+    this.play = new Play(name, this.settings, this.picture, this.roster, {
+      map: (info) => {
+        this.roster.reset();
+        this.layers.reset();
+        return this.prepare(info);
+      },
+      joined: () => this.status.show({ state: "live" }),
+      ended: ({ message, advice }) => {
+        this.farewell = [message, advice].join(" ");
+        this.lookOn();
+      },
+    });
+  }
+
+  /** Leaves the match, and looks on. */
+  lookOn() {
+    this.play?.close();
+    this.play = null;
+    this.joining.textContent = "Play";
+    this.roster.reset();
+    this.shown = [];
+    this.watcher.start();
+  }
+
+  /** A recording cannot be played. */
+  fail(message) {
+    this.status.show({ state: "unsupported", message, advice: "The address without ?replay= leads to the match." });
+  }
+
+  /** The newest tick of the match that is watched; null in a replay. */
+  newestTick() {
+    if (this.replay) return null;
+    return this.play ? (this.playedTick ?? null) : (this.watcher.connection?.history?.latest ?? null);
+  }
+
+  /** Fetches the scene of a map, unless it is the one that is there. */
   async prepare(info) {
     this.info = info;
     if (this.scene?.hash === info.map_hash) return;
-    const scene = await fetchScene();
+    const scene = await fetchScene(this.replay || this.play ? info.map_hash : null);
     this.scene = scene;
     this.renderer.show(scene);
     this.camera.frame(scene.bounds, scene.polygons);
@@ -145,6 +223,9 @@ class Page {
     this.motion.reset(hello);
     this.roster.reset();
     this.layers.reset();
+    if (!this.farewell) return;
+    this.roster.news.push({ what: "announced", text: this.farewell, at: performance.now() / 1000 });
+    this.farewell = null;
   }
 
   /** The match goes on in another world, whose map may be another. */
@@ -169,6 +250,7 @@ class Page {
   }
 
   follow(slot) {
+    if (this.play) return;
     this.followed = slot;
     if (this.camera.mode !== "top") this.look("follow");
   }
@@ -198,8 +280,37 @@ class Page {
     if (best) this.follow(best.slot);
   }
 
+  /** Lets the recorded match go on. */
+  advanceReplay(now, passed) {
+    const { replay } = this;
+    const tick = replay.advance(passed);
+    if (tick === null) return;
+    this.shown = replay.shown();
+    // Backward, or far ahead, is another place: what was seen to happen is not there.
+    if (tick < this.replayed || tick > this.replayed + replay.recording.tickRate) {
+      this.layers.reset();
+      this.replayed = Math.floor(tick);
+    }
+    this.layers.effects.waiting.push(...replay.eventsSince(this.replayed));
+    this.replayed = Math.max(this.replayed, Math.floor(tick));
+    this.layers.asked.contacts.answer = this.switches.isOn("contacts") ? replay.contacts() : null;
+    this.roster.assign(replay.players());
+    this.layers.advance(tick, this.shown, now);
+  }
+
+  /** Plays on. */
+  advancePlay(now) {
+    const view = this.play.advance(now);
+    if (!view) return;
+    this.playedTick = Math.floor(view.tick);
+    this.shown = view.shown;
+    this.layers.advance(view.tick, this.shown, now);
+  }
+
   /** Lets the match go on. */
   advance(now, passed) {
+    if (this.play) return this.advancePlay(now);
+    if (this.replay) return this.advanceReplay(now, passed);
     const tick = this.clock.advance(now, passed);
     if (tick === null) return;
     this.roster.advance(tick, now);
@@ -222,12 +333,17 @@ class Page {
     this.steering.advance(passed);
     this.renderer.fit();
     const followed = this.shown.find(({ slot }) => slot === this.followed) ?? null;
-    const view = this.camera.view(this.picture.width / this.picture.height, passed, followed, this.free);
+    const aspect = this.picture.width / this.picture.height;
+    const eye = this.play?.eye();
+    const view = eye ? this.camera.through(eye, aspect) : this.camera.view(aspect, passed, followed, this.free);
     this.matrix = view.matrix;
     this.renderer.casts = this.switches.isOn("shadows");
-    const picture = this.scene ? this.layers.compose(this.scene, this.shown, this.followed, now) : this.nothing;
+    const hidden = eye && this.play.hidden;
+    const seen = hidden === null || hidden === undefined ? this.shown : this.shown.filter(({ slot }) => slot !== hidden);
+    const picture = this.scene ? this.layers.compose(this.scene, seen, this.followed, now) : this.nothing;
     this.renderer.draw(picture, view);
-    this.labels.draw(this.shown, this.roster, view.matrix, {
+    const named = this.play ? this.play.named(seen, this.camera.sight, now) : seen;
+    this.labels.draw(named, this.roster, view.matrix, {
       names: this.switches.isOn("names"),
       followed: this.followed,
       width: this.renderer.clientWidth,
@@ -282,7 +398,10 @@ class Page {
     if (document.hidden) this.advance(performance.now() / 1000, TABLES_EVERY / 1000);
     else this.score.show(this.roster, this.followed, performance.now() / 1000);
     document.querySelector("#entities").textContent = String(this.shown.length);
-    document.querySelector("#tick").textContent = String(this.watcher.connection?.history?.latest ?? "–");
+    const tick = this.replay ? Math.floor(this.replay.at) : this.newestTick();
+    document.querySelector("#tick").textContent = String(tick ?? "–");
+    this.timeline?.show();
+    this.play?.show();
   }
 }
 

@@ -167,6 +167,24 @@ export class Camera {
     return { matrix, eye, fog, nearer: 0.00003 * (this.mode === "follow" ? 4 : 10) };
   }
 
+  /**
+   * The view of a player.
+   *
+   * @param {{eye: number[], ahead: number[], behind: number, field: number}} from the eyes,
+   *   the direction they look in, how far behind them the camera is, in units, and the field
+   *   of view upright, in radians
+   * @param {number} aspect of the screen
+   */
+  through({ eye, ahead, behind, field }, aspect) {
+    const free = behind > 0 ? this.sight.reach(eye, add(eye, scale(ahead, -behind - OFF_WALLS))) : 0;
+    const away = Math.max(0, free * (behind + OFF_WALLS) - OFF_WALLS);
+    const from = add(eye, scale(ahead, -away));
+    // A player who stops playing looks on from there.
+    [this.target, this.eased] = [eye, null];
+    const matrix = multiply(perspective(field, aspect, 2, this.largest * 2), lookAt(from, add(from, ahead), [0, 0, 1]));
+    return { matrix, eye: from, fog: 1 / 2600, nearer: 0.00012 };
+  }
+
   /** Goes to the least distance from which the whole map is seen in what is free. */
   fitInto(aspect, free) {
     const key = [aspect, free.x, free.y, free.width, free.height, this.yaw, this.pitch].join();

@@ -82,6 +82,7 @@ export class Steering {
 
   key(event, isDown) {
     if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
+    if (event.target.type === "text") return;
     // Arrow keys belong to a focused switch or list.
     if (isDown && event.target !== document.body && event.key.startsWith("Arrow")) return;
     if (isDown) this.held.add(event.key);

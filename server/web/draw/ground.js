@@ -67,6 +67,9 @@ export class Ground {
     const { gl, size } = this;
     const whole = [0, 0, ...size];
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.kept);
+    // Chromium empties the screen before the first call of a frame that draws, and does
+    // not count a copy among those: without this clear the next call would wipe it out.
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     if (this.copies === undefined) while (gl.getError() !== gl.NO_ERROR);
     gl.blitFramebuffer(...whole, ...whole, gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT, gl.NEAREST);
     // Asked once: the answer waits for all that was drawn.

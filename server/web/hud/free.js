@@ -8,6 +8,12 @@ function edge(selector, side, otherwise) {
   return panel.open ? panel.getBoundingClientRect()[side] : otherwise;
 }
 
+/** Where the panel at the bottom begins: the charts, or the timeline of a replay. */
+function bottomEdge(height) {
+  const timeline = document.querySelector("#timeline");
+  return timeline.hidden ? edge("#charts", "top", height) : timeline.getBoundingClientRect().top;
+}
+
 /**
  * @param {HTMLElement} picture that fills the screen
  * @returns {import("../camera/camera.js").Free}
@@ -16,7 +22,7 @@ export function freeOf(picture) {
   const { clientWidth: width, clientHeight: height } = picture;
   let [left, right] = [edge("#layers", "right", 0), edge("#score", "left", width)];
   if (right - left < width * LEAST) [left, right] = [0, width];
-  let [top, bottom] = [document.querySelector("header").getBoundingClientRect().bottom, edge("#charts", "top", height)];
+  let [top, bottom] = [document.querySelector("header").getBoundingClientRect().bottom, bottomEdge(height)];
   if (bottom - top < height * LEAST) [top, bottom] = [0, height];
   return {
     x: (left + right) / width - 1,

@@ -1,6 +1,6 @@
 /** How the connection stands: a word at the top, and trouble said plainly. */
 
-const WORDS = { connecting: "Connecting", live: "Live", lost: "Reconnecting", unsupported: "Not possible" };
+const WORDS = { connecting: "Connecting", live: "Live", lost: "Reconnecting", unsupported: "Not possible", replay: "Replay" };
 
 /** Shows a `Status` of `link/keep_watching.js`. */
 export class StatusView {
@@ -26,7 +26,7 @@ export class StatusView {
     this.chip.textContent = WORDS[status.state];
     // While it is tried again, what was wrong stays on the screen.
     if (status.state === "connecting") return;
-    this.trouble.hidden = status.state === "live";
+    this.trouble.hidden = status.state === "live" || status.state === "replay";
     this.message.textContent = status.message ?? "";
     this.advice.textContent = status.advice ?? "";
     this.button.hidden = status.state === "unsupported";

@@ -98,7 +98,7 @@ export class Switches {
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.type === "text") return;
     const key = event.key.toLowerCase();
     const view = VIEWS.find((each) => each.key === key);
     const layer = LAYERS.find((each) => each.key === key);

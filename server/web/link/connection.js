@@ -82,6 +82,42 @@ async function within(promise, milliseconds, error) {
   }
 }
 
+/**
+ * Opens a session of WebTransport with the server.
+ *
+ * @param {object} info the server's `/info`
+ * @param {string} [path] of the request: `play` for players, nothing for spectators
+ * @returns {Promise<WebTransport>} once it is open
+ * @throws {Ended} if that cannot be
+ */
+export async function connect(info, path = "") {
+  const { address, port } = gameAddress(info);
+  const untrusted = info.self_signed ? "" : " Or this browser does not trust the server's certificate: it must name this host, and its authority be known.";
+  const unreachable = new Ended(
+    `UDP port ${port} does not answer.`,
+    `The page came over TCP; the match itself is shown over UDP. A firewall or a container may let only TCP through.${untrusted}`,
+  );
+  let web;
+  try {
+    // A certificate of an authority is trusted by the browser itself, and for longer
+    // than it takes hashes for.
+    const value = fingerprint(info.certificate_sha256);
+    const pinned = { serverCertificateHashes: [{ algorithm: "sha-256", value }] };
+    web = new WebTransport(address + path, info.self_signed ? pinned : {});
+  } catch (error) {
+    throw new Ended("This browser refused to connect.", String(error));
+  }
+  // Told of by what waits on it; unheard it would be an error of the page.
+  web.closed.catch(() => {});
+  try {
+    await within(web.ready, PATIENCE, unreachable);
+  } catch {
+    web.close();
+    throw unreachable;
+  }
+  return web;
+}
+
 /** One conversation. */
 export class Connection {
   /** @param {Listener} listener hears of what comes */
@@ -107,29 +143,7 @@ export class Connection {
     if (info.max_spectators === 0) {
       throw new Ended("This server takes no spectators.", "Its --max-spectators allows some.");
     }
-    const { address, port } = gameAddress(info);
-    const untrusted = info.self_signed ? "" : " Or this browser does not trust the server's certificate: it must name this host, and its authority be known.";
-    const unreachable = new Ended(
-      `UDP port ${port} does not answer.`,
-      `The page came over TCP; the match itself is shown over UDP. A firewall or a container may let only TCP through.${untrusted}`,
-    );
-    try {
-      // A certificate of an authority is trusted by the browser itself, and for longer
-      // than it takes hashes for.
-      const value = fingerprint(info.certificate_sha256);
-      const pinned = { serverCertificateHashes: [{ algorithm: "sha-256", value }] };
-      this.web = new WebTransport(address, info.self_signed ? pinned : {});
-    } catch (error) {
-      throw new Ended("This browser refused to connect.", String(error));
-    }
-    // Told of by what waits on it; unheard it would be an error of the page.
-    this.web.closed.catch(() => {});
-    try {
-      await within(this.web.ready, PATIENCE, unreachable);
-    } catch {
-      this.close();
-      throw unreachable;
-    }
+    this.web = await connect(info);
     try {
       const control = await this.web.createBidirectionalStream();
       this.control = control.writable.getWriter();

@@ -54,8 +54,23 @@ export class Watcher {
     /** How many conversations there were, this one included. */
     this.joins = 0;
     this.wake = () => {};
+    this.stopped = false;
+    this.runs = 0;
     addEventListener("online", () => this.wake());
     addEventListener("pagehide", () => this.connection?.close());
+  }
+
+  /** Watches no longer. */
+  stop() {
+    this.stopped = true;
+    this.connection?.close();
+  }
+
+  /** Watches again, after it was stopped. */
+  start() {
+    if (!this.stopped) return;
+    this.stopped = false;
+    this.run();
   }
 
   /** Tries again now instead of when the pause is over. */
@@ -67,10 +82,13 @@ export class Watcher {
   async run() {
     const cannot = unsupported();
     if (cannot) return this.listener.status(cannot);
-    for (let failures = 0; ; ) {
+    // A run that was stopped in a pause does not go on beside the next one.
+    const run = ++this.runs;
+    for (let failures = 0; !this.stopped && run === this.runs; ) {
       this.listener.status({ state: "connecting" });
       const joins = this.joins;
       const ended = await this.watchOnce();
+      if (this.stopped || run !== this.runs) return;
       failures = this.joins > joins ? 0 : failures + 1;
       await this.pause(PAUSES[Math.min(failures, PAUSES.length - 1)], ended);
     }
@@ -85,10 +103,13 @@ export class Watcher {
     try {
       const info = await fetchInfo();
       await this.listener.prepare(info);
+      if (this.stopped) return new Ended("The page watches no longer.");
       this.connection = new Connection({ ...this.listener, joined });
       return await this.connection.watch(info);
     } catch (error) {
       if (error instanceof Ended) return error;
+      // A conversation that was stopped breaks off whatever it waits for.
+      if (this.stopped) return new Ended("The page watches no longer.");
       console.error(error);
       return new Ended("What the server said could not be read.", String(error));
     } finally {

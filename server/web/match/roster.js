@@ -61,6 +61,16 @@ export class Roster {
     }
   }
 
+  /** Takes over who plays in a replay, all at once: recordings know no names. */
+  assign(players) {
+    const there = new Set(players.map(({ slot }) => slot));
+    for (const slot of this.players.keys()) if (!there.has(slot)) this.players.delete(slot);
+    for (const player of players) {
+      const name = `player ${player.slot + 1}`;
+      this.players.set(player.slot, { ...player, name, hue: hueOf(player.slot) });
+    }
+  }
+
   /** @returns {?Player} */
   find({ slot, generation }) {
     const player = this.players.get(slot);

@@ -1,5 +1,5 @@
 /**
- * What does not move: the map and the shapes of bodies, from `/scene`.
+ * What does not move: the map and the shapes of bodies, from `/scene/HASH`.
  */
 
 import { outline, points } from "../draw/mesh.js";
@@ -29,12 +29,13 @@ function around(polygons) {
 }
 
 /**
- * Fetches the scene that the server plays in.
+ * Fetches the scene of a map.
  *
+ * @param {?string} hash of the map; without it, the one that is played
  * @returns {Promise<Scene>}
  */
-export async function fetchScene() {
-  const answer = await fetch("/scene");
+export async function fetchScene(hash) {
+  const answer = await fetch(hash ? `/scene/${hash}` : "/scene");
   if (!answer.ok) throw new Error(`/scene: status ${answer.status}`);
   const told = await answer.json();
   const polygons = told.polygons.map(points);

@@ -1,0 +1,59 @@
+/** Where a recording is opened: a file that is dropped or chosen, or one of the server's. */
+
+function megabytes(bytes) {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** The list of recordings. */
+export class Recordings {
+  /** @param {(bytes: Uint8Array, name: string) => void} open one was chosen */
+  constructor(open) {
+    this.open = open;
+    this.popover = document.querySelector("#recordings");
+    this.list = this.popover.querySelector("ul");
+    const file = this.popover.querySelector("input");
+    file.addEventListener("change", () => this.read(file.files[0]));
+    this.popover.addEventListener("toggle", (event) => event.newState === "open" && this.ask());
+    addEventListener("dragover", (event) => event.preventDefault());
+    addEventListener("drop", (event) => {
+      event.preventDefault();
+      this.read(event.dataTransfer.files[0]);
+    });
+  }
+
+  /** Opens a recording of the server by its name. */
+  async fetch(name) {
+    const answer = await fetch(`/replays/${encodeURIComponent(name)}`);
+    if (!answer.ok) throw new Error(`The server has no recording ${name}: it takes them from the folder of --replay-dir.`);
+    this.take(new Uint8Array(await answer.arrayBuffer()), name);
+  }
+
+  async read(file) {
+    if (file) this.take(new Uint8Array(await file.arrayBuffer()), file.name);
+  }
+
+  take(bytes, name) {
+    this.popover.hidePopover();
+    this.open(bytes, name);
+  }
+
+  async ask() {
+    let found = [];
+    try {
+      const answer = await fetch("/replays", { cache: "no-store" });
+      if (answer.ok) found = await answer.json();
+    } catch {
+      // The server has gone: a file can be opened all the same.
+    }
+    this.list.replaceChildren(
+      ...found.map(({ name, bytes }) => {
+        const line = document.createElement("li");
+        const link = document.createElement("a");
+        link.href = `?replay=${encodeURIComponent(name)}`;
+        link.textContent = name;
+        line.append(link, ` ${megabytes(bytes)}`);
+        return line;
+      }),
+    );
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * The controls of a replay: play, step, speed, a timeline with the deaths on it, and the
+ * badge that says how much of the match has been verified.
+ */
+
+import { css, slotColour } from "../draw/colours.js";
+
+const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
+
+/** Seconds that a key goes back or on. */
+const LEAP = 5;
+
+function clock(ticks, rate) {
+  const seconds = Math.floor(ticks / rate);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+/** What steers one replay. */
+export class Timeline {
+  /** @param {import("../replay/replay.js").Replay} replay */
+  constructor(replay) {
+    this.replay = replay;
+    this.panel = document.querySelector("#timeline");
+    this.slider = this.panel.querySelector("input");
+    this.marks = this.panel.querySelector("canvas");
+    this.time = this.panel.querySelector("output");
+    this.play = this.panel.querySelector("[name=play]");
+    this.speed = this.panel.querySelector("select");
+    this.badge = document.querySelector("#verdict");
+    this.panel.hidden = false;
+    this.speed.replaceChildren(...SPEEDS.map((speed) => new Option(`${speed}×`, String(speed), speed === 1, speed === 1)));
+    this.speed.addEventListener("change", () => (replay.speed = Number(this.speed.value)));
+    this.slider.addEventListener("input", () => replay.seek(Number(this.slider.value)));
+    this.play.addEventListener("click", () => this.toggle());
+    this.panel.querySelector("[name=back]").addEventListener("click", () => replay.step(-1));
+    this.panel.querySelector("[name=on]").addEventListener("click", () => replay.step(1));
+    addEventListener("keydown", (event) => this.key(event));
+  }
+
+  toggle() {
+    const { replay } = this;
+    if (!replay.playing && replay.at >= replay.end) replay.seek(0);
+    replay.playing = !replay.playing;
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLSelectElement) return;
+    const { replay } = this;
+    const leap = LEAP * (replay.recording?.tickRate ?? 60);
+    const acts = {
+      " ": () => this.toggle(),
+      ",": () => replay.step(-1),
+      ".": () => replay.step(1),
+      PageUp: () => replay.seek(replay.at - leap),
+      PageDown: () => replay.seek(replay.at + leap),
+      Home: () => replay.seek(0),
+      End: () => replay.seek(replay.progress?.tick ?? 0),
+    };
+    const act = acts[event.key];
+    // A focused button takes the space bar itself.
+    if (!act || (event.key === " " && event.target instanceof HTMLButtonElement)) return;
+    event.preventDefault();
+    act();
+  }
+
+  /** Shows how it stands. */
+  show() {
+    const { replay } = this;
+    const { recording, progress } = replay;
+    if (!recording) return;
+    this.slider.max = String(recording.ticks);
+    if (document.activeElement !== this.slider || replay.playing) this.slider.value = String(Math.floor(replay.at));
+    const rate = recording.tickRate;
+    this.time.textContent = `${clock(replay.at, rate)} / ${clock(recording.ticks, rate)} · tick ${Math.floor(replay.at)}`;
+    this.play.textContent = replay.playing ? "❚❚" : "▶";
+    this.play.setAttribute("aria-label", replay.playing ? "Pause" : "Play");
+    if (progress) this.judge(recording, progress);
+    this.mark(recording, progress);
+  }
+
+  /** Says how many digests are equal, and the first that is not. */
+  judge({ ticks, incomplete, build }, { tick, verified, difference }) {
+    const { badge } = this;
+    badge.hidden = false;
+    const count = verified.toLocaleString("en");
+    if (difference) {
+      badge.dataset.state = "bad";
+      badge.textContent = difference;
+      badge.title = `${count} digests are equal before it. Recorded by ${build || "a build that it does not name"}.`;
+    } else {
+      badge.dataset.state = tick < ticks || incomplete ? "warn" : "good";
+      const rest = tick < ticks ? `, ${Math.floor((tick / ticks) * 100)} %` : "";
+      badge.textContent = `${count} digests equal${rest}`;
+      badge.title = incomplete ?? "Each tick was played again in this browser by the server's own code, to the same bits.";
+    }
+  }
+
+  /** Draws what has been verified, and who died when. */
+  mark({ ticks }, progress) {
+    const { marks, replay } = this;
+    const state = `${marks.clientWidth} ${progress?.tick} ${replay.deaths.length}`;
+    if (this.drawn === state) return;
+    this.drawn = state;
+    [marks.width, marks.height] = [Math.max(1, marks.clientWidth), Math.max(1, marks.clientHeight)];
+    const pen = marks.getContext("2d");
+    const at = (tick) => (tick / Math.max(1, ticks)) * marks.width;
+    pen.fillStyle = progress?.difference ? "#ff8f7a" : "#5fd38d";
+    pen.fillRect(0, marks.height - 2, at(progress?.tick ?? 0), 2);
+    for (const [tick, slot] of replay.deaths) {
+      pen.fillStyle = css(slotColour(slot));
+      pen.fillRect(at(tick) - 1, 0, 2, marks.height - 4);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * The client library of the bots, compiled to WebAssembly: bytes and a time go in, bytes
+ * and what is to be drawn come out. Predicts the own player by the server's own code.
+ */
+
+import { Engine } from "../replay/engine.js";
+
+/** Kinds of what is to be sent. */
+export const [STREAM, DATAGRAM, FINISH, CLOSE] = [1, 2, 3, 4];
+
+/** Ticks of input that one call plays at most, after a pause of the page. */
+const CATCH_UP = 8;
+
+/** One player. */
+export class PlayEngine extends Engine {
+  /** @returns {Promise<PlayEngine>} */
+  static async load() {
+    return new PlayEngine((await Engine.load()).exports);
+  }
+
+  /**
+   * Asks to join.
+   *
+   * @throws {Error} if no server would take the name
+   */
+  join(name) {
+    this.give(new TextEncoder().encode(name));
+    if (!this.exports.join(performance.now())) throw new Error(this.text());
+  }
+
+  /** Bytes have come, on the control stream or as a datagram. */
+  receive(bytes, isDatagram) {
+    this.give(bytes);
+    this.exports.receive(isDatagram, performance.now());
+  }
+
+  /**
+   * The map has come.
+   *
+   * @throws {Error} if it is another one
+   */
+  useMap(bytes) {
+    this.give(bytes);
+    if (!this.exports.use_map(performance.now())) throw new Error(this.text());
+  }
+
+  /** Plays the ticks that are due, with these keys. */
+  tick({ forward, right, yaw, pitch, buttons }) {
+    let played = 0;
+    while (played < CATCH_UP && this.exports.tick(forward, right, yaw, pitch, buttons, performance.now())) played++;
+    return played;
+  }
+
+  /** All that is to be sent: its kind and its bytes. */
+  *sent() {
+    for (let kind; (kind = this.exports.transmit()) !== 0; ) yield { kind, bytes: this.taken() };
+  }
+
+  /** The events of the connection. */
+  *events() {
+    while (this.exports.event()) yield JSON.parse(this.text());
+  }
+
+  /** The events of the match up to the moment that is shown. */
+  *matchEvents() {
+    while (this.exports.match_event(performance.now())) yield JSON.parse(this.text());
+  }
+
+  /** What is to be drawn: the own player first, if it is in the world. */
+  view() {
+    const now = performance.now();
+    const tick = this.exports.render_tick(now);
+    const isThere = Boolean(this.exports.view(now));
+    return { tick, isThere, numbers: new Float32Array(this.taken().buffer) };
+  }
+
+  /** The slot of the own player, or null. */
+  get slot() {
+    const slot = this.exports.slot();
+    return slot < 0 ? null : slot;
+  }
+
+  /** How the prediction does. */
+  stats() {
+    this.exports.stats();
+    return JSON.parse(this.text());
+  }
+
+  /** Says a line to everybody; false if it is none. */
+  say(line) {
+    this.give(new TextEncoder().encode(line));
+    return Boolean(this.exports.say());
+  }
+
+  /** Says goodbye. */
+  leave() {
+    this.exports.leave();
+  }
+}

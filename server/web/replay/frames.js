@@ -1,0 +1,85 @@
+/**
+ * States of a replay as the page draws them: the numbers that the simulation gives for each
+ * entity, and what lies between two ticks.
+ */
+
+/** Numbers of an entity. */
+export const NUMBERS = 16;
+
+const [SLOT, GENERATION, FLAGS, MODEL, POSITION, ROTATION, VELOCITY, HEALTH, SCORE] = [0, 1, 2, 3, 4, 7, 11, 14, 15];
+const [PLAYER, ASLEEP, CROUCHING, DEAD] = [1, 2, 4, 8];
+
+/** Units a second beyond which nothing moves by itself: it was put elsewhere. */
+const LEAP = 6000;
+
+/** Where each entity begins, by slot. */
+function index(numbers) {
+  const found = new Map();
+  for (let at = 0; at < numbers.length; at += NUMBERS) found.set(numbers[at + SLOT], at);
+  return found;
+}
+
+/**
+ * The players of a state.
+ *
+ * @returns {{slot: number, generation: number, health: number, score: number}[]}
+ */
+export function players(numbers) {
+  const found = [];
+  for (let at = 0; at < numbers.length; at += NUMBERS) {
+    if (!(numbers[at + FLAGS] & PLAYER)) continue;
+    const [slot, generation] = [numbers[at + SLOT], numbers[at + GENERATION]];
+    found.push({ slot, generation, health: numbers[at + HEALTH], score: numbers[at + SCORE] });
+  }
+  return found;
+}
+
+function between(a, b, i, j, offset, count, part) {
+  return Array.from({ length: count }, (_, axis) => a[i + offset + axis] + (b[j + offset + axis] - a[i + offset + axis]) * part);
+}
+
+function rotation(a, b, i, j, part) {
+  let dot = 0;
+  for (let axis = 0; axis < 4; axis++) dot += a[i + ROTATION + axis] * b[j + ROTATION + axis];
+  const toward = dot < 0 ? -part : part;
+  const mixed = Array.from({ length: 4 }, (_, axis) => a[i + ROTATION + axis] * (1 - part) + b[j + ROTATION + axis] * toward);
+  const length = Math.hypot(...mixed) || 1;
+  return mixed.map((value) => value / length);
+}
+
+/**
+ * All entities on the way from one state to the next.
+ *
+ * @param {Float32Array} a the state before
+ * @param {?Float32Array} b the state after, if it is known
+ * @param {number} part of the way, 0 to 1
+ * @param {number} tickRate of the match
+ * @returns {import("../match/motion.js").Shown[]} in order of slots
+ */
+export function shownBetween(a, b, part, tickRate) {
+  const after = b ? index(b) : new Map();
+  const shown = [];
+  for (let i = 0; i < a.length; i += NUMBERS) {
+    // The dead are nowhere.
+    if (a[i + FLAGS] & DEAD) continue;
+    let j = after.get(a[i + SLOT]);
+    const same = j !== undefined && b[j + GENERATION] === a[i + GENERATION] && !(b[j + FLAGS] & DEAD);
+    const way = same ? Math.hypot(...[0, 1, 2].map((axis) => b[j + POSITION + axis] - a[i + POSITION + axis])) : 0;
+    const moves = same && way * tickRate < LEAP;
+    if (!moves) j = i;
+    const to = moves ? b : a;
+    const flags = a[i + FLAGS];
+    shown.push({
+      slot: a[i + SLOT],
+      generation: a[i + GENERATION],
+      isPlayer: Boolean(flags & PLAYER),
+      asleep: Boolean(flags & ASLEEP),
+      crouching: Boolean(flags & CROUCHING),
+      model: a[i + MODEL] < 0 ? null : a[i + MODEL],
+      position: between(a, to, i, j, POSITION, 3, part),
+      rotation: rotation(a, to, i, j, part),
+      velocity: [0, 1, 2].map((axis) => a[i + VELOCITY + axis]),
+    });
+  }
+  return shown;
+}

@@ -1,0 +1,151 @@
+/**
+ * A recorded match that the page plays: the simulation runs it again in a worker, and this
+ * keeps the moment that is shown and the states around it.
+ */
+
+import { players, shownBetween } from "./frames.js";
+
+/** Ticks that are asked for ahead of the one that is shown, at normal speed. */
+const AHEAD = 12;
+
+/** Ticks kept behind it, for a step back. */
+const BEHIND = 8;
+
+/** One recorded match. */
+export class Replay {
+  /**
+   * @param {Uint8Array} bytes of the recording
+   * @param {object} listener hears of what comes
+   * @param {(recording: import("./engine.js").Recording) => void} listener.opened it could be read
+   * @param {(message: string) => void} listener.failed it could not be played
+   */
+  constructor(bytes, listener) {
+    this.listener = listener;
+    /** @type {?import("./engine.js").Recording} */
+    this.recording = null;
+    /** @type {?import("./engine.js").Progress} */
+    this.progress = null;
+    /** All deaths so far: tick, slot, slot of the killer. */
+    this.deaths = [];
+    /** The moment that is shown, in ticks. */
+    this.at = 0;
+    this.playing = true;
+    /** Times as fast as the match was. */
+    this.speed = 1;
+    this.frames = new Map();
+    this.asked = new Set();
+    this.worker = new Worker("/web/replay/worker.js", { type: "module" });
+    this.worker.onmessage = ({ data }) => this.hear(data);
+    this.worker.onerror = (event) => listener.failed(event.message || "The simulation cannot be loaded.");
+    this.worker.postMessage({ open: bytes });
+  }
+
+  /** The last tick of the recording. */
+  get end() {
+    return this.recording?.ticks ?? 0;
+  }
+
+  hear({ recording, frame, progress, failed }) {
+    if (recording) {
+      this.recording = recording;
+      this.listener.opened(recording);
+    }
+    if (frame) {
+      this.asked.delete(frame.tick);
+      this.frames.set(frame.tick, frame);
+    }
+    if (progress) {
+      this.deaths.push(...progress.deaths);
+      this.progress = progress;
+    }
+    if (failed) this.listener.failed(failed);
+  }
+
+  /** Goes to a tick. */
+  seek(tick) {
+    this.at = Math.min(Math.max(tick, 0), this.end);
+    this.want();
+  }
+
+  /** Stops, and goes so many ticks on, or back. */
+  step(ticks) {
+    this.playing = false;
+    this.seek(Math.round(this.at) + ticks);
+  }
+
+  /**
+   * Lets time pass.
+   *
+   * @param {number} passed seconds
+   * @returns {?number} the tick that is shown, with a fraction; null before the first
+   */
+  advance(passed) {
+    if (!this.progress) return null;
+    if (this.playing) {
+      const next = this.at + passed * this.speed * this.recording.tickRate;
+      // It waits for what has not been computed yet.
+      const known = this.frames.has(Math.floor(this.at)) ? Math.min(next, this.latestFrom(Math.floor(this.at))) : this.at;
+      this.at = Math.min(known, this.end);
+      if (this.at >= this.end) this.playing = false;
+    }
+    this.want();
+    return this.frame() ? this.at : null;
+  }
+
+  /** The last tick of those that are known from `tick` on without a gap. */
+  latestFrom(tick) {
+    while (this.frames.has(tick + 1)) tick++;
+    return tick;
+  }
+
+  /** Asks for the states around the moment that is shown, and forgets others. */
+  want() {
+    if (!this.progress) return;
+    const now = Math.floor(this.at);
+    const last = Math.min(now + Math.ceil(AHEAD * Math.max(1, this.speed)), this.progress.tick);
+    for (const tick of this.frames.keys()) if (tick < now - BEHIND || tick > last + AHEAD) this.frames.delete(tick);
+    const wanted = [];
+    for (let tick = now; tick <= last; tick++) if (!this.frames.has(tick)) wanted.push(tick);
+    if (wanted.every((tick) => this.asked.has(tick))) return;
+    this.asked = new Set(wanted);
+    this.worker.postMessage({ wanted });
+  }
+
+  frame() {
+    return this.frames.get(Math.floor(this.at));
+  }
+
+  /** @returns {import("../match/motion.js").Shown[]} everything as it is shown now */
+  shown() {
+    const frame = this.frame();
+    if (!frame) return [];
+    const tick = Math.floor(this.at);
+    return shownBetween(frame.numbers, this.frames.get(tick + 1)?.numbers, this.at - tick, this.recording.tickRate);
+  }
+
+  /** What happened in the ticks after `from`, up to the one that is shown. */
+  eventsSince(from) {
+    const events = [];
+    for (let tick = from + 1; tick <= Math.floor(this.at); tick++) events.push(...(this.frames.get(tick)?.events ?? []));
+    return events;
+  }
+
+  /** Who plays now, with deaths so far. */
+  players() {
+    const frame = this.frame();
+    if (!frame) return [];
+    const deaths = new Map();
+    for (const [tick, slot] of this.deaths) if (tick <= this.at) deaths.set(slot, (deaths.get(slot) ?? 0) + 1);
+    return players(frame.numbers).map((player) => ({ ...player, deaths: deaths.get(player.slot) ?? 0 }));
+  }
+
+  /** Where props touch something in the tick that is shown. */
+  contacts() {
+    return this.frame()?.contacts ?? null;
+  }
+
+  /** Ends the worker. */
+  close() {
+    this.worker.terminate();
+  }
+}

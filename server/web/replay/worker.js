@@ -1,0 +1,70 @@
+/**
+ * Runs a recorded match beside the page: shows the ticks that the page asks for, and
+ * verifies the rest while there is nothing to show.
+ */
+
+import { Engine } from "./engine.js";
+
+/** Milliseconds that are verified at a stretch: what the page may have to wait. */
+const STRETCH = 10;
+
+let engine = null;
+let wanted = [];
+let left = 0;
+let scheduled = false;
+
+/** Lets messages come in between. */
+const turns = new MessageChannel();
+turns.port1.onmessage = () => {
+  scheduled = false;
+  work();
+};
+
+function schedule() {
+  if (scheduled) return;
+  scheduled = true;
+  turns.port2.postMessage(null);
+}
+
+function work() {
+  if (!engine) return;
+  if (wanted.length > 0) {
+    const frame = engine.show(wanted.shift());
+    postMessage({ frame }, [frame.numbers.buffer]);
+  } else if (left > 0) {
+    const begin = performance.now();
+    const deaths = [];
+    let progress;
+    do {
+      progress = engine.verify(1);
+      deaths.push(...progress.deaths);
+      left--;
+    } while (left > 0 && performance.now() - begin < STRETCH);
+    postMessage({ progress: { ...progress, deaths } });
+  }
+  if (wanted.length > 0 || left > 0) schedule();
+}
+
+async function open({ recording, map }) {
+  const fresh = await Engine.load();
+  const told = fresh.openRecording(recording);
+  postMessage({ recording: told });
+  fresh.openMap(await map(told));
+  [engine, left] = [fresh, told.ticks];
+  postMessage({ progress: engine.verify(0) });
+}
+
+async function fetchMap({ hash, map }) {
+  const answer = await fetch(`/maps/${hash}`);
+  if (!answer.ok) throw new Error(`The recording was made on the map ${map} (${hash.slice(0, 8)}), which this server does not have.`);
+  return new Uint8Array(await answer.arrayBuffer());
+}
+
+onmessage = ({ data }) => {
+  if (data.open) {
+    open({ recording: data.open, map: fetchMap }).catch((error) => postMessage({ failed: error.message }));
+  } else {
+    wanted = data.wanted;
+  }
+  schedule();
+};

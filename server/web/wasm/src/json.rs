@@ -1,0 +1,30 @@
+//! The little of JSON that is written here.
+
+use std::fmt::{Display, Write};
+
+/// A text with its quotation marks.
+pub(crate) fn text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => out.extend(['\\', letter]),
+            // Writing to a string never fails.
+            letter if letter < ' ' => drop(write!(out, "\\u{:04x}", u32::from(letter))),
+            letter => out.push(letter),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A list of values that are JSON already.
+pub(crate) fn list<T: Display>(values: impl IntoIterator<Item = T>) -> String {
+    let values: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
+    format!("[{}]", values.join(","))
+}
+
+/// A list of numbers, all of them finite.
+pub(crate) fn numbers(values: impl IntoIterator<Item = f64>) -> String {
+    list(values.into_iter().map(|value| if value.is_finite() { value } else { 0.0 }))
+}

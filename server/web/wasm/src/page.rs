@@ -1,0 +1,232 @@
+//! What the page has open, and what it asks for.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use obsp_recording::{Header, Reader, RecordingError, Tick};
+
+use crate::player::{Player, command};
+use crate::replay::Replay;
+use crate::{json, view};
+
+/// The name of a recording in messages: the page knows it by its file's.
+const RECORDING: &str = "the recording";
+
+/// What the page has open.
+#[derive(Debug, Default)]
+pub struct Page {
+    input: Vec<u8>,
+    output: Vec<u8>,
+    recording: Option<Recording>,
+    replay: Option<Replay>,
+    player: Option<Player>,
+}
+
+/// A recording that was read, up to where it ends or breaks off.
+#[derive(Debug)]
+struct Recording {
+    header: Header,
+    ticks: Arc<[Tick]>,
+}
+
+impl Page {
+    /// Makes room for so many bytes of input.
+    pub fn input(&mut self, length: usize) -> &mut [u8] {
+        self.input.clear();
+        self.input.resize(length, 0);
+        &mut self.input
+    }
+
+    /// What the last call gave.
+    pub fn output(&self) -> &[u8] {
+        &self.output
+    }
+
+    /// Reads the recording that is the input.
+    pub fn open_recording(&mut self) -> bool {
+        (self.recording, self.replay) = (None, None);
+        match self.read_recording() {
+            Ok((recording, incomplete)) => {
+                self.output = describe(&recording, incomplete.as_ref()).into_bytes();
+                self.recording = Some(recording);
+                true
+            }
+            Err(error) => self.failed(&error.to_string()),
+        }
+    }
+
+    fn read_recording(&mut self) -> Result<(Recording, Option<RecordingError>), RecordingError> {
+        let bytes = std::mem::take(&mut self.input);
+        let mut reader = Reader::new(Path::new(RECORDING), &bytes[..])?;
+        let header = reader.header().clone();
+        let mut ticks = Vec::new();
+        let incomplete = loop {
+            match reader.next_tick() {
+                Ok(Some(tick)) => ticks.push(tick),
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        Ok((Recording { header, ticks: ticks.into() }, incomplete))
+    }
+
+    /// Sets up the recorded match on the map that is the input.
+    pub fn open_map(&mut self) -> bool {
+        let bytes = std::mem::take(&mut self.input);
+        let Some(Recording { header, ticks }) = &self.recording else {
+            return self.failed("no recording is open");
+        };
+        let map = match obsp::World::from_bytes(&bytes) {
+            Ok(map) => map,
+            Err(error) => return self.failed(&format!("the map cannot be read: {error}")),
+        };
+        if map.hash() != header.map_hash {
+            let name = &header.map_name;
+            return self.failed(&format!("the recording was made on another version of {name}"));
+        }
+        match Replay::new(header, map.into(), Arc::clone(ticks)) {
+            Ok(replay) => self.replay = Some(replay),
+            Err(error) => return self.failed(&format!("the match cannot be set up: {error}")),
+        }
+        true
+    }
+
+    /// Verifies so many more ticks.
+    pub fn verify(&mut self, ticks: u32) {
+        let Some(replay) = &mut self.replay else { return self.output.clear() };
+        replay.verify(ticks);
+        self.output = replay.progress().into_bytes();
+    }
+
+    /// Goes to a tick, or as near as has been verified.
+    pub fn show(&mut self, tick: u32) -> u32 {
+        self.output.clear();
+        let Some(replay) = &mut self.replay else { return 0 };
+        let playback = replay.show(tick);
+        view::write_state(playback, &mut self.output);
+        u32::try_from(playback.tick()).unwrap_or(u32::MAX)
+    }
+
+    /// What happened in the tick that is shown.
+    pub fn events(&mut self) {
+        let Some(replay) = &self.replay else { return self.output.clear() };
+        let (tick, world) = (replay.shown().tick(), replay.shown().world());
+        self.output = view::events(tick, world).into_bytes();
+    }
+
+    /// Where awake props touch something in the tick that is shown.
+    pub fn contacts(&mut self) {
+        let Some(replay) = &self.replay else { return self.output.clear() };
+        self.output = view::contacts(replay.shown().world()).into_bytes();
+    }
+
+    /// Asks to join under the name that is the input.
+    pub fn join(&mut self, now: f64) -> bool {
+        let name = String::from_utf8_lossy(&self.input).into_owned();
+        match Player::new(&name, now) {
+            Ok(player) => self.player = Some(player),
+            Err(why) => return self.failed(&why),
+        }
+        true
+    }
+
+    /// The input has come on the control stream, or as a datagram.
+    pub fn receive(&mut self, is_datagram: bool, now: f64) {
+        let Some(player) = &mut self.player else { return };
+        match is_datagram {
+            true => player.on_datagram(&self.input, now),
+            false => player.on_stream(&self.input, now),
+        }
+    }
+
+    /// The input is the map of the match.
+    pub fn use_map(&mut self, now: f64) -> bool {
+        let bytes = std::mem::take(&mut self.input);
+        let used = self.player.as_mut().map_or(Ok(()), |player| player.on_map(&bytes, now));
+        used.map_or_else(|why| self.failed(&why), |()| true)
+    }
+
+    /// Plays a tick with these keys, if one is due.
+    pub fn tick(&mut self, keys: [i32; 2], view: (u32, i32), buttons: u32, now: f64) -> bool {
+        let command = command(keys[0], keys[1], view.0, view.1, buttons);
+        self.player.as_mut().is_some_and(|player| player.tick(command, now))
+    }
+
+    /// The kind of the next message to send; zero if there is none.
+    pub fn transmit(&mut self) -> u32 {
+        let Some(player) = &mut self.player else { return 0 };
+        let (kind, bytes) = player.transmit();
+        self.output = bytes;
+        kind
+    }
+
+    /// The next event of the connection; false if there is none.
+    pub fn event(&mut self) -> bool {
+        let event = self.player.as_mut().and_then(Player::event);
+        self.tell(event)
+    }
+
+    /// The next event of the match up to the moment that is shown; false if there is none.
+    pub fn match_event(&mut self, now: f64) -> bool {
+        let event = self.player.as_mut().and_then(|player| player.match_event(now));
+        self.tell(event)
+    }
+
+    fn tell(&mut self, event: Option<String>) -> bool {
+        let Some(event) = event else { return false };
+        self.output = event.into_bytes();
+        true
+    }
+
+    /// The match as it is to be drawn; whether the own player is the first in it, and the
+    /// moment, in ticks.
+    pub fn view(&mut self, now: f64) -> (bool, f64) {
+        self.output.clear();
+        let output = &mut self.output;
+        self.player.as_ref().map_or((false, -1.0), |player| player.view(now, output))
+    }
+
+    /// The slot of the own player; a negative number before it has one.
+    pub fn slot(&self) -> i32 {
+        self.player.as_ref().and_then(Player::slot).map_or(-1, i32::from)
+    }
+
+    /// How the prediction does.
+    pub fn stats(&mut self) {
+        self.output = self.player.as_ref().map(Player::stats).unwrap_or_default().into_bytes();
+    }
+
+    /// Says the input to everybody.
+    pub fn say(&mut self) -> bool {
+        let line = String::from_utf8_lossy(&self.input).into_owned();
+        self.player.as_mut().is_some_and(|player| player.say(&line))
+    }
+
+    /// Says goodbye.
+    pub fn leave(&mut self) {
+        if let Some(player) = &mut self.player {
+            player.leave();
+        }
+    }
+
+    fn failed(&mut self, why: &str) -> bool {
+        self.output = why.as_bytes().to_vec();
+        false
+    }
+}
+
+/// A recording as JSON.
+fn describe(
+    Recording { header, ticks }: &Recording,
+    incomplete: Option<&RecordingError>,
+) -> String {
+    let hash: String = header.map_hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!(
+        r#"{{"map":{},"hash":"{hash}","ticks":{},"tickRate":{},"build":{},"incomplete":{}}}"#,
+        json::text(&header.map_name),
+        ticks.len(),
+        header.config().tick_rate,
+        json::text(&header.build),
+        incomplete.map_or("null".to_owned(), |error| json::text(&error.to_string())),
+    )
+}

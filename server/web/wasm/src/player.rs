@@ -1,0 +1,192 @@
+//! One player in a match: the client library of the bots, as the page plays with it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use obsp_client::{Client, Credentials, Event, LoadedMap, Transmit};
+use obsp_proto::Time;
+use obsp_proto::control::{ChatLine, MapHash, MatchEvent, PlayerName};
+use obsp_sim::{Buttons, Command, EntityId};
+
+use crate::json;
+use crate::view;
+
+/// A player in a match.
+#[derive(Debug)]
+pub struct Player {
+    client: Client,
+    corrections: Corrections,
+}
+
+/// How often, and by how much, the prediction was corrected.
+#[derive(Debug, Default)]
+struct Corrections {
+    snapshots: u64,
+    corrected: u64,
+    /// The largest correction, in units.
+    largest: f64,
+    mismatches: u64,
+}
+
+/// A moment of the page's clock, in milliseconds.
+fn time(milliseconds: f64) -> Time {
+    Time::since_start(Duration::from_secs_f64(milliseconds.max(0.0) / 1000.0))
+}
+
+impl Player {
+    /// A player who asks to join under this name.
+    ///
+    /// # Errors
+    /// The server would not take the name, and why.
+    pub fn new(name: &str, now: f64) -> Result<Self, String> {
+        let name = PlayerName::new(name).map_err(|error| error.to_string())?;
+        let client = Client::new(&name, MapHash::ANY, &Credentials::default(), time(now));
+        Ok(Self { client, corrections: Corrections::default() })
+    }
+
+    /// Bytes of the control stream have come.
+    pub fn on_stream(&mut self, bytes: &[u8], now: f64) {
+        self.client.handle_stream(bytes, time(now));
+    }
+
+    /// A datagram has come.
+    pub fn on_datagram(&mut self, bytes: &[u8], now: f64) {
+        let Some(snapshot) = self.client.handle_datagram(bytes, time(now)) else { return };
+        self.corrections.snapshots += 1;
+        self.corrections.mismatches += u64::from(snapshot.received.digest_agrees == Some(false));
+        if let Some(error) = snapshot.error.filter(|error| error.units > 0.0) {
+            self.corrections.corrected += 1;
+            self.corrections.largest = self.corrections.largest.max(error.units);
+        }
+    }
+
+    /// The map of the match has come.
+    ///
+    /// # Errors
+    /// It is another one, or damaged.
+    pub fn on_map(&mut self, bytes: &[u8], now: f64) -> Result<(), String> {
+        let hello = self.client.session().hello().ok_or("the server has not answered yet")?;
+        let map = LoadedMap::from_bytes(bytes, hello.map).map_err(|error| error.to_string())?;
+        self.client.use_map(Arc::new(map), time(now)).map_err(|error| error.to_string())
+    }
+
+    /// Plays a tick with these keys, if one is due.
+    pub fn tick(&mut self, command: Command, now: f64) -> bool {
+        self.client.tick(command, time(now)).is_some()
+    }
+
+    /// The next message to send: its kind as JavaScript knows it, and its bytes.
+    pub fn transmit(&mut self) -> (u32, Vec<u8>) {
+        match self.client.poll_transmit() {
+            None => (0, Vec::new()),
+            Some(Transmit::Stream(bytes)) => (1, bytes),
+            Some(Transmit::Datagram(bytes)) => (2, bytes),
+            Some(Transmit::Finish) => (3, Vec::new()),
+            Some(Transmit::Close { reason, .. }) => (4, reason.into_bytes()),
+        }
+    }
+
+    /// The next event of the connection, as JSON.
+    pub fn event(&mut self) -> Option<String> {
+        let map = |name: &str, hash: MapHash, what: &str| {
+            let name = json::text(name);
+            format!(r#"{{"what":"{what}","map":{name},"hash":"{hash}"}}"#)
+        };
+        Some(match self.client.poll_event()? {
+            Event::Joined(hello) => map(hello.map_name.as_str(), hello.map, "joined"),
+            Event::NewWorld { map: hash, name } => map(name.as_str(), hash, "new-world"),
+            Event::Disconnected(cause) => {
+                let (why, last) = (json::text(&cause.to_string()), cause.is_final());
+                format!(r#"{{"what":"disconnected","why":{why},"isFinal":{last}}}"#)
+            }
+        })
+    }
+
+    /// The next event of the match up to the moment that is shown, as JSON.
+    pub fn match_event(&mut self, now: f64) -> Option<String> {
+        let (tick, event) = self.client.next_match_event(time(now))?;
+        Some(format!(r#"{{"tick":{},{}}}"#, tick.0, told(&event)))
+    }
+
+    /// The match as it is to be drawn: the own player first, if it is in the world, then
+    /// everything else. Gives whether it is, and the moment that is shown, in ticks.
+    pub fn view(&self, now: f64, out: &mut Vec<u8>) -> (bool, f64) {
+        let view = self.client.view(time(now));
+        let tick = view.render_tick().unwrap_or(-1.0);
+        let own = view.player().zip(view.position()).zip(view.motion());
+        if let Some(((id, position), motion)) = own {
+            view::write_walker(id, position, &motion, out);
+        }
+        for entity in view.entities() {
+            view::write_entity(&entity, out);
+        }
+        (own.is_some(), tick)
+    }
+
+    /// The entity that the player controls, by its slot.
+    pub fn slot(&self) -> Option<u16> {
+        self.client.view(Time::ZERO).player().map(|EntityId { slot, .. }| slot)
+    }
+
+    /// How the prediction does, as JSON.
+    pub fn stats(&self) -> String {
+        let Corrections { snapshots, corrected, largest, mismatches } = &self.corrections;
+        format!(
+            r#"{{"snapshots":{snapshots},"corrected":{corrected},"largest":{largest},"mismatches":{mismatches}}}"#
+        )
+    }
+
+    /// Says a line to everybody; false if the server would not take it.
+    pub fn say(&mut self, line: &str) -> bool {
+        ChatLine::new(line).map(|line| self.client.say(line)).is_ok()
+    }
+
+    /// Says goodbye.
+    pub fn leave(&mut self) {
+        self.client.leave();
+    }
+}
+
+/// The command of these keys, of which ones that there are not count as not held.
+pub(crate) fn command(forward: i32, right: i32, yaw: u32, pitch: i32, buttons: u32) -> Command {
+    let step = |value: i32| value.clamp(-127, 127) as i8;
+    Command {
+        forward: step(forward),
+        right: step(right),
+        yaw: yaw as u16,
+        pitch: pitch.clamp(-16_384, 16_384) as i16,
+        buttons: u8::try_from(buttons).ok().and_then(Buttons::from_bits).unwrap_or_default(),
+        ..Command::default()
+    }
+}
+
+/// An event in the form of the page's own decoder (`wire/control.js`).
+fn told(event: &MatchEvent) -> String {
+    let id = |EntityId { slot, generation }: &EntityId| {
+        format!(r#"{{"slot":{slot},"generation":{generation}}}"#)
+    };
+    match event {
+        MatchEvent::Joined { player, name } => {
+            let name = json::text(name.as_str());
+            format!(r#""event":"joined","player":{},"name":{name}"#, id(player))
+        }
+        MatchEvent::Left { player } => format!(r#""event":"left","player":{}"#, id(player)),
+        MatchEvent::Died { player, by } => {
+            format!(r#""event":"died","player":{},"by":{}"#, id(player), id(by))
+        }
+        MatchEvent::Vitals { player, vitals } => format!(
+            r#""event":"vitals","player":{},"health":{},"score":{}"#,
+            id(player),
+            vitals.health,
+            vitals.score
+        ),
+        MatchEvent::Said { player, line } => {
+            let line = json::text(line.as_str());
+            format!(r#""event":"said","player":{},"line":{line}"#, id(player))
+        }
+        MatchEvent::Announced { line } => {
+            format!(r#""event":"announced","line":{}"#, json::text(line.as_str()))
+        }
+        MatchEvent::Round { .. } => r#""event":"round""#.to_owned(),
+    }
+}

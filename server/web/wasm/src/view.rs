@@ -1,0 +1,133 @@
+//! A state of the match as the page draws it.
+
+use glam::{DQuat, DVec3};
+use obsp_recording::Playback;
+use obsp_sim::{EntityId, EntityState, Event, Kind, PlayerMotion, Posture, World};
+
+use crate::json;
+
+/// What the page is told of an entity, in the order that `replay/frames.js` reads.
+const NUMBERS: usize = 16;
+
+/// The flags of an entity.
+const PLAYER: u8 = 1;
+const ASLEEP: u8 = 2;
+const CROUCHING: u8 = 4;
+/// A player who waits to come back, and is nowhere.
+const DEAD: u8 = 8;
+
+/// Appends the state of all entities, then that of the players who are dead.
+pub(crate) fn write_state(playback: &Playback, out: &mut Vec<u8>) {
+    let world = playback.world();
+    let state = world.state();
+    let dead = playback.commands().iter().map(|(id, _)| *id);
+    let dead = dead.filter(|id| !state.entities.iter().any(|entity| entity.id == *id));
+    let alive = state.entities.iter().map(|entity| numbers(world, entity));
+    for number in alive.chain(dead.map(|id| waiting(world, id))).flatten() {
+        out.extend(number.to_le_bytes());
+    }
+}
+
+fn numbers(world: &World, entity: &EntityState) -> [f32; NUMBERS] {
+    let mut numbers = waiting(world, entity.id);
+    numbers[2..14].copy_from_slice(&pose(entity));
+    numbers
+}
+
+/// Flags, model, position, rotation and velocity of an entity.
+fn pose(entity: &EntityState) -> [f32; 12] {
+    let EntityState { kind, position, orientation, velocity, asleep, .. } = entity;
+    let (model, crouching) = match kind {
+        Kind::Player { posture } => (-1.0, *posture == Posture::Crouching),
+        Kind::Vehicle { model } | Kind::Prop { model } => (f32::from(model.0), false),
+    };
+    let flag = |is: bool, flag: u8| if is { flag } else { 0 };
+    let flags = flag(kind.is_player(), PLAYER) | flag(*asleep, ASLEEP) | flag(crouching, CROUCHING);
+    let mut pose = [f32::from(flags), model, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    pose[2..5].copy_from_slice(&position.as_vec3().to_array());
+    pose[5..9].copy_from_slice(&orientation.as_quat().to_array());
+    pose[9..].copy_from_slice(&velocity.as_vec3().to_array());
+    pose
+}
+
+/// Appends an entity of a match that is played, whose health the page knows by events.
+pub(crate) fn write_entity(entity: &EntityState, out: &mut Vec<u8>) {
+    let mut numbers = [0.0; NUMBERS];
+    numbers[..2].copy_from_slice(&[f32::from(entity.id.slot), f32::from(entity.id.generation)]);
+    numbers[2..14].copy_from_slice(&pose(entity));
+    out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+}
+
+/// Appends a player on foot who is predicted, at this position.
+pub(crate) fn write_walker(
+    id: EntityId,
+    position: DVec3,
+    motion: &PlayerMotion,
+    out: &mut Vec<u8>,
+) {
+    let yaw = f64::from(motion.walker.yaw) / 65_536.0 * std::f64::consts::TAU;
+    let entity = EntityState {
+        id,
+        kind: Kind::Player { posture: motion.walker.posture },
+        position,
+        orientation: DQuat::from_rotation_z(yaw),
+        velocity: motion.velocity.as_dvec3(),
+        asleep: false,
+    };
+    write_entity(&entity, out);
+}
+
+/// A player who is nowhere.
+fn waiting(world: &World, id: EntityId) -> [f32; NUMBERS] {
+    let mut numbers = [0.0; NUMBERS];
+    numbers[..3].copy_from_slice(&[
+        f32::from(id.slot),
+        f32::from(id.generation),
+        f32::from(PLAYER | DEAD),
+    ]);
+    if let Some(vitals) = world.vitals(id) {
+        numbers[14..].copy_from_slice(&[f32::from(vitals.health), f32::from(vitals.score)]);
+    }
+    numbers
+}
+
+/// What happened in the last tick, in the form of the server's `/effects`.
+pub(crate) fn events(tick: u64, world: &World) -> String {
+    json::list(
+        world
+            .events()
+            .iter()
+            .filter_map(|event| Some(format!(r#"{{"tick":{tick},{}}}"#, told(event)?))),
+    )
+}
+
+fn told(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Ray { player, from, to } => format!(
+            r#""what":"ray","player":{},"from":{},"to":{}"#,
+            player.slot,
+            point(*from),
+            point(*to)
+        ),
+        Event::Blast { at, radius } => {
+            format!(r#""what":"blast","at":{},"radius":{radius}"#, point(*at))
+        }
+        Event::Hurt { player, by, damage } => {
+            format!(r#""what":"hurt","player":{},"by":{},"damage":{damage}"#, player.slot, by.slot)
+        }
+        Event::Replaced { entity } => format!(r#""what":"replaced","entity":{}"#, entity.slot),
+        _ => return None,
+    })
+}
+
+/// Where awake props touch something, in the form of the server's `/contacts`.
+pub(crate) fn contacts(world: &World) -> String {
+    let points = world.contacts().map(|contact| {
+        json::numbers([contact.at.x, contact.at.y, contact.at.z, contact.gap, contact.impulse])
+    });
+    format!(r#"{{"points":{}}}"#, json::list(points))
+}
+
+fn point(at: DVec3) -> String {
+    json::numbers(at.to_array())
+}
