@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use obsp::model::shipped;
 use obsp_sim::audit::Audit;
 use tokio::runtime::Builder;
 use tracing::error;
@@ -19,7 +18,7 @@ const TOLD: usize = 5;
 
 fn audit_of(level: &Level) -> Result<Audit, StartError> {
     let map = &level.world_map;
-    Audit::new(map, &shipped())
+    Audit::new(map, &level.models)
         .map_err(|source| StartError::Setup { map: map.name().to_owned(), source })
 }
 

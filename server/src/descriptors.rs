@@ -11,7 +11,7 @@ const NEEDED: usize = 40;
 ///
 /// # Errors
 /// [`StartError::Descriptors`].
-pub fn check() -> Result<(), StartError> {
+pub(crate) fn check() -> Result<(), StartError> {
     let granted = granted(NEEDED);
     let lacking = granted < NEEDED;
     if lacking { Err(StartError::Descriptors { granted, needed: NEEDED }) } else { Ok(()) }

@@ -30,6 +30,7 @@ mod limits;
 mod page;
 mod page_state;
 mod places;
+mod replays;
 mod scene;
 
 /// The state of all handlers.
@@ -84,8 +85,13 @@ pub(crate) async fn serve(
 fn router(state: &Arc<PageState>) -> Router {
     Router::new()
         .route("/", get(page::index))
+        .route("/web/wasm/page.wasm", get(page::wasm))
         .route("/web/{*path}", get(page::file))
         .route("/scene", get(scene))
+        .route("/scene/{hash}", get(replays::scene_of))
+        .route("/maps/{hash}", get(replays::map))
+        .route("/replays", get(replays::list))
+        .route("/replays/{name}", get(replays::one))
         .route("/effects/{after}", get(effects::after))
         .route("/contacts", get(layers::contacts))
         .route("/cascade", get(layers::cascade))

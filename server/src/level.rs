@@ -8,12 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use obsp::model::Model;
+use obsp_game::{AnyGame, RunningMatch};
 use obsp_proto::control::{MapHash, MapName, MatchEvent};
 use obsp_proto::map_transfer::announce;
 use obsp_proto::quantise::WorldBounds;
 use obsp_proto::server::MatchInfo;
 use obsp_proto::{MAX_ENTITIES, Tick};
-use obsp_sim::World;
 use tokio::sync::broadcast;
 
 use crate::error::StartError;
@@ -38,6 +39,8 @@ pub(crate) struct Level {
     pub(crate) map: Bytes,
     /// The map itself.
     pub(crate) world_map: Arc<obsp::World>,
+    /// The models that bodies can have.
+    pub(crate) models: Arc<[Model]>,
     /// The players.
     pub(crate) roster: Roster,
     /// The match events, for all connections.
@@ -53,7 +56,7 @@ pub(crate) struct Level {
 /// A level that is ready to be played.
 pub(crate) struct Prepared {
     pub(crate) level: Arc<Level>,
-    pub(crate) world: World,
+    pub(crate) simulation: Box<dyn RunningMatch>,
     pub(crate) config: obsp_sim::Config,
     /// Props that the world begins with.
     pub(crate) props: usize,
@@ -62,6 +65,7 @@ pub(crate) struct Prepared {
 /// Makes levels by the options of a server.
 #[derive(Clone)]
 pub(crate) struct LevelMaker {
+    game: Arc<dyn AnyGame>,
     tick_rate: u32,
     snapshot_rate: Option<u32>,
     spectator_rate: u32,
@@ -90,8 +94,10 @@ impl Level {
 }
 
 impl LevelMaker {
-    pub(crate) fn new(options: &Options) -> Self {
+    /// Makes levels of `game`.
+    pub(crate) fn new(options: &Options, game: Arc<dyn AnyGame>) -> Self {
         Self {
+            game,
             tick_rate: options.tick_rate,
             snapshot_rate: options.snapshot_rate,
             spectator_rate: options.spectator_rate.min(options.tick_rate),
@@ -148,9 +154,9 @@ impl LevelMaker {
         if wanted + usize::from(players) > MAX_ENTITIES {
             return Err(StartError::TooManyEntities { props: wanted, players });
         }
-        let mut world =
-            World::new(Arc::clone(&map), obsp::model::shipped().into(), config).map_err(setup)?;
-        world.set_threads(self.sim_threads);
+        let mut simulation = self.game.new_match(Arc::clone(&map), config).map_err(setup)?;
+        simulation.world_mut().set_threads(self.sim_threads);
+        let world = simulation.world();
         for warning in world.warnings() {
             tracing::warn!("map {name}: {warning}");
         }
@@ -186,12 +192,13 @@ impl LevelMaker {
             spectator_match_info: Arc::new(spectator_match_info),
             map: bytes.into(),
             world_map: map,
+            models: self.game.models().into(),
             roster: Roster::default(),
             events: broadcast::Sender::new(EVENTS_WAITING),
             frozen: AtomicBool::new(false),
             load_time,
             phase: Mutex::default(),
         };
-        Ok(Prepared { level: Arc::new(level), world, config, props })
+        Ok(Prepared { level: Arc::new(level), simulation, config, props })
     }
 }

@@ -51,9 +51,12 @@ pub mod recording;
 pub mod replay;
 mod roster;
 mod rounds;
+mod run_game;
 pub mod scene;
 mod seats;
+mod serve;
 mod server;
+mod signals;
 pub mod soak;
 mod spans;
 mod status;
@@ -71,7 +74,6 @@ mod watchdog;
 
 pub use admin::command::{AdminAction, AdminCommand, AdminError, admin};
 pub use bans::BanError;
-pub use descriptors::check as check_descriptors;
 pub use error::{RunError, StartError};
 pub use health::{HealthError, HealthOptions, health};
 pub use log::{FilterError, Log};
@@ -82,7 +84,9 @@ pub use options::{
     AddressOptions, AdminOptions, Advertised, AdvertisedSyntax, AgonesOptions, AllowedOrigin,
     JoiningOptions, LogFormat, Options, OriginSyntax, RoundOptions, ServiceOptions, Vote,
 };
-pub use server::Server;
+pub use run_game::run_game;
+pub use serve::{prepare, serve};
+pub use server::{CommandError, MatchUpdate, Server, ServerBuilder, ServerHandle};
 pub use spans::OtlpError;
 pub use telemetry::Bookkeeping;
 pub use token_command::{TokenCommandError, TokenOptions, token};
@@ -93,7 +97,7 @@ pub use watchdog::TicksHeld;
 #[cfg(test)]
 fn test_level(number: u64) -> (level::LevelMaker, level::Prepared) {
     let options = Options { max_players: 2, ..Options::new("arena.map") };
-    let maker = level::LevelMaker::new(&options);
+    let maker = level::LevelMaker::new(&options, std::sync::Arc::new(obsp_game::arena::Arena));
     let prepared = maker.make("arena.map", number).unwrap();
     (maker, prepared)
 }

@@ -1,26 +1,23 @@
 //! The command `server`: one match, until it is over or somebody stops it; or
 //! one of the jobs that serve nobody.
 
-mod signals;
-
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::Result;
 use clap::error::ErrorKind::MissingRequiredArgument;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use obsp_game::arena::Arena;
 use serde::Serialize;
 use server::replay::{ReplayOptions, replay};
 use server::scene::{Scene, SceneOptions, heap, landing, mass_landing};
 use server::soak::{SoakOptions, soak};
 use server::{
-    AdminCommand, HealthOptions, Log, LogFormat, ModelsOptions, Options, Server, TokenOptions,
-    admin, check_descriptors, health, token, write_models,
+    AdminCommand, HealthOptions, Log, LogFormat, ModelsOptions, Options, TokenOptions, admin,
+    health, prepare, token, write_models,
 };
-use signals::Signals;
-use tracing::info;
 
 #[derive(Parser)]
 #[command(name = "server", version, about = "Serves an arena match over QUIC", long_about = None)]
@@ -85,7 +82,7 @@ fn main() -> ExitCode {
     };
     let done = prepare().and_then(|()| match (job, serve) {
         (Some(job), _) => run(job),
-        (None, Some(options)) => serve_match(options).map(|()| ExitCode::SUCCESS),
+        (None, Some(options)) => server::serve(options, Arena).map(|()| ExitCode::SUCCESS),
         // The map is asked for unless there is a job.
         (None, None) => CommandLine::command().error(MissingRequiredArgument, "no --map").exit(),
     });
@@ -97,12 +94,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Whether the system lets this process do its work, whatever that is.
-fn prepare() -> Result<()> {
-    check_descriptors()?;
-    signals::survive_file_size_limit().map_err(|error| anyhow!("cannot handle signals: {error}"))
 }
 
 /// Plays a scene and says how it went, and whether it went as it should.
@@ -177,71 +168,4 @@ fn run(job: Job) -> Result<ExitCode> {
 /// does not change what the exit code says.
 fn say(found: String) {
     let _ = writeln!(std::io::stdout(), "{found}");
-}
-
-/// Serves until the match is over, or a signal asks for its end and the players have
-/// finished. Ctrl-C then ends the wait for them, and once more the goodbyes to them;
-/// other signals change nothing, for service managers send them again.
-fn serve_match(options: Options) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ended = runtime.block_on(async {
-        // Before anything says that the match runs: a supervisor that hears so may ask
-        // for its end at once.
-        let mut signals = Signals::new()?;
-        let starting = tokio::task::spawn_blocking(move || {
-            let running = Server::start(&options)?;
-            introduce(&running, &options);
-            anyhow::Ok(running)
-        });
-        let running = tokio::select! {
-            started = starting => started??,
-            signal = signals.next() => {
-                info!(signal, "ended before the match began");
-                return Ok(());
-            }
-        };
-        tokio::select! {
-            signal = signals.next() => {
-                info!(signal, "shutting down");
-                running.drain();
-                tokio::select! {
-                    () = running.ending() => {}
-                    () = signals.interrupted() => info!("interrupted: players are not waited for"),
-                }
-            }
-            () = running.ending() => info!("shutting down"),
-        }
-        running.shutdown();
-        tokio::select! {
-            ended = tokio::task::spawn_blocking(|| running.join()) => Ok(ended??),
-            () = signals.interrupted() => bail!("ended at once by another signal, SIGINT"),
-        }
-    });
-    // A start or an end that is still under way ends with the process.
-    runtime.shutdown_background();
-    ended
-}
-
-/// Prints what is served, and where.
-fn introduce(running: &Server, options: &Options) {
-    info!("map {}, hash {}", running.map_name(), running.map_hash());
-    info!(
-        "{} Hz, {} props, up to {} players, seed {}",
-        options.tick_rate,
-        running.props(),
-        options.max_players,
-        options.seed
-    );
-    info!("players join on UDP {}", running.local_addr());
-    if let Some(address) = &options.advertise {
-        info!("advertised to them as {address}");
-    }
-    if let Some(address) = running.admin_addr() {
-        info!("admin interface on http://{address}/");
-    }
-    if let Some(address) = running.query_addr() {
-        info!("server queries on UDP {address}");
-    }
-    info!("certificate SHA-256 {}", running.certificate_sha256());
-    info!("metrics on http://{}/metrics", running.http_addr());
 }

@@ -28,6 +28,7 @@ mod map_stream;
 #[cfg(test)]
 mod narrow_tests;
 mod outbox;
+mod path;
 mod path_estimate;
 mod path_stats;
 mod rate_adaptation;
@@ -38,6 +39,7 @@ mod snapshot_pace;
 mod spectator;
 #[cfg(test)]
 mod virtual_line;
+mod web;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -192,6 +192,11 @@ pub struct Options {
     #[arg(long, value_name = "FILE", env = "ARENA_RECORD")]
     pub record: Option<PathBuf>,
 
+    /// Folder whose recordings the web page offers to play; without it, it plays those that
+    /// are dropped on it
+    #[arg(long, value_name = "DIR", env = "ARENA_REPLAY_DIR")]
+    pub replay_dir: Option<PathBuf>,
+
     /// Address of an OpenTelemetry collector, such as `http://127.0.0.1:4318`, that is
     /// told by OTLP over HTTP what joins, map transfers, single ticks and requests of
     /// administrators took
@@ -295,6 +300,7 @@ impl Options {
             hang_limit: parse_duration(DEFAULT_HANG_LIMIT).unwrap_or_default(),
             state_dir: None,
             record: None,
+            replay_dir: None,
             otlp: None,
             cert: None,
             key: None,

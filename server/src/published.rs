@@ -21,7 +21,7 @@ pub(crate) struct PublishedState {
     /// The part of each player's snapshot that is for that player alone.
     pub(crate) players: Vec<PlayerUpdate>,
     /// Events of the tick; most often none.
-    pub(crate) events: Box<[obsp_sim::Event]>,
+    pub(crate) events: Box<[obsp_game::Event]>,
     /// Points at which props touch something, if a page has subscribed to them.
     pub(crate) contacts: Option<Box<[Contact]>>,
     /// Counters of the simulation, through all levels.

@@ -1,40 +1,28 @@
-//! Recordings: a match as a file, small enough to keep and exact enough to
-//! run again.
+//! Recordings of a running server: see [`obsp_recording`] for what they are.
 //!
-//! The simulation is deterministic, so what it was set up with and what went
-//! into each tick is the whole match: the map's hash and the configuration,
-//! then per tick who joined, who left and which players' commands changed.
-//! Digests of the simulation tell on a later run at which tick it first went
-//! another way.
-//!
-//! A file is a magic, a version, and *frames*: each a length of two bytes and
-//! a bincode body of that length ([`Header`] first, then a [`Tick`] for each
-//! tick, then an end). [`Recorder`] turns ticks into frames, [`Writer`] writes
-//! them, [`Reader`] reads them back and takes nothing on trust. A running
-//! server records through a `LiveRecorder`, which never makes a tick wait and
-//! never replaces a file. If the disk fails, the match goes on, and `Status`
-//! tells operators.
+//! A server records through a `LiveRecorder`, which never makes a tick wait and never
+//! replaces a file. If the disk fails, the match goes on, and `Status` tells operators.
 
-mod error;
-mod format;
 mod latest;
 mod level_recordings;
 mod live;
 mod new_file;
-mod reader;
-mod recorder;
 mod status;
-mod writer;
 
-pub use error::RecordingError;
-pub use format::{Header, Tick};
 pub(crate) use latest::Latest;
 pub(crate) use level_recordings::LevelRecordings;
 pub(crate) use live::LiveRecorder;
-pub use reader::Reader;
-pub use recorder::Recorder;
+pub use obsp_recording::{Header, Reader, Recorder, RecordingError, Tick, Writer};
 pub(crate) use status::Status;
-pub use writer::Writer;
+
+/// The header of a match that has not ticked yet, recorded by this build.
+pub(crate) fn header_of(
+    simulation: &dyn obsp_game::RunningMatch,
+    config: obsp_sim::Config,
+) -> Header {
+    let map = simulation.world().map();
+    Header::new(map, config, simulation.digest(), crate::build::name())
+}
 
 /// As what a player of `world` has joined.
 pub(crate) fn kind_in(

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use clap::Args;
 use thiserror::Error;
 
-pub use run::{Difference, Outcome, verify};
+pub use obsp_recording::Difference;
+pub use run::{Outcome, verify};
 
 use crate::error::StartError;
 use crate::map_file;

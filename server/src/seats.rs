@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::Duration;
 
+use obsp_game::RunningMatch;
 use obsp_proto::commands::CommandDatagram;
 use obsp_proto::control::MatchEvent;
 use obsp_proto::server::{CommandSource, JitterBuffer, JitterStats, OwnPlayer};
@@ -133,12 +134,17 @@ impl Seats {
 
     /// Takes in the commands that arrived, takes out who has left, and lets in
     /// who asked. `tick` is the last one simulated.
-    pub(crate) fn receive(&mut self, world: &mut World, tick: Tick, level: &Arc<Level>) {
+    pub(crate) fn receive(
+        &mut self,
+        simulation: &mut dyn RunningMatch,
+        tick: Tick,
+        level: &Arc<Level>,
+    ) {
         // The wishes first: whoever asks after a seat was given up finds it
         // free, however the two threads happen to interleave.
         let requests: Vec<_> = self.requests.try_iter().collect();
-        self.hear(world);
-        self.let_in(requests, world, tick, level);
+        self.hear(simulation);
+        self.let_in(requests, simulation, tick, level);
     }
 
     /// Takes everybody out: the match goes on in another world, and whoever goes there
@@ -150,12 +156,12 @@ impl Seats {
     }
 
     /// Takes in the commands that arrived, and takes out who has left.
-    fn hear(&mut self, world: &mut World) {
+    fn hear(&mut self, simulation: &mut dyn RunningMatch) {
         let past = &mut self.past;
         self.taken.retain_mut(|seat| {
             let stays = seat.receive();
             if !stays {
-                world.leave(seat.player);
+                simulation.leave(seat.player);
                 *past = sum(past, seat.buffer.stats());
             }
             stays
@@ -166,11 +172,12 @@ impl Seats {
     fn let_in(
         &mut self,
         requests: Vec<JoinRequest>,
-        world: &mut World,
+        simulation: &mut dyn RunningMatch,
         tick: Tick,
         level: &Arc<Level>,
     ) {
         for request in requests {
+            let world = simulation.world();
             let drives =
                 |seat: &&Taken| world.player_kind(seat.player) == Some(PlayerKind::Hovertank);
             let kind = if self.taken.iter().filter(drives).count() < self.tanks {
@@ -178,7 +185,7 @@ impl Seats {
             } else {
                 PlayerKind::Box
             };
-            let seat = world.join_as(kind).map(|player| {
+            let seat = simulation.join_as(kind).map(|player| {
                 let (sender, commands) = sync_channel(WAITING_BATCHES);
                 let buffer = JitterBuffer::new(self.tick_rate, tick, self.last_time);
                 let (command_substituted, pushed, told) = (true, None, None);
@@ -261,14 +268,18 @@ impl Seats {
 
     /// How players stand of whom it is time to tell after `tick`, because it is
     /// not what was told last.
-    pub(crate) fn standings(&mut self, world: &World, tick: Tick) -> Vec<MatchEvent> {
+    pub(crate) fn standings(
+        &mut self,
+        simulation: &dyn RunningMatch,
+        tick: Tick,
+    ) -> Vec<MatchEvent> {
         let interval = u32::from((self.tick_rate.get() / STANDINGS_A_SECOND).max(1));
         let due = |seat: &mut Taken| {
             // Not all in the same tick.
             if !(tick.0 + u32::from(seat.player.slot)).is_multiple_of(interval) {
                 return None;
             }
-            let vitals = world.vitals(seat.player).filter(|now| seat.told != Some(*now))?;
+            let vitals = simulation.vitals(seat.player).filter(|now| seat.told != Some(*now))?;
             seat.told = Some(vitals);
             Some(MatchEvent::Vitals { player: seat.player, vitals })
         };

@@ -1,6 +1,8 @@
 //! A running server. [`Server::start`] makes everything ready ([`setup`]) and starts the
 //! threads; the [`Server`] answers where it listens, drains, shuts down, and is waited for.
 
+mod builder;
+mod handle;
 mod network_thread;
 mod setup;
 
@@ -8,6 +10,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use obsp_game::AnyGame;
+use obsp_game::arena::Arena;
 use obsp_proto::Fingerprint;
 use obsp_proto::control::{MapHash, MapName};
 
@@ -22,11 +26,15 @@ use crate::threads::Threads;
 use crate::watchdog::{Gate, TicksHeld};
 use setup::Setup;
 
+pub use builder::ServerBuilder;
+pub use handle::{CommandError, MatchUpdate, ServerHandle};
+
 /// A server that runs in threads of its own until it is shut down. Dropping it shuts it
 /// down too, without waiting.
 #[derive(Debug)]
 pub struct Server {
     description: Description,
+    handle: ServerHandle,
     stop: Stop,
     /// Time that players have left once the server is asked to drain.
     drain: Duration,
@@ -51,16 +59,30 @@ struct Description {
 }
 
 impl Server {
-    /// Loads the map, sets up the match, opens the ports and starts the threads.
+    /// A server of a game of your own: see [`ServerBuilder`].
+    pub fn builder() -> ServerBuilder {
+        ServerBuilder::default()
+    }
+
+    /// Starts a server of the arena game: see [`Server::start_game`].
+    ///
+    /// # Errors
+    /// As [`Server::start_game`].
+    pub fn start(options: &Options) -> Result<Self, StartError> {
+        Self::start_game(options, Arc::new(Arena))
+    }
+
+    /// Loads the map, sets up the match of `game`, opens the ports and starts the threads.
     ///
     /// # Errors
     /// [`StartError`] names what is missing or wrong, and the way out. Nothing runs then.
-    pub fn start(options: &Options) -> Result<Self, StartError> {
-        let setup = Setup::new(options)?;
+    pub fn start_game(options: &Options, game: Arc<dyn AnyGame>) -> Result<Self, StartError> {
+        let setup = Setup::new(options, game)?;
         let game = Arc::clone(&setup.network_thread.lobby.game);
         // From here on, a failure stops what runs already.
         let mut server = Self {
             description: setup.description,
+            handle: ServerHandle::new(Arc::clone(&game)),
             stop: game.stop.clone(),
             drain: options.drain_time(),
             gate: Gate::default(),
@@ -102,6 +124,11 @@ impl Server {
         let (network_thread, runtime) = (setup.network_thread, setup.runtime);
         threads.spawn("network thread", move || network_thread.run(&runtime))?;
         Ok(server)
+    }
+
+    /// A handle by which any thread or task follows the match and gives it orders.
+    pub fn handle(&self) -> ServerHandle {
+        self.handle.clone()
     }
 
     /// The UDP address that players join at.

@@ -20,6 +20,6 @@ pub use options::SoakOptions;
 pub use outside::Outside;
 pub use report::{CascadeStage, Finding, Report, TickTimes, TimeOfImpact};
 pub(crate) use run::nanoseconds;
-pub use run::{SoakError, soak};
+pub use run::{SoakError, soak, soak_game};
 pub use script::Script;
 pub use stuck::StuckWatch;

@@ -6,9 +6,10 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
-use obsp_proto::control::MatchEvent;
+use obsp_game::{Event, RunningMatch};
+use obsp_proto::control::{ChatLine, MatchEvent};
 use obsp_proto::{Tick, Time};
-use obsp_sim::{Command, Counters, EntityId, World};
+use obsp_sim::{Command, Counters, EntityId};
 use tokio::sync::{broadcast, watch};
 
 use crate::error::RunError;
@@ -34,19 +35,19 @@ struct CurrentLevel {
 
 /// The world that the match continues in.
 pub(crate) struct NextWorld {
-    pub(crate) world: World,
+    pub(crate) simulation: Box<dyn RunningMatch>,
     pub(crate) level: Arc<Level>,
     pub(crate) recorder: Option<LiveRecorder>,
 }
 
 /// The match as the tick thread runs it: alone, and never waiting for anyone.
 pub(crate) struct Match {
-    world: World,
+    simulation: Box<dyn RunningMatch>,
     seats: Seats,
     current: CurrentLevel,
     next_worlds: Receiver<NextWorld>,
     /// Where worlds go that are no longer played: to drop one takes too long here.
-    over: SyncSender<World>,
+    over: SyncSender<Box<dyn RunningMatch>>,
     tick: Tick,
     latest: watch::Sender<Arc<PublishedState>>,
     states: broadcast::Sender<Arc<PublishedState>>,
@@ -59,21 +60,21 @@ impl Match {
     /// that `worlds` brings, and in which a shot meets others where its shooter saw
     /// them, at most `rewind` ago. Worlds that are over go back to `worlds`.
     pub(crate) fn new(
-        Prepared { world, level, .. }: Prepared,
+        Prepared { simulation, level, .. }: Prepared,
         rewind: Duration,
         requests: Receiver<JoinRequest>,
-        (next_worlds, over): (Receiver<NextWorld>, SyncSender<World>),
+        (next_worlds, over): (Receiver<NextWorld>, SyncSender<Box<dyn RunningMatch>>),
         contact_subscription: Arc<ContactSubscription>,
     ) -> (Self, LatestState) {
         let seats = Seats::new(level.match_info.tick_rate, rewind, requests);
         let current =
             CurrentLevel { level, earlier_ticks: 0, earlier_counters: Counters::default() };
-        let first = published_state(&world, &seats, &contact_subscription, &current);
+        let first = published_state(&*simulation, &seats, &contact_subscription, &current);
         let (latest, receiver) = watch::channel(first);
         let states = broadcast::Sender::new(STATES_WAITING);
         let tick = Tick(0);
         let game = Self {
-            world,
+            simulation,
             seats,
             current,
             next_worlds,
@@ -141,24 +142,28 @@ impl Match {
         if let Ok(next) = self.next_worlds.try_recv() {
             self.enter(next);
         }
-        self.seats.receive(&mut self.world, self.tick, &self.current.level);
+        self.seats.receive(&mut *self.simulation, self.tick, &self.current.level);
         let next = Tick::from_simulation(u64::from(self.tick.0) + 1).ok_or(RunError::Outlived)?;
         let mut commands = self.seats.commands(next, now);
         if self.current.level.frozen.load(Ordering::Relaxed) {
             hold_still(&mut commands);
         }
         let input = Instant::now();
-        self.world.step(&commands);
+        self.simulation.step(&commands);
         let simulated = Instant::now();
         self.tick = next;
         if let Some(recorder) = &mut self.recorder {
-            recorder.ticked(&self.world, &commands);
+            recorder.ticked(&*self.simulation, &commands);
         }
         let news = self.news(next);
-        self.seats.note_pushed(&self.world, next);
+        self.seats.note_pushed(self.simulation.world(), next);
         self.seats.report(&self.current.level.roster);
-        let state =
-            published_state(&self.world, &self.seats, &self.contact_subscription, &self.current);
+        let state = published_state(
+            &*self.simulation,
+            &self.seats,
+            &self.contact_subscription,
+            &self.current,
+        );
         self.latest.send_replace(Arc::clone(&state));
         let published = Instant::now();
         // Other threads are woken last: the network thread may take this processor at
@@ -176,10 +181,10 @@ impl Match {
     }
 
     /// Goes on in another world, in which nobody is yet.
-    fn enter(&mut self, NextWorld { world, level, recorder }: NextWorld) {
+    fn enter(&mut self, NextWorld { simulation, level, recorder }: NextWorld) {
         self.seats.clear();
-        let over = std::mem::replace(&mut self.world, world);
-        self.current.earlier_counters.add_earlier(over.counters());
+        let over = std::mem::replace(&mut self.simulation, simulation);
+        self.current.earlier_counters.add_earlier(over.world().counters());
         self.current.earlier_ticks = self.tick.0.into();
         self.current.level = level;
         self.recorder = recorder;
@@ -190,23 +195,27 @@ impl Match {
 
     /// The events of the tick that was just simulated.
     fn news(&mut self, tick: Tick) -> Vec<MatchEvent> {
-        let died = |event: &obsp_sim::Event| match *event {
-            obsp_sim::Event::Died { player, by } => Some(MatchEvent::Died { player, by }),
+        let told = |event: &Event| match event {
+            Event::Died { player, by } => Some(MatchEvent::Died { player: *player, by: *by }),
+            Event::Announced { line } => {
+                ChatLine::shortened(line).map(|line| MatchEvent::Announced { line })
+            }
             _ => None,
         };
-        let mut news: Vec<_> = self.world.events().iter().filter_map(died).collect();
-        news.extend(self.seats.standings(&self.world, tick));
+        let mut news: Vec<_> = self.simulation.events().iter().filter_map(told).collect();
+        news.extend(self.seats.standings(&*self.simulation, tick));
         news
     }
 }
 
-/// The state to publish of `world` as it is now.
+/// The state to publish of `simulation` as it is now.
 fn published_state(
-    world: &World,
+    simulation: &dyn RunningMatch,
     seats: &Seats,
     contact_subscription: &ContactSubscription,
     current: &CurrentLevel,
 ) -> Arc<PublishedState> {
+    let world = simulation.world();
     let mut state = world.state();
     // Ticks are numbered through all levels.
     state.tick += current.earlier_ticks;
@@ -218,7 +227,7 @@ fn published_state(
         level: Arc::clone(&current.level),
         state,
         players: seats.updates(world, tick),
-        events: world.events().into(),
+        events: simulation.events().into(),
         contacts,
         counters,
         commands: seats.stats(),

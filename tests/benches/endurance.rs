@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use client_bot::behaviors::BehaviorChoice;
-use client_bot::client::Trust;
 use client_bot::swarm::{Report, Swarm};
+use obsp_client::quic::Trust;
 use server::replay::{ReplayOptions, replay};
 use tests::harness::{ServerProcess, own_map};
 

@@ -16,8 +16,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use client_bot::behaviors::BehaviorChoice;
-use client_bot::client::Trust;
 use client_bot::swarm::Swarm;
+use obsp_client::quic::Trust;
 use server::{Options, Server};
 use spectator::Spectator;
 use tests::harness::own_map;

@@ -1,5 +1,5 @@
 //! Shared parts of the integration tests: seeded randomness, paths of maps, checks of the
-//! shipped maps, a crowd of players, and server processes.
+//! shipped maps, a crowd of players, server processes, and the library for C.
 
 mod administrators;
 mod crowd;
@@ -20,7 +20,7 @@ pub use crowd::{Wanderer, crowd_shapes, placed};
 pub use map_builder::MapBuilder;
 pub use obsp::verify::OneSize;
 pub use pem::{base64, pem};
-pub use program::program;
+pub use program::{c_library, program};
 pub use server_process::ServerProcess;
 pub use shipped::ShippedMap;
 

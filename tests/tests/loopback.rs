@@ -4,10 +4,10 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use client_bot::Client;
 use client_bot::behaviors::BehaviorChoice;
-use client_bot::client::{Authority, Connector, Disconnected, JoinError, Trust};
 use client_bot::swarm::Swarm;
+use obsp_client::Disconnected;
+use obsp_client::quic::{Authority, Client, Connector, JoinError, Trust};
 use obsp_proto::PROTOCOL_VERSION;
 use obsp_proto::control::{
     ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MatchEvent, PlayerName,

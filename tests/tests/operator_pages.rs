@@ -11,7 +11,8 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use client_bot::client::{Connector, Disconnected, Trust};
+use obsp_client::Disconnected;
+use obsp_client::quic::{Connector, Trust};
 use obsp_proto::control::{ClosingReason, MapHash, PlayerName};
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use server::{Options, RunError, Server, ServiceOptions};

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use client_bot::Client;
 use client_bot::behaviors::BehaviorChoice;
-use client_bot::client::{ClientEvent, Connector, Disconnected, Trust};
 use client_bot::swarm::Swarm;
+use obsp_client::Disconnected;
+use obsp_client::quic::{Client, ClientEvent, Connector, Trust};
 use obsp_proto::control::{ChatLine, ClosingReason, MapHash, MatchEvent, PlayerName, RoundPhase};
 use obsp_sim::Command;
 use server::{Options, RoundOptions, Server};

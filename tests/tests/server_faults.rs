@@ -8,7 +8,8 @@ use std::net::UdpSocket;
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
-use client_bot::client::{Client, ClientEvent, Connector, Disconnected, Trust};
+use obsp_client::Disconnected;
+use obsp_client::quic::{Client, ClientEvent, Connector, Trust};
 use obsp_proto::control::{ClosingReason, MapHash, PlayerName};
 use obsp_sim::Command;
 use tests::harness::pages::{get, metric};

@@ -4,8 +4,7 @@
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use client_bot::Client;
-use client_bot::client::{ClientEvent, Connector, Trust};
+use obsp_client::quic::{Client, ClientEvent, Connector, Trust};
 use obsp_proto::Tick;
 use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use obsp_proto::control::{ClientHello, ClientMessage, MapHash, PlayerName, encode_client_message};

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use axum::Json;
 use axum::extract::{Path, State};
 use glam::DVec3;
-use obsp_sim::Event;
+use obsp_game::Event;
 use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -61,7 +61,8 @@ impl Effect {
             Event::Spawned { .. }
             | Event::Teleported { .. }
             | Event::Died { .. }
-            | Event::Deployed { .. } => None,
+            | Event::Deployed { .. }
+            | Event::Announced { .. } => None,
         }
     }
 }

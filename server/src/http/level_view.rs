@@ -29,9 +29,9 @@ pub(super) struct LevelView {
 
 impl LevelView {
     fn new(level: &Level) -> Result<Self, SetupError> {
-        let (map, models) = (Arc::clone(&level.world_map), obsp::model::shipped());
-        let heat = Heat::new(Arc::clone(&map), &models)?;
-        Ok(Self { level: level.number, scene: scene::of(&map, &models), map, heat })
+        let (map, models) = (Arc::clone(&level.world_map), &level.models);
+        let heat = Heat::new(Arc::clone(&map), models)?;
+        Ok(Self { level: level.number, scene: scene::of(&map, models), map, heat })
     }
 }
 

@@ -40,9 +40,13 @@ const FILES: &[File] = &files![
     "hud/free.js",
     "hud/legend.js",
     "hud/metrics.js",
+    "hud/panels.js",
+    "hud/recordings.js",
     "hud/score.js",
+    "hud/settings.js",
     "hud/status.js",
     "hud/switches.js",
+    "hud/timeline.js",
     "hud/verdict.js",
     "index.html",
     "layers/asked.js",
@@ -62,6 +66,15 @@ const FILES: &[File] = &files![
     "match/roster.js",
     "match/scene.js",
     "panels.css",
+    "play.css",
+    "play/engine.js",
+    "play/keys.js",
+    "play/play.js",
+    "play/player.js",
+    "replay/engine.js",
+    "replay/frames.js",
+    "replay/replay.js",
+    "replay/worker.js",
     "style.css",
     "wire/commands.js",
     "wire/control.js",
@@ -71,9 +84,13 @@ const FILES: &[File] = &files![
     "wire/snapshot.js",
 ];
 
+/// The simulation compiled for the page, as `server/web/wasm/build` made it: compressed,
+/// which every browser takes.
+const WASM: &[u8] = include_bytes!("../../web/wasm/page.wasm.gz");
+
 /// Hides nothing from the page that is not its own: no script, style or
 /// picture from anywhere else, and nobody may frame it.
-const POLICY: &str = "default-src 'self'; connect-src 'self' https:; img-src 'self' data:; \
+const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:; img-src 'self' data:; \
                       frame-ancestors 'none'; base-uri 'none'";
 
 /// The page itself.
@@ -84,6 +101,17 @@ pub(super) async fn index() -> Response {
 /// One of its files.
 pub(super) async fn file(Path(path): Path<String>) -> Response {
     serve(&path)
+}
+
+/// The simulation as WebAssembly.
+pub(super) async fn wasm() -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "application/wasm"),
+        (header::CONTENT_ENCODING, "gzip"),
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (headers, WASM).into_response()
 }
 
 fn serve(path: &str) -> Response {
@@ -134,6 +162,23 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
         let known: BTreeSet<String> = FILES.iter().map(|file| file.path.to_owned()).collect();
         assert_eq!(known, below(&root, &root));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_page_runs_the_simulation_of_these_sources() {
+        let build = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/wasm/build");
+        let output = std::process::Command::new(build).arg("--check").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "run server/web/wasm/build: {said}");
+    }
+
+    #[test]
+    fn the_simulation_is_small_enough_to_be_loaded_at_once() {
+        // Compressed, and, as the end of a gzip file tells, not.
+        assert!(WASM.len() <= 400_000, "{} bytes", WASM.len());
+        let whole = u32::from_le_bytes(*WASM.last_chunk().unwrap());
+        assert!(whole <= 1_000_000, "{whole} bytes");
     }
 
     #[test]

@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::effects::Effects;
@@ -11,6 +12,8 @@ pub(crate) struct PageState {
     pub(super) game: Arc<MatchHandle>,
     /// The recording of the level that is played, if there is one.
     pub(super) recording: Arc<recording::Latest>,
+    /// The folder of the recordings that pages may play.
+    pub(super) replay_dir: Option<PathBuf>,
     pub(super) contact_subscription: Arc<ContactSubscription>,
     pub(super) effects: Effects,
     pub(super) level_views: LevelViews,
@@ -21,9 +24,10 @@ impl PageState {
     pub(crate) fn new(
         game: Arc<MatchHandle>,
         recording: Arc<recording::Latest>,
+        replay_dir: Option<PathBuf>,
         contact_subscription: Arc<ContactSubscription>,
     ) -> Self {
         let (effects, level_views) = (Effects::default(), LevelViews::default());
-        Self { game, recording, contact_subscription, effects, level_views }
+        Self { game, recording, replay_dir, contact_subscription, effects, level_views }
     }
 }

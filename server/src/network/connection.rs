@@ -17,10 +17,11 @@ use obsp_proto::control::{
 use obsp_proto::server::Event;
 use obsp_sim::EntityId;
 use opentelemetry::trace::SpanContext;
-use quinn::{Incoming, RecvStream};
+use quinn::Incoming;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
+use web_transport_quinn::{RecvStream, SendStream, Session};
 
 use super::admission::Permit;
 use super::away::{self, Away};
@@ -29,8 +30,9 @@ use super::feed::{CHUNK, Feed, next_event};
 use super::idleness::{Idleness, Verdict};
 use super::lobby::{Events, Lobby};
 use super::map_stream::{self, MAPS_A_CONNECTION};
+use super::path::Path;
 use super::send_groups::SnapshotJob;
-use super::spectator;
+use super::web;
 use crate::address_key::AddressKey;
 use crate::clients::{self, Registration, Removal};
 use crate::rounds::ChatVerdict;
@@ -68,7 +70,7 @@ pub(super) async fn serve(incoming: Incoming, mut permit: Permit, lobby: Arc<Lob
     };
     let end = match opened {
         Ok((_closes, Ok(Opened::Browser(connection)))) => {
-            spectator::serve(connection, deadline, permit, connected, &lobby).await;
+            web::serve(connection, deadline, permit, connected, &lobby).await;
             return;
         }
         Ok((_closes, Ok(Opened::Client(connection, send, receive)))) => {
@@ -85,6 +87,17 @@ pub(super) async fn serve(incoming: Incoming, mut permit: Permit, lobby: Arc<Lob
     end.log_without_session(&connected, address);
 }
 
+/// Lets a browser play whose session is open, to its last packet.
+pub(super) async fn play(
+    (session, send, receive): (Session, SendStream, RecvStream),
+    permit: Permit,
+    connected: Connected,
+    lobby: &Arc<Lobby>,
+) {
+    let feed = Feed::new((session, send), false, lobby);
+    PlayerConnection::new(feed, lobby, permit, connected).run(receive).await;
+}
+
 /// Waits until somebody asks for the end of a client's connection; for ever without a
 /// client.
 pub(super) async fn removed(client: Option<&clients::Client>) -> Removal {
@@ -95,8 +108,8 @@ pub(super) async fn removed(client: Option<&clients::Client>) -> Removal {
 }
 
 /// The conversation with one client.
-struct PlayerConnection<'a> {
-    feed: Feed<'a, quinn::Connection>,
+struct PlayerConnection<'a, P: Path> {
+    feed: Feed<'a, P>,
     lobby: &'a Arc<Lobby>,
     /// The connection's place in the table of addresses.
     permit: Permit,
@@ -117,13 +130,8 @@ struct PlayerConnection<'a> {
     connected: Connected,
 }
 
-impl<'a> PlayerConnection<'a> {
-    fn new(
-        feed: Feed<'a, quinn::Connection>,
-        lobby: &'a Arc<Lobby>,
-        permit: Permit,
-        connected: Connected,
-    ) -> Self {
+impl<'a, P: Path> PlayerConnection<'a, P> {
+    fn new(feed: Feed<'a, P>, lobby: &'a Arc<Lobby>, permit: Permit, connected: Connected) -> Self {
         Self {
             feed,
             lobby,
@@ -139,7 +147,7 @@ impl<'a> PlayerConnection<'a> {
         }
     }
 
-    async fn run(mut self, receive: RecvStream) {
+    async fn run(mut self, receive: P::Incoming) {
         let end = match self.converse(receive).await {
             Ok(never) => match never {},
             Err(end) => end,
@@ -158,14 +166,18 @@ impl<'a> PlayerConnection<'a> {
     }
 
     /// Talks until there is a reason to end.
-    async fn converse(&mut self, mut receive: RecvStream) -> Result<std::convert::Infallible, End> {
+    async fn converse(
+        &mut self,
+        mut receive: P::Incoming,
+    ) -> Result<std::convert::Infallible, End> {
         let lobby = self.lobby;
         let mut news = lobby.send_groups.subscribe();
         let mut stopped = pin!(lobby.game.stop.requested());
         let mut too_late = pin!(tokio::time::sleep(HANDSHAKE_TIMEOUT));
-        let connection = self.feed.path.clone();
+        let path = self.feed.path.clone();
+        let connection = path.connection();
         let eviction = self.permit.eviction();
-        let mut interrupted = pin!(interruption(&connection, &eviction, lobby));
+        let mut interrupted = pin!(interruption(connection, &eviction, lobby));
         let mut chunk = [0; CHUNK];
         // Ends with the conversation, and what is being sent with it.
         let mut map_streams = JoinSet::new();
@@ -188,8 +200,8 @@ impl<'a> PlayerConnection<'a> {
                     self.feed.session.close(removal.closing);
                     return Err(removal.reason.into());
                 }
-                opened = connection.accept_bi(), if joined && maps_left > 0 => {
-                    let streams = opened.map_err(|error| End::from(&error))?;
+                opened = path.map_stream(), if joined && maps_left > 0 => {
+                    let streams = opened?;
                     maps_left -= 1;
                     let (connection, share) = (connection.clone(), self.permit.map_share());
                     let (map, join) = (self.feed.level.map.clone(), self.join.clone());
@@ -199,17 +211,13 @@ impl<'a> PlayerConnection<'a> {
                 }
                 Some(_) = map_streams.join_next() => {}
                 written = self.feed.outbox.write() => {
-                    written.map_err(|_| End::of(&connection, Reason::Unread.into()))?;
+                    written.map_err(|_| End::of(connection, Reason::Unread.into()))?;
                 }
-                read = receive.read(&mut chunk) => {
-                    let length = read.map_err(|error| End::from(&error))?;
-                    let Some(length) = length else { return Err(Reason::Closed.into()) };
+                read = P::read(&mut receive, &mut chunk) => {
+                    let Some(length) = read? else { return Err(Reason::Closed.into()) };
                     self.on_stream(&chunk[..length]).await?;
                 }
-                datagram = connection.read_datagram() => {
-                    let datagram = datagram.map_err(|error| End::from(&error))?;
-                    self.take_commands(&datagram)?;
-                }
+                datagram = path.datagram() => self.take_commands(&datagram?)?,
                 changed = news.changed(), if joined => {
                     if changed.is_err() {
                         return Err(Reason::Shutdown.into());
@@ -297,7 +305,9 @@ impl<'a> PlayerConnection<'a> {
             players.map(|client| (client.number, client.name.to_string())).collect();
         let caller = match client.player_id {
             Some(player) => format!("player {player}"),
-            None => format!("{:?}", AddressKey::from(self.feed.path.remote_address().ip())),
+            None => {
+                format!("{:?}", AddressKey::from(self.feed.path.connection().remote_address().ip()))
+            }
         };
         let by = (client.number, client.name.as_str(), caller.as_str());
         let announced =
@@ -338,7 +348,7 @@ impl<'a> PlayerConnection<'a> {
             tick: self.lobby.game.last_tick(),
             acknowledged: self.feed.session.acknowledged_tick(),
             interval: self.feed.session.snapshot_interval(),
-            round_trip: self.feed.path.rtt(),
+            round_trip: self.feed.path.connection().rtt(),
         };
         ViewLimit::new(self.feed.level.match_info.tick_rate, &known)
     }
@@ -363,7 +373,7 @@ impl<'a> PlayerConnection<'a> {
         Ok(false)
     }
 
-    /// Warns who does nothing, and asks for their removal.
+    /// Warns a client that does nothing, and asks for its removal.
     fn judge_idleness(&mut self) {
         let limit =
             Duration::from_secs(self.lobby.game.access.idle_seconds.load(Ordering::Relaxed));
@@ -386,19 +396,22 @@ impl<'a> PlayerConnection<'a> {
 
     /// Closes the connection, once the client has had time to read why.
     async fn farewell(&mut self, end: &End) {
-        let connection = self.feed.path.clone();
+        let path = self.feed.path.clone();
         let eviction = self.permit.eviction();
         let goodbye = async {
             if end.is_heard && self.feed.finish().await {
                 // Whether the client closes or not, we do next.
-                let _ = timeout(FAREWELL, connection.closed()).await;
+                let _ = timeout(FAREWELL, path.closed()).await;
             }
         };
         tokio::select! {
             () = goodbye => {}
-            _ = interruption(&connection, &eviction, self.lobby) => {}
+            _ = interruption(path.connection(), &eviction, self.lobby) => {}
         }
-        connection.close(end.code, end.phrase().as_bytes());
+        path.close(end.code, end.phrase().as_bytes());
+        // The page closes the connection once it has read that; a client that is no page
+        // has nothing to read any more.
+        let _ = timeout(FAREWELL, path.closed()).await;
     }
 
     /// Takes a player out of the match, or keeps the place of one who may come back, and
@@ -439,7 +452,8 @@ impl<'a> PlayerConnection<'a> {
 
     /// Records the span of the joining.
     fn note_join(&self, outcome: Result<u16, &'static str>) -> Option<SpanContext> {
-        let (number, address) = (self.connected.number(), self.feed.path.remote_address());
+        let (number, address) =
+            (self.connected.number(), self.feed.path.connection().remote_address());
         let times = [self.handshake, self.connected.age()];
         self.lobby.game.telemetry.spans.join(number, address, times, outcome)
     }

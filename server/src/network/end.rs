@@ -9,7 +9,8 @@ use obsp_sim::EntityId;
 use quinn::{ConnectionError, ReadError, VarInt};
 use tracing::info;
 
-use super::feed::{Broken, Feed, Path};
+use super::feed::{Broken, Feed};
+use super::path::Path;
 use crate::telemetry::{Connected, Limit};
 
 /// Application error code of a connection that ends by the rules; why, the

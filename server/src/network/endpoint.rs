@@ -38,8 +38,8 @@ const STREAM_WINDOW: u32 = 16 * 1024;
 
 /// Streams that a client may open towards us alone, from the first packet on.
 /// HTTP/3 has three of them, and Chromium gives up on a server that offers
-/// fewer. Who plays has no use for them: whatever comes on one is not read, and
-/// fills its sender's own window.
+/// fewer. Players over QUIC alone have no use for them: what they send on one is not
+/// read, and fills their own window.
 const HTTP_STREAMS: VarInt = VarInt::from_u32(3);
 
 /// Bytes of streams that may be under way to a client: of a map as many as its

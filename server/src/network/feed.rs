@@ -4,12 +4,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use obsp_proto::control::MatchEvent;
 use obsp_proto::server::{Budget, Event, MatchInfo, OwnPlayer, Session};
 use obsp_proto::snapshot::MIN_SNAPSHOT;
 use obsp_proto::{ProtocolError, Tick, Time};
-use tokio::io::AsyncWrite;
 use tokio::sync::broadcast::error::RecvError;
 use tracing::warn;
 
@@ -19,6 +17,7 @@ use super::congestion::GameCongestion;
 use super::end::End;
 use super::lobby::{Events, Lobby};
 use super::outbox::Outbox;
+use super::path::Path;
 use super::path_stats::PathStats;
 use super::rate_adaptation::PathSample;
 use super::send_groups::SnapshotJob;
@@ -35,61 +34,6 @@ const MISMATCH_LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Time between two notes for operators of how a connection is doing.
 const STATS_INTERVAL: Duration = Duration::from_millis(500);
-
-/// The path of datagrams: a player's QUIC connection, or a browser's session within one.
-pub(super) trait Path {
-    /// The control stream beside the datagrams.
-    type Stream: AsyncWrite + Unpin;
-
-    /// The connection beneath.
-    fn connection(&self) -> &quinn::Connection;
-    /// Bytes of the largest datagram that fits; none if the other end takes none.
-    fn largest_datagram(&self) -> Option<usize>;
-    /// Room for datagrams that wait to be sent.
-    fn room(&self) -> usize;
-    /// Hands a datagram over; false if it was not taken.
-    fn send(&self, datagram: Bytes) -> bool;
-}
-
-impl Path for quinn::Connection {
-    type Stream = quinn::SendStream;
-
-    fn connection(&self) -> &quinn::Connection {
-        self
-    }
-
-    fn largest_datagram(&self) -> Option<usize> {
-        self.max_datagram_size()
-    }
-
-    fn room(&self) -> usize {
-        self.datagram_send_buffer_space()
-    }
-
-    fn send(&self, datagram: Bytes) -> bool {
-        self.send_datagram(datagram).is_ok()
-    }
-}
-
-impl Path for web_transport_quinn::Session {
-    type Stream = web_transport_quinn::SendStream;
-
-    fn connection(&self) -> &quinn::Connection {
-        self
-    }
-
-    fn largest_datagram(&self) -> Option<usize> {
-        Some(self.max_datagram_size()).filter(|&size| size > 0)
-    }
-
-    fn room(&self) -> usize {
-        self.datagram_send_buffer_space()
-    }
-
-    fn send(&self, datagram: Bytes) -> bool {
-        self.send_datagram(datagram).is_ok()
-    }
-}
 
 /// The part that connections of players and spectators share: a session, the path to its
 /// other end, and a budget for what it is told.

@@ -1,4 +1,4 @@
-//! A spectator's connection over WebTransport, from its request to its last packet.
+//! A spectator's session over WebTransport, from its hello to its last packet.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -6,14 +6,10 @@ use std::pin::pin;
 use obsp_proto::HANDSHAKE_TIMEOUT;
 use obsp_proto::control::{ClosingReason, PlayerName, Reason, RefusalReason};
 use obsp_proto::server::{Event, OwnPlayer};
-use quinn::VarInt;
-use quinn::crypto::rustls::HandshakeData;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::timeout;
 use tracing::info;
-use web_transport_quinn::http::StatusCode;
-use web_transport_quinn::http::header::ORIGIN;
-use web_transport_quinn::{RecvStream, Request, ServerError, Session as WebSession};
+use web_transport_quinn::{RecvStream, SendStream, Session as WebSession};
 
 use super::admission::Permit;
 use super::connection::{FAREWELL, interruption, removed};
@@ -22,78 +18,22 @@ use super::feed::{CHUNK, Feed, next_event};
 use super::lobby::{Events, Lobby};
 use super::send_groups::{Cadence, SnapshotJob};
 use crate::clients::{self, Registration};
-use crate::telemetry::{Connected, ConnectionState, Limit};
+use crate::telemetry::{Connected, ConnectionState};
 
-/// Streams that HTTP/3 takes for itself in each direction: its control stream
-/// and the two of header compression, and as many to spare.
-const HTTP_STREAMS: VarInt = VarInt::from_u32(6);
-
-/// The session's own stream and the control stream, and one to spare.
-const SESSION_STREAMS: VarInt = VarInt::from_u32(3);
-
-/// Whether a connection has come to speak WebTransport.
-pub(super) fn is_web(connection: &quinn::Connection) -> bool {
-    let data = connection.handshake_data().and_then(|data| data.downcast::<HandshakeData>().ok());
-    data.is_some_and(|data| data.protocol.as_deref() == Some(web_transport_quinn::ALPN.as_bytes()))
-}
-
-/// Shows the match to a browser, from its request to its last packet. It takes
-/// no place and steers nothing, is told less often, and what it costs is
-/// bounded by its own budget.
+/// Shows the match to a browser whose session is open, to its last packet. It takes no
+/// place and steers nothing, is told less often, and what it costs is bounded by its own
+/// budget.
 pub(super) async fn serve(
-    connection: quinn::Connection,
-    deadline: Instant,
+    (web, send, receive): (WebSession, SendStream, RecvStream),
     permit: Permit,
     connected: Connected,
     lobby: &Lobby,
 ) {
-    let network = &lobby.game.telemetry.network;
-    let address = connection.remote_address();
-    connection.set_max_concurrent_uni_streams(HTTP_STREAMS);
-    connection.set_max_concurrent_bi_streams(SESSION_STREAMS);
-    let held = connection.clone();
-    let opened = async {
-        let request = Request::accept(connection).await?;
-        if !is_allowed(&request, lobby) {
-            lobby.game.telemetry.network.limited(Limit::Origin);
-            request.reject(StatusCode::FORBIDDEN).await?;
-            // Until the page has read that, or the time is over.
-            held.closed().await;
-            return Err(ServerError::UnexpectedEnd);
-        }
-        let web = request.ok().await?;
-        let (send, receive) = web.accept_bi().await.map_err(|_| ServerError::UnexpectedEnd)?;
-        Ok::<_, ServerError>((web, send, receive))
-    };
-    let failed = |error| End::with_detail(Reason::HandshakeFailed, error);
-    let eviction = permit.eviction();
-    let opened = tokio::select! {
-        opened = timeout_at(deadline, opened) => match opened {
-            Ok(opened) => opened.map_err(|error| failed(error.to_string())),
-            Err(_) => Err(failed("it took too long".to_owned())),
-        },
-        end = interruption(&held, &eviction, lobby) => Err(end),
-    };
-    let (web, send, receive) = match opened {
-        Ok(opened) => opened,
-        Err(end) => {
-            network.refused(end.reason);
-            return end.log_without_session(&connected, address);
-        }
-    };
     let feed = Feed::new((web, send), true, lobby);
     let cadence = lobby.spectators.cadence;
     let (name, events, registration) = (None, None, None);
     let show = Show { feed, permit, cadence, name, registration, events, connected };
     show.run(receive).await;
-}
-
-/// Whether the page that wants to look on may. Programs that are no browsers have no
-/// origin.
-fn is_allowed(request: &Request, lobby: &Lobby) -> bool {
-    let Some(origin) = request.headers.get(ORIGIN) else { return true };
-    let authority = request.url.authority();
-    origin.to_str().is_ok_and(|origin| lobby.game.access.origins.allows(origin, authority))
 }
 
 /// The connection beneath a session.

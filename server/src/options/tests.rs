@@ -21,7 +21,7 @@ fn every_option_is_read() {
     let text = "--map m --listen [::1]:5 --advertise a:9 --http 127.0.0.1:6 --allow-origin https://b,* --tick-rate 30 --objects 300 \
                 --seed 9 --sim-threads 3 --max-players 8 --tanks 3 --duration 90s --snapshot-rate 20 \
                 --client-budget 4000 --rewind 50ms --drain 20s --cert c --key k \
-                --ban ::1,10.0.0.1 --log-format json --state-dir state --record match.obsr \
+                --ban ::1,10.0.0.1 --log-format json --state-dir state --record match.obsr --replay-dir replays \
                 --audit-every 60 --otlp http://c:4318 --agones \
                 --agones-port 7 --agones-health 0.5 --agones-empty 20s --agones-reservation 9s \
                 --max-spectators 3 --spectator-rate 15 --spectator-budget 5000 --hang-limit 1m \
@@ -72,6 +72,7 @@ fn every_option_is_read() {
         hang_limit: Duration::from_secs(60),
         state_dir: Some("state".into()),
         record: Some("match.obsr".into()),
+        replay_dir: Some("replays".into()),
         otlp: Some("http://c:4318".into()),
         cert: Some("c".into()),
         key: Some("k".into()),

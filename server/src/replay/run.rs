@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use obsp_sim::{Command, EntityId, World};
+use obsp_recording::{Difference, Playback};
 
 use super::ReplayError;
 use crate::build;
@@ -63,27 +63,6 @@ fn advice(recorded_by: &str) -> String {
     format!("recorded {by}, and this is {own}: replay it with the server that recorded it")
 }
 
-/// The first tick after which a match is not what it was when recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// The tick; 0 is the match before its first.
-    pub tick: u64,
-    /// The last tick known to be equal, if any is.
-    pub equal_at: Option<u64>,
-    /// The difference.
-    pub what: String,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tick {} differs: {}", self.tick, self.what)?;
-        match self.equal_at {
-            Some(tick) => write!(f, "; equal up to tick {tick}"),
-            None => write!(f, "; it was set up differently"),
-        }
-    }
-}
-
 /// Runs what `reader` holds on `map`, up to the first difference or to where the
 /// recording breaks off. Every digest in the recording is compared, and so are
 /// the names of all who join.
@@ -92,70 +71,24 @@ impl fmt::Display for Difference {
 /// The match cannot be set up.
 pub fn verify(reader: &mut Reader, map: Arc<obsp::World>) -> Result<Outcome, ReplayError> {
     let header = reader.header().clone();
-    let mut world = World::new(map, obsp::model::shipped().into(), header.config())?;
-    let mut commands: Vec<(EntityId, Command)> = Vec::new();
-    let digest = world.digest();
-    let mut outcome = Outcome {
-        ticks: 0,
-        verified: 0,
-        digest,
-        difference: None,
-        incomplete: None,
-        recorded_by: header.build.clone(),
-    };
-    let mut equal_at = None;
-    let differs = |tick, equal_at, what| Some(Difference { tick, equal_at, what });
-    if outcome.digest != header.digest {
-        outcome.difference = differs(0, None, digests(header.digest, outcome.digest));
-        return Ok(outcome);
-    }
-    equal_at.replace(0);
-    outcome.verified += 1;
-    loop {
-        let tick = match reader.next_tick() {
-            Ok(Some(tick)) => tick,
+    let mut playback = Playback::new(&header, map)?;
+    let mut incomplete = None;
+    while playback.difference().is_none() {
+        match reader.next_tick() {
+            Ok(Some(tick)) => playback.step(&tick),
             Ok(None) => break,
             Err(error) => {
-                outcome.incomplete = Some(error.to_string());
+                incomplete = Some(error.to_string());
                 break;
             }
-        };
-        let number = outcome.ticks + 1;
-        for id in tick.left {
-            world.leave(id);
-            commands.retain(|(other, _)| *other != id);
         }
-        for (id, kind) in tick.joined {
-            let joined = world.join_as(kind);
-            if joined != Ok(id) {
-                let what = format!("{id:?} joined, now it is {joined:?}");
-                outcome.difference = differs(number, equal_at, what);
-                return Ok(outcome);
-            }
-            commands.push((id, Command::default()));
-        }
-        for (id, command) in tick.commands {
-            let known = commands.iter_mut().find(|(other, _)| *other == id);
-            if let Some((_, known)) = known {
-                *known = command;
-            }
-        }
-        world.step(&commands);
-        outcome.ticks = number;
-        let Some(recorded) = tick.digest else { continue };
-        outcome.digest = world.digest();
-        if outcome.digest != recorded {
-            let what = digests(recorded, outcome.digest);
-            outcome.difference = differs(number, equal_at, what);
-            return Ok(outcome);
-        }
-        equal_at = Some(number);
-        outcome.verified += 1;
     }
-    outcome.digest = world.digest();
-    Ok(outcome)
-}
-
-fn digests(recorded: u64, now: u64) -> String {
-    format!("its digest was {recorded:016x} and is {now:016x}")
+    Ok(Outcome {
+        ticks: playback.tick(),
+        verified: playback.verified(),
+        digest: playback.world().digest(),
+        difference: playback.difference().cloned(),
+        incomplete,
+        recorded_by: header.build,
+    })
 }

@@ -125,7 +125,7 @@ impl Schedule {
 /// Hands a world to the tick thread.
 fn enter(prepared: Prepared, pipeline: &LevelPipeline, game: &MatchHandle) {
     let recorder = pipeline.recordings.begin(&prepared);
-    let Prepared { world, level, .. } = prepared;
+    let Prepared { simulation, level, .. } = prepared;
     let match_info = &level.match_info;
     info!(
         map = match_info.map_name.as_str(),
@@ -139,7 +139,7 @@ fn enter(prepared: Prepared, pipeline: &LevelPipeline, game: &MatchHandle) {
         level.load_time,
     );
     // There is room for one, and the last was entered before this one was prepared.
-    if pipeline.worlds.try_send(NextWorld { world, level, recorder }).is_err() {
+    if pipeline.worlds.try_send(NextWorld { simulation, level, recorder }).is_err() {
         warn!("the tick thread took no other world");
     }
 }

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 
+use obsp_game::{AnyGame, RunningMatch};
 use obsp_proto::Fingerprint;
-use obsp_sim::World;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
@@ -53,7 +53,7 @@ pub(super) struct Setup {
     pub(super) simulation: Match,
     pub(super) recordings: Arc<LevelRecordings>,
     pub(super) loader_thread: LoaderThread,
-    pub(super) finished_worlds: Receiver<World>,
+    pub(super) finished_worlds: Receiver<Box<dyn RunningMatch>>,
     pub(super) audit: Option<AuditThread>,
     pub(super) admin: Option<Admin>,
     pub(super) query: Option<QueryPort>,
@@ -66,10 +66,10 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    /// Makes everything ready by `options`.
-    pub(super) fn new(options: &Options) -> Result<Self, StartError> {
+    /// Makes everything ready by `options` to play `game`.
+    pub(super) fn new(options: &Options, game: Arc<dyn AnyGame>) -> Result<Self, StartError> {
         let access = access_rules(options)?;
-        let simulation = Simulation::new(options)?;
+        let simulation = Simulation::new(options, game)?;
         let sockets = Sockets::bind(options)?;
         let udp_inode = telemetry::inode(&sockets.udp);
         let Quic { endpoint, runtime, credentials, certificate, not_after } =
@@ -108,6 +108,7 @@ impl Setup {
         let pages = PageState::new(
             Arc::clone(&game),
             simulation.recordings.latest(),
+            options.replay_dir.clone(),
             simulation.contact_subscription,
         );
         let lobby = Arc::new(lobby(options, game, simulation.joins));
@@ -174,7 +175,7 @@ struct Simulation {
     joins: SyncSender<JoinRequest>,
     contact_subscription: Arc<ContactSubscription>,
     recordings: Arc<LevelRecordings>,
-    finished_worlds: Receiver<World>,
+    finished_worlds: Receiver<Box<dyn RunningMatch>>,
     rounds: Rounds,
     schedule: Schedule,
     pipeline: LevelPipeline,
@@ -182,10 +183,10 @@ struct Simulation {
 }
 
 impl Simulation {
-    fn new(options: &Options) -> Result<Self, StartError> {
+    fn new(options: &Options, game: Arc<dyn AnyGame>) -> Result<Self, StartError> {
         let maps = options.rounds.rotation(&options.map);
         let first = maps.first().ok_or_else(|| StartError::NoMaps(options.rounds.maps.clone()))?;
-        let maker = LevelMaker::new(options);
+        let maker = LevelMaker::new(options, game);
         let prepared = maker.make(first, 0)?;
         // Checked now, before the match gets there and leaves a map out.
         maps[1..].iter().try_for_each(|map| maker.check(map))?;

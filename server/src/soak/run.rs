@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use obsp::model::shipped;
+use obsp::model::Model;
+use obsp_game::arena::Arena;
+use obsp_game::{AnyGame, RunningMatch};
 use obsp_sim::audit::{Audit, Interpenetration, Passages, Tunnelled};
 use obsp_sim::{Clock, Command, Config, EntityId, EntityState, Kind, PlayerKind, State, World};
 use thiserror::Error;
@@ -15,7 +17,7 @@ use super::report::{cascade, time_of_impact};
 use super::{Dump, Finding, Outside, Report, Script, SoakOptions, StuckWatch, TickTimes};
 use crate::error::StartError;
 use crate::map_file;
-use crate::recording::{Header, Recorder, RecordingError, Writer, kind_in};
+use crate::recording::{Recorder, RecordingError, Writer, header_of, kind_in};
 
 /// Findings that are told one by one; the counts go on.
 const TOLD: usize = 20;
@@ -50,11 +52,19 @@ pub enum SoakError {
     Recording(#[from] RecordingError),
 }
 
-/// Plays a whole match.
+/// Plays a whole match of the arena game.
 ///
 /// # Errors
 /// It could not be set up, or what it should leave behind not be written.
 pub fn soak(options: &SoakOptions) -> Result<Report, SoakError> {
+    soak_game(&Arena, options)
+}
+
+/// Plays a whole match of any game.
+///
+/// # Errors
+/// It could not be set up, or what it should leave behind not be written.
+pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, SoakError> {
     let map = map_file::load(&map_file::find(&options.map, &map_file::folders())?)?;
     let name = map.name().to_owned();
     let config = Config {
@@ -64,48 +74,50 @@ pub fn soak(options: &SoakOptions) -> Result<Report, SoakError> {
         max_players: options.players,
     };
     let setup = |source| SoakError::Setup { map: name.clone(), source };
-    let mut world = World::new(map.into(), shipped().into(), config).map_err(setup)?;
+    let mut simulation = game.new_match(map.into(), config).map_err(setup)?;
+    let world = simulation.world_mut();
     world.set_resolution(options.resolution.unwrap_or_default());
     world.set_clock(options.time_stages.then_some(Clock::new(nanoseconds)));
-    let outputs = Outputs::open(options, &world, config)?;
-    let judges = Judges::new(&world, options).map_err(setup)?;
-    let mut game = Game { world, players: Vec::new(), judges, outputs, durations: Vec::new() };
+    let outputs = Outputs::open(options, &*simulation, config)?;
+    let judges = Judges::new(simulation.world(), &game.models(), options).map_err(setup)?;
+    let (players, durations) = (Vec::new(), Vec::new());
+    let mut soak = Soak { simulation, players, judges, outputs, durations };
     for player in 0..options.players {
         let kind = if player < options.tanks { PlayerKind::Hovertank } else { PlayerKind::Box };
-        game.players.push((game.world.join_as(kind)?, Script::new(options.seed, player)));
+        soak.players.push((soak.simulation.join_as(kind)?, Script::new(options.seed, player)));
     }
-    game.play(options)
+    soak.play(options)
 }
 
 /// A match and all who look at it.
-struct Game {
-    world: World,
+struct Soak {
+    simulation: Box<dyn RunningMatch>,
     players: Vec<(EntityId, Script)>,
     judges: Judges,
     outputs: Outputs,
     durations: Vec<Duration>,
 }
 
-impl Game {
+impl Soak {
     fn play(mut self, options: &SoakOptions) -> Result<Report, SoakError> {
         let bar = progress_bar(options.ticks);
         let mut awake = 0;
-        self.judges.judge(&self.world, 0, &[], options);
+        self.judges.judge(self.simulation.world(), 0, &[], options);
         for tick in 1..=options.ticks {
             let players = self.players.iter_mut();
             let commands: Vec<(EntityId, Command)> =
                 players.map(|(id, script)| (*id, script.next_command())).collect();
             let begin = Instant::now();
-            self.world.step(&commands);
+            self.simulation.step(&commands);
             self.durations.push(begin.elapsed());
-            awake += self.world.counters().awake;
-            self.judges.judge(&self.world, tick, &commands, options);
-            self.outputs.ticked(&self.world, tick, &commands, options)?;
+            awake += self.simulation.world().counters().awake;
+            self.judges.judge(self.simulation.world(), tick, &commands, options);
+            self.outputs.ticked(&*self.simulation, tick, &commands, options)?;
             bar.inc(1);
         }
         bar.finish_and_clear();
         self.outputs.finish()?;
-        let (world, judges) = (self.world, self.judges);
+        let (world, judges) = (self.simulation.world(), self.judges);
         let counters = world.counters();
         let is_prop = |entity: &&EntityState| matches!(entity.kind, Kind::Prop { .. });
         Ok(Report {
@@ -124,7 +136,7 @@ impl Game {
             fallen: counters.fallen,
             limbo: counters.limbo,
             stuck_players: judges.stuck.count(),
-            digest: format!("{:016x}", world.digest()),
+            digest: format!("{:016x}", self.simulation.digest()),
             cascade: cascade(counters),
             time_of_impact: time_of_impact(counters),
             warnings: world.warnings().iter().map(ToString::to_string).collect(),
@@ -147,11 +159,14 @@ struct Judges {
 }
 
 impl Judges {
-    fn new(world: &World, options: &SoakOptions) -> Result<Self, obsp_sim::SetupError> {
-        let models = shipped();
+    fn new(
+        world: &World,
+        models: &[Model],
+        options: &SoakOptions,
+    ) -> Result<Self, obsp_sim::SetupError> {
         Ok(Self {
-            audit: Audit::new(world.map(), &models)?,
-            passages: Passages::new(world.map(), &models, options.tick_rate)?,
+            audit: Audit::new(world.map(), models)?,
+            passages: Passages::new(world.map(), models, options.tick_rate)?,
             stuck: StuckWatch::new(options.tick_rate),
             outside: Outside::new(world.map().bounds()),
             audits: 0,
@@ -231,14 +246,18 @@ struct Outputs {
 }
 
 impl Outputs {
-    fn open(options: &SoakOptions, world: &World, config: Config) -> Result<Self, SoakError> {
+    fn open(
+        options: &SoakOptions,
+        simulation: &dyn RunningMatch,
+        config: Config,
+    ) -> Result<Self, SoakError> {
         let dump = match &options.dump {
             Some(path) => Some((Dump::create(path).map_err(dump_error(path))?, path.clone())),
             None => None,
         };
         let recording = match &options.record {
             Some(path) => {
-                Some((Recorder::new(), Writer::create(path, &Header::new(world, config))?))
+                Some((Recorder::new(), Writer::create(path, &header_of(simulation, config))?))
             }
             None => None,
         };
@@ -247,13 +266,14 @@ impl Outputs {
 
     fn ticked(
         &mut self,
-        world: &World,
+        simulation: &dyn RunningMatch,
         tick: u64,
         commands: &[(EntityId, Command)],
         options: &SoakOptions,
     ) -> Result<(), SoakError> {
+        let world = simulation.world();
         if let Some((recorder, writer)) = &mut self.recording {
-            writer.tick(&recorder.tick(commands, kind_in(world), Some(world.digest())))?;
+            writer.tick(&recorder.tick(commands, kind_in(world), Some(simulation.digest())))?;
         }
         match &mut self.dump {
             Some((dump, path)) if tick.is_multiple_of(options.dump_every) => {

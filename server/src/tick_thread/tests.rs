@@ -138,7 +138,7 @@ fn nobody_shoots_farther_into_the_past_than_allowed() {
         Command { buttons: obsp_sim::Buttons::FIRE, view_age: 4000, ..Command::default() };
     let tick = seat.tick.after(2);
     seat.send(datagram(tick, command), play.now(), any_view()).unwrap();
-    play.game.seats.receive(&mut play.game.world, seat.tick, &seat.level);
+    play.game.seats.receive(&mut *play.game.simulation, seat.tick, &seat.level);
     let commands = play.game.seats.commands(tick, play.now());
     // 200 ms are 12 ticks of 16 parts.
     assert_eq!(commands, [(seat.player, Command { view_age: 192, ..command })]);
@@ -158,7 +158,7 @@ fn nobody_shoots_farther_into_the_past_than_their_line_explains() {
     let view = ViewLimit::new(NonZeroU16::new(60).unwrap(), &known);
     let tick = seat.tick.after(1);
     seat.send(datagram(tick, command), play.now(), view).unwrap();
-    play.game.seats.receive(&mut play.game.world, seat.tick, &seat.level);
+    play.game.seats.receive(&mut *play.game.simulation, seat.tick, &seat.level);
     let (_, played) = play.game.seats.commands(tick, play.now())[0];
     assert!((64..112).contains(&played.view_age), "{}", played.view_age);
 }
@@ -204,7 +204,7 @@ fn a_match_goes_on_in_another_world_and_so_do_ticks_and_counts() {
     assert_eq!((before.state.tick, before.level.number, players(&before)), (10, 0, 1));
 
     let again = maker.make("arena.map", 1).unwrap();
-    let next = NextWorld { world: again.world, level: again.level, recorder: None };
+    let next = NextWorld { simulation: again.simulation, level: again.level, recorder: None };
     worlds.try_send(next).unwrap_or_else(|_| panic!("there is room"));
     let after = play.tick();
     assert_eq!((after.state.tick, after.level.number, players(&after)), (11, 1, 0));

@@ -21,9 +21,9 @@ use std::time::Duration;
 
 use clap::Parser;
 use client_bot::behaviors::BehaviorChoice;
-use client_bot::client::Trust;
 use client_bot::swarm::{Report, Swarm};
 use lines::{BadLine, lines};
+use obsp_client::quic::Trust;
 use table::Row;
 use tests::badline::{Proxy, Setup};
 use tests::harness::{ServerProcess, compile, foreign_map, own_map};

@@ -1,4 +1,4 @@
-//! Paths of the project's binaries.
+//! Paths of the project's binaries, and of its library for C.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,6 +9,19 @@ use std::process::Command;
 /// # Panics
 /// If it does not build.
 pub fn program(name: &str) -> PathBuf {
+    build(&[]).join(name)
+}
+
+/// The folder with the client library for C, built as [`program`] is.
+///
+/// # Panics
+/// If it does not build.
+pub fn c_library() -> PathBuf {
+    build(&["--package", "obsp-client-c"])
+}
+
+/// Builds the binaries, and more packages with the same features; returns their folder.
+fn build(more: &[&str]) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     // target/PROFILE/deps/TEST
     let folder = test.ancestors().nth(2).unwrap();
@@ -23,10 +36,11 @@ pub fn program(name: &str) -> PathBuf {
     }
     let built = cargo
         .args(["build", "--quiet", "--package", "server", "--package", "client-bot"])
+        .args(more)
         .args(release.then_some("--release"))
         .arg("--target-dir")
         .arg(folder.parent().unwrap_or(Path::new("target")))
         .status();
-    assert!(built.unwrap().success(), "{name} does not build");
-    folder.join(name)
+    assert!(built.unwrap().success(), "the programs do not build");
+    folder.to_owned()
 }

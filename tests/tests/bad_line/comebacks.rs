@@ -3,8 +3,8 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use client_bot::Client;
-use client_bot::client::{ClientEvent, Connector, Credentials, Disconnected, JoinError, Trust};
+use obsp_client::quic::{Client, ClientEvent, Connector, JoinError, Trust};
+use obsp_client::{Credentials, Disconnected};
 use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason, Ticket};
 use obsp_proto::token::{JoinKey, TokenClaims};
 use obsp_sim::{Command, EntityId};

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use client_bot::client::{Connector, MapStore, Trust};
+use obsp_client::quic::{Connector, MapStore, Trust};
 use obsp_proto::control::{MapHash, PlayerName};
 use tests::badline::{Conditions, Line};
 use tests::harness::setting;

@@ -1,8 +1,9 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use client_bot::client::{Client, ClientEvent, Connector, Disconnected, Trust};
 use glam::Vec3;
+use obsp_client::Disconnected;
+use obsp_client::quic::{Client, ClientEvent, Connector, Trust};
 use obsp_proto::control::{MapHash, PlayerName};
 use obsp_sim::Command;
 use tokio::time::timeout_at;

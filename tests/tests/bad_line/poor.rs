@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use client_bot::behaviors::BehaviorChoice;
-use client_bot::client::{ClientEvent, Connector, MapStore, Trust};
 use client_bot::swarm::Swarm;
+use obsp_client::quic::{ClientEvent, Connector, MapStore, Trust};
 use obsp_proto::control::{MapHash, PlayerName};
 use server::{Options, Server};
 use tests::badline::{Conditions, Line, Proxy};

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use client_bot::behaviors::BehaviorChoice;
-use client_bot::client::Trust;
 use client_bot::swarm::Swarm;
+use obsp_client::quic::Trust;
 use tests::harness::pages::{get, metric};
 use tests::harness::{ServerProcess, own_map};
 use tokio::time::sleep;

@@ -147,6 +147,12 @@ impl Chromium {
         }
     }
 
+    /// Holds the key at this place of the keyboard down, or lets it go.
+    pub(crate) fn hold(&mut self, code: &str, is_down: bool) {
+        let kind = if is_down { "rawKeyDown" } else { "keyUp" };
+        self.call("Input.dispatchKeyEvent", &json!({ "type": kind, "code": code }));
+    }
+
     /// Gives the page the screen of a phone or another size.
     pub(crate) fn resize(&mut self, width: u32, height: u32) {
         let size =

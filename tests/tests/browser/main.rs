@@ -4,6 +4,8 @@
 mod certificates;
 mod chromium;
 mod drawing;
+mod plays;
+mod replays;
 mod rotation;
 mod visitors;
 mod walkers;

@@ -45,7 +45,8 @@ const OVERLAPS: &str = "(selector) => {
 
 const LIVE: &str = "globalThis.arena?.status.status.state === 'live'";
 
-fn overlaps(browser: &mut Chromium, selector: &str) -> Value {
+/// What lies on something else, or sticks out of the screen, of what a selector finds.
+pub(crate) fn overlaps(browser: &mut Chromium, selector: &str) -> Value {
     browser.evaluate(&format!("({OVERLAPS})('{selector}')"))
 }
 
@@ -106,6 +107,36 @@ fn a_phone_has_room_for_everything() {
         assert_eq!(small, serde_json::json!([]));
     }
     walkers.leave();
+    ends(running);
+}
+
+/// Symptom: on a window that was made as small as a phone, panels covered each other.
+/// Cause: they folded only if the page was opened on a small screen.
+#[test]
+fn panels_fold_when_the_window_becomes_small_and_open_again() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let mut browser = Chromium::start(&program, "shrinks", (1280, 800));
+    browser.resize(1280, 800);
+    browser.open(&page_of(&running), "");
+    browser.wait_for(LIVE);
+    browser.wait_for("!document.querySelector('#verdict').hidden");
+    let open = "document.querySelectorAll('.panel[open]').length";
+    assert_eq!(browser.evaluate(open), 3);
+    browser.resize(390, 844);
+    browser.wait_for(&format!("{open} === 0"));
+    let all = ".chip, #views, #figures, .panel, #ask";
+    assert_eq!(overlaps(&mut browser, all), serde_json::json!([]));
+    for panel in ["#layers", "#score", "#charts"] {
+        browser.evaluate(&format!("document.querySelector('{panel} summary').click()"));
+        // Opening one folds the one before.
+        browser.wait_for(&format!("{open} === 1 && document.querySelector('{panel}').open"));
+        let found = overlaps(&mut browser, all);
+        assert_eq!(found, serde_json::json!([]), "with {panel}");
+    }
+    browser.resize(1280, 800);
+    browser.wait_for(&format!("{open} === 3"));
+    assert_eq!(overlaps(&mut browser, all), serde_json::json!([]));
     ends(running);
 }
 
@@ -219,6 +250,25 @@ fn the_match_is_found_at_the_host_that_the_address_names() {
     let address = format!("https://127.0.0.2:{}/", running.local_addr().port());
     assert_eq!(browser.evaluate("addresses[0][0]"), address);
     assert_eq!(browser.evaluate("addresses[0][1]"), serde_json::json!(["serverCertificateHashes"]));
+    ends(running);
+}
+
+/// Behind a mapped port the page dials the advertised one, not the server's own.
+#[test]
+fn the_match_is_found_at_the_port_that_is_advertised() {
+    let Some(program) = installed() else { return };
+    let advertise = Some("127.0.0.1:9".parse().unwrap());
+    let running = serve(&Options { advertise, ..options() });
+    let mut browser = Chromium::start(&program, "port", (800, 600));
+    browser.open(&page_of(&running), NOTE_ADDRESSES);
+    browser.wait_for("globalThis.addresses?.length > 0");
+    assert_eq!(browser.evaluate("addresses[0][0]"), "https://127.0.0.1:9/");
+    drop(browser);
+    // A visitor who knows better says so.
+    let port = running.local_addr().port();
+    let mut browser = Chromium::start(&program, "named-port", (800, 600));
+    browser.open(&format!("{}?port={port}", page_of(&running)), "");
+    browser.wait_for(LIVE);
     ends(running);
 }
 

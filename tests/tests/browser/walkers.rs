@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use client_bot::client::{ClientEvent, Connector, Trust};
+use obsp_client::quic::{ClientEvent, Connector, Trust};
 use obsp_proto::control::{MapHash, PlayerName};
 use obsp_sim::Command;
 use tokio::time::timeout;

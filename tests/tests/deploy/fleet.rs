@@ -5,8 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use client_bot::Client;
-use client_bot::client::{Connector, Trust};
+use obsp_client::quic::{Client, Connector, Trust};
 use obsp_proto::control::{MapHash, PlayerName};
 use serde_json::json;
 use server::{AgonesOptions, Options, Server};

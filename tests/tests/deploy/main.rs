@@ -16,9 +16,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use client_bot::behaviors::BehaviorChoice;
-use client_bot::client::Trust;
 use client_bot::swarm::Swarm;
 use files::{alerts, dashboard_queries, exported, folder, names, read, recorded};
+use obsp_client::quic::Trust;
 use prometheus::{Prometheus, installed};
 use server::{Options, Server};
 use tests::harness;

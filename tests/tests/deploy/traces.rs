@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use client_bot::client::{Connector, MapStore, Trust};
+use obsp_client::quic::{Connector, MapStore, Trust};
 use obsp_proto::control::{MapHash, PlayerName};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::Span;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use client_bot::Client;
-use client_bot::client::{Credentials, Disconnected};
+use obsp_client::quic::Client;
+use obsp_client::{Credentials, Disconnected};
 use obsp_proto::control::{ChatLine, ClosingReason, MatchEvent, RefusalReason};
 use server::{AdminAction, AdminCommand, AdminOptions, JoiningOptions, Options, Server, admin};
 use tests::harness::Administrators;

@@ -1,9 +1,9 @@
 //! Server browsers, which ask by A2S.
 
+use obsp_client::Credentials;
 use std::net::{SocketAddr, UdpSocket};
 
 use a2s::A2SClient;
-use client_bot::client::Credentials;
 use server::{AdminOptions, Options, Server};
 
 use crate::{HANG, end, join, options};

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use client_bot::client::{ClientEvent, Credentials, Disconnected};
+use obsp_client::quic::ClientEvent;
+use obsp_client::{Credentials, Disconnected};
 use obsp_proto::control::{ClosingReason, MatchEvent};
 use obsp_sim::Command;
 use server::{JoiningOptions, Options, Server};

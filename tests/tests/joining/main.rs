@@ -11,8 +11,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use client_bot::Client;
-use client_bot::client::{ClientEvent, Connector, Credentials, Disconnected, JoinError, Trust};
+use obsp_client::quic::{Client, ClientEvent, Connector, JoinError, Trust};
+use obsp_client::{Credentials, Disconnected};
 use obsp_proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
 use obsp_sim::Command;
 use server::{Options, Server};

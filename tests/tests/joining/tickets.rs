@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use client_bot::Client;
-use client_bot::client::{Credentials, Disconnected};
+use obsp_client::quic::Client;
+use obsp_client::{Credentials, Disconnected};
 use obsp_proto::control::{ClosingReason, MatchEvent, RefusalReason};
 use server::{JoiningOptions, Options, Server};
 use tests::harness::pages::{get, metric};

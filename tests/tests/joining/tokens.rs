@@ -2,7 +2,7 @@
 
 use std::time::UNIX_EPOCH;
 
-use client_bot::client::{Credentials, Disconnected};
+use obsp_client::{Credentials, Disconnected};
 use obsp_proto::control::{ClosingReason, MatchEvent, RefusalReason, Ticket};
 use obsp_proto::token::{JoinKey, TokenClaims};
 use server::{JoiningOptions, Options, Server};

@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use client_bot::client::{Client, Connector, Disconnected, JoinError, Trust};
+use obsp_client::Disconnected;
+use obsp_client::quic::{Client, Connector, JoinError, Trust};
 use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason};
 use tests::harness::pages::get;
 use tests::harness::{ServerProcess, own_map};

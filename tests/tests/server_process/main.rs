@@ -9,7 +9,8 @@ mod stalls;
 use std::process::Command;
 use std::time::Duration;
 
-use client_bot::client::{Client, Connector, Disconnected, Trust};
+use obsp_client::Disconnected;
+use obsp_client::quic::{Client, Connector, Trust};
 use obsp_proto::control::{ClosingReason, MapHash, PlayerName};
 use tests::harness::pages::{get, metric};
 use tests::harness::{ServerProcess, own_map, program};

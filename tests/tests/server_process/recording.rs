@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use client_bot::client::{Connector, Disconnected, Trust};
+use obsp_client::Disconnected;
+use obsp_client::quic::{Connector, Trust};
 use obsp_proto::control::{ClosingReason, MapHash, PlayerName};
 use serde_json::Value;
 use server::replay::{Outcome, ReplayOptions, replay};

@@ -12,7 +12,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use attacker::{Attacker, GAME, HTTP3, command, hello, unknown_capsule};
-use client_bot::client::{Connector, Trust};
+use obsp_client::quic::{Connector, Trust};
 use obsp_proto::IDLE_TIMEOUT;
 use obsp_proto::control::{Framer, MapHash, MatchEvent, PlayerName, RefusalReason, ServerMessage};
 use server::{Options, RoundOptions, Server};

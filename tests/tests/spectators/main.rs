@@ -7,8 +7,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU16;
 use std::time::{Duration, Instant};
 
-use client_bot::Client;
-use client_bot::client::{ClientEvent, Connector, Trust};
+use obsp_client::quic::{Client, ClientEvent, Connector, Trust};
 use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason};
 use obsp_sim::{Command, Vitals};
 use server::{AdminAction, AdminCommand, AdminOptions, Options, Server};

@@ -13,6 +13,7 @@ use crate::clients::{Client, Removal};
 use crate::names;
 use crate::network::away::{self, Away};
 use crate::network::end::End;
+use crate::network::path::Path;
 use crate::seats::Seat;
 use crate::telemetry::ConnectionState;
 use crate::tickets::Presented;
@@ -28,7 +29,7 @@ const HANDOVER: Duration = Duration::from_secs(1);
 /// Time between two looks at whether it has.
 const HANDOVER_LOOK: Duration = Duration::from_millis(10);
 
-impl PlayerConnection<'_> {
+impl<P: Path> PlayerConnection<'_, P> {
     /// Answers a hello: the first of a connection, or that of a client which follows
     /// the match into another world.
     pub(super) async fn greet(
@@ -46,7 +47,7 @@ impl PlayerConnection<'_> {
             return Err(self.refuse(RefusalReason::Banned));
         }
         // Known since the handshake; a player without them would see nothing.
-        if self.feed.path.max_datagram_size().is_none() {
+        if self.feed.path.largest_datagram().is_none() {
             return Err(Reason::NoDatagrams.into());
         }
         if let Some(away) = self.recognise(ticket).await
@@ -75,7 +76,7 @@ impl PlayerConnection<'_> {
     /// The body that a player left, unless the player is banned, and refused, or was removed
     /// meanwhile, who may come as newcomers do.
     fn unless_unwanted(&mut self, away: Away) -> Result<Option<Away>, End> {
-        let address = self.feed.path.remote_address().ip();
+        let address = self.feed.path.connection().remote_address().ip();
         let is_banned = self.lobby.game.access.bans.is_banned(address, away.player_id, unix_time());
         if !is_banned && !away.registration.is_removed() {
             return Ok(Some(away));
@@ -113,7 +114,7 @@ impl PlayerConnection<'_> {
         match gate.redeem(token, &self.lobby.game.endpoint.names(), now) {
             Ok(opened) => {
                 let player = Some(opened.claims.player);
-                let address = self.feed.path.remote_address().ip();
+                let address = self.feed.path.connection().remote_address().ip();
                 if self.lobby.game.access.bans.is_banned(address, player, now) {
                     return Err(self.refuse(RefusalReason::Banned));
                 }
@@ -182,7 +183,8 @@ impl PlayerConnection<'_> {
         let others = lobby.game.clients.list();
         let names = others.iter().filter(|client| !client.spectates).map(|client| &client.name);
         let name = names::unlike(&name, names);
-        let (number, address) = (self.connected.number(), self.feed.path.remote_address());
+        let (number, address) =
+            (self.connected.number(), self.feed.path.connection().remote_address());
         let client = Client::new(number, name.clone(), address, player_id, false);
         let Some(registration) = lobby.game.clients.enter(client, limit) else { return false };
         self.name = Some(name);
@@ -262,7 +264,7 @@ impl PlayerConnection<'_> {
         let player = seat.player;
         info!(
             connection = self.connected.number(),
-            address = %self.feed.path.remote_address(),
+            address = %self.feed.path.connection().remote_address(),
             slot = player.slot,
             generation = player.generation,
             name = self.name.as_ref().map(PlayerName::as_str),

@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::network::end::{DONE, End};
 use crate::network::lobby::Lobby;
-use crate::network::{flood, spectator};
+use crate::network::{flood, web};
 use crate::telemetry::Limit;
 
 /// The detail of a handshake of QUIC that did not end in time; its first packets are
@@ -60,7 +60,7 @@ pub(super) async fn open(
     eviction: &Notify,
     lobby: &Lobby,
 ) -> Result<Opened, End> {
-    if spectator::is_web(&connection) {
+    if web::is_web(&connection) {
         return Ok(Opened::Browser(connection));
     }
     let silent = |error| End::with_detail(Reason::NoHello, error);

@@ -1,0 +1,155 @@
+//! What the page needs to play a recording: the recordings of `--replay-dir`, and the maps
+//! they were made on.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use obsp_proto::control::MapHash;
+use serde::Serialize;
+
+use super::{Pages, scene};
+use crate::map_file;
+
+/// The first bytes of every recording.
+const RECORDING: [u8; 4] = *b"OBSR";
+
+/// Recordings that are listed at most, the newest first.
+const LISTED: usize = 200;
+
+/// Bytes of a recording that is served at most: ten minutes with 32 players take some 6 MB.
+const LARGEST: u64 = 64 << 20;
+
+/// Files of a folder that are looked at for a recording or a map at most.
+const LOOKED_AT: usize = 4096;
+
+/// A recording in the list.
+#[derive(Serialize)]
+struct Listed {
+    name: String,
+    bytes: u64,
+}
+
+/// `/replays`: the recordings in the folder, the newest first.
+pub(super) async fn list(State(pages): Pages) -> Response {
+    let folder = pages.replay_dir.clone();
+    let work = move || folder.as_deref().map(recordings).unwrap_or_default();
+    pages.level_views.respond_without_view(work).await
+}
+
+/// `/replays/NAME`: one of them.
+pub(super) async fn one(State(pages): Pages, Path(name): Path<String>) -> Response {
+    let folder = pages.replay_dir.clone();
+    // A name that is listed has no folder in it, so none leads elsewhere.
+    let listed = move || {
+        let folder = folder?;
+        recordings(&folder).into_iter().find(|known| known.name == name)?;
+        std::fs::read(folder.join(name)).ok()
+    };
+    answer(tokio::task::spawn_blocking(listed).await.ok().flatten())
+}
+
+/// `/maps/HASH`: the bytes of the map that has this hash, if the server plays it or finds it
+/// among its maps.
+pub(super) async fn map(State(pages): Pages, Path(hash): Path<String>) -> Response {
+    let level = pages.game.level();
+    if MapHash(level.world_map.hash()).to_string() == hash {
+        return answer(Some(level.map.clone()));
+    }
+    answer(tokio::task::spawn_blocking(move || map_bytes(&hash)).await.ok().flatten())
+}
+
+/// `/scene/HASH`: the same as `/scene`, of that map.
+pub(super) async fn scene_of(State(pages): Pages, Path(hash): Path<String>) -> Response {
+    let level = pages.game.level();
+    if MapHash(level.world_map.hash()).to_string() == hash {
+        return super::scene(State(Arc::clone(&pages))).await.into_response();
+    }
+    let work = move || {
+        let map = obsp::World::from_bytes(&map_bytes(&hash)?).ok()?;
+        Some(scene::of(&map, &obsp::model::shipped()))
+    };
+    match tokio::task::spawn_blocking(work).await.ok().flatten() {
+        Some(scene) => ([(header::CONTENT_TYPE, "application/json")], scene).into_response(),
+        None => answer(None::<Bytes>),
+    }
+}
+
+fn answer(bytes: Option<impl Into<Bytes>>) -> Response {
+    match bytes {
+        Some(bytes) => {
+            ([(header::CONTENT_TYPE, "application/octet-stream")], bytes.into()).into_response()
+        }
+        None => (StatusCode::NOT_FOUND, "no such file\n").into_response(),
+    }
+}
+
+/// The recordings in a folder, the newest first.
+fn recordings(folder: &FilePath) -> Vec<Listed> {
+    let entries = folder.read_dir().into_iter().flatten().flatten().take(LOOKED_AT);
+    let mut found: Vec<_> = entries
+        .filter_map(|entry| {
+            let about = entry.metadata().ok()?;
+            let name = entry.file_name().into_string().ok()?;
+            let is_recording = about.is_file()
+                && about.len() <= LARGEST
+                && begins_with(&entry.path()).is_some_and(|magic| magic == RECORDING);
+            let listed = Listed { name, bytes: about.len() };
+            is_recording.then_some((about.modified().ok(), listed))
+        })
+        .collect();
+    found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.name.cmp(&other.name)));
+    found.into_iter().map(|(_, listed)| listed).take(LISTED).collect()
+}
+
+/// The first bytes of a file.
+fn begins_with<const LENGTH: usize>(path: &FilePath) -> Option<[u8; LENGTH]> {
+    let mut bytes = [0; LENGTH];
+    File::open(path).ok()?.read_exact(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// The bytes of the compiled map with this hash, if a folder of maps has it.
+fn map_bytes(hash: &str) -> Option<Vec<u8>> {
+    let entries = map_file::folders().into_iter().filter_map(|folder| folder.read_dir().ok());
+    let paths = entries.flatten().flatten().map(|entry| entry.path()).take(LOOKED_AT);
+    let compiled = paths.filter(|path| path.extension().is_some_and(|suffix| suffix == "obsp"));
+    let is_wanted = |path: &PathBuf| {
+        let start: Option<[u8; obsp::World::START]> = begins_with(path);
+        let told = start.and_then(|start| obsp::World::hash_at_start(&start));
+        told.is_some_and(|told| MapHash(told).to_string() == hash)
+    };
+    std::fs::read(compiled.into_iter().find(is_wanted)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn only_recordings_are_listed() {
+        let folder = std::env::temp_dir().join(format!("replays-{}", std::process::id()));
+        fs::create_dir_all(folder.join("folder")).unwrap();
+        fs::write(folder.join("match.rec"), b"OBSR and more").unwrap();
+        fs::write(folder.join("secret"), b"not for everybody").unwrap();
+        fs::write(folder.join("short"), b"OB").unwrap();
+        let names: Vec<_> = recordings(&folder).into_iter().map(|listed| listed.name).collect();
+        assert_eq!(names, ["match.rec"]);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_map_is_found_by_its_hash() {
+        let path = map_file::find("warren.obsp", &map_file::folders()).unwrap();
+        let hash = MapHash(map_file::load(&path).unwrap().hash()).to_string();
+        assert_eq!(map_bytes(&hash), fs::read(path).ok());
+        assert_eq!(map_bytes("../../../etc/passwd"), None);
+    }
+}

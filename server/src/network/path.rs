@@ -1,0 +1,135 @@
+//! What a conversation goes over: a player's QUIC connection, or a browser's session of
+//! WebTransport within one.
+
+use std::future::{Future, pending};
+
+use bytes::Bytes;
+use obsp_proto::control::Reason;
+use quinn::VarInt;
+use tokio::io::AsyncWrite;
+
+use super::end::End;
+
+/// Both halves of a stream that a client opens for the map.
+pub(super) type MapStream = (quinn::SendStream, quinn::RecvStream);
+
+/// The path of datagrams, and the control stream beside them.
+pub(super) trait Path: Clone + Send + Sync {
+    /// The sending half of the control stream.
+    type Stream: AsyncWrite + Unpin + Send;
+    /// The receiving half of the control stream.
+    type Incoming: Send;
+
+    /// The connection beneath.
+    fn connection(&self) -> &quinn::Connection;
+    /// Bytes of the largest datagram that fits; none if the other end takes none.
+    fn largest_datagram(&self) -> Option<usize>;
+    /// Room for datagrams that wait to be sent.
+    fn room(&self) -> usize;
+    /// Hands a datagram over; false if it was not taken.
+    fn send(&self, datagram: Bytes) -> bool;
+    /// The next datagram of the client.
+    fn datagram(&self) -> impl Future<Output = Result<Bytes, End>> + Send;
+    /// The next bytes of the control stream; `None` after the last.
+    fn read(
+        incoming: &mut Self::Incoming,
+        into: &mut [u8],
+    ) -> impl Future<Output = Result<Option<usize>, End>> + Send;
+    /// The next stream that the client opens for the map; never, where there are none.
+    fn map_stream(&self) -> impl Future<Output = Result<MapStream, End>> + Send;
+    /// Closes it; the client closes the connection once it has read that.
+    fn close(&self, code: VarInt, phrase: &[u8]);
+    /// Waits until the other end, or this one, has closed it.
+    fn closed(&self) -> impl Future<Output = ()> + Send;
+}
+
+impl Path for quinn::Connection {
+    type Stream = quinn::SendStream;
+    type Incoming = quinn::RecvStream;
+
+    fn connection(&self) -> &quinn::Connection {
+        self
+    }
+
+    fn largest_datagram(&self) -> Option<usize> {
+        self.max_datagram_size()
+    }
+
+    fn room(&self) -> usize {
+        self.datagram_send_buffer_space()
+    }
+
+    fn send(&self, datagram: Bytes) -> bool {
+        self.send_datagram(datagram).is_ok()
+    }
+
+    async fn datagram(&self) -> Result<Bytes, End> {
+        self.read_datagram().await.map_err(|error| End::from(&error))
+    }
+
+    async fn read(incoming: &mut Self::Incoming, into: &mut [u8]) -> Result<Option<usize>, End> {
+        incoming.read(into).await.map_err(|error| End::from(&error))
+    }
+
+    async fn map_stream(&self) -> Result<MapStream, End> {
+        self.accept_bi().await.map_err(|error| End::from(&error))
+    }
+
+    fn close(&self, code: VarInt, phrase: &[u8]) {
+        Self::close(self, code, phrase);
+    }
+
+    async fn closed(&self) {
+        Self::closed(self).await;
+    }
+}
+
+impl Path for web_transport_quinn::Session {
+    type Stream = web_transport_quinn::SendStream;
+    type Incoming = web_transport_quinn::RecvStream;
+
+    fn connection(&self) -> &quinn::Connection {
+        self
+    }
+
+    fn largest_datagram(&self) -> Option<usize> {
+        Some(self.max_datagram_size()).filter(|&size| size > 0)
+    }
+
+    fn room(&self) -> usize {
+        self.datagram_send_buffer_space()
+    }
+
+    fn send(&self, datagram: Bytes) -> bool {
+        self.send_datagram(datagram).is_ok()
+    }
+
+    async fn datagram(&self) -> Result<Bytes, End> {
+        self.read_datagram().await.map_err(|error| broken(self, error))
+    }
+
+    async fn read(incoming: &mut Self::Incoming, into: &mut [u8]) -> Result<Option<usize>, End> {
+        let failed = |error| End::with_detail(Reason::Closed, error);
+        incoming.read(into).await.map_err(failed)
+    }
+
+    /// A page fetches the map over HTTP.
+    async fn map_stream(&self) -> Result<MapStream, End> {
+        pending().await
+    }
+
+    fn close(&self, code: VarInt, phrase: &[u8]) {
+        // Codes of a page are those of players: 32 bits are enough for them.
+        Self::close(self, u32::try_from(code.into_inner()).unwrap_or_default(), phrase);
+    }
+
+    async fn closed(&self) {
+        Self::closed(self).await;
+        self.connection().closed().await;
+    }
+}
+
+/// Why a session does not go on.
+fn broken(session: &web_transport_quinn::Session, error: impl ToString) -> End {
+    End::of(session, End::with_detail(Reason::Closed, error))
+}

@@ -1,0 +1,93 @@
+//! Browsers: HTTP/3 and WebTransport on the players' own port, up to a session with its
+//! control stream. The path of the request decides what the session is: a player at
+//! `/play`, else a spectator.
+
+use std::sync::Arc;
+
+use obsp_proto::control::Reason;
+use quinn::VarInt;
+use quinn::crypto::rustls::HandshakeData;
+use tokio::time::{Instant, timeout_at};
+use web_transport_quinn::http::StatusCode;
+use web_transport_quinn::http::header::ORIGIN;
+use web_transport_quinn::{RecvStream, Request, SendStream, ServerError, Session};
+
+use super::admission::Permit;
+use super::connection::{self, interruption};
+use super::end::End;
+use super::lobby::Lobby;
+use super::spectator;
+use crate::telemetry::{Connected, Limit};
+
+/// Streams that HTTP/3 takes for itself in each direction: its control stream
+/// and the two of header compression, and as many to spare.
+const HTTP_STREAMS: VarInt = VarInt::from_u32(6);
+
+/// The session's own stream and the control stream, and one to spare.
+const SESSION_STREAMS: VarInt = VarInt::from_u32(3);
+
+/// The path of the request of a player.
+const PLAY: &str = "/play";
+
+/// A session with its control stream.
+type Opened = (Session, SendStream, RecvStream);
+
+/// Whether a connection has come to speak WebTransport.
+pub(super) fn is_web(connection: &quinn::Connection) -> bool {
+    let data = connection.handshake_data().and_then(|data| data.downcast::<HandshakeData>().ok());
+    data.is_some_and(|data| data.protocol.as_deref() == Some(web_transport_quinn::ALPN.as_bytes()))
+}
+
+/// Serves a browser from its request to its last packet.
+pub(super) async fn serve(
+    connection: quinn::Connection,
+    deadline: Instant,
+    permit: Permit,
+    connected: Connected,
+    lobby: &Arc<Lobby>,
+) {
+    let address = connection.remote_address();
+    connection.set_max_concurrent_uni_streams(HTTP_STREAMS);
+    connection.set_max_concurrent_bi_streams(SESSION_STREAMS);
+    let failed = |error| End::with_detail(Reason::HandshakeFailed, error);
+    let eviction = permit.eviction();
+    let opened = tokio::select! {
+        opened = timeout_at(deadline, open(connection.clone(), lobby)) => match opened {
+            Ok(opened) => opened.map_err(|error| failed(error.to_string())),
+            Err(_) => Err(failed("it took too long".to_owned())),
+        },
+        end = interruption(&connection, &eviction, lobby) => Err(end),
+    };
+    match opened {
+        Ok((true, opened)) => connection::play(opened, permit, connected, lobby).await,
+        Ok((false, opened)) => spectator::serve(opened, permit, connected, lobby).await,
+        Err(end) => {
+            lobby.game.telemetry.network.refused(end.reason);
+            end.log_without_session(&connected, address);
+        }
+    }
+}
+
+/// Answers the request of a browser; true if it wants to play.
+async fn open(connection: quinn::Connection, lobby: &Lobby) -> Result<(bool, Opened), ServerError> {
+    let held = connection.clone();
+    let request = Request::accept(connection).await?;
+    if !is_allowed(&request, lobby) {
+        lobby.game.telemetry.network.limited(Limit::Origin);
+        request.reject(StatusCode::FORBIDDEN).await?;
+        // Until the page has read that, or the time is over.
+        held.closed().await;
+        return Err(ServerError::UnexpectedEnd);
+    }
+    let plays = request.url.path() == PLAY;
+    let web = request.ok().await?;
+    let (send, receive) = web.accept_bi().await.map_err(|_| ServerError::UnexpectedEnd)?;
+    Ok((plays, (web, send, receive)))
+}
+
+/// Whether the page that asks may. Programs that are no browsers have no origin.
+fn is_allowed(request: &Request, lobby: &Lobby) -> bool {
+    let Some(origin) = request.headers.get(ORIGIN) else { return true };
+    let authority = request.url.authority();
+    origin.to_str().is_ok_and(|origin| lobby.game.access.origins.allows(origin, authority))
+}

@@ -1,0 +1,121 @@
+//! The command line of a program that serves a game of its own.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+use obsp_game::AnyGame;
+
+use crate::log::Log;
+use crate::options::Options;
+use crate::serve::{prepare, serve};
+use crate::soak::{SoakOptions, soak_game};
+
+/// The options of a game: those of the server, and a soak.
+#[derive(Debug, Parser)]
+#[command(version, about = "Serves a game over QUIC", long_about = None)]
+struct GameOptions {
+    /// Play so many ticks by scripted players without a network, audit every one of them,
+    /// and report
+    #[arg(long, value_name = "TICKS", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    soak: Option<u64>,
+
+    /// Print the report of a soak as JSON
+    #[arg(long, requires = "soak")]
+    json: bool,
+
+    /// Scripted players of a soak
+    #[arg(long, value_name = "N", default_value_t = 8, requires = "soak",
+          value_parser = clap::value_parser!(u16).range(1..=1024))]
+    bots: u16,
+
+    #[command(flatten)]
+    server: Options,
+}
+
+/// The whole `main` of a program that serves `game`: takes the server's options from the
+/// command line, of which `--map` is `map` unless it is given, and serves until a signal
+/// asks for the end. With `--soak TICKS` it plays without a network instead, audits every
+/// tick, and prints a report (with `--json` as JSON); the exit code is 1 if two bodies
+/// interpenetrated or a body went through something.
+pub fn run_game(game: impl AnyGame + 'static, map: &str) -> ExitCode {
+    let arguments = Options::with_file(std::env::args_os()).unwrap_or_else(|error| error.exit());
+    let options = GameOptions::parse_from(with_map(arguments, map));
+    let log = match Log::start(options.server.log_format) {
+        Ok(log) => log,
+        Err(error) => {
+            // Not `eprintln!`, which panics where nobody can be told.
+            let _ = writeln!(std::io::stderr(), "error: cannot start the log: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match prepare().and_then(|()| run(game, options)) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            log.fatal(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Serves, or plays a soak. Returns whether that went as it should.
+fn run(game: impl AnyGame + 'static, options: GameOptions) -> Result<bool> {
+    anyhow::ensure!(
+        options.server.record.is_none(),
+        "--record: a recording holds a match of the arena game alone; leave it out"
+    );
+    let Some(ticks) = options.soak else {
+        return serve(options.server, game).map(|()| true);
+    };
+    let Options { map, objects, seed, tick_rate, tanks, .. } = options.server;
+    let report = soak_game(
+        &game,
+        &SoakOptions {
+            players: options.bots,
+            tanks,
+            objects,
+            seed,
+            tick_rate,
+            ticks,
+            audit_every: 1,
+            ..SoakOptions::new(map)
+        },
+    )?;
+    let text =
+        if options.json { serde_json::to_string_pretty(&report)? } else { report.to_string() };
+    // A reader who has had enough, as `head` has, changes nothing.
+    let _ = writeln!(std::io::stdout(), "{text}");
+    Ok(report.interpenetrations == 0 && report.tunnelled == 0)
+}
+
+/// The command line with `--map`, unless it or the environment names a map already.
+fn with_map(mut arguments: Vec<OsString>, map: &str) -> Vec<OsString> {
+    let names_map =
+        |argument: &OsString| argument.to_str().is_some_and(|text| text.starts_with("--map"));
+    let in_environment =
+        ["ARENA_MAP", "ARENA_MAPS"].iter().any(|name| std::env::var_os(name).is_some());
+    if !in_environment && !arguments.iter().any(names_map) {
+        arguments.extend(["--map".into(), map.into()]);
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_game_has_its_map_unless_another_is_asked_for() {
+        let map = |words: &[&str]| {
+            let words = words.iter().map(Into::into).collect();
+            GameOptions::parse_from(with_map(words, "own.map")).server.map
+        };
+        assert_eq!(map(&["sumo"]), "own.map");
+        assert_eq!(map(&["sumo", "--soak", "60", "--json"]), "own.map");
+        assert_eq!(map(&["sumo", "--map", "other.map"]), "other.map");
+        assert_eq!(map(&["sumo", "--map=other.map"]), "other.map");
+    }
+}

@@ -1,0 +1,92 @@
+//! Serving from a command line: until the match is over, or a signal asks for its end.
+
+use std::sync::Arc;
+
+use anyhow::{Result, anyhow, bail};
+use obsp_game::AnyGame;
+use tracing::info;
+
+use crate::descriptors;
+use crate::options::Options;
+use crate::server::Server;
+use crate::signals::{self, Signals};
+
+/// Makes sure that the system lets this process do its work, whatever that is.
+///
+/// # Errors
+/// It allows too few open files, or signals cannot be handled.
+pub fn prepare() -> Result<()> {
+    descriptors::check()?;
+    signals::survive_file_size_limit().map_err(|error| anyhow!("cannot handle signals: {error}"))
+}
+
+/// Serves until the match is over, or a signal asks for its end and the players have
+/// finished. Ctrl-C then ends the wait for them, and once more the goodbyes to them;
+/// other signals change nothing, for service managers send them again.
+///
+/// # Errors
+/// The server could not start, or ended because something failed.
+pub fn serve(options: Options, game: impl AnyGame + 'static) -> Result<()> {
+    let game = Arc::new(game);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let ended = runtime.block_on(async {
+        // Before anything says that the match runs: a supervisor that hears so may ask
+        // for its end at once.
+        let mut signals = Signals::new()?;
+        let starting = tokio::task::spawn_blocking(move || {
+            let running = Server::start_game(&options, game)?;
+            introduce(&running, &options);
+            anyhow::Ok(running)
+        });
+        let running = tokio::select! {
+            started = starting => started??,
+            signal = signals.next() => {
+                info!(signal, "ended before the match began");
+                return Ok(());
+            }
+        };
+        tokio::select! {
+            signal = signals.next() => {
+                info!(signal, "shutting down");
+                running.drain();
+                tokio::select! {
+                    () = running.ending() => {}
+                    () = signals.interrupted() => info!("interrupted: players are not waited for"),
+                }
+            }
+            () = running.ending() => info!("shutting down"),
+        }
+        running.shutdown();
+        tokio::select! {
+            ended = tokio::task::spawn_blocking(|| running.join()) => Ok(ended??),
+            () = signals.interrupted() => bail!("ended at once by another signal, SIGINT"),
+        }
+    });
+    // A start or an end that is still under way ends with the process.
+    runtime.shutdown_background();
+    ended
+}
+
+/// Prints what is served, and where.
+fn introduce(running: &Server, options: &Options) {
+    info!("map {}, hash {}", running.map_name(), running.map_hash());
+    info!(
+        "{} Hz, {} props, up to {} players, seed {}",
+        options.tick_rate,
+        running.props(),
+        options.max_players,
+        options.seed
+    );
+    info!("players join on UDP {}", running.local_addr());
+    if let Some(address) = &options.advertise {
+        info!("advertised to them as {address}");
+    }
+    if let Some(address) = running.admin_addr() {
+        info!("admin interface on http://{address}/");
+    }
+    if let Some(address) = running.query_addr() {
+        info!("server queries on UDP {address}");
+    }
+    info!("certificate SHA-256 {}", running.certificate_sha256());
+    info!("metrics on http://{}/metrics", running.http_addr());
+}

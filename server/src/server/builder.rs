@@ -1,0 +1,97 @@
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use obsp_game::AnyGame;
+use obsp_game::arena::Arena;
+
+use super::Server;
+use crate::error::StartError;
+use crate::options::Options;
+
+/// Builds a server in a program of your own: the map, the game, and where it listens.
+///
+/// ```no_run
+/// use obsp_game::arena::Arena;
+/// use server::Server;
+///
+/// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::builder().map("arena.obsp").game(Arena).bind().await?;
+/// println!("players join on UDP {}", server.local_addr());
+/// server.ending().await;
+/// server.join()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a server runs once it is bound"]
+pub struct ServerBuilder {
+    options: Options,
+    game: Arc<dyn AnyGame>,
+}
+
+impl Default for ServerBuilder {
+    fn default() -> Self {
+        Self { options: Options::new("arena.obsp"), game: Arc::new(Arena) }
+    }
+}
+
+impl ServerBuilder {
+    /// The map: a path, or a name found in `maps/`. A `.map` is compiled first. Without it,
+    /// the arena that ships.
+    pub fn map(mut self, map: impl AsRef<Path>) -> Self {
+        self.options.map = map.as_ref().to_string_lossy().into_owned();
+        self
+    }
+
+    /// The game. Without it, the arena game.
+    pub fn game(mut self, game: impl AnyGame + 'static) -> Self {
+        self.game = Arc::new(game);
+        self
+    }
+
+    /// The UDP address on which players join; port 0 takes any that is free. Without it,
+    /// port 4433 of the loopback interface.
+    pub fn listen(mut self, address: SocketAddr) -> Self {
+        self.options.listen = address;
+        self
+    }
+
+    /// The TCP address of the page and the metrics; port 0 takes any that is free. Without
+    /// it, port 8080 of the loopback interface.
+    pub fn http(mut self, address: SocketAddr) -> Self {
+        self.options.http = address;
+        self
+    }
+
+    /// Most players at a time; 32 without it.
+    pub fn max_players(mut self, players: u16) -> Self {
+        self.options.max_players = players;
+        self
+    }
+
+    /// Props that are scattered in addition to those of the map and the game; none without
+    /// it.
+    pub fn objects(mut self, objects: u32) -> Self {
+        self.options.objects = objects;
+        self
+    }
+
+    /// All options at once, as the command line has them, in place of those set so far.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Loads the map, sets the match up, opens the ports and starts the threads.
+    ///
+    /// # Errors
+    /// [`StartError`] names what is missing or wrong, and the way out. Nothing runs then.
+    pub async fn bind(self) -> Result<Server, StartError> {
+        let starting =
+            tokio::task::spawn_blocking(move || Server::start_game(&self.options, self.game));
+        let crashed = |error| StartError::Thread { part: "start", source: io::Error::other(error) };
+        starting.await.unwrap_or_else(|error| Err(crashed(error)))
+    }
+}

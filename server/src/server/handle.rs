@@ -1,0 +1,131 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use obsp_game::Event;
+use obsp_proto::control::{ChatError, ChatLine, MatchEvent, Reason};
+use obsp_sim::{EntityId, State};
+use thiserror::Error;
+use tokio::sync::watch::Receiver;
+
+use crate::clients::{Client, Removal};
+use crate::error::StartError;
+use crate::match_handle::MatchHandle;
+use crate::published::PublishedState;
+use crate::rounds::RoundRequest;
+
+/// A running match as the rest of a program sees it. Clones are handles of the same match.
+#[derive(Clone)]
+pub struct ServerHandle {
+    game: Arc<MatchHandle>,
+    states: Receiver<Arc<PublishedState>>,
+}
+
+/// The match after a tick.
+#[derive(Clone, Debug)]
+pub struct MatchUpdate(Arc<PublishedState>);
+
+/// Why an order was not carried out.
+#[derive(Debug, Error)]
+pub enum CommandError {
+    /// The line cannot be sent as chat.
+    #[error(transparent)]
+    Line(#[from] ChatError),
+    /// There is no such map.
+    #[error(transparent)]
+    Map(#[from] StartError),
+    /// Nobody who is connected steers this entity.
+    #[error("no client steers the entity in slot {}", .0.slot)]
+    NoSuchPlayer(EntityId),
+}
+
+impl std::fmt::Debug for ServerHandle {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "ServerHandle({:?})", self.game.level())
+    }
+}
+
+impl MatchUpdate {
+    /// The state. Its ticks are numbered through all maps.
+    pub fn state(&self) -> &State {
+        &self.0.state
+    }
+
+    /// What happened in the tick, in order.
+    pub fn events(&self) -> &[Event] {
+        &self.0.events
+    }
+
+    /// The name of the map.
+    pub fn map(&self) -> &str {
+        self.0.level.match_info.map_name.as_str()
+    }
+}
+
+impl ServerHandle {
+    pub(super) fn new(game: Arc<MatchHandle>) -> Self {
+        let states = game.latest.clone();
+        Self { game, states }
+    }
+
+    /// The match after the last tick.
+    pub fn latest(&self) -> MatchUpdate {
+        MatchUpdate(Arc::clone(&self.game.latest.borrow()))
+    }
+
+    /// Waits for the next tick that this handle has not seen, and skips those that it was
+    /// too slow for. `None` once the match is over.
+    pub async fn next(&mut self) -> Option<MatchUpdate> {
+        self.states.changed().await.ok()?;
+        Some(MatchUpdate(Arc::clone(&self.states.borrow_and_update())))
+    }
+
+    /// Sends a line to all players.
+    ///
+    /// # Errors
+    /// [`CommandError::Line`] if it is empty, too long or cannot be shown.
+    pub fn say(&self, line: &str) -> Result<(), CommandError> {
+        let line = ChatLine::new(line)?;
+        self.game.announce(MatchEvent::Announced { line });
+        Ok(())
+    }
+
+    /// Removes the client that steers `player`, and tells them why. A client that came in
+    /// less than a second ago, or whose player is outside of the world, is not found.
+    ///
+    /// # Errors
+    /// [`CommandError`] if no such client is found, or the reason cannot be shown.
+    pub fn kick(&self, player: EntityId, reason: &str) -> Result<(), CommandError> {
+        if !reason.is_empty() {
+            ChatLine::new(reason)?;
+        }
+        let clients = self.game.clients.list();
+        let steers = |client: &Arc<Client>| client.figures().slot == Some(player.slot);
+        let there = self.latest().state().entities.iter().any(|entity| entity.id == player);
+        let client = clients.into_iter().filter(|_| there).find(steers);
+        let client = client.ok_or(CommandError::NoSuchPlayer(player))?;
+        client.remove(Removal::new(Reason::Removed, reason));
+        Ok(())
+    }
+
+    /// Goes on in another map as soon as it is loaded: a path, or a name found in `maps/`.
+    ///
+    /// # Errors
+    /// [`CommandError::Map`] if there is none. One that cannot be played is left out, with a
+    /// warning in the log.
+    pub fn change_map(&self, map: &str) -> Result<(), CommandError> {
+        crate::map_file::find(map, &crate::map_file::folders())?;
+        self.game.rounds.request(RoundRequest::Map(map.to_owned()));
+        Ok(())
+    }
+
+    /// Lets nobody join any more, and ends the server when the last player has left, or
+    /// after `time`.
+    pub fn drain(&self, time: Duration) {
+        self.game.stop.drain(time);
+    }
+
+    /// Tells all clients and ends the server at once.
+    pub fn shutdown(&self) {
+        self.game.stop.request();
+    }
+}

@@ -1,0 +1,119 @@
+//! The page plays recordings by the server's own code, compiled to WebAssembly.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use server::Options;
+use server::recording::{Reader, Writer};
+use server::replay::{Outcome, ReplayOptions, replay};
+use tests::harness::own_map;
+
+use crate::chromium::{Chromium, installed};
+use crate::visitors::overlaps;
+use crate::{colours, ends, options, page_of, serve};
+
+const RECORDING: &str = "arena.obsr";
+
+/// Ticks of the recording that is committed.
+const TICKS: u64 = 900;
+
+/// The tick in which a command of the changed recording is another.
+const CHANGED: usize = 41;
+
+fn recordings() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings")
+}
+
+/// The same recording played by the native server.
+fn natively(file: PathBuf) -> Outcome {
+    let map = Some(own_map("arena.obsp").to_string_lossy().into_owned());
+    replay(&ReplayOptions { file, map }).unwrap()
+}
+
+fn offers(replay_dir: PathBuf) -> Options {
+    Options { replay_dir: Some(replay_dir), ..options() }
+}
+
+#[test]
+fn the_page_plays_a_recording_to_the_digests_of_the_server() {
+    let Some(program) = installed() else { return };
+    let running = serve(&offers(recordings()));
+    let mut browser = Chromium::start(&program, "replay", (960, 600));
+    browser.open(&format!("{}?replay={RECORDING}", page_of(&running)), "");
+    browser.wait_for(&format!("globalThis.arena?.replay?.progress?.tick === {TICKS}"));
+
+    // Each tick has its digest in the file, and the last is what the native build says.
+    let native = natively(recordings().join(RECORDING));
+    assert!(native.passed(), "{native}");
+    let progress = browser.evaluate("arena.replay.progress");
+    assert_eq!(progress["difference"], Value::Null);
+    assert_eq!(progress["verified"], TICKS + 1);
+    assert_eq!(progress["digest"], format!("{:016x}", native.digest));
+    browser.wait_for("document.querySelector('#verdict').textContent === '901 digests equal'");
+    assert_eq!(browser.evaluate("document.querySelector('#status').textContent"), "Replay");
+
+    // Every view shows it, wherever one goes in it, and a step is a tick.
+    for (tick, key) in [(450, "1"), (10, "2"), (890, "3")] {
+        browser.press(key);
+        browser.evaluate(&format!("arena.replay.playing = false; arena.replay.seek({tick})"));
+        browser.wait_for(&format!("arena.replay.frames.has({tick}) && arena.shown.length > 60"));
+        assert!(colours(&mut browser) > 100, "nothing is drawn of tick {tick}");
+        browser.press(".");
+        assert_eq!(browser.evaluate("arena.replay.at"), tick + 1);
+        browser.press(",");
+        assert_eq!(browser.evaluate("arena.replay.at"), tick);
+    }
+    assert_eq!(browser.evaluate("document.querySelectorAll('#score tbody tr').length"), 12);
+    // A phone has room for its controls.
+    browser.resize(390, 844);
+    browser.wait_for("document.querySelectorAll('.panel[open]').length === 0");
+    let found = overlaps(&mut browser, ".chip, #views, #figures, .panel, #ask");
+    assert_eq!(found, serde_json::json!([]));
+    // It plays on by itself.
+    browser.press(" ");
+    browser.wait_for("arena.replay.at > 892");
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    ends(running);
+}
+
+#[test]
+fn the_page_names_the_tick_at_which_a_recording_differs() {
+    let Some(program) = installed() else { return };
+    let folder = std::env::temp_dir().join(format!("changed-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let changed = folder.join("changed.obsr");
+    let mut reader = Reader::open(&recordings().join(RECORDING)).unwrap();
+    let mut writer = Writer::create(&changed, reader.header()).unwrap();
+    let mut player = None;
+    for number in 1.. {
+        let Some(mut tick) = reader.next_tick().unwrap() else { break };
+        player = player.or(tick.joined.first().map(|&(player, _)| player));
+        if number == CHANGED {
+            let player = player.unwrap();
+            tick.commands.retain(|(id, _)| *id != player);
+            let command = obsp_sim::Command { forward: -127, right: 127, ..Default::default() };
+            tick.commands.push((player, command));
+        }
+        writer.tick(&tick).unwrap();
+    }
+    writer.finish().unwrap();
+    let native = natively(changed).difference.unwrap();
+    assert_eq!(native.tick, CHANGED as u64);
+
+    let running = serve(&offers(folder.clone()));
+    let mut browser = Chromium::start(&program, "differs", (960, 600));
+    browser.open(&format!("{}?replay=changed.obsr", page_of(&running)), "");
+    let badge = "document.querySelector('#verdict')?.textContent";
+    browser.wait_for(&format!("{badge}?.startsWith('tick {CHANGED} differs')"));
+    assert_eq!(browser.evaluate(badge), native.to_string());
+    // The page refuses a file that is no recording, and says so.
+    browser.evaluate("arena.openReplay(new Uint8Array([1, 2, 3])); 0");
+    browser.wait_for("!document.querySelector('#trouble').hidden");
+    let said = browser.evaluate("document.querySelector('#trouble').innerText");
+    assert!(said.as_str().unwrap().contains("is no recording"), "{said}");
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    ends(running);
+    std::fs::remove_dir_all(folder).unwrap();
+}

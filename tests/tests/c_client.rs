@@ -1,0 +1,101 @@
+//! The client library for C: its example, compiled by the system's C compiler, plays on a
+//! real server. Where the compiler has AddressSanitizer, it watches the example and, through
+//! the allocator, what the library hands out and takes back.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use tests::harness::{ServerProcess, c_library, own_map};
+
+const SANITIZERS: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+fn package() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../client-bot/client-c")
+}
+
+fn compile(compiler: &str, source: &Path, to: &Path, options: &[&str]) -> Option<Output> {
+    let mut command = Command::new(compiler);
+    command.args(options).arg(source).arg("-I").arg(package().join("include"));
+    let library = c_library();
+    let library_path = format!("-Wl,-rpath,{}", library.display());
+    command.arg("-L").arg(&library).args(["-lobsp_client_c", &library_path, "-o"]).arg(to);
+    command.output().ok()
+}
+
+/// The example, compiled once for all tests; `None`, and says so, without a C compiler.
+fn example() -> Option<&'static Path> {
+    static EXAMPLE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    EXAMPLE.get_or_init(compile_example).as_deref()
+}
+
+fn compile_example() -> Option<PathBuf> {
+    let strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-g"];
+    let source = package().join("examples/walk.c");
+    let example = Path::new(env!("CARGO_TARGET_TMPDIR")).join("walk");
+    let Some(plain) = compile("cc", &source, &example, &strict) else {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: there is no C compiler called cc");
+        return None;
+    };
+    assert!(plain.status.success(), "{}", String::from_utf8_lossy(&plain.stderr));
+    let sanitized = compile("cc", &source, &example, &[&strict[..], &SANITIZERS].concat());
+    if !sanitized.is_some_and(|compiled| compiled.status.success()) {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: this C compiler has no AddressSanitizer");
+        let _ = compile("cc", &source, &example, &strict);
+    }
+    Some(example)
+}
+
+fn walk(example: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let ran = Command::new(example).args(arguments).output().unwrap();
+    let text = [ran.stdout, ran.stderr].concat();
+    (ran.status.code(), String::from_utf8_lossy(&text).into_owned())
+}
+
+#[test]
+fn the_c_example_plays_and_leaves_and_nothing_leaks() {
+    let Some(example) = example() else { return };
+    let arena = own_map("arena.obsp");
+    let server = ServerProcess::start(&["--map", arena.to_str().unwrap()]);
+    let address = server.udp.to_string();
+    let maps = own_map("");
+    // With the map from a folder, and from the server.
+    for folder in [Some(maps.to_str().unwrap()), None] {
+        let arguments: Vec<&str> = [Some(&*address), folder].into_iter().flatten().collect();
+        let (code, said) = walk(example, &arguments);
+        assert_eq!(code, Some(0), "{said}");
+        for expected in ["joined on the map arena", "walker is in the match", "all agreed"] {
+            assert!(said.contains(expected), "no {expected:?}:\n{said}");
+        }
+        assert!(said.contains("prop ") && said.ends_with("left\n"), "{said}");
+    }
+    server.logged("the client said goodbye");
+}
+
+#[test]
+fn the_c_example_says_what_is_wrong() {
+    let Some(example) = example() else { return };
+    let (code, said) = walk(example, &["nonsense"]);
+    assert!(code == Some(2) && said.contains("\"nonsense\" is no address"), "{said}");
+    let (code, said) = walk(example, &["192.0.2.1:4433"]);
+    assert!(code == Some(2) && said.contains("needs a pin"), "{said}");
+    let (code, said) = walk(example, &["127.0.0.1:9"]);
+    assert!(code == Some(1) && said.contains("no server answers"), "{said}");
+}
+
+/// The header is C++ too, for Unreal and Godot.
+#[test]
+fn the_header_compiles_as_cpp() {
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("header.cpp");
+    let program = "#include \"obsp_client.h\"\n\
+                   int main() { return obsp_protocol_version() > 0 ? 0 : 1; }\n";
+    std::fs::write(&source, program).unwrap();
+    let to = source.with_extension("");
+    let Some(compiled) = compile("c++", &source, &to, &["-Wall", "-Wextra", "-Werror"]) else {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: there is no C++ compiler called c++");
+        return;
+    };
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    assert!(Command::new(to).status().unwrap().success());
+}
