@@ -67,6 +67,10 @@ impl Chromium {
             // Draws WebGL on the processor, whatever the machine has.
             .args(["--use-angle=swiftshader", "--enable-unsafe-swiftshader"])
             .arg("--disable-background-timer-throttling")
+            // On a busy machine a picture takes as long as a processor that hangs, and the
+            // browser would take away what every page draws with.
+            .arg("--disable-gpu-watchdog")
+            .args(["--disable-background-networking", "--disable-component-update"])
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg(format!("--window-size={width},{height}"))
             .args(options)
