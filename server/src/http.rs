@@ -1,6 +1,7 @@
 //! The operator's pages (`--http`): the web page that shows the match and what it asks for,
-//! metrics, probes, and what a program needs to know of the server. `connections` limits
-//! what one visitor may take; `page_state` holds what the pages are made from, and
+//! metrics, probes, and what a program needs to know of the server. The public page
+//! (`--page`) is the same over HTTPS (`tls`), without what is for operators. `connections`
+//! limits what one visitor may take; `page_state` holds what the pages are made from, and
 //! `level_view` computes what is shown of a level besides its snapshots.
 
 use std::net::{SocketAddr, TcpListener};
@@ -32,6 +33,7 @@ mod page_state;
 mod places;
 mod replays;
 mod scene;
+mod tls;
 
 /// The state of all handlers.
 type Pages = State<Arc<PageState>>;
@@ -52,20 +54,36 @@ pub(crate) fn bind(address: SocketAddr, option: &'static str) -> Result<TcpListe
 /// is answered.
 pub(crate) fn run(
     listener: TcpListener,
-    state: PageState,
+    state: &Arc<PageState>,
     states: PublishedStates,
 ) -> Result<(), RunError> {
-    let state = Arc::new(state);
     let game = Arc::clone(&state.game);
     let _stops_the_others = game.stop.when_dropped();
     let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
     let served = runtime.block_on(async {
         tokio::select! {
-            served = serve(listener, router(&state), &game) => served,
+            served = serve(listener, operator_routes(state), &game) => served,
             never = state.effects.record(states) => match never {},
         }
     });
     // Work on a view of the level may take longer than the end of the server.
+    runtime.shutdown_background();
+    served
+}
+
+/// Serves the public page until asked to stop, in a thread of its own: however many
+/// strangers open it, the operator's probes are answered.
+pub(crate) fn run_public(listener: TcpListener, state: &Arc<PageState>) -> Result<(), RunError> {
+    let _stops_the_others = state.game.stop.when_dropped();
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
+    let served = runtime.block_on(async {
+        let game = &state.game;
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(RunError::Http)?;
+        let gatekeeper = Gatekeeper::new(game.access.origins.clone(), game.stop.clone())
+            .with_tls(game.endpoint.https.subscribe());
+        connections::serve(listener, public_routes(state, Audience::Everybody), gatekeeper).await;
+        Ok(())
+    });
     runtime.shutdown_background();
     served
 }
@@ -82,7 +100,17 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-fn router(state: &Arc<PageState>) -> Router {
+/// Who can reach a listener.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Audience {
+    /// Who operates the server.
+    Operators,
+    /// Everybody.
+    Everybody,
+}
+
+/// What everybody may see: the page, and what it shows of the match.
+fn public_routes(state: &Arc<PageState>, audience: Audience) -> Router {
     Router::new()
         .route("/", get(page::index))
         .route("/web/wasm/page.wasm", get(page::wasm))
@@ -94,14 +122,21 @@ fn router(state: &Arc<PageState>) -> Router {
         .route("/replays/{name}", get(replays::one))
         .route("/effects/{after}", get(effects::after))
         .route("/contacts", get(layers::contacts))
-        .route("/cascade", get(layers::cascade))
         .route("/onion/{height}", get(layers::onion))
+        .route("/info", get(async move |State(pages): Pages| Json(info::of(&pages, audience))))
+        .with_state(Arc::clone(state))
+}
+
+/// What operators may see: all that everybody may, the cost of the match and its health.
+fn operator_routes(state: &Arc<PageState>) -> Router {
+    let routes = Router::new()
+        .route("/cascade", get(layers::cascade))
         .route("/metrics", get(metrics))
         .route("/figures", get(figures))
         .route("/healthz", get(health))
         .route("/readyz", get(readiness))
-        .route("/info", get(async |State(pages): Pages| Json(info::of(&pages))))
-        .with_state(Arc::clone(state))
+        .with_state(Arc::clone(state));
+    public_routes(state, Audience::Operators).merge(routes)
 }
 
 /// `/scene`: the map and the models.

@@ -115,6 +115,11 @@ pub struct Options {
           default_value_t = default_http())]
     pub http: SocketAddr,
 
+    /// TCP address on which everybody may open the page, over HTTPS with the certificate of
+    /// the match, without what is for operators: `0.0.0.0:8443`
+    #[arg(long, value_name = "ADDR", env = "ARENA_PAGE", value_parser = parse_address)]
+    pub page: Option<SocketAddr>,
+
     /// Origin of pages elsewhere that may read those pages and look on, such as
     /// `https://arena.example`; several, separated by commas; `*` for any
     #[arg(long, value_name = "ORIGIN", env = "ARENA_ALLOW_ORIGIN", value_delimiter = ',')]
@@ -285,6 +290,7 @@ impl Options {
             listen: any_address(DEFAULT_PORT),
             advertise: None,
             http: default_http(),
+            page: None,
             allow_origin: Vec::new(),
             tick_rate: DEFAULT_TICK_RATE,
             snapshot_rate: None,

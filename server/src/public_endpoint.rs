@@ -1,4 +1,5 @@
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use obsp_proto::Fingerprint;
 use tokio::sync::watch;
@@ -13,6 +14,8 @@ pub(crate) struct PublicEndpoint {
     pub(crate) advertised: watch::Sender<Advertised>,
     /// The fingerprint of the certificate that new connections are shown.
     pub(crate) certificate: watch::Sender<Fingerprint>,
+    /// The same certificate as the public page shows it.
+    pub(crate) https: watch::Sender<Arc<rustls::ServerConfig>>,
     /// Whether the server has made the certificate itself.
     pub(crate) self_signed: bool,
 }

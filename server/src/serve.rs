@@ -88,5 +88,8 @@ fn introduce(running: &Server, options: &Options) {
         info!("server queries on UDP {address}");
     }
     info!("certificate SHA-256 {}", running.certificate_sha256());
+    if let Some(address) = running.page_addr() {
+        info!("everybody may open the page on https://{address}/");
+    }
     info!("metrics on http://{}/metrics", running.http_addr());
 }

@@ -53,6 +53,7 @@ struct Description {
     props: usize,
     local_addr: SocketAddr,
     http_addr: SocketAddr,
+    page_addr: Option<SocketAddr>,
     admin_addr: Option<SocketAddr>,
     query_addr: Option<SocketAddr>,
     certificate: Fingerprint,
@@ -120,7 +121,11 @@ impl Server {
             threads.spawn("query thread", move || query.run(&game))?;
         }
         let (listener, pages, states) = (setup.pages_listener, setup.pages, setup.page_states);
-        threads.spawn("pages thread", move || http::run(listener, pages, states))?;
+        if let Some(listener) = setup.public_listener {
+            let pages = Arc::clone(&pages);
+            threads.spawn("public page thread", move || http::run_public(listener, &pages))?;
+        }
+        threads.spawn("pages thread", move || http::run(listener, &pages, states))?;
         let (network_thread, runtime) = (setup.network_thread, setup.runtime);
         threads.spawn("network thread", move || network_thread.run(&runtime))?;
         Ok(server)
@@ -139,6 +144,11 @@ impl Server {
     /// The TCP address of the operator's pages.
     pub fn http_addr(&self) -> SocketAddr {
         self.description.http_addr
+    }
+
+    /// The TCP address of the public page over HTTPS, if there is one.
+    pub fn page_addr(&self) -> Option<SocketAddr> {
+        self.description.page_addr
     }
 
     /// The TCP address of the admin interface, if there is one.

@@ -17,7 +17,7 @@ use obsp_proto::control::{ClosingReason, MapHash, PlayerName};
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use server::{Options, RunError, Server, ServiceOptions};
 use tests::harness;
-use tests::harness::pages::{Answer, get, metric};
+use tests::harness::pages::{Answer, get, get_encrypted, metric};
 
 /// Far longer than anything here takes: only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(20);
@@ -355,4 +355,34 @@ async fn a_server_behind_a_mapped_port_tells_where_it_is_reached() {
     );
     running.shutdown();
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn everybody_may_open_the_page_over_https_but_not_what_is_for_operators() {
+    let any_port = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+    let running = Server::start(&Options { page: any_port, ..options() }).unwrap();
+    let (address, pin) = (running.page_addr().unwrap(), running.certificate_sha256().0);
+    for path in ["/", "/web/main.js", "/scene", "/info", "/effects/0", "/replays"] {
+        assert_eq!(get_encrypted(address, pin, path).await.status, 200, "{path}");
+    }
+    let info = get_encrypted(address, pin, "/info").await.body;
+    assert!(info.contains("\"for_operators\":false"), "{info}");
+    for path in ["/metrics", "/figures", "/cascade", "/healthz", "/readyz"] {
+        assert_eq!(get_encrypted(address, pin, path).await.status, 404, "{path}");
+        assert_eq!(get(running.http_addr(), path).await.status, 200, "{path}");
+    }
+    let own = get(running.http_addr(), "/info").await.body;
+    assert!(own.contains("\"for_operators\":true"), "{own}");
+    // Whoever typed the address without `https` is sent there.
+    assert_eq!(get(address, "/?play=Ann").await.status, 308);
+    // Whoever says nothing, or nonsense, keeps nobody out.
+    let mut silent = Vec::new();
+    for _ in 0..100 {
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        tokio::io::AsyncWriteExt::write_all(&mut stream, &[22, 3, 1]).await.unwrap();
+        silent.push(stream);
+    }
+    assert_eq!(get_encrypted(address, pin, "/").await.status, 200);
+    running.shutdown();
+    running.join().unwrap();
 }

@@ -16,6 +16,7 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -24,6 +25,7 @@ use tracing::{debug, warn};
 
 use super::limits::Limits;
 use super::places::{Place, Places};
+use super::tls::{self, Tls};
 use crate::origins::Origins;
 use crate::stop::Stop;
 use crate::token_bucket::{Rate, TokenBucket};
@@ -45,12 +47,19 @@ pub(super) struct Gatekeeper {
     limits: Limits,
     origins: Origins,
     stop: Stop,
+    /// How connections are encrypted, if they are.
+    tls: Option<Tls>,
 }
 
 impl Gatekeeper {
     /// The gatekeeper of a server: pages of `origins` are served until `stop`.
     pub(super) fn new(origins: Origins, stop: Stop) -> Self {
-        Self { limits: Limits::SERVED, origins, stop }
+        Self { limits: Limits::SERVED, origins, stop, tls: None }
+    }
+
+    /// The same over HTTPS, by the configuration that `tls` holds at the time.
+    pub(super) fn with_tls(self, tls: Tls) -> Self {
+        Self { tls: Some(tls), ..self }
     }
 }
 
@@ -63,7 +72,7 @@ pub(super) async fn serve(listener: TcpListener, pages: Router, gatekeeper: Gate
             accepted = listener.accept() => match accepted {
                 Ok((stream, address)) => {
                     let place = places.take(address.ip(), Instant::now());
-                    connections.spawn(answer(stream, address, pages.clone(), gatekeeper.clone(), place));
+                    connections.spawn(serve_one(stream, address, pages.clone(), gatekeeper.clone(), place));
                 }
                 Err(error) => recover(&error).await,
             },
@@ -85,15 +94,43 @@ async fn recover(error: &std::io::Error) {
     }
 }
 
-/// Answers all that one connection asks within its life.
-async fn answer(
+/// Serves one connection, encrypted or not.
+async fn serve_one(
     stream: TcpStream,
     address: SocketAddr,
     pages: Router,
     gatekeeper: Gatekeeper,
     place: Place,
 ) {
-    let Gatekeeper { limits, origins, stop } = gatekeeper;
+    let Some(tls) = gatekeeper.tls.clone() else {
+        return answer(stream, address, pages, gatekeeper, place).await;
+    };
+    let evict = place.eviction();
+    let opened = tokio::select! {
+        opened = timeout(gatekeeper.limits.request, tls::open(stream, &tls)) => opened,
+        () = evict.notified() => return,
+    };
+    match opened {
+        Ok(Ok(tls::Opened::Encrypted(stream))) => {
+            answer(*stream, address, pages, gatekeeper, place).await;
+        }
+        Ok(Ok(tls::Opened::Plain(stream))) => {
+            answer(stream, address, tls::redirect(), gatekeeper, place).await;
+        }
+        Ok(Err(error)) => debug!("{address} opened no TLS connection: {error}"),
+        Err(_) => debug!("the TLS handshake of {address} took too long"),
+    }
+}
+
+/// Answers all that one connection asks within its life.
+async fn answer(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    address: SocketAddr,
+    pages: Router,
+    gatekeeper: Gatekeeper,
+    place: Place,
+) {
+    let Gatekeeper { limits, origins, stop, .. } = gatekeeper;
     let evict: Arc<Notify> = place.eviction();
     let pages = TowerToHyperService::new(pages);
     let requests = Mutex::new(TokenBucket::full(std::time::Instant::now()));
@@ -183,7 +220,11 @@ mod tests {
             .route("/", get(async || "here"))
             .route("/long", get(async move || long.clone()));
         let origins = Origins::new(&[], None);
-        tokio::spawn(serve(listener, pages, Gatekeeper { limits, origins, stop: stop.clone() }));
+        tokio::spawn(serve(
+            listener,
+            pages,
+            Gatekeeper { limits, origins, stop: stop.clone(), tls: None },
+        ));
         (address, stop)
     }
 

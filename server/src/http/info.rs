@@ -1,6 +1,7 @@
 use obsp_proto::PROTOCOL_VERSION;
 use serde::Serialize;
 
+use super::Audience;
 use super::page_state::PageState;
 use crate::recording;
 
@@ -29,7 +30,9 @@ pub(super) struct Info {
     uptime_seconds: f64,
     /// Time until the server shuts down, if it is draining.
     draining_seconds: Option<f64>,
-    /// The recording of the match, if there is one.
+    /// Whether this listener also serves what is for operators, such as `/figures`.
+    for_operators: bool,
+    /// The recording of the match, if there is one; for operators alone.
     recording: Option<Recording>,
 }
 
@@ -58,8 +61,10 @@ impl Recording {
 }
 
 /// The server as it is now.
-pub(super) fn of(pages: &PageState) -> Info {
+pub(super) fn of(pages: &PageState, audience: Audience) -> Info {
     let game = &pages.game;
+    let for_operators = audience == Audience::Operators;
+    let recording = pages.recording.status().filter(|_| for_operators);
     let match_info = game.match_info();
     let address = game.endpoint.advertised.borrow().clone();
     Info {
@@ -79,6 +84,7 @@ pub(super) fn of(pages: &PageState) -> Info {
         self_signed: game.endpoint.self_signed,
         uptime_seconds: game.epoch.elapsed().as_secs_f64(),
         draining_seconds: game.stop.draining().map(|left| left.as_secs_f64()),
-        recording: pages.recording.status().as_deref().map(Recording::of),
+        for_operators,
+        recording: recording.as_deref().map(Recording::of),
     }
 }

@@ -75,7 +75,7 @@ impl LevelViews {
 }
 
 /// Does `work` on a thread of its own, once no other work holds the lock of `turn`.
-async fn in_turn<S: Send + 'static, T: Send + 'static>(
+pub(super) async fn in_turn<S: Send + 'static, T: Send + 'static>(
     turn: &Arc<Mutex<S>>,
     work: impl FnOnce(&mut S) -> T + Send + 'static,
 ) -> Result<T, JoinError> {

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use super::effects::Effects;
 use super::level_view::LevelViews;
+use super::replays::OtherMaps;
 use crate::match_handle::MatchHandle;
 use crate::published::ContactSubscription;
 use crate::recording;
@@ -17,6 +18,7 @@ pub(crate) struct PageState {
     pub(super) contact_subscription: Arc<ContactSubscription>,
     pub(super) effects: Effects,
     pub(super) level_views: LevelViews,
+    pub(super) other_maps: OtherMaps,
 }
 
 impl PageState {
@@ -27,7 +29,14 @@ impl PageState {
         replay_dir: Option<PathBuf>,
         contact_subscription: Arc<ContactSubscription>,
     ) -> Self {
-        let (effects, level_views) = (Effects::default(), LevelViews::default());
-        Self { game, recording, replay_dir, contact_subscription, effects, level_views }
+        Self {
+            game,
+            recording,
+            replay_dir,
+            contact_subscription,
+            effects: Effects::default(),
+            level_views: LevelViews::default(),
+            other_maps: OtherMaps::default(),
+        }
     }
 }

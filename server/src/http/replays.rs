@@ -2,17 +2,21 @@
 //! they were made on.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read, Seek};
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use http_body_util::channel::Channel;
 use obsp_proto::control::MapHash;
 use serde::Serialize;
+use tokio::sync::Mutex;
 
+use super::level_view::in_turn;
 use super::{Pages, scene};
 use crate::map_file;
 
@@ -28,6 +32,9 @@ const LARGEST: u64 = 64 << 20;
 /// Files of a folder that are looked at for a recording or a map at most.
 const LOOKED_AT: usize = 4096;
 
+/// Bytes of a recording that are read at once.
+const CHUNK: usize = 64 << 10;
+
 /// A recording in the list.
 #[derive(Serialize)]
 struct Listed {
@@ -42,16 +49,15 @@ pub(super) async fn list(State(pages): Pages) -> Response {
     pages.level_views.respond_without_view(work).await
 }
 
-/// `/replays/NAME`: one of them.
+/// `/replays/NAME`: one of them. However many ask, and however slowly they read, each costs
+/// a chunk of memory.
 pub(super) async fn one(State(pages): Pages, Path(name): Path<String>) -> Response {
     let folder = pages.replay_dir.clone();
-    // A name that is listed has no folder in it, so none leads elsewhere.
-    let listed = move || {
-        let folder = folder?;
-        recordings(&folder).into_iter().find(|known| known.name == name)?;
-        std::fs::read(folder.join(name)).ok()
-    };
-    answer(tokio::task::spawn_blocking(listed).await.ok().flatten())
+    let found = move || recording(&folder?, &name);
+    match tokio::task::spawn_blocking(found).await.ok().flatten() {
+        Some((file, bytes)) => stream(file, bytes),
+        None => answer(None),
+    }
 }
 
 /// `/maps/HASH`: the bytes of the map that has this hash, if the server plays it or finds it
@@ -61,7 +67,7 @@ pub(super) async fn map(State(pages): Pages, Path(hash): Path<String>) -> Respon
     if MapHash(level.world_map.hash()).to_string() == hash {
         return answer(Some(level.map.clone()));
     }
-    answer(tokio::task::spawn_blocking(move || map_bytes(&hash)).await.ok().flatten())
+    answer(pages.other_maps.look_up(hash, |map| Some(map.bytes.clone())).await)
 }
 
 /// `/scene/HASH`: the same as `/scene`, of that map.
@@ -70,23 +76,105 @@ pub(super) async fn scene_of(State(pages): Pages, Path(hash): Path<String>) -> R
     if MapHash(level.world_map.hash()).to_string() == hash {
         return super::scene(State(Arc::clone(&pages))).await.into_response();
     }
-    let work = move || {
-        let map = obsp::World::from_bytes(&map_bytes(&hash)?).ok()?;
-        Some(scene::of(&map, &obsp::model::shipped()))
-    };
-    match tokio::task::spawn_blocking(work).await.ok().flatten() {
+    match pages.other_maps.look_up(hash, OtherMap::scene).await {
         Some(scene) => ([(header::CONTENT_TYPE, "application/json")], scene).into_response(),
-        None => answer(None::<Bytes>),
+        None => answer(None),
     }
 }
 
-fn answer(bytes: Option<impl Into<Bytes>>) -> Response {
+/// The map that was asked for last among those that are not played. The work on a request
+/// holds the lock: maps are read, and scenes computed, one at a time.
+#[derive(Default)]
+pub(super) struct OtherMaps(Arc<Mutex<Option<OtherMap>>>);
+
+/// A map that is not played.
+struct OtherMap {
+    hash: String,
+    bytes: Bytes,
+    scene: Option<Bytes>,
+}
+
+impl OtherMaps {
+    /// What `work` gets of the map with this hash.
+    async fn look_up(
+        &self,
+        hash: String,
+        work: impl FnOnce(&mut OtherMap) -> Option<Bytes> + Send + 'static,
+    ) -> Option<Bytes> {
+        let looked_up = in_turn(&self.0, move |last: &mut Option<OtherMap>| {
+            if last.as_ref().is_none_or(|known| known.hash != hash) {
+                let bytes = map_bytes(&hash)?.into();
+                *last = Some(OtherMap { hash, bytes, scene: None });
+            }
+            last.as_mut().and_then(work)
+        });
+        looked_up.await.ok().flatten()
+    }
+}
+
+impl OtherMap {
+    fn scene(&mut self) -> Option<Bytes> {
+        if self.scene.is_none() {
+            let map = obsp::World::from_bytes(&self.bytes).ok()?;
+            self.scene = Some(scene::of(&map, &obsp::model::shipped()));
+        }
+        self.scene.clone()
+    }
+}
+
+fn answer(bytes: Option<Bytes>) -> Response {
     match bytes {
         Some(bytes) => {
-            ([(header::CONTENT_TYPE, "application/octet-stream")], bytes.into()).into_response()
+            ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response()
         }
         None => (StatusCode::NOT_FOUND, "no such file\n").into_response(),
     }
+}
+
+/// Sends so many bytes of a file, a chunk after the other as the visitor reads them.
+fn stream(file: File, bytes: u64) -> Response {
+    let (mut sender, body) = Channel::<Bytes, io::Error>::new(1);
+    tokio::spawn(async move {
+        let mut file = file.take(bytes);
+        loop {
+            let read = tokio::task::spawn_blocking(move || {
+                let mut chunk = vec![0; CHUNK];
+                let length = file.read(&mut chunk)?;
+                chunk.truncate(length);
+                Ok::<_, io::Error>((file, chunk))
+            });
+            let chunk = match read.await {
+                Ok(Ok((rest, chunk))) => {
+                    file = rest;
+                    chunk
+                }
+                Ok(Err(error)) => return sender.abort(error),
+                Err(error) => return sender.abort(io::Error::other(error)),
+            };
+            // Whoever reads no longer gets no more.
+            if chunk.is_empty() || sender.send_data(chunk.into()).await.is_err() {
+                return;
+            }
+        }
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (header::CONTENT_LENGTH, bytes.to_string()),
+    ];
+    (headers, Body::new(body)).into_response()
+}
+
+/// The recording of this name in a folder, and its size.
+fn recording(folder: &FilePath, name: &str) -> Option<(File, u64)> {
+    // A name that leads elsewhere is none of this folder.
+    let is_plain = FilePath::new(name).file_name().is_some_and(|plain| plain == name);
+    let mut file = File::open(is_plain.then(|| folder.join(name))?).ok()?;
+    let about = file.metadata().ok()?;
+    let mut magic = RECORDING;
+    file.read_exact(&mut magic).ok()?;
+    file.rewind().ok()?;
+    let fits = about.is_file() && about.len() <= LARGEST && magic == RECORDING;
+    fits.then_some((file, about.len()))
 }
 
 /// The recordings in a folder, the newest first.
@@ -142,6 +230,15 @@ mod tests {
         fs::write(folder.join("short"), b"OB").unwrap();
         let names: Vec<_> = recordings(&folder).into_iter().map(|listed| listed.name).collect();
         assert_eq!(names, ["match.rec"]);
+        // Each can be had, and nothing else, by whatever name.
+        assert_eq!(recording(&folder, "match.rec").map(|(_, bytes)| bytes), Some(13));
+        let elsewhere = folder.join("match.rec");
+        for name in ["secret", "short", "folder", "../match.rec", "folder/../match.rec", "."]
+            .into_iter()
+            .chain(elsewhere.to_str())
+        {
+            assert!(recording(&folder, name).is_none(), "{name}");
+        }
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -15,8 +15,7 @@ use super::virtual_line::{Direction, VirtualLine};
 const MAP: usize = 534_071;
 
 const TICK_RATE: u32 = 60;
-const LIMITS: Limits =
-    Limits { players: 32, spectators: 16, budget: 16_000, snapshot_rate: TICK_RATE };
+const LIMITS: Limits = Limits { players: 32, budget: 16_000, snapshot_rate: TICK_RATE };
 
 /// Bytes of a snapshot of a match of 32.
 const SNAPSHOT: usize = 120;

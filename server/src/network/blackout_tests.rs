@@ -20,7 +20,7 @@ const COMMANDS: usize = 60;
 const BEGIN: Duration = Duration::from_millis(5_037);
 
 fn limits(budget: u32) -> Limits {
-    Limits { players: 32, spectators: 16, budget, snapshot_rate: TICK_RATE }
+    Limits { players: 32, budget, snapshot_rate: TICK_RATE }
 }
 
 /// How a connection got over a blackout of so many seconds: the longest time

@@ -4,6 +4,7 @@
 mod validity;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use obsp_proto::Fingerprint;
@@ -85,6 +86,21 @@ impl Certificate {
         let key = PrivateKeyDer::from_pem_file(key).map_err(unread("private key", key))?;
         check_pair(&chain, &key, files)?;
         Ok(Self { chain, key, fingerprint, validity })
+    }
+
+    /// The configuration of an HTTPS listener that shows this certificate.
+    ///
+    /// # Errors
+    /// The key cannot sign for it.
+    pub(crate) fn https(&self) -> Result<rustls::ServerConfig, rustls::Error> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = rustls::ServerConfig::builder_with_provider(provider)
+            // Browsers that have WebTransport have it.
+            .with_protocol_versions(&[&rustls::version::TLS13])?
+            .with_no_client_auth()
+            .with_single_cert(self.chain.clone(), self.key.clone_key())?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(config)
     }
 
     /// When it ends, in seconds since 1970, if that can be read.

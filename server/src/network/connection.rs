@@ -213,7 +213,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
                 written = self.feed.outbox.write() => {
                     written.map_err(|_| End::of(connection, Reason::Unread.into()))?;
                 }
-                read = P::read(&mut receive, &mut chunk) => {
+                read = path.read(&mut receive, &mut chunk) => {
                     let Some(length) = read? else { return Err(Reason::Closed.into()) };
                     self.on_stream(&chunk[..length]).await?;
                 }

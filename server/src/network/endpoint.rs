@@ -63,8 +63,6 @@ const SOCKET_TICKS: usize = 4;
 pub(crate) struct Limits {
     /// Players that the match holds.
     pub(crate) players: u16,
-    /// Spectators that it has room for; where there are none, HTTP/3 is not offered.
-    pub(crate) spectators: u16,
     /// Bytes of snapshots that a client is sent a second at most.
     pub(crate) budget: u32,
     /// Snapshots that a client is sent a second at most.
@@ -75,7 +73,6 @@ impl From<&Options> for Limits {
     fn from(options: &Options) -> Self {
         Self {
             players: options.max_players,
-            spectators: options.max_spectators,
             budget: options.client_budget.max(options.spectator_budget),
             snapshot_rate: options.tick_rate,
         }
@@ -144,10 +141,8 @@ pub(super) fn server_config(
         .with_protocol_versions(&[&rustls::version::TLS13])?
         .with_no_client_auth()
         .with_single_cert(certificate.chain, certificate.key)?;
-    tls.alpn_protocols = vec![ALPN.to_vec()];
-    if limits.spectators > 0 {
-        tls.alpn_protocols.push(web_transport_quinn::ALPN.as_bytes().to_vec());
-    }
+    // Browsers come to play, even where no place is for spectators.
+    tls.alpn_protocols = vec![ALPN.to_vec(), web_transport_quinn::ALPN.as_bytes().to_vec()];
     let crypto = QuicServerConfig::try_from(tls)?;
 
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));

@@ -14,8 +14,7 @@ use super::snapshot_pace::SnapshotPace;
 use super::virtual_line::{Direction, VirtualLine};
 
 const TICK_RATE: u32 = 60;
-const LIMITS: Limits =
-    Limits { players: 32, spectators: 16, budget: 16_000, snapshot_rate: TICK_RATE };
+const LIMITS: Limits = Limits { players: 32, budget: 16_000, snapshot_rate: TICK_RATE };
 
 /// Bytes of a datagram of commands, one of which comes each tick.
 const COMMANDS: usize = 50;

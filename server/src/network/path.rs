@@ -32,6 +32,7 @@ pub(super) trait Path: Clone + Send + Sync {
     fn datagram(&self) -> impl Future<Output = Result<Bytes, End>> + Send;
     /// The next bytes of the control stream; `None` after the last.
     fn read(
+        &self,
         incoming: &mut Self::Incoming,
         into: &mut [u8],
     ) -> impl Future<Output = Result<Option<usize>, End>> + Send;
@@ -67,7 +68,11 @@ impl Path for quinn::Connection {
         self.read_datagram().await.map_err(|error| End::from(&error))
     }
 
-    async fn read(incoming: &mut Self::Incoming, into: &mut [u8]) -> Result<Option<usize>, End> {
+    async fn read(
+        &self,
+        incoming: &mut Self::Incoming,
+        into: &mut [u8],
+    ) -> Result<Option<usize>, End> {
         incoming.read(into).await.map_err(|error| End::from(&error))
     }
 
@@ -108,9 +113,12 @@ impl Path for web_transport_quinn::Session {
         self.read_datagram().await.map_err(|error| broken(self, error))
     }
 
-    async fn read(incoming: &mut Self::Incoming, into: &mut [u8]) -> Result<Option<usize>, End> {
-        let failed = |error| End::with_detail(Reason::Closed, error);
-        incoming.read(into).await.map_err(failed)
+    async fn read(
+        &self,
+        incoming: &mut Self::Incoming,
+        into: &mut [u8],
+    ) -> Result<Option<usize>, End> {
+        incoming.read(into).await.map_err(|error| broken(self, error))
     }
 
     /// A page fetches the map over HTTP.

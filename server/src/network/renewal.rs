@@ -81,14 +81,16 @@ pub(crate) async fn renew(endpoint: quinn::Endpoint, credentials: Credentials, l
                     warn!("{warning}");
                 }
                 let (fingerprint, not_after) = (new.fingerprint, new.not_after());
+                let https = new.https().map_err(|error| error.to_string())?;
                 let config = server_config(new, lobby.limits).map_err(|error| error.to_string())?;
-                Ok((fingerprint, not_after, config))
+                Ok((fingerprint, not_after, config, https))
             });
         match renewed {
             // Files that nobody has replaced since.
             Ok((fingerprint, ..)) if fingerprint == *lobby.game.endpoint.certificate.borrow() => {}
-            Ok((fingerprint, not_after, config)) => {
+            Ok((fingerprint, not_after, config, https)) => {
                 endpoint.set_server_config(Some(config));
+                lobby.game.endpoint.https.send_replace(Arc::new(https));
                 lobby.game.endpoint.certificate.send_replace(fingerprint);
                 lobby.game.telemetry.certificate.shows(not_after);
                 info!("certificate renewed, SHA-256 {fingerprint}");

@@ -18,7 +18,7 @@ fn a_map_is_all_that_must_be_said() {
 
 #[test]
 fn every_option_is_read() {
-    let text = "--map m --listen [::1]:5 --advertise a:9 --http 127.0.0.1:6 --allow-origin https://b,* --tick-rate 30 --objects 300 \
+    let text = "--map m --listen [::1]:5 --advertise a:9 --http 127.0.0.1:6 --page 0.0.0.0:8443 --allow-origin https://b,* --tick-rate 30 --objects 300 \
                 --seed 9 --sim-threads 3 --max-players 8 --tanks 3 --duration 90s --snapshot-rate 20 \
                 --client-budget 4000 --rewind 50ms --drain 20s --cert c --key k \
                 --ban ::1,10.0.0.1 --log-format json --state-dir state --record match.obsr --replay-dir replays \
@@ -57,6 +57,7 @@ fn every_option_is_read() {
         listen: "[::1]:5".parse().unwrap(),
         advertise: Some("a:9".parse().unwrap()),
         http: "127.0.0.1:6".parse().unwrap(),
+        page: Some("0.0.0.0:8443".parse().unwrap()),
         allow_origin: vec!["https://b".parse().unwrap(), "*".parse().unwrap()],
         tick_rate: 30,
         snapshot_rate: Some(20),

@@ -58,7 +58,8 @@ pub(super) struct Setup {
     pub(super) admin: Option<Admin>,
     pub(super) query: Option<QueryPort>,
     pub(super) pages_listener: TcpListener,
-    pub(super) pages: PageState,
+    pub(super) public_listener: Option<TcpListener>,
+    pub(super) pages: Arc<PageState>,
     pub(super) page_states: PublishedStates,
     pub(super) network_thread: NetworkThread,
     pub(super) runtime: Runtime,
@@ -72,7 +73,7 @@ impl Setup {
         let simulation = Simulation::new(options, game)?;
         let sockets = Sockets::bind(options)?;
         let udp_inode = telemetry::inode(&sockets.udp);
-        let Quic { endpoint, runtime, credentials, certificate, not_after } =
+        let Quic { endpoint, runtime, credentials, certificate, https, not_after } =
             Quic::open(options, sockets.udp)?;
         let address = StartError::Endpoint;
         let (admin, query) = (sockets.admin, sockets.query);
@@ -82,6 +83,12 @@ impl Setup {
             props: simulation.props,
             local_addr: endpoint.local_addr().map_err(address)?,
             http_addr: sockets.pages.local_addr().map_err(address)?,
+            page_addr: sockets
+                .public
+                .as_ref()
+                .map(TcpListener::local_addr)
+                .transpose()
+                .map_err(address)?,
             admin_addr: admin.as_ref().map(Admin::address).transpose().map_err(address)?,
             query_addr: query.as_ref().map(QueryPort::address).transpose().map_err(address)?,
             certificate,
@@ -96,7 +103,7 @@ impl Setup {
             clients: Clients::default(),
             rounds: simulation.rounds,
             access,
-            endpoint: public_endpoint(options, &description),
+            endpoint: public_endpoint(options, &description, https),
             telemetry,
             stop: Stop::new(),
             epoch: Instant::now(),
@@ -105,12 +112,12 @@ impl Setup {
             0 => None,
             every => Some(AuditThread::new(&game, every)?),
         };
-        let pages = PageState::new(
+        let pages = Arc::new(PageState::new(
             Arc::clone(&game),
             simulation.recordings.latest(),
             options.replay_dir.clone(),
             simulation.contact_subscription,
-        );
+        ));
         let lobby = Arc::new(lobby(options, game, simulation.joins));
         let network_thread = NetworkThread {
             endpoint,
@@ -137,6 +144,7 @@ impl Setup {
             admin,
             query,
             pages_listener: sockets.pages,
+            public_listener: sockets.public,
             pages,
             network_thread,
             runtime,
@@ -244,12 +252,17 @@ fn access_rules(options: &Options) -> Result<AccessRules, StartError> {
 }
 
 /// Where clients reach the server, as far as that is known at the start.
-fn public_endpoint(options: &Options, description: &Description) -> PublicEndpoint {
+fn public_endpoint(
+    options: &Options,
+    description: &Description,
+    https: rustls::ServerConfig,
+) -> PublicEndpoint {
     let own_address = Advertised { host: None, port: description.local_addr.port() };
     PublicEndpoint {
         local: description.local_addr,
         advertised: watch::Sender::new(options.advertise.clone().unwrap_or(own_address)),
         certificate: watch::Sender::new(description.certificate),
+        https: watch::Sender::new(Arc::new(https)),
         self_signed: options.cert.is_none(),
     }
 }
@@ -258,6 +271,7 @@ fn public_endpoint(options: &Options, description: &Description) -> PublicEndpoi
 struct Sockets {
     udp: UdpSocket,
     pages: TcpListener,
+    public: Option<TcpListener>,
     admin: Option<Admin>,
     query: Option<QueryPort>,
 }
@@ -266,12 +280,13 @@ impl Sockets {
     fn bind(options: &Options) -> Result<Self, StartError> {
         let udp = network::bind(options.listen, options.max_players)?;
         let pages = http::bind(options.http, "--http")?;
+        let public = options.page.map(|address| http::bind(address, "--page")).transpose()?;
         let admin = match (options.admin.admin, &options.admin.admin_tokens) {
             (Some(address), Some(tokens)) => Some(Admin::open(address, tokens)?),
             _ => None,
         };
         let query = options.admin.query.map(QueryPort::bind).transpose()?;
-        Ok(Self { udp, pages, admin, query })
+        Ok(Self { udp, pages, public, admin, query })
     }
 }
 
@@ -281,6 +296,8 @@ struct Quic {
     runtime: Runtime,
     credentials: Credentials,
     certificate: Fingerprint,
+    /// The same certificate for the public page.
+    https: rustls::ServerConfig,
     /// When the certificate expires, in seconds since 1970, if that is known.
     not_after: Option<i64>,
 }
@@ -298,6 +315,7 @@ impl Quic {
             tracing::warn!("{warning}");
         }
         let (fingerprint, not_after) = (certificate.fingerprint, certificate.not_after());
+        let https = certificate.https()?;
         let state = options.state_dir.clone().or_else(network::default_state_dir);
         let reset_key = credentials.reset_key(&certificate, state.as_deref());
         let runtime = Builder::new_current_thread()
@@ -308,7 +326,7 @@ impl Quic {
             let _context = runtime.enter();
             network::open(socket, certificate, &reset_key, network::Limits::from(options))?
         };
-        Ok(Self { endpoint, runtime, credentials, certificate: fingerprint, not_after })
+        Ok(Self { endpoint, runtime, credentials, certificate: fingerprint, https, not_after })
     }
 }
 

@@ -314,8 +314,10 @@ async fn a_page_elsewhere_is_refused_and_no_page_is_awaited_where_none_may_look_
     assert_eq!(status, 200);
     end(running).await;
 
+    // Browsers come to play, too, where none may look on.
     let running = serve(Options { max_spectators: 0, ..options() });
-    assert!(stranger(&running).connect(HTTP3).await.is_none(), "h3 is offered");
+    assert!(stranger(&running).connect(HTTP3).await.is_some(), "no browser could play");
+    assert!(stranger(&running).spectate().await.is_none_or(|met| met.is_err()));
     assert!(stranger(&running).connect(GAME).await.is_some());
     end(running).await;
 }

@@ -1,0 +1,51 @@
+//! HTTPS of the public page, with the certificate of the match: a page that does not come
+//! from the browser's own machine may open WebTransport only if it came encrypted.
+
+use std::io;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+/// The TLS configuration, which changes when the certificate is renewed.
+pub(super) type Tls = watch::Receiver<Arc<rustls::ServerConfig>>;
+
+/// The first byte of a TLS connection: a record of the handshake (RFC 8446, 5.1).
+const HANDSHAKE: u8 = 22;
+
+/// A connection as its first byte shows it.
+pub(super) enum Opened {
+    /// TLS, and the handshake is done.
+    Encrypted(Box<TlsStream<TcpStream>>),
+    /// Plain HTTP, to be redirected.
+    Plain(TcpStream),
+}
+
+/// Opens a connection. The caller bounds the time that takes.
+///
+/// # Errors
+/// The connection broke, or the handshake failed.
+pub(super) async fn open(stream: TcpStream, tls: &Tls) -> io::Result<Opened> {
+    let mut first = [0];
+    if stream.peek(&mut first).await? == 1 && first[0] != HANDSHAKE {
+        return Ok(Opened::Plain(stream));
+    }
+    let config = Arc::clone(&tls.borrow());
+    let stream = TlsAcceptor::from(config).accept(stream).await?;
+    Ok(Opened::Encrypted(Box::new(stream)))
+}
+
+/// Sends whoever typed the address without `https` to the same place with it.
+pub(super) fn redirect() -> Router {
+    Router::new().fallback(async |headers: HeaderMap, uri: Uri| -> Response {
+        match headers.get(header::HOST).and_then(|host| host.to_str().ok()) {
+            Some(host) => Redirect::permanent(&format!("https://{host}{uri}")).into_response(),
+            None => (StatusCode::BAD_REQUEST, "this port speaks HTTPS\n").into_response(),
+        }
+    })
+}
