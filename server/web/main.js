@@ -68,8 +68,10 @@ class Page {
       next: (step) => this.followNext(step),
       changed: () => this.showLegend(),
     });
-    const isOn = (name) => this.switches.isOn(name);
+    // A player sees shots whatever was switched for looking on.
+    const isOn = (name) => this.switches.isOn(name) || (name === "hits" && this.play !== null);
     this.layers = new Layers(this.renderer, isOn, () => this.newestTick());
+    this.layers.effects.seen = (effect) => this.play?.saw(effect, this.shown);
     this.legend = new Legend((height) => {
       this.layers.height = height;
       this.showLegend();
@@ -82,7 +84,9 @@ class Page {
       event: (event) => this.roster.take(event),
       snapshot: (snapshot) => this.take(snapshot),
       status: (status) => {
-        this.status.show(status);
+        // Why a player is out of the match is said even where nobody may look on.
+        const why = status.state === "lost" && this.farewell;
+        this.status.show(why ? { ...status, message: why, advice: status.message } : status);
         if (status.state !== "live") this.verdict.hide();
       },
     });
@@ -138,7 +142,7 @@ class Page {
    */
   askForMetrics() {
     setTimeout(() => {
-      if (!document.hidden && (this.watcher.connection || this.play)) this.metrics.ask();
+      if (!document.hidden && this.info?.for_operators && (this.watcher.connection || this.play)) this.metrics.ask();
       this.askForMetrics();
     }, METRICS_EVERY - (Date.now() % METRICS_EVERY));
   }
@@ -175,7 +179,9 @@ class Page {
         this.layers.reset();
         return this.prepare(info);
       },
+      told: (info) => this.learn({ for_operators: info.for_operators }),
       joined: () => this.status.show({ state: "live" }),
+      lost: () => this.status.show({ state: "connecting" }),
       ended: ({ message, advice }) => {
         this.farewell = [message, advice].join(" ");
         this.lookOn();
@@ -204,11 +210,20 @@ class Page {
     return this.play ? (this.playedTick ?? null) : (this.watcher.connection?.history?.latest ?? null);
   }
 
+  /** Takes in what the server says of itself. */
+  learn(info) {
+    this.info = { ...this.info, ...info };
+    // What is for operators is not asked for, and not shown.
+    document.body.classList.toggle("public", this.info.for_operators === false);
+  }
+
   /** Fetches the scene of a map, unless it is the one that is there. */
   async prepare(info) {
-    this.info = info;
+    this.learn(info);
     if (this.scene?.hash === info.map_hash) return;
     const scene = await fetchScene(this.replay || this.play ? info.map_hash : null);
+    // The match may have gone on to another map meanwhile.
+    if (this.info.map_hash !== info.map_hash) return;
     this.scene = scene;
     this.renderer.show(scene);
     this.camera.frame(scene.bounds, scene.polygons);
@@ -299,8 +314,8 @@ class Page {
   }
 
   /** Plays on. */
-  advancePlay(now) {
-    const view = this.play.advance(now);
+  advancePlay(now, passed) {
+    const view = this.play.advance(now, passed);
     if (!view) return;
     this.playedTick = Math.floor(view.tick);
     this.shown = view.shown;
@@ -309,7 +324,7 @@ class Page {
 
   /** Lets the match go on. */
   advance(now, passed) {
-    if (this.play) return this.advancePlay(now);
+    if (this.play) return this.advancePlay(now, passed);
     if (this.replay) return this.advanceReplay(now, passed);
     const tick = this.clock.advance(now, passed);
     if (tick === null) return;
@@ -338,6 +353,7 @@ class Page {
     const view = eye ? this.camera.through(eye, aspect) : this.camera.view(aspect, passed, followed, this.free);
     this.matrix = view.matrix;
     this.renderer.casts = this.switches.isOn("shadows");
+    if (eye) this.play.listenFrom(eye, this.camera.sight);
     const hidden = eye && this.play.hidden;
     const seen = hidden === null || hidden === undefined ? this.shown : this.shown.filter(({ slot }) => slot !== hidden);
     const picture = this.scene ? this.layers.compose(this.scene, seen, this.followed, now) : this.nothing;

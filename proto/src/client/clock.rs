@@ -154,6 +154,12 @@ impl Clock {
         Some(due)
     }
 
+    /// Time from sending a command to the report about it, without the time that the
+    /// command waited for its tick: the round trip of the line, to within a tick.
+    pub(super) fn round_trip(&self) -> Duration {
+        Duration::try_from_secs_f64(self.round_trip / self.tick_rate).unwrap_or_default()
+    }
+
     /// Steers by the report, in the latest snapshot, of how early commands arrive;
     /// `tick` is that snapshot's.
     pub(super) fn steer(&mut self, now: Time, tick: Tick, lead: Lead) {
@@ -232,8 +238,7 @@ impl Clock {
         self.best = [f64::NEG_INFINITY; 2];
         self.window_start = now;
         self.late_since = None;
-        let round_trip = Duration::try_from_secs_f64(self.round_trip / self.tick_rate);
-        self.outdated_until = now + round_trip.unwrap_or_default() + SET_BACK_MARGIN;
+        self.outdated_until = now + self.round_trip() + SET_BACK_MARGIN;
         self.is_estimate = true;
     }
 
@@ -442,6 +447,8 @@ mod tests {
                 }
             }
         }
+        let round_trip = clock.round_trip().as_secs_f64() * 60.0;
+        assert!((5.5..8.0).contains(&round_trip), "{round_trip} ticks there and back");
         last_unused
     }
 

@@ -1,5 +1,7 @@
 //! A client's end of one connection.
 
+use std::time::Duration;
+
 use glam::DVec3;
 use obsp_sim::{Command, EntityId, EntityState};
 
@@ -265,6 +267,13 @@ impl Session {
     /// The tick of the latest snapshot.
     pub fn latest_tick(&self) -> Option<Tick> {
         self.joined()?.received.map(|received| received.latest)
+    }
+
+    /// The round trip of commands, by the server's latest report on them, to within a tick.
+    /// Before the first it is the time that the answer to the hello took. `None` while the
+    /// client has not joined.
+    pub fn round_trip(&self) -> Option<Duration> {
+        self.joined().map(|joined| joined.clock.round_trip())
     }
 
     /// The latest states of all entities, in ascending order of slot.

@@ -17,6 +17,9 @@ const EASE = 0.12;
 /** Units behind and above a player that one follows. */
 const FOLLOW = { distance: 210, pitch: 0.42 };
 
+/** Units that the camera of the third person is higher for each that it is behind. */
+const RAISED = 0.24;
+
 /** Units that one who follows keeps from walls, and to whom is followed at least. */
 const OFF_WALLS = 6;
 const CLOSEST = 40;
@@ -176,9 +179,11 @@ export class Camera {
    * @param {number} aspect of the screen
    */
   through({ eye, ahead, behind, field }, aspect) {
-    const free = behind > 0 ? this.sight.reach(eye, add(eye, scale(ahead, -behind - OFF_WALLS))) : 0;
+    // A little above, so that the own body is below what one aims at.
+    const back = add(scale(ahead, -1), [0, 0, RAISED]);
+    const free = behind > 0 ? this.sight.reach(eye, add(eye, scale(back, behind + OFF_WALLS))) : 0;
     const away = Math.max(0, free * (behind + OFF_WALLS) - OFF_WALLS);
-    const from = add(eye, scale(ahead, -away));
+    const from = add(eye, scale(back, away));
     // A player who stops playing looks on from there.
     [this.target, this.eased] = [eye, null];
     const matrix = multiply(perspective(field, aspect, 2, this.largest * 2), lookAt(from, add(from, ahead), [0, 0, 1]));

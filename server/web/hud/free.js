@@ -5,7 +5,7 @@ const LEAST = 0.45;
 
 function edge(selector, side, otherwise) {
   const panel = document.querySelector(selector);
-  return panel.open ? panel.getBoundingClientRect()[side] : otherwise;
+  return panel.open && panel.checkVisibility() ? panel.getBoundingClientRect()[side] : otherwise;
 }
 
 /** Where the panel at the bottom begins: the charts, or the timeline of a replay. */

@@ -1,5 +1,8 @@
 /** Where a recording is opened: a file that is dropped or chosen, or one of the server's. */
 
+/** Bytes of a recording that is opened at most: the simulation has memory of its own. */
+const LARGEST = 64 << 20;
+
 function megabytes(bytes) {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
@@ -29,7 +32,15 @@ export class Recordings {
   }
 
   async read(file) {
-    if (file) this.take(new Uint8Array(await file.arrayBuffer()), file.name);
+    if (file?.size > LARGEST) this.refuse(`${file.name} has ${megabytes(file.size)}: recordings of up to ${megabytes(LARGEST)} can be played here.`);
+    else if (file) this.take(new Uint8Array(await file.arrayBuffer()), file.name);
+  }
+
+  refuse(why) {
+    this.popover.showPopover();
+    const line = document.createElement("li");
+    line.textContent = why;
+    this.list.replaceChildren(line);
   }
 
   take(bytes, name) {

@@ -1,9 +1,12 @@
-/** What a player has set: a name, the mouse, the field of view. Remembered by the browser. */
+/** What a player has set: a name, the mouse, the view, the sound. Remembered by the browser. */
 
 const MEMORY = "arena settings";
 
-/** What is set at first: radians a hundred pixels of the mouse turn, and degrees upright. */
-const FIRST = { mouse: 0.22, field: 74 };
+/**
+ * What is set at first: radians a hundred pixels of the mouse turn, degrees upright, the
+ * share of the loudest sound, the shape of the crosshair, and whether steps move the view.
+ */
+const FIRST = { mouse: 0.22, field: 74, volume: 0.6, crosshair: "dot", bob: false };
 
 function remembered() {
   try {
@@ -13,15 +16,23 @@ function remembered() {
   }
 }
 
+/** What a control says. */
+function said(control, otherwise) {
+  if (control.type === "range") return Number(control.value);
+  if (control.type === "checkbox") return control.checked;
+  return control.value.trim() || otherwise;
+}
+
 /** The settings, in the panel of the keys. */
 export class Settings {
   constructor() {
     const name = `guest ${Math.floor(Math.random() * 900 + 100)}`;
     this.values = { name, ...FIRST, ...remembered() };
     this.form = document.querySelector("#settings");
-    for (const input of this.form.elements) {
-      input.value = this.values[input.name];
-      input.addEventListener("input", () => this.set(input.name, input.type === "range" ? Number(input.value) : input.value.trim() || name));
+    for (const control of this.form.elements) {
+      if (control.type === "checkbox") control.checked = this.values[control.name];
+      else control.value = this.values[control.name];
+      control.addEventListener("input", () => this.set(control.name, said(control, name)));
     }
     this.form.addEventListener("submit", (event) => event.preventDefault());
   }

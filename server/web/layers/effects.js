@@ -21,6 +21,8 @@ const UPRIGHT = [0, 0, 0, 1];
 export class Effects {
   constructor() {
     this.hurts = new Map();
+    /** Hears of each as it is seen. */
+    this.seen = () => {};
     this.reset();
   }
 
@@ -55,7 +57,9 @@ export class Effects {
     // They come in order.
     while (this.waiting[0]?.tick <= tick) {
       const effect = this.waiting.shift();
-      this.running.push({ ...effect, begin: effect.at, at: now });
+      const begun = { ...effect, begin: effect.at, at: now };
+      this.running.push(begun);
+      this.seen(begun);
     }
   }
 

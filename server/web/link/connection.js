@@ -141,7 +141,7 @@ export class Connection {
    */
   async watch(info) {
     if (info.max_spectators === 0) {
-      throw new Ended("This server takes no spectators.", "Its --max-spectators allows some.");
+      throw new Ended("This server takes no spectators.", "You can still play. Its --max-spectators allows some.");
     }
     this.web = await connect(info);
     try {

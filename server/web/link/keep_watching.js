@@ -26,7 +26,7 @@ export function unsupported() {
     return {
       state: "unsupported",
       message: "Browsers allow WebTransport only on pages of this machine, or over HTTPS.",
-      advice: `Open http://127.0.0.1:${location.port}/ on the server's own machine; or forward that port to yours, ssh -L ${location.port}:127.0.0.1:${location.port} ${location.hostname}, and open http://127.0.0.1:${location.port}/?host=${location.hostname} there.`,
+      advice: `Ask whoever runs the server for its page over HTTPS (--page). Or open http://127.0.0.1:${location.port}/ on the server's own machine; or forward that port to yours, ssh -L ${location.port}:127.0.0.1:${location.port} ${location.hostname}, and open http://127.0.0.1:${location.port}/?host=${location.hostname} there.`,
     };
   }
   if (typeof WebTransport === "undefined") {

@@ -21,11 +21,19 @@ export class PlayEngine extends Engine {
   /**
    * Asks to join.
    *
+   * @param {string} name
+   * @param {Uint8Array} token a connect token, empty if there is none
    * @throws {Error} if no server would take the name
    */
-  join(name) {
-    this.give(new TextEncoder().encode(name));
+  join(name, token) {
+    const bytes = new TextEncoder().encode(name);
+    this.give(token.length > 0 ? new Uint8Array([...bytes, 0, ...token]) : bytes);
     if (!this.exports.join(performance.now())) throw new Error(this.text());
+  }
+
+  /** Asks to join once more on a new connection, after one was lost. */
+  rejoin() {
+    this.exports.rejoin(performance.now());
   }
 
   /** Bytes have come, on the control stream or as a datagram. */

@@ -28,7 +28,7 @@ const STEEPEST = Math.PI / 2 - 0.01;
 
 const STEPS = 65536 / (2 * Math.PI);
 
-/** The keys and the mouse of one player. */
+/** The keys, mouse, sticks and fingers of one player. */
 export class Keys {
   constructor() {
     this.yaw = 0;
@@ -37,11 +37,22 @@ export class Keys {
     this.held = new Set();
     /** Bits pressed since the last command, so that a short press is not lost. */
     this.pressed = 0;
-    this.fires = false;
+    /** What fires: the mouse, a finger, a gamepad. */
+    this.triggers = new Set();
+    /** Motion by sticks, each from -1 to 1, by what holds them. */
+    this.sticks = new Map();
+    /** When something was done last, in milliseconds. */
+    this.usedAt = performance.now();
+  }
+
+  /** Something is done: the player is there. */
+  used() {
+    this.usedAt = performance.now();
   }
 
   /** A key goes down or up; false if it means nothing here. */
   key(code, isDown) {
+    this.used();
     const weapon = WEAPONS.findIndex(({ key }) => key === code);
     if (weapon >= 0) {
       if (isDown) this.weapon = weapon;
@@ -57,19 +68,33 @@ export class Keys {
     return true;
   }
 
-  /** The trigger is pulled or let go. */
-  fire(isDown) {
-    this.fires = isDown;
+  /** The trigger is pulled or let go, by the mouse or something else. */
+  fire(isDown, by = "mouse") {
+    this.used();
+    if (isDown) this.triggers.add(by);
+    else this.triggers.delete(by);
     if (isDown) this.pressed |= WEAPONS[this.weapon].bit;
+  }
+
+  /** A stick is held so far to the right and forward; by nobody if it is in its middle. */
+  stick(by, right, forward) {
+    if (right === 0 && forward === 0) {
+      this.sticks.delete(by);
+      return;
+    }
+    this.used();
+    this.sticks.set(by, { right, forward });
   }
 
   /** The next weapon, or the one before. */
   change(step) {
+    this.used();
     this.weapon = (this.weapon + step + WEAPONS.length) % WEAPONS.length;
   }
 
-  /** The mouse moves by so many pixels, each of which turns by so many radians. */
+  /** The mouse or a finger moves by so many pixels, each of which turns by so many radians. */
   look(x, y, turn) {
+    this.used();
     this.yaw -= x * turn;
     this.pitch = Math.min(Math.max(this.pitch - y * turn, -STEEPEST), STEEPEST);
   }
@@ -77,18 +102,25 @@ export class Keys {
   /** Nothing is held any longer. */
   release() {
     this.held.clear();
-    this.fires = false;
+    this.triggers.clear();
+    this.sticks.clear();
   }
 
   /** The input of the next tick. */
   take() {
     const input = { forward: 0, right: 0, yaw: 0, pitch: Math.round(this.pitch * STEPS), buttons: this.pressed };
+    const move = (axis, value) => {
+      input[axis] = Math.min(Math.max(input[axis] + Math.round(value), -127), 127);
+    };
     for (const code of this.held) {
-      const [axis, value] = MOVES[code] ?? [];
-      if (axis) input[axis] = Math.min(Math.max(input[axis] + value, -127), 127);
+      if (code in MOVES) move(...MOVES[code]);
       input.buttons |= BITS[code] ?? 0;
     }
-    if (this.fires) input.buttons |= WEAPONS[this.weapon].bit;
+    for (const { right, forward } of this.sticks.values()) {
+      move("right", right * 127);
+      move("forward", forward * 127);
+    }
+    if (this.triggers.size > 0) input.buttons |= WEAPONS[this.weapon].bit;
     input.yaw = ((Math.round(this.yaw * STEPS) % 65536) + 65536) % 65536;
     this.pressed = 0;
     return input;

@@ -1,20 +1,39 @@
 /**
- * Playing in the page: who plays, what is held down, what is seen, and the few things that
- * lie over the picture meanwhile.
+ * Playing in the page: who plays, what is held down, what is seen and heard, and the few
+ * things that lie over the picture meanwhile.
  */
 
-import { add } from "../draw/algebra.js";
+import { add, scale } from "../draw/algebra.js";
+import { Feedback } from "./feedback.js";
+import { Gamepad } from "./gamepad.js";
+import { Graph } from "./graph.js";
 import { Keys, WEAPONS } from "./keys.js";
+import { Noises } from "./noises.js";
 import { Player } from "./player.js";
+import { Sound } from "./sound.js";
+import { Touch } from "./touch.js";
 
-/** Units from the middle of a player to the eyes, standing and crouching. */
-const EYES = { standing: 22, crouching: 10 };
+/** Units from the middle of a player to the eyes, standing and crouching; of a tank. */
+const EYES = { standing: 22, crouching: 10, tank: 40 };
 
-/** Units behind and above the eyes in the third person. */
+/** Units behind and above the eyes in the third person, and behind a tank. */
 const BEHIND = 130;
+const BEHIND_TANK = 220;
+
+/** Seconds in which the eyes go most of the way down as one crouches. */
+const DUCK = 0.06;
+
+/** View bob, where it is switched on: units up and down, and units of way for one of them. */
+const BOB = { height: 1.6, stride: 92 };
 
 /** Seconds between two looks at who is in sight. */
 const LOOK_EVERY = 0.1;
+
+/** Milliseconds in which a player who does nothing gives the place back, and is warned before. */
+const IDLE = 180_000;
+const IDLE_WARNING = 30_000;
+
+const FULL_HEALTH = 100;
 
 /** One player and their keys. */
 export class Play {
@@ -29,24 +48,40 @@ export class Play {
     Object.assign(this, { settings, picture });
     this.roster = roster;
     this.keys = new Keys();
-    this.player = new Player(name, listener);
+    this.player = new Player(name, listener, new URLSearchParams(location.search).get("token") ?? "");
     this.thirdPerson = false;
     /** Slots of the players who are in sight: others have no name on the screen. */
     this.inSight = new Set();
     this.lookedAt = 0;
     this.panel = document.querySelector("#play");
-    this.pain = this.panel.querySelector("b");
     this.health = this.panel.querySelector("[name=health]");
     this.weapon = this.panel.querySelector("[name=weapon]");
-    this.word = this.panel.querySelector("p");
+    this.points = this.panel.querySelector("[name=score]");
+    this.word = this.panel.querySelector(".word");
+    this.lineWord = this.panel.querySelector(".line");
     this.chat = this.panel.querySelector("input");
+    this.sound = new Sound(() => settings.values.volume);
+    this.noises = new Noises(this.sound);
+    this.feedback = new Feedback(this.panel);
+    this.graph = new Graph(this.panel);
+    this.eyes = EYES.standing;
+    this.walked = 0;
     this.panel.hidden = false;
     document.body.classList.add("play");
     this.listening = new AbortController();
+    this.listen(picture);
+    const act = { turn: () => settings.turn, chat: () => this.speak(), outside: () => this.lookFromOutside() };
+    this.touch = new Touch(this.panel, picture, this.keys, act, this.listening.signal);
+    this.gamepad = new Gamepad(this.keys, act);
+    this.player.run();
+  }
+
+  listen(picture) {
     const hear = (target, event, act, capture = false) => target.addEventListener(event, act, { signal: this.listening.signal, capture });
     // Before the keys of one who looks on.
     hear(window, "keydown", (event) => this.key(event, true), true);
     hear(window, "keyup", (event) => this.key(event, false), true);
+    hear(window, "pointerup", () => this.sound.wake(), true);
     hear(window, "blur", () => this.keys.release());
     hear(picture, "pointerdown", (event) => this.pointer(event, true), true);
     hear(picture, "pointerup", (event) => this.pointer(event, false), true);
@@ -54,7 +89,8 @@ export class Play {
     hear(document, "mousemove", (event) => this.isLocked && this.keys.look(event.movementX, event.movementY, this.settings.turn));
     hear(document, "pointerlockchange", () => this.isLocked || this.keys.release());
     hear(window, "pagehide", () => this.player.leave());
-    this.player.run();
+    // Where there are no keys.
+    hear(document.querySelector("#status"), "click", () => this.graph.toggle());
   }
 
   /** Whether the mouse is the player's. */
@@ -63,6 +99,8 @@ export class Play {
   }
 
   pointer(event, isDown) {
+    // Fingers have their own controls.
+    if (event.pointerType === "touch") return;
     event.stopImmediatePropagation();
     if (!this.isLocked) {
       // The browser may refuse, right after one has left: then the next click does it.
@@ -73,26 +111,46 @@ export class Play {
   }
 
   key(event, isDown) {
+    this.sound.wake();
     if (event.target === this.chat) return this.type(event, isDown);
     if (event.metaKey || event.altKey || event.target.type === "text") return;
     event.stopImmediatePropagation();
-    if (isDown && event.code === "Enter") {
-      event.preventDefault();
-      this.keys.release();
-      this.chat.hidden = false;
-      this.chat.focus();
-    } else if (isDown && event.code === "KeyV") {
-      this.thirdPerson = !this.thirdPerson;
-    } else if (this.keys.key(event.code, isDown)) {
-      event.preventDefault();
-    }
+    // A control that has the focus keeps its keys.
+    const isFree = event.target === document.body || event.target === this.picture;
+    if (!isFree && isDown) return;
+    if (isDown && !event.repeat && this.act(event.code)) event.preventDefault();
+    else if (this.keys.key(event.code, isDown)) event.preventDefault();
+  }
+
+  /** What a key does at once; false if it means nothing here. */
+  act(code) {
+    if (code === "Enter") this.speak();
+    else if (code === "KeyV") this.lookFromOutside();
+    else if (code === "KeyN") this.graph.toggle();
+    else if (code === "Tab") document.querySelector("#score").toggleAttribute("open");
+    else if (code === "Slash") document.querySelector("#help").togglePopover();
+    else return false;
+    return true;
+  }
+
+  /** Opens the line of chat. */
+  speak() {
+    this.keys.release();
+    this.chat.hidden = false;
+    this.chat.focus();
+  }
+
+  /** Changes between the first and the third person. */
+  lookFromOutside() {
+    this.thirdPerson = !this.thirdPerson;
   }
 
   type(event, isDown) {
     event.stopPropagation();
+    this.keys.used();
     if (!isDown || (event.key !== "Enter" && event.key !== "Escape")) return;
     const line = this.chat.value.trim();
-    if (event.key === "Enter" && line) this.player.engine.say(line);
+    if (event.key === "Enter" && line) this.player.engine?.say(line);
     this.chat.value = "";
     this.chat.hidden = true;
     this.picture.focus();
@@ -102,26 +160,48 @@ export class Play {
    * Plays on.
    *
    * @param {number} now seconds
+   * @param {number} passed seconds since the last call
    * @returns {?{tick: number, shown: object[]}} what is to be drawn
    */
-  advance(now) {
+  advance(now, passed) {
     const { player, keys } = this;
-    if (!player.isJoined || player.isOver) return null;
+    this.gamepad.poll(now);
+    this.restIfIdle();
+    if (player.isOver) return null;
     player.input = keys.take();
     player.play();
-    if (player.isOver) return null;
-    for (const event of player.engine.matchEvents()) this.roster.happen(event, now);
-    return player.view();
+    if (!player.isJoined) return null;
+    for (const event of player.engine.matchEvents()) {
+      this.roster.happen(event, now);
+      this.happened(event);
+    }
+    const view = player.view();
+    if (!view) return null;
+    if (player.isThere) this.moveEyes(player.own, passed);
+    if (player.own) this.noises.hear(view.shown, player.own.position);
+    return view;
   }
 
-  /** The slot of the own player, or null. */
+  /** An idle page gives its place back to those who wait for one. */
+  restIfIdle() {
+    const left = IDLE - (performance.now() - this.keys.usedAt);
+    this.idleFor = left < IDLE_WARNING ? Math.ceil(left / 1000) : null;
+    if (left <= 0) this.player.giveUp("You left the match: you did nothing for three minutes.");
+  }
+
+  /** The slot of the own player, and null before there is one. */
   get slot() {
     return this.player.engine?.slot ?? null;
   }
 
+  /** Whether the own player drives a tank. */
+  get drives() {
+    return this.player.own !== null && this.player.own.model !== null;
+  }
+
   /** The slot of the own body if it is seen from within: it is not drawn then. */
   get hidden() {
-    return this.thirdPerson ? null : this.slot;
+    return this.thirdPerson || this.drives ? null : this.slot;
   }
 
   /**
@@ -137,7 +217,14 @@ export class Play {
       const players = shown.filter(({ isPlayer, position }) => isPlayer && sight.reach(eye, position) === 1);
       this.inSight = new Set(players.map(({ slot }) => slot));
     }
-    return shown.filter(({ slot }) => this.inSight.has(slot));
+    return shown.filter(({ slot }) => slot !== this.slot && this.inSight.has(slot));
+  }
+
+  moveEyes(own, passed) {
+    const wanted = this.drives ? EYES.tank : own.crouching ? EYES.crouching : EYES.standing;
+    this.eyes += (wanted - this.eyes) * (1 - Math.exp(-passed / DUCK));
+    const [x, y, up] = own.velocity;
+    if (Math.abs(up) < 1) this.walked += Math.hypot(x, y) * passed;
   }
 
   /** From where and to where one looks. */
@@ -146,31 +233,95 @@ export class Play {
     if (!own) return null;
     const { yaw, pitch } = this.keys;
     const ahead = [Math.cos(yaw) * Math.cos(pitch), Math.sin(yaw) * Math.cos(pitch), Math.sin(pitch)];
-    const eye = add(own.position, [0, 0, own.crouching ? EYES.crouching : EYES.standing]);
-    return { eye, ahead, behind: this.thirdPerson ? BEHIND : 0, field: this.settings.field };
+    const bob = this.settings.values.bob && !this.drives ? BOB.height * Math.sin((this.walked / BOB.stride) * Math.PI) : 0;
+    const eye = add(own.position, [0, 0, this.eyes + bob]);
+    const behind = this.drives ? BEHIND_TANK : this.thirdPerson ? BEHIND : 0;
+    return { eye, ahead, behind, field: this.settings.field };
+  }
+
+  /** The picture is seen from here: so it is heard. */
+  listenFrom({ eye, ahead }, sight) {
+    this.sound.listen(eye, ahead, sight);
+  }
+
+  /** Something happened in the match. */
+  happened({ event, player, by }) {
+    if (event !== "died") return;
+    const is = (id) => id?.slot === this.slot;
+    if (is(player)) this.sound.play("died");
+    else if (is(by)) {
+      this.feedback.landed(true);
+      this.sound.play("kill");
+    }
+  }
+
+  /**
+   * Something is seen that snapshots do not tell of: a ray, a blast, somebody who is hurt.
+   *
+   * @param {object} effect of `/effects`
+   * @param {object[]} shown
+   */
+  saw({ what, player, by, from, begin, damage }, shown) {
+    if (what === "ray") this.sound.play("ray", player === this.slot ? null : from);
+    if (what === "blast") this.sound.play("blast", begin);
+    if (what !== "hurt") return;
+    if (player === this.slot) {
+      const source = by === this.slot ? null : shown.find(({ slot }) => slot === by);
+      this.feedback.suffered(damage / FULL_HEALTH, source ? this.turnTo(source.position) : null);
+      this.sound.play("pain");
+    } else if (by === this.slot) {
+      this.feedback.landed(false);
+      this.sound.play("hit");
+    } else {
+      const hurt = shown.find(({ slot }) => slot === player);
+      if (hurt) this.sound.play("pain", hurt.position);
+    }
+  }
+
+  /** Radians to the left from where one looks to a place. */
+  turnTo(place) {
+    const [x, y] = add(place, scale(this.player.own.position, -1));
+    return Math.atan2(y, x) - this.keys.yaw;
   }
 
   /** Shows health, weapon, and a word where one is needed. */
   show() {
     const { player, roster, keys } = this;
+    const now = performance.now();
     const own = roster.players.get(this.slot);
-    if (own?.health < this.before) this.pain.animate([{ opacity: 0.8 }, { opacity: 0 }], 500);
-    this.before = own?.health;
+    const { line } = player;
+    if (player.isJoined && line.isDue(now)) line.sample(now, player.engine.stats());
+    this.graph.draw(line);
+    put(this.lineWord, player.isJoined ? line.word(now) : "");
     this.health.textContent = own ? String(own.health) : "–";
+    this.health.dataset.level = own?.health > 60 ? "high" : own?.health > 30 ? "middle" : "low";
+    this.points.textContent = String(own?.score ?? 0);
     this.weapon.textContent = WEAPONS[keys.weapon].name;
-    let word = "";
-    if (!player.isJoined) word = "Joining…";
-    else if (!player.isThere) word = "You died. Back in a moment.";
-    else if (!this.isLocked) word = "Click to steer with the mouse. W A S D moves, Space jumps, C crouches, 1 2 3 choose a weapon, Enter chats, V looks from outside, Esc lets go.";
-    if (this.word.textContent !== word) this.word.textContent = word;
+    this.panel.dataset.crosshair = this.settings.values.crosshair;
+    put(this.word, this.hint());
+  }
+
+  /** The word that is needed most. */
+  hint() {
+    const { player } = this;
+    if (!player.isJoined) return player.own ? "Joining again…" : "Joining…";
+    if (this.idleFor !== null) return `Still there? Do something, or you leave the match in ${this.idleFor} s.`;
+    if (!player.isThere) return "You died. Back in a moment.";
+    if (this.isLocked || this.touch.isUsed || this.keys.sticks.has("gamepad")) return "";
+    return "Click to steer with the mouse. W A S D moves, Space jumps, C crouches, 1 2 3 choose a weapon, Enter chats, V looks from outside, Esc lets go, / shows all keys.";
   }
 
   /** Stops playing. */
   close() {
     this.player.leave();
     this.listening.abort();
+    this.sound.close();
     if (this.isLocked) document.exitPointerLock();
     this.panel.hidden = true;
     document.body.classList.remove("play");
   }
+}
+
+function put(element, text) {
+  if (element.textContent !== text) element.textContent = text;
 }

@@ -1,11 +1,13 @@
 /**
  * A player in the match: WebTransport on one side, the client library on the other, and
- * what it says of the match in between.
+ * what it says of the match in between. A connection that is lost is replaced by another
+ * one, as the same player, for as long as servers keep a body.
  */
 
 import { Ended, connect, fetchInfo } from "../link/connection.js";
 import { shownBetween } from "../replay/frames.js";
 import { CLOSE, DATAGRAM, FINISH, PlayEngine, STREAM } from "./engine.js";
+import { Line } from "./line.js";
 
 /** Milliseconds between two ticks of input while the page is hidden and draws nothing. */
 const HIDDEN = 250;
@@ -13,26 +15,42 @@ const HIDDEN = 250;
 /** Milliseconds after which a page that nobody sees gives its place in the match back. */
 const AWAY = 60_000;
 
+/** Milliseconds in which a lost connection is replaced, and between two attempts. */
+const REJOIN = 30_000;
+const AGAIN = 700;
+
+/** The bytes of a connect token that is written in hexadecimal. */
+export function tokenBytes(text) {
+  if (!/^([0-9a-f]{2})*$/i.test(text)) throw new Ended("This is no connect token.", "?token= takes hexadecimal digits, as `server token` prints them.");
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+}
+
 /** One player, from joining to leaving. */
 export class Player {
   /**
    * @param {string} name
    * @param {object} listener hears of what comes
    * @param {(map: {map: string, map_hash: string}) => Promise<void>} listener.map the match is on this map
+   * @param {(info: object) => void} listener.told the server's `/info` has come
    * @param {() => void} listener.joined the player is in the match
+   * @param {() => void} listener.lost the connection was lost, and another one is tried
    * @param {(ended: Ended) => void} listener.ended the player is not, or no longer, in the match
+   * @param {string} [token] a connect token, in hexadecimal
    */
-  constructor(name, listener) {
-    Object.assign(this, { name, listener });
+  constructor(name, listener, token = "") {
+    Object.assign(this, { name, listener, token });
     /** @type {?PlayEngine} */
     this.engine = null;
     this.web = null;
+    this.line = new Line();
     this.isJoined = false;
     /** Whether the own player is in the world: alive, that is. */
     this.isThere = false;
     this.isOver = false;
     /** Where the own player was seen last. */
     this.own = null;
+    /** The bytes of the map that is played, and its hash. */
+    this.map = null;
     /** What the keys say, until it is asked for. */
     this.input = { forward: 0, right: 0, yaw: 0, pitch: 0, buttons: 0 };
   }
@@ -40,22 +58,49 @@ export class Player {
   /** Joins and plays until that ends. */
   async run() {
     const timer = setInterval(() => this.playHidden(), HIDDEN);
+    let lostAt = null;
+    for (let wasIn = false; !this.isOver; ) {
+      const ended = await this.runOnce(wasIn);
+      if (this.isOver) break;
+      if (this.isJoined) [wasIn, lostAt] = [true, performance.now()];
+      this.isJoined = false;
+      if (ended.isFinal || !wasIn || performance.now() - lostAt > REJOIN) this.end(ended);
+      else this.listener.lost();
+      if (!this.isOver) await new Promise((resolve) => setTimeout(resolve, AGAIN));
+    }
+    clearInterval(timer);
+    this.close();
+  }
+
+  /**
+   * Plays on one connection for as long as it lasts.
+   *
+   * @param {boolean} wasIn whether one before it was lost
+   * @returns {Promise<Ended & {isFinal?: boolean}>} why it ended
+   */
+  async runOnce(wasIn) {
+    /** @type {?Ended} what the client library says is the end of it */
+    this.cause = null;
     try {
-      const [info, engine] = await Promise.all([fetchInfo(), PlayEngine.load()]);
+      const [info, engine] = await Promise.all([fetchInfo(), this.engine ?? PlayEngine.load()]);
       this.engine = engine;
+      this.listener.told(info);
+      this.line = new Line(info.tick_rate, info.snapshot_rate);
       this.web = await connect(info, "play");
       const control = await this.web.createBidirectionalStream();
       this.control = control.writable.getWriter();
       this.datagrams = this.web.datagrams.writable.getWriter();
-      if (this.isOver) return;
-      engine.join(this.name);
+      if (this.isOver) return new Ended("You left the match.");
+      if (wasIn) engine.rejoin();
+      else engine.join(this.name, tokenBytes(this.token));
       this.flush();
       await Promise.race([this.read(control.readable, false), this.read(this.web.datagrams.readable, true)]);
       throw new Ended("The server closed the connection.");
     } catch (error) {
-      this.end(error instanceof Ended ? error : new Ended("The connection was lost.", String(error.message ?? error)));
+      if (this.cause) return this.cause;
+      return error instanceof Ended ? error : new Ended("The connection was lost.", String(error.message ?? error));
     } finally {
-      clearInterval(timer);
+      [this.control, this.isThere] = [null, false];
       this.close();
     }
   }
@@ -64,8 +109,9 @@ export class Player {
     const reader = readable.getReader();
     for (;;) {
       const { value, done } = await reader.read();
-      if (done || this.isOver) return;
+      if (done || this.isOver || this.cause) return;
       this.engine.receive(value, isDatagram);
+      if (isDatagram) this.line.arrive(performance.now());
       this.hear();
       this.flush();
     }
@@ -75,15 +121,23 @@ export class Player {
     for (const event of this.engine.events()) {
       if (event.what === "joined") this.joined(event).catch((error) => this.end(new Ended("The map cannot be loaded.", error.message)));
       else if (event.what === "new-world") this.isThere = false;
-      else this.end(new Ended(`You are not in the match: ${event.why}.`));
+      else this.cause = Object.assign(new Ended(`You are not in the match: ${event.why}.`), { isFinal: event.isFinal });
     }
   }
 
   async joined({ map, hash }) {
+    this.wanted = hash;
     await this.listener.map({ map, map_hash: hash });
-    const answer = await fetch(`/maps/${hash}`);
-    if (!answer.ok) throw new Error(`/maps/${hash}: status ${answer.status}`);
-    this.engine.useMap(new Uint8Array(await answer.arrayBuffer()));
+    if (this.map?.hash !== hash) {
+      const answer = await fetch(`/maps/${hash}`);
+      if (!answer.ok) throw new Error(`/maps/${hash}: status ${answer.status}`);
+      const bytes = new Uint8Array(await answer.arrayBuffer());
+      // The match may have gone on to another map, or the player away, meanwhile.
+      if (this.wanted !== hash || this.isOver) return;
+      this.map = { hash, bytes };
+    }
+    if (this.wanted !== hash) return;
+    this.engine.useMap(this.map.bytes);
     this.isJoined = true;
     this.listener.joined();
   }
@@ -91,9 +145,9 @@ export class Player {
   /** Sends what is to be sent. */
   flush() {
     for (const { kind, bytes } of this.engine.sent()) {
-      if (kind === STREAM) this.control.write(bytes).catch(() => {});
+      if (kind === STREAM) this.control?.write(bytes).catch(() => {});
       if (kind === DATAGRAM) this.datagrams.write(bytes).catch(() => {});
-      if (kind === FINISH) this.control.close().catch(() => {});
+      if (kind === FINISH) this.control?.close().catch(() => {});
       if (kind === CLOSE) this.close();
     }
   }
@@ -102,11 +156,14 @@ export class Player {
   playHidden() {
     if (!document.hidden) this.hiddenSince = null;
     else if (performance.now() - (this.hiddenSince ??= performance.now()) < AWAY) this.play();
-    else {
-      this.engine?.leave();
-      if (this.control) this.flush();
-      this.end(new Ended("You left the match: this page was hidden for a minute."));
-    }
+    else this.giveUp("You left the match: this page was hidden for a minute.");
+  }
+
+  /** Gives the place in the match back, and says why. */
+  giveUp(message) {
+    this.engine?.leave();
+    if (this.control) this.flush();
+    this.end(new Ended(message));
   }
 
   /** Plays the ticks that are due. */
@@ -115,6 +172,8 @@ export class Player {
     this.engine.tick(this.input);
     this.hear();
     this.flush();
+    // Whoever reads from it hears that, and the cause is known.
+    if (this.cause) this.close();
   }
 
   /**

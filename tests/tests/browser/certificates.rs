@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use quinn::rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, PublicKeyData};
@@ -25,7 +26,9 @@ impl Signed {
         let parameters = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
         let certificate = parameters.signed_by(&own, &issuer).unwrap();
 
-        let folder = std::env::temp_dir().join(format!("signed-{}", std::process::id()));
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("signed-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
         std::fs::write(&cert, pem("CERTIFICATE", certificate.der())).unwrap();

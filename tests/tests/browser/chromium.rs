@@ -30,6 +30,9 @@ pub(crate) fn installed() -> Option<PathBuf> {
     found
 }
 
+/// A window of a browser.
+pub(crate) struct Window(Value);
+
 /// A browser without a window, with one page, driven by the DevTools protocol
 /// over a pipe. Ends with the test.
 pub(crate) struct Chromium {
@@ -95,12 +98,31 @@ impl Chromium {
         let targets = this.call("Target.getTargets", &json!({}));
         let targets = targets["targetInfos"].as_array().unwrap().iter();
         let page = targets.clone().find(|target| target["type"] == "page").unwrap();
-        let target = json!({ "targetId": page["targetId"], "flatten": true });
-        this.session = this.call("Target.attachToTarget", &target)["sessionId"].clone();
-        for domain in ["Page", "Runtime", "Log"] {
-            this.call(&format!("{domain}.enable"), &json!({}));
-        }
+        this.attach(&page["targetId"]);
         this
+    }
+
+    /// Opens another window of this size, which all calls are about from now on.
+    pub(crate) fn open_window(&mut self, (width, height): (u32, u32)) -> Window {
+        self.session = Value::Null;
+        let page =
+            json!({ "url": "about:blank", "newWindow": true, "width": width, "height": height });
+        let target = self.call("Target.createTarget", &page)["targetId"].clone();
+        self.attach(&target)
+    }
+
+    /// Makes all calls about a window from now on.
+    pub(crate) fn turn_to(&mut self, window: &Window) {
+        self.session = window.0.clone();
+    }
+
+    fn attach(&mut self, target: &Value) -> Window {
+        let target = json!({ "targetId": target, "flatten": true });
+        self.session = self.call("Target.attachToTarget", &target)["sessionId"].clone();
+        for domain in ["Page", "Runtime", "Log"] {
+            self.call(&format!("{domain}.enable"), &json!({}));
+        }
+        Window(self.session.clone())
     }
 
     /// Opens an address, having run `before` in its page.
@@ -151,10 +173,30 @@ impl Chromium {
         }
     }
 
+    /// Presses the arrow key to the right.
+    pub(crate) fn arrow_right(&mut self) {
+        for kind in ["rawKeyDown", "keyUp"] {
+            let key = json!({ "type": kind, "key": "ArrowRight", "code": "ArrowRight", "windowsVirtualKeyCode": 39 });
+            self.call("Input.dispatchKeyEvent", &key);
+        }
+    }
+
     /// Holds the key at this place of the keyboard down, or lets it go.
     pub(crate) fn hold(&mut self, code: &str, is_down: bool) {
         let kind = if is_down { "rawKeyDown" } else { "keyUp" };
         self.call("Input.dispatchKeyEvent", &json!({ "type": kind, "code": code }));
+    }
+
+    /// Puts fingers on the page at these places, in pixels, moves them there, or lifts them
+    /// where there are none.
+    pub(crate) fn touch(&mut self, kind: &str, places: &[(f64, f64)]) {
+        let points: Vec<Value> = places
+            .iter()
+            .enumerate()
+            .map(|(id, (x, y))| json!({ "x": x, "y": y, "id": id }))
+            .collect();
+        let touch = json!({ "type": kind, "touchPoints": points });
+        self.call("Input.dispatchTouchEvent", &touch);
     }
 
     /// Gives the page the screen of a phone or another size.

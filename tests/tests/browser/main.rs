@@ -3,7 +3,10 @@
 
 mod certificates;
 mod chromium;
+mod controls;
+mod crowd;
 mod drawing;
+mod friends;
 mod plays;
 mod replays;
 mod rotation;

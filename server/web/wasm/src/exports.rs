@@ -76,11 +76,18 @@ pub extern "C" fn contacts() {
     with(Page::contacts);
 }
 
-/// Asks to join a match under the name that is the input; `now` is a time in milliseconds,
-/// here as below. False with the reason as output if no server would take the name.
+/// Asks to join a match under the name that is the input, with a connect token behind a zero
+/// if there is one; `now` is a time in milliseconds, here as below. False with the reason as
+/// output if no server would take the name.
 #[unsafe(no_mangle)]
 pub extern "C" fn join(now: f64) -> bool {
     with(|page| page.join(now))
+}
+
+/// Asks to join once more on a new connection, as the player whose connection was lost.
+#[unsafe(no_mangle)]
+pub extern "C" fn rejoin(now: f64) {
+    with(|page| page.rejoin(now));
 }
 
 /// The input has come on the control stream, or as a datagram.

@@ -120,14 +120,23 @@ impl Page {
         self.output = view::contacts(replay.shown().world()).into_bytes();
     }
 
-    /// Asks to join under the name that is the input.
+    /// Asks to join under the name that is the input up to a zero; after it is a connect
+    /// token.
     pub fn join(&mut self, now: f64) -> bool {
-        let name = String::from_utf8_lossy(&self.input).into_owned();
-        match Player::new(&name, now) {
+        let mut parts = self.input.splitn(2, |byte| *byte == 0);
+        let [name, token] = [parts.next(), parts.next()].map(Option::unwrap_or_default);
+        match Player::new(&String::from_utf8_lossy(name), token, now) {
             Ok(player) => self.player = Some(player),
             Err(why) => return self.failed(&why),
         }
         true
+    }
+
+    /// Asks to join once more, on a new connection.
+    pub fn rejoin(&mut self, now: f64) {
+        if let Some(player) = &mut self.player {
+            player.rejoin(now);
+        }
     }
 
     /// The input has come on the control stream, or as a datagram.

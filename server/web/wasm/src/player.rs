@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use obsp_client::{Client, Credentials, Event, LoadedMap, Transmit};
+use obsp_client::{Client, Credentials, Event, LoadedMap, PredictionStats, Transmit};
 use obsp_proto::Time;
 use obsp_proto::control::{ChatLine, MapHash, MatchEvent, PlayerName};
-use obsp_sim::{Buttons, Command, EntityId};
+use obsp_sim::{Buttons, Command, EntityId, Kind};
 
 use crate::json;
 use crate::view;
@@ -14,6 +14,7 @@ use crate::view;
 /// A player in a match.
 #[derive(Debug)]
 pub struct Player {
+    name: PlayerName,
     client: Client,
     corrections: Corrections,
 }
@@ -34,14 +35,22 @@ fn time(milliseconds: f64) -> Time {
 }
 
 impl Player {
-    /// A player who asks to join under this name.
+    /// A player who asks to join under this name, with a connect token or none.
     ///
     /// # Errors
     /// The server would not take the name, and why.
-    pub fn new(name: &str, now: f64) -> Result<Self, String> {
+    pub fn new(name: &str, token: &[u8], now: f64) -> Result<Self, String> {
         let name = PlayerName::new(name).map_err(|error| error.to_string())?;
-        let client = Client::new(&name, MapHash::ANY, &Credentials::default(), time(now));
-        Ok(Self { client, corrections: Corrections::default() })
+        let credentials = Credentials { token: token.to_vec(), ..Credentials::default() };
+        let client = Client::new(&name, MapHash::ANY, &credentials, time(now));
+        Ok(Self { name, client, corrections: Corrections::default() })
+    }
+
+    /// Asks to join once more on a new connection, as the same player if the server keeps
+    /// the body for a while.
+    pub fn rejoin(&mut self, now: f64) {
+        let credentials = Credentials { token: Vec::new(), ticket: self.client.ticket() };
+        self.client = Client::new(&self.name, MapHash::ANY, &credentials, time(now));
     }
 
     /// Bytes of the control stream have come.
@@ -117,10 +126,13 @@ impl Player {
         if let Some(((id, position), motion)) = own {
             view::write_walker(id, position, &motion, out);
         }
-        for entity in view.entities() {
+        // A vehicle is not predicted: its driver sees it as everybody does.
+        let vehicle = view.player().filter(|_| own.is_none()).and_then(|id| view.entity(id));
+        let vehicle = vehicle.filter(|entity| matches!(entity.kind, Kind::Vehicle { .. }));
+        for entity in vehicle.into_iter().chain(view.entities()) {
             view::write_entity(&entity, out);
         }
-        (own.is_some(), tick)
+        (own.is_some() || vehicle.is_some(), tick)
     }
 
     /// The entity that the player controls, by its slot.
@@ -128,11 +140,17 @@ impl Player {
         self.client.view(Time::ZERO).player().map(|EntityId { slot, .. }| slot)
     }
 
-    /// How the prediction does, as JSON.
+    /// How the line and the prediction do, as JSON: the latest tick, by how many ticks the
+    /// picture is behind it, and counters of which the page takes differences.
     pub fn stats(&self) -> String {
         let Corrections { snapshots, corrected, largest, mismatches } = &self.corrections;
+        let tick = self.client.session().latest_tick().map_or(0, |tick| tick.0);
+        let rtt = self.client.session().round_trip().unwrap_or_default().as_secs_f64() * 1000.0;
+        let delay = self.client.view(Time::ZERO).interpolation_delay();
+        let stats = self.client.prediction().map(|prediction| *prediction.stats());
+        let PredictionStats { compared, visible_corrections, .. } = stats.unwrap_or_default();
         format!(
-            r#"{{"snapshots":{snapshots},"corrected":{corrected},"largest":{largest},"mismatches":{mismatches}}}"#
+            r#"{{"snapshots":{snapshots},"corrected":{corrected},"largest":{largest},"mismatches":{mismatches},"tick":{tick},"rtt":{rtt},"delay":{delay},"compared":{compared},"visible":{visible_corrections}}}"#
         )
     }
 

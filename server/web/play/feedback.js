@@ -1,0 +1,44 @@
+/** What a player sees of hits: those that land, and where those come from that hurt. */
+
+/** Marks of where hits came from that are there at most. */
+const MARKS = 6;
+
+/** The marks around the crosshair. */
+export class Feedback {
+  /** @param {HTMLElement} panel of the player */
+  constructor(panel) {
+    this.aim = panel.querySelector(".aim");
+    this.mark = panel.querySelector(".hit");
+    this.pain = panel.querySelector(".pain");
+    /** Hits that landed, and those that hurt, for tests. */
+    this.counts = { landed: 0, suffered: 0 };
+  }
+
+  /** A hit has landed on somebody else; it may have been the last. */
+  landed(isLast) {
+    this.counts.landed++;
+    this.mark.classList.toggle("last", isLast);
+    this.mark.animate([{ opacity: 1, scale: 1.35 }, { opacity: 0, scale: 1 }], isLast ? 420 : 240);
+  }
+
+  /**
+   * A hit hurts.
+   *
+   * @param {number} share of a full health that is lost
+   * @param {?number} turn radians to the left from where one looks to where it came from, if
+   *   it did not come from oneself
+   */
+  suffered(share, turn) {
+    this.counts.suffered++;
+    this.pain.animate([{ opacity: Math.min(0.35 + share * 1.5, 1) }, { opacity: 0 }], 550);
+    if (turn === null || this.aim.querySelectorAll(".from").length >= MARKS) return;
+    const mark = document.createElement("i");
+    mark.className = "from";
+    mark.style.rotate = `${-turn}rad`;
+    this.aim.append(mark);
+    mark.animate([{ opacity: 1 }, { opacity: 0 }], 1300).finished.then(
+      () => mark.remove(),
+      () => mark.remove(),
+    );
+  }
+}

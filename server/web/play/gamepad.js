@@ -1,0 +1,59 @@
+/** A gamepad as controls, in the standard mapping of browsers. */
+
+/** Share of a stick's way around its middle in which it does nothing. */
+const STILL = 0.14;
+
+/** Radians a second that the right stick turns at most, beside the mouse's first setting. */
+const TURN = 3.4;
+const FIRST_TURN = 0.0022;
+
+/** Buttons of the standard mapping. */
+const [A, B, LEFT, RIGHT, TRIGGER, STICK] = [0, 1, 4, 5, 7, 11];
+
+/** A value of a stick without its dead middle, from -1 to 1. */
+function axis(value) {
+  const away = Math.abs(value);
+  return away < STILL ? 0 : (Math.sign(value) * (away - STILL)) / (1 - STILL);
+}
+
+/** The first gamepad that is connected. */
+export class Gamepad {
+  /**
+   * @param {import("./keys.js").Keys} keys
+   * @param {object} act what it does besides: `turn()` gives radians a pixel, `outside()`
+   */
+  constructor(keys, act) {
+    Object.assign(this, { keys, act });
+    this.before = [];
+    this.at = null;
+  }
+
+  /** Looks what is held. */
+  poll(now) {
+    const pad = [...(navigator.getGamepads?.() ?? [])].find((pad) => pad?.connected && pad.mapping === "standard");
+    const passed = Math.min(now - (this.at ?? now), 0.1);
+    this.at = now;
+    if (!pad) return;
+    const { keys } = this;
+    const [right, back, x, y] = pad.axes.map(axis);
+    keys.stick("gamepad", right, -back);
+    if (x !== 0 || y !== 0) {
+      const turn = (TURN * passed * this.act.turn()) / FIRST_TURN;
+      // Finer in the middle.
+      keys.look(x * Math.abs(x), y * Math.abs(y), turn);
+    }
+    this.changed(pad, A, (isDown) => keys.key("Space", isDown));
+    this.changed(pad, B, (isDown) => keys.key("KeyC", isDown));
+    this.changed(pad, TRIGGER, (isDown) => keys.fire(isDown, "gamepad"));
+    this.changed(pad, LEFT, (isDown) => isDown && keys.change(-1));
+    this.changed(pad, RIGHT, (isDown) => isDown && keys.change(1));
+    this.changed(pad, STICK, (isDown) => isDown && this.act.outside());
+  }
+
+  changed(pad, button, act) {
+    const isDown = Boolean(pad.buttons[button]?.pressed);
+    if (isDown === Boolean(this.before[button])) return;
+    this.before[button] = isDown;
+    act(isDown);
+  }
+}

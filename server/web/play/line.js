@@ -1,0 +1,103 @@
+/**
+ * How a player's line does: round trip, loss, jitter, the age of what is shown and the
+ * corrections of the prediction, and the word for a line that is bad.
+ */
+
+/** Milliseconds between two samples, and how many of them are kept: half a minute. */
+const EVERY = 250;
+const KEPT = 120;
+
+/** Samples that a judgement looks back on: three seconds. */
+const JUDGED = 12;
+
+/** Milliseconds without a snapshot after which the line counts as silent. */
+const SILENT = 1000;
+
+/** From when on a line is bad, in milliseconds, shares, and corrections a second. */
+const BAD = { rtt: 180, jitter: 25, loss: 0.05, corrections: 6 };
+
+/** Weight of a new gap in the jitter (RFC 3550, 6.4.1). */
+const SMOOTHED = 1 / 16;
+
+/**
+ * @typedef {object} Sample
+ * @property {number} rtt milliseconds
+ * @property {number} loss share of the snapshots that were due and did not come, 0 to 1
+ * @property {number} jitter milliseconds
+ * @property {number} age milliseconds that what is shown of others is behind the newest tick
+ * @property {number} corrections that can be seen, a second
+ */
+
+/** The line of one player. */
+export class Line {
+  /**
+   * @param {number} [tickRate] ticks a second
+   * @param {number} [rate] snapshots a second that are due
+   */
+  constructor(tickRate = 60, rate = tickRate) {
+    Object.assign(this, { tickRate, rate });
+    /** @type {Sample[]} oldest first */
+    this.samples = [];
+    this.jitter = 0;
+    this.arrived = null;
+    this.last = null;
+    this.sampledAt = -Infinity;
+  }
+
+  /** A snapshot has come, at a time in milliseconds. */
+  arrive(now) {
+    if (this.arrived !== null) {
+      const off = Math.abs(now - this.arrived - 1000 / this.rate);
+      this.jitter += (Math.min(off, SILENT) - this.jitter) * SMOOTHED;
+    }
+    this.arrived = now;
+  }
+
+  /** Whether the next sample is due. */
+  isDue(now) {
+    return now - this.sampledAt >= EVERY;
+  }
+
+  /**
+   * Takes a sample.
+   *
+   * @param {number} now milliseconds
+   * @param {object} stats of the client library
+   */
+  sample(now, stats) {
+    const { last } = this;
+    const passed = (now - this.sampledAt) / 1000;
+    this.sampledAt = now;
+    this.last = stats;
+    // Another world counts anew.
+    if (!last || stats.tick < last.tick || stats.visible < last.visible || !(passed < 5)) return;
+    const came = stats.snapshots - last.snapshots;
+    const due = ((stats.tick - last.tick) * this.rate) / this.tickRate;
+    this.samples.push({
+      rtt: stats.rtt,
+      loss: due > 0 ? Math.max(0, 1 - came / due) : 0,
+      jitter: this.jitter,
+      age: (stats.delay * 1000) / this.tickRate + Math.max(0, now - (this.arrived ?? now)),
+      corrections: (stats.visible - last.visible) / passed,
+    });
+    if (this.samples.length > KEPT) this.samples.shift();
+  }
+
+  /** The mean of the latest samples. */
+  mean(name) {
+    const values = this.samples.slice(-JUDGED).map((sample) => sample[name]);
+    return values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
+  }
+
+  /** A word on a bad line; nothing on one that is good. */
+  word(now) {
+    if (this.arrived !== null && now - this.arrived > SILENT) return "No word from the server: the line is down, or it is.";
+    if (this.samples.length < JUDGED) return "";
+    const [loss, jitter, corrections] = ["loss", "jitter", "corrections"].map((name) => this.mean(name));
+    if (loss > BAD.loss) return `Bad line: ${Math.round(loss * 100)} % of the snapshots do not come.`;
+    if (jitter > BAD.jitter) return `Bad line: snapshots come ${Math.round(jitter)} ms too early or too late.`;
+    if (this.mean("rtt") > BAD.rtt) return `Far away: ${Math.round(this.mean("rtt"))} ms there and back.`;
+    if (corrections > BAD.corrections) return "The server corrects where you are again and again.";
+    return "";
+  }
+}

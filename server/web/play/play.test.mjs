@@ -1,0 +1,101 @@
+// Holds what a page that plays computes without a browser to what it must be.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Keys } from "./keys.js";
+import { Line } from "./line.js";
+import { Noises } from "./noises.js";
+import { Player, tokenBytes } from "./player.js";
+
+const LISTENER = { map: async () => {}, told() {}, joined() {}, lost() {}, ended() {} };
+
+test("keys and sticks add up to what a command can say", () => {
+  const keys = new Keys();
+  keys.key("KeyW", true);
+  keys.stick("gamepad", -0.5, 1);
+  let input = keys.take();
+  assert.deepEqual([input.forward, input.right], [127, Math.round(-63.5)]);
+  keys.key("KeyW", false);
+  keys.stick("gamepad", 0, 0);
+  // A short press is not lost.
+  keys.fire(true);
+  keys.fire(false);
+  input = keys.take();
+  assert.deepEqual([input.forward, input.right, input.buttons], [0, 0, 4]);
+  assert.equal(keys.take().buttons, 0);
+  keys.look(100, 1e6, 0.01);
+  assert.ok(Math.abs(keys.yaw + 1) < 1e-9);
+  assert.ok(Math.abs(keys.take().pitch) <= 16384);
+});
+
+// A line on which snapshots come every `gap` milliseconds, of which a share gets lost.
+function line({ gap = 1000 / 60, lost = 0, off = 0, visible = 0, rtt = 20, seconds = 5 } = {}) {
+  const line = new Line(60, 60);
+  let snapshots = 0;
+  for (let tick = 0; tick < seconds * 60; tick++) {
+    const now = tick * gap + (tick % 2) * off;
+    if (tick % 10 >= lost * 10) {
+      snapshots++;
+      line.arrive(now);
+    }
+    if (line.isDue(now)) line.sample(now, { tick, snapshots, visible: visible * (now / 1000), rtt, delay: 2 });
+  }
+  return [line, seconds * 60 * gap];
+}
+
+test("a good line is not told of, and a bad one in plain words", () => {
+  const [good, now] = line();
+  assert.equal(good.word(now), "");
+  assert.ok(good.mean("loss") < 0.001 && good.mean("jitter") < 0.1, JSON.stringify(good.samples.at(-1)));
+  assert.ok(Math.abs(good.mean("age") - 2000 / 60) < 20);
+  const word = (bad) => {
+    const [found, now] = line(bad);
+    return found.word(now);
+  };
+  assert.match(word({ lost: 0.2 }), /20 % of the snapshots/);
+  assert.match(word({ off: 80 }), /too early or too late/);
+  assert.match(word({ rtt: 300 }), /300 ms/);
+  assert.match(word({ visible: 20 }), /corrects/);
+  const [silent, end] = line();
+  assert.match(silent.word(end + 2000), /No word from the server/);
+});
+
+test("a token is read as it is printed, and anything else is refused with the way out", () => {
+  assert.deepEqual([...tokenBytes("00ffA1")], [0, 255, 161]);
+  assert.equal(tokenBytes("").length, 0);
+  for (const bad of ["0", "zz", "0x11"]) assert.throws(() => tokenBytes(bad), { advice: /server token/ });
+});
+
+/**
+ * Symptom: the player was out of the match when it went on to another map while one was
+ * being fetched. Cause: the older map was given to the client, which refuses it.
+ */
+test("a map that is fetched too late is not used", async () => {
+  const player = new Player("Ann", LISTENER);
+  const used = [];
+  player.engine = { useMap: (bytes) => used.push(bytes[0]) };
+  let answerFirst;
+  globalThis.fetch = (path) => {
+    const answer = { ok: true, arrayBuffer: async () => Uint8Array.of(Number(path.slice(6))).buffer };
+    return path === "/maps/1" ? new Promise((resolve) => (answerFirst = () => resolve(answer))) : Promise.resolve(answer);
+  };
+  const first = player.joined({ map: "a", hash: "1" });
+  await new Promise((resolve) => setImmediate(resolve));
+  await player.joined({ map: "b", hash: "2" });
+  answerFirst();
+  await first;
+  assert.deepEqual(used, [2]);
+});
+
+test("steps, jumps and landings are heard of players on foot", () => {
+  const heard = [];
+  const noises = new Noises({ play: (name) => heard.push(name) });
+  const at = (x, z, up) => [{ slot: 3, generation: 0, isPlayer: true, model: null, position: [x, 0, z], velocity: [320, 0, up] }];
+  for (let x = 0; x <= 200; x += 5) noises.hear(at(x, 0, 0), [0, 0, 0]);
+  assert.deepEqual(heard, ["step", "step"]);
+  noises.hear(at(205, 5, 270), [0, 0, 0]);
+  noises.hear(at(210, 10, -220), [0, 0, 0]);
+  noises.hear(at(215, 0, 0), [0, 0, 0]);
+  assert.deepEqual(heard.slice(2), ["jump", "land"]);
+});

@@ -1,0 +1,109 @@
+/** Fingers as controls: the left half of the picture moves, the right half looks. */
+
+/** Pixels from its middle at which the stick is all the way out. */
+const REACH = 56;
+
+/** Pixels around its middle in which the stick does nothing. */
+const STILL = 8;
+
+/** How much faster than a mouse's pixel a finger's turns: screens are small. */
+const QUICK = 2.2;
+
+/** The controls of a touch screen, shown once a finger has touched it. */
+export class Touch {
+  /**
+   * @param {HTMLElement} panel of the player
+   * @param {HTMLElement} picture
+   * @param {import("./keys.js").Keys} keys
+   * @param {object} act what buttons do besides: `turn()` gives radians a pixel, `chat()`, `outside()`
+   * @param {AbortSignal} signal ends it
+   */
+  constructor(panel, picture, keys, act, signal) {
+    Object.assign(this, { keys, act });
+    this.controls = panel.querySelector(".touch");
+    this.base = panel.querySelector(".stick");
+    this.knob = this.base.firstElementChild;
+    /** The fingers on the picture, by number. */
+    this.fingers = new Map();
+    this.controls.hidden = !matchMedia("(pointer: coarse)").matches;
+    const hear = (target, event, heard) =>
+      target.addEventListener(event, (event) => event.pointerType === "touch" && heard(event), { signal, capture: true });
+    hear(window, "pointerdown", () => (this.controls.hidden = false));
+    hear(picture, "pointerdown", (event) => this.down(event));
+    hear(picture, "pointermove", (event) => this.move(event));
+    for (const end of ["pointerup", "pointercancel"]) hear(picture, end, (event) => this.up(event));
+    this.button("fire", (isDown) => keys.fire(isDown, "finger"), signal);
+    this.button("jump", (isDown) => keys.key("Space", isDown), signal);
+    this.button("crouch", (isDown) => isDown && this.crouch(), signal);
+    this.button("weapon", (isDown) => isDown && keys.change(1), signal);
+    this.button("chat", (isDown) => !isDown && act.chat(), signal);
+    this.button("outside", (isDown) => isDown && act.outside(), signal);
+  }
+
+  /** Whether there are fingers here rather than a mouse. */
+  get isUsed() {
+    return !this.controls.hidden;
+  }
+
+  button(name, act, signal) {
+    const button = this.controls.querySelector(`[name=${name}]`);
+    const press = (isDown) => (event) => {
+      event.preventDefault();
+      if (isDown) button.setPointerCapture(event.pointerId);
+      button.classList.toggle("down", isDown);
+      act(isDown);
+    };
+    button.addEventListener("pointerdown", press(true), { signal });
+    for (const end of ["pointerup", "pointercancel"]) button.addEventListener(end, press(false), { signal });
+  }
+
+  /** Crouches until it is pressed once more. */
+  crouch() {
+    const isDown = !this.keys.held.has("KeyC");
+    this.keys.key("KeyC", isDown);
+    this.controls.querySelector("[name=crouch]").classList.toggle("held", isDown);
+  }
+
+  down(event) {
+    event.stopImmediatePropagation();
+    const { clientX: x, clientY: y, pointerId } = event;
+    const moves = x < innerWidth / 2 && ![...this.fingers.values()].some((finger) => finger.moves);
+    this.fingers.set(pointerId, { moves, from: [x, y], last: [x, y] });
+    if (moves) this.show([x, y], [0, 0]);
+    this.keys.used();
+  }
+
+  move(event) {
+    const finger = this.fingers.get(event.pointerId);
+    if (!finger) return;
+    event.stopImmediatePropagation();
+    const at = [event.clientX, event.clientY];
+    if (finger.moves) {
+      const out = [at[0] - finger.from[0], at[1] - finger.from[1]];
+      const length = Math.hypot(...out);
+      const share = length < STILL ? 0 : Math.min(length, REACH) / REACH / length;
+      this.keys.stick("finger", out[0] * share, -out[1] * share);
+      this.show(finger.from, [out[0] * share * REACH, out[1] * share * REACH]);
+    } else {
+      this.keys.look(at[0] - finger.last[0], at[1] - finger.last[1], this.act.turn() * QUICK);
+    }
+    finger.last = at;
+  }
+
+  up(event) {
+    const finger = this.fingers.get(event.pointerId);
+    if (!finger) return;
+    event.stopImmediatePropagation();
+    this.fingers.delete(event.pointerId);
+    if (!finger.moves) return;
+    this.keys.stick("finger", 0, 0);
+    this.base.removeAttribute("style");
+    this.knob.removeAttribute("style");
+  }
+
+  /** Shows the stick where the finger came down, and how far it is out. */
+  show([x, y], [right, down]) {
+    this.base.style.inset = `${y - REACH}px auto auto ${x - REACH}px`;
+    this.knob.style.translate = `${right}px ${down}px`;
+  }
+}

@@ -1,0 +1,230 @@
+//! How a player steers, and what is seen and heard of it: fingers, a gamepad, settings, the
+//! network graph, hits; and that a page which does nothing gives its place back.
+
+use std::time::{Duration, Instant};
+
+use server::{Options, Server};
+use tests::harness::pages::get;
+
+use crate::chromium::{Chromium, HANG, installed};
+use crate::visitors::overlaps;
+use crate::{ends, options, page_of, serve};
+
+const THERE: &str = "globalThis.arena?.play?.player.isThere";
+const POSITION: &str = "arena.play.player.own.position";
+
+/// Where the player is.
+fn position(browser: &mut Chromium) -> [f64; 3] {
+    let position = browser.evaluate(POSITION);
+    [0, 1, 2].map(|axis| position[axis].as_f64().unwrap())
+}
+
+/// Waits until the player has moved while `steer` goes on, which turns it where it is
+/// in a corner.
+fn moves(browser: &mut Chromium, mut steer: impl FnMut(&mut Chromium)) {
+    let (before, begin) = (position(browser), Instant::now());
+    loop {
+        steer(browser);
+        std::thread::sleep(Duration::from_millis(300));
+        let now = position(browser);
+        if (now[0] - before[0]).hypot(now[1] - before[1]) > 30.0 {
+            return;
+        }
+        assert!(begin.elapsed() < HANG, "it does not move");
+        browser.evaluate("arena.play.keys.yaw += 0.9");
+    }
+}
+
+/// Players, as `/info` counts them.
+fn players(running: &Server) -> u64 {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let page = runtime.block_on(get(running.http_addr(), "/info")).body;
+    serde_json::from_str::<serde_json::Value>(&page).unwrap()["players"].as_u64().unwrap()
+}
+
+#[test]
+fn fingers_steer_on_a_phone() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let mut browser = Chromium::start(&program, "fingers", (500, 900));
+    browser.resize(390, 844);
+    browser.open(&format!("{}?play=Ann", page_of(&running)), "");
+    browser.wait_for(THERE);
+    browser.touch("touchStart", &[(300.0, 300.0)]);
+    browser.touch("touchEnd", &[]);
+    browser.wait_for("!document.querySelector('.touch').hidden");
+    for (width, height) in [(390, 844), (844, 390), (360, 640)] {
+        browser.resize(width, height);
+        let found = overlaps(
+            &mut browser,
+            ".chip, #figures, .panel, #ask, #join, .touch button, .stick, #play dl",
+        );
+        assert_eq!(found, serde_json::json!([]), "{width} x {height}");
+    }
+    browser.resize(390, 844);
+    // The left half moves.
+    browser.touch("touchStart", &[(90.0, 650.0)]);
+    moves(&mut browser, |browser| browser.touch("touchMove", &[(90.0, 600.0)]));
+    browser.touch("touchEnd", &[]);
+    browser.wait_for("arena.play.keys.sticks.size === 0");
+    // The right half looks.
+    let yaw = "arena.play.keys.yaw";
+    let before = browser.evaluate(yaw).as_f64().unwrap();
+    browser.touch("touchStart", &[(250.0, 300.0)]);
+    browser.touch("touchMove", &[(330.0, 300.0)]);
+    browser.touch("touchEnd", &[]);
+    assert!(browser.evaluate(yaw).as_f64().unwrap() < before - 0.1, "it does not turn");
+    // A button fires.
+    let fire = "document.querySelector('.touch [name=fire]').getBoundingClientRect()";
+    let [x, y] =
+        ["x", "y"].map(|axis| browser.evaluate(&format!("{fire}.{axis} + 20")).as_f64().unwrap());
+    browser.touch("touchStart", &[(x, y)]);
+    browser.wait_for("arena.play.keys.triggers.has('finger')");
+    browser.touch("touchEnd", &[]);
+    browser.wait_for("arena.play.keys.triggers.size === 0");
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    ends(running);
+}
+
+/// A gamepad whose left stick and right trigger can be held.
+const GAMEPAD: &str = "globalThis.pad = { connected: true, mapping: 'standard', axes: [0, 0, 0, 0],
+        buttons: Array.from({ length: 17 }, () => ({ pressed: false })) };
+    navigator.getGamepads = () => [null, pad];";
+
+#[test]
+fn a_gamepad_steers() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let mut browser = Chromium::start(&program, "gamepad", (800, 600));
+    browser.open(&format!("{}?play=Ann", page_of(&running)), GAMEPAD);
+    browser.wait_for(THERE);
+    moves(&mut browser, |browser| {
+        browser.evaluate("pad.axes = [0, -1, 0, 0]; 0");
+    });
+    let ground = position(&mut browser)[2];
+    browser.evaluate("pad.axes = [0, 0, 0.8, 0]; pad.buttons[0].pressed = true; 0");
+    let yaw = browser.evaluate("arena.play.keys.yaw").as_f64().unwrap();
+    browser.wait_for(&format!("{POSITION}[2] > {ground} + 8"));
+    browser.wait_for(&format!("arena.play.keys.yaw < {yaw} - 0.3"));
+    browser.evaluate("pad.axes = [0, 0, 0, 0]; pad.buttons[7].pressed = true; 0");
+    browser.wait_for("arena.play.keys.triggers.has('gamepad')");
+    ends(running);
+}
+
+#[test]
+fn a_control_with_the_focus_keeps_its_keys() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let mut browser = Chromium::start(&program, "focus", (800, 600));
+    browser.open(&format!("{}?play=Ann", page_of(&running)), "");
+    browser.wait_for(THERE);
+    browser.evaluate("document.querySelector('#help').showPopover()");
+    browser.evaluate("document.querySelector('#settings [name=field]').focus()");
+    let field = "Number(document.querySelector('#settings [name=field]').value)";
+    let before = browser.evaluate(field).as_f64().unwrap();
+    browser.arrow_right();
+    assert_eq!(browser.evaluate(field).as_f64().unwrap(), before + 1.0);
+    assert_eq!(browser.evaluate("arena.play.keys.held.size"), 0);
+    // What is set is seen, and remembered.
+    browser.evaluate(
+        "(() => {
+            const control = document.querySelector('#settings [name=crosshair]');
+            control.value = 'cross';
+            control.dispatchEvent(new Event('input'));
+        })()",
+    );
+    browser.wait_for("document.querySelector('#play').dataset.crosshair === 'cross'");
+    let kept = browser.evaluate("JSON.parse(localStorage.getItem('arena settings'))");
+    assert_eq!(kept["crosshair"], "cross", "{kept}");
+    assert_eq!(kept["bob"], false, "{kept}");
+    ends(running);
+}
+
+#[test]
+fn hits_are_seen_and_heard_and_the_line_is_told() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let mut browser = Chromium::start(&program, "feedback", (800, 600));
+    browser.open(&format!("{}?play=Ann", page_of(&running)), "");
+    browser.wait_for(THERE);
+    // A key lets the page be heard, and shows the graph.
+    browser.hold("KeyN", true);
+    browser.hold("KeyN", false);
+    browser.wait_for("arena.play.sound.context");
+    browser.wait_for("!document.querySelector('.graph').hidden");
+    browser.evaluate("Object.assign(arena.play.keys, { pitch: -0.9, weapon: 1 }); 0");
+    browser.evaluate("arena.play.keys.fire(true)");
+    let begin = Instant::now();
+    while browser.evaluate("arena.play.feedback.counts.suffered") == 0 {
+        assert!(begin.elapsed() < HANG, "its rockets do not hurt it");
+        browser.evaluate("arena.play.keys.yaw += 0.7");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    browser.evaluate("arena.play.keys.fire(false)");
+    for sound in ["launch", "blast", "pain"] {
+        browser.wait_for(&format!("arena.play.sound.made.includes('{sound}')"));
+    }
+    // Every curve of the graph has a value.
+    browser.wait_for("arena.play.player.line.samples.length > 8");
+    let told =
+        browser.evaluate("[...document.querySelectorAll('.graph b')].map((b) => b.textContent)");
+    assert!(told.as_array().unwrap().iter().all(|text| text != "–"), "{told}");
+    let sample = browser.evaluate("arena.play.player.line.samples.at(-1)");
+    assert!(
+        sample["rtt"].as_f64().unwrap() < 500.0 && sample["loss"].as_f64().unwrap() <= 1.0,
+        "{sample}"
+    );
+    // The third person sees the own body.
+    assert_ne!(browser.evaluate("arena.play.hidden"), serde_json::Value::Null);
+    browser.hold("KeyV", true);
+    browser.hold("KeyV", false);
+    assert_eq!(browser.evaluate("arena.play.hidden"), serde_json::Value::Null);
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    ends(running);
+}
+
+#[test]
+fn a_player_drives_a_tank() {
+    let Some(program) = installed() else { return };
+    let running = serve(&Options { tanks: 1, ..options() });
+    let mut browser = Chromium::start(&program, "drives", (800, 600));
+    browser.open(&format!("{}?play=Ann", page_of(&running)), "");
+    browser.wait_for(&format!("{THERE} && arena.play.drives"));
+    browser.hold("KeyW", true);
+    moves(&mut browser, |_| {});
+    browser.hold("KeyW", false);
+    // From behind, as the hull would be in the way.
+    assert!(browser.evaluate("arena.play.eye().behind").as_f64().unwrap() > 100.0);
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    ends(running);
+}
+
+#[test]
+fn a_page_that_does_nothing_gives_its_place_back() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let mut browser = Chromium::start(&program, "idle", (800, 600));
+    browser.open(&format!("{}?play=Ann", page_of(&running)), "");
+    browser.wait_for(THERE);
+    assert_eq!(players(&running), 1);
+    // Nearly three minutes pass.
+    browser.evaluate("arena.play.keys.usedAt -= 160_000");
+    browser
+        .wait_for("document.querySelector('#play .word').textContent.startsWith('Still there?')");
+    browser.hold("KeyW", true);
+    browser.hold("KeyW", false);
+    browser
+        .wait_for("!document.querySelector('#play .word').textContent.startsWith('Still there?')");
+    browser.evaluate("arena.play.keys.usedAt -= 180_000");
+    browser.wait_for("arena.play === null && arena.watcher.connection?.history");
+    browser.wait_for("document.querySelector('#news').textContent.includes('three minutes')");
+    let begin = Instant::now();
+    while players(&running) > 0 {
+        assert!(begin.elapsed() < HANG, "its place is not free");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    ends(running);
+}

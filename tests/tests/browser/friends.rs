@@ -1,0 +1,72 @@
+//! Friends over a network: a page that came over HTTPS looks on, joins and plays.
+
+use std::time::Instant;
+
+use server::Options;
+
+use crate::certificates::Signed;
+use crate::chromium::{Chromium, HANG, installed};
+use crate::{ANY_PORT, ends, options, serve};
+
+#[test]
+fn a_page_that_came_over_https_looks_on_and_plays() {
+    let Some(program) = installed() else { return };
+    let running = serve(&Options { page: Some(ANY_PORT), ..options() });
+    // A visitor who has told the browser to go on in spite of the unknown certificate.
+    let go_on = ["--ignore-certificate-errors".to_owned()];
+    let mut browser = Chromium::start_with(&program, "friend", (800, 600), &go_on);
+    let page = format!("https://{}/", running.page_addr().unwrap());
+    browser.open(&page, "");
+    browser.wait_for("globalThis.arena?.status.status.state === 'live'");
+    assert_eq!(browser.evaluate("isSecureContext && location.protocol === 'https:'"), true);
+    // What is for operators is neither there nor asked for.
+    assert_eq!(browser.evaluate("document.querySelector('#charts').checkVisibility()"), false);
+    browser.evaluate("document.querySelector('#join').click()");
+    browser.wait_for("globalThis.arena?.play?.player.isThere");
+    let begin = Instant::now();
+    let place = "arena.play.player.own.position";
+    let before = browser.evaluate(place);
+    browser.hold("KeyW", true);
+    while browser.evaluate(place) == before {
+        assert!(begin.elapsed() < HANG, "it does not move");
+        browser.evaluate("arena.play.keys.yaw += 0.7");
+        std::thread::sleep(std::time::Duration::from_millis(300));
+    }
+    browser.hold("KeyW", false);
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    ends(running);
+}
+
+#[test]
+fn a_page_with_a_certificate_of_an_authority_needs_no_hash() {
+    let Some(program) = installed() else { return };
+    let signed = Signed::new();
+    let (cert, key) = (Some(signed.cert.clone()), Some(signed.key.clone()));
+    let running = serve(&Options { cert, key, page: Some(ANY_PORT), ..options() });
+    let trust = [
+        format!("--ignore-certificate-errors-spki-list={}", signed.public_key),
+        // Beside an unknown authority Chromium wants to be told that this is QUIC.
+        format!("--origin-to-force-quic-on=127.0.0.1:{}", running.local_addr().port()),
+    ];
+    let mut browser = Chromium::start_with(&program, "authority", (800, 600), &trust);
+    browser.open(&format!("https://{}/?play=Ann", running.page_addr().unwrap()), "");
+    browser.wait_for("globalThis.arena?.play?.player.isThere");
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    ends(running);
+}
+
+/// With `--max-spectators 0` nobody may look on, but pages may play.
+#[test]
+fn a_page_plays_where_none_may_look_on() {
+    let Some(program) = installed() else { return };
+    let running = serve(&Options { max_spectators: 0, ..options() });
+    let mut browser = Chromium::start(&program, "only-plays", (800, 600));
+    browser.open(&format!("http://{}/", running.http_addr()), "");
+    browser.wait_for("!document.querySelector('#trouble').hidden");
+    browser.evaluate("document.querySelector('#join').click()");
+    browser.wait_for("globalThis.arena?.play?.player.isThere");
+    assert_eq!(browser.evaluate("document.querySelector('#trouble').hidden"), true);
+    ends(running);
+}
