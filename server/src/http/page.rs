@@ -74,6 +74,7 @@ const FILES: &[File] = &files![
     "play/keys.js",
     "play/line.js",
     "play/noises.js",
+    "play/path.js",
     "play/play.js",
     "play/player.js",
     "play/sound.js",

@@ -59,6 +59,12 @@ export class PlayEngine extends Engine {
     return played;
   }
 
+  /** Milliseconds until the next tick is due; null while none is. */
+  get untilTick() {
+    const due = this.exports.next_tick?.() ?? -1;
+    return due < 0 ? null : due - performance.now();
+  }
+
   /** All that is to be sent: its kind and its bytes. */
   *sent() {
     for (let kind; (kind = this.exports.transmit()) !== 0; ) yield { kind, bytes: this.taken() };

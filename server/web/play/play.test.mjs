@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { Keys } from "./keys.js";
 import { Line } from "./line.js";
 import { Noises } from "./noises.js";
+import { Path } from "./path.js";
 import { Player, tokenBytes } from "./player.js";
 
 const LISTENER = { map: async () => {}, told() {}, joined() {}, lost() {}, ended() {} };
@@ -86,6 +87,25 @@ test("a map that is fetched too late is not used", async () => {
   answerFirst();
   await first;
   assert.deepEqual(used, [2]);
+});
+
+test("the own player moves evenly however pictures and ticks fall", () => {
+  const path = new Path();
+  const [tick, speed] = [1000 / 60, 320];
+  let [played, last, uneven] = [0, null, 0];
+  // Pictures at 144 a second, and now and then one that comes late.
+  for (let now = 0, i = 0; now < 3000; now += i++ % 20 === 0 ? 21 : 1000 / 144) {
+    const due = Math.floor(now / tick);
+    path.note(due - played);
+    played = due;
+    const x = path.at([(due * tick * speed) / 1000, 0, 0], (due + 1) * tick - now, tick)[0];
+    if (now > 100) uneven = Math.max(uneven, Math.abs(x - last.x - ((now - last.now) * speed) / 1000));
+    last = { x, now };
+  }
+  assert.ok(uneven < 0.01, `${uneven} units`);
+  // Another place is not a way.
+  path.note(1);
+  assert.deepEqual(path.at([5000, 0, 0], 8, tick), [5000, 0, 0]);
 });
 
 test("steps, jumps and landings are heard of players on foot", () => {

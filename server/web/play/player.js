@@ -8,6 +8,7 @@ import { Ended, connect, fetchInfo } from "../link/connection.js";
 import { shownBetween } from "../replay/frames.js";
 import { CLOSE, DATAGRAM, FINISH, PlayEngine, STREAM } from "./engine.js";
 import { Line } from "./line.js";
+import { Path } from "./path.js";
 
 /** Milliseconds between two ticks of input while the page is hidden and draws nothing. */
 const HIDDEN = 250;
@@ -43,6 +44,7 @@ export class Player {
     this.engine = null;
     this.web = null;
     this.line = new Line();
+    this.path = new Path();
     this.isJoined = false;
     /** Whether the own player is in the world: alive, that is. */
     this.isThere = false;
@@ -169,7 +171,7 @@ export class Player {
   /** Plays the ticks that are due. */
   play() {
     if (!this.engine || !this.control || this.isOver) return;
-    this.engine.tick(this.input);
+    this.path.note(this.engine.tick(this.input));
     this.hear();
     this.flush();
     // Whoever reads from it hears that, and the cause is known.
@@ -187,7 +189,11 @@ export class Player {
     this.isThere = isThere;
     if (tick < 0) return null;
     const shown = shownBetween(numbers, null, 0, 1);
-    if (isThere) this.own = shown[0];
+    if (isThere) {
+      this.own = shown[0];
+      // A tank is shown between two snapshots already.
+      if (this.own.model === null) this.own.position = this.path.at(this.own.position, this.engine.untilTick, 1000 / this.line.tickRate);
+    }
     return { tick, shown: shown.sort((a, b) => a.slot - b.slot) };
   }
 

@@ -30,9 +30,6 @@ pub(crate) fn installed() -> Option<PathBuf> {
     found
 }
 
-/// A window of a browser.
-pub(crate) struct Window(Value);
-
 /// A browser without a window, with one page, driven by the DevTools protocol
 /// over a pipe. Ends with the test.
 pub(crate) struct Chromium {
@@ -98,31 +95,12 @@ impl Chromium {
         let targets = this.call("Target.getTargets", &json!({}));
         let targets = targets["targetInfos"].as_array().unwrap().iter();
         let page = targets.clone().find(|target| target["type"] == "page").unwrap();
-        this.attach(&page["targetId"]);
-        this
-    }
-
-    /// Opens another window of this size, which all calls are about from now on.
-    pub(crate) fn open_window(&mut self, (width, height): (u32, u32)) -> Window {
-        self.session = Value::Null;
-        let page =
-            json!({ "url": "about:blank", "newWindow": true, "width": width, "height": height });
-        let target = self.call("Target.createTarget", &page)["targetId"].clone();
-        self.attach(&target)
-    }
-
-    /// Makes all calls about a window from now on.
-    pub(crate) fn turn_to(&mut self, window: &Window) {
-        self.session = window.0.clone();
-    }
-
-    fn attach(&mut self, target: &Value) -> Window {
-        let target = json!({ "targetId": target, "flatten": true });
-        self.session = self.call("Target.attachToTarget", &target)["sessionId"].clone();
+        let target = json!({ "targetId": page["targetId"], "flatten": true });
+        this.session = this.call("Target.attachToTarget", &target)["sessionId"].clone();
         for domain in ["Page", "Runtime", "Log"] {
-            self.call(&format!("{domain}.enable"), &json!({}));
+            this.call(&format!("{domain}.enable"), &json!({}));
         }
-        Window(self.session.clone())
+        this
     }
 
     /// Opens an address, having run `before` in its page.

@@ -64,7 +64,7 @@ fn a_page_plays_where_none_may_look_on() {
     let running = serve(&Options { max_spectators: 0, ..options() });
     let mut browser = Chromium::start(&program, "only-plays", (800, 600));
     browser.open(&format!("http://{}/", running.http_addr()), "");
-    browser.wait_for("!document.querySelector('#trouble').hidden");
+    browser.wait_for("document.querySelector('#trouble')?.hidden === false");
     browser.evaluate("document.querySelector('#join').click()");
     browser.wait_for("globalThis.arena?.play?.player.isThere");
     assert_eq!(browser.evaluate("document.querySelector('#trouble').hidden"), true);

@@ -4,9 +4,11 @@
 mod certificates;
 mod chromium;
 mod controls;
-mod crowd;
+
 mod drawing;
 mod friends;
+mod lines;
+mod opening;
 mod plays;
 mod replays;
 mod rotation;

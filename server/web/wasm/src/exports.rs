@@ -115,6 +115,12 @@ pub extern "C" fn tick(
     with(|page| page.tick([forward, right], (yaw, pitch), buttons, now))
 }
 
+/// When the next tick is due, in milliseconds; negative while none is.
+#[unsafe(no_mangle)]
+pub extern "C" fn next_tick() -> f64 {
+    with(|page| page.next_tick())
+}
+
 /// The output is to be sent next: 1 on the control stream, 2 as a datagram, 3 ends the
 /// stream, 4 closes the connection with that reason, 0 is nothing.
 #[unsafe(no_mangle)]

@@ -161,6 +161,11 @@ impl Page {
         self.player.as_mut().is_some_and(|player| player.tick(command, now))
     }
 
+    /// When the next tick is due; a negative number while none is.
+    pub fn next_tick(&self) -> f64 {
+        self.player.as_ref().map_or(-1.0, Player::next_tick)
+    }
+
     /// The kind of the next message to send; zero if there is none.
     pub fn transmit(&mut self) -> u32 {
         let Some(player) = &mut self.player else { return 0 };

@@ -84,6 +84,12 @@ impl Player {
         self.client.tick(command, time(now)).is_some()
     }
 
+    /// When the next tick is due, in milliseconds; a negative number while none is.
+    pub fn next_tick(&self) -> f64 {
+        let due = self.client.next_tick_at();
+        due.map_or(-1.0, |due| due.since(Time::ZERO).as_secs_f64() * 1000.0)
+    }
+
     /// The next message to send: its kind as JavaScript knows it, and its bytes.
     pub fn transmit(&mut self) -> (u32, Vec<u8>) {
         match self.client.poll_transmit() {
