@@ -97,7 +97,7 @@ impl Entity {
 
     /// How far it has moved beyond its free distance since the last search for contacts,
     /// in units; below zero if it has not.
-    pub(crate) fn strays(&self) -> f64 {
+    pub(crate) fn excess_travel(&self) -> f64 {
         self.moved - self.free_distance
     }
 

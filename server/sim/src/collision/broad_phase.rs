@@ -56,14 +56,30 @@ impl Overlaps {
     }
 }
 
-/// A box in one of the strips that it covers.
-struct Entry {
-    strip: u32,
-    /// The first strip that the box covers.
-    first: u32,
-    index: u32,
-    /// Where the box begins along the sweep.
-    begin: f64,
+/// A box in one of the strips that it covers, as one number that sorts by strip, then by
+/// where the box begins along the sweep, then by index.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry(u64);
+
+impl Entry {
+    /// Bits of an index: far more boxes than a match has bodies.
+    const INDEX_BITS: u32 = 24;
+
+    /// Steps along the sweep.
+    const STEPS: f64 = ((1_u64 << 32) - 1) as f64;
+
+    fn new(strip: u32, begin: u32, index: usize) -> Self {
+        let strip = u64::from(strip) << 32 | u64::from(begin);
+        Self(strip << Self::INDEX_BITS | index as u64)
+    }
+
+    fn strip(self) -> u32 {
+        (self.0 >> (32 + Self::INDEX_BITS)) as u32
+    }
+
+    fn index(self) -> usize {
+        (self.0 & ((1 << Self::INDEX_BITS) - 1)) as usize
+    }
 }
 
 /// Sweeps along the axis with the widest spread, in strips across the axis with the
@@ -71,27 +87,31 @@ struct Entry {
 fn sweep(boxes: &[Aabb], mut visit: impl FnMut([u32; 2])) {
     let [along, across] = widest_axes(boxes);
     let strips = Strips::across(boxes, across);
+    let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
+    for bounds in boxes {
+        (least, greatest) = (least.min(bounds.min[along]), greatest.max(bounds.max[along]));
+    }
+    let scale = Entry::STEPS / (greatest - least).max(f64::MIN_POSITIVE);
+    // Rounds down, so that boxes which overlap still do. A float cast saturates.
+    let step = |place: f64| ((place - least) * scale) as u32;
     let mut entries = Vec::with_capacity(2 * boxes.len());
+    let mut ranges = Vec::with_capacity(boxes.len());
     for (index, bounds) in boxes.iter().enumerate() {
         let [first, last] = [bounds.min, bounds.max].map(|corner| strips.of(corner[across]));
-        let (index, begin) = (index as u32, bounds.min[along]);
-        entries.extend((first..=last).map(|strip| Entry { strip, first, index, begin }));
+        let (begin, end) = (step(bounds.min[along]), step(bounds.max[along]));
+        entries.extend((first..=last).map(|strip| Entry::new(strip, begin, index)));
+        ranges.push((first, end));
     }
-    entries.sort_unstable_by(|a, b| {
-        let strip = a.strip.cmp(&b.strip);
-        strip.then(a.begin.total_cmp(&b.begin)).then(a.index.cmp(&b.index))
-    });
-    for strip in entries.chunk_by(|a, b| a.strip == b.strip) {
-        for (at, own) in strip.iter().enumerate() {
-            let bounds = &boxes[own.index as usize];
-            let end = bounds.max[along];
-            for other in strip[at + 1..].iter().take_while(|other| other.begin <= end) {
-                // Two boxes that share several strips meet in the first of them.
-                if own.first.max(other.first) == own.strip
-                    && bounds.overlaps(&boxes[other.index as usize])
-                {
-                    visit([own.index.min(other.index), own.index.max(other.index)]);
-                }
+    entries.sort_unstable();
+    for (at, own) in entries.iter().enumerate() {
+        let (strip, index) = (own.strip(), own.index());
+        let (bounds, (first, end)) = (&boxes[index], ranges[index]);
+        let beyond = Entry::new(strip, end, (1 << Entry::INDEX_BITS) - 1);
+        for other in entries[at + 1..].iter().take_while(|other| **other <= beyond) {
+            let other = other.index();
+            // Two boxes that share several strips meet in the first of them.
+            if first.max(ranges[other].0) == strip && bounds.overlaps(&boxes[other]) {
+                visit([index.min(other) as u32, index.max(other) as u32]);
             }
         }
     }
@@ -103,7 +123,7 @@ struct Strips {
     width: f64,
 }
 
-/// Most strips: a box covers no more.
+/// Most strips but one: a box covers no more.
 const MAX_STRIPS: f64 = 64.0;
 
 /// Width of a strip over that of a mean box: with wider ones more boxes are compared,
@@ -124,7 +144,7 @@ impl Strips {
 
     fn of(&self, place: f64) -> u32 {
         // A float cast saturates.
-        ((place - self.origin) / self.width) as u32
+        (((place - self.origin) / self.width) as u32).min(MAX_STRIPS as u32)
     }
 }
 

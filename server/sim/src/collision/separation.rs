@@ -1,10 +1,12 @@
 //! How far two convex parts are apart, as a plane between them.
 //!
-//! The search (GJK) only *proposes* a direction; the reported gap is always
+//! Most parts are closest between a vertex of one and a face of the other, which needs no
+//! search ([`FacePlane`]). The search (GJK) only *proposes* a direction; the reported gap is always
 //! measured along it from all vertices of both parts. Whatever rounding does to
 //! the search, a reported gap is a plane that does divide the pair: the proof
 //! does not depend on how the plane was found.
 
+mod face;
 mod gjk;
 mod simplex;
 
@@ -12,7 +14,7 @@ use arrayvec::ArrayVec;
 use glam::{DMat3, DVec3};
 use obsp::geometry::ConvexSolid;
 
-pub(crate) use gjk::{separate, separate_from};
+pub(crate) use face::FacePlane;
 
 use crate::collision::pose::Pose;
 
@@ -113,4 +115,34 @@ pub(crate) struct Separation {
     pub(crate) on_b: DVec3,
     /// Where the next search of this pair starts.
     pub(crate) features: Features,
+}
+
+/// The closest points of two convex parts. The search starts along `guess`,
+/// any non-zero vector from `a` to `b`; it need not be a unit vector.
+pub(crate) fn separate(a: &Part, b: &Part, guess: DVec3) -> Proximity {
+    separate_from(a, b, guess, &Features::new(), f64::INFINITY)
+}
+
+/// The same, starting from the vertices between which the parts were closest last
+/// time. The search stops once the parts are proven more than `enough` apart; the
+/// result is then a plane with at least that gap, not the closest points.
+pub(crate) fn separate_from(
+    a: &Part,
+    b: &Part,
+    guess: DVec3,
+    features: &Features,
+    enough: f64,
+) -> Proximity {
+    let at_face = may_be_at_face(features).then(|| FacePlane::between(a, b, guess));
+    match at_face.and_then(|plane| plane.separation()) {
+        Some(found) => Proximity::Apart(found),
+        None => gjk::search(a, b, guess, features, enough),
+    }
+}
+
+/// Whether nothing is known of two parts, or they were closest between a vertex of one and a
+/// face of the other.
+fn may_be_at_face(features: &Features) -> bool {
+    let one_vertex = |side: usize| features.iter().all(|pair| pair[side] == features[0][side]);
+    features.is_empty() || features.is_full() && (one_vertex(0) || one_vertex(1))
 }

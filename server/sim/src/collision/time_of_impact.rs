@@ -14,9 +14,10 @@
 use glam::{DMat3, DVec3};
 use obsp::geometry::ConvexSolid;
 
+use crate::collision::distances::ROUNDING;
 use crate::collision::pose::{Motion, Pose, least_between, relative_sagitta, sagitta};
 use crate::collision::separation::{
-    Part, Proximity, Separation, gap_along, separate, separate_from,
+    FacePlane, Part, Proximity, Separation, gap_along, separate, separate_from,
 };
 
 /// How finely times of impact are distinguished, as parts of a tick.
@@ -162,6 +163,10 @@ struct Moment<'a> {
 impl Moment<'_> {
     fn gap_along(&self, axis: DVec3) -> f64 {
         gap_along(&self.a.part, &self.b.part, axis)
+    }
+
+    fn face_plane(&self, guess: DVec3) -> FacePlane {
+        FacePlane::between(&self.a.part, &self.b.part, guess)
     }
 
     fn separate(&self, guess: DVec3) -> Proximity {
@@ -324,20 +329,30 @@ pub(crate) fn passage(
     let mut pair = SweepPair { a, b, margin, shortest: resolution.shortest() };
     let (mut passed, end) = (pair.at(from), pair.at(to));
     *intervals += 1;
-    let gap = passed.gap_along(axis);
-    if gap > margin {
-        let (frame, room) = pair.best_frame(axis, gap, &passed, &end);
-        if room > 0.0 {
+    let (mut axis, mut gap) = (axis, passed.gap_along(axis));
+    let mut way = (gap > margin).then(|| pair.best_frame(axis, gap, &passed, &end));
+    if way.is_some_and(|(_, room)| room > 0.0) {
+        return Passage::Free;
+    }
+    // A body that has turned since the plane was proposed took its faces along.
+    let plane = passed.face_plane(axis);
+    if plane.gap > gap + ROUNDING {
+        (axis, gap) = (plane.axis, plane.gap);
+        way = (gap > margin).then(|| pair.best_frame(axis, gap, &passed, &end));
+        if way.is_some_and(|(_, room)| room > 0.0) {
             return Passage::Free;
         }
-        // As far as the proposed plane divides the pair, no better one is needed.
-        if gap > UNPRESSED * margin
-            && let Some(next) = pair.advance_within_room((frame, axis), gap, &passed, (&end, room))
-        {
-            passed = next;
-        }
     }
-    let mut closest = match passed.separate(axis) {
+    let mut closest = plane.separation();
+    // As far as the plane divides the pair, no better one is needed.
+    if gap > UNPRESSED * margin
+        && let Some((frame, room)) = way
+        && let Some(next) = pair.advance_within_room((frame, axis), gap, &passed, (&end, room))
+    {
+        (passed, closest) = (next, None);
+    }
+    let found = closest.map_or_else(|| passed.separate(axis), Proximity::Apart);
+    let mut closest = match found {
         Proximity::Apart(found) => found,
         Proximity::Overlapping if passed.time == from => return Passage::Overlapping,
         // Only rounding can say so of parts that are proven apart.

@@ -26,8 +26,8 @@ pub(crate) struct Found {
     /// In order of key.
     pub(crate) pairs: Vec<Pair>,
     /// The free distance of each body that was searched: how far its surface may move,
-    /// in units, without meeting anything that is not among the pairs. Below zero without
-    /// end for bodies that overlap something.
+    /// in units, without meeting anything that is not among the pairs. It is negative infinity
+    /// for bodies that overlap something.
     pub(crate) free_distances: Vec<(u16, f64)>,
 }
 
@@ -198,5 +198,63 @@ pub(crate) fn look_around(
         let reach = SPECULATIVE_DISTANCE + reach_of(entity, shapes[entity.shape].radius, seconds);
         let Some(around) = entity.placement().map(|p| p.bounds().inflated(reach)) else { continue };
         entity.near_solids.look_around(map, &around);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+    use obsp::model::shipped;
+
+    use super::*;
+    use crate::bodies::roles::Role;
+    use crate::collision::pose::Pose;
+    use crate::random::Random;
+    use crate::state::ModelId;
+    use crate::test_maps::{block, compiled};
+
+    /// Bodies close together, most of them asleep, of which some wake after the first search:
+    /// to search only these finds the pairs that a search for all finds.
+    #[test]
+    fn searching_the_woken_finds_what_searching_all_finds() {
+        let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [-200, -200, 40], "");
+        let shapes = Shapes::new(&map, &shipped()).unwrap();
+        let crates = shapes.of_model(ModelId(0)).unwrap();
+        let mut context = StepContext { seconds: 1.0 / 60.0, ..StepContext::default() };
+        for seed in 0..20 {
+            let mut random = Random::new(seed);
+            let mut entities = Entities::new(&map.bounds(), 0);
+            for index in 0..27 {
+                let place = [index % 3, index / 3 % 3, index / 9].map(f64::from);
+                let near = |place: f64| 32.5 * place + random.between(0.0, 0.4);
+                let position = DVec3::from_array(place.map(near)) + DVec3::Z * 16.2;
+                let space = Space { map: &map, shapes: &shapes, entities: &entities };
+                let placement =
+                    space.place(crates, Pose::at(position), None, &mut context).unwrap();
+                let id = entities.insert(Role::Prop(ModelId(0)), crates).unwrap();
+                entities.commit(id.slot, placement);
+                let entity = entities.find_mut(id).unwrap();
+                entity.sleep.asleep = random.below(4) > 0;
+                entity.velocity = DVec3::X * random.between(-60.0, 60.0);
+            }
+            look_around(&map, &shapes, &mut entities, context.seconds);
+            let space = Space { map: &map, shapes: &shapes, entities: &entities };
+            let before = find(&space, &[], &mut context).pairs;
+            for entity in entities.iter_mut() {
+                entity.searched_as = entity.search_state();
+                entity.sleep.asleep &= random.below(2) > 0;
+            }
+            look_around(&map, &shapes, &mut entities, context.seconds);
+            let woken = entities.iter().filter(|entity| entity.has_woken()).count();
+            assert!(woken > 0, "seed {seed}: none has woken");
+            let space = Space { map: &map, shapes: &shapes, entities: &entities };
+            let all = find(&space, &before, &mut context).pairs;
+            let by_woken = find_woken(&space, before.clone(), &mut context).pairs;
+            assert!(all.len() > before.len(), "seed {seed}: nothing new");
+            let told = |pair: &Pair| (pair.key, pair.points.len(), (pair.gap * 1e6).round());
+            let [all, by_woken] =
+                [all, by_woken].map(|pairs| pairs.iter().map(told).collect::<Vec<_>>());
+            assert_eq!(all, by_woken, "seed {seed}");
+        }
     }
 }

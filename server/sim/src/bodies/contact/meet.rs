@@ -32,6 +32,10 @@ const CONTACT_TRIGGER_GAP: f64 = 0.5 * REST_GAP;
 /// moves no farther, and is as it was at the last search, needs no new one.
 const MIN_SEARCH_REACH: f64 = 0.5 * REST_GAP;
 
+/// A plane that leaves less than this share of the gap that it left last tick is no longer
+/// good: a better one is searched for.
+const STILL_FAR: f64 = 0.75;
+
 /// A point is the same one as last tick if it is less than this from it, in units,
 /// in the body's axes: corners of props are farther apart.
 const SAME_POINT: f64 = 4.0;
@@ -271,12 +275,26 @@ impl<'a, 'c> Finder<'a, 'c> {
         let (part, against) = (&own.part, &obstacle.part);
         let key = PairKey { body: entity.id.slot, other, parts: (i as u16, j as u16) };
         let known = known.pair(i, j);
+        if let Some(pair) = known {
+            let gap = gap_along(part, against, pair.axis);
+            if gap > reach {
+                return;
+            }
+            // The plane still keeps far those that were far.
+            let is_far = gap > SPECULATIVE_DISTANCE && gap > STILL_FAR * pair.gap;
+            if is_far && gap - self.approach(entity, other, pair.axis) > CONTACT_TRIGGER_GAP {
+                let Pair { axis, features, .. } = pair;
+                let (axis, features) = (*axis, features.clone());
+                self.pairs.push(Pair { key, axis, features, gap, points: Points::new() });
+                return;
+            }
+        }
         // A face that lies flat on another needs no search as long as it does.
         let flat = known.and_then(|pair| flat(part, against, pair.axis, reach));
-        let (mut found, lying) = match flat {
+        let (mut found, flat_points) = match flat {
             Some((found, points)) => {
-                let lying = Some((found.axis, points));
-                (found, lying)
+                let flat_points = Some((found.axis, points));
+                (found, flat_points)
             }
             None => {
                 let guess = known.map_or(obstacle.centre - own.centre, |pair| pair.axis);
@@ -300,7 +318,7 @@ impl<'a, 'c> Finder<'a, 'c> {
         let touches =
             found.gap <= SPECULATIVE_DISTANCE || self.closes(entity, other, part, against, &found);
         if touches && seam_keeps(self.search.space, entity, (part, against), other, &mut found) {
-            points = match lying {
+            points = match flat_points {
                 Some((axis, points)) if axis == found.axis => points,
                 _ => manifold(part, against, &found, reach),
             };
@@ -308,6 +326,19 @@ impl<'a, 'c> Finder<'a, 'c> {
         }
         let Separation { axis, gap, features, .. } = found;
         self.pairs.push(Pair { key, axis, features, gap, points });
+    }
+
+    /// Upper bound of how far the gap along `axis`, a direction from the body to the other,
+    /// shrinks within the tick at the current velocities.
+    fn approach(&self, entity: &Entity, other: Blocker, axis: DVec3) -> f64 {
+        let partner = other.entity().and_then(|slot| self.search.space.entities.get(slot));
+        let partner = partner.filter(|partner| partner.yields());
+        let swing = |entity: &Entity| {
+            entity.angular.length() * self.search.space.shape(entity.shape).radius
+        };
+        let theirs = partner.map_or(DVec3::ZERO, |partner| partner.velocity);
+        let closing = (entity.velocity - theirs).dot(axis).max(0.0);
+        (closing + swing(entity) + partner.map_or(0.0, swing)) * self.search.seconds
     }
 
     /// Whether the pair, at its current velocities, will come nearer than
@@ -327,6 +358,9 @@ impl<'a, 'c> Finder<'a, 'c> {
             Blocker::Entity(slot) => self.search.space.entities.get(slot),
         };
         let partner = partner.filter(|partner| partner.yields());
+        if found.gap - self.approach(entity, other, found.axis) > CONTACT_TRIGGER_GAP {
+            return false;
+        }
         let ahead = |entity: &Entity, time: f64| -> Option<Pose> {
             let pose = entity.placement()?.pose();
             Some(pose.advanced(entity.velocity, entity.angular, self.search.seconds * time))

@@ -8,12 +8,12 @@
 
 use glam::DVec3;
 
-use super::beyond_search::may_meet_unsearched;
+use super::beyond_search::exceed_reach;
 use super::{Placement, Space};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::Entity;
 use crate::collision::cascade::{Body, LastPlane, Reversed, pass, pass_neighbour};
-use crate::collision::distances::MARGIN;
+use crate::collision::distances::{MARGIN, ROUNDING};
 use crate::collision::pose::{Motion, Pose};
 use crate::collision::shape::ShapeId;
 use crate::collision::time_of_impact::{Impact, Passage};
@@ -57,7 +57,7 @@ pub(crate) struct Advance {
 pub(super) struct MovingBody<'a> {
     pub(super) slot: u16,
     /// How far it moves beyond its free distance, in units; below zero if it does not.
-    pub(super) strays: f64,
+    pub(super) excess_travel: f64,
     /// Upper bound of how far its surface is from where the search for contacts found
     /// it, at any time of the motion.
     travel: f64,
@@ -83,7 +83,7 @@ pub(super) struct MovingPair<P> {
 pub(super) struct SinceSearch {
     /// Upper bound of how far its surface moved before this motion, and of how far any
     /// point turns in it.
-    any: f64,
+    undirected: f64,
     /// Displacement of its centre in this motion.
     shift: DVec3,
 }
@@ -91,7 +91,7 @@ pub(super) struct SinceSearch {
 impl SinceSearch {
     /// Of a body that does not move now.
     pub(super) fn standing(moved: f64) -> Self {
-        Self { any: moved, shift: DVec3::ZERO }
+        Self { undirected: moved, shift: DVec3::ZERO }
     }
 
     /// Upper bound of how far the gap along a direction to `other` has shrunk since the
@@ -107,7 +107,7 @@ impl SinceSearch {
         // The centres move in straight lines: the ends of the span decide.
         let first = (self.shift - other.shift) * from;
         let last = self.shift * to - other.shift * last;
-        move |axis| self.any + other.any + axis.dot(first).max(axis.dot(last))
+        move |axis| self.undirected + other.undirected + axis.dot(first).max(axis.dot(last))
     }
 }
 
@@ -162,7 +162,7 @@ impl Space<'_> {
         if movers.iter().any(|mover| mover.stop_time < 1.0) {
             follow_past_stopped(&mut movers, &pairs, context);
         }
-        let advance = |mover: MovingBody| {
+        let advance = |mover: &MovingBody| {
             context.counters.blocked_moves += u64::from(mover.stop_time < 1.0);
             let pose = mover.body.motion.at(mover.stop_time);
             let placement = (!mover.overlapping).then(|| self.placement(mover.shape, pose));
@@ -175,7 +175,7 @@ impl Space<'_> {
                 stop: mover.stop,
             }
         };
-        movers.into_iter().map(advance).collect()
+        movers.iter().map(advance).collect()
     }
 
     fn movers(&self, proposals: &[Proposal]) -> Vec<MovingBody<'_>> {
@@ -185,11 +185,11 @@ impl Space<'_> {
             let body =
                 Body::moving(self.shape(placement.shape()), *placement.pose(), proposal.target);
             let shift = body.motion.shift();
-            let since_search =
-                SinceSearch { any: entity.moved + body.motion.swing(body.radius()), shift };
-            let travel = since_search.any + shift.length();
+            let undirected = entity.moved + body.motion.swing(body.radius());
+            let since_search = SinceSearch { undirected, shift };
+            let travel = undirected + shift.length();
             Some(MovingBody {
-                strays: travel - entity.free_distance,
+                excess_travel: travel - entity.free_distance,
                 travel,
                 since_search,
                 slot: proposal.slot,
@@ -265,18 +265,18 @@ impl Space<'_> {
         let find = |slot: u16| mover_of(slot).map(|index| &movers[index]);
         let (first, second) = (find(slot), other.entity().and_then(find));
         first.or(second)?;
-        let strays = |mover: Option<&MovingBody>, slot| {
-            mover.map_or_else(|| self.strays(slot), |mover| mover.strays)
+        let excess = |mover: Option<&MovingBody>, slot| {
+            mover.map_or_else(|| self.excess_travel(slot), |mover| mover.excess_travel)
         };
-        let theirs = other.entity().map_or(0.0, |slot| strays(second, slot));
-        if may_meet_unsearched(strays(first, slot), theirs) {
+        let theirs = other.entity().map_or(0.0, |slot| excess(second, slot));
+        if exceed_reach(excess(first, slot), theirs) {
             return None;
         }
         // The distance at the search less what both have moved since.
         let ours = first.map_or_else(|| self.moved(slot), |mover| mover.travel);
         let theirs = second.map(|mover| mover.travel);
         let theirs = theirs.or_else(|| other.entity().map(|slot| self.moved(slot))).unwrap_or(0.0);
-        if planes.gap() - ours - theirs > MARGIN {
+        if planes.gap() - ours - theirs > MARGIN + ROUNDING {
             return None;
         }
         let own_motion =
@@ -308,9 +308,9 @@ impl Space<'_> {
         Some(PairTest::NearParts.pass(bodies, span, planes, approach, context))
     }
 
-    /// How far the body in a slot strays where it stands.
-    fn strays(&self, slot: u16) -> f64 {
-        self.entities.get(slot).map_or(0.0, Entity::strays)
+    /// How far the body in a slot has moved beyond its free distance.
+    fn excess_travel(&self, slot: u16) -> f64 {
+        self.entities.get(slot).map_or(0.0, Entity::excess_travel)
     }
 
     /// How far the surface of a body has moved since the search for contacts.
@@ -325,8 +325,9 @@ fn follow_past_stopped(
     pairs: &[MovingPair<impl LastPlane>],
     context: &mut StepContext,
 ) {
-    // In the first round all that stopped have to be looked past.
-    let mut news = vec![true; movers.len()];
+    // In the first round all that stopped have to be looked past, then those that have
+    // stopped earlier than in the round before.
+    let mut stopped_earlier = vec![true; movers.len()];
     let mut changed = Vec::new();
     for _ in 0..MAX_ROUNDS {
         changed.clear();
@@ -335,7 +336,7 @@ fn follow_past_stopped(
             let (early, late) =
                 if movers[a].stop_time <= movers[b].stop_time { (a, b) } else { (b, a) };
             let span = (movers[early].stop_time, movers[late].stop_time);
-            if span.0 == span.1 || !news[early] {
+            if span.0 == span.1 || !stopped_earlier[early] {
                 continue;
             }
             let pose = movers[early].body.motion.at(span.0);
@@ -358,8 +359,8 @@ fn follow_past_stopped(
         if changed.is_empty() {
             return;
         }
-        news.fill(false);
-        changed.iter().for_each(|&mover| news[mover] = true);
+        stopped_earlier.fill(false);
+        changed.iter().for_each(|&mover| stopped_earlier[mover] = true);
     }
     // Not settled: these bodies stay where they are, which is free, and so do all
     // that are connected to them by pairs. Other bodies are not affected.
@@ -404,3 +405,6 @@ pub(super) fn reversed(passage: Passage) -> Passage {
         same => same,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,8 +15,9 @@ use crate::collision::distances::MARGIN;
 use crate::context::StepContext;
 
 /// Whether two bodies may have come near each other where the search for contacts found
-/// nothing, given how far each [strays](Entity::strays).
-pub(super) fn may_meet_unsearched(ours: f64, theirs: f64) -> bool {
+/// nothing, given how far each has moved beyond its free distance
+/// ([`Entity::excess_travel`]).
+pub(super) fn exceed_reach(ours: f64, theirs: f64) -> bool {
     ours + theirs > 0.0
 }
 
@@ -32,29 +33,34 @@ impl Space<'_> {
         context: &mut StepContext,
     ) {
         let stands = |slot: u16| mover_of(slot).is_none();
-        let astray = |entity: &&Entity| entity.strays() > 0.0 && stands(entity.id.slot);
-        let astray: Vec<&Entity> = self.entities.iter().filter(astray).collect();
-        if astray.is_empty() && movers.iter().all(|mover| mover.strays <= 0.0) {
+        let is_beyond = |entity: &&Entity| entity.excess_travel() > 0.0 && stands(entity.id.slot);
+        // Bodies that have left the reach of the search, and stand now.
+        let standing: Vec<&Entity> = self.entities.iter().filter(is_beyond).collect();
+        let any_moves_beyond = movers.iter().any(|mover| mover.excess_travel > 0.0);
+        if standing.is_empty() && !any_moves_beyond {
             return;
         }
         let speedboxes: Vec<_> =
             movers.iter().map(|mover| mover.body.speedbox().inflated(MARGIN)).collect();
-        let overlaps = Overlaps::new(&speedboxes, self.entities.uses_grid());
+        // Of two movers that exceed the reach one does so alone.
+        let overlaps =
+            any_moves_beyond.then(|| Overlaps::new(&speedboxes, self.entities.uses_grid()));
         let (mut near, mut solids) = (Vec::new(), Vec::new());
         for i in 0..movers.len() {
-            let (slot, strays) = (movers[i].slot, movers[i].strays);
-            for j in overlaps.after(i).iter().map(|&j| j as usize) {
-                if may_meet_unsearched(strays, movers[j].strays) {
+            let (slot, excess) = (movers[i].slot, movers[i].excess_travel);
+            let later = overlaps.as_ref().map_or(&[][..], |overlaps| overlaps.after(i));
+            for j in later.iter().map(|&j| j as usize) {
+                if exceed_reach(excess, movers[j].excess_travel) {
                     let planes = planes(slot, Blocker::Entity(movers[j].slot));
                     pairs.push(stop_both(movers, [i, j], planes, context));
                 }
             }
             let touches = |entity: &Entity| {
-                may_meet_unsearched(strays, entity.strays())
+                exceed_reach(excess, entity.excess_travel())
                     && entity.placement().is_some_and(|p| p.bounds().overlaps(&speedboxes[i]))
             };
             near.clear();
-            if strays > 0.0 {
+            if excess > 0.0 {
                 let Some(entity) = self.entities.get(slot) else { continue };
                 solids.clear();
                 entity.near_solids.visit(self.map, &speedboxes[i], |index| solids.push(index));
@@ -64,7 +70,7 @@ impl Space<'_> {
                 self.entities.near_where(&speedboxes[i], stands, &mut near);
                 near.retain(|&other| self.entities.get(other).is_some_and(touches));
             } else {
-                let touching = astray.iter().filter(|entity| touches(entity));
+                let touching = standing.iter().filter(|entity| touches(entity));
                 near.extend(touching.map(|entity| entity.id.slot));
             }
             for &other in &near {
@@ -138,7 +144,7 @@ mod tests {
     /// stood, was not seen by those that moved within their own reach: one of them turned
     /// into it.
     #[test]
-    fn a_body_that_strayed_and_stands_stops_those_that_hardly_move() {
+    fn a_body_beyond_the_search_that_stands_stops_those_that_hardly_move() {
         let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [-200, -200, 40], "");
         let shapes = Shapes::new(&map, &shipped()).unwrap();
         let crates = shapes.of_model(ModelId(0)).unwrap();

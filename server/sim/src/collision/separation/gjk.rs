@@ -17,16 +17,10 @@ const LEAST_SQUARED: f64 = 1e-12;
 /// Relative progress below which a step is rounding, not descent.
 const PROGRESS: f64 = 1e-10;
 
-/// The closest points of two convex parts. The search starts along `guess`,
-/// any non-zero vector from `a` to `b`; it need not be a unit vector.
-pub(crate) fn separate(a: &Part, b: &Part, guess: DVec3) -> Proximity {
-    separate_from(a, b, guess, &Features::new(), f64::INFINITY)
-}
-
-/// The same, starting from the vertices between which the parts were closest last
-/// time. The search stops once the parts are proven more than `enough` apart; the
-/// result is then a plane with at least that gap, not the closest points.
-pub(crate) fn separate_from(
+/// The closest points of two convex parts. The search starts from the vertices between
+/// which they were closest last time, or else along `guess`, and stops once the parts are
+/// proven more than `enough` apart: see [`separate_from`](super::separate_from).
+pub(super) fn search(
     a: &Part,
     b: &Part,
     guess: DVec3,
@@ -96,6 +90,7 @@ mod tests {
 
     use super::*;
     use crate::collision::pose::Pose;
+    use crate::collision::separation::separate;
 
     fn cuboid(half: DVec3) -> ConvexSolid {
         ConvexSolid::from_box(&Aabb::from_centre(DVec3::ZERO, half)).expect("a box is a solid")
@@ -148,14 +143,21 @@ mod tests {
                 .filter(|axis| axis.length() > 0.5)
                 .flat_map(|&axis| [gap_along(&a, &b, axis), gap_along(&a, &b, -axis)])
                 .fold(f64::NEG_INFINITY, f64::max);
-            match separate(&a, &b, pose_b.position + DVec3::X * 1e-3) {
-                // The true distance is at least the widest face or edge gap.
-                Proximity::Apart(found) => {
-                    prop_assert!(widest > 0.0, "apart by {} but no axis divides", found.gap);
-                    prop_assert!(found.gap >= widest - 1e-7);
-                    prop_assert!(((found.on_b - found.on_a).length() - found.gap).abs() < 1e-6);
+            let guess = pose_b.position + DVec3::X * 1e-3;
+            let searched = search(&a, &b, guess, &Features::new(), f64::INFINITY);
+            for found in [separate(&a, &b, guess), searched] {
+                match found {
+                    // The true distance is at least the widest face or edge gap.
+                    Proximity::Apart(found) => {
+                        prop_assert!(widest > 0.0, "apart by {} but no axis divides", found.gap);
+                        prop_assert!(found.gap >= widest - 1e-7);
+                        let between = (found.on_b - found.on_a).length();
+                        prop_assert!((between - found.gap).abs() < 1e-6);
+                    }
+                    Proximity::Overlapping => {
+                        prop_assert!(widest < 1e-9, "missed a gap of {widest}");
+                    }
                 }
-                Proximity::Overlapping => prop_assert!(widest < 1e-9, "missed a gap of {widest}"),
             }
         }
     }
