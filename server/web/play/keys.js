@@ -106,8 +106,8 @@ export class Keys {
     this.sticks.clear();
   }
 
-  /** The input of the next tick. */
-  take() {
+  /** The input of the next tick; `sent()` once there was one. */
+  input() {
     const input = { forward: 0, right: 0, yaw: 0, pitch: Math.round(this.pitch * STEPS), buttons: this.pressed };
     const move = (axis, value) => {
       input[axis] = Math.min(Math.max(input[axis] + Math.round(value), -127), 127);
@@ -122,7 +122,11 @@ export class Keys {
     }
     if (this.triggers.size > 0) input.buttons |= WEAPONS[this.weapon].bit;
     input.yaw = ((Math.round(this.yaw * STEPS) % 65536) + 65536) % 65536;
-    this.pressed = 0;
     return input;
+  }
+
+  /** A tick has taken the input: what was pressed for a moment is told. */
+  sent() {
+    this.pressed = 0;
   }
 }

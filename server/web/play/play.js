@@ -48,7 +48,7 @@ export class Play {
     Object.assign(this, { settings, picture });
     this.roster = roster;
     this.keys = new Keys();
-    this.player = new Player(name, listener, new URLSearchParams(location.search).get("token") ?? "");
+    this.player = new Player(name, this.keys, listener, new URLSearchParams(location.search).get("token") ?? "");
     this.thirdPerson = false;
     /** Slots of the players who are in sight: others have no name on the screen. */
     this.inSight = new Set();
@@ -164,11 +164,10 @@ export class Play {
    * @returns {?{tick: number, shown: object[]}} what is to be drawn
    */
   advance(now, passed) {
-    const { player, keys } = this;
+    const { player } = this;
     this.gamepad.poll(now);
     this.restIfIdle();
     if (player.isOver) return null;
-    player.input = keys.take();
     player.play();
     if (!player.isJoined) return null;
     for (const event of player.engine.matchEvents()) {

@@ -15,19 +15,22 @@ test("keys and sticks add up to what a command can say", () => {
   const keys = new Keys();
   keys.key("KeyW", true);
   keys.stick("gamepad", -0.5, 1);
-  let input = keys.take();
+  let input = keys.input();
   assert.deepEqual([input.forward, input.right], [127, Math.round(-63.5)]);
   keys.key("KeyW", false);
   keys.stick("gamepad", 0, 0);
   // A short press is not lost.
   keys.fire(true);
   keys.fire(false);
-  input = keys.take();
+  // However many pictures there are before the next tick.
+  keys.input();
+  input = keys.input();
   assert.deepEqual([input.forward, input.right, input.buttons], [0, 0, 4]);
-  assert.equal(keys.take().buttons, 0);
+  keys.sent();
+  assert.equal(keys.input().buttons, 0);
   keys.look(100, 1e6, 0.01);
   assert.ok(Math.abs(keys.yaw + 1) < 1e-9);
-  assert.ok(Math.abs(keys.take().pitch) <= 16384);
+  assert.ok(Math.abs(keys.input().pitch) <= 16384);
 });
 
 // A line on which snapshots come every `gap` milliseconds, of which a share gets lost.
@@ -73,7 +76,7 @@ test("a token is read as it is printed, and anything else is refused with the wa
  * being fetched. Cause: the older map was given to the client, which refuses it.
  */
 test("a map that is fetched too late is not used", async () => {
-  const player = new Player("Ann", LISTENER);
+  const player = new Player("Ann", new Keys(), LISTENER);
   const used = [];
   player.engine = { useMap: (bytes) => used.push(bytes[0]) };
   let answerFirst;

@@ -10,8 +10,11 @@ import { CLOSE, DATAGRAM, FINISH, PlayEngine, STREAM } from "./engine.js";
 import { Line } from "./line.js";
 import { Path } from "./path.js";
 
-/** Milliseconds between two ticks of input while the page is hidden and draws nothing. */
-const HIDDEN = 250;
+/**
+ * Milliseconds between two looks whether a tick is due: a page that draws slowly, or is
+ * hidden and draws nothing, sends its commands in time all the same.
+ */
+const LOOK = 8;
 
 /** Milliseconds after which a page that nobody sees gives its place in the match back. */
 const AWAY = 60_000;
@@ -30,6 +33,7 @@ export function tokenBytes(text) {
 export class Player {
   /**
    * @param {string} name
+   * @param {import("./keys.js").Keys} keys what is held down
    * @param {object} listener hears of what comes
    * @param {(map: {map: string, map_hash: string}) => Promise<void>} listener.map the match is on this map
    * @param {(info: object) => void} listener.told the server's `/info` has come
@@ -38,8 +42,8 @@ export class Player {
    * @param {(ended: Ended) => void} listener.ended the player is not, or no longer, in the match
    * @param {string} [token] a connect token, in hexadecimal
    */
-  constructor(name, listener, token = "") {
-    Object.assign(this, { name, listener, token });
+  constructor(name, keys, listener, token = "") {
+    Object.assign(this, { name, keys, listener, token });
     /** @type {?PlayEngine} */
     this.engine = null;
     this.web = null;
@@ -53,13 +57,11 @@ export class Player {
     this.own = null;
     /** The bytes of the map that is played, and its hash. */
     this.map = null;
-    /** What the keys say, until it is asked for. */
-    this.input = { forward: 0, right: 0, yaw: 0, pitch: 0, buttons: 0 };
   }
 
   /** Joins and plays until that ends. */
   async run() {
-    const timer = setInterval(() => this.playHidden(), HIDDEN);
+    const timer = setInterval(() => this.playOn(), LOOK);
     let lostAt = null;
     for (let wasIn = false; !this.isOver; ) {
       const ended = await this.runOnce(wasIn);
@@ -154,11 +156,12 @@ export class Player {
     }
   }
 
-  /** A page that is hidden draws nothing, and stays in the match for a while. */
-  playHidden() {
+  /** Plays on, unless nobody has seen the page for too long. */
+  playOn() {
     if (!document.hidden) this.hiddenSince = null;
-    else if (performance.now() - (this.hiddenSince ??= performance.now()) < AWAY) this.play();
-    else this.giveUp("You left the match: this page was hidden for a minute.");
+    else this.hiddenSince ??= performance.now();
+    if (this.hiddenSince && performance.now() - this.hiddenSince > AWAY) this.giveUp("You left the match: this page was hidden for a minute.");
+    else this.play();
   }
 
   /** Gives the place in the match back, and says why. */
@@ -171,7 +174,9 @@ export class Player {
   /** Plays the ticks that are due. */
   play() {
     if (!this.engine || !this.control || this.isOver) return;
-    this.path.note(this.engine.tick(this.input));
+    const played = this.engine.tick(this.keys.input());
+    if (played > 0) this.keys.sent();
+    this.path.note(played);
     this.hear();
     this.flush();
     // Whoever reads from it hears that, and the cause is known.

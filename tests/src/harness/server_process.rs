@@ -214,6 +214,11 @@ impl ServerProcess {
         self.child.wait().unwrap().code()
     }
 
+    /// The number by which the system knows the process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Bytes of memory that it holds, and the most that it ever held; `None`
     /// where the system does not tell.
     pub fn memory(&self) -> Option<[u64; 2]> {

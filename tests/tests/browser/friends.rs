@@ -1,8 +1,10 @@
 //! Friends over a network: a page that came over HTTPS looks on, joins and plays.
 
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use server::Options;
+use obsp_proto::control::PlayerName;
+use obsp_proto::token::{JoinKey, TokenClaims};
+use server::{JoiningOptions, Options};
 
 use crate::certificates::Signed;
 use crate::chromium::{Chromium, HANG, installed};
@@ -68,5 +70,38 @@ fn a_page_plays_where_none_may_look_on() {
     browser.evaluate("document.querySelector('#join').click()");
     browser.wait_for("globalThis.arena?.play?.player.isThere");
     assert_eq!(browser.evaluate("document.querySelector('#trouble').hidden"), true);
+    ends(running);
+}
+
+#[test]
+fn a_page_plays_with_a_connect_token_and_looks_on_without() {
+    let Some(program) = installed() else { return };
+    let key = JoinKey::generate().unwrap();
+    let path = std::env::temp_dir().join(format!("page-join-key-{}", std::process::id()));
+    std::fs::write(&path, key.to_hex()).unwrap();
+    let joining = JoiningOptions { join_key: Some(path.clone()), ..JoiningOptions::default() };
+    let running = serve(&Options { joining, ..options() });
+    std::fs::remove_file(path).unwrap();
+    let name = PlayerName::new("Ann").unwrap();
+    let claims = TokenClaims {
+        player: 7,
+        name,
+        reserved: false,
+        servers: Vec::new(),
+        user_data: Vec::new(),
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let token = key.seal(&claims, now + 600).unwrap();
+    let token: String = token.iter().map(|byte| format!("{byte:02x}")).collect();
+
+    let mut browser = Chromium::start(&program, "token", (800, 600));
+    let page = format!("http://{}/?play=Guest", running.http_addr());
+    browser.open(&page, "");
+    browser.wait_for("document.querySelector('#news')?.textContent.includes('token')");
+    browser.wait_for("arena.play === null && arena.watcher.connection?.history");
+    browser.open(&format!("{page}&token={token}"), "");
+    browser.wait_for("globalThis.arena?.play?.player.isThere");
+    // The backend's name counts more than the page's.
+    browser.wait_for("document.querySelector('#score tbody tr .name')?.textContent === 'Ann'");
     ends(running);
 }

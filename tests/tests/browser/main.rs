@@ -4,7 +4,8 @@
 mod certificates;
 mod chromium;
 mod controls;
-
+#[cfg(target_os = "linux")]
+mod crowd;
 mod drawing;
 mod friends;
 mod lines;

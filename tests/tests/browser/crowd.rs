@@ -1,0 +1,113 @@
+//! Many pages at once: ten play and ten look on, and the match does not notice that they
+//! are no bots.
+
+use std::fs;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tests::harness::pages::{get, metric};
+use tests::harness::{ServerProcess, own_map};
+
+use crate::chromium::{Chromium, installed};
+use crate::walkers::Walkers;
+
+/// Pages that play, and as many that look on.
+const PAGES: usize = 10;
+
+/// Small enough for a machine without a graphics processor to draw all of them.
+const SIZE: (u32, u32) = (160, 120);
+
+/// How long ticks are measured.
+const MEASURED: Duration = Duration::from_secs(10);
+
+/// How many times as much processor time a tick may take as with bots: those walk about
+/// elsewhere, and twenty browsers leave it no cache.
+const MORE: f64 = 1.5;
+
+/// Share of the predictions that may be off by more than a tenth of a unit: each page has
+/// others in its way, whose turns nobody predicts.
+const WRONG: f64 = 0.02;
+
+/// A series of the server's metrics.
+fn read(http: SocketAddr, series: &str) -> f64 {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    metric(&runtime.block_on(get(http, "/metrics")).body, series)
+}
+
+/// Seconds of processor time that the tick thread has taken. Unlike the duration of ticks
+/// they do not grow where twenty browsers want the processors.
+fn tick_thread(server: &ServerProcess) -> f64 {
+    let tasks = fs::read_dir(format!("/proc/{}/task", server.pid())).unwrap();
+    let tick = tasks.map(|task| task.unwrap().path()).find(|task| {
+        fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim() == "tick thread")
+    });
+    let spent = fs::read_to_string(tick.unwrap().join("schedstat")).unwrap();
+    spent.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
+}
+
+/// Milliseconds of processor time that a tick takes in the mean, over a while.
+fn mean_tick(server: &ServerProcess) -> f64 {
+    let look = || (tick_thread(server), read(server.http, "game_ticks_total"));
+    let (before, ticks) = look();
+    std::thread::sleep(MEASURED);
+    let (after, later) = look();
+    (after - before) / (later - ticks) * 1000.0
+}
+
+#[test]
+fn ten_pages_play_and_ten_look_on_as_ten_bots_do() {
+    let Some(program) = installed() else { return };
+    let map = own_map("arena.obsp").to_string_lossy().into_owned();
+    let server = ServerProcess::start(&["--map", &map, "--objects", "40", "--sim-threads", "1"]);
+    let bots = Walkers::join(server.udp, PAGES as u16);
+    std::thread::sleep(Duration::from_secs(2));
+    let with_bots = mean_tick(&server);
+    bots.leave();
+
+    let open = |number: usize, query: &str| {
+        let mut browser = Chromium::start(&program, &format!("crowd-{number}"), SIZE);
+        browser.open(&format!("http://{}/{query}", server.http), "");
+        browser
+    };
+    let mut watching: Vec<_> = (0..PAGES).map(|number| open(number, "")).collect();
+    let mut playing: Vec<_> =
+        (PAGES..2 * PAGES).map(|number| open(number, &format!("?play=page+{number}"))).collect();
+    for browser in &mut watching {
+        browser.wait_for("globalThis.arena?.watcher.connection?.history?.digests >= 0");
+    }
+    for (number, browser) in playing.iter_mut().enumerate() {
+        browser.wait_for("globalThis.arena?.play?.player.isThere");
+        // It walks and turns as the bots do.
+        browser.evaluate(&format!(
+            "arena.play.keys.stick('test', 0, 1);
+            setInterval(() => (arena.play.keys.yaw += 0.86), 1000 + {number} * 37); 0"
+        ));
+    }
+    let with_pages = mean_tick(&server);
+
+    let (mut compared, mut visible) = (0.0, 0.0);
+    for browser in &mut playing {
+        let stats = browser.evaluate("arena.play.player.engine.stats()");
+        assert_eq!(stats["mismatches"], 0, "{stats}");
+        compared += stats["compared"].as_f64().unwrap();
+        visible += stats["visible"].as_f64().unwrap();
+    }
+    let _ = writeln!(
+        std::io::stderr(),
+        "a tick with {PAGES} bots: {with_bots:.3} ms of processor time; with {PAGES} pages that \
+         play and {PAGES} that look on: {with_pages:.3} ms; {visible} of {compared} predictions \
+         were corrected by more than a tenth of a unit"
+    );
+    assert!(compared > 500.0, "{compared} predictions were compared");
+    assert!(visible <= compared * WRONG, "{visible} of {compared} predictions were wrong");
+    for browser in &mut watching {
+        assert_eq!(browser.evaluate("arena.watcher.connection.history.mismatches.length"), 0);
+    }
+    assert_eq!(read(server.http, "game_digest_mismatches_total"), 0.0);
+    assert!(with_pages < with_bots * MORE, "{with_pages} ms, with bots {with_bots} ms");
+    for browser in watching.iter_mut().chain(&mut playing) {
+        let complaints = browser.complaints();
+        assert!(complaints.is_empty(), "{complaints:?}");
+    }
+}
