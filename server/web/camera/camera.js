@@ -153,6 +153,8 @@ export class Camera {
    */
   view(aspect, passed, followed, free) {
     if (this.fit && this.bounds && this.mode === "orbit") this.fitInto(aspect, free);
+    // Whoever followed somebody sees all of the map from above, and not what is around them.
+    if (this.fit && this.bounds && this.mode === "top") this.target = [0, 1, 2].map((axis) => (this.bounds.min[axis] + this.bounds.max[axis]) / 2);
     const wanted = this.place(followed);
     const part = 1 - Math.exp(-passed / EASE);
     this.eased = this.eased
