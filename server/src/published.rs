@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use obsp_proto::server::{JitterStats, OwnPlayer};
-use obsp_sim::{Contact, Counters, EntityId, State};
+use obsp_sim::{AwakeReason, Contact, Counters, EntityId, State};
 use tokio::sync::{broadcast, watch};
 
 use crate::level::Level;
@@ -24,6 +24,9 @@ pub(crate) struct PublishedState {
     pub(crate) events: Box<[obsp_game::Event]>,
     /// Points at which props touch something, if a page has subscribed to them.
     pub(crate) contacts: Option<Box<[Contact]>>,
+    /// The slots of the bodies that are awake, and why, if a page has subscribed to contacts
+    /// or to the cascade.
+    pub(crate) awake_because: Option<Box<[(u16, AwakeReason)]>>,
     /// Counters of the simulation, through all levels.
     pub(crate) counters: Counters,
     /// Outcomes of the players' commands so far.

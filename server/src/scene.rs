@@ -127,6 +127,11 @@ pub struct HeapOptions {
           value_parser = clap::value_parser!(u16).range(1..=8))]
     pub sim_threads: u16,
 
+    /// Most cost of a tick's bodies (those awake, and pairs that touch, together), above
+    /// which islands are simulated more cheaply; without it nothing is
+    #[arg(long, value_name = "COST")]
+    pub budget: Option<u32>,
+
     /// Print what came of it as JSON
     #[arg(long)]
     pub json: bool,

@@ -222,13 +222,16 @@ fn published_state(
     let mut counters = *world.counters();
     counters.add_earlier(&current.earlier_counters);
     let tick = Tick::from_simulation(state.tick).unwrap_or_default();
-    let contacts = contact_subscription.covers(state.tick).then(|| world.contacts().collect());
+    let subscribed = contact_subscription.covers(state.tick);
+    let contacts = subscribed.then(|| world.contacts().collect());
+    let awake_because = subscribed.then(|| world.awake_because().collect());
     Arc::new(PublishedState {
         level: Arc::clone(&current.level),
         state,
         players: seats.updates(world, tick),
         events: simulation.events().into(),
         contacts,
+        awake_because,
         counters,
         commands: seats.stats(),
         simulated: Instant::now(),

@@ -1,5 +1,6 @@
 //! The stages of the cascade cost and save work; they decide nothing: the
-//! same match comes out whichever are on, timed or not.
+//! same match comes out whichever are on, timed or not, and so it does with any number of
+//! threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,6 +58,39 @@ fn a_match_does_not_depend_on_the_stages_that_are_on() {
         let (digests, _) = play(&map, |world| world.set_stages(stages));
         let differs = usual.iter().zip(&digests).position(|(a, b)| a != b);
         assert_eq!(differs, None, "seed {SEED}: the tick that differs, with {stages:?}");
+    }
+}
+
+/// For the long match of a release: `SIM_TICKS=12000`, and `--release`.
+#[test]
+fn a_match_does_not_depend_on_the_number_of_threads() {
+    let ticks = std::env::var("SIM_TICKS").map_or(60, |ticks| ticks.parse().expect("a number"));
+    let map = Arc::new(compile(&own_map("arena.map")));
+    let config = Config { tick_rate: 60, seed: SEED, objects: 600, max_players: PLAYERS };
+    // The props begin in the air: work is shared out only where hundreds are awake.
+    let mut worlds = [1, 2, 3, 8].map(|threads| {
+        let world = World::unsettled(Arc::clone(&map), shipped().into(), config);
+        let mut world = world.expect("a match");
+        world.set_threads(threads);
+        world
+    });
+    let players: Vec<EntityId> = (0..PLAYERS)
+        .map(|_| worlds.each_mut().map(|world| world.join().expect("there is a place"))[0])
+        .collect();
+    assert!(worlds[0].counters().awake > 400, "{:?}", worlds[0].counters());
+    let mut random = Random::new(SEED);
+    for tick in 1..=ticks {
+        let mut command = |&id: &EntityId| {
+            let (yaw, shoots) = (random.bits() as u16, random.one_in(30));
+            let buttons = if shoots { Buttons::ROCKET } else { Buttons::default() };
+            (id, Command { forward: 127, yaw, buttons, ..Command::default() })
+        };
+        let commands: Vec<_> = players.iter().map(&mut command).collect();
+        let digests = worlds.each_mut().map(|world| {
+            world.step(&commands);
+            world.digest()
+        });
+        assert_eq!(digests, [digests[0]; 4], "seed {SEED}, tick {tick}: 1, 2, 3, 8 threads");
     }
 }
 

@@ -3,7 +3,8 @@
 //! [`entities`] stores the bodies, [`roles`] says what each one does. A tick
 //! of the rigid bodies is [`dynamics`]: [`contact`] finds where they touch,
 //! [`solver`] turns that into velocities, [`guard`] decides how far each may
-//! go, and [`sleep`] leaves out those that rest.
+//! go, and [`sleep`] leaves out those that rest. [`overload`] makes a tick cheaper whose
+//! bodies cost too much.
 
 pub(crate) mod blocker;
 pub(crate) mod contact;
@@ -12,6 +13,7 @@ pub(crate) mod entities;
 pub(crate) mod guard;
 pub(crate) mod impulse;
 pub(crate) mod near_solids;
+pub(crate) mod overload;
 pub(crate) mod ray;
 pub(crate) mod roles;
 pub(crate) mod sleep;

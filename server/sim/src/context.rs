@@ -15,6 +15,8 @@ pub(crate) struct StepContext {
     pub(crate) clock: Option<Clock>,
     /// The threads that work is shared out over.
     pub(crate) threads: Threads,
+    /// Most cost of a tick's bodies; `None` for no limit. See [`crate::bodies::overload`].
+    pub(crate) budget: Option<f64>,
     /// Length of a tick in seconds.
     pub(crate) seconds: f64,
 }
@@ -29,6 +31,7 @@ impl StepContext {
             stages: self.stages,
             resolution: self.resolution,
             clock: self.clock,
+            budget: None,
             seconds: self.seconds,
         }
     }

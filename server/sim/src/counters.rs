@@ -2,10 +2,11 @@
 
 mod stages;
 
+use crate::bodies::sleep::AwakeReason;
 pub use stages::{Clock, Stage, Stages};
 
 /// What the simulation has done since it began. Every field only grows, except
-/// the last three, which describe the state after the last tick.
+/// those from [`Counters::awake`] on, which describe the last tick and the state after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// The filter cascade, in the order of [`Stage::ALL`].
@@ -22,10 +23,20 @@ pub struct Counters {
     pub fallen: u64,
     /// Props awake after the last tick.
     pub awake: u64,
+    /// Why these are awake, in the order of [`AwakeReason::ALL`].
+    pub awake_because: [u64; AwakeReason::COUNT],
     /// Players and props in the world after the last tick.
     pub entities: u64,
     /// Entities waiting for a free place after the last tick.
     pub limbo: u64,
+    /// Estimated cost of the bodies of the last tick: those awake, and the pairs of parts
+    /// that touch, together.
+    pub bodies_cost: u64,
+    /// Islands that the last tick simulated more cheaply, because its bodies cost more than
+    /// its budget.
+    pub degraded_islands: u64,
+    /// Bodies of these islands that are simulated at half rate.
+    pub half_rate: u64,
 }
 
 /// How often a stage was asked, how often its answer ended the matter, and
@@ -55,8 +66,8 @@ impl StageCounter {
 
 impl Counters {
     /// Adds what was counted elsewhere: in an earlier world of the same match, or
-    /// in a thread's share of the work. The fields that describe the state after
-    /// the last tick stay as they are.
+    /// in a thread's share of the work. The fields that describe the last tick
+    /// stay as they are.
     pub fn add_earlier(&mut self, earlier: &Self) {
         for (stage, before) in self.cascade.iter_mut().zip(&earlier.cascade) {
             stage.tests += before.tests;

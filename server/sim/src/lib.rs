@@ -45,6 +45,7 @@ mod world;
 
 pub use bodies::entities::MAX_ENTITIES;
 pub use bodies::roles::Walker;
+pub use bodies::sleep::AwakeReason;
 pub use collision::time_of_impact::Resolution;
 pub use command::{Buttons, Command};
 pub use counters::{Clock, Counters, Stage, StageCounter, Stages};

@@ -22,6 +22,7 @@ use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::roles::{
     Cargo, Fighter, Hovertank, Player, PlayerBody, Projectile, Role, Walker,
 };
+use crate::bodies::sleep::AwakeReason;
 use crate::command::{Buttons, Command};
 use crate::context::StepContext;
 use crate::conventions::turn;
@@ -110,7 +111,9 @@ impl World {
         config: Config,
     ) -> Result<Self, SetupError> {
         let mut world = Self::unsettled(map, models, config)?;
+        let budget = world.context.budget.take();
         world.settle_props();
+        world.context.budget = budget;
         world.count();
         Ok(world)
     }
@@ -141,6 +144,7 @@ impl World {
             history: PositionHistory::default(),
             context: StepContext {
                 seconds: 1.0 / f64::from(config.tick_rate),
+                budget: Some(f64::from(Self::DEFAULT_BUDGET_PER_SECOND / config.tick_rate)),
                 ..StepContext::default()
             },
             events: Vec::new(),
@@ -294,6 +298,12 @@ impl World {
         points.map(|point| Contact { at: point.on_body, gap: point.gap, impulse: point.impulse[0] })
     }
 
+    /// The slots of the bodies that are awake, ascending, and why each of them is.
+    pub fn awake_because(&self) -> impl Iterator<Item = (u16, AwakeReason)> {
+        let awake = self.entities.iter().filter(|entity| entity.yields());
+        awake.map(|entity| (entity.id.slot, entity.sleep.awake_because))
+    }
+
     /// Health and score of a player, also while dead; `None` if there is no such
     /// player.
     pub fn vitals(&self, id: EntityId) -> Option<Vitals> {
@@ -425,7 +435,12 @@ impl World {
         let waiting = entities().filter(|entity| entity.placement().is_none() && !dead(entity));
         self.context.counters.limbo = waiting.count() as u64;
         self.context.counters.entities = placed as u64;
-        self.context.counters.awake = entities().filter(|entity| entity.yields()).count() as u64;
+        let awake = || entities().filter(|entity| entity.yields());
+        let mut because = [0; AwakeReason::COUNT];
+        awake().for_each(|entity| because[entity.sleep.awake_because as usize] += 1);
+        let awake = awake().count() as u64;
+        self.context.counters.awake = awake;
+        self.context.counters.awake_because = because;
     }
 }
 

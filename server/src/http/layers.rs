@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use glam::DVec3;
 use obsp::World;
-use obsp_sim::Stage;
+use obsp_sim::{AwakeReason, Stage};
 use serde::Serialize;
 
 use super::Pages;
@@ -54,18 +54,27 @@ struct Cascade {
     stages: [&'static str; Stage::COUNT],
     /// Two slots, and the stage that decided.
     pairs: Vec<(u16, u16, u8)>,
+    /// The names of the reasons why bodies are awake.
+    reasons: [&'static str; AwakeReason::COUNT],
+    /// The slots of those that are, and the reason.
+    awake: Vec<(u16, u8)>,
 }
 
-/// `/cascade`: see [`Heat`](obsp_sim::query::Heat).
+/// `/cascade`: see [`Heat`](obsp_sim::query::Heat). Why bodies are awake is not in the first
+/// answer in a while: published states hold it from the next tick on.
 pub(super) async fn cascade(State(pages): Pages) -> Response {
     let published = Arc::clone(&pages.game.latest.borrow());
+    pages.contact_subscription.renew(published.state.tick);
     let level = Arc::clone(&published.level);
+    let awake = |&(slot, reason): &(u16, AwakeReason)| (slot, reason as u8);
     let pair = |met: &obsp_sim::query::Met| (met.slots[0], met.slots[1], met.stage as u8);
     let respond = pages.level_views.respond(level, move |view| {
         Json(Cascade {
             tick: published.state.tick,
             stages: Stage::ALL.map(Stage::name),
             pairs: view.heat.of(&published.state).iter().map(pair).collect(),
+            reasons: AwakeReason::ALL.map(AwakeReason::name),
+            awake: published.awake_because.iter().flatten().map(awake).collect(),
         })
     });
     respond.await

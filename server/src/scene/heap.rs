@@ -44,6 +44,10 @@ pub struct Heap {
     pub mean_height: f64,
     /// Guarded moves that were cut short, for each body awake and tick.
     pub stops_per_awake: f64,
+    /// Islands simulated more cheaply because of overload, on average over the ticks.
+    pub degraded_islands: f64,
+    /// Bodies of these at half rate, on average over the ticks.
+    pub half_rate: f64,
     /// Overlaps found, all ticks together.
     pub interpenetrations: u64,
     /// The deepest of them, in units.
@@ -71,11 +75,13 @@ pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
     let begin = Instant::now();
     let mut world = World::unsettled(map, models.clone().into(), config)?;
     world.set_threads(options.sim_threads);
+    world.set_budget(options.budget);
     let set_up_ms = begin.elapsed().as_secs_f64() * 1e3;
     let mut audit = Audit::new(world.map(), &models)?;
     let mut passages = Passages::new(world.map(), &models, RATE)?;
     let mut durations = Vec::with_capacity(options.ticks as usize);
     let (mut awake, mut overlaps, mut deepest, mut tunnelled) = (0, 0, 0.0_f64, 0);
+    let (mut degraded, mut half_rate) = (0, 0);
     let mut asleep_tick = None;
     for tick in 1..=options.ticks {
         let begin = Instant::now();
@@ -83,6 +89,8 @@ pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
         durations.push(begin.elapsed());
         let moving = world.counters().awake;
         awake += moving;
+        degraded += world.counters().degraded_islands;
+        half_rate += world.counters().half_rate;
         asleep_tick = if moving > 0 { None } else { asleep_tick.or(Some(tick)) };
         let state = world.state();
         // Ways are only known from one tick to the next.
@@ -111,6 +119,8 @@ pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
         asleep_tick,
         mean_height: height.z / props.len().max(1) as f64,
         stops_per_awake: counters.blocked_moves as f64 / awake.max(1) as f64,
+        degraded_islands: degraded as f64 / f64::from(options.ticks),
+        half_rate: half_rate as f64 / f64::from(options.ticks),
         interpenetrations: overlaps,
         deepest,
         tunnelled,
@@ -148,6 +158,13 @@ impl fmt::Display for Heap {
             None => writeln!(f, "all asleep        never")?,
         }
         writeln!(f, "mean height       {:.1} units", self.mean_height)?;
+        if self.degraded_islands > 0.0 {
+            writeln!(
+                f,
+                "overload          {:.1} islands degraded on average, {:.1} bodies at half rate",
+                self.degraded_islands, self.half_rate
+            )?;
+        }
         writeln!(
             f,
             "interpenetrations {} (deepest {}), tunnelled {}, replaced {}, fallen {}, limbo {}",
@@ -178,6 +195,7 @@ mod tests {
                 seed: 1,
                 audit_every: 1,
                 sim_threads: 1,
+                budget: None,
                 json: false,
             };
             let outcome = heap(&options).unwrap();
@@ -189,23 +207,32 @@ mod tests {
         }
     }
 
+    /// For the long heaps of a release: `HEAP_TICKS=12000`, and `--release`. With a budget
+    /// that a part of the bodies has to be degraded for, too.
     #[test]
     fn the_number_of_threads_changes_nothing() {
-        let digest = |sim_threads| {
-            let options = HeapOptions {
-                objects: 600,
-                models: HeapModels::Mixed,
-                ticks: 100,
-                seed: 1,
-                audit_every: 100,
-                sim_threads,
-                json: false,
-            };
-            let outcome = heap(&options).unwrap();
-            assert!(outcome.is_clean(), "{outcome}");
-            outcome.digest
-        };
-        let one = digest(1);
-        assert_eq!([2, 3, 8].map(digest), [(); 3].map(|()| one.clone()));
+        let ticks = std::env::var("HEAP_TICKS").map_or(60, |ticks| ticks.parse().unwrap());
+        for models in [HeapModels::Crates, HeapModels::Mixed, HeapModels::Concave] {
+            for budget in [None, Some(300)] {
+                let digest = |sim_threads| {
+                    let options = HeapOptions {
+                        objects: 300,
+                        models,
+                        ticks,
+                        seed: 1,
+                        audit_every: 60,
+                        sim_threads,
+                        budget,
+                        json: false,
+                    };
+                    let outcome = heap(&options).unwrap();
+                    assert!(outcome.is_clean(), "{outcome}");
+                    assert_eq!(outcome.half_rate > 0.0, budget.is_some(), "{outcome}");
+                    outcome.digest
+                };
+                let one = digest(1);
+                assert_eq!([2, 3, 8].map(digest), [(); 3].map(|()| one.clone()), "{models:?}");
+            }
+        }
     }
 }

@@ -43,6 +43,13 @@ catalogue! {
 
     ENTITIES = gauge "game_entities", "Entities in the match, by kind.";
     AWAKE = gauge "game_props_awake", "Props that move or may move.";
+    AWAKE_BECAUSE = gauge "game_props_awake_because", "Props that move or may move, by why.";
+    BODIES_COST = gauge "game_bodies_cost",
+        "Estimated cost of the last tick's bodies: those awake, and pairs that touch.";
+    DEGRADED_ISLANDS = gauge "game_degraded_islands",
+        "Islands of bodies that the last tick simulated more cheaply, because of overload.";
+    HALF_RATE_BODIES = gauge "game_half_rate_bodies",
+        "Bodies of these islands that are simulated at half rate.";
     LIMBO = gauge "game_entities_limbo", "Entities that wait for a free place.";
     CASCADE_TESTS = counter "game_cascade_tests_total",
         "Pairs that a stage of the filter cascade looked at.";

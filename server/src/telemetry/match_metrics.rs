@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use metrics::{Counter, Gauge, counter, gauge};
 use obsp_proto::server::JitterStats;
-use obsp_sim::{Counters, Kind, Stage, State};
+use obsp_sim::{AwakeReason, Counters, Kind, Stage, State};
 
 use super::catalogue;
 use super::identity::Identity;
@@ -18,6 +18,10 @@ pub(super) struct MatchMetrics {
     players: Gauge,
     props: Gauge,
     awake: Gauge,
+    awake_because: [Gauge; AwakeReason::COUNT],
+    bodies_cost: Gauge,
+    degraded_islands: Gauge,
+    half_rate: Gauge,
     limbo: Gauge,
     cascade: [StageMetrics; Stage::COUNT],
     impact_queries: Counter,
@@ -63,6 +67,11 @@ impl MatchMetrics {
             players: gauge!(catalogue::ENTITIES, "kind" => "player"),
             props: gauge!(catalogue::ENTITIES, "kind" => "prop"),
             awake: gauge!(catalogue::AWAKE),
+            awake_because: AwakeReason::ALL
+                .map(|reason| gauge!(catalogue::AWAKE_BECAUSE, "reason" => reason.name())),
+            bodies_cost: gauge!(catalogue::BODIES_COST),
+            degraded_islands: gauge!(catalogue::DEGRADED_ISLANDS),
+            half_rate: gauge!(catalogue::HALF_RATE_BODIES),
             limbo: gauge!(catalogue::LIMBO),
             cascade: Stage::ALL.map(|stage| StageMetrics {
                 tests: counter!(catalogue::CASCADE_TESTS, "stage" => stage.name()),
@@ -100,6 +109,12 @@ impl MatchMetrics {
         self.props.set((entities.len() - players) as f64);
 
         self.awake.set(counters.awake as f64);
+        for (gauge, count) in self.awake_because.iter().zip(counters.awake_because) {
+            gauge.set(count as f64);
+        }
+        self.bodies_cost.set(counters.bodies_cost as f64);
+        self.degraded_islands.set(counters.degraded_islands as f64);
+        self.half_rate.set(counters.half_rate as f64);
         self.limbo.set(counters.limbo as f64);
         for (metrics, stage) in self.cascade.iter().zip(&counters.cascade) {
             metrics.tests.absolute(stage.tests);

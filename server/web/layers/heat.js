@@ -4,7 +4,7 @@
  * there are more of them.
  */
 
-import { stroke } from "../draw/frame.js";
+import { put, stroke } from "../draw/frame.js";
 
 /** Stages after the grid, from cold to hot. */
 const COLOURS = {
@@ -26,6 +26,22 @@ export const HEAT_LEGEND = ["spheres", "boxes", "bsp_box", "exact"].map((stage) 
   colour: COLOURS[stage],
   label: `told apart by ${stage.replace("_", " ")}`,
 }));
+
+/** Why bodies are awake; those that move have no mark. */
+const REASONS = {
+  settles: [0.55, 0.75, 0.95],
+  in_air: [0.95, 0.95, 0.95],
+  touches_moving: [0.95, 0.75, 0.3],
+  leans_on_player: [0.85, 0.45, 0.95],
+};
+
+for (const [reason, colour] of Object.entries(REASONS)) {
+  HEAT_LEGEND.push({ colour, label: `awake: ${reason.replaceAll("_", " ")}` });
+}
+
+const UPRIGHT = [0, 0, 0, 1];
+const MARK = [20, 20, 1];
+const MARK_OPACITY = 0.6;
 
 /** What the colours leave out. */
 export const HEAT_NOTE = "Pairs of bodies, as if they met for the first time: in the match, last tick's plane spares most of the later stages. The world is not shown.";
@@ -54,6 +70,10 @@ export class Heat {
       if (!a || !b || !COLOURS[stage]) continue;
       const opacity = stage === "spheres" ? 0.16 : 0.85;
       stroke(frame.strokes, a, b, COLOURS[stage], opacity, opacity, stage === "spheres" ? 1 : 2.2);
+    }
+    for (const [slot, number] of cascade.awake) {
+      const [place, colour] = [places.get(slot), REASONS[cascade.reasons[number]]];
+      if (place && colour) put(frame.ghosts, "disc", place, UPRIGHT, MARK, colour, MARK_OPACITY);
     }
     if (this.of !== cascade) this.measure(cascade, places, grid);
     const end = [0, 1].map((axis) => grid.origin[axis] + grid.cell * grid.counts[axis]);

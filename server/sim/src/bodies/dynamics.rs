@@ -12,6 +12,7 @@ use crate::bodies::contact::{FREE_AT_REST, Pair, PairIndex, find, find_woken, lo
 use crate::bodies::entities::Entities;
 use crate::bodies::guard::{Advance, NEGLIGIBLE_SHARE, Proposal, Space};
 use crate::bodies::impulse::ImpulseBody;
+use crate::bodies::overload;
 use crate::bodies::sleep;
 use crate::bodies::solver::solve;
 use crate::collision::pose::Pose;
@@ -35,8 +36,10 @@ const MIN_RETRY_DISTANCE: f64 = 1.0 / 64.0;
 /// The rest of the motion of a body that was stopped.
 struct Remainder {
     slot: u16,
-    /// The part of the tick that the body has not spent.
+    /// The part of its motion that the body has not spent.
     seconds: f64,
+    /// Duration of the whole motion.
+    whole: f64,
     /// Whether it hardly moved.
     stuck: bool,
     /// What stopped it.
@@ -53,6 +56,7 @@ pub(crate) fn step(
     context: &mut StepContext,
 ) -> Vec<u16> {
     let seconds = context.seconds;
+    overload::set_paces(entities, shapes, pairs, context);
     find_and_wake(map, shapes, entities, pairs, context);
     let proposals = solve(entities, shapes, pairs, seconds);
     let pairs_known = PairIndex::new(pairs, entities.slot_count());
@@ -73,9 +77,10 @@ pub(crate) fn step(
         stopped.extend(stuck);
         stopped.sort_unstable_by_key(|remainder| remainder.slot);
     }
-    step.advance_in_part(stopped, seconds);
+    step.advance_in_part(stopped);
     let overlapping = step.overlapping;
     sleep::settle(entities, shapes, pairs, seconds);
+    overload::reset_paces(entities);
     overlapping
 }
 
@@ -91,6 +96,7 @@ fn find_and_wake(
     look_around(map, shapes, entities, context.seconds);
     let found = find(&Space { map, shapes, entities }, pairs, context);
     let before = std::mem::replace(pairs, found.pairs);
+    overload::keep_pairs(entities, &before, pairs);
     note_search(entities, &found.free_distances);
     let index = PairIndex::new(pairs, entities.slot_count());
     let mut woken = sleep::wake_parted(entities, &before, &index);
@@ -169,7 +175,9 @@ impl BodyStep<'_> {
             if advance.seconds_left > 0.0 {
                 let Advance { slot, seconds_left: seconds, stuck, stop, .. } = advance;
                 let blocker = stop.map(|(blocker, _)| blocker);
-                stopped.push(Remainder { slot, seconds, stuck, blocker });
+                let pace = self.entities.get(slot).map(|entity| entity.pace).unwrap_or_default();
+                let whole = self.context.seconds * f64::from(pace.ticks());
+                stopped.push(Remainder { slot, seconds, whole, stuck, blocker });
             }
         }
         self.changed.sort_unstable();
@@ -212,17 +220,17 @@ impl BodyStep<'_> {
     /// Tries the translation alone, else the rotation alone, for bodies that hardly
     /// moved. Motion that is impossible is removed from their velocity: otherwise a
     /// wedged body would accumulate gravity until it breaks loose, and never sleep.
-    fn advance_in_part(&mut self, mut stuck: Vec<Remainder>, seconds: f64) {
+    fn advance_in_part(&mut self, mut stuck: Vec<Remainder>) {
         self.take_back_gravity(&stuck);
         let is_stuck = |remainder: &Remainder| {
-            remainder.stuck || remainder.seconds > (1.0 - NEGLIGIBLE_SHARE) * seconds
+            remainder.stuck || remainder.seconds > (1.0 - NEGLIGIBLE_SHARE) * remainder.whole
         };
         stuck.retain(is_stuck);
         let translated = |start, target: Pose| Pose { position: target.position, ..start };
         let mut still_stuck = self.advance_remainders(&stuck, translated);
         still_stuck.retain(is_stuck);
-        for Remainder { slot, seconds: left, .. } in &stuck {
-            let kept = 1.0 - left / seconds;
+        for Remainder { slot, seconds: left, whole, .. } in &stuck {
+            let kept = 1.0 - left / whole;
             let Some(entity) = self.entities.get_mut(*slot) else { continue };
             if still_stuck.iter().any(|remainder| remainder.slot == *slot) {
                 entity.velocity *= kept;
@@ -233,7 +241,7 @@ impl BodyStep<'_> {
         let turned = |start, target: Pose| Pose { orientation: target.orientation, ..start };
         for remainder in self.advance_remainders(&still_stuck, turned) {
             let Some(entity) = self.entities.get_mut(remainder.slot) else { continue };
-            entity.angular *= 1.0 - remainder.seconds / seconds;
+            entity.angular *= 1.0 - remainder.seconds / remainder.whole;
             entity.sleep.held |= is_stuck(&remainder);
         }
     }

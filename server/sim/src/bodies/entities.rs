@@ -6,7 +6,9 @@ use obsp::geometry::Aabb;
 
 use crate::bodies::guard::Placement;
 use crate::bodies::near_solids::NearSolids;
+use crate::bodies::overload::Pace;
 use crate::bodies::roles::{Drive, Fighter, Hovertank, Player, PlayerBody, Role, Walker, Weapon};
+use crate::bodies::sleep::AwakeReason;
 use crate::collision::grid::{CellRange, Grid, HeightRange};
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
@@ -28,6 +30,10 @@ pub(crate) struct Entity {
     /// Radians per second, world axes.
     pub(crate) angular: DVec3,
     pub(crate) sleep: SleepState,
+    /// How the current tick simulates it; between two ticks [`Pace::Full`].
+    pub(crate) pace: Pace,
+    /// Whether the last tick left it out because of overload.
+    pub(crate) skipped: bool,
     /// Its state at the last search for contacts.
     pub(crate) searched_as: Option<SearchState>,
     /// How far its surface may move, in units, without meeting anything that the
@@ -70,6 +76,8 @@ pub(crate) struct SleepState {
     pub(crate) held_ticks: u16,
     /// Its pose when it last left an anchor.
     pub(crate) anchor: Option<Pose>,
+    /// Why it is awake, if it is. The simulation does not depend on it.
+    pub(crate) awake_because: AwakeReason,
     /// Bodies that fell asleep together share this and wake together.
     pub(crate) island: u16,
 }
@@ -121,9 +129,26 @@ impl Entity {
         matches!(&self.role, Role::Projectile(projectile) if projectile.weapon == Weapon::Grenade)
     }
 
+    /// Whether it is left out of this tick: it sleeps, or skips the tick.
+    pub(crate) fn stands_still(&self) -> bool {
+        self.sleep.asleep || self.pace == Pace::Skips
+    }
+
+    /// Lets a body that stands still move in this tick.
+    pub(crate) fn resume(&mut self) {
+        if self.sleep.asleep {
+            self.sleep.asleep = false;
+            self.sleep.reset_timers();
+            self.shoved_by = None;
+        }
+        if self.pace == Pace::Skips {
+            self.pace = Pace::Full;
+        }
+    }
+
     /// Whether an impulse moves it this tick.
     pub(crate) fn yields(&self) -> bool {
-        self.is_rigid() && !self.sleep.asleep && self.placed.is_some()
+        self.is_rigid() && !self.stands_still() && self.placed.is_some()
     }
 
     /// Whether solver and guard move it this tick.
@@ -243,6 +268,8 @@ impl Entities {
             velocity: DVec3::ZERO,
             angular: DVec3::ZERO,
             sleep: SleepState::default(),
+            pace: Pace::Full,
+            skipped: false,
             searched_as: None,
             free_distance: 0.0,
             moved: 0.0,

@@ -3,6 +3,8 @@
 //! touches it or takes its support away. Props that touch each other and fall
 //! asleep in the same tick are an island.
 
+mod reason;
+
 use glam::DVec3;
 
 use crate::bodies::blocker::Blocker;
@@ -10,6 +12,8 @@ use crate::bodies::contact::{Pair, PairIndex};
 use crate::bodies::entities::{Entities, Entity};
 use crate::collision::distances::REST_GAP;
 use crate::collision::shape::Shapes;
+
+pub use reason::AwakeReason;
 
 /// A body is still if every point of its surface is slower than this, in units
 /// per second: a sixth of what gravity adds in a tick of 1/60 s.
@@ -65,8 +69,10 @@ pub(crate) fn wake(entities: &mut Entities, slot: u16) {
     let Some(sleep) = entities.get(slot).map(|entity| entity.sleep) else { return };
     for entity in entities.iter_mut() {
         let together = sleep.asleep && entity.sleep.asleep && entity.sleep.island == sleep.island;
-        if together || entity.id.slot == slot {
-            entity.sleep.asleep = false;
+        if together {
+            entity.resume();
+        } else if entity.id.slot == slot {
+            entity.resume();
             entity.sleep.reset_timers();
             entity.shoved_by = None;
         }
@@ -90,7 +96,8 @@ pub(crate) fn wake_around(entities: &mut Entities, bounds: &obsp::geometry::Aabb
     }
 }
 
-/// Wakes sleeping bodies that a moving one touches. Returns whether there were any.
+/// Wakes sleeping bodies that a moving one touches, and lets those move that would skip
+/// the tick. Returns whether there were any.
 pub(crate) fn wake_touched(
     entities: &mut Entities,
     shapes: &Shapes,
@@ -99,6 +106,7 @@ pub(crate) fn wake_touched(
 ) -> bool {
     let enough = ticks(STILL_SECONDS, seconds);
     let moves = |entity: &Entity| {
+        entity.is_awake_body() &&
         // A body that jitters in its place in a heap does not count as moving.
         surface_speed(entity, shapes) > WAKING_SPEED && entity.sleep.jitter_ticks < enough
     };
@@ -106,7 +114,7 @@ pub(crate) fn wake_touched(
         .iter()
         .filter(|pair| !pair.points.is_empty())
         .filter_map(|pair| Some((pair.key.body, pair.key.other.entity()?)))
-        .filter(|&(_, other)| entities.get(other).is_some_and(|entity| entity.sleep.asleep))
+        .filter(|&(_, other)| entities.get(other).is_some_and(Entity::stands_still))
         .filter(|&(body, _)| entities.get(body).is_some_and(moves))
         .collect();
     for &(body, slot) in &touched {
@@ -116,9 +124,7 @@ pub(crate) fn wake_touched(
         if speed > WAKE_ISLAND_SPEED {
             wake(entities, slot);
         } else if let Some(entity) = entities.get_mut(slot) {
-            entity.sleep.asleep = false;
-            entity.sleep.reset_timers();
-            entity.shoved_by = None;
+            entity.resume();
         }
     }
     !touched.is_empty()
@@ -208,22 +214,33 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
         let is_vehicle = entity.hovertank().is_some();
         let sleep = &mut entity.sleep;
         let in_air = !carried(slot) && !sleep.held_by_solver && !is_vehicle;
-        let count = |so_far: u16, goes_on| if goes_on { so_far.saturating_add(1) } else { 0 };
-        sleep.still_ticks = count(sleep.still_ticks, is_still);
-        sleep.jitter_ticks = count(sleep.jitter_ticks, jitters);
-        sleep.held_ticks = count(sleep.held_ticks, sleep.held);
+        let count = |so_far: u16, goes_on, ticks| {
+            if goes_on { so_far.saturating_add(ticks) } else { 0 }
+        };
+        let passed = entity.pace.ticks();
+        sleep.still_ticks = count(sleep.still_ticks, is_still, passed);
+        sleep.jitter_ticks = count(sleep.jitter_ticks, jitters, passed);
+        sleep.held_ticks = count(sleep.held_ticks, sleep.held, 1);
         let jitter_ticks = if in_heap(slot) { enough } else { jitter_ticks };
-        let moving = sleep.still_ticks < enough
+        let moves = sleep.still_ticks < enough
             && sleep.jitter_ticks < jitter_ticks
             && sleep.held_ticks < held;
-        let moving = moving || in_air;
-        islands.state[usize::from(slot)] = if moving { State::Moving } else { State::MaySleep };
+        let settles = is_still || jitters && jitter_ticks == enough || sleep.held;
+        islands.state[usize::from(slot)] = match (moves, in_air) {
+            (true, _) if settles => State::Awake(AwakeReason::Settles),
+            (true, _) => State::Awake(AwakeReason::Moves),
+            (false, true) => State::Awake(AwakeReason::InAir),
+            (false, false) => State::MaySleep,
+        };
     }
     islands.keep_awake(entities, pairs);
     for slot in entities.slots_where(Entity::is_awake_body) {
-        if islands.state[usize::from(slot)] == State::MaySleep {
-            let island = islands.root(slot);
-            let Some(entity) = entities.get_mut(slot) else { continue };
+        let state = islands.state[usize::from(slot)];
+        let island = islands.root(slot);
+        let Some(entity) = entities.get_mut(slot) else { continue };
+        if let State::Awake(reason) | State::KeptAwake(reason) = state {
+            entity.sleep.awake_because = reason;
+        } else {
             entity.sleep.asleep = true;
             entity.sleep.island = island;
             entity.velocity = DVec3::ZERO;
@@ -237,10 +254,10 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
 enum State {
     /// It is no awake body.
     NotAwake,
-    /// It moves.
-    Moving,
-    /// It touches one that moves.
-    TouchesMoving,
+    /// It does not rest, or nothing carries it: what touches it stays awake with it.
+    Awake(AwakeReason),
+    /// It rests, but stays awake because of another one.
+    KeptAwake(AwakeReason),
     /// It may sleep.
     MaySleep,
 }
@@ -270,13 +287,16 @@ impl Islands {
             // A projectile wakes all around it when it explodes.
             let leans = pair.points.iter().any(|point| point.impulse[0] > 0.0);
             let on_player = entities.get(other).is_some_and(|entity| entity.walker().is_some());
-            if self.state[a] == State::MaySleep
-                && (self.state[b] == State::Moving || leans && on_player)
-            {
-                self.state[a] = State::TouchesMoving;
+            let moves = |state: State| matches!(state, State::Awake(_));
+            if self.state[a] == State::MaySleep {
+                if moves(self.state[b]) {
+                    self.state[a] = State::KeptAwake(AwakeReason::TouchesMoving);
+                } else if leans && on_player {
+                    self.state[a] = State::KeptAwake(AwakeReason::LeansOnPlayer);
+                }
             }
-            if self.state[b] == State::MaySleep && self.state[a] == State::Moving {
-                self.state[b] = State::TouchesMoving;
+            if self.state[b] == State::MaySleep && moves(self.state[a]) {
+                self.state[b] = State::KeptAwake(AwakeReason::TouchesMoving);
             }
         }
         for (_, body, other) in touching() {

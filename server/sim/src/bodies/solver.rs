@@ -27,6 +27,7 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::Proposal;
+use crate::bodies::overload::Pace;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
 
@@ -87,16 +88,30 @@ pub(crate) fn solve(
     let mut bodies = indices.collect(entities, shapes, pairs);
     let mut touched = vec![false; bodies.list.len()];
     let islands = Islands::new(bodies.list.len(), pairs, |pair| indices.of(pair));
-    let mut batches: [Batch; SUB_STEPS as usize + 1] = std::array::from_fn(|_| Batch::default());
+    // By the number of ticks and of sub-steps.
+    let mut batches: [[Batch; 2 * SUB_STEPS as usize + 1]; 3] = Default::default();
+    let mut paces = vec![Pace::Full; bodies.list.len()];
     for [members, touching] in islands.iter() {
         let steps = (members.len() as u32 + 2).clamp(SUB_STEPS_ALONE, SUB_STEPS);
-        let batch = &mut batches[steps as usize];
+        let pace = island_pace(members.iter().map(|&(_, body)| bodies.list[body].pace));
+        // Two ticks have the sub-steps of two: they are as long as with fewer in each.
+        let steps = match pace {
+            Pace::Full | Pace::Skips => steps,
+            Pace::FewerSubSteps => (3 * steps).div_ceil(4),
+            Pace::Double => 2 * (3 * steps).div_ceil(4),
+        };
+        members.iter().for_each(|&(_, body)| paces[body] = pace);
+        let batch = &mut batches[usize::from(pace.ticks())][steps as usize];
         batch.members.extend(members.iter().map(|&(_, body)| body));
         batch.pairs.extend(touching.iter().map(|&(_, pair)| pair));
     }
-    for (steps, batch) in batches.iter_mut().enumerate() {
+    let batches = batches.iter_mut().enumerate().flat_map(|(ticks, batches)| {
+        let used = batches.iter_mut().enumerate().filter(|(_, batch)| !batch.members.is_empty());
+        used.map(move |(steps, batch)| (ticks, steps, batch))
+    });
+    for (ticks, steps, batch) in batches {
         batch.prepare(&bodies, pairs, &indices);
-        batch.solve(&mut bodies, steps as u32, seconds);
+        batch.solve(&mut bodies, steps as u32, seconds * ticks as f64);
         batch.store_impulses(pairs);
         for &pair in &batch.pairs {
             indices.of(&pairs[pair]).into_iter().for_each(|body| touched[body] = true);
@@ -106,9 +121,25 @@ pub(crate) fn solve(
     for entity in entities.iter_mut() {
         let index = indices.by_slot[usize::from(entity.id.slot)];
         let radius = shapes[entity.shape].radius;
+        if index > 0 {
+            entity.pace = paces[index];
+        }
+        let seconds = seconds * f64::from(entity.pace.ticks());
         proposals.extend(store(&bodies, index, entity, radius, touched[index], seconds));
     }
     proposals
+}
+
+/// How an island is simulated: by two ticks only if all of its bodies have skipped one,
+/// and with all sub-steps if any body is to have them.
+fn island_pace(mut paces: impl Iterator<Item = Pace> + Clone) -> Pace {
+    if paces.clone().all(|pace| pace == Pace::Double) {
+        Pace::Double
+    } else if paces.any(|pace| pace == Pace::Full) {
+        Pace::Full
+    } else {
+        Pace::FewerSubSteps
+    }
 }
 
 /// Where the bodies are among those of the solver.

@@ -99,8 +99,8 @@ fn add_body(hash: &mut Xxh3Default, entity: &Entity) {
     add_numbers(hash, &entity.angular.to_array());
     let sleep = &entity.sleep;
     let unchanged = entity.searched_as.is_some() && entity.searched_as == entity.search_state();
-    let flags = [sleep.asleep, entity.placement().is_some(), unchanged];
-    hash.update(&flags.map(u8::from));
+    let [asleep, placed] = [sleep.asleep, entity.placement().is_some()].map(u8::from);
+    hash.update(&[asleep, placed, u8::from(unchanged) | u8::from(entity.skipped) << 1]);
     let ticks = [sleep.still_ticks, sleep.jitter_ticks, sleep.held_ticks];
     hash.update(&ticks.map(u16::to_le_bytes).concat());
     if let Some(anchor) = sleep.anchor {

@@ -4,6 +4,10 @@ use crate::counters::{Clock, Stage, Stages};
 use crate::threads::Threads;
 
 impl World {
+    /// The cost that the bodies of a second may have: that of a tick is its share. At 60 Hz
+    /// it is 3,000, what some 800 bodies of a heap cost while it falls together.
+    pub const DEFAULT_BUDGET_PER_SECOND: u32 = 180_000;
+
     /// Switches stages of the filter cascade on and off. Results stay the same, only
     /// the work changes. Initially [`Stages::default`] are on.
     pub fn set_stages(&mut self, stages: Stages) {
@@ -14,6 +18,16 @@ impl World {
     /// Sets how finely times of impact are distinguished. Results depend on it.
     pub fn set_resolution(&mut self, resolution: Resolution) {
         self.context.resolution = resolution;
+    }
+
+    /// Sets how much the bodies of a tick may cost, in awake bodies and pairs of parts that
+    /// touch, together ([`Counters::bodies_cost`](crate::Counters::bodies_cost)). Where they
+    /// would cost more, islands far from all players are simulated with fewer sub-steps, then
+    /// at half rate ([`Counters::degraded_islands`](crate::Counters::degraded_islands)).
+    /// `None` is no limit. Initially it is a tick's share of
+    /// [`World::DEFAULT_BUDGET_PER_SECOND`]. Results depend on it.
+    pub fn set_budget(&mut self, budget: Option<u32>) {
+        self.context.budget = budget.map(f64::from);
     }
 
     /// Shares the search for contacts and the guard's work out over this many threads

@@ -6,6 +6,7 @@ use obsp::model::shipped;
 
 mod emergency;
 mod grenades;
+mod overload;
 mod physics;
 
 use super::*;

@@ -101,9 +101,10 @@ impl<'a> Search<'a> {
 
 /// How far a body's surface can move in a tick.
 pub(super) fn reach_of(entity: &Entity, radius: f64, seconds: f64) -> f64 {
-    if entity.sleep.asleep {
+    if entity.stands_still() {
         return 0.0;
     }
+    let seconds = seconds * f64::from(entity.pace.ticks());
     let way = (entity.velocity.length() + entity.angular.length() * radius) * seconds;
     // A falling body gains speed meanwhile.
     if way > MIN_SEARCH_REACH { way + GRAVITY * seconds * seconds } else { MIN_SEARCH_REACH }
@@ -338,7 +339,9 @@ impl<'a, 'c> Finder<'a, 'c> {
         };
         let theirs = partner.map_or(DVec3::ZERO, |partner| partner.velocity);
         let closing = (entity.velocity - theirs).dot(axis).max(0.0);
-        (closing + swing(entity) + partner.map_or(0.0, swing)) * self.search.seconds
+        let ticks = entity.pace.ticks().max(partner.map_or(0, |partner| partner.pace.ticks()));
+        let seconds = self.search.seconds * f64::from(ticks);
+        (closing + swing(entity) + partner.map_or(0.0, swing)) * seconds
     }
 
     /// Whether the pair, at its current velocities, will come nearer than
@@ -363,7 +366,8 @@ impl<'a, 'c> Finder<'a, 'c> {
         }
         let ahead = |entity: &Entity, time: f64| -> Option<Pose> {
             let pose = entity.placement()?.pose();
-            Some(pose.advanced(entity.velocity, entity.angular, self.search.seconds * time))
+            let seconds = self.search.seconds * f64::from(entity.pace.ticks());
+            Some(pose.advanced(entity.velocity, entity.angular, seconds * time))
         };
         [1.0, 0.5].into_iter().any(|time| {
             let ours = ahead(entity, time).map_or(*part, |pose| Part::new(part.solid, &pose));

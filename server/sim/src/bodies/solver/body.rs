@@ -5,6 +5,7 @@ use glam::{DMat3, DQuat, DVec3, Vec3};
 use wide::f32x4;
 
 use crate::bodies::entities::Entity;
+use crate::bodies::overload::Pace;
 use crate::bodies::roles::Drive;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
@@ -54,6 +55,7 @@ pub(super) struct SolverBody {
     pub(super) inverse_inertia: [f32; 6],
     pub(super) restitution: f32,
     pub(super) position: DVec3,
+    pub(super) pace: Pace,
     /// By gravity and its own engine.
     acceleration: Twist,
     /// Rotation since the tick began.
@@ -78,6 +80,7 @@ impl SolverBody {
         inverse_inertia: [0.0; 6],
         restitution: 0.0,
         position: DVec3::ZERO,
+        pace: Pace::Full,
         acceleration: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
         delta_rotation: DQuat::IDENTITY,
         base: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
@@ -122,6 +125,7 @@ impl Bodies {
             inverse_inertia: [x[0], x[1], x[2], y[1], y[2], z[2]],
             restitution: shape.restitution as f32,
             position: placement.pose().position,
+            pace: entity.pace,
             acceleration: Twist {
                 linear: padded((drive.linear - DVec3::Z * gravity).as_vec3()),
                 angular: padded(drive.angular.as_vec3()),

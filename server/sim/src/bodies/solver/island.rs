@@ -14,7 +14,9 @@ impl Islands {
     /// Groups `count` bodies, of which the first is the fixed one, by the pairs
     /// that touch. `indices` names the bodies of a pair.
     pub(super) fn new(count: usize, pairs: &[Pair], indices: impl Fn(&Pair) -> [usize; 2]) -> Self {
-        let touching = || pairs.iter().enumerate().filter(|(_, pair)| !pair.points.is_empty());
+        // Pairs of bodies that skip the tick are only kept for the next one.
+        let touches = |pair: &Pair| !pair.points.is_empty() && indices(pair)[0] > 0;
+        let touching = || pairs.iter().enumerate().filter(|(_, pair)| touches(pair));
         let mut parents: Vec<usize> = (0..count).collect();
         let between = |pair: &Pair| matches!(pair.key.other, Blocker::Entity(_));
         for (_, pair) in touching().filter(|(_, pair)| between(pair)) {

@@ -1,0 +1,214 @@
+//! Overload: how a tick whose bodies cost more than its budget becomes cheaper.
+//!
+//! The cost is estimated before the tick from the bodies that are awake and the pairs that
+//! touch, never from a clock: a match is degraded alike on every machine, by any number of
+//! threads, and when it is played again. Islands are degraded one after another, those
+//! farthest from all players first and none near a player, until the estimate is within the
+//! budget: first they get three quarters of their sub-steps; if that is not enough, a bounded number
+//! of bodies is simulated at half rate. Such a body stands still for one tick, like a body that
+//! sleeps, and moves by two ticks in the next one, under the same guard as ever: no proof is
+//! left out. What moves and touches a body that stands still gets it moving at once.
+
+use crate::bodies::blocker::Blocker;
+use crate::bodies::contact::Pair;
+use crate::bodies::entities::{Entities, Entity};
+use crate::collision::shape::Shapes;
+use crate::context::StepContext;
+
+/// The share of its cost that an island keeps with fewer sub-steps.
+const COST_OF_FEWER_SUB_STEPS: f64 = 0.9;
+
+/// The share of its cost that an island keeps at half rate, on average.
+const COST_OF_HALF_RATE: f64 = 0.6;
+
+/// Most bodies that are simulated at half rate: half of what a match may have.
+const MAX_HALF_RATE: usize = 2048;
+
+/// An island with a body nearer than this to a player, in units, is never degraded: a
+/// player who runs gets that far in a fifth of a second.
+const NEAR_PLAYER: f64 = 64.0;
+
+/// How a tick simulates a body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// With all sub-steps.
+    #[default]
+    Full,
+    /// With three quarters of them.
+    FewerSubSteps,
+    /// Not at all: it stands still.
+    Skips,
+    /// By this tick and the one before, in which it stood still.
+    Double,
+}
+
+impl Pace {
+    /// Ticks by which the body moves.
+    pub(crate) fn ticks(self) -> u16 {
+        match self {
+            Self::Full | Self::FewerSubSteps => 1,
+            Self::Skips => 0,
+            Self::Double => 2,
+        }
+    }
+}
+
+/// Bodies that touch each other.
+struct Island {
+    /// Slots, ascending.
+    members: Vec<u16>,
+    cost: f64,
+    /// Square of the distance to the nearest player, in units; infinite without players.
+    distance_squared: f64,
+}
+
+/// Decides how this tick simulates each body. `pairs` are those of the tick before.
+pub(crate) fn set_paces(
+    entities: &mut Entities,
+    shapes: &Shapes,
+    pairs: &[Pair],
+    context: &mut StepContext,
+) {
+    let awake = entities.iter().filter(|entity| entity.is_awake_body()).count();
+    let touching = pairs.iter().filter(|pair| !pair.points.is_empty()).count();
+    let counters = &mut context.counters;
+    counters.bodies_cost = (awake + touching) as u64;
+    (counters.degraded_islands, counters.half_rate) = (0, 0);
+    let Some(budget) = context.budget else { return };
+    let mut cost = (awake + touching) as f64;
+    let any_owes = entities.iter().any(|entity| entity.skipped);
+    if cost <= budget && !any_owes {
+        return;
+    }
+    let islands = islands(entities, shapes, pairs);
+    let mut degraded = 0;
+    for island in &islands {
+        // A tick that was left out is made up for, even if the overload is over.
+        island.set(entities, |entity| if entity.skipped { Pace::Double } else { Pace::Full });
+    }
+    for island in &islands {
+        if cost <= budget {
+            break;
+        }
+        cost -= island.cost * (1.0 - COST_OF_FEWER_SUB_STEPS);
+        degraded += 1;
+        island.set(entities, |entity| match entity.pace {
+            Pace::Full => Pace::FewerSubSteps,
+            pace => pace,
+        });
+    }
+    let mut half_rate: Vec<&Island> = Vec::new();
+    let mut bodies = 0;
+    for island in &islands {
+        if cost <= budget {
+            break;
+        }
+        if bodies + island.members.len() > MAX_HALF_RATE {
+            continue;
+        }
+        cost -= island.cost * (COST_OF_FEWER_SUB_STEPS - COST_OF_HALF_RATE);
+        bodies += island.members.len();
+        half_rate.push(island);
+    }
+    skip(entities, &half_rate);
+    context.counters.degraded_islands = degraded;
+    context.counters.half_rate = bodies as u64;
+}
+
+/// Lets the islands at half rate stand still, unless some have done so in the tick before:
+/// all skip the same ticks. A body that stood still while its neighbour moves by two ticks
+/// would be in its way.
+fn skip(entities: &mut Entities, half_rate: &[&Island]) {
+    let has_skipped = |slot: u16| entities.get(slot).is_some_and(|entity| entity.skipped);
+    if !half_rate.iter().flat_map(|island| &island.members).any(|&slot| has_skipped(slot)) {
+        half_rate.iter().for_each(|island| island.set(entities, |_| Pace::Skips));
+    }
+}
+
+/// Ends a tick: the next one begins with every body at its full pace.
+pub(crate) fn reset_paces(entities: &mut Entities) {
+    for entity in entities.iter_mut() {
+        entity.skipped = std::mem::take(&mut entity.pace) == Pace::Skips;
+    }
+}
+
+/// Adds to the `pairs` that were found those of `before` whose bodies all stand still
+/// because one skips the tick: the next tick begins with them.
+pub(crate) fn keep_pairs(entities: &Entities, before: &[Pair], pairs: &mut Vec<Pair>) {
+    let skips = |slot| entities.get(slot).is_some_and(|entity| entity.pace == Pace::Skips);
+    let stands_still = |other: Blocker| match other {
+        Blocker::Solid(_) => true,
+        Blocker::Entity(slot) => entities.get(slot).is_some_and(Entity::stands_still),
+    };
+    let kept = before.iter().filter(|pair| skips(pair.key.body) && stands_still(pair.key.other));
+    let found = pairs.len();
+    pairs.extend(kept.cloned());
+    if pairs.len() > found {
+        pairs.sort_by_key(|pair| pair.key);
+    }
+}
+
+impl Island {
+    fn set(&self, entities: &mut Entities, pace: impl Fn(&Entity) -> Pace) {
+        for &slot in &self.members {
+            if let Some(entity) = entities.get_mut(slot) {
+                entity.pace = pace(entity);
+            }
+        }
+    }
+}
+
+/// The islands that may be degraded, the farthest from all players first.
+fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> Vec<Island> {
+    let is_awake = |slot| entities.get(slot).is_some_and(Entity::is_awake_body);
+    let is_player = |slot| entities.get(slot).is_some_and(|entity| entity.player().is_some());
+    let mut parents: Vec<u16> = (0..entities.slot_count()).map(|slot| slot as u16).collect();
+    let touching = || pairs.iter().filter(|pair| !pair.points.is_empty());
+    let between = |pair: &Pair| Some((pair.key.body, pair.key.other.entity()?));
+    for (a, b) in touching().filter_map(between).filter(|&(a, b)| is_awake(a) && is_awake(b)) {
+        let (a, b) = (root(&mut parents, a), root(&mut parents, b));
+        parents[usize::from(a.max(b))] = a.min(b);
+    }
+    let mut of_root: Vec<Option<Island>> = (0..parents.len()).map(|_| None).collect();
+    let players: Vec<_> = entities
+        .iter()
+        .filter(|entity| entity.player().is_some())
+        .filter_map(|entity| Some(entity.placement()?.pose().position))
+        .collect();
+    for entity in entities.iter().filter(|entity| entity.is_awake_body()) {
+        let Some(placement) = entity.placement() else { continue };
+        let none = || Island { members: Vec::new(), cost: 0.0, distance_squared: f64::INFINITY };
+        let at = usize::from(root(&mut parents, entity.id.slot));
+        let island = of_root[at].get_or_insert_with(none);
+        island.members.push(entity.id.slot);
+        island.cost += 1.0;
+        let radius = shapes[placement.shape()].radius;
+        for player in &players {
+            let far = (placement.pose().position.distance(*player) - radius).max(0.0);
+            island.distance_squared = island.distance_squared.min(far * far);
+        }
+    }
+    for pair in touching() {
+        let at = usize::from(root(&mut parents, pair.key.body));
+        let Some(island) = &mut of_root[at] else { continue };
+        island.cost += 1.0;
+        if matches!(pair.key.other, Blocker::Entity(slot) if is_player(slot)) {
+            island.distance_squared = 0.0;
+        }
+    }
+    let mut islands: Vec<Island> = of_root.into_iter().flatten().collect();
+    islands.retain(|island| island.distance_squared > NEAR_PLAYER * NEAR_PLAYER);
+    // The sort is stable: of islands equally far that of the lowest slot comes first.
+    islands.sort_by(|a, b| b.distance_squared.total_cmp(&a.distance_squared));
+    islands
+}
+
+fn root(parents: &mut [u16], slot: u16) -> u16 {
+    let mut root = slot;
+    while parents[usize::from(root)] != root {
+        let above = parents[usize::from(root)];
+        parents[usize::from(root)] = parents[usize::from(above)];
+        root = above;
+    }
+    root
+}

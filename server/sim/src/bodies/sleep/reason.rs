@@ -1,0 +1,35 @@
+/// Why a body that solver and guard move was awake at the end of a tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AwakeReason {
+    /// It moves, or it has just begun to exist.
+    #[default]
+    Moves,
+    /// It hardly moves, but has not done so for long enough.
+    Settles,
+    /// It rests, but nothing carries it.
+    InAir,
+    /// It rests, but touches a body that does not.
+    TouchesMoving,
+    /// It rests, but leans on a player on foot, who may walk away at any time.
+    LeansOnPlayer,
+}
+
+impl AwakeReason {
+    /// How many there are.
+    pub const COUNT: usize = 5;
+
+    /// All of them, in order.
+    pub const ALL: [Self; Self::COUNT] =
+        [Self::Moves, Self::Settles, Self::InAir, Self::TouchesMoving, Self::LeansOnPlayer];
+
+    /// Its name in metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Moves => "moves",
+            Self::Settles => "settles",
+            Self::InAir => "in_air",
+            Self::TouchesMoving => "touches_moving",
+            Self::LeansOnPlayer => "leans_on_player",
+        }
+    }
+}

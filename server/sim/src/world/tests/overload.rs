@@ -1,0 +1,162 @@
+//! Ticks whose bodies cost more than their budget: who is degraded, and that the promise
+//! holds all the same.
+
+use super::*;
+use crate::audit::Audit;
+use crate::bodies::overload::{Pace, set_paces};
+use crate::random::Random;
+
+/// The models of a heap, in turns.
+const MODELS: [&str; 4] = ["crate", "barrel", "small_crate", "l_block"];
+
+/// A player in a corner, and a heap in the air on the other side of the room.
+fn with_heap(bodies: u16) -> (World, EntityId) {
+    let mut world = empty_room();
+    let player = world.join().expect("a place");
+    let mut random = Random::new(5);
+    for index in 0..bodies {
+        let at = |cell: u16| 150.0 + 56.0 * f64::from(cell) + aside(index);
+        let position = DVec3::new(
+            at(index % 5),
+            at(index / 5 % 5) - 250.0,
+            40.0 + 56.0 * f64::from(index / 25),
+        );
+        let model = MODELS[usize::from(index) % MODELS.len()];
+        let spin = DVec3::new(0.0, random.between(-3.0, 3.0), random.between(-3.0, 3.0));
+        world.throw(model, position, DVec3::ZERO, spin);
+    }
+    (world, player)
+}
+
+/// Every other layer lies in the gaps of the one below.
+fn aside(index: u16) -> f64 {
+    if (index / 25).is_multiple_of(2) { 0.0 } else { 14.0 }
+}
+
+/// Kinetic energy of the bodies' centres and their energy in gravity, for each unit of mass
+/// the same: no body is much heavier than its share.
+fn energy(world: &World) -> f64 {
+    let bodies = world.entities.iter().filter(|entity| entity.is_rigid());
+    let energy = bodies.filter_map(|entity| {
+        let placement = entity.placement()?;
+        let mass = 1.0 / world.arena.shapes[placement.shape()].inverse_mass;
+        let height = placement.pose().position.z;
+        Some(mass * (0.5 * entity.velocity.length_squared() + crate::conventions::GRAVITY * height))
+    });
+    energy.sum()
+}
+
+fn pace(world: &World, slot: u16) -> Pace {
+    world.entities.get(slot).expect("it is there").pace
+}
+
+#[test]
+fn far_islands_are_degraded_first_and_none_near_a_player() {
+    let mut world = empty_room();
+    let player = world.join().expect("a place");
+    let at = world.entity(player).expect("in the world").position;
+    // Beside the player, at the wall, and farthest away.
+    let places = [at + DVec3::new(70.0, 0.0, 0.0), at.with_x(-100.0), at.with_x(440.0)];
+    let slots = places.map(|place| world.throw("crate", place, DVec3::ZERO, DVec3::ZERO));
+    let paces = |world: &World, budget: f64| {
+        let mut world = world.clone();
+        world.context.budget = Some(budget);
+        set_paces(&mut world.entities, &world.arena.shapes, &world.pairs, &mut world.context);
+        let counters = world.context.counters;
+        (slots.map(|slot| pace(&world, slot)), counters.degraded_islands, counters.half_rate)
+    };
+    use Pace::{FewerSubSteps, Full, Skips};
+    // Three islands of one body in the air: the cost is three.
+    assert_eq!(paces(&world, 3.0), ([Full, Full, Full], 0, 0));
+    assert_eq!(paces(&world, 2.95), ([Full, Full, FewerSubSteps], 1, 0));
+    assert_eq!(paces(&world, 2.85), ([Full, FewerSubSteps, FewerSubSteps], 2, 0));
+    assert_eq!(paces(&world, 2.55), ([Full, FewerSubSteps, Skips], 2, 1));
+    assert_eq!(paces(&world, 0.0), ([Full, Skips, Skips], 2, 2));
+}
+
+/// A body that skipped a tick moves by two in the next one: it falls as far as one that
+/// skipped none, every other tick.
+#[test]
+fn a_body_at_half_rate_falls_as_fast_as_any_other() {
+    let mut world = empty_room();
+    world.join().expect("a place");
+    let slot = world.throw("crate", DVec3::new(400.0, 300.0, 400.0), DVec3::ZERO, DVec3::ZERO);
+    let mut free = world.clone();
+    world.set_budget(Some(0));
+    for tick in 0..30 {
+        let before = world.position(slot);
+        world.step(&[]);
+        free.step(&[]);
+        assert_eq!(world.counters().half_rate, 1);
+        assert_eq!(world.position(slot) == before, tick % 2 == 0, "tick {tick}");
+    }
+    let (half, full) = (world.position(slot), free.position(slot));
+    assert!(half.z < 350.0 && half.distance(full) < 1.5, "{half} and {full}");
+}
+
+#[test]
+fn a_heap_over_its_budget_overlaps_nothing_and_comes_to_rest() {
+    let (mut world, _) = with_heap(100);
+    world.set_budget(Some(40));
+    let mut audit = Audit::new(world.map(), &shipped()).expect("the map has all sizes");
+    let (before, mut degraded, mut half_rate) = (energy(&world), 0, 0);
+    let mut ticks = 0;
+    while world.counters().awake > 0 || ticks == 0 {
+        world.step(&[]);
+        ticks += 1;
+        assert!(ticks < 1_500, "{:?}", world.counters());
+        assert_eq!(audit.check(&world.state()), [], "tick {ticks}");
+        assert!(energy(&world) < 1.002 * before, "tick {ticks}");
+        degraded += world.counters().degraded_islands;
+        half_rate += world.counters().half_rate;
+    }
+    assert!(degraded > 100 && half_rate > 5_000, "{degraded} and {half_rate}");
+    assert_eq!(world.counters().emergency_replacements, 0);
+    world.step(&[]);
+    let Counters { degraded_islands, half_rate, .. } = *world.counters();
+    assert_eq!((degraded_islands, half_rate), (0, 0), "nothing is over its budget any more");
+}
+
+#[test]
+fn the_number_of_threads_degrades_nothing_else() {
+    let digest = |threads| {
+        let (mut world, player) = with_heap(200);
+        world.set_budget(Some(150));
+        world.set_threads(threads);
+        let forward = Command { forward: 127, ..Command::default() };
+        for _ in 0..90 {
+            world.step(&[(player, forward)]);
+        }
+        assert!(world.counters().half_rate > 0);
+        world.digest()
+    };
+    let one = digest(1);
+    assert_eq!([2, 3, 8].map(digest), [one; 3]);
+}
+
+/// Bodies of one heap at any mixture of paces, which no budget brings about.
+#[test]
+fn bodies_of_any_pace_do_not_overlap_those_around_them() {
+    for seed in 0..6 {
+        let (mut world, _) = with_heap(50);
+        world.set_budget(None);
+        let mut audit = Audit::new(world.map(), &shipped()).expect("the map has all sizes");
+        let mut random = Random::new(seed);
+        let before = energy(&world);
+        for slot in world.entities.slots_where(Entity::is_rigid) {
+            let entity = world.entities.get_mut(slot).expect("it is there");
+            entity.velocity = DVec3::new(0.0, 0.0, random.between(-900.0, 0.0));
+        }
+        let before = before.max(energy(&world));
+        for tick in 0..150 {
+            for entity in world.entities.iter_mut().filter(|entity| entity.is_rigid()) {
+                let paces = [Pace::Full, Pace::FewerSubSteps, Pace::Skips, Pace::Double];
+                entity.pace = paces[random.below(4) as usize];
+            }
+            world.step(&[]);
+            assert_eq!(audit.check(&world.state()), [], "seed {seed}, tick {tick}");
+            assert!(energy(&world) < 1.002 * before, "seed {seed}, tick {tick}");
+        }
+        assert_eq!(world.counters().emergency_replacements, 0, "seed {seed}");
+    }
+}
