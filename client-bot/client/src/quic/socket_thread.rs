@@ -5,14 +5,17 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use bytes::Bytes;
 use obsp_proto::Time;
 use obsp_proto::control::ServerHello;
 use quinn::{Connection, RecvStream, SendStream, VarInt};
 use tokio::runtime;
-use tokio::sync::mpsc::{self, Receiver, Sender, UnboundedReceiver, UnboundedSender};
-use tokio::time::timeout;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
 
 use super::map_fetch::{self, PendingMap};
 use super::{CHUNK, CLOSE_OK, ConnectError, Connector, LEAVE_TIMEOUT, MapStore, Trust};
@@ -22,13 +25,22 @@ use crate::{Client, LoadedMap, MapError, Transmit};
 /// datagrams are dropped and the control stream is not read.
 const MAX_ARRIVALS: usize = 128;
 
+/// Most orders that wait for the thread, which stops taking them while the server reads
+/// nothing. What the client wants sent beyond that waits in the client.
+const MAX_ORDERS: usize = 64;
+
+/// Time in which a connection that was closed sends its last packets.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
+
 /// The connection of one [`Client`], on a thread of its own. Dropping it closes the
-/// connection and waits for the thread, for two seconds at most.
+/// connection and waits for the thread: two seconds for a goodbye and half a second for the
+/// last packets at most, whatever the server does.
 #[derive(Debug)]
 pub struct SocketThread {
     arrivals: Receiver<Arrival>,
-    /// Not bounded: the thread takes all of it at once, and ends when the connection does.
-    orders: Option<UnboundedSender<Order>>,
+    orders: Option<Sender<Order>>,
+    /// Dropped to end the thread.
+    alive: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
     /// The hello whose map the thread loads or has loaded.
     fetched: Option<ServerHello>,
@@ -68,18 +80,20 @@ impl SocketThread {
             Connector::new(server, trust)?
         };
         let (report, arrivals) = mpsc::channel(MAX_ARRIVALS);
-        let (orders, accepted) = mpsc::unbounded_channel();
+        let (orders, accepted) = mpsc::channel(MAX_ORDERS);
+        let (alive, mut dropped) = oneshot::channel();
         let run = move || {
             runtime.block_on(async {
-                if let Err(reason) = run(&connector, maps, &report, accepted).await {
+                if let Err(reason) = run(&connector, maps, &report, accepted, &mut dropped).await {
                     // If nobody listens any more, nobody wants to know.
                     let _ = report.send(Arrival::Closed(reason)).await;
                 }
-                let _ = timeout(LEAVE_TIMEOUT, connector.close()).await;
+                let _ = timeout(CLOSE_TIMEOUT, connector.close()).await;
             });
         };
         let thread = thread::Builder::new().name("obsp-socket".to_owned()).spawn(run)?;
-        Ok(Self { arrivals, orders: Some(orders), thread: Some(thread), fetched: None })
+        let (orders, alive) = (Some(orders), Some(alive));
+        Ok(Self { arrivals, orders, alive, thread: Some(thread), fetched: None })
     }
 
     /// Passes on to the client what has arrived, its map included.
@@ -102,28 +116,32 @@ impl SocketThread {
         }
         if let Some(hello) = client.needs_map()
             && self.fetched.as_ref() != Some(hello)
+            && self.order(|| Some(Order::FetchMap(hello.clone())))
         {
             self.fetched = Some(hello.clone());
-            self.order(Order::FetchMap(hello.clone()));
         }
     }
 
-    /// Sends what the client wants sent.
+    /// Sends what the client wants sent, as much as the thread can take now.
     pub fn transmit(&mut self, client: &mut Client) {
-        while let Some(transmit) = client.poll_transmit() {
-            self.order(Order::Send(transmit));
-        }
+        while self.order(|| client.poll_transmit().map(Order::Send)) {}
     }
 
-    fn order(&self, order: Order) {
-        // A thread that has ended has reported why.
-        let _ = self.orders.as_ref().map(|orders| orders.send(order));
+    /// Gives the thread an order if it can take one; false if it cannot, or there is none.
+    fn order(&self, order: impl FnOnce() -> Option<Order>) -> bool {
+        let Some(orders) = &self.orders else { return false };
+        match orders.try_reserve() {
+            Ok(place) => order().map(|order| place.send(order)).is_some(),
+            Err(TrySendError::Full(())) => false,
+            // A thread that has ended has reported why: what is left goes nowhere.
+            Err(TrySendError::Closed(())) => order().is_some(),
+        }
     }
 }
 
 impl Drop for SocketThread {
     fn drop(&mut self) {
-        self.orders = None;
+        (self.orders, self.alive) = (None, None);
         self.arrivals.close();
         if let Some(thread) = self.thread.take() {
             // A thread that has panicked has said so.
@@ -132,19 +150,33 @@ impl Drop for SocketThread {
     }
 }
 
-/// Connects, and carries bytes until the connection ends. Fails with the reason if it was
-/// not the caller who ended it.
+/// Connects, and carries bytes until the connection ends, or for [`LEAVE_TIMEOUT`] after
+/// `dropped`. Fails with the reason if it was not the caller who ended it.
 async fn run(
     connector: &Connector,
     maps: Arc<MapStore>,
     report: &Sender<Arrival>,
-    mut orders: UnboundedReceiver<Order>,
+    mut orders: Receiver<Order>,
+    dropped: &mut oneshot::Receiver<()>,
 ) -> Result<(), String> {
-    let connection = connector.connect().await.map_err(|error| error.to_string())?;
-    let (send, receive) = connection.open_bi().await.map_err(|error| error.to_string())?;
+    let opened = async {
+        let connection = connector.connect().await.map_err(|error| error.to_string())?;
+        let streams = connection.open_bi().await.map_err(|error| error.to_string())?;
+        Ok::<_, String>((connection, streams))
+    };
+    let (connection, (send, receive)) = tokio::select! {
+        opened = opened => opened?,
+        // Nothing was said yet, so there is no goodbye to say.
+        _ = &mut *dropped => return Ok(()),
+    };
+    let no_longer = async {
+        let _ = dropped.await;
+        sleep(LEAVE_TIMEOUT).await;
+    };
     tokio::select! {
         ended = receive_all(&connection, receive, report) => ended,
         ended = send_all(&connection, send, maps, report, &mut orders) => ended,
+        () = no_longer => Ok(()),
     }
 }
 
@@ -178,7 +210,7 @@ async fn send_all(
     mut stream: SendStream,
     maps: Arc<MapStore>,
     report: &Sender<Arrival>,
-    orders: &mut UnboundedReceiver<Order>,
+    orders: &mut Receiver<Order>,
 ) -> Result<(), String> {
     let mut pending_map: Option<PendingMap> = None;
     loop {
@@ -218,3 +250,6 @@ async fn send_all(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
