@@ -184,6 +184,7 @@ fn join(player: EntityId, tick: Tick) -> (Session, client::Session) {
         map_name: MapName::new("bench"),
         bounds: bounds(),
         player_limit: 32,
+        schema: Arc::default(),
     };
     let mut session = Session::new(Arc::new(match_info), Time::ZERO);
     let name = PlayerName::new("bench").unwrap();

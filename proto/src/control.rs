@@ -1,6 +1,7 @@
 //! Messages sent reliably, on the one bidirectional stream that a client opens: hello,
 //! welcome or refusal, match events, chat, and goodbyes. A message is bincode in a frame
-//! with a hard limit, so that a peer can make the other hold at most [`MAX_FRAME`] bytes.
+//! with a hard limit, so that a peer can make the other hold at most [`MAX_CLIENT_FRAME`] or
+//! [`MAX_SERVER_FRAME`] bytes.
 
 mod chat_line;
 mod event;
@@ -13,7 +14,7 @@ mod ticket;
 
 pub use chat_line::{ChatError, ChatLine, MAX_CHAT_CHARS};
 pub use event::{MatchEvent, RoundPhase};
-pub use frame::{FrameError, Framer, MAX_FRAME, frame};
+pub use frame::{FrameError, Framer, MAX_CLIENT_FRAME, MAX_SERVER_FRAME, frame};
 pub use map_name::{MAX_MAP_NAME, MapName};
 pub use message::{
     ClientHello, ClientMessage, ClosingReason, MAX_TOKEN, MapHash, MessageError, RefusalReason,

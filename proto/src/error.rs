@@ -37,6 +37,13 @@ pub enum DatagramError {
         /// The tick of the baseline.
         tick: u32,
     },
+    /// Values of the match or the own player are coded by those of a tick that the reader
+    /// does not have.
+    #[error("values reference missing ones of {age} ticks before")]
+    UnknownValues {
+        /// How long before.
+        age: u8,
+    },
     /// It acknowledges a snapshot that was never sent.
     #[error("tick {tick} is acknowledged, but no snapshot of it was sent")]
     UnsentAcknowledged {

@@ -5,6 +5,7 @@
 //! * [`server`] and [`client`]: the two ends' sessions. Start here.
 //! * [`control`]: reliable messages, on the one bidirectional stream.
 //! * [`commands`]: what a client sends each tick, as a datagram.
+//! * [`schema`]: the values that a game replicates besides poses.
 //! * [`quantise`]: a simulation state rounded once for all clients.
 //! * [`snapshot`]: what the server sends each tick, as a datagram.
 //! * [`bits`] and [`range`]: plain bit streams, and the range coder.
@@ -23,6 +24,7 @@ mod fingerprint;
 pub mod map_transfer;
 pub mod quantise;
 pub mod range;
+pub mod schema;
 pub mod server;
 pub mod snapshot;
 mod time;

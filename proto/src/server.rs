@@ -16,6 +16,7 @@ mod motion_schedule;
 mod rate_limit;
 mod relevance;
 mod session;
+mod value_schedule;
 
 pub use budget::Budget;
 pub use jitter_buffer::{CommandSource, JitterBuffer, JitterStats};

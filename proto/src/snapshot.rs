@@ -10,14 +10,18 @@
 mod authoritative_motion;
 mod codec;
 mod digest;
+mod field_values;
 mod header;
 mod lead;
 mod probabilities;
 mod record;
 
 pub use authoritative_motion::{AuthoritativeMotion, TouchedBody};
-pub use codec::{BaselineQuery, DigestSample, Record, RecordToWrite, Snapshot, SnapshotCodec};
+pub use codec::{
+    BaselineQuery, Baselines, DigestSample, Extras, Record, RecordToWrite, Snapshot, SnapshotCodec,
+};
 pub use digest::Digest;
+pub use field_values::ValueBlock;
 pub use header::{DatagramKind, Header, PLAIN_BYTES};
 pub use lead::Lead;
 pub use probabilities::{PRIORS, PROBABILITY_COUNT};
@@ -38,3 +42,7 @@ pub const DIGEST_SLOTS: usize = 32;
 /// Least size limit of a snapshot, in bytes: a header, a motion, a digest and the least
 /// likely record, so that each snapshot carries at least one entity.
 pub const MIN_SNAPSHOT: usize = 256;
+
+/// Bytes that the values of the match and of the own player take in all likelihood at most,
+/// as a motion does: a snapshot of [`MIN_SNAPSHOT`] has room for the ones or the other.
+pub const VALUE_BLOCKS_BYTES: usize = 96;

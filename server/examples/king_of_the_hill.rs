@@ -7,15 +7,17 @@
 //! ```
 //!
 //! The hill is the brush entity `trigger_hill` of `king_of_the_hill.map`. Teams start at
-//! either side of the room. A team's hold is shown as the health of its players, in percent
-//! of what wins; their score is the number of rounds that the team has won.
+//! either side of the room. Clients are sent who holds the hill and for how many seconds each
+//! team has held it, as fields of the match; the team of each player; the kick that only the
+//! player's own client needs to know of; and events when the hill changes hands. A player's
+//! score is the number of rounds that the team has won.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use obsp_game::{Game, PerEntity, Respawn, VolumeId, WorldMut};
-use obsp_sim::{Buttons, Command, EntityId, Vitals};
+use obsp_game::{Field, Game, PerEntity, Replicated, Respawn, Subject, Values, VolumeId, WorldMut};
+use obsp_sim::{Buttons, Command, EntityId, Vitals, World};
 use serde::{Deserialize, Serialize};
 
 /// Points that win a round, and seconds that a round lasts at most.
@@ -29,6 +31,20 @@ const KICK: f64 = 380.0;
 const BREATH: f64 = 0.7;
 
 const NAMES: [&str; 2] = ["Red", "Blue"];
+
+/// Who holds the hill: 0 nobody, 1 Red, 2 Blue. Seconds that each team has held it.
+const HOLDER: Field = Field::new("holder", 0, 2);
+const RED_SECONDS: Field = Field::new("red_seconds", 0, 30);
+const BLUE_SECONDS: Field = Field::new("blue_seconds", 0, 30);
+/// The team of a player, and whether they could kick now.
+const TEAM: Field = Field::new("team", 0, 1);
+const CAN_KICK: Field = Field::new("can_kick", 0, 1);
+
+/// The event that a team has taken the hill: its number, and the seconds that it has held it
+/// before.
+const TAKEN: &str = "hill_taken";
+/// The event that a round is over: the number of the team that has won it, if one has.
+const ROUND_OVER: &str = "round_over";
 
 #[derive(Clone, Debug)]
 pub(crate) struct KingOfTheHill;
@@ -61,6 +77,34 @@ struct Team {
 
 impl Game for KingOfTheHill {
     type State = State;
+
+    fn replicated(&self) -> Replicated {
+        Replicated {
+            of_match: vec![HOLDER, RED_SECONDS, BLUE_SECONDS],
+            of_players: vec![TEAM],
+            of_own_player: vec![CAN_KICK],
+            events: vec![TAKEN, ROUND_OVER],
+            ..Replicated::default()
+        }
+    }
+
+    fn values(&self, state: &State, world: &World, of: Subject, values: &mut Values<'_>) {
+        match of {
+            Subject::Match => {
+                values.set(&HOLDER, state.holder.map_or(0, |team| team as i64 + 1));
+                for (field, team) in [RED_SECONDS, BLUE_SECONDS].iter().zip(&state.teams) {
+                    values.set(field, seconds(world, team.held));
+                }
+            }
+            Subject::Player(id) => {
+                values.set(&TEAM, state.players.get(id).map_or(0, |player| player.team as i64));
+            }
+            Subject::OwnPlayer(id) => {
+                values.set(&CAN_KICK, state.players.get(id).is_some_and(|own| own.breath == 0));
+            }
+            Subject::Body(_) => {}
+        }
+    }
 
     fn set_up(&self, world: &mut WorldMut<'_>) -> State {
         let map = Arc::clone(world.map());
@@ -123,6 +167,9 @@ impl Game for KingOfTheHill {
         if holder != state.holder {
             if let Some(team) = holder {
                 world.announce(format!("{} holds the hill", NAMES[team]));
+                let before = seconds(world, state.teams[team].held);
+                // A tick has room for this event.
+                let _ = world.send(TAKEN, &(team as u8, before));
             }
             state.holder = holder;
         }
@@ -135,13 +182,12 @@ impl Game for KingOfTheHill {
             return;
         }
         let [red, blue] = [0, 1].map(|team| state.teams[team].held);
-        if red == blue {
-            world.announce("Nobody wins the round");
-        } else {
-            let best = usize::from(blue > red);
-            state.teams[best].won += 1;
-            world.announce(format!("{} wins the round", NAMES[best]));
+        let winner = (red != blue).then(|| usize::from(blue > red));
+        if let Some(team) = winner {
+            state.teams[team].won += 1;
         }
+        world.announce(format!("{} wins the round", winner.map_or("Nobody", |team| NAMES[team])));
+        let _ = world.send(ROUND_OVER, &winner.map(|team| team as u8));
         state.clock = 0;
         state.teams.iter_mut().for_each(|team| team.held = 0);
         // Everybody starts again at their own side.
@@ -160,9 +206,7 @@ impl Game for KingOfTheHill {
 
     fn vitals(&self, state: &State, player: EntityId) -> Option<Vitals> {
         let team = state.teams[state.players.get(player)?.team];
-        // 60 ticks are a second; percent of what wins.
-        let health = team.held * 100 / (WINNING * 60);
-        Some(Vitals { health: health.min(100) as u16, score: team.won })
+        Some(Vitals { health: 100, score: team.won })
     }
 }
 
@@ -178,6 +222,10 @@ fn holder(state: &State, world: &WorldMut<'_>) -> Option<usize> {
         [false, true] => Some(1),
         _ => None,
     }
+}
+
+fn seconds(world: &World, ticks: u32) -> u32 {
+    (f64::from(ticks) * world.seconds()) as u32
 }
 
 fn ticks(world: &WorldMut<'_>, seconds: f64) -> u32 {

@@ -15,6 +15,7 @@ use obsp_proto::map_transfer::announce;
 use obsp_proto::quantise::WorldBounds;
 use obsp_proto::server::MatchInfo;
 use obsp_proto::{MAX_ENTITIES, Tick};
+use obsp_sim::SetupError;
 use tokio::sync::broadcast;
 
 use crate::error::StartError;
@@ -165,12 +166,14 @@ impl LevelMaker {
             return Err(StartError::TooManyEntities { props, players });
         }
         let rate = |rate: u32| u16::try_from(rate).ok().and_then(NonZeroU16::new);
-        let tick_rate = rate(self.tick_rate)
-            .ok_or_else(|| setup(obsp_sim::SetupError::TickRate(self.tick_rate)))?;
+        let tick_rate =
+            rate(self.tick_rate).ok_or_else(|| setup(SetupError::TickRate(self.tick_rate)))?;
         let snapshots = self.snapshot_rate.unwrap_or(self.tick_rate);
         let snapshot_rate = rate(snapshots).filter(|rate| *rate <= tick_rate);
         let snapshot_rate =
             snapshot_rate.ok_or(StartError::SnapshotRate { snapshots, ticks: self.tick_rate })?;
+        let schema =
+            self.game.schema().map_err(|error| setup(SetupError::Game(error.to_string())))?;
         let bytes = map.to_bytes();
         if announce(&bytes).is_none() {
             return Err(StartError::TooLarge { map: name, bytes: bytes.len() });
@@ -182,6 +185,7 @@ impl LevelMaker {
             map_name: MapName::new(&name),
             bounds,
             player_limit: players,
+            schema: Arc::new(schema),
         };
         let spectator_rate = rate(self.spectator_rate).unwrap_or(snapshot_rate);
         let spectator_match_info =

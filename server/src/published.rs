@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use obsp_proto::schema::MatchValues;
 use obsp_proto::server::{JitterStats, OwnPlayer};
 use obsp_sim::{AwakeReason, Contact, Counters, EntityId, State};
 use tokio::sync::{broadcast, watch};
@@ -18,6 +19,8 @@ pub(crate) struct PublishedState {
     pub(crate) level: Arc<Level>,
     /// The state of the simulation. Its ticks are numbered through all levels.
     pub(crate) state: State,
+    /// The values of the game's own fields.
+    pub(crate) values: MatchValues,
     /// The part of each player's snapshot that is for that player alone.
     pub(crate) players: Vec<PlayerUpdate>,
     /// Events of the tick; most often none.

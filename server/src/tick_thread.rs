@@ -200,6 +200,7 @@ impl Match {
             Event::Announced { line } => {
                 ChatLine::shortened(line).map(|line| MatchEvent::Announced { line })
             }
+            Event::Game(event) => Some(MatchEvent::Game(event.clone())),
             _ => None,
         };
         let mut news: Vec<_> = self.simulation.events().iter().filter_map(told).collect();
@@ -227,6 +228,7 @@ fn published_state(
     let awake_because = subscribed.then(|| world.awake_because().collect());
     Arc::new(PublishedState {
         level: Arc::clone(&current.level),
+        values: simulation.values(&state),
         state,
         players: seats.updates(world, tick),
         events: simulation.events().into(),

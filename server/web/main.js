@@ -15,6 +15,7 @@ import { Labels } from "./draw/labels.js";
 import { Renderer } from "./draw/renderer.js";
 import { Charts } from "./hud/charts.js";
 import { freeOf } from "./hud/free.js";
+import { gameFacts, GameView } from "./hud/game.js";
 import { Legend } from "./hud/legend.js";
 import { MetricsFeed } from "./hud/metrics.js";
 import { Panels } from "./hud/panels.js";
@@ -63,6 +64,7 @@ class Page {
     this.nothing = new Frame();
     this.steering = new Steering(this.picture, this.camera, (x, y) => this.click(x, y));
     this.score = new ScoreView((slot) => this.follow(slot));
+    this.game = new GameView();
     this.switches = new Switches({
       look: (mode) => this.look(mode),
       next: (step) => this.followNext(step),
@@ -413,6 +415,8 @@ class Page {
     // No pictures are drawn of a page that is hidden, but its clock goes on.
     if (document.hidden) this.advance(performance.now() / 1000, TABLES_EVERY / 1000);
     else this.score.show(this.roster, this.followed, performance.now() / 1000);
+    const history = this.play || this.replay ? null : this.watcher.connection?.history;
+    this.game.show(gameFacts(history ?? null, this.followed));
     document.querySelector("#entities").textContent = String(this.shown.length);
     const tick = this.replay ? Math.floor(this.replay.at) : this.newestTick();
     document.querySelector("#tick").textContent = String(tick ?? "–");

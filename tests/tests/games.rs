@@ -3,13 +3,15 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use client_bot::behaviors::BehaviorChoice;
 use client_bot::swarm::Swarm;
 use obsp::{Source, Spaces, compile};
-use obsp_client::quic::Trust;
+use obsp_client::quic::{ClientEvent, Connector, Trust};
 use obsp_game::{AnyGame, Event, Match, RunningMatch};
+use obsp_proto::control::{MapHash, MatchEvent, PlayerName};
 use obsp_sim::{Buttons, Command, Config, PlayerKind};
 use server::Server;
 use server::soak::{SoakOptions, soak_game};
@@ -162,5 +164,61 @@ async fn bots_play_sumo_on_a_server_that_a_program_builds_and_steers() {
     assert_eq!(report.joined, 4, "{report:?}");
     assert_eq!(report.digest_mismatches, 0, "{report:?}");
     handle.shutdown();
+    tokio::task::spawn_blocking(|| server.join()).await.unwrap().unwrap();
+}
+
+/// A client that knows nothing of the game walks onto the hill, and reads by name what the
+/// game says of it: who holds it and for how long, their team, their own kick, and the event.
+#[tokio::test]
+async fn a_client_reads_the_values_and_events_of_a_game_by_name() {
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let game = king_of_the_hill::KingOfTheHill;
+    let server = Server::builder().map(map("king_of_the_hill.map")).game(game);
+    let server = server.listen(any_port).http(any_port).max_players(4).bind().await.unwrap();
+    let connector = Connector::new(server.local_addr(), Trust::Loopback).unwrap();
+    let name = PlayerName::new("Ann").unwrap();
+    let mut client = timeout(HANG, connector.join(&name, MapHash::ANY)).await.unwrap().unwrap();
+    let schema = Arc::clone(&client.session().hello().unwrap().schema);
+    assert_eq!(schema.events(), ["hill_taken", "round_over"]);
+    let own = client.session().player().unwrap();
+    let mut taken = Vec::new();
+    let walk = async {
+        loop {
+            if let ClientEvent::CommandDue = client.next().await.unwrap() {
+                // To the middle of the room, and a kick at nothing on the way.
+                let (away, fires) = match client.motion() {
+                    Some((tick, motion)) => (motion.position, tick.0.is_multiple_of(60)),
+                    None => (Default::default(), false),
+                };
+                let heading = f64::atan2(f64::from(-away.y), f64::from(-away.x));
+                let yaw = (heading / std::f64::consts::TAU * 65_536.0) as i32 as u16;
+                let forward = if away.truncate().length() > 20.0 { 127 } else { 0 };
+                let buttons = if fires { Buttons::FIRE } else { Buttons::default() };
+                client.command(Command { forward, yaw, buttons, ..Command::default() });
+            }
+            while let Some((_, event)) = client.next_event() {
+                if let MatchEvent::Game(event) = event {
+                    assert_eq!(event.kind(), 0);
+                    taken.push(event.decode::<(u8, u32)>().unwrap());
+                }
+            }
+            let view = client.view();
+            let team = view.value(own, "team");
+            if view.match_value("holder") == Some(1) && view.match_value("red_seconds") >= Some(2) {
+                assert_eq!((team, view.match_value("blue_seconds")), (Some(0), Some(0)));
+                if view.own_value("can_kick") == Some(1) {
+                    break;
+                }
+            }
+        }
+    };
+    timeout(HANG, walk).await.expect("a team of one holds the hill");
+    assert_eq!(taken.first(), Some(&(0, 0)));
+    let view = client.view();
+    assert_eq!((view.value(own, "holder"), view.match_value("no such field")), (None, None));
+    let stats = *client.session().stats();
+    assert!(stats.digests > 0 && stats.digest_mismatches == 0, "{stats:?}");
+    client.leave().await;
+    server.handle().shutdown();
     tokio::task::spawn_blocking(|| server.join()).await.unwrap().unwrap();
 }

@@ -10,8 +10,9 @@ use obsp_client::Disconnected;
 use obsp_client::quic::{Authority, Client, Connector, JoinError, Trust};
 use obsp_proto::PROTOCOL_VERSION;
 use obsp_proto::control::{
-    ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MatchEvent, PlayerName,
-    RefusalReason, ServerMessage, decode_server_message, encode_client_message,
+    ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MAX_SERVER_FRAME, MapHash,
+    MatchEvent, PlayerName, RefusalReason, ServerMessage, decode_server_message,
+    encode_client_message,
 };
 use server::{Options, Server};
 use tests::harness;
@@ -61,7 +62,7 @@ async fn answer_to(running: &Server, beginning: &[u8]) -> Option<ServerMessage> 
     let connection = connector(running).connect().await.unwrap();
     let (mut send, mut receive) = connection.open_bi().await.unwrap();
     send.write_all(beginning).await.unwrap();
-    let mut framer = Framer::new();
+    let mut framer = Framer::new(MAX_SERVER_FRAME);
     let mut bytes = [0; 2048];
     loop {
         let length = timeout(HANG, receive.read(&mut bytes)).await.unwrap().ok()??;

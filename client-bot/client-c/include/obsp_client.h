@@ -22,6 +22,9 @@
 // Bytes of a text, its zero byte included; longer ones are cut.
 #define OBSP_TEXT_BYTES 768
 
+// Most bytes of the content of a game's event.
+#define OBSP_EVENT_BYTES 256
+
 // Slot of an id that names nobody.
 #define OBSP_NO_SLOT 65535
 
@@ -79,6 +82,8 @@ typedef enum {
   OBSP_MATCH_EVENT_KIND_ANNOUNCED,
   // The match changed its phase.
   OBSP_MATCH_EVENT_KIND_ROUND,
+  // An event of the game's own: `text` is the name of its kind, `data` its content.
+  OBSP_MATCH_EVENT_KIND_GAME,
 } ObspMatchEventKind;
 
 // The phase of a match.
@@ -185,6 +190,10 @@ typedef struct {
   uint32_t ends;
   // The name, or what was said.
   char text[OBSP_TEXT_BYTES];
+  // Bytes of the content of a game's event.
+  uint16_t data_length;
+  // The content of a game's event, which the game alone understands.
+  uint8_t data[OBSP_EVENT_BYTES];
 } ObspMatchEvent;
 
 // A player's input for one tick.
@@ -333,6 +342,21 @@ ObspStatus obsp_client_say(ObspClient *client, const char *line);
 // Says goodbye: the player leaves the match at once. Free the client next.
 ObspStatus obsp_client_leave(ObspClient *client);
 
+// Copies the value that the field `name` of an entity has at `now`, also of the own player.
+// False if the client knows no such entity, or the game gives it no such field.
+bool obsp_client_value(ObspClient *client,
+                       double now,
+                       ObspId entity,
+                       const char *name,
+                       int32_t *value);
+
+// Copies the latest value of the match's field `name`. False if the game has no such field.
+bool obsp_client_match_value(ObspClient *client, const char *name, int32_t *value);
+
+// Copies the latest value of the own player's field `name`, which no other client is sent.
+// False if the game has no such field.
+bool obsp_client_own_value(ObspClient *client, const char *name, int32_t *value);
+
 // Copies the own player as it is to be drawn at `now`. False while it is not in the world,
 // drives a vehicle, or the map is not loaded.
 bool obsp_client_own_player(ObspClient *client, double now, ObspOwnPlayer *player);
@@ -458,6 +482,21 @@ size_t obsp_client_players(ObspClient *client, ObspPlayer *players, size_t capac
 
 // Copies the counters of a client.
 ObspStatus obsp_client_stats(ObspClient *client, ObspStats *stats);
+
+// Copies the value that the field `name` of an entity has at `now`, also of the own player.
+// False if the client knows no such entity, or the game gives it no such field.
+bool obsp_client_value(ObspClient *client,
+                       double now,
+                       ObspId entity,
+                       const char *name,
+                       int32_t *value);
+
+// Copies the latest value of the match's field `name`. False if the game has no such field.
+bool obsp_client_match_value(ObspClient *client, const char *name, int32_t *value);
+
+// Copies the latest value of the own player's field `name`, which no other client is sent.
+// False if the game has no such field.
+bool obsp_client_own_value(ObspClient *client, const char *name, int32_t *value);
 
 // Handles bytes that arrived on the control stream, cut anywhere.
 ObspStatus obsp_client_handle_stream(ObspClient *client,

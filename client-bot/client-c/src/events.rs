@@ -5,6 +5,7 @@ use std::ffi::c_char;
 use obsp_client::Event;
 use obsp_proto::control::{MatchEvent, RoundPhase};
 use obsp_proto::map_transfer::MapReceiver;
+use obsp_proto::schema::{MAX_EVENT_DATA, Schema};
 use obsp_sim::EntityId;
 
 use crate::failure::guard;
@@ -13,6 +14,10 @@ use crate::raw;
 
 /// Bytes of a text, its zero byte included; longer ones are cut.
 pub const OBSP_TEXT_BYTES: usize = 768;
+
+/// Most bytes of the content of a game's event.
+pub const OBSP_EVENT_BYTES: usize = 256;
+const _: () = assert!(OBSP_EVENT_BYTES == MAX_EVENT_DATA, "every event fits");
 
 /// Slot of an id that names nobody.
 pub const OBSP_NO_SLOT: u16 = 65535;
@@ -139,6 +144,8 @@ pub enum ObspMatchEventKind {
     Announced,
     /// The match changed its phase.
     Round,
+    /// An event of the game's own: `text` is the name of its kind, `data` its content.
+    Game,
 }
 
 /// The phase of a match.
@@ -175,6 +182,10 @@ pub struct ObspMatchEvent {
     pub ends: u32,
     /// The name, or what was said.
     pub text: [c_char; OBSP_TEXT_BYTES],
+    /// Bytes of the content of a game's event.
+    pub data_length: u16,
+    /// The content of a game's event, which the game alone understands.
+    pub data: [u8; OBSP_EVENT_BYTES],
 }
 
 /// Takes what happened in the match next, up to the moment that is shown at `now`; false if
@@ -191,8 +202,9 @@ pub unsafe extern "C" fn obsp_client_next_match_event(
         let Some((tick, next)) = client.client.next_match_event(raw::time(now)) else {
             return Ok(false);
         };
+        let schema = client.client.session().hello().map(|hello| &*hello.schema);
         // SAFETY: the same.
-        unsafe { raw::put(event, match_event(tick.0, &next))? };
+        unsafe { raw::put(event, match_event(tick.0, &next, schema))? };
         Ok(true)
     })
 }
@@ -209,11 +221,13 @@ impl ObspMatchEvent {
             phase: ObspPhase::Playing,
             ends: 0,
             text: raw::fixed(text),
+            data_length: 0,
+            data: [0; OBSP_EVENT_BYTES],
         }
     }
 }
 
-fn match_event(tick: u32, event: &MatchEvent) -> ObspMatchEvent {
+fn match_event(tick: u32, event: &MatchEvent, schema: Option<&Schema>) -> ObspMatchEvent {
     use ObspMatchEventKind as Kind;
     let of = |kind, player: &EntityId| ObspMatchEvent::new(kind, tick, (*player).into(), "");
     match event {
@@ -244,6 +258,15 @@ fn match_event(tick: u32, event: &MatchEvent) -> ObspMatchEvent {
             let ends = ends.map_or(0, |tick| tick.0);
             let round = ObspMatchEvent::new(Kind::Round, tick, ObspId::NOBODY, "");
             ObspMatchEvent { phase, ends, ..round }
+        }
+        MatchEvent::Game(event) => {
+            let name = schema.and_then(|schema| schema.events().get(usize::from(event.kind())));
+            let name = name.map_or("", String::as_str);
+            let mut told = ObspMatchEvent::new(Kind::Game, tick, ObspId::NOBODY, name);
+            let length = event.data().len().min(OBSP_EVENT_BYTES);
+            told.data[..length].copy_from_slice(&event.data()[..length]);
+            told.data_length = length as u16;
+            told
         }
     }
 }

@@ -10,6 +10,7 @@
 //! * [`handle`]: making and freeing clients; [`connect`]: with a socket of their own.
 //! * [`wire`]: bytes in and out, for callers with a connection of their own.
 //! * [`play`]: the player's input. [`events`]: what happened. [`view`]: what is seen.
+//!   [`values`]: what a game replicates of its own.
 
 #![expect(
     clippy::missing_safety_doc,
@@ -23,6 +24,7 @@ mod failure;
 pub mod handle;
 pub mod play;
 mod raw;
+pub mod values;
 pub mod view;
 pub mod wire;
 

@@ -3,11 +3,12 @@
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::{null, null_mut};
 
-use obsp_client_c::events::{ObspEvent, ObspEventKind, obsp_client_poll_event};
+use obsp_client_c::events::{ObspEvent, ObspEventKind, ObspId, obsp_client_poll_event};
 use obsp_client_c::handle::{ObspIdentity, obsp_client_free, obsp_client_new, obsp_client_ticket};
 use obsp_client_c::play::{
     ObspCommand, obsp_client_leave, obsp_client_next_tick_at, obsp_client_say, obsp_client_tick,
 };
+use obsp_client_c::values::{obsp_client_match_value, obsp_client_own_value, obsp_client_value};
 use obsp_client_c::view::{obsp_client_entities, obsp_client_own_player, obsp_client_players};
 use obsp_client_c::wire::{
     ObspTransmit, ObspTransmitKind, obsp_client_handle_closed, obsp_client_handle_datagram,
@@ -79,6 +80,11 @@ fn nulls_are_refused_everywhere() {
         assert!(!obsp_client_own_player(client, 0.0, null_mut()));
         assert_eq!(obsp_client_entities(client, f64::NAN, null_mut(), 0), 0);
         assert!(!obsp_client_ticket(client, null_mut()));
+        let id = ObspId { slot: 65_535, generation: 1 };
+        assert!(!obsp_client_value(client, 0.0, id, null(), null_mut()));
+        assert_eq!(text(obsp_last_error()), "the name of the field is null");
+        assert!(!obsp_client_match_value(client, c"holder".as_ptr(), null_mut()));
+        assert!(!obsp_client_own_value(null_mut(), c"holder".as_ptr(), null_mut()));
         obsp_client_free(client);
     }
 }

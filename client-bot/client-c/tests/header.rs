@@ -5,8 +5,8 @@ use std::path::Path;
 use cbindgen::{Builder, Config};
 
 /// In the order of the header.
-const SOURCES: [&str; 8] =
-    ["lib", "failure", "handle", "connect", "play", "events", "view", "wire"];
+const SOURCES: [&str; 9] =
+    ["lib", "failure", "handle", "connect", "play", "events", "view", "values", "wire"];
 
 const RENEW: &str = "RENEW_HEADER=1 cargo test -p obsp-client-c --test header";
 

@@ -49,7 +49,8 @@ impl Roster {
             MatchEvent::Died { .. }
             | MatchEvent::Said { .. }
             | MatchEvent::Announced { .. }
-            | MatchEvent::Round { .. } => {}
+            | MatchEvent::Round { .. }
+            | MatchEvent::Game(_) => {}
         }
     }
 }

@@ -72,6 +72,29 @@ impl<'a> View<'a> {
         others.filter_map(move |id| self.entity(id))
     }
 
+    /// The value of an entity's field `name` at the render tick; also of the own player.
+    /// `None` if the client knows no such entity, or the game gives it no such field.
+    pub fn value(self, id: EntityId, name: &str) -> Option<i32> {
+        let session = self.client.session();
+        let tick = Tick(self.render_tick? as u32);
+        let kind = session.entity(id)?.kind;
+        let fields = session.hello()?.schema.of_kind(kind);
+        session.values(id, tick)?.get(fields, name)
+    }
+
+    /// The latest value of the match's field `name`; `None` if the game has no such field.
+    pub fn match_value(self, name: &str) -> Option<i32> {
+        let session = self.client.session();
+        session.match_values().get(session.hello()?.schema.of_match(), name)
+    }
+
+    /// The latest value of the own player's field `name`, which no other client is sent;
+    /// `None` if the game has no such field.
+    pub fn own_value(self, name: &str) -> Option<i32> {
+        let session = self.client.session();
+        session.own_values().get(session.hello()?.schema.of_own_player(), name)
+    }
+
     /// The players in the match, as of the match events taken so far.
     pub fn roster(self) -> &'a Roster {
         self.client.roster()

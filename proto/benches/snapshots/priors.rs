@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
+use std::sync::Arc;
 
 use obsp_proto::Tick;
 use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
@@ -62,7 +63,11 @@ fn count(
 ) {
     let player = moments[0].players[index].0;
     let (mut session, _) = join(player, moments[0].state.tick());
-    let codec = SnapshotCodec { bounds: bounds(), tick_rate: NonZeroU16::new(60).unwrap() };
+    let codec = SnapshotCodec {
+        bounds: bounds(),
+        tick_rate: NonZeroU16::new(60).unwrap(),
+        schema: Arc::default(),
+    };
     let mut known: BTreeMap<u16, Vec<(Tick, Option<QuantisedEntity>)>> = BTreeMap::new();
     let mut got: Option<Acknowledgement> = None;
     let mut acknowledgements = Vec::new();

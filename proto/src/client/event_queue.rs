@@ -15,8 +15,8 @@ pub(super) struct EventQueue(VecDeque<(Tick, MatchEvent)>);
 
 impl EventQueue {
     /// Adds an event that has just arrived. If too many wait already, as while a client
-    /// loads the map for a minute, deaths and chat are dropped, and vitals that a later
-    /// event replaces.
+    /// loads the map for a minute, deaths, chat and the game's events are dropped, and vitals
+    /// that a later event replaces.
     ///
     /// # Errors
     /// It is of an earlier tick than the one before, or too many events wait.
@@ -48,7 +48,7 @@ impl EventQueue {
                     true
                 }
                 MatchEvent::Vitals { player, .. } => later.insert(player),
-                MatchEvent::Died { .. } | MatchEvent::Said { .. } => false,
+                MatchEvent::Died { .. } | MatchEvent::Said { .. } | MatchEvent::Game(_) => false,
             };
             if is_kept {
                 self.0.push_front((tick, event));

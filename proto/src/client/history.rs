@@ -1,21 +1,27 @@
-//! The latest values of one slot that a client has received.
+//! The latest values of one slot, or of the match, that a client has received.
 
 use crate::Tick;
 use crate::quantise::QuantisedEntity;
 use crate::snapshot::BASELINES_KEPT;
 
 /// The latest values of one slot, by tick.
-#[derive(Clone, Debug, Default)]
-pub(super) struct History {
+#[derive(Clone, Debug)]
+pub(super) struct History<T = QuantisedEntity> {
     /// Ascending; `None` where the slot was empty. Only the last [`BASELINES_KEPT`] count;
     /// older ones remain until enough have collected to be removed at once.
-    values: Vec<(Tick, Option<QuantisedEntity>)>,
+    values: Vec<(Tick, Option<T>)>,
 }
 
-impl History {
+impl<T> Default for History<T> {
+    fn default() -> Self {
+        Self { values: Vec::new() }
+    }
+}
+
+impl<T> History<T> {
     /// Adds the value of a tick that is not in the history yet. If there are too many,
     /// the oldest is dropped.
-    pub(super) fn insert(&mut self, tick: Tick, value: Option<QuantisedEntity>) {
+    pub(super) fn insert(&mut self, tick: Tick, value: Option<T>) {
         let place = self.values.len() - self.values().len() + self.until_index(tick);
         self.values.insert(place, (tick, value));
         if self.values.len() >= 2 * BASELINES_KEPT {
@@ -31,24 +37,24 @@ impl History {
     }
 
     /// The value received for exactly this tick.
-    pub(super) fn at(&self, tick: Tick) -> Option<&QuantisedEntity> {
+    pub(super) fn at(&self, tick: Tick) -> Option<&T> {
         let (at, value) = &self.values()[self.until_index(tick).checked_sub(1)?];
         value.as_ref().filter(|_| *at == tick)
     }
 
     /// The latest value of `tick` or before, with its tick.
-    pub(super) fn until(&self, tick: Tick) -> Option<(Tick, &QuantisedEntity)> {
+    pub(super) fn until(&self, tick: Tick) -> Option<(Tick, &T)> {
         let (at, value) = &self.values()[self.until_index(tick).checked_sub(1)?];
         Some((*at, value.as_ref()?))
     }
 
     /// The latest value.
-    pub(super) fn latest(&self) -> Option<&QuantisedEntity> {
+    pub(super) fn latest(&self) -> Option<&T> {
         self.values.last()?.1.as_ref()
     }
 
     /// All values, the oldest first.
-    pub(super) fn values(&self) -> &[(Tick, Option<QuantisedEntity>)] {
+    pub(super) fn values(&self) -> &[(Tick, Option<T>)] {
         &self.values[self.values.len().saturating_sub(BASELINES_KEPT)..]
     }
 }
@@ -57,13 +63,15 @@ impl History {
 mod tests {
     use super::*;
     use crate::quantise::QuantisedBody;
+    use crate::schema::FieldValues;
 
     #[test]
     fn the_latest_values_stay_in_order_however_late_they_arrive() {
         let body = QuantisedBody::Player { posture: obsp_sim::Posture::Standing, yaw: 0 };
         let value = |generation| {
             let (position, velocity) = ([0; 3], [0; 3]);
-            Some(QuantisedEntity { generation, position, velocity, asleep: false, body })
+            let values = FieldValues::default();
+            Some(QuantisedEntity { generation, position, velocity, asleep: false, body, values })
         };
         let mut history = History::default();
         for tick in (10..42).rev() {

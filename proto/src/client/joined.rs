@@ -1,6 +1,7 @@
 //! The state of a client session that has joined: the view, the clock and the commands.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use obsp_sim::{Buttons, Command};
@@ -85,7 +86,11 @@ impl Joined {
     /// `hello_sent`.
     pub(super) fn new(hello: ServerHello, hello_sent: Time, now: Time) -> Self {
         Self {
-            codec: SnapshotCodec { bounds: hello.bounds, tick_rate: hello.tick_rate },
+            codec: SnapshotCodec {
+                bounds: hello.bounds,
+                tick_rate: hello.tick_rate,
+                schema: Arc::clone(&hello.schema),
+            },
             view: View::default(),
             clock: Clock::new(hello.tick_rate, hello.tick, now - hello_sent, now),
             received: None,
@@ -122,10 +127,12 @@ impl Joined {
                 return Ok(None);
             }
         }
-        let decoded = self.codec.decode(bytes, near, |slot, query| self.view.baseline(slot, query));
+        let decoded = self.codec.decode(bytes, near, &self.view);
         let snapshot = match decoded {
             // Later snapshots may have displaced the baseline that it references.
-            Err(DatagramError::UnknownBaseline { .. }) if !in_order => {
+            Err(DatagramError::UnknownBaseline { .. } | DatagramError::UnknownValues { .. })
+                if !in_order =>
+            {
                 stats.stale += 1;
                 return Ok(None);
             }
@@ -133,7 +140,8 @@ impl Joined {
         };
         // Only the latest snapshot can be compared with the whole view.
         let sample = snapshot.digest.filter(|_| in_order);
-        let digest_agrees = sample.map(|sample| self.view.agrees(&snapshot, &sample));
+        let digest_agrees =
+            sample.map(|sample| self.view.agrees(&snapshot, &sample, &self.hello.schema));
         self.view.apply(&snapshot);
 
         let gap = self.received.is_some().then(|| now.since(self.last_arrival));
@@ -246,6 +254,7 @@ mod tests {
                 map_name: MapName::new("test"),
                 bounds,
                 player_limit: 1,
+                schema: Arc::default(),
             };
             let name = PlayerName::new("tester").unwrap();
             let mut server = server::Session::new(Arc::new(match_info), Time::ZERO);

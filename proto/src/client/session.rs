@@ -7,11 +7,12 @@ use obsp_sim::{Command, EntityId, EntityState};
 
 use super::joined::{CommandSent, Joined, SessionStats, SnapshotReceived};
 use crate::control::{
-    ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MapName, MatchEvent,
-    PlayerName, RefusalReason, ServerHello, ServerMessage, Ticket, decode_server_message,
-    encode_client_message,
+    ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MAX_SERVER_FRAME, MapHash,
+    MapName, MatchEvent, PlayerName, RefusalReason, ServerHello, ServerMessage, Ticket,
+    decode_server_message, encode_client_message,
 };
 use crate::quantise::QuantisedEntity;
+use crate::schema::FieldValues;
 use crate::{IDLE_TIMEOUT, ProtocolError, Tick, Time};
 
 /// What a session reports to its caller.
@@ -34,6 +35,9 @@ pub enum Event {
     /// The server was silent too long: close the connection.
     TimedOut,
 }
+
+/// Bytes of the control stream that wait to be written, from which on chat is dropped.
+const MAX_UNWRITTEN: usize = 16 * 1024;
 
 /// A state of an entity that the client received, with its tick.
 pub type Observed = (Tick, EntityState);
@@ -85,7 +89,7 @@ impl Session {
         let hello = ClientHello::new(map, name).with_token(token).with_ticket(ticket);
         Self {
             phase: Phase::Joining,
-            framer: Framer::new(),
+            framer: Framer::new(MAX_SERVER_FRAME),
             output: encode_client_message(&ClientMessage::Hello(hello)),
             started: now,
             last_received: now,
@@ -129,6 +133,11 @@ impl Session {
         let Some(content) = self.framer.next_frame(bytes)? else { return Ok(None) };
         let event = match (decode_server_message(&content)?, &mut self.phase) {
             (ServerMessage::Event { tick, event }, Phase::Joined(joined)) => {
+                if let MatchEvent::Game(event) = &event
+                    && usize::from(event.kind()) >= joined.hello.schema.events().len()
+                {
+                    return Err(unexpected("event of an unknown kind"));
+                }
                 joined.events.push(tick, event)?;
                 return Ok(Some(None));
             }
@@ -219,9 +228,10 @@ impl Session {
     }
 
     /// Sends a chat line to everybody; write [`Session::stream_output`] next. The server
-    /// accepts five lines in a row, then one a second.
+    /// accepts five lines in a row, then one a second. The line is dropped while 16 KiB wait
+    /// to be written.
     pub fn say(&mut self, line: ChatLine) {
-        if self.joined().is_some() {
+        if self.joined().is_some() && self.output.len() < MAX_UNWRITTEN {
             self.output.extend(encode_client_message(&ClientMessage::Say(line)));
         }
     }
@@ -318,6 +328,26 @@ impl Session {
     pub fn states_around(&self, id: EntityId, tick: Tick) -> Option<(Observed, Option<Observed>)> {
         let joined = self.joined()?;
         joined.view.states_around(id, tick, &joined.hello.bounds)
+    }
+
+    /// The values of an entity's fields at `tick`, or the latest ones until then; `None` if
+    /// the client does not know such an entity. Its fields are those of its kind in the
+    /// schema of the hello.
+    pub fn values(&self, id: EntityId, tick: Tick) -> Option<FieldValues> {
+        Some(self.joined()?.view.quantised_at(id, tick)?.values)
+    }
+
+    /// The latest values of the fields of the match; the least ones until others arrive.
+    pub fn match_values(&self) -> FieldValues {
+        let latest = self.joined().and_then(|joined| joined.view.of_match.latest());
+        latest.copied().unwrap_or_default()
+    }
+
+    /// The latest values that are for the own player alone; as
+    /// [`Session::match_values`].
+    pub fn own_values(&self) -> FieldValues {
+        let latest = self.joined().and_then(|joined| joined.view.of_own_player.latest());
+        latest.copied().unwrap_or_default()
     }
 
     /// The session's counters.

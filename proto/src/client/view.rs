@@ -6,29 +6,40 @@ use obsp_sim::EntityState;
 use super::history::History;
 use super::session::Observed;
 use crate::quantise::{QuantisedEntity, WorldBounds};
-use crate::snapshot::{BaselineQuery, Digest, DigestSample, Snapshot};
+use crate::schema::{FieldValues, Schema};
+use crate::snapshot::{BaselineQuery, Baselines, Digest, DigestSample, Snapshot};
 use crate::{MAX_ENTITIES, Tick};
 
 /// The world as far as a client has received it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct View {
     slots: Vec<History>,
+    /// Values of the match.
+    pub(super) of_match: History<FieldValues>,
+    /// Values that are for the client's own player alone.
+    pub(super) of_own_player: History<FieldValues>,
 }
 
-impl View {
-    /// The baseline of a record.
-    pub(super) fn baseline(
-        &self,
-        slot: u16,
-        query: BaselineQuery,
-    ) -> Option<(Tick, &QuantisedEntity)> {
-        let history = self.slots.get(usize::from(slot))?;
+impl<'a> Baselines<'a> for &'a View {
+    fn entity(&self, slot: u16, query: BaselineQuery) -> Option<(Tick, &'a QuantisedEntity)> {
+        let view: &'a View = self;
+        let history = view.slots.get(usize::from(slot))?;
         match query {
             BaselineQuery::At(tick) => Some((tick, history.at(tick)?)),
             BaselineQuery::Until(tick) => history.until(tick),
         }
     }
 
+    fn match_values(&self, tick: Tick) -> Option<FieldValues> {
+        self.of_match.at(tick).copied()
+    }
+
+    fn own_values(&self, tick: Tick) -> Option<FieldValues> {
+        self.of_own_player.at(tick).copied()
+    }
+}
+
+impl View {
     /// Applies all records of a snapshot.
     pub(super) fn apply(&mut self, snapshot: &Snapshot) {
         for record in &snapshot.records {
@@ -39,17 +50,28 @@ impl View {
             }
             self.slots[index].insert(snapshot.tick, record.entity);
         }
+        if let Some(values) = snapshot.match_values {
+            self.of_match.insert(snapshot.tick, Some(values));
+        }
+        if let Some(values) = snapshot.own_values {
+            self.of_own_player.insert(snapshot.tick, Some(values));
+        }
     }
 
     /// Whether the server's digest in a snapshot, which is later than all before, matches
     /// its decoded records and the sampled slots.
-    pub(super) fn agrees(&self, snapshot: &Snapshot, sample: &DigestSample) -> bool {
+    pub(super) fn agrees(
+        &self,
+        snapshot: &Snapshot,
+        sample: &DigestSample,
+        schema: &Schema,
+    ) -> bool {
         let mut digest = Digest::new(snapshot.tick);
         for record in &snapshot.records {
-            digest.add(record.slot, record.entity.as_ref());
+            digest.add(record.slot, record.entity.as_ref(), schema);
         }
         for slot in sample.sampled() {
-            digest.add(slot, self.latest(slot));
+            digest.add(slot, self.latest(slot), schema);
         }
         digest.finish() == sample.digest
     }
@@ -129,6 +151,19 @@ impl View {
             Some((_, None)) => None,
             _ => Some((values[later..].iter().find_map(observed)?, None)),
         }
+    }
+
+    /// The entity in a slot at `tick`, in the integers of the wire: the latest state until
+    /// then, or the first one that is kept.
+    pub(super) fn quantised_at(
+        &self,
+        id: obsp_sim::EntityId,
+        tick: Tick,
+    ) -> Option<&QuantisedEntity> {
+        let history = self.slots.get(usize::from(id.slot))?;
+        let index = history.until_index(tick).saturating_sub(1);
+        let (_, value) = history.values().get(index)?;
+        value.as_ref().filter(|entity| entity.generation == id.generation)
     }
 
     #[cfg(test)]

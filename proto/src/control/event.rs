@@ -7,6 +7,7 @@ use bincode::{Decode, Encode};
 use obsp_sim::{EntityId, Vitals};
 
 use super::{ChatLine, PlayerName};
+use crate::schema::GameEvent;
 use crate::{MAX_ENTITIES, Tick};
 
 /// Something that happened in a match, and that no client may miss.
@@ -58,6 +59,8 @@ pub enum MatchEvent {
         /// something happens.
         ends: Option<Tick>,
     },
+    /// An event of the game's own.
+    Game(GameEvent),
 }
 
 /// The phase of a match.
@@ -84,6 +87,7 @@ enum EventFields {
     Vitals(IdFields, u16, i16),
     Announced(ChatLine),
     Round(RoundPhase, u32),
+    Game(GameEvent),
 }
 
 impl Encode for MatchEvent {
@@ -102,6 +106,7 @@ impl Encode for MatchEvent {
             Self::Round { phase, ends } => {
                 EventFields::Round(*phase, ends.map_or(0, |tick| tick.0))
             }
+            Self::Game(event) => EventFields::Game(event.clone()),
         }
         .encode(encoder)
     }
@@ -125,6 +130,7 @@ impl<Context> Decode<Context> for MatchEvent {
             EventFields::Round(phase, ends) => {
                 Self::Round { phase, ends: (ends > 0).then_some(Tick(ends)) }
             }
+            EventFields::Game(event) => Self::Game(event),
             EventFields::Died(player, by) => {
                 Self::Died { player: entity(player)?, by: entity(by)? }
             }

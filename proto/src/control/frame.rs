@@ -2,8 +2,11 @@
 //!
 //! [`frame`] for a writer; [`Framer::next_frame`] for a reader, until it returns `None`.
 
-/// Most bytes of a control message. The largest, a server's hello, has fewer than 200.
-pub const MAX_FRAME: usize = 1024;
+/// Most bytes of a control message of a client: the largest is a hello with a connect token.
+pub const MAX_CLIENT_FRAME: usize = 1024;
+
+/// Most bytes of a control message of a server: the largest is a hello with a schema.
+pub const MAX_SERVER_FRAME: usize = 8192;
 
 /// Bytes of the length at the beginning of a frame.
 const LENGTH_BYTES: usize = 2;
@@ -12,10 +15,12 @@ const LENGTH_BYTES: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// A frame is longer than any message.
-    #[error("frame of {length} bytes, above the limit of {MAX_FRAME}")]
+    #[error("frame of {length} bytes, above the limit of {limit}")]
     TooLong {
         /// The claimed length.
         length: usize,
+        /// The limit of the direction.
+        limit: usize,
     },
     /// A frame has no content.
     #[error("empty frame")]
@@ -24,16 +29,19 @@ pub enum FrameError {
 
 /// Splits a byte stream that arrives in arbitrary pieces into frames, holding at most one
 /// unfinished frame.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Framer {
+    /// Most bytes of a frame.
+    limit: usize,
     /// The unfinished frame: its length, then the content received so far.
     partial: Vec<u8>,
 }
 
 impl Framer {
-    /// A framer at the beginning of a stream.
-    pub fn new() -> Self {
-        Self::default()
+    /// A framer at the beginning of a stream whose frames have at most `limit` bytes:
+    /// [`MAX_CLIENT_FRAME`] or [`MAX_SERVER_FRAME`].
+    pub fn new(limit: usize) -> Self {
+        Self { limit, partial: Vec::new() }
     }
 
     /// Takes bytes off the front of `bytes` up to the end of the next frame and returns
@@ -50,8 +58,8 @@ impl Framer {
         if length == 0 {
             return Err(FrameError::Empty);
         }
-        if length > MAX_FRAME {
-            return Err(FrameError::TooLong { length });
+        if length > self.limit {
+            return Err(FrameError::TooLong { length, limit: self.limit });
         }
         self.take_until(LENGTH_BYTES + length, bytes);
         if self.partial.len() < LENGTH_BYTES + length {
@@ -76,17 +84,18 @@ impl Framer {
     }
 }
 
-/// Wraps `content` into a frame.
+/// Wraps `content` into a frame of at most `limit` bytes: [`MAX_CLIENT_FRAME`] or
+/// [`MAX_SERVER_FRAME`].
 ///
 /// # Errors
-/// The content is empty or longer than [`MAX_FRAME`].
-pub fn frame(content: &[u8]) -> Result<Vec<u8>, FrameError> {
+/// The content is empty or longer than that.
+pub fn frame(content: &[u8], limit: usize) -> Result<Vec<u8>, FrameError> {
     if content.is_empty() {
         return Err(FrameError::Empty);
     }
-    let too_long = FrameError::TooLong { length: content.len() };
+    let too_long = FrameError::TooLong { length: content.len(), limit };
     let length = u16::try_from(content.len()).map_err(|_| too_long)?;
-    if content.len() > MAX_FRAME {
+    if content.len() > limit {
         return Err(too_long);
     }
     let mut framed = Vec::with_capacity(LENGTH_BYTES + content.len());
@@ -101,16 +110,18 @@ mod tests {
 
     #[test]
     fn frames_survive_any_chunking() {
-        let contents: [&[u8]; 3] = [b"a", b"hello", &[7; MAX_FRAME]];
-        let stream: Vec<u8> = contents.iter().flat_map(|content| frame(content).unwrap()).collect();
+        let limit = MAX_CLIENT_FRAME;
+        let contents: [&[u8]; 3] = [b"a", b"hello", &[7; MAX_CLIENT_FRAME]];
+        let stream: Vec<u8> =
+            contents.iter().flat_map(|content| frame(content, limit).unwrap()).collect();
         for chunk in [1, 2, 3, 7, 100, stream.len()] {
-            let mut framer = Framer::new();
+            let mut framer = Framer::new(limit);
             let mut found = Vec::new();
             for mut piece in stream.chunks(chunk) {
                 while let Some(content) = framer.next_frame(&mut piece).unwrap() {
                     found.push(content);
                 }
-                assert!(framer.partial.len() <= LENGTH_BYTES + MAX_FRAME);
+                assert!(framer.partial.len() <= LENGTH_BYTES + limit);
             }
             assert_eq!(found, contents, "chunks of {chunk}");
         }
@@ -118,15 +129,18 @@ mod tests {
 
     #[test]
     fn invalid_lengths_end_the_stream() {
-        let mut oversized: &[u8] = &[0x01, 0x04, 0];
-        assert_eq!(
-            Framer::new().next_frame(&mut oversized),
-            Err(FrameError::TooLong { length: MAX_FRAME + 1 })
-        );
-        let mut empty: &[u8] = &[0, 0];
-        assert_eq!(Framer::new().next_frame(&mut empty), Err(FrameError::Empty));
-        assert_eq!(frame(&[]), Err(FrameError::Empty));
-        assert!(frame(&[0; MAX_FRAME + 1]).is_err());
-        assert!(frame(&[0; 70_000]).is_err());
+        for limit in [MAX_CLIENT_FRAME, MAX_SERVER_FRAME] {
+            let length = (limit + 1) as u16;
+            let mut oversized: &[u8] = &length.to_le_bytes();
+            assert_eq!(
+                Framer::new(limit).next_frame(&mut oversized),
+                Err(FrameError::TooLong { length: limit + 1, limit })
+            );
+            let mut empty: &[u8] = &[0, 0];
+            assert_eq!(Framer::new(limit).next_frame(&mut empty), Err(FrameError::Empty));
+            assert_eq!(frame(&[], limit), Err(FrameError::Empty));
+            assert!(frame(&vec![0; limit + 1], limit).is_err());
+            assert!(frame(&[0; 70_000], limit).is_err());
+        }
     }
 }

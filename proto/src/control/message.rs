@@ -2,15 +2,20 @@
 
 use std::fmt;
 use std::num::NonZeroU16;
+use std::sync::Arc;
 
+use bincode::config::Config;
 use bincode::de::Decoder;
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 use obsp_sim::EntityId;
 
-use super::{ChatLine, MAX_FRAME, MapName, MatchEvent, PlayerName, Ticket, frame};
+use super::{
+    ChatLine, MAX_CLIENT_FRAME, MAX_SERVER_FRAME, MapName, MatchEvent, PlayerName, Ticket, frame,
+};
 use crate::quantise::WorldBounds;
+use crate::schema::Schema;
 use crate::{PROTOCOL_VERSION, Tick};
 
 /// The content hash of a compiled map.
@@ -129,6 +134,8 @@ pub struct ServerHello {
     pub ticket: Ticket,
     /// Seconds after the loss for which the ticket is valid.
     pub rejoin_seconds: u16,
+    /// The models, fields and events of the game that is played.
+    pub schema: Arc<Schema>,
 }
 
 /// Why a server refuses a client.
@@ -237,47 +244,52 @@ pub enum MessageError {
 
 /// The encoding of every control message: bincode 2, little endian, variable-length
 /// integers, and no more memory than a frame has bytes.
-fn configuration() -> impl bincode::config::Config {
-    bincode::config::standard().with_limit::<MAX_FRAME>()
+fn of_clients() -> impl Config {
+    bincode::config::standard().with_limit::<MAX_CLIENT_FRAME>()
+}
+
+/// The same for the messages of a server.
+fn of_servers() -> impl Config {
+    bincode::config::standard().with_limit::<MAX_SERVER_FRAME>()
 }
 
 /// Encodes a message as a frame, ready to be written to the stream.
 pub fn encode_client_message(message: &ClientMessage) -> Vec<u8> {
-    encode(message)
+    encode(message, of_clients(), MAX_CLIENT_FRAME)
 }
 
 /// Encodes a message as a frame, ready to be written to the stream.
 pub fn encode_server_message(message: &ServerMessage) -> Vec<u8> {
-    encode(message)
+    encode(message, of_servers(), MAX_SERVER_FRAME)
 }
 
 /// Decodes the content of a frame.
 pub fn decode_client_message(content: &[u8]) -> Result<ClientMessage, MessageError> {
-    decode(content)
+    decode(content, of_clients())
 }
 
 /// Decodes the content of a frame.
 pub fn decode_server_message(content: &[u8]) -> Result<ServerMessage, MessageError> {
-    decode(content)
+    decode(content, of_servers())
 }
 
 /// The version in a hello of any version, whose first two fields never change place.
 /// `None` if the content is no hello.
 pub fn hello_version(content: &[u8]) -> Option<u32> {
     let ((tag, version), _) =
-        bincode::decode_from_slice::<(u32, u32), _>(content, configuration()).ok()?;
+        bincode::decode_from_slice::<(u32, u32), _>(content, of_clients()).ok()?;
     (tag == 0).then_some(version)
 }
 
-fn encode<M: Encode>(message: &M) -> Vec<u8> {
+fn encode<M: Encode>(message: &M, configuration: impl Config, limit: usize) -> Vec<u8> {
     // Neither can fail: every text in a message has a type that bounds its length, or
     // came out of a frame, and writing to memory has no errors.
-    let content = bincode::encode_to_vec(message, configuration()).expect("memory has no errors");
-    frame(&content).expect("the types of a message keep it below the limit of a frame")
+    let content = bincode::encode_to_vec(message, configuration).expect("memory has no errors");
+    frame(&content, limit).expect("the types of a message keep it below the limit of a frame")
 }
 
-fn decode<M: Decode<()>>(content: &[u8]) -> Result<M, MessageError> {
-    let (message, used) = bincode::decode_from_slice(content, configuration())
+fn decode<M: Decode<()>>(content: &[u8], configuration: impl Config) -> Result<M, MessageError> {
+    let (message, used) = bincode::decode_from_slice(content, configuration)
         .map_err(|error| MessageError::Undecodable { reason: error.to_string() })?;
     match content.len() - used {
         0 => Ok(message),
@@ -293,6 +305,7 @@ const NO_PLAYER: (u16, u16) = (crate::MAX_ENTITIES as u16, 0);
 type HelloFields = (
     ((u16, u16), NonZeroU16, NonZeroU16, u32, MapHash, MapName, ([i32; 3], [u8; 3]), u16),
     (Ticket, u16),
+    Schema,
 );
 
 impl Encode for ServerHello {
@@ -307,14 +320,14 @@ impl Encode for ServerHello {
             (self.bounds.origin(), self.bounds.bits()),
             self.player_limit,
         );
-        let fields: HelloFields = (match_info, (self.ticket, self.rejoin_seconds));
-        fields.encode(encoder)
+        (match_info, (self.ticket, self.rejoin_seconds), &*self.schema).encode(encoder)
     }
 }
 
 impl<Context> Decode<Context> for ServerHello {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let (match_info, (ticket, rejoin_seconds)) = HelloFields::decode(decoder)?;
+        let (match_info, (ticket, rejoin_seconds), schema) = HelloFields::decode(decoder)?;
+        let schema = Arc::new(schema);
         let (player, tick_rate, snapshot_rate, tick, map, map_name, bounds, player_limit) =
             match_info;
         let player = match player {
@@ -339,6 +352,7 @@ impl<Context> Decode<Context> for ServerHello {
             player_limit,
             ticket,
             rejoin_seconds,
+            schema,
         })
     }
 }
@@ -377,6 +391,7 @@ mod tests {
             player_limit: u16::MAX,
             ticket: Ticket([255; 16]),
             rejoin_seconds: u16::MAX,
+            schema: crate::schema::tests::longest(),
         }
     }
 

@@ -4,6 +4,7 @@ use glam::{DQuat, DVec3};
 use obsp_sim::{EntityId, EntityState, Kind, ModelId, Posture};
 
 use super::{QuantisedOrientation, WorldBounds};
+use crate::schema::FieldValues;
 
 /// Units per second in one step of a quantised velocity: coarse, since it only helps to
 /// extrapolate a position between two snapshots.
@@ -29,6 +30,8 @@ pub struct QuantisedEntity {
     pub asleep: bool,
     /// What depends on the kind of entity.
     pub body: QuantisedBody,
+    /// The values that the game gives it.
+    pub values: FieldValues,
 }
 
 /// The fields that only players on foot, or only polyhedra, have.
@@ -59,7 +62,7 @@ impl QuantisedEntity {
         (squared as f32).sqrt() * VELOCITY_STEP as f32
     }
 
-    /// Rounds an entity.
+    /// Rounds an entity without values of a game.
     pub fn quantise(entity: &EntityState, bounds: &WorldBounds) -> Self {
         let body = match entity.kind {
             Kind::Player { posture } => {
@@ -81,6 +84,7 @@ impl QuantisedEntity {
             velocity,
             asleep: entity.asleep,
             body,
+            values: FieldValues::default(),
         }
     }
 
@@ -137,6 +141,7 @@ mod tests {
                 velocity: [-511, 0, 17],
                 asleep: true,
                 body,
+                values: FieldValues::default(),
             };
             let seen = entity.dequantise(5, &bounds);
             assert_eq!(seen.id, EntityId { slot: 5, generation: 9 });

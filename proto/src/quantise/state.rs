@@ -1,8 +1,9 @@
 //! Rounds the states of a match, and records which entities changed.
 
-use obsp_sim::State;
+use obsp_sim::{EntityId, State};
 
 use super::{QuantisedEntity, WorldBounds};
+use crate::schema::{FieldValues, MatchValues};
 use crate::{MAX_ENTITIES, Tick};
 
 /// A whole state in integers, shared by the snapshots of its tick to all clients.
@@ -13,6 +14,8 @@ pub struct Quantised {
     entities: Vec<Option<QuantisedEntity>>,
     changed: Vec<u32>,
     speeds: Vec<f32>,
+    of_match: FieldValues,
+    of_own_players: Vec<(EntityId, FieldValues)>,
 }
 
 /// Why a state cannot be quantised.
@@ -53,11 +56,23 @@ impl Quantiser {
         &self.bounds
     }
 
-    /// Rounds the next state. Ticks may be skipped.
+    /// Rounds the next state of a game without values of its own. Ticks may be skipped.
     ///
     /// # Errors
     /// A slot or the tick cannot be encoded; the quantiser is unchanged then.
     pub fn quantise(&mut self, state: &State) -> Result<Quantised, QuantiseError> {
+        self.quantise_with(state, &MatchValues::default())
+    }
+
+    /// Rounds the next state, with the values that the game gives to it.
+    ///
+    /// # Errors
+    /// As [`Quantiser::quantise`].
+    pub fn quantise_with(
+        &mut self,
+        state: &State,
+        values: &MatchValues,
+    ) -> Result<Quantised, QuantiseError> {
         let tick = Tick::from_simulation(state.tick)
             .ok_or(QuantiseError::TickOutOfRange { tick: state.tick })?;
         let beyond = state
@@ -79,6 +94,12 @@ impl Quantiser {
             self.entities[usize::from(entity.id.slot)] =
                 Some(QuantisedEntity::quantise(entity, &self.bounds));
         }
+        for (id, values) in &values.of_entities {
+            let entity = self.entities.get_mut(usize::from(id.slot)).and_then(Option::as_mut);
+            if let Some(entity) = entity.filter(|entity| entity.generation == id.generation) {
+                entity.values = *values;
+            }
+        }
         let before = previous.iter().copied().chain(std::iter::repeat(None));
         let noted = self.changed.iter_mut().zip(&mut self.speeds);
         for ((now, before), (changed, speed)) in self.entities.iter().zip(before).zip(noted) {
@@ -93,6 +114,8 @@ impl Quantiser {
             entities: self.entities.clone(),
             changed: self.changed.clone(),
             speeds: self.speeds.clone(),
+            of_match: values.of_match,
+            of_own_players: values.of_own_players.clone(),
         })
     }
 }
@@ -128,6 +151,17 @@ impl Quantised {
     /// clients.
     pub(crate) fn speed(&self, slot: usize) -> f32 {
         self.speeds.get(slot).copied().unwrap_or(0.0)
+    }
+
+    /// The values of the whole match.
+    pub(crate) fn of_match(&self) -> FieldValues {
+        self.of_match
+    }
+
+    /// The values that are for a player alone.
+    pub(crate) fn of_own_player(&self, player: EntityId) -> FieldValues {
+        let found = self.of_own_players.iter().find(|(id, _)| *id == player);
+        found.map(|(_, values)| *values).unwrap_or_default()
     }
 
     /// The content of each slot.

@@ -11,11 +11,12 @@ use obsp_sim::EntityId;
 
 use super::motion_schedule::{MotionSchedule, OwnPlayer};
 use super::relevance::{self, Viewer};
+use super::value_schedule::ValueSchedule;
 use crate::commands::Acknowledgement;
 use crate::quantise::{Quantised, QuantisedEntity};
 use crate::snapshot::{
-    AuthoritativeMotion, BASELINES_KEPT, Baseline, DIGEST_INTERVAL, DIGEST_SLOTS, Digest,
-    DigestSample, Header, MIN_SNAPSHOT, RecordToWrite, SnapshotCodec,
+    BASELINES_KEPT, Baseline, DIGEST_INTERVAL, DIGEST_SLOTS, Digest, DigestSample, Extras, Header,
+    MIN_SNAPSHOT, RecordToWrite, SnapshotCodec, VALUE_BLOCKS_BYTES,
 };
 use crate::{DatagramError, MAX_ENTITIES, Tick};
 
@@ -49,6 +50,8 @@ pub(super) struct Baselines {
     /// [`SENT_TICKS`].
     sent_ticks: Vec<[Tick; SENT_TICKS]>,
     motion: MotionSchedule,
+    match_values: ValueSchedule,
+    own_values: ValueSchedule,
     history: VecDeque<SentSnapshot>,
     /// The latest revision known to have arrived.
     arrived: u32,
@@ -99,6 +102,9 @@ struct SentSnapshot {
     acknowledged: bool,
     /// Whether it carried the authoritative motion.
     has_motion: bool,
+    /// Whether it carried the values of the match, and those of the own player.
+    has_match_values: bool,
+    has_own_values: bool,
     /// Each slot carried, ascending, with its send number.
     carried: Vec<(u16, u32)>,
 }
@@ -122,6 +128,8 @@ impl Baselines {
             sent_ticks: Vec::new(),
             carried: Vec::new(),
             motion: MotionSchedule::default(),
+            match_values: ValueSchedule::default(),
+            own_values: ValueSchedule::default(),
             history: VecDeque::new(),
             arrived: 0,
             snapshots: 0,
@@ -170,6 +178,12 @@ impl Baselines {
         self.arrived = self.arrived.max(sent.state.revision());
         if sent.has_motion {
             self.motion.on_arrival(sent.state.tick());
+        }
+        if sent.has_match_values {
+            self.match_values.on_arrival(sent.state.tick(), sent.state.of_match());
+        }
+        if let Some(player) = self.player.filter(|_| sent.has_own_values) {
+            self.own_values.on_arrival(sent.state.tick(), sent.state.of_own_player(player));
         }
         for &(index, send) in &sent.carried {
             let slot = &mut self.slots[usize::from(index)];
@@ -223,8 +237,8 @@ impl Baselines {
         }
         self.prioritized = None;
 
-        let motion = self.motion.take_due(state.tick(), own, self.codec.tick_rate);
-        let header = self.header(state, own, motion.as_ref());
+        let extras = self.extras(state, own, limit);
+        let header = self.header(state, own, &extras);
         let mut count = self.urgent.len().min(usize::from(u8::MAX));
         let mut slots = std::mem::take(&mut self.carried);
         let datagram = loop {
@@ -233,7 +247,7 @@ impl Baselines {
             slots.sort_unstable();
             // At most 255 slots were taken.
             let header = Header { records: count as u8, ..header };
-            match self.write(state, &header, motion.as_ref(), &slots, limit) {
+            match self.write(state, &header, &extras, &slots, limit) {
                 Ok(datagram) => break datagram,
                 // Other records may be longer: a little less than fitted.
                 Err(fit) => count = (fit * 15 / 16).min(count.saturating_sub(1)),
@@ -251,10 +265,33 @@ impl Baselines {
         self.history.push_back(SentSnapshot {
             state: Arc::clone(state),
             acknowledged: false,
-            has_motion: motion.is_some(),
+            has_motion: extras.motion.is_some(),
+            has_match_values: extras.match_values.is_some(),
+            has_own_values: extras.own_values.is_some(),
             carried,
         });
         Some(Encoded { datagram, records, postponed: self.urgent.len() - records })
+    }
+
+    /// What is due besides records. The digest follows when these are known.
+    fn extras(&mut self, state: &Quantised, own: &OwnPlayer, limit: usize) -> Extras {
+        let (tick, rate) = (state.tick(), self.codec.tick_rate);
+        let mut extras = Extras::default();
+        if self.codec.schema.has_shared_fields() {
+            let acknowledged = self.acknowledged_tick();
+            let of_match = state.of_match();
+            extras.match_values = self.match_values.take_due(tick, of_match, acknowledged, rate);
+            if let Some(player) = self.player {
+                let values = state.of_own_player(player);
+                extras.own_values = self.own_values.take_due(tick, values, acknowledged, rate);
+            }
+        }
+        // Where both may not fit, the motion waits: values are never due twice in a row.
+        let has_values = extras.match_values.is_some() || extras.own_values.is_some();
+        if !has_values || limit >= MIN_SNAPSHOT + VALUE_BLOCKS_BYTES {
+            extras.motion = self.motion.take_due(tick, own, rate);
+        }
+        extras
     }
 
     /// The latest snapshot known to have arrived.
@@ -288,7 +325,7 @@ impl Baselines {
         &self,
         state: &Quantised,
         header: &Header,
-        motion: Option<&AuthoritativeMotion>,
+        extras: &Extras,
         carried: &[u16],
         limit: usize,
     ) -> Result<Vec<u8>, usize> {
@@ -299,7 +336,7 @@ impl Baselines {
             baseline: self.slots[usize::from(slot)].baseline(state.tick(), acknowledged),
         });
         let digest = header.has_digest.then(|| self.sample(state, carried));
-        self.codec.encode(header, motion, records, digest, limit)
+        self.codec.encode(header, &Extras { digest, ..*extras }, records, limit)
     }
 
     /// Lists the slots that are due, the most urgent first: urgency is the time since the
@@ -346,12 +383,7 @@ impl Baselines {
         self.urgent.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    fn header(
-        &self,
-        state: &Quantised,
-        own: &OwnPlayer,
-        motion: Option<&AuthoritativeMotion>,
-    ) -> Header {
+    fn header(&self, state: &Quantised, own: &OwnPlayer, extras: &Extras) -> Header {
         let acknowledged = self
             .history
             .iter()
@@ -362,7 +394,9 @@ impl Baselines {
             tick: state.tick(),
             has_digest: self.snapshots.is_multiple_of(DIGEST_INTERVAL),
             lead: own.lead,
-            has_motion: motion.is_some(),
+            has_motion: extras.motion.is_some(),
+            has_match_values: extras.match_values.is_some(),
+            has_own_values: extras.own_values.is_some(),
             acknowledged: acknowledged.unwrap_or(0),
             records: 0,
         }
@@ -373,7 +407,7 @@ impl Baselines {
     fn sample(&self, state: &Quantised, carried: &[u16]) -> DigestSample {
         let mut digest = Digest::new(state.tick());
         for &slot in carried {
-            digest.add(slot, state.entity(slot.into()));
+            digest.add(slot, state.entity(slot.into()), &self.codec.schema);
         }
         let first = self.next_sample;
         let mut slots = 0;
@@ -382,7 +416,7 @@ impl Baselines {
             let is_carried = carried.binary_search(&(index as u16)).is_ok();
             if !is_carried && self.revisions[index].is_settled(state.changed(index), entity) {
                 slots |= 1 << bit;
-                digest.add(index as u16, entity);
+                digest.add(index as u16, entity, &self.codec.schema);
             }
         }
         DigestSample { first: first as u16, slots, digest: digest.finish() }

@@ -97,6 +97,7 @@ fn interval_of(viewer: &Viewer, entity: &QuantisedEntity, speed: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::FieldValues;
     use obsp_sim::Posture;
 
     const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
@@ -108,6 +109,7 @@ mod tests {
             velocity: [speed, 0, 0],
             asleep: false,
             body: QuantisedBody::Player { posture: Posture::Standing, yaw: 0 },
+            values: FieldValues::default(),
         }
     }
 

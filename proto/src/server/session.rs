@@ -10,11 +10,12 @@ use super::motion_schedule::OwnPlayer;
 use super::rate_limit::{ChatLimit, MismatchLimit, Verdict};
 use crate::commands::CommandDatagram;
 use crate::control::{
-    ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MapHash, MapName, MatchEvent,
-    PlayerName, RefusalReason, ServerHello, ServerMessage, Ticket, decode_client_message,
-    encode_server_message, hello_version,
+    ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MAX_CLIENT_FRAME, MapHash,
+    MapName, MatchEvent, PlayerName, RefusalReason, ServerHello, ServerMessage, Ticket,
+    decode_client_message, encode_server_message, hello_version,
 };
 use crate::quantise::{Quantised, WorldBounds};
+use crate::schema::Schema;
 use crate::snapshot::SnapshotCodec;
 use crate::{HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, PROTOCOL_VERSION, ProtocolError, Tick, Time};
 
@@ -33,6 +34,8 @@ pub struct MatchInfo {
     pub bounds: WorldBounds,
     /// Most players that the server accepts.
     pub player_limit: u16,
+    /// The models, fields and events of the game that is played.
+    pub schema: Arc<Schema>,
 }
 
 /// What a session reports to its caller.
@@ -134,7 +137,7 @@ impl Session {
         Self {
             match_info,
             phase: Phase::AwaitingHello,
-            framer: Framer::new(),
+            framer: Framer::new(MAX_CLIENT_FRAME),
             output: Vec::new(),
             started: now,
             unfinished_since: None,
@@ -360,9 +363,8 @@ impl Session {
         if !matches!(self.phase, Phase::AwaitingAnswer) {
             return;
         }
-        let MatchInfo { tick_rate, snapshot_rate, map, ref map_name, bounds, player_limit } =
-            *self.match_info;
-        let map_name = map_name.clone();
+        let MatchInfo { tick_rate, snapshot_rate, map, map_name, bounds, player_limit, schema } =
+            (*self.match_info).clone();
         let (ticket, rejoin_seconds) = self.ticket;
         self.send(&ServerMessage::Hello(ServerHello {
             player,
@@ -375,8 +377,9 @@ impl Session {
             player_limit,
             ticket,
             rejoin_seconds,
+            schema: Arc::clone(&schema),
         }));
-        let codec = SnapshotCodec { bounds, tick_rate };
+        let codec = SnapshotCodec { bounds, tick_rate, schema };
         let baselines = Box::new(Baselines::new(codec, player, tick));
         self.phase = Phase::Joined { player, baselines };
     }

@@ -3,22 +3,27 @@
 //! [`SnapshotCodec::encode`] on the server, [`SnapshotCodec::decode`] on a client.
 
 use std::num::NonZeroU16;
+use std::sync::Arc;
 
 use super::authoritative_motion::{AuthoritativeMotion, UNKNOWN_MOTION, code_motion};
+use super::field_values::{UNKNOWN_BLOCK, ValueBlock, code_block};
 use super::probabilities::{GAP, IS_AGED, IS_EMPTY, IS_SPECIAL, PRIORS, PROBABILITY_COUNT};
 use super::record::UNKNOWN_ENTITY;
 use super::{Baseline, DIGEST_SLOTS, Header, Lead, PLAIN_BYTES};
 use crate::quantise::{QuantisedEntity, WorldBounds};
 use crate::range::{Coder, Decoder, Encoder};
+use crate::schema::{FieldValues, Schema};
 use crate::{DatagramError, MAX_ENTITIES, SLOT_BITS, Tick};
 
 /// What both ends must know of a match to encode and decode its snapshots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotCodec {
     /// The lattice of quantised positions.
     pub bounds: WorldBounds,
     /// Ticks per second.
     pub tick_rate: NonZeroU16,
+    /// The fields of the game that is played.
+    pub schema: Arc<Schema>,
 }
 
 /// A decoded snapshot.
@@ -30,6 +35,10 @@ pub struct Snapshot {
     pub lead: Option<Lead>,
     /// The authoritative motion of the client's own player, if it is carried.
     pub own_motion: Option<AuthoritativeMotion>,
+    /// The values of the match, if they are carried.
+    pub match_values: Option<FieldValues>,
+    /// The values that are for the client's own player alone, if they are carried.
+    pub own_values: Option<FieldValues>,
     /// The content of some slots, in ascending order.
     pub records: Vec<Record>,
     /// The server's digest, if it is carried.
@@ -54,6 +63,44 @@ pub struct RecordToWrite<'a> {
     pub entity: Option<&'a QuantisedEntity>,
     /// The value that the reader is known to have; used if it serves the entity.
     pub baseline: Option<Baseline<'a>>,
+}
+
+/// What a snapshot carries besides its records.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Extras {
+    /// The authoritative motion of the client's own player.
+    pub motion: Option<AuthoritativeMotion>,
+    /// The values of the match.
+    pub match_values: Option<ValueBlock>,
+    /// The values that are for the client's own player alone.
+    pub own_values: Option<ValueBlock>,
+    /// The digest of all records.
+    pub digest: Option<DigestSample>,
+}
+
+/// A reader's values of the past, by which others are coded.
+pub trait Baselines<'b> {
+    /// Its value of a slot.
+    fn entity(&self, slot: u16, query: BaselineQuery) -> Option<(Tick, &'b QuantisedEntity)>;
+
+    /// Its values of the match at a tick.
+    fn match_values(&self, tick: Tick) -> Option<FieldValues> {
+        let _ = tick;
+        None
+    }
+
+    /// Its values of the own player at a tick.
+    fn own_values(&self, tick: Tick) -> Option<FieldValues> {
+        let _ = tick;
+        None
+    }
+}
+
+/// Baselines of entities alone.
+impl<'b, F: Fn(u16, BaselineQuery) -> Option<(Tick, &'b QuantisedEntity)>> Baselines<'b> for F {
+    fn entity(&self, slot: u16, query: BaselineQuery) -> Option<(Tick, &'b QuantisedEntity)> {
+        self(slot, query)
+    }
 }
 
 /// The server's digest of a snapshot's records, and of some slots besides whose present
@@ -82,18 +129,18 @@ const AGE_BITS: u32 = 8;
 
 impl SnapshotCodec {
     /// Encodes a snapshot of records in ascending order of slot, as many as the header
-    /// says.
+    /// says. What of the extras is there must be what the header says is there.
     ///
     /// # Errors
     /// The number of records that fit into `limit` bytes, if not all do.
     pub fn encode<'a>(
         &self,
         header: &Header,
-        motion: Option<&AuthoritativeMotion>,
+        extras: &Extras,
         records: impl Iterator<Item = RecordToWrite<'a>>,
-        digest: Option<DigestSample>,
         limit: usize,
     ) -> Result<Vec<u8>, usize> {
+        let Extras { motion, match_values, own_values, digest } = extras;
         let mut bytes = Vec::with_capacity(limit.min(MAX_EARNED));
         bytes.extend(header.plain());
         let mut encoder = Encoder::new(&PRIORS, bytes);
@@ -101,6 +148,12 @@ impl SnapshotCodec {
         let _ = header.code(&mut encoder);
         if let Some(motion) = motion {
             let _ = code_motion(&mut encoder, motion);
+        }
+        let fields = [self.schema.of_match(), self.schema.of_own_player()];
+        for (fields, block) in fields.into_iter().zip([match_values, own_values]) {
+            if let Some(block) = block {
+                let _ = code_block(&mut encoder, fields, block, |_| Some(block.baseline));
+            }
         }
         let reserved = if digest.is_some() { DIGEST_BYTES } else { 0 };
         let mut next = 0;
@@ -111,7 +164,7 @@ impl SnapshotCodec {
                 return Err(count);
             }
         }
-        if let Some(DigestSample { first, slots, digest }) = digest {
+        if let &Some(DigestSample { first, slots, digest }) = digest {
             encoder.raw(first.into(), SLOT_BITS);
             encoder.raw(slots, 32);
             encoder.raw(digest, 32);
@@ -154,21 +207,21 @@ impl SnapshotCodec {
         }
     }
 
-    /// Decodes a snapshot. `near` is a tick not far from its own; `baseline` returns the
-    /// reader's value of a slot.
+    /// Decodes a snapshot. `near` is a tick not far from its own.
     ///
     /// # Errors
-    /// The bytes violate the protocol; but [`DatagramError::UnknownBaseline`] is also
-    /// returned for a valid snapshot that arrives out of order.
+    /// The bytes violate the protocol; but [`DatagramError::UnknownBaseline`] and
+    /// [`DatagramError::UnknownValues`] are also returned for a valid snapshot that arrives
+    /// out of order.
     pub fn decode<'b>(
         &self,
         bytes: &[u8],
         near: Tick,
-        baseline: impl Fn(u16, BaselineQuery) -> Option<(Tick, &'b QuantisedEntity)>,
+        baselines: impl Baselines<'b>,
     ) -> Result<Snapshot, DatagramError> {
         let header = Header::of_plain(bytes, near)?;
         let mut decoder = Decoder::new(&PRIORS, &bytes[PLAIN_BYTES..]);
-        let snapshot = self.read(&mut decoder, header, baseline)?;
+        let snapshot = self.read(&mut decoder, header, baselines)?;
         decoder.finish()?;
         Ok(snapshot)
     }
@@ -182,18 +235,31 @@ impl SnapshotCodec {
         &self,
         decoder: &mut impl Coder,
         header: Header,
-        baseline: impl Fn(u16, BaselineQuery) -> Option<(Tick, &'b QuantisedEntity)>,
+        baselines: impl Baselines<'b>,
     ) -> Result<Snapshot, DatagramError> {
         let header = header.code(decoder)?;
         let own_motion =
             if header.has_motion { Some(code_motion(decoder, &UNKNOWN_MOTION)?) } else { None };
+        let before = |age: u8| header.tick.before(age.into());
+        let mut match_values = None;
+        if header.has_match_values {
+            let baseline = |age| baselines.match_values(before(age)?);
+            let fields = self.schema.of_match();
+            match_values = Some(code_block(decoder, fields, &UNKNOWN_BLOCK, baseline)?.values);
+        }
+        let mut own_values = None;
+        if header.has_own_values {
+            let baseline = |age| baselines.own_values(before(age)?);
+            let fields = self.schema.of_own_player();
+            own_values = Some(code_block(decoder, fields, &UNKNOWN_BLOCK, baseline)?.values);
+        }
         let mut records = Vec::with_capacity(header.records.into());
         let mut next = 0;
         for _ in 0..header.records {
             let slot = next + decoder.number(GAP, 0);
             let slot = u16::try_from(slot).ok().filter(|&slot| usize::from(slot) < MAX_ENTITIES);
             let slot = slot.ok_or(DatagramError::OutOfRange { field: "slot" })?;
-            let entity = self.read_record(decoder, &header, slot, &baseline)?;
+            let entity = self.read_record(decoder, &header, slot, &baselines)?;
             records.push(Record { slot, entity });
             next = u32::from(slot) + 1;
         }
@@ -202,7 +268,8 @@ impl SnapshotCodec {
             slots: decoder.raw(0, 32),
             digest: decoder.raw(0, 32),
         });
-        Ok(Snapshot { tick: header.tick, lead: header.lead, own_motion, records, digest })
+        let Header { tick, lead, .. } = header;
+        Ok(Snapshot { tick, lead, own_motion, match_values, own_values, records, digest })
     }
 
     fn read_record<'b>(
@@ -210,7 +277,7 @@ impl SnapshotCodec {
         decoder: &mut impl Coder,
         header: &Header,
         slot: u16,
-        baseline: impl Fn(u16, BaselineQuery) -> Option<(Tick, &'b QuantisedEntity)>,
+        baselines: &impl Baselines<'b>,
     ) -> Result<Option<QuantisedEntity>, DatagramError> {
         let is_latest = !decoder.bit(IS_SPECIAL, false);
         if !is_latest && !decoder.bit(IS_AGED, false) {
@@ -221,8 +288,9 @@ impl SnapshotCodec {
         let tick = header.tick.before(age).filter(|_| age > 0);
         let tick = tick.ok_or(DatagramError::OutOfRange { field: "age of a baseline" })?;
         let query = if is_latest { BaselineQuery::Until(tick) } else { BaselineQuery::At(tick) };
-        let (of, entity) =
-            baseline(slot, query).ok_or(DatagramError::UnknownBaseline { slot, tick: tick.0 })?;
+        let (of, entity) = baselines
+            .entity(slot, query)
+            .ok_or(DatagramError::UnknownBaseline { slot, tick: tick.0 })?;
         let age = u32::try_from(header.tick.distance(of)).unwrap_or(0);
         let baseline = Baseline { age, entity, is_latest };
         self.change(decoder, entity, baseline).map(Some)

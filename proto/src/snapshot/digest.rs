@@ -4,6 +4,7 @@ use obsp_sim::Posture;
 
 use crate::Tick;
 use crate::quantise::{QuantisedBody, QuantisedEntity};
+use crate::schema::Schema;
 
 /// A 32-bit FNV-1a hash of quantised entities: enough to detect a defect, and simple to
 /// implement in any language. It is no defence against forgery: a forger could as well
@@ -23,7 +24,7 @@ impl Digest {
     }
 
     /// Adds the content of a slot, which may be empty.
-    pub fn add(&mut self, slot: u16, entity: Option<&QuantisedEntity>) {
+    pub fn add(&mut self, slot: u16, entity: Option<&QuantisedEntity>, schema: &Schema) {
         self.bytes(&slot.to_le_bytes());
         let Some(entity) = entity else { return self.bytes(&[0]) };
         let (kind, detail) = match entity.body {
@@ -41,6 +42,9 @@ impl Digest {
                 self.bytes(&[orientation.largest()]);
                 orientation.components().iter().for_each(|part| self.bytes(&part.to_le_bytes()));
             }
+        }
+        for index in 0..schema.of_body(&entity.body).len() {
+            self.bytes(&entity.values.offset(index).to_le_bytes());
         }
     }
 

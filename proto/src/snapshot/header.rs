@@ -26,6 +26,8 @@ pub const PLAIN_BYTES: usize = 3;
 
 const HAS_DIGEST: u8 = 1 << 2;
 const HAS_MOTION: u8 = 1 << 3;
+const HAS_MATCH_VALUES: u8 = 1 << 4;
+const HAS_OWN_VALUES: u8 = 1 << 5;
 const KIND: u8 = 0b11;
 
 /// The usual lead, in quarters of a tick: what clients steer for, rounded down.
@@ -40,6 +42,10 @@ pub struct Header {
     pub has_digest: bool,
     /// Whether the client's own motion precedes the records.
     pub has_motion: bool,
+    /// Whether values of the match precede the records.
+    pub has_match_values: bool,
+    /// Whether values that are for the client's own player alone precede the records.
+    pub has_own_values: bool,
     /// How early the client's commands arrive.
     pub lead: Option<Lead>,
     /// How many ticks before this one the latest snapshot is that is known to have
@@ -53,7 +59,10 @@ impl Header {
     /// The bytes that are not range coded.
     pub(super) fn plain(&self) -> [u8; PLAIN_BYTES] {
         let flag = |is_set: bool, flag| if is_set { flag } else { 0 };
-        let flags = flag(self.has_digest, HAS_DIGEST) | flag(self.has_motion, HAS_MOTION);
+        let flags = flag(self.has_digest, HAS_DIGEST)
+            | flag(self.has_motion, HAS_MOTION)
+            | flag(self.has_match_values, HAS_MATCH_VALUES)
+            | flag(self.has_own_values, HAS_OWN_VALUES);
         let [low, high] = self.tick.low_bits().to_le_bytes();
         [DatagramKind::Snapshot as u8 | flags, low, high]
     }
@@ -68,13 +77,22 @@ impl Header {
             return Err(DatagramError::Truncated);
         };
         DatagramKind::Snapshot.expect((flags & KIND).into())?;
-        if flags & !(KIND | HAS_DIGEST | HAS_MOTION) != 0 {
+        const ALL: u8 = KIND | HAS_DIGEST | HAS_MOTION | HAS_MATCH_VALUES | HAS_OWN_VALUES;
+        if flags & !ALL != 0 {
             return Err(DatagramError::OutOfRange { field: "reserved bits" });
         }
         let tick = Tick::from_low_bits(u16::from_le_bytes([low, high]), near)
             .ok_or(DatagramError::OutOfRange { field: "tick" })?;
-        let (has_digest, has_motion) = (flags & HAS_DIGEST != 0, flags & HAS_MOTION != 0);
-        Ok(Self { tick, has_digest, has_motion, lead: None, acknowledged: 0, records: 0 })
+        Ok(Self {
+            tick,
+            has_digest: flags & HAS_DIGEST != 0,
+            has_motion: flags & HAS_MOTION != 0,
+            has_match_values: flags & HAS_MATCH_VALUES != 0,
+            has_own_values: flags & HAS_OWN_VALUES != 0,
+            lead: None,
+            acknowledged: 0,
+            records: 0,
+        })
     }
 
     /// Codes the other fields.

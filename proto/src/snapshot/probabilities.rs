@@ -2,6 +2,7 @@
 //! what.
 
 use crate::range::Number;
+use crate::schema::MAX_FIELDS;
 
 /// Initial probabilities of the range coder in every snapshot, in 256ths: one for each kind
 /// of decision, as often as it was a 1 in a fight of 32 players among 500 props
@@ -58,11 +59,12 @@ pub const PRIORS: [u8; PROBABILITY_COUNT] = [
     164, 168, 173, 176, 174, 139, 85, 63, 118, 207, 189, 140, 162, 153, 160, 182,
     132, 109, 118, 69, 217, 224, 194, 139, 140, 160, 145, 147, 97, 65, 124, 232,
     240, 230, 207, 167, 130, 137, 122, 96, 72, 69, 245, 251, 249, 246, 234, 216,
-    188, 160, 131, 108, 70,
+    188, 160, 131, 108, 70, 48, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40,
+    40, 40, 40, 40, 40, 40, 64, 255, 96, 96, 96, 96,
 ];
 
 /// Number of probabilities.
-pub const PROBABILITY_COUNT: usize = TURN.end();
+pub const PROBABILITY_COUNT: usize = STEP.at + STEP.width;
 
 /// Whether the lead of the commands is carried, and its difference from the usual one.
 pub(super) const HAS_LEAD: usize = 0;
@@ -106,6 +108,13 @@ pub(super) const TURNS: usize = YAW.end();
 pub(super) const FLIPS: usize = TURNS + 2;
 /// Changes of components: the first one, then the others by the size of those before.
 pub(super) const TURN: Family = Family { at: FLIPS + 1, width: 11, count: 1 + 6 };
+
+/// Whether any value of an entity's fields changed, and for each of them whether it did.
+pub(super) const VALUES_CHANGE: usize = TURN.end();
+pub(super) const VALUE_CHANGES: usize = VALUES_CHANGE + 1;
+/// Whether a value changed by more than a step is coded for, and that step.
+pub(super) const LEAPS: usize = VALUE_CHANGES + MAX_FIELDS;
+pub(super) const STEP: Number = Number { at: LEAPS + 1, width: 5 };
 
 /// Several numbers of one width, in consecutive entries of the table.
 #[derive(Clone, Copy)]

@@ -3,9 +3,10 @@
 use obsp_sim::{ModelId, Posture};
 
 use super::SnapshotCodec;
+use super::field_values::{NO_VALUES, change_values, whole_values};
 use super::probabilities::{
     ASLEEP, CROUCHES, FALLS, FLIPS, GENERATION, IS_PROP, MOVES, POSITION, RELOCATED, RESTS, SPEED,
-    TILT, TURN, TURNS, VELOCITY, YAW,
+    TILT, TURN, TURNS, VALUES_CHANGE, VELOCITY, YAW,
 };
 use crate::DatagramError;
 use crate::quantise::{
@@ -32,6 +33,7 @@ pub(super) const UNKNOWN_ENTITY: QuantisedEntity = QuantisedEntity {
     velocity: [0; 3],
     asleep: false,
     body: QuantisedBody::Player { posture: Posture::Standing, yaw: 0 },
+    values: NO_VALUES,
 };
 
 /// Bits of a model's number, of which there are [`obsp_sim::MAX_MODELS`].
@@ -95,7 +97,8 @@ impl SnapshotCodec {
             let posture = posture_of(coder.raw(u32::from(is_crouching(posture)), 1) == 1);
             QuantisedBody::Player { posture, yaw: coder.raw(yaw.into(), YAW_BITS) as u16 }
         };
-        Ok(QuantisedEntity { generation, position, velocity, asleep, body })
+        let values = whole_values(coder, self.schema.of_body(&body), &entity.values)?;
+        Ok(QuantisedEntity { generation, position, velocity, asleep, body, values })
     }
 
     /// Codes an entity as its difference from a baseline that serves it.
@@ -146,7 +149,13 @@ impl SnapshotCodec {
                 QuantisedBody::Prop { model, driven, orientation }
             }
         };
-        Ok(QuantisedEntity { generation: old.generation, position, velocity, asleep, body })
+        let fields = self.schema.of_body(&body);
+        let mut values = old.values;
+        if !fields.is_empty() && coder.bit(VALUES_CHANGE, entity.values != values) {
+            change_values(coder, fields, &entity.values, &mut values)?;
+        }
+        let generation = old.generation;
+        Ok(QuantisedEntity { generation, position, velocity, asleep, body, values })
     }
 
     /// The velocity from which the difference is coded: none if asleep, else the

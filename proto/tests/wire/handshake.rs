@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use obsp_proto::control::{
-    ChatLine, ClosingReason, MapHash, MapName, MatchEvent, PlayerName, RefusalReason,
-    ServerMessage, Ticket, decode_server_message, frame,
+    ChatLine, ClosingReason, MAX_CLIENT_FRAME, MapHash, MapName, MatchEvent, PlayerName,
+    RefusalReason, ServerMessage, Ticket, decode_server_message, frame,
 };
 use obsp_proto::quantise::Quantiser;
 use obsp_proto::server::{MatchInfo, OwnPlayer};
@@ -31,7 +31,8 @@ fn receive_hello(version: u8, name: &str) -> (server::Session, Vec<server::Event
     content.push(name.len() as u8);
     content.extend(name.as_bytes());
     content.extend([0; 17]);
-    let events = server.receive_stream(Time::ZERO, &frame(&content).unwrap()).unwrap();
+    let events =
+        server.receive_stream(Time::ZERO, &frame(&content, MAX_CLIENT_FRAME).unwrap()).unwrap();
     (server, events)
 }
 
@@ -111,7 +112,7 @@ fn a_wrong_version_is_answered_whatever_follows_it() {
     assert_eq!(answer(&mut server), ServerMessage::Refused(reason.clone()));
 
     let mut server = server::Session::new(match_info(), Time::ZERO);
-    let of_the_future = frame(&[0, 200, 0xde, 0xad]).unwrap();
+    let of_the_future = frame(&[0, 200, 0xde, 0xad], MAX_CLIENT_FRAME).unwrap();
     let events = server.receive_stream(Time::ZERO, &of_the_future).unwrap();
     assert_eq!(events, [server::Event::Refused(reason)]);
 }

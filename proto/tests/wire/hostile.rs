@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use obsp_proto::control::{ClosingReason, FrameError, MapHash, PlayerName, RefusalReason};
+use obsp_proto::control::{
+    ClosingReason, FrameError, MAX_CLIENT_FRAME, MapHash, PlayerName, RefusalReason,
+};
 use obsp_proto::quantise::Quantiser;
 use obsp_proto::server::OwnPlayer;
 use obsp_proto::{DatagramError, ProtocolError, Tick, Time, client, server};
@@ -62,7 +64,10 @@ fn a_client_that_never_acknowledges_holds_a_bounded_history() {
 fn an_oversized_frame_ends_the_session_at_once() {
     let mut server = server::Session::new(match_info(), Time::ZERO);
     let error = server.receive_stream(Time::ZERO, &[0xff, 0xff]).unwrap_err();
-    assert_eq!(error, ProtocolError::Frame(FrameError::TooLong { length: 65_535 }));
+    assert_eq!(
+        error,
+        ProtocolError::Frame(FrameError::TooLong { length: 65_535, limit: MAX_CLIENT_FRAME })
+    );
     assert_eq!(error.code(), 2);
 }
 

@@ -12,4 +12,5 @@ mod scene;
 mod seeds;
 mod staged_match;
 mod stalls;
+mod values;
 mod vectors;

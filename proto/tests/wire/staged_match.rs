@@ -8,6 +8,7 @@ use glam::{DVec3, Vec3};
 use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use obsp_proto::control::{MapHash, MapName, PlayerName, Ticket};
 use obsp_proto::quantise::{Quantised, Quantiser};
+use obsp_proto::schema::{FieldValues, MatchValues, Schema};
 use obsp_proto::server::{CommandSource, JitterBuffer, MatchInfo, OwnPlayer};
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{Tick, Time, client, server};
@@ -16,6 +17,7 @@ use obsp_sim::{Command, EntityId, Kind, Moving, PlayerMotion, Walker};
 use crate::link::{Impairments, Link};
 use crate::random::Random;
 use crate::scene::Scene;
+use crate::values;
 
 pub(crate) const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
 
@@ -30,6 +32,7 @@ pub(crate) fn match_info() -> Arc<MatchInfo> {
         map_name: MapName::new("arena"),
         bounds: Scene::bounds(),
         player_limit: 32,
+        schema: Arc::default(),
     })
 }
 
@@ -97,6 +100,11 @@ pub(crate) struct Match {
     pub(crate) touched: [u32; AuthoritativeMotion::MAX_TOUCHED + 1],
     /// Bodies that the player touches at least, if as many move.
     pub(crate) least_touched: usize,
+    schema: Arc<Schema>,
+    /// The values of the match and of the own player so far.
+    values: Vec<[FieldValues; 2]>,
+    /// The tick in which the scene froze.
+    frozen_at: Option<u64>,
     quantiser: Quantiser,
     now: Time,
 }
@@ -104,7 +112,19 @@ pub(crate) struct Match {
 impl Match {
     /// A match that the client has just joined.
     pub(crate) fn new(seed: u64, scene: Scene, impairments: Impairments) -> Self {
-        let mut server = server::Session::new(match_info(), Time::ZERO);
+        Self::of_game(Schema::default(), seed, scene, impairments)
+    }
+
+    /// The same, of a game with these fields, all of which have values.
+    pub(crate) fn of_game(
+        schema: Schema,
+        seed: u64,
+        scene: Scene,
+        impairments: Impairments,
+    ) -> Self {
+        let schema = Arc::new(schema);
+        let info = MatchInfo { schema: Arc::clone(&schema), ..(*match_info()).clone() };
+        let mut server = server::Session::new(Arc::new(info), Time::ZERO);
         let name = PlayerName::new("tester").unwrap();
         let mut client = client::Session::new(&name, MapHash::ANY, Time::ZERO);
         let (events, _) = exchange(&mut server, &mut client, Time::ZERO);
@@ -132,6 +152,9 @@ impl Match {
             motions: 0,
             touched: [0; AuthoritativeMotion::MAX_TOUCHED + 1],
             least_touched: 0,
+            schema,
+            values: vec![Default::default()],
+            frozen_at: None,
             quantiser,
             now: Time::ZERO,
         }
@@ -217,7 +240,21 @@ impl Match {
 
     fn tick(&mut self) {
         self.scene.step();
-        let state = Arc::new(self.quantiser.quantise(self.scene.state()).unwrap());
+        let mut state = self.scene.state().clone();
+        if self.scene.frozen {
+            // So are the values.
+            state.tick = self.frozen_at.unwrap_or(state.tick);
+            self.frozen_at = Some(state.tick);
+        }
+        let values = if self.schema.has_fields() {
+            values::values(&self.schema, &state)
+        } else {
+            MatchValues::default()
+        };
+        let own = values.of_own_players.first().map(|(_, values)| *values).unwrap_or_default();
+        self.values.push([values.of_match, own]);
+        let state = self.quantiser.quantise_with(self.scene.state(), &values);
+        let state = Arc::new(state.unwrap());
         self.taken = self.jitter_buffer.take(state.tick(), self.now);
         let (_, source) = self.taken;
         self.in_time.0 += u32::from(source == CommandSource::Client);
@@ -242,11 +279,17 @@ impl Match {
             let truth = self.states[tick.0 as usize].entity(slot.into());
             assert_eq!(self.client.quantised(slot), truth, "seed {} slot {slot}", self.seed);
         }
+        let [of_match, own] = [self.client.match_values(), self.client.own_values()];
+        assert!(self.values.iter().any(|values| values[0] == of_match), "seed {}", self.seed);
+        assert!(self.values.iter().any(|values| values[1] == own), "seed {}", self.seed);
     }
 
     /// Whether the client holds the server's present state.
     pub(crate) fn has_converged(&self) -> bool {
         let state = self.states.last().unwrap();
-        (0..state.slots()).all(|slot| self.client.quantised(slot as u16) == state.entity(slot))
+        let values = [self.client.match_values(), self.client.own_values()];
+        values == *self.values.last().unwrap()
+            && (0..state.slots())
+                .all(|slot| self.client.quantised(slot as u16) == state.entity(slot))
     }
 }

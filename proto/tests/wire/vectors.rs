@@ -2,6 +2,7 @@
 //! decodes.
 
 use std::num::NonZeroU16;
+use std::sync::Arc;
 
 use glam::{Quat, Vec3};
 use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
@@ -12,9 +13,10 @@ use obsp_proto::control::{
 };
 use obsp_proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, WorldBounds};
 use obsp_proto::range::{Coder, Decoder, Encoder, Number};
+use obsp_proto::schema::{Field, FieldValues, GameEvent, Schema, SchemaParts};
 use obsp_proto::snapshot::{
-    AuthoritativeMotion, Baseline, BaselineQuery, Digest, DigestSample, Header, Lead, PRIORS,
-    Record, RecordToWrite, Snapshot, SnapshotCodec, TouchedBody,
+    AuthoritativeMotion, Baseline, BaselineQuery, Baselines, Digest, DigestSample, Extras, Header,
+    Lead, PRIORS, Record, RecordToWrite, Snapshot, SnapshotCodec, TouchedBody, ValueBlock,
 };
 use obsp_proto::token::{JoinKey, TokenClaims};
 use obsp_proto::{PROTOCOL_VERSION, Tick};
@@ -75,6 +77,7 @@ fn server_messages() {
         player_limit: 32,
         ticket: ticket(),
         rejoin_seconds: 30,
+        schema: schema(),
     };
     let wrong_version = RefusalReason::WrongVersion { server: PROTOCOL_VERSION };
     let player = EntityId { slot: 3, generation: 300 };
@@ -85,11 +88,13 @@ fn server_messages() {
     let vitals = MatchEvent::Vitals { player, vitals: Vitals { health: 80, score: -2 } };
     let announced = MatchEvent::Announced { line: ChatLine::new("bye").unwrap() };
     let round = MatchEvent::Round { phase: RoundPhase::Playing, ends: Some(Tick(106_000)) };
+    let taken = MatchEvent::Game(GameEvent::new(1, &("Red", 12_u16)).unwrap());
     let new_world =
         ServerMessage::NewWorld { map: MapHash([0xab; 32]), name: MapName::new("arena") };
     let removed = ClosingReason::Removed(ChatLine::new("idle").unwrap());
     let messages = [
         ("round", ServerMessage::Event { tick: Tick(70_006), event: round }),
+        ("game-event", ServerMessage::Event { tick: Tick(70_007), event: taken }),
         ("new-world", new_world),
         ("bad-token", ServerMessage::Refused(RefusalReason::BadToken)),
         ("removed", ServerMessage::Closing(removed)),
@@ -145,7 +150,26 @@ fn bounds() -> WorldBounds {
     WorldBounds::new([-512, -512, -256], [15, 15, 14]).unwrap()
 }
 
-const CODEC: fn() -> SnapshotCodec = || SnapshotCodec { bounds: bounds(), tick_rate: RATE };
+fn codec() -> SnapshotCodec {
+    SnapshotCodec { bounds: bounds(), tick_rate: RATE, schema: Arc::default() }
+}
+
+const SECONDS: Field = Field::new("seconds", -5, 30);
+const HOLDER: Field = Field::new("holder", 0, 2);
+const AMMUNITION: Field = Field::new("ammunition", 0, 65_535);
+const TEAM: Field = Field::new("team", 0, 1);
+const HITS: Field = Field::new("hits", 0, 1000);
+
+fn schema() -> Arc<Schema> {
+    let parts = SchemaParts {
+        of_match: vec![SECONDS, HOLDER],
+        of_own_player: vec![AMMUNITION],
+        of_players: vec![TEAM],
+        models: vec![("crate".to_owned(), vec![]), ("pin".to_owned(), vec![HITS])],
+        events: vec!["taken".to_owned(), "won".to_owned()],
+    };
+    Arc::new(Schema::new(parts).unwrap())
+}
 
 fn player() -> QuantisedEntity {
     QuantisedEntity {
@@ -154,6 +178,7 @@ fn player() -> QuantisedEntity {
         velocity: [80, -3, 0],
         asleep: false,
         body: QuantisedBody::Player { posture: Posture::Standing, yaw: 1024 },
+        values: FieldValues::default(),
     }
 }
 
@@ -182,6 +207,7 @@ fn prop() -> QuantisedEntity {
             driven: false,
             orientation: QuantisedOrientation::new(3, [0, -5, 600]).unwrap(),
         },
+        values: FieldValues::default(),
     }
 }
 
@@ -227,27 +253,18 @@ fn the_table_of_probabilities() {
     assert!(printed == PRIORS, "the table is now\n{}", rows.join("\n"));
 }
 
-/// Checks that these records are encoded as printed, and decoded.
-#[track_caller]
-fn check_snapshot(
-    name: &str,
-    header: &Header,
-    own_motion: Option<AuthoritativeMotion>,
-    to_write: &[RecordToWrite<'_>],
-    digest: Option<DigestSample>,
-) {
-    let records = to_write.iter().copied();
-    let encoded = CODEC().encode(header, own_motion.as_ref(), records, digest, 1200).unwrap();
-    check(name, &encoded);
-    let records = to_write
-        .iter()
-        .map(|record| Record { slot: record.slot, entity: record.entity.copied() })
-        .collect();
-    let snapshot = Snapshot { tick: header.tick, lead: header.lead, own_motion, records, digest };
-    let acknowledged = header.tick.before(header.acknowledged.into()).unwrap();
-    let decoded = CODEC().decode(&printed(name), Tick(70_000), |slot, query| {
-        let baseline = to_write.iter().find(|record| record.slot == slot)?.baseline?;
-        let of = header.tick.before(baseline.age)?;
+/// What a reader of a snapshot knows: the baselines that it was written with.
+struct Known<'a> {
+    header: &'a Header,
+    to_write: &'a [RecordToWrite<'a>],
+    extras: &'a Extras,
+}
+
+impl<'a> Baselines<'a> for Known<'a> {
+    fn entity(&self, slot: u16, query: BaselineQuery) -> Option<(Tick, &'a QuantisedEntity)> {
+        let acknowledged = self.header.tick.before(self.header.acknowledged.into()).unwrap();
+        let baseline = self.to_write.iter().find(|record| record.slot == slot)?.baseline?;
+        let of = self.header.tick.before(baseline.age)?;
         let expected = if baseline.is_latest {
             BaselineQuery::Until(acknowledged)
         } else {
@@ -255,8 +272,47 @@ fn check_snapshot(
         };
         assert_eq!(query, expected, "{slot}");
         Some((of, baseline.entity))
-    });
-    assert_eq!(decoded, Ok(snapshot));
+    }
+
+    fn match_values(&self, tick: Tick) -> Option<FieldValues> {
+        let block = self.extras.match_values?;
+        assert_eq!(self.header.tick.before(block.age.into()), Some(tick));
+        Some(block.baseline)
+    }
+
+    fn own_values(&self, tick: Tick) -> Option<FieldValues> {
+        let block = self.extras.own_values?;
+        assert_eq!(self.header.tick.before(block.age.into()), Some(tick));
+        Some(block.baseline)
+    }
+}
+
+/// Checks that these records are encoded as printed, and decoded.
+#[track_caller]
+fn check_snapshot(
+    name: &str,
+    codec: &SnapshotCodec,
+    header: &Header,
+    extras: &Extras,
+    to_write: &[RecordToWrite<'_>],
+) {
+    let encoded = codec.encode(header, extras, to_write.iter().copied(), 1200).unwrap();
+    check(name, &encoded);
+    let records = to_write
+        .iter()
+        .map(|record| Record { slot: record.slot, entity: record.entity.copied() })
+        .collect();
+    let snapshot = Snapshot {
+        tick: header.tick,
+        lead: header.lead,
+        own_motion: extras.motion,
+        match_values: extras.match_values.map(|block| block.values),
+        own_values: extras.own_values.map(|block| block.values),
+        records,
+        digest: extras.digest,
+    };
+    let known = Known { header, to_write, extras };
+    assert_eq!(codec.decode(&printed(name), Tick(70_000), known), Ok(snapshot));
 }
 
 #[test]
@@ -265,6 +321,8 @@ fn whole_snapshot() {
         tick: Tick(70_001),
         has_digest: false,
         has_motion: true,
+        has_match_values: false,
+        has_own_values: false,
         lead: Some(Lead::from_ticks(1.5)),
         acknowledged: 0,
         records: 3,
@@ -272,7 +330,8 @@ fn whole_snapshot() {
     let (player, prop) = (player(), prop());
     let record = |slot, entity| RecordToWrite { slot, entity, baseline: None };
     let records = [record(3, Some(&player)), record(17, Some(&prop)), record(20, None)];
-    check_snapshot("whole-snapshot", &header, Some(motion()), &records, None);
+    let extras = Extras { motion: Some(motion()), ..Extras::default() };
+    check_snapshot("whole-snapshot", &codec(), &header, &extras, &records);
 }
 
 fn change<'a>(
@@ -292,6 +351,8 @@ fn changes_with_a_digest() {
         tick: Tick(70_004),
         has_digest: true,
         has_motion: false,
+        has_match_values: false,
+        has_own_values: false,
         lead: None,
         acknowledged: 3,
         records: 2,
@@ -318,13 +379,15 @@ fn changes_with_a_digest() {
     let (old_player, old_prop) = (player(), prop());
     // Slot 5 holds what the prop was; slot 20 is empty.
     let mut digest = Digest::new(header.tick);
-    digest.add(3, Some(&ran));
-    digest.add(17, Some(&hit));
-    digest.add(5, Some(&old_prop));
-    digest.add(20, None);
+    let schema = Schema::default();
+    digest.add(3, Some(&ran), &schema);
+    digest.add(17, Some(&hit), &schema);
+    digest.add(5, Some(&old_prop), &schema);
+    digest.add(20, None, &schema);
     let sample = DigestSample { first: 4, slots: 1 << 1 | 1 << 16, digest: digest.finish() };
     let records = [change(3, &ran, &old_player, 3, true), change(17, &hit, &old_prop, 100, false)];
-    check_snapshot("changes", &header, None, &records, Some(sample));
+    let extras = Extras { digest: Some(sample), ..Extras::default() };
+    check_snapshot("changes", &codec(), &header, &extras, &records);
 }
 
 #[test]
@@ -333,6 +396,8 @@ fn falls_and_leaps() {
         tick: Tick(70_010),
         has_digest: false,
         has_motion: false,
+        has_match_values: false,
+        has_own_values: false,
         lead: Some(Lead::from_ticks(-2.0)),
         acknowledged: 4,
         records: 3,
@@ -373,5 +438,60 @@ fn falls_and_leaps() {
         change(1, &resting, &slow, 6, true),
         change(9, &there, &old_player, 4, true),
     ];
-    check_snapshot("falls-and-leaps", &header, None, &records, None);
+    check_snapshot("falls-and-leaps", &codec(), &header, &Extras::default(), &records);
+}
+
+fn valued(fields: &[(&Field, i64)]) -> FieldValues {
+    let of: Vec<Field> = fields.iter().map(|(field, _)| (*field).clone()).collect();
+    let mut values = FieldValues::default();
+    assert!(fields.iter().all(|(field, value)| values.set(&of, field, *value)));
+    values
+}
+
+#[test]
+fn values_of_a_game() {
+    let header = Header {
+        tick: Tick(70_008),
+        has_digest: true,
+        has_motion: false,
+        has_match_values: true,
+        has_own_values: true,
+        lead: None,
+        acknowledged: 4,
+        records: 3,
+    };
+    let pin = QuantisedBody::Prop {
+        model: ModelId(1),
+        driven: false,
+        orientation: QuantisedOrientation::new(3, [0, -5, 600]).unwrap(),
+    };
+    let player = QuantisedEntity { values: valued(&[(&TEAM, 1)]), ..player() };
+    let old = QuantisedEntity { body: pin, values: valued(&[(&HITS, 7)]), ..prop() };
+    let hit = QuantisedEntity { values: valued(&[(&HITS, 9)]), ..old };
+    let broken = QuantisedEntity { values: valued(&[(&HITS, 1000)]), ..old };
+    let records = [
+        RecordToWrite { slot: 3, entity: Some(&player), baseline: None },
+        change(17, &hit, &old, 4, true),
+        change(18, &broken, &old, 4, true),
+    ];
+    let mut digest = Digest::new(header.tick);
+    for record in &records {
+        digest.add(record.slot, record.entity, &schema());
+    }
+    let extras = Extras {
+        motion: None,
+        match_values: Some(ValueBlock {
+            values: valued(&[(&SECONDS, 12), (&HOLDER, 2)]),
+            age: 8,
+            baseline: valued(&[(&SECONDS, 11), (&HOLDER, 2)]),
+        }),
+        own_values: Some(ValueBlock {
+            values: valued(&[(&AMMUNITION, 50)]),
+            age: 0,
+            baseline: FieldValues::default(),
+        }),
+        digest: Some(DigestSample { first: 0, slots: 0, digest: digest.finish() }),
+    };
+    let codec = SnapshotCodec { schema: schema(), ..codec() };
+    check_snapshot("game-values", &codec, &header, &extras, &records);
 }

@@ -1,4 +1,5 @@
 use glam::DVec3;
+use obsp_proto::schema::GameEvent;
 use obsp_sim::EntityId;
 
 /// Something that happened within a tick and that positions do not show. A server shows it
@@ -63,6 +64,8 @@ pub enum Event {
         /// The line; a server shortens it to what its protocol carries.
         line: String,
     },
+    /// An event of the game's own, which all clients are sent.
+    Game(GameEvent),
 }
 
 impl From<obsp_sim::Event> for Event {

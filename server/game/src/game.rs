@@ -2,10 +2,11 @@ use std::fmt::Debug;
 
 use glam::DVec3;
 use obsp::model::Model;
-use obsp_sim::{Command, EntityId, Vitals};
+use obsp_sim::{Command, EntityId, Vitals, World};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::replicated::{Replicated, Subject, Values};
 use crate::volumes::VolumeId;
 use crate::world_mut::WorldMut;
 
@@ -134,6 +135,17 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     ) -> Respawn {
         let _ = (state, world, player);
         Respawn::SpawnPoint
+    }
+
+    /// The fields and events of the game's own, which clients are sent.
+    fn replicated(&self) -> Replicated {
+        Replicated::default()
+    }
+
+    /// Sets the values of a subject's fields, after each tick. They are for clients alone:
+    /// whatever the game itself needs is in its state.
+    fn values(&self, state: &Self::State, world: &World, of: Subject, values: &mut Values<'_>) {
+        let _ = (state, world, of, values);
     }
 
     /// Health and score, as all players are shown them. `None` if there is no such player.

@@ -17,13 +17,16 @@ pub mod arena;
 mod event;
 mod game;
 mod per_entity;
+mod replicated;
 mod running;
 mod volumes;
 mod world_mut;
 
 pub use event::Event;
 pub use game::{Game, Respawn};
+pub use obsp_proto::schema::{EventError, Field, GameEvent, MatchValues, Schema, SchemaError};
 pub use per_entity::PerEntity;
+pub use replicated::{Replicated, Subject, Values};
 pub use running::{AnyGame, LoadError, Match, RunningMatch};
 pub use volumes::VolumeId;
 pub use world_mut::WorldMut;

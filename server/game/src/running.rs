@@ -7,14 +7,17 @@ use bincode::config;
 use bincode::error::DecodeError;
 use bincode::serde::{decode_from_slice, encode_to_vec};
 use obsp::model::Model;
+use obsp_proto::schema::{Field, FieldValues, MatchValues, Schema, SchemaError};
 use obsp_sim::{
-    AddPlayerError, Command, Config, EntityId, PlayerKind, Random, SetupError, Vitals, World,
+    AddPlayerError, Command, Config, EntityId, EntityState, PlayerKind, Random, SetupError, State,
+    Vitals, World,
 };
 use thiserror::Error;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::event::Event;
 use crate::game::{Game, Respawn};
+use crate::replicated::{Subject, Values, schema};
 use crate::volumes::Volumes;
 use crate::world_mut::{Shared, WorldMut};
 
@@ -45,6 +48,12 @@ pub trait RunningMatch: Debug + Send {
     /// none, or there is no such player.
     fn vitals(&self, player: EntityId) -> Option<Vitals>;
 
+    /// The values of the game's own fields, of the world in this state.
+    fn values(&self, state: &State) -> MatchValues {
+        let _ = state;
+        MatchValues::default()
+    }
+
     /// A hash of everything that ticks change and that the next one depends on.
     fn digest(&self) -> u64;
 }
@@ -53,6 +62,14 @@ pub trait RunningMatch: Debug + Send {
 pub trait AnyGame: Debug + Send + Sync {
     /// As [`Game::models`].
     fn models(&self) -> Vec<Model>;
+
+    /// The models, fields and events that clients are told of.
+    ///
+    /// # Errors
+    /// The game declares something that cannot be sent.
+    fn schema(&self) -> Result<Schema, SchemaError> {
+        Schema::of_models(self.models().iter().map(|model| model.name().to_owned()))
+    }
 
     /// A new match on `map`.
     ///
@@ -68,6 +85,10 @@ pub trait AnyGame: Debug + Send + Sync {
 impl<G: Game> AnyGame for G {
     fn models(&self) -> Vec<Model> {
         Game::models(self)
+    }
+
+    fn schema(&self) -> Result<Schema, SchemaError> {
+        schema(self.replicated(), &Game::models(self))
     }
 
     fn new_match(
@@ -86,9 +107,6 @@ pub struct Match<G: Game> {
     world: World,
     state: G::State,
     shared: Shared,
-    /// How many of the events were told with the last tick: later ones, such as those of a
-    /// player who joins, are told with the next.
-    told: usize,
 }
 
 /// A saved state does not belong to this game.
@@ -105,16 +123,21 @@ impl<G: Game> Match<G> {
     /// # Errors
     /// [`SetupError`] if the map or the configuration cannot carry a match.
     pub fn new(game: G, map: Arc<obsp::World>, config: Config) -> Result<Self, SetupError> {
-        let mut world = World::new(map, game.models().into(), config)?;
+        let models = Game::models(&game);
+        let schema = schema(game.replicated(), &models);
+        let schema = schema.map_err(|error| SetupError::Game(error.to_string()))?;
+        let mut world = World::new(map, models.into(), config)?;
         let mut shared = Shared {
+            schema: Arc::new(schema),
             random: Random::new(config.seed ^ GAME_STREAM),
             events: Vec::new(),
+            told: 0,
             volumes: Volumes::default(),
             agents: Vec::new(),
             watched: Vec::new(),
         };
         let state = game.set_up(&mut WorldMut { world: &mut world, shared: &mut shared });
-        Ok(Self { game, world, state, shared, told: 0 })
+        Ok(Self { game, world, state, shared })
     }
 
     /// The state of the game.
@@ -225,7 +248,8 @@ impl<G: Game> RunningMatch for Match<G> {
     }
 
     fn step(&mut self, commands: &[(EntityId, Command)]) {
-        self.shared.events.drain(..self.told);
+        self.shared.events.drain(..self.shared.told);
+        self.shared.told = 0;
         let mut tick = self.world.begin_tick();
         for player in self.world.players() {
             let own = commands.iter().find(|(id, _)| *id == player);
@@ -241,16 +265,49 @@ impl<G: Game> RunningMatch for Match<G> {
         self.act(|game, state, world| game.tick(state, world));
         self.bring_back();
         self.collect_events();
-        self.told = self.shared.events.len();
+        self.shared.told = self.shared.events.len();
         self.world.end_tick(tick);
     }
 
     fn events(&self) -> &[Event] {
-        &self.shared.events[..self.told]
+        &self.shared.events[..self.shared.told]
     }
 
     fn vitals(&self, player: EntityId) -> Option<Vitals> {
         self.game.vitals(&self.state, player)
+    }
+
+    fn values(&self, state: &State) -> MatchValues {
+        let schema = &*self.shared.schema;
+        if !schema.has_fields() {
+            return MatchValues::default();
+        }
+        let of = |subject, fields: &[Field]| {
+            let mut values = FieldValues::default();
+            if !fields.is_empty() {
+                let set = &mut Values::new(fields, &mut values);
+                self.game.values(&self.state, &self.world, subject, set);
+            }
+            values
+        };
+        let mut told =
+            MatchValues { of_match: of(Subject::Match, schema.of_match()), ..Default::default() };
+        for EntityState { id, kind, .. } in &state.entities {
+            let fields = schema.of_kind(*kind);
+            if fields.is_empty() {
+                continue;
+            }
+            let subject = if kind.is_player() { Subject::Player(*id) } else { Subject::Body(*id) };
+            told.of_entities.push((*id, of(subject, fields)));
+        }
+        if !schema.of_own_player().is_empty() {
+            let own = |id| (id, of(Subject::OwnPlayer(id), schema.of_own_player()));
+            let waiting = self.world.waiting().into_iter();
+            let waiting = waiting.filter(|id| self.world.player_kind(*id).is_some());
+            let players = self.world.players().into_iter().chain(waiting);
+            told.of_own_players.extend(players.map(own));
+        }
+        told
     }
 
     fn digest(&self) -> u64 {

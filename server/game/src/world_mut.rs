@@ -1,9 +1,12 @@
 use std::ops::Deref;
+use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use obsp::MapEntity;
 use obsp::geometry::Aabb;
+use obsp_proto::schema::{EventError, GameEvent, Schema};
 use obsp_sim::{AddPlayerError, EntityId, ModelId, PlaceError, PlayerKind, Posture, Random, World};
+use serde::Serialize;
 
 use crate::event::Event;
 use crate::volumes::{VolumeId, Volumes};
@@ -20,11 +23,18 @@ pub struct WorldMut<'a> {
     pub(crate) shared: &'a mut Shared,
 }
 
+/// Most events of a game's own in a tick: a client that is sent more for long falls behind.
+const MAX_EVENTS: usize = 32;
+
 /// What a match keeps for its game beside the game's own state.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
+    pub(crate) schema: Arc<Schema>,
     pub(crate) random: Random,
     pub(crate) events: Vec<Event>,
+    /// How many of the events were told with the last tick: later ones, such as those of a
+    /// player who joins, are told with the next.
+    pub(crate) told: usize,
     pub(crate) volumes: Volumes,
     /// Players without a client.
     pub(crate) agents: Vec<EntityId>,
@@ -49,6 +59,25 @@ impl WorldMut<'_> {
     /// Tells players and pages that something has happened.
     pub fn emit(&mut self, event: Event) {
         self.shared.events.push(event);
+    }
+
+    /// Sends all clients an event of the game's own, reliably and in order: the name of its
+    /// kind, which the game declares in [`Replicated`](crate::Replicated), and a value that
+    /// serde encodes, within 256 bytes.
+    ///
+    /// # Errors
+    /// The game declares no such kind, the value cannot be encoded or is too long, or there
+    /// are 32 such events in this tick already; nothing is sent then.
+    pub fn send(&mut self, kind: &str, value: &impl Serialize) -> Result<(), EventError> {
+        let unknown = || EventError::UnknownKind { name: kind.to_owned() };
+        let kind = self.shared.schema.event_kind(kind).ok_or_else(unknown)?;
+        let event = GameEvent::new(kind, value)?;
+        let pending = &self.shared.events[self.shared.told.min(self.shared.events.len())..];
+        if pending.iter().filter(|event| matches!(event, Event::Game(_))).count() >= MAX_EVENTS {
+            return Err(EventError::TooMany { most: MAX_EVENTS });
+        }
+        self.emit(Event::Game(event));
+        Ok(())
     }
 
     /// Tells all players a line.

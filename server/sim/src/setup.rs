@@ -38,6 +38,9 @@ pub enum SetupError {
     /// There are more models than indices.
     #[error("{0} models are more than {MAX_MODELS}")]
     TooManyModels(usize),
+    /// The game declares something that cannot be played.
+    #[error("the game cannot be played: {0}")]
+    Game(String),
 }
 
 /// Something that the map or the configuration asks for and that a match goes on

@@ -62,7 +62,8 @@ impl Effect {
             | Event::Teleported { .. }
             | Event::Died { .. }
             | Event::Deployed { .. }
-            | Event::Announced { .. } => None,
+            | Event::Announced { .. }
+            | Event::Game(_) => None,
         }
     }
 }

@@ -84,7 +84,7 @@ impl SendGroups {
                 quantiser = Some((number, Quantiser::new(published.level.match_info.bounds)));
             }
             let Some((_, quantiser)) = &mut quantiser else { continue };
-            let state = Arc::new(quantiser.quantise(&published.state)?);
+            let state = Arc::new(quantiser.quantise_with(&published.state, &published.values)?);
             metrics.spent(Part::Quantise, begin);
             for (number, group) in self.0.iter().enumerate() {
                 if number > 0 {

@@ -7,6 +7,7 @@
 import { idleCommand } from "../wire/commands.js";
 import { Framer, hello, leave, mismatch, serverMessage } from "../wire/control.js";
 import { History } from "../wire/history.js";
+import { Malformed } from "../wire/range_decoder.js";
 
 /** Milliseconds after which an answer is not waited for any longer. */
 const PATIENCE = 5000;
@@ -202,6 +203,10 @@ export class Connection {
       case "closing":
         throw closing(message);
       default:
+        if (message.event === "game") {
+          message.name = this.terms.schema.events[message.kind];
+          if (message.name === undefined) throw new Malformed("an event of an unknown kind");
+        }
         this.listener.event(message);
     }
   }

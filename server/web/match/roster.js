@@ -122,6 +122,9 @@ export class Roster {
       case "announced":
         tell("announced", event.line);
         break;
+      case "game":
+        tell("announced", event.name.replaceAll("_", " "));
+        break;
     }
   }
 }

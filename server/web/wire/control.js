@@ -2,10 +2,12 @@
  * PROTOCOL.md, "Control stream": frames, and the messages in them.
  */
 
+import { readSchema } from "./fields.js";
 import { Malformed } from "./range_decoder.js";
 
-export const VERSION = 7;
-const LONGEST_FRAME = 1024;
+export const VERSION = 8;
+/** Of a server: a client may send 1024. */
+const LONGEST_FRAME = 8192;
 
 class Writer {
   constructor() {
@@ -165,7 +167,15 @@ const EVENTS = [
   (r) => ({ event: "vitals", player: r.entity(), health: r.unsigned(), score: r.signed() }),
   (r) => ({ event: "announced", line: r.text() }),
   (r) => ({ event: "round", phase: variant(r, PHASES, "phase"), ends: r.unsigned() }),
+  (r) => ({ event: "game", kind: r.byte(), data: gameData(r) }),
 ];
+
+/** The content of an event of the game's own. */
+function gameData(reader) {
+  const length = reader.unsigned();
+  if (length > 256) throw new Malformed("too long an event");
+  return reader.raw(length);
+}
 
 /** The entry of a list that a number names. */
 function variant(reader, list, what) {
@@ -188,6 +198,7 @@ const MESSAGES = [
     playerLimit: r.unsigned(),
     ticket: r.raw(16),
     rejoinSeconds: r.unsigned(),
+    schema: readSchema(r),
   }),
   (r) => ({ message: "refused", ...variant(r, REFUSALS, "refusal")(r) }),
   (r) => ({ message: "closing", ...variant(r, CLOSINGS, "reason to close")(r) }),

@@ -21,6 +21,8 @@ export class History {
     this.taken = [];
     /** @type {Map<number, {tick: number, entity: ?object}[]>} newest first */
     this.slots = new Map();
+    /** Offsets of the values of the match and of the own player, newest first. */
+    this.offsets = { match: [], own: [] };
     /** Digests that were checked, and the ticks of those that differed. */
     this.digests = 0;
     this.mismatches = [];
@@ -40,6 +42,7 @@ export class History {
     try {
       snapshot = decodeSnapshot(bytes, this.terms, this.latest, (slot, tick, exact) =>
         this.value(slot, tick, exact),
+        (what, of) => this.offsets[what].find((known) => known.tick === of)?.offsets,
       );
     } catch (error) {
       // A late snapshot may reference a baseline that was dropped.
@@ -50,6 +53,11 @@ export class History {
     if (this.taken.includes(tick) || tick <= this.latest - TICKS_BACK) return null;
     const isLatest = this.taken.length === 0 || tick > this.latest;
     for (const { slot, entity } of records) this.keep(slot, tick, entity);
+    for (const what of ["match", "own"]) {
+      if (!snapshot[what]) continue;
+      const known = [...this.offsets[what], { tick, offsets: snapshot[what] }];
+      this.offsets[what] = known.sort((a, b) => b.tick - a.tick).slice(0, VALUES_OF_A_SLOT);
+    }
     this.taken = [tick, ...this.taken].sort((a, b) => b - a);
     this.latest = this.taken[0];
     this.taken = this.taken.filter((taken) => taken > this.latest - TICKS_BACK - 1);

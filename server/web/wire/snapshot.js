@@ -15,8 +15,10 @@
  * @property {boolean} [driven] whether a player is in the polyhedron
  * @property {number} [largest] which component of its attitude is left out
  * @property {number[]} [components] the others
+ * @property {number[]} [offsets] of the values of its fields, if its kind has fields
  */
 
+import { fieldsOf, NO_SCHEMA, readChangedOffsets, readOffsets } from "./fields.js";
 import { PROBABILITIES } from "./probabilities.js";
 import { Malformed, RangeDecoder } from "./range_decoder.js";
 
@@ -57,20 +59,25 @@ function turnSize(greatest) {
  * @param {(slot: number, tick: number, exact: boolean) =>
  *   {tick: number, entity: ?Entity} | undefined} baseline the value of a slot at that
  *   tick, or the latest until it
- * @returns {{tick: number, lead: ?number, motion: ?object,
+ * @param {(what: string, tick: number) => number[] | undefined} [offsets] the values of
+ *   the match ("match") or the own player ("own") that were received of that tick
+ * @returns {{tick: number, lead: ?number, motion: ?object, match: ?number[], own: ?number[],
  *   records: {slot: number, entity: ?Entity}[],
  *   digest: ?{first: number, slots: number, value: number}}}
  * @throws {Malformed} it is no snapshot
  * @throws {UnknownBaseline} it came too late to be read
  */
-export function decodeSnapshot(bytes, terms, near, baseline) {
-  if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 15) throw new Malformed("no snapshot");
+export function decodeSnapshot(bytes, terms, near, baseline, offsets = () => undefined) {
+  if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 63) throw new Malformed("no snapshot");
   const tick = nearestTick(bytes[1] + 256 * bytes[2], near);
   const coder = new RangeDecoder(PROBABILITIES, bytes.subarray(3));
   const lead = coder.bit(0) ? coder.signed(1, 8) + 5 : null;
   const acknowledged = coder.number(9, 8);
   const count = coder.number(17, 8);
   const motion = bytes[0] & 8 ? readMotion(coder) : null;
+  const { ofMatch, ofOwnPlayer } = terms.schema ?? NO_SCHEMA;
+  const match = bytes[0] & 16 ? readBlock(coder, ofMatch, tick, (of) => offsets("match", of)) : null;
+  const own = bytes[0] & 32 ? readBlock(coder, ofOwnPlayer, tick, (of) => offsets("own", of)) : null;
   const records = [];
   let next = 0;
   for (let i = 0; i < count; i++) {
@@ -82,11 +89,24 @@ export function decodeSnapshot(bytes, terms, near, baseline) {
   const digest =
     bytes[0] & 4 ? { first: coder.raw(12), slots: coder.raw(32), value: coder.raw(32) } : null;
   coder.finish();
-  return { tick, lead, motion, records, digest };
+  return { tick, lead, motion, match, own, records, digest };
 }
 
 /** A snapshot references a missing baseline. */
 export class UnknownBaseline extends Error {}
+
+/** The offsets of the match, or of the own player. */
+function readBlock(coder, of, tick, known) {
+  const age = coder.raw(8);
+  const old = age === 0 ? of.map(() => 0) : known(tick - age);
+  if (!old) throw new UnknownBaseline(`values of tick ${tick - age}`);
+  return readChangedOffsets(coder, of, old);
+}
+
+/** With the offsets of its values, if there are any. */
+function withOffsets(entity, offsets) {
+  return offsets.length > 0 ? { ...entity, offsets } : entity;
+}
 
 /** How one's own player moves: none of a spectator's. */
 function readMotion(coder) {
@@ -139,10 +159,12 @@ function readWhole(coder, terms) {
     position: readPosition(coder, terms),
     velocity: coder.bit(58) ? AXES.map(() => coder.signed(59, 9)) : [0, 0, 0],
   };
-  if (entity.kind === ON_FOOT) {
-    return { ...entity, posture: coder.raw(1), yaw: coder.raw(12) };
-  }
-  return { ...entity, model: coder.raw(7), driven: coder.raw(1) === 1, ...readAttitude(coder) };
+  const detail =
+    entity.kind === ON_FOOT
+      ? { posture: coder.raw(1), yaw: coder.raw(12) }
+      : { model: coder.raw(7), driven: coder.raw(1) === 1, ...readAttitude(coder) };
+  const of = fieldsOf(terms.schema ?? NO_SCHEMA, entity.kind, detail.model, detail.driven);
+  return withOffsets({ ...entity, ...detail }, readOffsets(coder, of));
 }
 
 /** An entity by what changed in `age` ticks. */
@@ -192,7 +214,8 @@ function readChange(coder, terms, old, age) {
     const posture = coder.bit(82 + old.posture);
     const surprised = surprises.some((difference) => difference !== 0) ? 1 : 0;
     const turn = coder.signed(701 + 12 * surprised, 12);
-    return { ...entity, posture, yaw: (((old.yaw + turn) % 4096) + 4096) % 4096 };
+    const yaw = (((old.yaw + turn) % 4096) + 4096) % 4096;
+    return withOffsets({ ...entity, posture, yaw }, readNewOffsets(coder, terms, old));
   }
   const { model, driven } = old;
   const moves = velocity.some((speed) => speed !== 0) ? 1 : 0;
@@ -210,7 +233,15 @@ function readChange(coder, terms, old, age) {
       });
     }
   }
-  return { ...entity, model, driven, largest, components };
+  const turned = { ...entity, model, driven, largest, components };
+  return withOffsets(turned, readNewOffsets(coder, terms, old));
+}
+
+/** The offsets of an entity that had other ones. */
+function readNewOffsets(coder, terms, old) {
+  const of = fieldsOf(terms.schema ?? NO_SCHEMA, old.kind, old.model, old.driven);
+  if (of.length === 0 || !coder.bit(805)) return old.offsets ?? [];
+  return readChangedOffsets(coder, of, old.offsets);
 }
 
 /** PROTOCOL.md, "Digest": the hash of a tick and of what some slots hold. */
@@ -249,5 +280,6 @@ export class Digest {
       this.bytes(entity.largest, 1);
       entity.components.forEach((value) => this.bytes(value, 2));
     }
+    (entity.offsets ?? []).forEach((value) => this.bytes(value, 2));
   }
 }

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { PROBABILITIES } from "./probabilities.js";
 import { idleCommand } from "./commands.js";
 import { Framer, hello, leave, mismatch, serverMessage } from "./control.js";
+import { named } from "./fields.js";
 import { History } from "./history.js";
 import { Malformed, RangeDecoder } from "./range_decoder.js";
 import { decodeSnapshot, nearestTick } from "./snapshot.js";
@@ -78,7 +79,7 @@ test("what a server says", () => {
   assert.deepEqual([terms.tickRate, terms.tick, terms.playerLimit], [60, 70000, 32]);
   assert.deepEqual([terms.origin, terms.bits], [TERMS.origin, TERMS.bits]);
   assert.equal(terms.mapName, "arena");
-  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 7 });
+  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 8 });
   assert.deepEqual(said("full"), { message: "refused", reason: "full", limit: 32 });
   const joined = { message: "event", tick: 70000, event: "joined", player, name: "Bot 1" };
   assert.deepEqual(said("player-joined"), joined);
@@ -95,6 +96,9 @@ test("what a server says", () => {
   assert.deepEqual(said("bad-token"), { message: "refused", reason: "bad-token" });
   const round = { message: "event", tick: 70006, event: "round", phase: "playing", ends: 106000 };
   assert.deepEqual(said("round"), round);
+  const data = [3, ...new TextEncoder().encode("Red"), 12];
+  const taken = { message: "event", tick: 70007, event: "game", kind: 1, data };
+  assert.deepEqual(said("game-event"), taken);
   const map = new Array(32).fill(0xab);
   assert.deepEqual(said("new-world"), { message: "new-world", map, mapName: "arena" });
   assert.deepEqual([terms.ticket, terms.rejoinSeconds], [new Array(16).fill(0xcd), 30]);
@@ -159,6 +163,41 @@ test("a snapshot of changes, with a digest", () => {
   assert.deepEqual([history.digests, history.mismatches], [1, []]);
   assert.deepEqual(history.acknowledgement(), { latest: 70004, before: 0b100 });
   assert.equal(history.receive(vector("changes")), null);
+});
+
+const SCHEMA = {
+  ofMatch: [
+    { name: "seconds", least: -5, most: 30 },
+    { name: "holder", least: 0, most: 2 },
+  ],
+  ofOwnPlayer: [{ name: "ammunition", least: 0, most: 65535 }],
+  ofPlayers: [{ name: "team", least: 0, most: 1 }],
+  models: [
+    { name: "crate", fields: [] },
+    { name: "pin", fields: [{ name: "hits", least: 0, most: 1000 }] },
+  ],
+  events: ["taken", "won"],
+};
+
+test("values of a game", () => {
+  assert.deepEqual(said("server-hello").schema, SCHEMA);
+  const history = new History({ ...TERMS, tick: 69990, schema: SCHEMA });
+  const pin = { ...PROP, model: 1, offsets: [7] };
+  history.keep(17, 70004, pin);
+  history.keep(18, 70004, pin);
+  history.offsets.match = [{ tick: 70000, offsets: [16, 2] }];
+  const snapshot = history.receive(vector("game-values"));
+  assert.deepEqual(snapshot.records, [
+    { slot: 3, entity: { ...PLAYER, offsets: [1] } },
+    { slot: 17, entity: { ...pin, offsets: [9] } },
+    { slot: 18, entity: { ...pin, offsets: [1000] } },
+  ]);
+  assert.deepEqual([history.digests, history.mismatches], [1, []]);
+  assert.deepEqual(named(SCHEMA.ofMatch, history.offsets.match[0].offsets), [
+    { name: "seconds", value: 12 },
+    { name: "holder", value: 2 },
+  ]);
+  assert.deepEqual(history.offsets.own, [{ tick: 70008, offsets: [50] }]);
 });
 
 test("falls and leaps", () => {

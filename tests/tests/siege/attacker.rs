@@ -7,8 +7,8 @@ use std::time::Duration;
 use obsp_proto::Tick;
 use obsp_proto::commands::{CommandBatch, CommandDatagram};
 use obsp_proto::control::{
-    ChatLine, ClientHello, ClientMessage, Framer, MapHash, PlayerName, RefusalReason,
-    ServerMessage, decode_server_message, encode_client_message,
+    ChatLine, ClientHello, ClientMessage, Framer, MAX_SERVER_FRAME, MapHash, PlayerName,
+    RefusalReason, ServerMessage, decode_server_message, encode_client_message,
 };
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::rustls::client::danger::{
@@ -93,7 +93,7 @@ impl Attacker {
         let web = self.web().await?;
         let (mut send, mut receive) = web.open_bi().await.ok()?;
         send.write_all(&hello()).await.ok()?;
-        let (mut framer, mut bytes) = (Framer::new(), [0; 2048]);
+        let (mut framer, mut bytes) = (Framer::new(MAX_SERVER_FRAME), [0; 2048]);
         loop {
             let length = timeout(ANSWER, receive.read(&mut bytes)).await.ok()?.ok()??;
             let Some(content) = framer.next_frame(&mut &bytes[..length]).ok()? else { continue };
@@ -190,7 +190,7 @@ async fn receive_exact(receive: &mut RecvStream, bytes: &mut [u8]) -> Option<()>
 }
 
 async fn answer(receive: &mut RecvStream) -> Option<ServerMessage> {
-    let (mut framer, mut byte) = (Framer::new(), [0]);
+    let (mut framer, mut byte) = (Framer::new(MAX_SERVER_FRAME), [0]);
     loop {
         receive_exact(receive, &mut byte).await?;
         if let Some(content) = framer.next_frame(&mut &byte[..]).ok()? {

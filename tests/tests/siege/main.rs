@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 use attacker::{Attacker, GAME, HTTP3, command, hello, unknown_capsule};
 use obsp_client::quic::{Connector, Trust};
 use obsp_proto::IDLE_TIMEOUT;
-use obsp_proto::control::{Framer, MapHash, MatchEvent, PlayerName, RefusalReason, ServerMessage};
+use obsp_proto::control::{
+    Framer, MAX_SERVER_FRAME, MapHash, MatchEvent, PlayerName, RefusalReason, ServerMessage,
+};
 use server::{Options, RoundOptions, Server};
 use tests::harness::own_map;
 use tests::harness::pages::{get, metric};
@@ -246,7 +248,7 @@ async fn leaving_and_joining_refills_no_speech() {
     for _ in 0..5 {
         assert!(again.say(&line).await);
     }
-    let (mut framer, mut heard) = (Framer::new(), 0);
+    let (mut framer, mut heard) = (Framer::new(MAX_SERVER_FRAME), 0);
     let hear = async {
         loop {
             let Some(message) = listener.next_message(&mut framer).await else { return };
@@ -366,7 +368,7 @@ async fn a_wrong_hello_in_the_next_world_is_refused_and_counted() {
     };
     let running = serve(Options { rounds, ..options() });
     let mut player = stranger(&running).join().await.unwrap().unwrap();
-    let mut framer = Framer::new();
+    let mut framer = Framer::new(MAX_SERVER_FRAME);
     let mut refused = None;
     let hearing = async {
         while let Some(message) = player.next_message(&mut framer).await {

@@ -91,6 +91,7 @@ impl Server {
             map_name: MapName::new("arena"),
             bounds: WorldBounds::covering(bounds.min, bounds.max).expect("a map in bounds"),
             player_limit: 1,
+            schema: Arc::default(),
         })
     }
 

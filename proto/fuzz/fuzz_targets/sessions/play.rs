@@ -7,6 +7,7 @@ use std::time::Duration;
 use glam::{DQuat, DVec3, Vec3};
 use obsp_proto::control::{ClosingReason, MapHash, MapName, MatchEvent, PlayerName};
 use obsp_proto::quantise::{Quantiser, WorldBounds};
+use obsp_proto::schema::{Field, FieldValues, MatchValues, Schema, SchemaParts};
 use obsp_proto::server::{MatchInfo, OwnPlayer};
 use obsp_proto::snapshot::{AuthoritativeMotion, Lead, MIN_SNAPSHOT};
 use obsp_proto::{Tick, Time, client, server};
@@ -65,6 +66,38 @@ fn match_info(bounds: WorldBounds) -> MatchInfo {
         map_name: MapName::new("fuzz"),
         bounds,
         player_limit: 4,
+        schema: Arc::new(schema()),
+    }
+}
+
+const CLOCK: Field = Field::new("clock", 0, 1000);
+const TEAM: Field = Field::new("team", -1, 1);
+
+fn schema() -> Schema {
+    let parts = SchemaParts {
+        of_match: vec![CLOCK],
+        of_own_player: vec![CLOCK, TEAM],
+        of_players: vec![TEAM],
+        models: vec![("crate".to_owned(), vec![CLOCK])],
+        events: vec!["bang".to_owned()],
+    };
+    Schema::new(parts).unwrap()
+}
+
+/// Values of everything, which change now and then.
+fn values(schema: &Schema, state: &State) -> MatchValues {
+    let some = |fields: &[Field], salt: u64| {
+        let mut values = FieldValues::default();
+        for field in fields {
+            values.set(fields, field, ((state.tick / 7 + salt) * 300 % 1000) as i64);
+        }
+        values
+    };
+    let of = |entity: &EntityState| some(schema.of_kind(entity.kind), entity.id.slot.into());
+    MatchValues {
+        of_match: some(schema.of_match(), 50),
+        of_entities: state.entities.iter().map(|entity| (entity.id, of(entity))).collect(),
+        of_own_players: vec![(state.entities[0].id, some(schema.of_own_player(), 60))],
     }
 }
 
@@ -75,6 +108,7 @@ fn match_info(bounds: WorldBounds) -> MatchInfo {
 pub(crate) fn play(bytes: &[u8]) -> [u32; AuthoritativeMotion::MAX_TOUCHED + 1] {
     let bounds = WorldBounds::new([-512; 3], [16; 3]).unwrap();
     let match_info = match_info(bounds);
+    let schema = Arc::clone(&match_info.schema);
     let player = EntityId { slot: 0, generation: 0 };
     let mut now = Time::ZERO;
     let mut server = server::Session::new(Arc::new(match_info), now);
@@ -94,7 +128,8 @@ pub(crate) fn play(bytes: &[u8]) -> [u32; AuthoritativeMotion::MAX_TOUCHED + 1] 
                 tick += 1 + u64::from(argument % 3);
                 let entities = (0..u16::from(argument % 8) + 1).map(|slot| entity(slot, tick));
                 let state = State { tick, entities: entities.collect() };
-                let state = Arc::new(quantiser.quantise(&state).unwrap());
+                let values = values(&schema, &state);
+                let state = Arc::new(quantiser.quantise_with(&state, &values).unwrap());
                 let limit = MIN_SNAPSHOT + usize::from(*argument) * 4;
                 let own =
                     rest.split_off_first().map_or_else(OwnPlayer::default, |byte| own(tick, *byte));

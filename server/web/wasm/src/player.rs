@@ -211,6 +211,7 @@ fn told(event: &MatchEvent) -> String {
         MatchEvent::Announced { line } => {
             format!(r#""event":"announced","line":{}"#, json::text(line.as_str()))
         }
+        MatchEvent::Game(_) => r#""event":"game""#.to_owned(),
         MatchEvent::Round { .. } => r#""event":"round""#.to_owned(),
     }
 }

@@ -1,0 +1,249 @@
+//! The values of a game of its own: which fields its players, bodies and matches have, and
+//! which events it tells. The server's hello carries the [`Schema`], so both ends code the
+//! fields by the same ranges, and a client that does not know the game shows them by name.
+
+mod encoding;
+mod field;
+mod game_event;
+mod values;
+
+use std::collections::BTreeSet;
+
+use obsp_sim::{Kind, ModelId};
+
+use crate::quantise::QuantisedBody;
+
+pub use field::{Field, MAX_FIELD_NAME, MAX_FIELDS};
+pub use game_event::{EventError, GameEvent, MAX_EVENT_DATA};
+pub use values::{FieldValues, MatchValues};
+
+/// Most bytes of an encoded schema: some two hundred fields.
+pub const MAX_SCHEMA: usize = 4096;
+
+/// Most kinds of events of a game.
+pub const MAX_EVENT_KINDS: usize = 64;
+
+/// What a game replicates besides poses: checked, so every one can be sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schema {
+    of_match: Vec<Field>,
+    of_own_player: Vec<Field>,
+    of_players: Vec<Field>,
+    models: Vec<(String, Vec<Field>)>,
+    events: Vec<String>,
+}
+
+/// The parts of a [`Schema`] before they have been checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SchemaParts {
+    /// Fields of the whole match.
+    pub of_match: Vec<Field>,
+    /// Fields of each player that only the player's own client is sent.
+    pub of_own_player: Vec<Field>,
+    /// Fields of each player, on foot or driving.
+    pub of_players: Vec<Field>,
+    /// The models of bodies in the order of their ids: name, and fields of the bodies that
+    /// have it and are no players.
+    pub models: Vec<(String, Vec<Field>)>,
+    /// Names of the kinds of events.
+    pub events: Vec<String>,
+}
+
+/// Why parts are no [`Schema`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SchemaError {
+    /// More fields than one subject may have.
+    #[error("{of} has {count} fields; at most {MAX_FIELDS} are allowed")]
+    TooManyFields {
+        /// Whose fields they are.
+        of: String,
+        /// How many there are.
+        count: usize,
+    },
+    /// A name that cannot be shown.
+    #[error(
+        "the name {name:?} is not allowed: names have 1 to {MAX_FIELD_NAME} of the characters \
+         a-z, A-Z, 0-9, `_`, `-` and `.`"
+    )]
+    BadName {
+        /// The name.
+        name: String,
+    },
+    /// Two fields of one subject, or two kinds of events, have one name.
+    #[error("the name {name:?} occurs twice in {of}")]
+    RepeatedName {
+        /// The name.
+        name: String,
+        /// Where.
+        of: String,
+    },
+    /// A range that is empty, or too wide for a field.
+    #[error(
+        "the field {name:?} ranges from {least} to {most}; the range must have 2 to 65,536 values"
+    )]
+    BadRange {
+        /// The field.
+        name: String,
+        /// Its least value.
+        least: i32,
+        /// Its greatest value.
+        most: i32,
+    },
+    /// More models than bodies can have.
+    #[error("{count} models; at most {} are allowed", obsp_sim::MAX_MODELS)]
+    TooManyModels {
+        /// How many there are.
+        count: usize,
+    },
+    /// Fields of a model that there is not.
+    #[error("there are fields of the bodies of {name:?}, but the game has no such model")]
+    NoSuchModel {
+        /// The name of the model.
+        name: String,
+    },
+    /// More kinds of events than are allowed.
+    #[error("{count} kinds of events; at most {MAX_EVENT_KINDS} are allowed")]
+    TooManyEvents {
+        /// How many there are.
+        count: usize,
+    },
+    /// All of it is too much for a hello.
+    #[error("the schema takes {bytes} bytes, at most {MAX_SCHEMA} are allowed: shorten names")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+    },
+}
+
+impl Schema {
+    /// Checks the parts of a schema.
+    ///
+    /// # Errors
+    /// [`SchemaError`] names what is wrong.
+    pub fn new(parts: SchemaParts) -> Result<Self, SchemaError> {
+        let SchemaParts { of_match, of_own_player, of_players, models, events } = parts;
+        check_fields("the match", &of_match)?;
+        check_fields("the own player", &of_own_player)?;
+        check_fields("players", &of_players)?;
+        if models.len() > obsp_sim::MAX_MODELS {
+            return Err(SchemaError::TooManyModels { count: models.len() });
+        }
+        for (name, fields) in &models {
+            field::check_name(name)?;
+            check_fields(&format!("the model {name:?}"), fields)?;
+        }
+        if events.len() > MAX_EVENT_KINDS {
+            return Err(SchemaError::TooManyEvents { count: events.len() });
+        }
+        events.iter().try_for_each(|name| field::check_name(name))?;
+        check_names("the events", events.iter().map(String::as_str))?;
+        let schema = Self { of_match, of_own_player, of_players, models, events };
+        let bytes = encoding::length(&schema);
+        if bytes > MAX_SCHEMA {
+            return Err(SchemaError::TooLong { bytes });
+        }
+        Ok(schema)
+    }
+
+    /// A schema without fields and events.
+    ///
+    /// # Errors
+    /// [`SchemaError`] if the names of the models cannot be sent.
+    pub fn of_models(names: impl IntoIterator<Item = String>) -> Result<Self, SchemaError> {
+        let models = names.into_iter().map(|name| (name, Vec::new())).collect();
+        Self::new(SchemaParts { models, ..SchemaParts::default() })
+    }
+
+    /// Fields of the whole match.
+    pub fn of_match(&self) -> &[Field] {
+        &self.of_match
+    }
+
+    /// Fields of each player that only the player's own client is sent.
+    pub fn of_own_player(&self) -> &[Field] {
+        &self.of_own_player
+    }
+
+    /// Fields of each player, on foot or driving.
+    pub fn of_players(&self) -> &[Field] {
+        &self.of_players
+    }
+
+    /// Fields of the bodies that have this model and are no players; none of a model that
+    /// the schema does not have.
+    pub fn of_model(&self, model: ModelId) -> &[Field] {
+        self.models.get(usize::from(model.0)).map_or(&[], |(_, fields)| fields)
+    }
+
+    /// Fields of an entity of this kind.
+    pub fn of_kind(&self, kind: Kind) -> &[Field] {
+        match kind {
+            Kind::Player { .. } | Kind::Vehicle { .. } => &self.of_players,
+            Kind::Prop { model } => self.of_model(model),
+        }
+    }
+
+    /// Fields of an entity with this body.
+    #[inline]
+    pub(crate) fn of_body(&self, body: &QuantisedBody) -> &[Field] {
+        match *body {
+            QuantisedBody::Player { .. } | QuantisedBody::Prop { driven: true, .. } => {
+                &self.of_players
+            }
+            QuantisedBody::Prop { model, .. } => self.of_model(model),
+        }
+    }
+
+    /// The name of a model.
+    pub fn model_name(&self, model: ModelId) -> Option<&str> {
+        self.models.get(usize::from(model.0)).map(|(name, _)| name.as_str())
+    }
+
+    /// The names of the models, in the order of their ids.
+    pub fn models(&self) -> impl Iterator<Item = &str> {
+        self.models.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The names of the kinds of events, in the order of their numbers.
+    pub fn events(&self) -> &[String] {
+        &self.events
+    }
+
+    /// The number of a kind of events.
+    pub fn event_kind(&self, name: &str) -> Option<u8> {
+        self.events.iter().position(|event| event == name).map(|index| index as u8)
+    }
+
+    /// Whether the match, or the own player alone, has fields.
+    pub(crate) fn has_shared_fields(&self) -> bool {
+        !self.of_match.is_empty() || !self.of_own_player.is_empty()
+    }
+
+    /// Whether anything in a match has fields.
+    pub fn has_fields(&self) -> bool {
+        let models = self.models.iter().map(|(_, fields)| fields);
+        let entities = models.chain([&self.of_players]);
+        self.has_shared_fields() || entities.into_iter().any(|fields| !fields.is_empty())
+    }
+}
+
+fn check_fields(of: &str, fields: &[Field]) -> Result<(), SchemaError> {
+    if fields.len() > MAX_FIELDS {
+        return Err(SchemaError::TooManyFields { of: of.to_owned(), count: fields.len() });
+    }
+    fields.iter().try_for_each(Field::check)?;
+    check_names(of, fields.iter().map(Field::name))
+}
+
+fn check_names<'a>(of: &str, names: impl Iterator<Item = &'a str>) -> Result<(), SchemaError> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(SchemaError::RepeatedName { name: name.to_owned(), of: of.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

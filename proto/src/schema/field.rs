@@ -1,0 +1,72 @@
+use std::borrow::Cow;
+
+use super::SchemaError;
+
+/// Most fields of one subject: of the match, of a player, or of a body of one model.
+pub const MAX_FIELDS: usize = 16;
+
+/// Most bytes of the name of a field, of a model or of a kind of events.
+pub const MAX_FIELD_NAME: usize = 32;
+
+/// A whole number that a game replicates, with its range, which has at most 65,536 values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    name: Cow<'static, str>,
+    least: i32,
+    most: i32,
+}
+
+impl Field {
+    /// A field of a game, which is checked when it becomes part of a
+    /// [`Schema`](super::Schema).
+    pub const fn new(name: &'static str, least: i32, most: i32) -> Self {
+        Self { name: Cow::Borrowed(name), least, most }
+    }
+
+    pub(super) fn received(name: String, least: i32, most: i32) -> Self {
+        Self { name: Cow::Owned(name), least, most }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The least value.
+    pub fn least(&self) -> i32 {
+        self.least
+    }
+
+    /// The greatest value.
+    pub fn most(&self) -> i32 {
+        self.most
+    }
+
+    /// By how much the greatest value exceeds the least.
+    pub(crate) fn span(&self) -> u16 {
+        // A schema has checked the range.
+        (i64::from(self.most) - i64::from(self.least)).clamp(0, u16::MAX.into()) as u16
+    }
+
+    /// Bits of a value.
+    pub(crate) fn bits(&self) -> u32 {
+        u16::BITS - self.span().leading_zeros()
+    }
+
+    pub(super) fn check(&self) -> Result<(), SchemaError> {
+        check_name(&self.name)?;
+        let span = i64::from(self.most) - i64::from(self.least);
+        if (1..=i64::from(u16::MAX)).contains(&span) {
+            return Ok(());
+        }
+        let (name, least, most) = (self.name.clone().into_owned(), self.least, self.most);
+        Err(SchemaError::BadRange { name, least, most })
+    }
+}
+
+/// Checks a name of a schema.
+pub(super) fn check_name(name: &str) -> Result<(), SchemaError> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    let is_allowed = (1..=MAX_FIELD_NAME).contains(&name.len()) && name.bytes().all(allowed);
+    if is_allowed { Ok(()) } else { Err(SchemaError::BadName { name: name.to_owned() }) }
+}

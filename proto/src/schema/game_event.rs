@@ -1,0 +1,104 @@
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{Decode, Encode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Most bytes of the content of a game's event.
+pub const MAX_EVENT_DATA: usize = 256;
+
+/// An event of a game: the number of its kind in the schema, and a content that the game
+/// alone understands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameEvent {
+    kind: u8,
+    data: Vec<u8>,
+}
+
+/// Why a value is no content of an event.
+#[derive(Debug, thiserror::Error)]
+pub enum EventError {
+    /// The schema has no such kind.
+    #[error("the game declares no event {name:?}")]
+    UnknownKind {
+        /// The name of the kind.
+        name: String,
+    },
+    /// Its encoding is too long.
+    #[error("an event of {bytes} bytes; at most {MAX_EVENT_DATA} are allowed")]
+    TooLong {
+        /// The length.
+        bytes: usize,
+    },
+    /// The game has sent too many in this tick.
+    #[error("more than {most} events in a tick")]
+    TooMany {
+        /// How many a tick may have.
+        most: usize,
+    },
+    /// It has no encoding.
+    #[error("the event cannot be encoded: {0}")]
+    Encode(EncodeError),
+    /// The bytes are no such value.
+    #[error("the event is not of this type: {0}")]
+    Decode(DecodeError),
+}
+
+impl GameEvent {
+    /// An event of the kind with this number, with a value as its content, which bincode
+    /// encodes.
+    ///
+    /// # Errors
+    /// The value cannot be encoded, or not within [`MAX_EVENT_DATA`].
+    pub fn new(kind: u8, value: &impl Serialize) -> Result<Self, EventError> {
+        let data = bincode::serde::encode_to_vec(value, bincode::config::standard())
+            .map_err(EventError::Encode)?;
+        if data.len() > MAX_EVENT_DATA {
+            return Err(EventError::TooLong { bytes: data.len() });
+        }
+        Ok(Self { kind, data })
+    }
+
+    /// The number of its kind.
+    pub fn kind(&self) -> u8 {
+        self.kind
+    }
+
+    /// Its content.
+    pub fn data(&self) -> &[u8] {
+        &self.data
+    }
+
+    /// Its content as the value that the game encoded.
+    ///
+    /// # Errors
+    /// The content is not a `T` and nothing else.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, EventError> {
+        let limited = bincode::config::standard().with_limit::<MAX_EVENT_DATA>();
+        let (value, used) =
+            bincode::serde::decode_from_slice(&self.data, limited).map_err(EventError::Decode)?;
+        if used != self.data.len() {
+            return Err(EventError::Decode(DecodeError::Other("bytes are left over")));
+        }
+        Ok(value)
+    }
+}
+
+impl Encode for GameEvent {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        (self.kind, &self.data).encode(encoder)
+    }
+}
+
+impl<Context> Decode<Context> for GameEvent {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        let (kind, data) = <(u8, Vec<u8>)>::decode(decoder)?;
+        if data.len() > MAX_EVENT_DATA {
+            return Err(DecodeError::Other("the content of an event is too long"));
+        }
+        Ok(Self { kind, data })
+    }
+}
+
+bincode::impl_borrow_decode!(GameEvent);

@@ -1,0 +1,104 @@
+/**
+ * PROTOCOL.md, "Schema" and "Changes of values": what a game replicates of its own.
+ *
+ * @typedef {object} Field
+ * @property {string} name
+ * @property {number} least its least value
+ * @property {number} most its greatest value
+ *
+ * @typedef {object} Schema
+ * @property {Field[]} ofMatch
+ * @property {Field[]} ofOwnPlayer
+ * @property {Field[]} ofPlayers
+ * @property {{name: string, fields: Field[]}[]} models
+ * @property {string[]} events names of the game's events
+ */
+
+import { Malformed } from "./range_decoder.js";
+
+/** The schema of a game that has nothing of its own. */
+export const NO_SCHEMA = { ofMatch: [], ofOwnPlayer: [], ofPlayers: [], models: [], events: [] };
+
+const MOST_FIELDS = 16;
+const NAME = /^[A-Za-z0-9_.-]{1,32}$/;
+
+function list(reader, most, read) {
+  const count = reader.unsigned();
+  if (count > most) throw new Malformed("too long a list in a schema");
+  return Array.from({ length: count }, read);
+}
+
+function name(reader) {
+  const text = reader.text();
+  if (!NAME.test(text)) throw new Malformed("a name that is not allowed");
+  return text;
+}
+
+function fields(reader) {
+  const read = list(reader, MOST_FIELDS, () => ({
+    name: name(reader),
+    least: reader.signed(),
+    most: reader.signed(),
+  }));
+  for (const { least, most } of read) {
+    if (most <= least || most - least > 65535) throw new Malformed("a field of no range");
+  }
+  if (new Set(read.map((field) => field.name)).size < read.length) {
+    throw new Malformed("two fields of one name");
+  }
+  return read;
+}
+
+/**
+ * @param {object} reader of the server's hello
+ * @returns {Schema}
+ * @throws {Malformed}
+ */
+export function readSchema(reader) {
+  return {
+    ofMatch: fields(reader),
+    ofOwnPlayer: fields(reader),
+    ofPlayers: fields(reader),
+    models: list(reader, 128, () => ({ name: name(reader), fields: fields(reader) })),
+    events: list(reader, 64, () => name(reader)),
+  };
+}
+
+/** The fields of what has this kind (0 on foot), this model, and a driver or none. */
+export function fieldsOf(schema, kind, model, driven) {
+  return kind === 0 || driven ? schema.ofPlayers : (schema.models[model]?.fields ?? []);
+}
+
+/** Bits of an offset of a field. */
+function width({ least, most }) {
+  return 32 - Math.clz32(most - least);
+}
+
+function checked(offset, { least, most }) {
+  if (offset < 0 || offset > most - least) throw new Malformed("a value out of range");
+  return offset;
+}
+
+/** The offsets of all these fields. */
+export function readOffsets(coder, of) {
+  return of.map((field) => checked(coder.raw(width(field)), field));
+}
+
+/** The offsets of these fields, by what changed from the old ones. */
+export function readChangedOffsets(coder, of, old) {
+  return of.map((field, i) => {
+    if (!coder.bit(806 + i)) return old[i];
+    return checked(coder.bit(822) ? coder.raw(width(field)) : old[i] + coder.signed(823, 5), field);
+  });
+}
+
+/**
+ * What fields are worth, for people.
+ *
+ * @param {Field[]} of
+ * @param {number[]} offsets
+ * @returns {{name: string, value: number}[]}
+ */
+export function named(of, offsets) {
+  return of.map(({ name: called, least }, i) => ({ name: called, value: least + (offsets[i] ?? 0) }));
+}
