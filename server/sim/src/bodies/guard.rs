@@ -13,6 +13,7 @@ mod advance;
 mod beyond_search;
 mod flight;
 mod placement;
+mod stops;
 
 use obsp::Clearance;
 use obsp::geometry::Aabb;

@@ -122,14 +122,18 @@ pub(crate) fn pass(
     let Verdict::Open(open) = filter(a, b, margin, planes.whole(), context) else {
         return Passage::Free;
     };
-    let found = exact_passage(a, b, span, margin, planes, open, context);
+    let unknown = |_: DVec3| f64::INFINITY;
+    let found = exact_passage(a, b, span, margin, planes, open, unknown, context);
     if found == Passage::Free || context.stages == Stages::ALL {
         return found;
     }
     match ask(context.stages.others(), a, b, margin, planes.whole(), context) {
         Verdict::Apart => Passage::Free,
         Verdict::Open(rest) if open.and(rest) == open => found,
-        Verdict::Open(rest) => exact_passage(a, b, span, margin, planes, open.and(rest), context),
+        Verdict::Open(rest) => {
+            let open = open.and(rest);
+            exact_passage(a, b, span, margin, planes, open, unknown, context)
+        }
     }
 }
 
@@ -168,6 +172,23 @@ pub(crate) fn pass_neighbour(
     result
 }
 
+/// The same for two bodies that move farther than the reach of the search: all of their
+/// parts may meet. They were near each other, so no filter is asked, either.
+pub(crate) fn pass_known(
+    a: &Body,
+    b: &Body,
+    span: (f64, f64),
+    margin: f64,
+    planes: impl LastPlane,
+    approach: impl Fn(DVec3) -> f64,
+    context: &mut StepContext,
+) -> Passage {
+    exact_passage(a, b, span, margin, planes, Candidates::ALL, approach, context)
+}
+
+/// The passage of all parts that are still `open`. `approach` is as for
+/// [`pass_neighbour`].
+#[allow(clippy::too_many_arguments)]
 fn exact_passage(
     a: &Body,
     b: &Body,
@@ -175,6 +196,7 @@ fn exact_passage(
     margin: f64,
     planes: impl LastPlane,
     open: Candidates,
+    approach: impl Fn(DVec3) -> f64,
     context: &mut StepContext,
 ) -> Passage {
     let mut watch = context.watch();
@@ -193,8 +215,11 @@ fn exact_passage(
                 continue;
             }
             let known = planes.between(i, j);
+            if known.is_some_and(|near| near.gap - approach(near.axis) > margin + ROUNDING) {
+                continue;
+            }
             let between = || (theirs.centre() - ours.centre()).normalize_or(DVec3::Z);
-            let direction = known.unwrap_or_else(between);
+            let direction = known.map_or_else(between, |near| near.axis);
             let (resolution, iterations) =
                 (context.resolution, &mut context.counters.impact_iterations);
             let found = passage(&ours, &theirs, span, margin, direction, resolution, iterations);

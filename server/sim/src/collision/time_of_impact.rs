@@ -127,7 +127,7 @@ impl<'a> Sweep<'a> {
 
     /// Middle of the part at the beginning of the tick.
     pub(crate) fn centre(&self) -> DVec3 {
-        self.motion.start.position + self.motion.start.orientation * self.solid.bounds().centre()
+        self.motion.start.position + self.rotations[0] * self.solid.bounds().centre()
     }
 
     fn at(&self, time: f64) -> PartAt<'a> {

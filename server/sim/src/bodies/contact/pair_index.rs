@@ -94,8 +94,8 @@ impl LastPlane for Known<'_> {
         self.0.first().map(|pair| pair.axis)
     }
 
-    fn between(self, ours: usize, theirs: usize) -> Option<DVec3> {
-        self.pair(ours, theirs).map(|pair| pair.axis)
+    fn between(self, ours: usize, theirs: usize) -> Option<NearParts> {
+        self.pair(ours, theirs).map(Pair::near_parts)
     }
 
     fn gap(self) -> f64 {
@@ -103,8 +103,14 @@ impl LastPlane for Known<'_> {
     }
 
     fn near_parts(self, index: usize) -> Option<NearParts> {
-        let pair = self.0.get(index)?;
-        let parts = [pair.key.parts.0, pair.key.parts.1].map(usize::from);
-        Some(NearParts { parts, axis: pair.axis, gap: pair.gap })
+        self.0.get(index).map(Pair::near_parts)
+    }
+}
+
+impl Pair {
+    fn near_parts(&self) -> NearParts {
+        let (ours, theirs) = self.key.parts;
+        let parts = [ours, theirs].map(usize::from);
+        NearParts { parts, axis: self.axis, gap: self.gap }
     }
 }

@@ -2,27 +2,23 @@
 //!
 //! Each pair is followed through the tick with both bodies moving, so two that
 //! travel together do not block each other, and two whose paths cross meet. Where
-//! a pair can no longer be proven apart, both stop; a body that goes on is then
-//! followed past the one that has stopped, until nothing changes any more. At time
-//! zero all bodies are free, so this always ends.
+//! a pair can no longer be proven apart, both stop, the earliest of all pairs first;
+//! bodies that go on are then followed past those that have stopped
+//! ([`stops`](super::stops)).
 
 use glam::DVec3;
 
 use super::beyond_search::exceed_reach;
+use super::stops::stop_in_order;
 use super::{Placement, Space};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::Entity;
-use crate::collision::cascade::{Body, LastPlane, Reversed, pass, pass_neighbour};
+use crate::collision::cascade::{Body, LastPlane, pass, pass_known, pass_neighbour};
 use crate::collision::distances::{MARGIN, ROUNDING};
 use crate::collision::pose::{Motion, Pose};
 use crate::collision::shape::ShapeId;
 use crate::collision::time_of_impact::{Impact, Passage};
 use crate::context::StepContext;
-
-/// Most rounds of following the bodies that go on past the ones that stopped. A
-/// body that still changes then stays where it was, with all that it is connected
-/// to.
-const MAX_ROUNDS: usize = 8;
 
 /// A body that gets no farther than this share of its motion, or of its tick, is
 /// stuck: it was pressed against another and moved up to it.
@@ -54,6 +50,7 @@ pub(crate) struct Advance {
     pub(crate) stop: Option<(Blocker, Impact)>,
 }
 
+/// A body with the motion that it is to make, and as much of it as is free.
 pub(super) struct MovingBody<'a> {
     pub(super) slot: u16,
     /// How far it moves beyond its free distance, in units; below zero if it does not.
@@ -66,9 +63,9 @@ pub(super) struct MovingBody<'a> {
     pub(super) body: Body<'a>,
     seconds: f64,
     /// When it stops, as a share of its motion.
-    stop_time: f64,
-    stop: Option<(Blocker, Impact)>,
-    overlapping: bool,
+    pub(super) stop_time: f64,
+    pub(super) stop: Option<(Blocker, Impact)>,
+    pub(super) overlapping: bool,
 }
 
 /// Two moving bodies that come near each other.
@@ -76,6 +73,8 @@ pub(super) struct MovingPair<P> {
     pub(super) movers: [usize; 2],
     pub(super) planes: P,
     pub(super) test: PairTest,
+    /// How far the two get, with the axis from the first to the second.
+    pub(super) passage: Passage,
 }
 
 /// A bound on the motion of a body since the search for contacts.
@@ -116,6 +115,8 @@ impl SinceSearch {
 pub(super) enum PairTest {
     /// By the parts that the search for contacts has just found near each other.
     NearParts,
+    /// By all parts: these bodies were near each other.
+    AllParts,
     /// By the whole cascade.
     Cascade,
 }
@@ -125,7 +126,11 @@ impl PairTest {
     /// bodies that the search found near each other have no other parts.
     pub(super) fn beyond_search(bodies: [&Body; 2], planes: impl LastPlane) -> Self {
         let convex = bodies.iter().all(|body| body.parts.len() == 1);
-        if convex && planes.whole().is_some() { Self::NearParts } else { Self::Cascade }
+        match planes.whole() {
+            Some(_) if convex => Self::NearParts,
+            Some(_) => Self::AllParts,
+            None => Self::Cascade,
+        }
     }
 
     pub(super) fn pass(
@@ -139,6 +144,7 @@ impl PairTest {
         let [a, b] = bodies;
         match self {
             Self::NearParts => pass_neighbour(a, b, span, MARGIN, planes, approach, context),
+            Self::AllParts => pass_known(a, b, span, MARGIN, planes, approach, context),
             Self::Cascade => pass(a, b, span, MARGIN, planes, context),
         }
     }
@@ -159,9 +165,7 @@ impl Space<'_> {
     ) -> Vec<Advance> {
         let mut movers = self.movers(proposals);
         let pairs = self.first_contacts(&mut movers, neighbours, planes, context);
-        if movers.iter().any(|mover| mover.stop_time < 1.0) {
-            follow_past_stopped(&mut movers, &pairs, context);
-        }
+        stop_in_order(&mut movers, &pairs, context);
         let advance = |mover: &MovingBody| {
             context.counters.blocked_moves += u64::from(mover.stop_time < 1.0);
             let pose = mover.body.motion.at(mover.stop_time);
@@ -206,8 +210,9 @@ impl Space<'_> {
         movers
     }
 
-    /// Stops every moving body at its first contact, as if all others completed
-    /// their motion. Returns the pairs of moving bodies that come near each other.
+    /// Stops every moving body at its first contact with a body that stands. Returns the
+    /// pairs of moving bodies that come near each other, and how far they get if no other
+    /// body stops them.
     fn first_contacts<P: LastPlane>(
         &self,
         movers: &mut [MovingBody],
@@ -237,15 +242,14 @@ impl Space<'_> {
         for (&(slot, other), passage) in neighbours.iter().zip(passages) {
             let Some(passage) = passage else { continue };
             let (first, second) = (mover_of(slot), other.entity().and_then(&mover_of));
-            if let Some(i) = first {
-                movers[i].meet(other, passage);
-            }
-            if let Some(j) = second {
-                movers[j].meet(Blocker::Entity(slot), reversed(passage));
-            }
-            if let (Some(i), Some(j)) = (first, second) {
-                let planes = planes(slot, other);
-                pairs.push(MovingPair { movers: [i, j], planes, test: PairTest::NearParts });
+            match (first, second) {
+                (Some(i), Some(j)) => {
+                    let (planes, test) = (planes(slot, other), PairTest::NearParts);
+                    pairs.push(MovingPair { movers: [i, j], planes, test, passage });
+                }
+                (Some(i), None) => movers[i].meet(other, passage),
+                (None, Some(j)) => movers[j].meet(Blocker::Entity(slot), reversed(passage)),
+                (None, None) => {}
             }
         }
         self.test_beyond_search(movers, mover_of, planes, &mut pairs, context);
@@ -319,68 +323,8 @@ impl Space<'_> {
     }
 }
 
-/// Follows each body that goes on past the ones that have stopped.
-fn follow_past_stopped(
-    movers: &mut [MovingBody],
-    pairs: &[MovingPair<impl LastPlane>],
-    context: &mut StepContext,
-) {
-    // In the first round all that stopped have to be looked past, then those that have
-    // stopped earlier than in the round before.
-    let mut stopped_earlier = vec![true; movers.len()];
-    let mut changed = Vec::new();
-    for _ in 0..MAX_ROUNDS {
-        changed.clear();
-        for pair in pairs {
-            let [a, b] = pair.movers;
-            let (early, late) =
-                if movers[a].stop_time <= movers[b].stop_time { (a, b) } else { (b, a) };
-            let span = (movers[early].stop_time, movers[late].stop_time);
-            if span.0 == span.1 || !stopped_earlier[early] {
-                continue;
-            }
-            let pose = movers[early].body.motion.at(span.0);
-            let stopped = movers[early].body.stopped(pose);
-            let (bodies, planes) = ([&movers[late].body, &stopped], pair.planes);
-            let approach =
-                movers[late].since_search.approach(movers[early].since_search, span, true);
-            let passage = if late == a {
-                pair.test.pass(bodies, span, planes, approach, context)
-            } else {
-                pair.test.pass(bodies, span, Reversed(planes), approach, context)
-            };
-            let blocker = Blocker::Entity(movers[early].slot);
-            let before = movers[late].stop_time;
-            movers[late].meet(blocker, passage);
-            if movers[late].stop_time < before {
-                changed.push(late);
-            }
-        }
-        if changed.is_empty() {
-            return;
-        }
-        stopped_earlier.fill(false);
-        changed.iter().for_each(|&mover| stopped_earlier[mover] = true);
-    }
-    // Not settled: these bodies stay where they are, which is free, and so do all
-    // that are connected to them by pairs. Other bodies are not affected.
-    let mut stays = vec![false; movers.len()];
-    changed.iter().for_each(|&mover| stays[mover] = true);
-    let mut spreads = true;
-    while spreads {
-        spreads = false;
-        for &MovingPair { movers: [a, b], .. } in pairs {
-            if stays[a] != stays[b] {
-                (stays[a], stays[b], spreads) = (true, true, true);
-            }
-        }
-    }
-    for (mover, _) in movers.iter_mut().zip(stays).filter(|(_, stays)| *stays) {
-        mover.stop_time = 0.0;
-    }
-}
-
 impl MovingBody<'_> {
+    /// Stops the body at one that stands, unless it stops earlier.
     pub(super) fn meet(&mut self, blocker: Blocker, passage: Passage) {
         match passage {
             Passage::Free => {}

@@ -6,7 +6,7 @@
 //! now: others that hardly move may meet it all the same.
 
 use super::Space;
-use super::advance::{MovingBody, MovingPair, PairTest, SinceSearch, reversed};
+use super::advance::{MovingBody, MovingPair, PairTest, SinceSearch};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::Entity;
 use crate::collision::broad_phase::Overlaps;
@@ -52,7 +52,7 @@ impl Space<'_> {
             for j in later.iter().map(|&j| j as usize) {
                 if exceed_reach(excess, movers[j].excess_travel) {
                     let planes = planes(slot, Blocker::Entity(movers[j].slot));
-                    pairs.push(stop_both(movers, [i, j], planes, context));
+                    pairs.push(moving_pair(movers, [i, j], planes, context));
                 }
             }
             let touches = |entity: &Entity| {
@@ -109,9 +109,9 @@ impl Space<'_> {
     }
 }
 
-/// Stops two moving bodies where they meet.
-fn stop_both<P: LastPlane>(
-    movers: &mut [MovingBody],
+/// Two moving bodies, and how far they get.
+fn moving_pair<P: LastPlane>(
+    movers: &[MovingBody],
     [i, j]: [usize; 2],
     planes: P,
     context: &mut StepContext,
@@ -120,10 +120,7 @@ fn stop_both<P: LastPlane>(
     let test = PairTest::beyond_search(bodies, planes);
     let approach = movers[i].since_search.approach(movers[j].since_search, (0.0, 1.0), false);
     let passage = test.pass(bodies, (0.0, 1.0), planes, approach, context);
-    let slots = [movers[i].slot, movers[j].slot];
-    movers[i].meet(Blocker::Entity(slots[1]), passage);
-    movers[j].meet(Blocker::Entity(slots[0]), reversed(passage));
-    MovingPair { movers: [i, j], planes, test }
+    MovingPair { movers: [i, j], planes, test, passage }
 }
 
 #[cfg(test)]

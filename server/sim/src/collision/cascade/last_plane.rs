@@ -7,8 +7,8 @@ pub(crate) trait LastPlane: Copy {
     /// A plane between the bodies as a whole.
     fn whole(self) -> Option<DVec3>;
 
-    /// A plane between a part of the first and a part of the second.
-    fn between(self, ours: usize, theirs: usize) -> Option<DVec3>;
+    /// The plane between a part of the first and a part of the second.
+    fn between(self, ours: usize, theirs: usize) -> Option<NearParts>;
 
     /// A lower bound of the distance between near parts when the search for contacts
     /// tested them; zero if nothing is known.
@@ -30,14 +30,21 @@ pub(crate) struct NearParts {
     pub(crate) gap: f64,
 }
 
+impl NearParts {
+    fn reversed(self) -> Self {
+        let [ours, theirs] = self.parts;
+        Self { parts: [theirs, ours], axis: -self.axis, gap: self.gap }
+    }
+}
+
 /// One plane, for the bodies and for all their parts.
 impl LastPlane for Option<DVec3> {
     fn whole(self) -> Self {
         self
     }
 
-    fn between(self, _: usize, _: usize) -> Self {
-        self
+    fn between(self, ours: usize, theirs: usize) -> Option<NearParts> {
+        self.map(|axis| NearParts { parts: [ours, theirs], axis, gap: 0.0 })
     }
 
     fn gap(self) -> f64 {
@@ -58,8 +65,8 @@ impl<P: LastPlane> LastPlane for Reversed<P> {
         self.0.whole().map(|axis| -axis)
     }
 
-    fn between(self, ours: usize, theirs: usize) -> Option<DVec3> {
-        self.0.between(theirs, ours).map(|axis| -axis)
+    fn between(self, ours: usize, theirs: usize) -> Option<NearParts> {
+        self.0.between(theirs, ours).map(NearParts::reversed)
     }
 
     fn gap(self) -> f64 {
@@ -67,7 +74,6 @@ impl<P: LastPlane> LastPlane for Reversed<P> {
     }
 
     fn near_parts(self, index: usize) -> Option<NearParts> {
-        let NearParts { parts: [theirs, ours], axis, gap } = self.0.near_parts(index)?;
-        Some(NearParts { parts: [ours, theirs], axis: -axis, gap })
+        self.0.near_parts(index).map(NearParts::reversed)
     }
 }

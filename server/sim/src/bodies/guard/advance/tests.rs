@@ -25,8 +25,8 @@ impl<P: LastPlane> LastPlane for Proposed<P> {
         self.known.whole().or(Some(self.axis))
     }
 
-    fn between(self, ours: usize, theirs: usize) -> Option<DVec3> {
-        self.known.between(ours, theirs).or(Some(self.axis))
+    fn between(self, ours: usize, theirs: usize) -> Option<NearParts> {
+        self.known.between(ours, theirs).or(Some(self.axis).between(ours, theirs))
     }
 
     fn gap(self) -> f64 {

@@ -1,0 +1,197 @@
+//! Moving bodies stop one after the other, in order of time.
+//!
+//! Of all pairs that meet, the earliest is decided first: nothing else stops its bodies
+//! before. Both stop there, and the bodies that come near them are followed from that time
+//! on, past a body that stands now. So each body stops once, and none is stopped by a
+//! motion that another body does not complete.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::advance::{MovingBody, MovingPair, reversed};
+use crate::bodies::blocker::Blocker;
+use crate::collision::cascade::{LastPlane, Reversed};
+use crate::collision::time_of_impact::{Impact, Passage};
+use crate::context::StepContext;
+
+/// Stops the bodies of `pairs` where they meet each other. Where they meet bodies that
+/// stand is noted with them already.
+pub(super) fn stop_in_order<P: LastPlane>(
+    movers: &mut [MovingBody],
+    pairs: &[MovingPair<P>],
+    context: &mut StepContext,
+) {
+    let mut queue = Queue::default();
+    for (index, mover) in movers.iter().enumerate().filter(|(_, mover)| mover.stop_time < 1.0) {
+        queue.add(mover.stop_time, Event::Standing(index));
+    }
+    for pair in pairs.iter().filter(|pair| pair.passage == Passage::Overlapping) {
+        pair.movers.into_iter().for_each(|mover| movers[mover].overlapping = true);
+    }
+    let mut meetings: Vec<_> = pairs.iter().map(|pair| Meeting::of(pair.passage, 0.0)).collect();
+    for (index, meeting) in meetings.iter().enumerate() {
+        queue.add_meeting(index, meeting.as_ref());
+    }
+    if queue.events.is_empty() {
+        return;
+    }
+    let pairs_of = PairsOfMovers::new(movers.len(), pairs);
+    let mut has_stopped = vec![false; movers.len()];
+    let mut stopping = Vec::new();
+    while let Some((time, event)) = queue.next() {
+        stopping.clear();
+        match event {
+            Event::Standing(index) => stopping.extend((!has_stopped[index]).then_some(index)),
+            Event::Pair(index) => {
+                // Otherwise one of the two has stopped earlier, and the other one gets past.
+                let Some(meeting) = meetings[index].filter(|meeting| meeting.time == time) else {
+                    continue;
+                };
+                let [a, b] = pairs[index].movers;
+                for (mover, other, is_first) in [(a, b, true), (b, a, false)] {
+                    if !has_stopped[mover] {
+                        let blocker = Blocker::Entity(movers[other].slot);
+                        movers[mover].stop_at(blocker, meeting, is_first);
+                        stopping.push(mover);
+                    }
+                }
+            }
+        }
+        stopping.iter().for_each(|&mover| has_stopped[mover] = true);
+        for &mover in &stopping {
+            for &index in pairs_of.list(mover) {
+                let pair = &pairs[index as usize];
+                let [a, b] = pair.movers;
+                let other = if mover == a { b } else { a };
+                let span = (time, movers[other].stop_time);
+                if has_stopped[other] || span.0 >= span.1 {
+                    continue;
+                }
+                let passage = pair.pass_stopped(movers, mover, span, context);
+                let meeting = Meeting::of(passage, time);
+                queue.add_meeting(index as usize, meeting.as_ref());
+                meetings[index as usize] = meeting;
+            }
+        }
+    }
+}
+
+/// Where two moving bodies meet.
+#[derive(Clone, Copy)]
+struct Meeting {
+    time: f64,
+    /// How they meet, with the axis from the first to the second. `None` if they overlap: by
+    /// rounding, if they were proven apart before.
+    impact: Option<Impact>,
+}
+
+impl Meeting {
+    /// `None` if the two get past each other; `from` is where the passage began.
+    fn of(passage: Passage, from: f64) -> Option<Self> {
+        match passage {
+            Passage::Free => None,
+            Passage::Blocked(impact) => Some(Self { time: impact.time, impact: Some(impact) }),
+            Passage::Overlapping => Some(Self { time: from, impact: None }),
+        }
+    }
+}
+
+impl MovingBody<'_> {
+    /// Stops the body where it meets `blocker`. It is the first of the two, or the second.
+    fn stop_at(&mut self, blocker: Blocker, meeting: Meeting, is_first: bool) {
+        let Meeting { time, impact } = meeting;
+        self.stop_time = time;
+        self.stop = impact.map(|impact| {
+            let axis = if is_first { impact.axis } else { -impact.axis };
+            (blocker, Impact { axis, ..impact })
+        });
+    }
+}
+
+impl<P: LastPlane> MovingPair<P> {
+    /// How far the other body gets within `span` past `stopped`, which stands where the
+    /// span begins. The axis is from the first body to the second.
+    fn pass_stopped(
+        &self,
+        movers: &[MovingBody],
+        stopped: usize,
+        span: (f64, f64),
+        context: &mut StepContext,
+    ) -> Passage {
+        let [a, b] = self.movers;
+        let early = &movers[stopped];
+        let late = &movers[if stopped == a { b } else { a }];
+        let standing = early.body.stopped(early.body.motion.at(span.0));
+        let approach = late.since_search.approach(early.since_search, span, true);
+        let (bodies, planes) = ([&late.body, &standing], self.planes);
+        if stopped == b {
+            return self.test.pass(bodies, span, planes, approach, context);
+        }
+        reversed(self.test.pass(bodies, span, Reversed(planes), approach, context))
+    }
+}
+
+/// The pairs of each moving body, by index.
+struct PairsOfMovers {
+    /// Start of each body's list, and the end of the last list.
+    starts: Vec<u32>,
+    lists: Vec<u32>,
+}
+
+impl PairsOfMovers {
+    fn new<P>(movers: usize, pairs: &[MovingPair<P>]) -> Self {
+        let mut starts = vec![0; movers + 1];
+        for &mover in pairs.iter().flat_map(|pair| &pair.movers) {
+            starts[mover + 1] += 1;
+        }
+        for index in 0..movers {
+            starts[index + 1] += starts[index];
+        }
+        let (mut next, mut lists) = (starts.clone(), vec![0; 2 * pairs.len()]);
+        for (index, pair) in pairs.iter().enumerate() {
+            for mover in pair.movers {
+                lists[next[mover] as usize] = index as u32;
+                next[mover] += 1;
+            }
+        }
+        Self { starts, lists }
+    }
+
+    fn list(&self, mover: usize) -> &[u32] {
+        &self.lists[self.starts[mover] as usize..self.starts[mover + 1] as usize]
+    }
+}
+
+/// That a moving body stops.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// The mover with this index meets a body that stands.
+    Standing(usize),
+    /// The two movers of the pair with this index meet.
+    Pair(usize),
+}
+
+/// Events, the earliest first.
+#[derive(Default)]
+struct Queue {
+    /// By the bits of their time, which are in its order: no time is below zero.
+    events: BinaryHeap<Reverse<(u64, Event)>>,
+}
+
+impl Queue {
+    fn add(&mut self, time: f64, event: Event) {
+        // Adding zero turns a negative zero into a positive one.
+        self.events.push(Reverse(((time + 0.0).to_bits(), event)));
+    }
+
+    fn add_meeting(&mut self, pair: usize, meeting: Option<&Meeting>) {
+        if let Some(meeting) = meeting {
+            self.add(meeting.time, Event::Pair(pair));
+        }
+    }
+
+    fn next(&mut self) -> Option<(f64, Event)> {
+        let Reverse((time, event)) = self.events.pop()?;
+        Some((f64::from_bits(time), event))
+    }
+}
