@@ -20,7 +20,7 @@ const LOOK = 8;
 const AWAY = 60_000;
 
 /** Milliseconds in which a lost connection is replaced, and between two attempts. */
-const REJOIN = 30_000;
+const REJOIN = 60_000;
 const AGAIN = 700;
 
 /** The bytes of a connect token that is written in hexadecimal. */

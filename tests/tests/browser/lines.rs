@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use obsp_proto::IDLE_TIMEOUT;
-use server::Server;
+use server::{JoiningOptions, Options, Server};
 use tests::badline::{Conditions, Line, Proxy, Setup};
 use tests::harness::pages::{get, metric};
 
@@ -25,7 +25,10 @@ fn plays_over(name: &str, line: Line, running: &Server) -> Option<(Proxy, Chromi
 
 #[test]
 fn a_line_that_is_lost_is_replaced_and_the_player_is_the_same() {
-    let running = serve(&options());
+    // For longer than a busy machine takes to notice, and to shake hands again.
+    let rejoin = Duration::from_secs(120);
+    let joining = JoiningOptions { rejoin, ..JoiningOptions::default() };
+    let running = serve(&Options { joining, ..options() });
     let Some((proxy, mut browser)) = plays_over("lost", Line::default(), &running) else { return };
     let slot = browser.evaluate("arena.play.slot");
     // Somebody has to do something, or the page gives its place back.
