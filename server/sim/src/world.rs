@@ -301,7 +301,10 @@ impl World {
     /// The slots of the bodies that are awake, ascending, and why each of them is.
     pub fn awake_because(&self) -> impl Iterator<Item = (u16, AwakeReason)> {
         let awake = self.entities.iter().filter(|entity| entity.yields());
-        awake.map(|entity| (entity.id.slot, entity.sleep.awake_because))
+        awake.map(|entity| {
+            let missile = entity.is_ball().then_some(AwakeReason::IsMissile);
+            (entity.id.slot, missile.unwrap_or(entity.sleep.awake_because))
+        })
     }
 
     /// Health and score of a player, also while dead; `None` if there is no such
@@ -435,11 +438,9 @@ impl World {
         let waiting = entities().filter(|entity| entity.placement().is_none() && !dead(entity));
         self.context.counters.limbo = waiting.count() as u64;
         self.context.counters.entities = placed as u64;
-        let awake = || entities().filter(|entity| entity.yields());
         let mut because = [0; AwakeReason::COUNT];
-        awake().for_each(|entity| because[entity.sleep.awake_because as usize] += 1);
-        let awake = awake().count() as u64;
-        self.context.counters.awake = awake;
+        self.awake_because().for_each(|(_, reason)| because[reason as usize] += 1);
+        self.context.counters.awake = because.iter().sum();
         self.context.counters.awake_because = because;
     }
 }

@@ -94,11 +94,11 @@ pub(crate) fn solve(
     for [members, touching] in islands.iter() {
         let steps = (members.len() as u32 + 2).clamp(SUB_STEPS_ALONE, SUB_STEPS);
         let pace = island_pace(members.iter().map(|&(_, body)| bodies.list[body].pace));
-        // Two ticks have the sub-steps of two: they are as long as with fewer in each.
+        // With fewer than its own, a heap at half rate would hardly fall asleep.
         let steps = match pace {
             Pace::Full | Pace::Skips => steps,
             Pace::FewerSubSteps => (3 * steps).div_ceil(4),
-            Pace::Double => 2 * (3 * steps).div_ceil(4),
+            Pace::Double => 2 * steps,
         };
         members.iter().for_each(|&(_, body)| paces[body] = pace);
         let batch = &mut batches[usize::from(pace.ticks())][steps as usize];

@@ -12,15 +12,23 @@ pub enum AwakeReason {
     TouchesMoving,
     /// It rests, but leans on a player on foot, who may walk away at any time.
     LeansOnPlayer,
+    /// It is a missile that bounces and rolls, which never sleeps.
+    IsMissile,
 }
 
 impl AwakeReason {
     /// How many there are.
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 6;
 
     /// All of them, in order.
-    pub const ALL: [Self; Self::COUNT] =
-        [Self::Moves, Self::Settles, Self::InAir, Self::TouchesMoving, Self::LeansOnPlayer];
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Moves,
+        Self::Settles,
+        Self::InAir,
+        Self::TouchesMoving,
+        Self::LeansOnPlayer,
+        Self::IsMissile,
+    ];
 
     /// Its name in metrics.
     pub fn name(self) -> &'static str {
@@ -30,6 +38,7 @@ impl AwakeReason {
             Self::InAir => "in_air",
             Self::TouchesMoving => "touches_moving",
             Self::LeansOnPlayer => "leans_on_player",
+            Self::IsMissile => "is_missile",
         }
     }
 }
