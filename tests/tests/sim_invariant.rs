@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use obsp::model::shipped;
-use obsp_sim::{Buttons, Config, Kind, World};
+use obsp_game::arena::Arena;
+use obsp_game::{Match, RunningMatch};
+use obsp_sim::{Buttons, Config, Kind, PlayerKind};
 use tests::harness::{Random, Wanderer, compile, crowd_shapes, foreign_map, own_map, placed};
 use tests::oracle::bodies::{Audit, Overlap, Placed};
 use tests::oracle::map_text;
@@ -29,17 +31,17 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
     let entities = entities.unwrap_or_else(|e| panic!("{}: {e}", map.display()));
     let mut audit = Audit::new(&entities, crowd_shapes(&models));
     let config = Config { tick_rate: 60, seed, objects: OBJECTS, max_players: PLAYERS };
-    let mut world =
-        World::new(Arc::new(compile(map)), models.into(), config).expect("a match can be set up");
+    let compiled = Arc::new(compile(map));
+    let mut game = Match::new(Arena, compiled, config).expect("a match can be set up");
     let mut crowd: Vec<Wanderer> = (0..PLAYERS)
         .map(|i| {
-            let id = world.join().expect("there is a place");
+            let id = game.join_as(PlayerKind::Box).expect("there is a place");
             Wanderer::new(id, Random::new(seed << 16 | u64::from(i)))
         })
         .collect();
 
     let mut random = Random::new(seed);
-    let start = world.state();
+    let start = game.world().state();
     let props = |state: &obsp_sim::State| {
         state.entities.iter().filter(|e| matches!(e.kind, Kind::Prop { .. })).count()
     };
@@ -50,7 +52,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
     let mut walked = 0.0;
     let mut before = start.clone();
     for tick in 0..=ticks {
-        let state = world.state();
+        let state = game.world().state();
         let things: Vec<Placed> = state.entities.iter().map(placed).collect();
         let overlaps = audit.judge(&things);
         if !overlaps.is_empty() {
@@ -77,7 +79,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
                 command.buttons = command.buttons | WEAPONS[random.below(3)];
             }
         }
-        world.step(&commands);
+        game.step(&commands);
     }
     let shoved = start
         .entities
@@ -91,7 +93,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
         })
         .count();
     let mean_speed = walked / f64::from(PLAYERS) / (ticks as f64 / 60.0);
-    let counters = world.counters();
+    let counters = game.world().counters();
     eprintln!(
         "{}: {} props, {shoved} ended elsewhere; players went {mean_speed:.0} units/s; {counters:?}",
         map.display(),

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use obsp::model::{EVERYDAY, shipped};
-use obsp_sim::{Config, EntityState, Kind, World};
+use obsp_game::arena::Arena;
+use obsp_game::{Match, RunningMatch};
+use obsp_sim::{Command, Config, EntityId, EntityState, Kind, PlayerKind, World};
 use tests::harness::{MapBuilder, Random, crowd_shapes, placed};
 use tests::oracle::bodies::{Audit, Placed};
 use tests::oracle::map_text;
@@ -17,10 +19,19 @@ fn seeds(usual: u64) -> std::ops::Range<u64> {
     0..count
 }
 
+const CONFIG: Config = Config { tick_rate: TICK_RATE, seed: 1, objects: 0, max_players: 4 };
+
 fn start(drawing: &MapBuilder) -> World {
-    let config = Config { tick_rate: TICK_RATE, seed: 1, objects: 0, max_players: 4 };
-    World::new(Arc::new(drawing.compile()), shipped().into(), config)
+    World::new(Arc::new(drawing.compile()), shipped().into(), CONFIG)
         .expect("the map can be played")
+}
+
+/// The same with the weapons of the arena, and a player.
+fn start_arena(drawing: &MapBuilder) -> (Match<Arena>, EntityId) {
+    let map = Arc::new(drawing.compile());
+    let mut game = Match::new(Arena, map, CONFIG).expect("the map can be played");
+    let player = game.join_as(PlayerKind::Box).expect("there is room");
+    (game, player)
 }
 
 fn run(world: &mut World, seconds: u32) {
@@ -218,18 +229,17 @@ fn nothing_trembles_before_it_sleeps() {
             drawing = drawing.prop(model, origin, random.between(0.0, 360.0));
         }
         // The very tick at which somebody wakes them, all are awake again.
-        let mut world = start(&drawing);
-        let player = world.join().expect("there is room");
-        let rocket = obsp_sim::Command { buttons: obsp_sim::Buttons::ROCKET, ..Default::default() };
+        let (mut game, player) = start_arena(&drawing);
+        let rocket = Command { buttons: obsp_sim::Buttons::ROCKET, ..Default::default() };
         for _ in 0..TICK_RATE {
-            world.step(&[(player, rocket)]);
+            game.step(&[(player, rocket)]);
         }
         let mut last: Vec<EntityState> = Vec::new();
         let (mut turned_back, mut waited) = (0, 0);
-        while world.counters().awake > 0 && waited < 20 * TICK_RATE {
-            world.step(&[]);
+        while game.world().counters().awake > 0 && waited < 20 * TICK_RATE {
+            game.step(&[]);
             waited += 1;
-            let now = props(&world);
+            let now = props(game.world());
             for (old, new) in last.iter().zip(&now).filter(|(old, new)| old.id == new.id) {
                 let slow = |body: &EntityState| body.velocity.length() < 20.0;
                 // A jerk to and fro of what hardly moves.
@@ -238,7 +248,8 @@ fn nothing_trembles_before_it_sleeps() {
             }
             last = now;
         }
-        assert!(waited < 20 * TICK_RATE, "seed {seed}: {} awake", world.counters().awake);
+        let awake = game.world().counters().awake;
+        assert!(waited < 20 * TICK_RATE, "seed {seed}: {awake} awake");
         assert!(turned_back < 20, "seed {seed}: {turned_back} jerks");
     }
 }
@@ -246,24 +257,20 @@ fn nothing_trembles_before_it_sleeps() {
 #[test]
 fn sleepers_wake_by_touch_by_blast_and_when_their_support_leaves() {
     let pile = |z: f64| MapBuilder::floor().spawn([-300, 0, 1]).prop("crate", [0.0, 0.0, z], 0.0);
-    let forward = obsp_sim::Command { forward: 127, ..Default::default() };
+    let forward = Command { forward: 127, ..Default::default() };
     // At the floor before the crate: eight degrees down.
-    let rocket = obsp_sim::Command {
-        buttons: obsp_sim::Buttons::ROCKET,
-        pitch: -1_500,
-        ..Default::default()
-    };
+    let rocket =
+        Command { buttons: obsp_sim::Buttons::ROCKET, pitch: -1_500, ..Default::default() };
     for (what, command, ticks) in [("touch", forward, 80), ("blast", rocket, 40)] {
-        let mut world = start(&pile(17.0));
-        let player = world.join().expect("there is room");
-        run(&mut world, 1);
-        let before = props(&world)[0];
+        let (mut game, player) = start_arena(&pile(17.0));
+        (0..TICK_RATE).for_each(|_| game.step(&[]));
+        let before = props(game.world())[0];
         assert!(before.asleep, "{before:?}");
         let commands: Vec<_> = (0..ticks).map(|_| [(player, command)]).collect();
         let mut woke = false;
         for command in &commands {
-            world.step(command);
-            woke |= props(&world).iter().any(|body| body.id == before.id && !body.asleep);
+            game.step(command);
+            woke |= props(game.world()).iter().any(|body| body.id == before.id && !body.asleep);
         }
         assert!(woke, "{what} did not wake {before:?}");
     }

@@ -182,7 +182,9 @@ fn elevation(offset: DVec3) -> i16 {
 mod tests {
     use std::sync::Arc;
 
-    use obsp_sim::{Config, Event, PlayerKind, World};
+    use obsp_game::arena::Arena;
+    use obsp_game::{Event, Match, RunningMatch};
+    use obsp_sim::{Config, PlayerKind};
 
     use super::*;
     use crate::behaviors::NavGraph;
@@ -204,13 +206,12 @@ mod tests {
     /// in one.
     fn drive(map: &Arc<obsp::World>, nav: &NavGraph, seed: u64) -> (f64, usize, u32) {
         let config = Config { tick_rate: 60, seed, objects: 0, max_players: 2 };
-        let models = obsp::model::shipped();
-        let mut world = World::new(Arc::clone(map), models.into(), config).unwrap();
-        let id = world.join_as(PlayerKind::Hovertank).unwrap();
+        let mut game = Match::new(Arena, Arc::clone(map), config).unwrap();
+        let id = game.join_as(PlayerKind::Hovertank).unwrap();
         let mut driver = Drive::new(seed + 2);
         let (mut pads, mut landed, mut distance) = (0, 0, 0.0);
         for _ in 0..60 * 90 {
-            let state = world.state();
+            let state = game.world().state();
             let others: Vec<_> = state.entities.iter().filter(|e| e.id != id).copied().collect();
             let tank = *state.entities.iter().find(|entity| entity.id == id).unwrap();
             let perception = Perception { own: None, others: &others, map, nav };
@@ -221,9 +222,9 @@ mod tests {
                 let between = tank.position - pad.position;
                 between.truncate().length() < 24.0 && between.z < 18.0
             }));
-            world.step(&[(id, command)]);
+            game.step(&[(id, command)]);
             let deployed = |event: &&Event| matches!(event, Event::Deployed { .. });
-            pads += world.events().iter().filter(deployed).count();
+            pads += game.events().iter().filter(deployed).count();
         }
         (distance, pads, landed)
     }

@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use obsp_game::arena::Arena;
+use obsp_game::{Match, RunningMatch};
 use obsp_proto::Tick;
 use obsp_proto::quantise::{Quantised, Quantiser};
 use obsp_proto::server::OwnPlayer;
 use obsp_proto::snapshot::AuthoritativeMotion;
-use obsp_sim::{Buttons, Command, Config, EntityId, World};
+use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind};
 
 use crate::random::Random;
 
@@ -26,8 +28,8 @@ pub(crate) fn play(fights: bool, ticks: usize) -> Vec<Moment> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
     let map = Arc::new(obsp::World::load(Path::new(path)).unwrap());
     let config = Config { tick_rate: 60, seed: 1, objects: 500, max_players: 32 };
-    let mut world = World::new(map, obsp::model::shipped().into(), config).unwrap();
-    let players: Vec<EntityId> = (0..32).map(|_| world.join().unwrap()).collect();
+    let mut game = Match::new(Arena, map, config).unwrap();
+    let players: Vec<EntityId> = (0..32).map(|_| game.join_as(PlayerKind::Box).unwrap()).collect();
     let mut random = Random::new(1);
     let mut turns = vec![0; players.len()];
     let mut commands: Vec<_> = players.iter().map(|&id| (id, Command::default())).collect();
@@ -40,7 +42,8 @@ pub(crate) fn play(fights: bool, ticks: usize) -> Vec<Moment> {
                 decide(&mut random, command, turn);
             }
         }
-        world.step(&commands);
+        game.step(&commands);
+        let world = game.world();
         let now = Tick::from_simulation(world.state().tick).unwrap();
         for (&id, pushed) in players.iter().zip(&mut pushed) {
             if world.was_pushed(id) {

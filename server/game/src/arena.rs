@@ -1,71 +1,98 @@
 //! The arena game: everybody against everybody, with a ray, rockets and grenades.
+//!
+//! A *ray* hits at once, and meets other players where the shooter saw them. A *rocket* flies
+//! straight and explodes where it is stopped; a *grenade* bounces and explodes when its fuse
+//! has burnt down (`weapons`). An explosion hurts, pushes and wakes all bodies in plain sight
+//! (`blast`). Who has lost all health is dead, which the attacker scores, and comes back after
+//! a while (`fighter`). The driver of a hovertank drops cargo instead of grenades.
 
-use std::sync::Arc;
+mod blast;
+mod fighter;
+mod weapons;
 
-use obsp::model::Model;
-use obsp_sim::{AddPlayerError, Command, Config, EntityId, PlayerKind, SetupError, Vitals, World};
+use obsp_sim::{Buttons, Command, EntityId, Vitals};
+use serde::{Deserialize, Serialize};
 
-use crate::event::Event;
-use crate::running::{AnyGame, RunningMatch};
+use self::fighter::Fighter;
+use self::weapons::Shot;
+use crate::game::{Game, Respawn};
+use crate::per_entity::PerEntity;
+use crate::world_mut::WorldMut;
 
 /// The arena game.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arena;
 
-/// A match of the arena game. The world fights it out by itself.
-#[derive(Debug)]
-struct ArenaMatch {
-    world: World,
-    events: Vec<Event>,
+/// All that the arena game changes: the players as fighters, and what they have thrown.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ArenaState {
+    fighters: PerEntity<Fighter>,
+    shots: PerEntity<Shot>,
 }
 
-impl AnyGame for Arena {
-    fn models(&self) -> Vec<Model> {
-        obsp::model::shipped()
+impl Game for Arena {
+    type State = ArenaState;
+
+    fn set_up(&self, _: &mut WorldMut<'_>) -> ArenaState {
+        ArenaState::default()
     }
 
-    fn new_match(
+    fn joined(&self, state: &mut ArenaState, _: &mut WorldMut<'_>, player: EntityId) {
+        state.fighters.insert(player, Fighter::default());
+    }
+
+    fn left(&self, state: &mut ArenaState, _: &mut WorldMut<'_>, player: EntityId) {
+        state.fighters.remove(player);
+    }
+
+    fn command(
         &self,
-        map: Arc<obsp::World>,
-        config: Config,
-    ) -> Result<Box<dyn RunningMatch>, SetupError> {
-        let world = World::new(map, self.models().into(), config)?;
-        Ok(Box::new(ArenaMatch { world, events: Vec::new() }))
+        state: &mut ArenaState,
+        _: &mut WorldMut<'_>,
+        player: EntityId,
+        command: &mut Command,
+    ) {
+        if let Some(fighter) = state.fighters.get_mut(player) {
+            fighter.protected = command.buttons.contains(Buttons::PROTECTED);
+        }
+    }
+
+    fn moved(
+        &self,
+        state: &mut ArenaState,
+        world: &mut WorldMut<'_>,
+        player: EntityId,
+        command: &Command,
+    ) {
+        weapons::fire(state, world, player, command);
+    }
+
+    fn missile_moved(
+        &self,
+        state: &mut ArenaState,
+        world: &mut WorldMut<'_>,
+        missile: EntityId,
+        flies: bool,
+    ) {
+        let Some(shot) = state.shots.get_mut(missile) else { return };
+        shot.fuse = shot.fuse.saturating_sub(1);
+        if shot.fuse == 0 || !flies {
+            blast::explode(state, world, missile);
+        }
+    }
+
+    fn respawn(&self, state: &mut ArenaState, _: &mut WorldMut<'_>, player: EntityId) -> Respawn {
+        let stays = state.fighters.get_mut(player).is_some_and(Fighter::stays_dead);
+        if stays { Respawn::Wait } else { Respawn::SpawnPoint }
+    }
+
+    fn vitals(&self, state: &ArenaState, player: EntityId) -> Option<Vitals> {
+        let fighter = state.fighters.get(player)?;
+        Some(Vitals { health: fighter.health.max(0).unsigned_abs(), score: fighter.score })
     }
 }
 
-impl RunningMatch for ArenaMatch {
-    fn world(&self) -> &World {
-        &self.world
-    }
-
-    fn world_mut(&mut self) -> &mut World {
-        &mut self.world
-    }
-
-    fn join_as(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError> {
-        self.world.join_as(kind)
-    }
-
-    fn leave(&mut self, player: EntityId) {
-        self.world.leave(player);
-    }
-
-    fn step(&mut self, commands: &[(EntityId, Command)]) {
-        self.world.step(commands);
-        self.events.clear();
-        self.events.extend(self.world.take_events().into_iter().map(Event::from));
-    }
-
-    fn events(&self) -> &[Event] {
-        &self.events
-    }
-
-    fn vitals(&self, player: EntityId) -> Option<Vitals> {
-        self.world.vitals(player)
-    }
-
-    fn digest(&self) -> u64 {
-        self.world.digest()
-    }
+/// So many seconds in ticks.
+fn ticks(world: &WorldMut<'_>, seconds: f64) -> u16 {
+    (seconds / world.seconds()).ceil() as u16
 }

@@ -73,10 +73,6 @@ impl From<obsp_sim::Event> for Event {
         match event {
             obsp_sim::Event::Spawned { player } => Self::Spawned { player },
             obsp_sim::Event::Teleported { player } => Self::Teleported { player },
-            obsp_sim::Event::Ray { player, from, to } => Self::Ray { player, from, to },
-            obsp_sim::Event::Blast { at, radius } => Self::Blast { at, radius },
-            obsp_sim::Event::Hurt { player, by, damage } => Self::Hurt { player, by, damage },
-            obsp_sim::Event::Died { player, by } => Self::Died { player, by },
             obsp_sim::Event::Deployed { pad } => Self::Deployed { pad },
             obsp_sim::Event::Replaced { entity } => Self::Replaced { entity },
         }

@@ -31,12 +31,13 @@ pub enum Respawn {
 ///
 /// In each tick, [`Match`](crate::Match) calls, in this order:
 ///
-/// 1. for each player, in ascending order of slot: [`Game::command`], then the player moves,
-///    then [`Game::moved`];
-/// 2. the bodies move;
-/// 3. [`Game::left_volume`], [`Game::entered`] and [`Game::touched`];
-/// 4. [`Game::tick`];
-/// 5. for each player outside of the world: [`Game::respawn`].
+/// 1. for each player, in ascending order of slot: [`Game::command`];
+/// 2. for each player, in the same order: the player moves, then [`Game::moved`];
+/// 3. the bodies move;
+/// 4. for each missile, in ascending order of slot: it moves, then [`Game::missile_moved`];
+/// 5. [`Game::left_volume`], [`Game::entered`] and [`Game::touched`];
+/// 6. [`Game::tick`];
+/// 7. for each player outside of the world: [`Game::respawn`].
 ///
 /// Every method is called with the same arguments on every machine, and must do the same
 /// there: no clock, no I/O, no iteration over hash maps, no randomness but
@@ -65,7 +66,7 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world, player);
     }
 
-    /// A player's command, before it moves the player; the game may change it.
+    /// A player's command, before anybody moves; the game may change it.
     fn command(
         &self,
         state: &mut Self::State,
@@ -85,6 +86,23 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         command: &Command,
     ) {
         let _ = (state, world, player, command);
+    }
+
+    /// A missile, thrown by [`WorldMut::spawn_missile`], has moved. `flies` is false once something
+    /// has stopped one that flies straight, or any is out of the world: such a missile stays
+    /// where it is until it is removed, as is done here by default.
+    fn missile_moved(
+        &self,
+        state: &mut Self::State,
+        world: &mut WorldMut<'_>,
+        missile: EntityId,
+        flies: bool,
+    ) {
+        let _ = state;
+        if !flies {
+            // It is there: it has just moved.
+            let _ = world.remove(missile);
+        }
     }
 
     /// An entity has entered a volume.

@@ -100,8 +100,8 @@ impl<G: Game> AnyGame for G {
     }
 }
 
-/// A match of a game.
-#[derive(Debug)]
+/// A match of a game. A clone goes on as the match itself does.
+#[derive(Clone, Debug)]
 pub struct Match<G: Game> {
     game: G,
     world: World,
@@ -251,16 +251,24 @@ impl<G: Game> RunningMatch for Match<G> {
         self.shared.events.drain(..self.shared.told);
         self.shared.told = 0;
         let mut tick = self.world.begin_tick();
+        let mut moves = Vec::new();
         for player in self.world.players() {
             let own = commands.iter().find(|(id, _)| *id == player);
             let mut command = own.map(|(_, command)| *command).unwrap_or_default();
             self.act(|game, state, world| game.command(state, world, player, &mut command));
+            moves.push((player, command));
+        }
+        for (player, command) in moves {
             self.world.move_player(&mut tick, player, command);
             self.collect_events();
             self.act(|game, state, world| game.moved(state, world, player, &command));
         }
         self.world.move_bodies(&mut tick);
         self.collect_events();
+        for missile in self.world.missiles() {
+            let Some(flies) = self.world.move_missile(&mut tick, missile) else { continue };
+            self.act(|game, state, world| game.missile_moved(state, world, missile, flies));
+        }
         self.tell_contacts();
         self.act(|game, state, world| game.tick(state, world));
         self.bring_back();

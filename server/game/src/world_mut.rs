@@ -5,7 +5,10 @@ use glam::{DQuat, DVec3};
 use obsp::MapEntity;
 use obsp::geometry::Aabb;
 use obsp_proto::schema::{EventError, GameEvent, Schema};
-use obsp_sim::{AddPlayerError, EntityId, ModelId, PlaceError, PlayerKind, Posture, Random, World};
+use obsp_sim::{
+    AddPlayerError, EntityId, MissileMotion, ModelId, PlaceError, PlayerKind, Posture, Random,
+    World,
+};
 use serde::Serialize;
 
 use crate::event::Event;
@@ -182,6 +185,37 @@ impl WorldMut<'_> {
         point: DVec3,
     ) -> Result<(), PlaceError> {
         self.world.apply_impulse(id, impulse, point)
+    }
+
+    /// As [`World::add_velocity`].
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing changes then.
+    pub fn add_velocity(&mut self, id: EntityId, gained: DVec3) -> Result<(), PlaceError> {
+        self.world.add_velocity(id, gained)
+    }
+
+    /// As [`World::spawn_missile`]; [`World::muzzle`] tells from where.
+    /// [`Game::missile_moved`](crate::Game::missile_moved) is called after each of its moves.
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing is added then.
+    pub fn spawn_missile(
+        &mut self,
+        model: ModelId,
+        motion: MissileMotion,
+        position: DVec3,
+        velocity: DVec3,
+    ) -> Result<EntityId, PlaceError> {
+        self.world.spawn_missile(model, motion, position, velocity)
+    }
+
+    /// As [`World::drop_cargo`].
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing changes then.
+    pub fn drop_cargo(&mut self, tank: EntityId) -> Result<EntityId, PlaceError> {
+        self.world.drop_cargo(tank)
     }
 
     /// Takes a player out of the world, who comes back as

@@ -13,7 +13,8 @@ use obsp::{Options, Source, Spaces, compile};
 use obsp_game::{Event, Game, Match, Respawn, RunningMatch, VolumeId, WorldMut};
 use obsp_sim::audit::Audit;
 use obsp_sim::{
-    Buttons, Command, Config, EntityId, ModelId, PlayerKind, Posture, Random, SweptShape,
+    Buttons, Command, Config, EntityId, MissileMotion, ModelId, PlayerKind, Posture, Random,
+    SweptShape,
 };
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +75,20 @@ impl Game for Hostile {
 
     fn moved(&self, state: &mut State, world: &mut WorldMut<'_>, _: EntityId, _: &Command) {
         mischief(state, world);
+    }
+
+    fn missile_moved(
+        &self,
+        state: &mut State,
+        world: &mut WorldMut<'_>,
+        missile: EntityId,
+        flies: bool,
+    ) {
+        mischief(state, world);
+        // One that is stopped may stay, and be moved again.
+        if !flies && world.random().below(2) == 0 {
+            let _ = world.remove(missile);
+        }
     }
 
     fn entered(&self, state: &mut State, world: &mut WorldMut<'_>, _: VolumeId, _: EntityId) {
@@ -145,7 +160,7 @@ fn known(state: &State, world: &mut WorldMut<'_>) -> EntityId {
 fn mischief(state: &mut State, world: &mut WorldMut<'_>) {
     for _ in 0..world.random().below(CALLS + 1) {
         let id = known(state, world);
-        let kind = world.random().below(16);
+        let kind = world.random().below(20);
         state.done += u64::from(call(kind, id, state, world));
     }
 }
@@ -200,6 +215,20 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
             state.volumes += 1;
             world.add_volume(&Aabb { min: a.min(b), max: a.max(b) }).is_some()
         }
+        14 | 15 if state.known.len() > MOST_KNOWN => false,
+        14 | 15 => {
+            let (model, at) = (ModelId(world.random().below(14) as u8), point(world));
+            let motion = if kind == 14 { MissileMotion::Straight } else { MissileMotion::Bouncing };
+            let velocity = force(world);
+            let spawned = world.spawn_missile(model, motion, at, velocity);
+            state.known.extend(spawned);
+            spawned.is_ok()
+        }
+        16 => {
+            let gained = force(world);
+            world.add_velocity(id, gained).is_ok()
+        }
+        17 => world.drop_cargo(id).is_ok(),
         13 => {
             world.watch(id);
             false
@@ -223,6 +252,11 @@ fn ask(id: EntityId, world: &mut WorldMut<'_>) {
     }
     world.sweep(SweptShape::Player(Posture::Standing), turned, [from, to], None);
     world.overlapping_box(&Aabb { min: from.min(to), max: from.max(to) });
+    let age = world.random().bits() as u16;
+    let seen = world.cast_ray_as_seen(id, from, to, half.x, age);
+    assert!(seen.fraction <= 1.0, "{seen:?}");
+    world.near(from, half.y);
+    world.muzzle(id, model, from, to);
     world.touching(id);
     world.in_sight(from, to);
 }

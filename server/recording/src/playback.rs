@@ -3,15 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
-use obsp_sim::{Command, EntityId, SetupError, World};
+use obsp_game::arena::Arena;
+use obsp_game::{Event, Match, RunningMatch};
+use obsp_sim::{Command, EntityId, SetupError, Vitals, World};
 
 use crate::{Header, Tick};
 
-/// A recorded match that is run again. A clone of it is a keyframe: it goes on from its tick
+/// A recorded match of the arena game that is run again. A clone of it is a keyframe: it goes on from its tick
 /// as the match itself does.
 #[derive(Clone, Debug)]
 pub struct Playback {
-    world: World,
+    game: Match<Arena>,
     commands: Vec<(EntityId, Command)>,
     tick: u64,
     verified: u64,
@@ -46,9 +48,9 @@ impl Playback {
     /// # Errors
     /// The map cannot carry the match.
     pub fn new(header: &Header, map: Arc<obsp::World>) -> Result<Self, SetupError> {
-        let world = World::new(map, obsp::model::shipped().into(), header.config())?;
+        let game = Match::new(Arena, map, header.config())?;
         let (commands, difference) = (Vec::new(), None);
-        let mut this = Self { world, commands, tick: 0, verified: 0, equal_at: None, difference };
+        let mut this = Self { game, commands, tick: 0, verified: 0, equal_at: None, difference };
         this.compare(0, header.digest);
         Ok(this)
     }
@@ -60,11 +62,11 @@ impl Playback {
         self.tick += 1;
         let number = self.tick;
         for &id in &tick.left {
-            self.world.leave(id);
+            self.game.leave(id);
             self.commands.retain(|(other, _)| *other != id);
         }
         for &(id, kind) in &tick.joined {
-            let joined = self.world.join_as(kind);
+            let joined = self.game.join_as(kind);
             if joined != Ok(id) {
                 self.differs(number, format!("{id:?} joined, now it is {joined:?}"));
             }
@@ -76,7 +78,7 @@ impl Playback {
                 *known = command;
             }
         }
-        self.world.step(&self.commands);
+        self.game.step(&self.commands);
         if let Some(recorded) = tick.digest {
             self.compare(number, recorded);
         }
@@ -84,7 +86,22 @@ impl Playback {
 
     /// The match as it is now.
     pub fn world(&self) -> &World {
-        &self.world
+        self.game.world()
+    }
+
+    /// What happened in the last tick, in order.
+    pub fn events(&self) -> &[Event] {
+        self.game.events()
+    }
+
+    /// Health and score of a player; `None` if there is no such player.
+    pub fn vitals(&self, player: EntityId) -> Option<Vitals> {
+        self.game.vitals(player)
+    }
+
+    /// The digest of the match as it is now.
+    pub fn digest(&self) -> u64 {
+        self.game.digest()
     }
 
     /// Ticks that were played.
@@ -111,7 +128,7 @@ impl Playback {
         if self.difference.is_some() {
             return;
         }
-        let now = self.world.digest();
+        let now = self.digest();
         if now != recorded {
             return self.differs(tick, format!("its digest was {recorded:016x} and is {now:016x}"));
         }

@@ -46,19 +46,18 @@ impl Buttons {
     pub const JUMP: Self = Self(1);
     /// Crouch while held.
     pub const CROUCH: Self = Self(2);
-    /// Shoot a ray.
+    /// The first key that is the game's: in the arena, a ray.
     pub const FIRE: Self = Self(4);
     /// Walk instead of run.
     pub const WALK: Self = Self(8);
 
-    /// Launch a rocket.
+    /// The second: in the arena, a rocket.
     pub const ROCKET: Self = Self(16);
-    /// Throw a grenade.
+    /// The third: in the arena, a grenade.
     pub const GRENADE: Self = Self(32);
 
-    /// No key, but a mark of the server that the player's connection is lost: the player
-    /// takes no damage in this tick. It is part of the command so that recordings
-    /// contain it.
+    /// No key, but a mark of the server that the player's connection is lost: a game is to
+    /// spare the player in this tick. It is part of the command so that recordings contain it.
     pub const PROTECTED: Self = Self(64);
 
     /// Every key there is.

@@ -1,5 +1,3 @@
-use glam::DVec3;
-
 use crate::state::EntityId;
 
 /// Something that happened within a tick and that positions do not show.
@@ -14,38 +12,6 @@ pub enum Event {
     Teleported {
         /// The player.
         player: EntityId,
-    },
-    /// A ray was shot.
-    Ray {
-        /// The shooter.
-        player: EntityId,
-        /// Start.
-        from: DVec3,
-        /// End.
-        to: DVec3,
-    },
-    /// Something exploded.
-    Blast {
-        /// Position.
-        at: DVec3,
-        /// Radius in units.
-        radius: f64,
-    },
-    /// A player lost health.
-    Hurt {
-        /// The player.
-        player: EntityId,
-        /// The attacker, who may have left.
-        by: EntityId,
-        /// Health lost.
-        damage: u16,
-    },
-    /// A player died and waits to come back.
-    Died {
-        /// The player.
-        player: EntityId,
-        /// The attacker; may be the player.
-        by: EntityId,
     },
     /// A cargo box touched the ground and was replaced by a repair pad.
     Deployed {

@@ -19,8 +19,8 @@
 //! - `bodies`: the entities, the guard, contacts, the solver, sleep;
 //! - `arena`: what never changes during a match: map, shapes, spawn points,
 //!   triggers;
-//! - `players`: walking, hovertanks, weapons, and the prediction of all that
-//!   on a client;
+//! - `missiles`: what flies by its own rules;
+//! - `players`: walking, hovertanks, and the prediction of all that on a client;
 //! - `world`: the match itself, tick by tick;
 //! - [`query`] and [`audit`]: questions about states, for tools and tests.
 
@@ -33,6 +33,7 @@ mod context;
 mod conventions;
 mod counters;
 mod event;
+mod missiles;
 mod players;
 pub mod query;
 mod random;
@@ -41,10 +42,11 @@ mod state;
 #[cfg(test)]
 mod test_maps;
 mod threads;
+mod vitals;
 mod world;
 
 pub use bodies::entities::MAX_ENTITIES;
-pub use bodies::roles::Walker;
+pub use bodies::roles::{MissileMotion, Walker};
 pub use bodies::sleep::AwakeReason;
 pub use collision::time_of_impact::Resolution;
 pub use command::{Buttons, Command};
@@ -55,6 +57,5 @@ pub use players::prediction::{Moving, Pile, Predicted, Predictor};
 pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};
-pub use world::{
-    AddPlayerError, Contact, PlaceError, RayHit, SweepHit, SweptShape, Tick, Vitals, World,
-};
+pub use vitals::Vitals;
+pub use world::{AddPlayerError, Contact, PlaceError, RayHit, SweepHit, SweptShape, Tick, World};

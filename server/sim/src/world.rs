@@ -1,6 +1,7 @@
 //! The match itself: set-up, ticks, and what can be asked of it in between.
 
 mod digest;
+mod missiles;
 mod operations;
 mod props;
 mod queries;
@@ -19,30 +20,19 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::dynamics;
 use crate::bodies::entities::{Entities, Entity};
-use crate::bodies::roles::{
-    Cargo, Fighter, Hovertank, Player, PlayerBody, Projectile, Role, Walker,
-};
+use crate::bodies::roles::{Cargo, Hovertank, Missile, PlayerBody, Role, Walker};
 use crate::bodies::sleep::AwakeReason;
-use crate::command::{Buttons, Command};
+use crate::command::Command;
 use crate::context::StepContext;
 use crate::conventions::turn;
 use crate::counters::Counters;
 use crate::event::Event;
-use crate::players::combat::{Combat, PositionHistory};
+use crate::players::history::PositionHistory;
+use crate::players::hovertank;
 use crate::players::movement::PlayerMotion;
 use crate::players::prediction::Moving;
-use crate::players::{combat, hovertank};
 use crate::setup::{Config, SetupError, SetupWarning};
 use crate::state::{EntityId, EntityState, Kind, PlayerKind, Posture, State};
-
-/// Health and score of a player.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Vitals {
-    /// Health left; zero while dead.
-    pub health: u16,
-    /// Other players killed, less own deaths by the own hand.
-    pub score: i16,
-}
 
 /// A point at which an awake prop touches something, or is about to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -200,8 +190,7 @@ impl World {
                 (PlayerBody::Hovertank(Hovertank::new(model)), shape)
             }
         };
-        let role = Role::Player(Player { body, fighter: Fighter::default() });
-        self.entities.insert(role, shape).ok_or(full)
+        self.entities.insert(Role::Player(body), shape).ok_or(full)
     }
 
     /// Removes a player and their cargo; an id that is no longer there is ignored.
@@ -216,25 +205,28 @@ impl World {
 
     /// The kind of a player; `None` if there is no such player.
     pub fn player_kind(&self, id: EntityId) -> Option<PlayerKind> {
-        Some(match self.entities.find(id)?.player()?.body {
+        Some(match self.entities.find(id)?.player()? {
             PlayerBody::Box(_) => PlayerKind::Box,
             PlayerBody::Hovertank(_) => PlayerKind::Hovertank,
         })
     }
 
-    /// Advances by one tick. A player without a command stands idle; of several
-    /// commands for one player the first counts; commands for other ids are ignored.
+    /// Advances by one tick, without the rules of any game: missiles that are stopped
+    /// are removed. A player without a command stands idle; of several commands for one
+    /// player the first counts; commands for other ids are ignored.
     pub fn step(&mut self, commands: &[(EntityId, Command)]) {
         let mut tick = self.begin_tick();
-        self.protect(commands);
         for player in self.players() {
             let own = commands.iter().find(|(id, _)| *id == player);
             let command = own.map(|(_, command)| *command).unwrap_or_default();
             self.move_player(&mut tick, player, command);
-            combat::fire(&mut self.combat(), player.slot, command);
         }
         self.move_bodies(&mut tick);
-        combat::advance_projectiles(&mut self.combat());
+        for missile in self.missiles() {
+            if self.move_missile(&mut tick, missile) == Some(false) {
+                hovertank::remove(&mut self.entities, missile);
+            }
+        }
         self.bring_back_all();
         self.end_tick(tick);
     }
@@ -307,13 +299,6 @@ impl World {
         })
     }
 
-    /// Health and score of a player, also while dead; `None` if there is no such
-    /// player.
-    pub fn vitals(&self, id: EntityId) -> Option<Vitals> {
-        let fighter = self.entities.find(id)?.fighter()?;
-        Some(Vitals { health: fighter.health.max(0) as u16, score: fighter.score })
-    }
-
     /// What the map or the configuration asked for and the match goes on without.
     pub fn warnings(&self) -> &[SetupWarning] {
         &self.warnings
@@ -348,15 +333,15 @@ impl World {
     fn view(&self, entity: &Entity) -> Option<EntityState> {
         let placement = entity.placement()?;
         let (kind, orientation) = match &entity.role {
-            Role::Player(Player { body: PlayerBody::Box(walker), .. }) => {
+            Role::Player(PlayerBody::Box(walker)) => {
                 let angle = f64::from(walker.yaw) * (std::f64::consts::TAU / 65536.0);
                 (Kind::Player { posture: walker.posture }, turn(angle))
             }
-            Role::Player(Player { body: PlayerBody::Hovertank(tank), .. }) => {
+            Role::Player(PlayerBody::Hovertank(tank)) => {
                 (Kind::Vehicle { model: tank.model }, placement.pose().orientation)
             }
             Role::Prop(model)
-            | Role::Projectile(Projectile { model, .. })
+            | Role::Missile(Missile { model, .. })
             | Role::Cargo(Cargo { model, .. }) => {
                 (Kind::Prop { model: *model }, placement.pose().orientation)
             }
@@ -369,28 +354,6 @@ impl World {
             velocity: entity.velocity,
             asleep: entity.sleep.asleep,
         })
-    }
-
-    fn combat(&mut self) -> Combat<'_> {
-        Combat {
-            arena: &self.arena,
-            entities: &mut self.entities,
-            history: &self.history,
-            events: &mut self.events,
-            context: &mut self.context,
-        }
-    }
-
-    /// Sets which players take no damage in this tick, before any of them fires.
-    fn protect(&mut self, commands: &[(EntityId, Command)]) {
-        for slot in self.entities.slots_where(|entity| entity.fighter().is_some()) {
-            let Some(entity) = self.entities.get_mut(slot) else { continue };
-            let own = commands.iter().find(|(id, _)| *id == entity.id);
-            let protected = own.is_some_and(|(_, own)| own.buttons.contains(Buttons::PROTECTED));
-            if let Some(fighter) = entity.fighter_mut() {
-                fighter.protected = protected;
-            }
-        }
     }
 
     /// Adds the bodies that a player has run into, the latest last and each once.
@@ -431,11 +394,8 @@ impl World {
 
     fn count(&mut self) {
         let entities = || self.entities.iter();
-        let dead = |entity: &Entity| {
-            entity.taken_out || entity.fighter().is_some_and(|fighter| fighter.dead > 0)
-        };
         let placed = entities().filter(|entity| entity.placement().is_some()).count();
-        let waiting = entities().filter(|entity| entity.placement().is_none() && !dead(entity));
+        let waiting = entities().filter(|entity| entity.placement().is_none() && !entity.taken_out);
         self.context.counters.limbo = waiting.count() as u64;
         self.context.counters.entities = placed as u64;
         let mut because = [0; AwakeReason::COUNT];

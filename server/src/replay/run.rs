@@ -86,7 +86,7 @@ pub fn verify(reader: &mut Reader, map: Arc<obsp::World>) -> Result<Outcome, Rep
     Ok(Outcome {
         ticks: playback.tick(),
         verified: playback.verified(),
-        digest: playback.world().digest(),
+        digest: playback.digest(),
         difference: playback.difference().cloned(),
         incomplete,
         recorded_by: header.build,

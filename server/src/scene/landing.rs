@@ -10,8 +10,10 @@ use std::fmt;
 
 use glam::{DVec2, DVec3};
 use obsp::model::{Model, shipped};
+use obsp_game::arena::Arena;
+use obsp_game::{Event, Match, RunningMatch};
 use obsp_sim::audit::Audit;
-use obsp_sim::{Clock, Command, Config, EntityId, EntityState, Event, PlayerKind, Stages, World};
+use obsp_sim::{Clock, Command, Config, EntityId, EntityState, PlayerKind, Stages};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -141,22 +143,23 @@ pub fn landing(options: &LandingOptions) -> Result<Landing, SceneError> {
     let config =
         Config { tick_rate: RATE, seed: options.seed, objects: 0, max_players: options.others + 1 };
     let models = shipped();
-    let mut world = World::new(map.into(), models.clone().into(), config)?;
+    let mut game = Match::new(Arena, map.into(), config)?;
+    let world = game.world_mut();
     world.set_stages(Stages::ALL);
     world.set_clock(Some(Clock::new(nanoseconds)));
     let audit = Audit::new(world.map(), &models)?;
-    let tank = world.join_as(PlayerKind::Hovertank)?;
-    let others = (0..options.others).map(|_| world.join_as(PlayerKind::Hovertank));
+    let tank = game.join_as(PlayerKind::Hovertank)?;
+    let others = (0..options.others).map(|_| game.join_as(PlayerKind::Hovertank));
     let others = others.collect::<Result<Vec<_>, _>>()?;
-    let mut play = Play { world, audit, tank, others, plot: Plot::default(), overlaps: 0 };
-    let before = *play.world.counters();
+    let mut play = Play { game, audit, tank, others, plot: Plot::default(), overlaps: 0 };
+    let before = *play.game.world().counters();
     while play.plot.phase != FlightPhase::Done && play.plot.lasted < PATIENCE {
         play.tick();
-        if play.world.state().tick >= LONGEST {
+        if play.game.world().state().tick >= LONGEST {
             break;
         }
     }
-    let world = &play.world;
+    let world = play.game.world();
     Ok(Landing {
         map: name,
         ticks: world.state().tick,
@@ -176,7 +179,7 @@ fn polygons(models: &[Model], name: &str) -> (usize, usize) {
 
 /// The match, and who plays in it.
 struct Play {
-    world: World,
+    game: Match<Arena>,
     audit: Audit,
     tank: EntityId,
     others: Vec<EntityId>,
@@ -211,7 +214,7 @@ impl Default for Plot {
 
 impl Play {
     fn tick(&mut self) {
-        let state = self.world.state();
+        let state = self.game.world().state();
         let find = |id: EntityId| state.entities.iter().find(|entity| entity.id == id);
         let mut commands = Vec::new();
         if let Some(tank) = find(self.tank) {
@@ -224,13 +227,13 @@ impl Play {
                 commands.push((id, circle(number, self.others.len(), state.tick, centre, other)));
             }
         }
-        self.world.step(&commands);
-        for event in self.world.events() {
+        self.game.step(&commands);
+        for event in self.game.events() {
             if let Event::Deployed { pad } = event {
                 self.plot.pad = Some(*pad);
             }
         }
-        let overlaps = self.audit.check(&self.world.state());
+        let overlaps = self.audit.check(&self.game.world().state());
         self.overlaps += u64::from(!overlaps.is_empty());
     }
 }

@@ -7,7 +7,7 @@ use obsp::geometry::Aabb;
 use crate::bodies::guard::Placement;
 use crate::bodies::near_solids::NearSolids;
 use crate::bodies::overload::Pace;
-use crate::bodies::roles::{Drive, Fighter, Hovertank, Player, PlayerBody, Role, Walker, Weapon};
+use crate::bodies::roles::{Drive, Hovertank, Missile, MissileMotion, PlayerBody, Role, Walker};
 use crate::bodies::sleep::AwakeReason;
 use crate::collision::grid::{CellRange, Grid, HeightRange};
 use crate::collision::pose::Pose;
@@ -118,15 +118,15 @@ impl Entity {
     pub(crate) fn is_rigid(&self) -> bool {
         match self.role {
             Role::Prop(_) | Role::Cargo(_) => true,
-            Role::Projectile(_) => self.is_ball(),
-            Role::Player(Player { body, .. }) => matches!(body, PlayerBody::Hovertank(_)),
+            Role::Missile(_) => self.is_ball(),
+            Role::Player(body) => matches!(body, PlayerBody::Hovertank(_)),
         }
     }
 
-    /// Whether it is a grenade: a ball that is moved by its own rules, and of which
-    /// the solver changes only the velocity.
+    /// Whether it is a bouncing missile: a ball that is moved by its own rules, and of
+    /// which the solver changes only the velocity.
     pub(crate) fn is_ball(&self) -> bool {
-        matches!(&self.role, Role::Projectile(projectile) if projectile.weapon == Weapon::Grenade)
+        matches!(self.role, Role::Missile(Missile { motion: MissileMotion::Bouncing, .. }))
     }
 
     /// Whether it is left out of this tick: it sleeps, or skips the tick.
@@ -156,30 +156,38 @@ impl Entity {
         self.yields() && !self.is_ball()
     }
 
-    pub(crate) fn player(&self) -> Option<&Player> {
+    pub(crate) fn player(&self) -> Option<&PlayerBody> {
         match &self.role {
-            Role::Player(player) => Some(player),
-            Role::Prop(_) | Role::Projectile(_) | Role::Cargo(_) => None,
+            Role::Player(body) => Some(body),
+            Role::Prop(_) | Role::Missile(_) | Role::Cargo(_) => None,
         }
     }
 
-    fn player_mut(&mut self) -> Option<&mut Player> {
+    fn player_mut(&mut self) -> Option<&mut PlayerBody> {
         match &mut self.role {
-            Role::Player(player) => Some(player),
-            Role::Prop(_) | Role::Projectile(_) | Role::Cargo(_) => None,
+            Role::Player(body) => Some(body),
+            Role::Prop(_) | Role::Missile(_) | Role::Cargo(_) => None,
+        }
+    }
+
+    /// How it flies, if it is a missile.
+    pub(crate) fn missile(&self) -> Option<MissileMotion> {
+        match &self.role {
+            Role::Missile(missile) => Some(missile.motion),
+            Role::Player(_) | Role::Prop(_) | Role::Cargo(_) => None,
         }
     }
 
     /// The box agent that it is, if it is one.
     pub(crate) fn walker(&self) -> Option<&Walker> {
-        match &self.player()?.body {
+        match self.player()? {
             PlayerBody::Box(walker) => Some(walker),
             PlayerBody::Hovertank(_) => None,
         }
     }
 
     pub(crate) fn walker_mut(&mut self) -> Option<&mut Walker> {
-        match &mut self.player_mut()?.body {
+        match self.player_mut()? {
             PlayerBody::Box(walker) => Some(walker),
             PlayerBody::Hovertank(_) => None,
         }
@@ -187,25 +195,17 @@ impl Entity {
 
     /// The hovertank that it is, if it is one.
     pub(crate) fn hovertank(&self) -> Option<&Hovertank> {
-        match &self.player()?.body {
+        match self.player()? {
             PlayerBody::Box(_) => None,
             PlayerBody::Hovertank(tank) => Some(tank),
         }
     }
 
     pub(crate) fn hovertank_mut(&mut self) -> Option<&mut Hovertank> {
-        match &mut self.player_mut()?.body {
+        match self.player_mut()? {
             PlayerBody::Box(_) => None,
             PlayerBody::Hovertank(tank) => Some(tank),
         }
-    }
-
-    pub(crate) fn fighter(&self) -> Option<&Fighter> {
-        self.player().map(|player| &player.fighter)
-    }
-
-    pub(crate) fn fighter_mut(&mut self) -> Option<&mut Fighter> {
-        self.player_mut().map(|player| &mut player.fighter)
     }
 
     /// The acceleration by its own engine.

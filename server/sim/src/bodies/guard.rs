@@ -3,7 +3,7 @@
 //!
 //! [`Space::place`] checks a pose without a motion (spawning, rescue, standing
 //! up); [`Space::advance`] follows the motions of many bodies at once, as far as
-//! each is free; [`Space::fly`] follows a projectile, to which the world is its
+//! each is free; [`Space::fly`] follows a missile, to which the world is its
 //! shifted planes. A player's box is swept by
 //! [`Agent::sweep`](crate::players::agent::Agent::sweep), to which the world is
 //! the onion. All keep [`MARGIN`] between any two bodies, and between bodies and

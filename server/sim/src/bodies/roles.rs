@@ -1,5 +1,5 @@
 //! What an entity is in the match, as data: player on foot or in a hovertank,
-//! prop, projectile, cargo. The rules that change these are in `players`.
+//! prop, missile, cargo. The rules that change these are in `players` and `missiles`.
 
 use glam::DVec3;
 
@@ -9,20 +9,13 @@ use crate::state::{EntityId, ModelId, Posture};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Role {
     /// Steered by commands.
-    Player(Player),
+    Player(PlayerBody),
     /// A rigid polyhedron.
     Prop(ModelId),
-    /// Something thrown that will explode.
-    Projectile(Projectile),
+    /// Something that flies by its own rules.
+    Missile(Missile),
     /// A box that will turn into a repair pad.
     Cargo(Cargo),
-}
-
-/// A player, as a body and as a fighter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Player {
-    pub(crate) body: PlayerBody,
-    pub(crate) fighter: Fighter,
 }
 
 /// How a player gets about.
@@ -75,61 +68,20 @@ pub(crate) struct Drive {
     pub(crate) angular: DVec3,
 }
 
-/// A player as a fighter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fighter {
-    pub(crate) health: i16,
-    pub(crate) score: i16,
-    /// Ticks until the next shot.
-    pub(crate) reload: u16,
-    /// Ticks until a dead player comes back.
-    pub(crate) dead: u16,
-    /// Whether the player takes no damage in this tick. Each tick begins by setting it,
-    /// so it is not part of the digest.
-    pub(crate) protected: bool,
+/// How a missile moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MissileMotion {
+    /// Straight on, until something stops it.
+    Straight,
+    /// As a ball: it falls, bounces, pushes what it hits, and comes to rest.
+    Bouncing,
 }
 
-impl Fighter {
-    /// Health of a player who has just spawned.
-    const HEALTH: i16 = 100;
-}
-
-impl Default for Fighter {
-    fn default() -> Self {
-        Self { health: Self::HEALTH, score: 0, reload: 0, dead: 0, protected: false }
-    }
-}
-
-/// A weapon that throws something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Weapon {
-    /// Flies straight and explodes at the first touch.
-    Rocket,
-    /// Bounces and explodes when its fuse has burnt down.
-    Grenade,
-}
-
-impl Weapon {
-    /// All weapons that throw something.
-    pub(crate) const ALL: [Self; 2] = [Self::Rocket, Self::Grenade];
-
-    /// The model that it throws.
-    pub(crate) fn model_name(self) -> &'static str {
-        match self {
-            Self::Rocket => "rocket",
-            Self::Grenade => "grenade",
-        }
-    }
-}
-
-/// Something thrown that will explode.
+/// Something that flies by its own rules, under guard.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Projectile {
-    pub(crate) weapon: Weapon,
+pub(crate) struct Missile {
     pub(crate) model: ModelId,
-    pub(crate) owner: EntityId,
-    /// Ticks until it explodes of itself.
-    pub(crate) fuse: u16,
+    pub(crate) motion: MissileMotion,
 }
 
 /// A cargo box on its way to become a repair pad.

@@ -284,7 +284,7 @@ impl Islands {
         for (pair, body, other) in touching() {
             let [a, b] = [body, other].map(usize::from);
             // A player may walk away at any time: a body that leans on one stays awake.
-            // A projectile wakes all around it when it explodes.
+            // A missile that is removed wakes what leans on it.
             let leans = pair.points.iter().any(|point| point.impulse[0] > 0.0);
             let on_player = entities.get(other).is_some_and(|entity| entity.walker().is_some());
             let moves = |state: State| matches!(state, State::Awake(_));

@@ -10,7 +10,6 @@ use obsp::geometry::Aabb;
 use obsp::model::Model;
 
 use crate::arena::Arena;
-use crate::bodies::roles::Weapon;
 use crate::collision::cascade::{Body, Candidates, least_gap};
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
@@ -30,6 +29,9 @@ pub use pile::{Moving, Pile};
 pub struct Predictor {
     arena: Arena,
 }
+
+/// The models of the missiles that ship: a snapshot does not tell a missile from a prop.
+const MISSILES: [&str; 2] = ["rocket", "grenade"];
 
 /// Distance beyond the motion of a tick, in units, within which a player can meet a
 /// body: a step up and down, and the gaps that are kept.
@@ -117,9 +119,9 @@ impl Predictor {
         pile.advance(self, others, motion, seconds);
     }
 
-    /// Whether bodies of this model explode: a rocket, or a grenade.
-    fn bursts(&self, model: ModelId) -> bool {
-        Weapon::ALL.iter().any(|weapon| self.arena.model(weapon.model_name()) == Some(model))
+    /// Whether bodies of this model are missiles, which nobody shoves.
+    fn is_missile(&self, model: ModelId) -> bool {
+        MISSILES.iter().any(|name| self.arena.model(name) == Some(model))
     }
 
     fn player(&self, motion: &PlayerMotion) -> Body<'_> {
@@ -131,7 +133,7 @@ impl Predictor {
     fn rigid(&self, other: &EntityState) -> Option<ShapeId> {
         match other.kind {
             Kind::Player { .. } => None,
-            Kind::Prop { model } if self.bursts(model) => None,
+            Kind::Prop { model } if self.is_missile(model) => None,
             Kind::Vehicle { model } | Kind::Prop { model } => self.arena.shapes.of_model(model),
         }
     }

@@ -8,7 +8,7 @@ use crate::arena::Arena;
 use crate::arena::triggers::Effect;
 use crate::bodies::entities::Entities;
 use crate::bodies::guard::Space;
-use crate::bodies::roles::{Role, Walker};
+use crate::bodies::roles::Walker;
 use crate::bodies::sleep;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
@@ -150,7 +150,7 @@ fn shove(entities: &mut Entities, shapes: &Shapes, player: u16, touched: &[(Swee
     for (hit, speed) in touched {
         let Some(slot) = hit.entity else { continue };
         let Some(entity) = entities.get(slot) else { continue };
-        if matches!(entity.role, Role::Projectile(_)) || !entity.is_rigid() {
+        if entity.missile().is_some() || !entity.is_rigid() {
             continue;
         }
         let inverse_mass = shapes[entity.shape].inverse_mass;

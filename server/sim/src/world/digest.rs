@@ -6,8 +6,8 @@ use xxhash_rust::xxh3::Xxh3Default;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
-use crate::bodies::roles::{Player, PlayerBody, Role};
-use crate::players::combat::PositionHistory;
+use crate::bodies::roles::{Missile, PlayerBody, Role};
+use crate::players::history::PositionHistory;
 use crate::state::EntityId;
 
 /// XXH3 over the exact bits of the bodies, of what the solver remembers of their
@@ -57,29 +57,18 @@ fn add_pair(hash: &mut Xxh3Default, pair: &Pair) {
 
 fn add_role(hash: &mut Xxh3Default, role: &Role) {
     match role {
-        Role::Player(Player { body, fighter }) => {
-            let counts =
-                [fighter.health as u16, fighter.score as u16, fighter.reload, fighter.dead];
-            hash.update(&counts.map(u16::to_le_bytes).concat());
-            match body {
-                PlayerBody::Box(walker) => {
-                    let flags = u8::from(walker.grounded) | u8::from(walker.jump_held) << 1;
-                    hash.update(&[1, walker.posture as u8, flags]);
-                    hash.update(&walker.yaw.to_le_bytes());
-                }
-                // Its drive is computed anew each tick.
-                PlayerBody::Hovertank(tank) => {
-                    hash.update(&[4, tank.model.0, u8::from(tank.cargo.is_some())]);
-                    tank.cargo.into_iter().for_each(|cargo| add_id(hash, cargo));
-                }
-            }
+        Role::Player(PlayerBody::Box(walker)) => {
+            let flags = u8::from(walker.grounded) | u8::from(walker.jump_held) << 1;
+            hash.update(&[1, walker.posture as u8, flags]);
+            hash.update(&walker.yaw.to_le_bytes());
+        }
+        // Its drive is computed anew each tick.
+        Role::Player(PlayerBody::Hovertank(tank)) => {
+            hash.update(&[4, tank.model.0, u8::from(tank.cargo.is_some())]);
+            tank.cargo.into_iter().for_each(|cargo| add_id(hash, cargo));
         }
         Role::Prop(model) => hash.update(&[2, model.0]),
-        Role::Projectile(projectile) => {
-            hash.update(&[3, projectile.weapon as u8, projectile.model.0]);
-            add_id(hash, projectile.owner);
-            hash.update(&projectile.fuse.to_le_bytes());
-        }
+        Role::Missile(Missile { model, motion }) => hash.update(&[3, *motion as u8, model.0]),
         Role::Cargo(cargo) => {
             hash.update(&[5, cargo.model.0]);
             add_id(hash, cargo.owner);

@@ -197,6 +197,36 @@ impl World {
         Ok(())
     }
 
+    /// Adds to the velocity of an entity, in units per second. It does not turn; a speed of
+    /// more than 4,500 units per second is shortened.
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing changes then.
+    pub fn add_velocity(&mut self, id: EntityId, gained: DVec3) -> Result<(), PlaceError> {
+        let entity = self.placed(id)?;
+        if !gained.is_finite() {
+            return Err(PlaceError::NotFinite);
+        }
+        let (linear, angular) = (entity.velocity + gained, entity.angular);
+        self.store_velocity(id, linear, angular);
+        if let Some(entity) = self.entities.find_mut(id) {
+            entity.angular = angular;
+        }
+        Ok(())
+    }
+
+    /// Drops a box from under a hovertank. Where the box touches the ground it becomes a
+    /// repair pad. A tank has one piece of cargo: what it dropped before is removed.
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing changes then. [`PlaceError::NoSuchEntity`] if it is no
+    /// hovertank.
+    pub fn drop_cargo(&mut self, tank: EntityId) -> Result<EntityId, PlaceError> {
+        self.placed(tank)?;
+        let Self { arena, entities, context, .. } = self;
+        hovertank::drop_cargo(arena, entities, tank.slot, context)
+    }
+
     /// Takes a player out of the world, who waits until [`World::bring_back`] or
     /// [`World::bring_back_at`].
     ///
@@ -226,7 +256,9 @@ impl World {
     pub fn bring_back(&mut self, id: EntityId) -> Result<(), PlaceError> {
         self.waiting_entity(id)?;
         self.return_from_limbo(id.slot);
-        let entity = self.entities.find(id).ok_or(PlaceError::NoSuchEntity)?;
+        let entity = self.entities.find_mut(id).ok_or(PlaceError::NoSuchEntity)?;
+        // From now on it waits for room.
+        entity.taken_out = false;
         entity.placement().map(|_| ()).ok_or(PlaceError::NoRoom)
     }
 
@@ -266,7 +298,12 @@ impl World {
     }
 
     /// The place of `shape` at `pose`, if it is free.
-    fn place(&mut self, shape: ShapeId, pose: Pose, ignored: Option<u16>) -> Option<Placement> {
+    pub(super) fn place(
+        &mut self,
+        shape: ShapeId,
+        pose: Pose,
+        ignored: Option<u16>,
+    ) -> Option<Placement> {
         let Self { arena, entities, context, .. } = self;
         Space { map: &arena.map, shapes: &arena.shapes, entities }
             .place(shape, pose, ignored, context)
@@ -279,7 +316,11 @@ impl World {
         spawn::nearest_free(&space, shape, pose, arena.sight, context)
     }
 
-    fn checked_pose(&self, position: DVec3, orientation: DQuat) -> Result<Pose, PlaceError> {
+    pub(super) fn checked_pose(
+        &self,
+        position: DVec3,
+        orientation: DQuat,
+    ) -> Result<Pose, PlaceError> {
         let orientation = orientation.normalize();
         if !position.is_finite() || !orientation.is_finite() {
             return Err(PlaceError::NotFinite);
@@ -313,7 +354,7 @@ impl World {
         }
     }
 
-    fn store_velocity(&mut self, id: EntityId, linear: DVec3, angular: DVec3) {
+    pub(super) fn store_velocity(&mut self, id: EntityId, linear: DVec3, angular: DVec3) {
         let spin = max_spin(self.context.seconds);
         let Some(entity) = self.entities.find_mut(id) else { return };
         entity.velocity = shortened(linear, MAX_SPEED);
@@ -339,8 +380,9 @@ impl World {
 }
 
 /// A finite vector, shortened to a length. The square of the length of a vector that long
-/// may be infinite, so each part is bounded first.
+/// may be infinite, so its greatest part is bounded first.
 fn shortened(vector: DVec3, length: f64) -> DVec3 {
-    let most = DVec3::splat(length);
-    vector.clamp(-most, most).clamp_length_max(length)
+    let greatest = vector.abs().max_element();
+    let vector = if greatest > length { vector * (length / greatest) } else { vector };
+    vector.clamp_length_max(length)
 }

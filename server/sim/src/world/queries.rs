@@ -82,8 +82,14 @@ impl World {
 
     /// Mass of a body in kilograms; `None` for players on foot and what is not there.
     pub fn mass(&self, id: EntityId) -> Option<f64> {
+        self.inverse_mass(id).map(f64::recip)
+    }
+
+    /// What an impulse on a body is multiplied by: the inverse of its mass in kilograms;
+    /// `None` for players on foot and what is not there.
+    pub fn inverse_mass(&self, id: EntityId) -> Option<f64> {
         let entity = self.entities.find(id).filter(|entity| entity.is_rigid())?;
-        Some(1.0 / self.arena.shapes[entity.shape].inverse_mass)
+        Some(self.arena.shapes[entity.shape].inverse_mass)
     }
 
     /// The model of this name, if the match has it.
@@ -113,6 +119,62 @@ impl World {
             fraction: end.distance / ray.reach,
             entity: self.id_in(end.entity),
         }
+    }
+
+    /// What a player's ray of `reach` units along a unit direction meets first. It meets the
+    /// other players where they were `view_age` sixteenths of a tick before the end of this
+    /// tick, as [`Command::view_age`](crate::Command::view_age) says; everything else, and
+    /// with an age of zero all, where it is. A ray with an infinite end meets something at
+    /// once.
+    pub fn cast_ray_as_seen(
+        &self,
+        player: EntityId,
+        from: DVec3,
+        direction: DVec3,
+        reach: f64,
+        view_age: u16,
+    ) -> RayHit {
+        let ray = Ray { from, direction, reach };
+        let finite = from.as_vec3().is_finite() && ray.at(reach).as_vec3().is_finite();
+        if !finite || reach <= 0.0 {
+            return RayHit { at: from, fraction: 0.0, entity: None };
+        }
+        let mut end = ray.in_world(&self.arena);
+        let rewinds = view_age > 0;
+        let ignored = Some(player.slot);
+        self.space().visit_entities(&ray.bounds(&end), ignored, &mut |slot, body| {
+            let is_player = self.entities.get(slot).is_some_and(|other| other.player().is_some());
+            if !(rewinds && is_player) {
+                ray.meet(&mut end, slot, &body);
+            }
+        });
+        if rewinds {
+            self.visit_players_as_seen(player, view_age, &mut |slot, body| {
+                ray.meet(&mut end, slot, &body);
+            });
+        }
+        RayHit {
+            at: ray.at(end.distance),
+            fraction: end.distance / reach,
+            entity: self.id_in(end.entity),
+        }
+    }
+
+    /// The entities the middles of whose boxes are nearer than `radius` units to a point, and
+    /// these middles, in ascending order of slot.
+    pub fn near(&self, point: DVec3, radius: f64) -> Vec<(EntityId, DVec3)> {
+        let mut found = Vec::new();
+        if !point.is_finite() || !radius.is_finite() || radius <= 0.0 {
+            return found;
+        }
+        let bounds = Aabb::from_centre(point, DVec3::splat(radius));
+        self.space().visit_entities(&bounds, None, &mut |slot, body| {
+            let middle = body.centre();
+            if point.distance(middle) < radius {
+                found.extend(self.id_in(Some(slot)).map(|id| (id, middle)));
+            }
+        });
+        found
     }
 
     /// Whether nothing of the map, entities aside, lies between two points.
@@ -227,6 +289,25 @@ impl World {
 
     pub(super) fn space(&self) -> Space<'_> {
         Space { map: &self.arena.map, shapes: &self.arena.shapes, entities: &self.entities }
+    }
+
+    /// Calls `each` with the other players that are there now, where the viewer saw them, in
+    /// ascending order of slot.
+    fn visit_players_as_seen<'a>(
+        &'a self,
+        viewer: EntityId,
+        view_age: u16,
+        each: &mut impl FnMut(u16, Body<'a>),
+    ) {
+        let others = self.entities.iter().filter(|entity| entity.id != viewer);
+        for entity in others.filter(|entity| entity.player().is_some()) {
+            let Some(now) = entity.placement() else { continue };
+            let (shape, pose) = match self.history.pose_at(entity.id, view_age) {
+                Some(pose_at) => (pose_at.shape, pose_at.pose),
+                None => (now.shape(), *now.pose()),
+            };
+            each(entity.id.slot, Body::standing(&self.arena.shapes[shape], pose));
+        }
     }
 
     fn id_in(&self, slot: Option<u16>) -> Option<EntityId> {

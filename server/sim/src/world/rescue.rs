@@ -7,24 +7,16 @@ use super::World;
 use crate::arena::spawn::{self, SpawnCandidates};
 use crate::bodies::entities::{Entity, SleepState};
 use crate::bodies::guard::{Placement, Space};
-use crate::bodies::roles::{Fighter, PlayerBody, Role};
+use crate::bodies::roles::{PlayerBody, Role};
 use crate::bodies::sleep;
 use crate::event::Event;
 use crate::state::Posture;
 
 impl World {
-    /// Brings back bodies from limbo: dead players when their time is up, and all that
-    /// found no place before.
+    /// Brings back all that found no place before.
     pub(super) fn bring_back_all(&mut self) {
-        for slot in self.entities.slots_where(|entity| entity.placement().is_none()) {
-            let fighter = self.entities.get_mut(slot).and_then(Entity::fighter_mut);
-            if let Some(fighter) = fighter.filter(|fighter| fighter.dead > 0) {
-                fighter.dead -= 1;
-                if fighter.dead > 0 {
-                    continue;
-                }
-                *fighter = Fighter { score: fighter.score, ..Fighter::default() };
-            }
+        let waits = |entity: &Entity| entity.placement().is_none() && !entity.taken_out;
+        for slot in self.entities.slots_where(waits) {
             self.return_from_limbo(slot);
         }
     }
@@ -63,14 +55,14 @@ impl World {
         let (points, places) = (&arena.spawn_points, arena.places());
         let candidates = SpawnCandidates { points, places, attempt: self.tick };
         let placement = match &entity.role {
-            Role::Player(player) => {
-                let shape = match player.body {
+            Role::Player(body) => {
+                let shape = match body {
                     PlayerBody::Box(_) => arena.shapes.of_posture(Posture::Standing),
                     PlayerBody::Hovertank(_) => entity.shape,
                 };
                 spawn::player_place(&space, &candidates, shape, context)
             }
-            Role::Projectile(_) => None,
+            Role::Missile(_) => None,
             Role::Prop(_) | Role::Cargo(_) => {
                 let found = spawn::any_free(&space, &candidates, entity.shape, context);
                 found.map(|placement| (placement, 0))

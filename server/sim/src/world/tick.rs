@@ -1,6 +1,8 @@
 //! A tick in its phases. [`World::step`] plays them one after another; a game plays them
 //! itself and acts in between, by the operations of [`World`].
 
+use std::collections::BTreeSet;
+
 use super::World;
 use crate::command::Command;
 use crate::event::Event;
@@ -9,7 +11,7 @@ use crate::players::{hovertank, walk};
 use crate::state::EntityId;
 
 /// A tick under way: the players move one by one ([`World::move_player`]), then the bodies
-/// ([`World::move_bodies`]); [`World::end_tick`] completes it. A player or phase that is left
+/// ([`World::move_bodies`]) and the missiles ([`World::move_missile`]); [`World::end_tick`] completes it. A player or phase that is left
 /// out stands still in this tick.
 #[derive(Debug, Default)]
 pub struct Tick {
@@ -17,6 +19,8 @@ pub struct Tick {
     overlapping: Vec<u16>,
     /// The motions of the players on foot after their own moves.
     moved: Vec<(EntityId, PlayerMotion)>,
+    /// The missiles that have moved.
+    pub(super) flown: BTreeSet<EntityId>,
 }
 
 /// Seconds for which touches are kept: a player who shoves a body touches it every

@@ -110,8 +110,8 @@ impl Page {
     /// What happened in the tick that is shown.
     pub fn events(&mut self) {
         let Some(replay) = &self.replay else { return self.output.clear() };
-        let (tick, world) = (replay.shown().tick(), replay.shown().world());
-        self.output = view::events(tick, world).into_bytes();
+        let (tick, events) = (replay.shown().tick(), replay.shown().events());
+        self.output = view::events(tick, events).into_bytes();
     }
 
     /// Where awake props touch something in the tick that is shown.

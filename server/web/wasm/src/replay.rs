@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use obsp_game::Event;
 use obsp_recording::{Header, Playback, Tick};
-use obsp_sim::{Event, SetupError};
+use obsp_sim::SetupError;
 
 use crate::json;
 
@@ -66,7 +67,7 @@ impl Replay {
             let number = self.verifying.tick();
             let Some(tick) = self.ticks.get(number as usize) else { return };
             self.verifying.step(tick);
-            let died = self.verifying.world().events().iter().filter_map(|event| match *event {
+            let died = self.verifying.events().iter().filter_map(|event| match *event {
                 Event::Died { player, by } => {
                     Some(Death { tick: number + 1, player: player.slot, by: by.slot })
                 }
@@ -104,7 +105,7 @@ impl Replay {
             r#"{{"tick":{},"verified":{},"digest":"{:016x}","difference":{},"deaths":{deaths}}}"#,
             self.verifying.tick(),
             self.verifying.verified(),
-            self.verifying.world().digest(),
+            self.verifying.digest(),
             difference.map_or("null".to_owned(), |found| json::text(&found.to_string())),
         )
     }

@@ -1,8 +1,9 @@
 //! A state of the match as the page draws it.
 
 use glam::{DQuat, DVec3};
+use obsp_game::Event;
 use obsp_recording::Playback;
-use obsp_sim::{EntityId, EntityState, Event, Kind, PlayerMotion, Posture, World};
+use obsp_sim::{EntityId, EntityState, Kind, PlayerMotion, Posture, World};
 
 use crate::json;
 
@@ -18,18 +19,17 @@ const DEAD: u8 = 8;
 
 /// Appends the state of all entities, then that of the players who are dead.
 pub(crate) fn write_state(playback: &Playback, out: &mut Vec<u8>) {
-    let world = playback.world();
-    let state = world.state();
+    let state = playback.world().state();
     let dead = playback.commands().iter().map(|(id, _)| *id);
     let dead = dead.filter(|id| !state.entities.iter().any(|entity| entity.id == *id));
-    let alive = state.entities.iter().map(|entity| numbers(world, entity));
-    for number in alive.chain(dead.map(|id| waiting(world, id))).flatten() {
+    let alive = state.entities.iter().map(|entity| numbers(playback, entity));
+    for number in alive.chain(dead.map(|id| waiting(playback, id))).flatten() {
         out.extend(number.to_le_bytes());
     }
 }
 
-fn numbers(world: &World, entity: &EntityState) -> [f32; NUMBERS] {
-    let mut numbers = waiting(world, entity.id);
+fn numbers(playback: &Playback, entity: &EntityState) -> [f32; NUMBERS] {
+    let mut numbers = waiting(playback, entity.id);
     numbers[2..14].copy_from_slice(&pose(entity));
     numbers
 }
@@ -78,24 +78,23 @@ pub(crate) fn write_walker(
 }
 
 /// A player who is nowhere.
-fn waiting(world: &World, id: EntityId) -> [f32; NUMBERS] {
+fn waiting(playback: &Playback, id: EntityId) -> [f32; NUMBERS] {
     let mut numbers = [0.0; NUMBERS];
     numbers[..3].copy_from_slice(&[
         f32::from(id.slot),
         f32::from(id.generation),
         f32::from(PLAYER | DEAD),
     ]);
-    if let Some(vitals) = world.vitals(id) {
+    if let Some(vitals) = playback.vitals(id) {
         numbers[14..].copy_from_slice(&[f32::from(vitals.health), f32::from(vitals.score)]);
     }
     numbers
 }
 
 /// What happened in the last tick, in the form of the server's `/effects`.
-pub(crate) fn events(tick: u64, world: &World) -> String {
+pub(crate) fn events(tick: u64, events: &[Event]) -> String {
     json::list(
-        world
-            .events()
+        events
             .iter()
             .filter_map(|event| Some(format!(r#"{{"tick":{tick},{}}}"#, told(event)?))),
     )

@@ -1,8 +1,10 @@
 //! Many clients predict at once in a match with props to shove, as far ahead, and from
 //! states as coarsely quantised, as on a perfect connection.
 
+use obsp_game::arena::Arena;
+use obsp_game::{Match, RunningMatch};
 use obsp_proto::quantise::{Quantiser, WorldBounds};
-use obsp_sim::{Buttons, Random};
+use obsp_sim::{Buttons, PlayerKind, Random};
 
 use super::*;
 
@@ -44,8 +46,7 @@ impl Script {
 fn play(objects: u32, players: u64, ticks: u32, fires: bool) -> (Vec<f64>, usize) {
     let map = arena();
     let config = Config { tick_rate: 60, seed: 5, objects, max_players: 64 };
-    let models = obsp::model::shipped();
-    let mut world = World::new(Arc::clone(&map.world), models.into(), config).unwrap();
+    let mut game = Match::new(Arena, Arc::clone(&map.world), config).unwrap();
     let bounds = WorldBounds::covering(map.world.bounds().min, map.world.bounds().max).unwrap();
     let mut quantiser = Quantiser::new(bounds);
     let mut clients: Vec<(EntityId, Script, Prediction, Option<Tick>)> = (0..players)
@@ -54,7 +55,12 @@ fn play(objects: u32, players: u64, ticks: u32, fires: bool) -> (Vec<f64>, usize
             let yaw = random.bits() as u16;
             let command = Command { forward: 127, yaw, ..Command::default() };
             let script = Script { random, command, fires };
-            (world.join().unwrap(), script, Prediction::new(Arc::clone(&map), SECONDS), None)
+            (
+                game.join_as(PlayerKind::Box).unwrap(),
+                script,
+                Prediction::new(Arc::clone(&map), SECONDS),
+                None,
+            )
         })
         .collect();
     let mut observed: Vec<Observed> = Vec::new();
@@ -72,7 +78,8 @@ fn play(objects: u32, players: u64, ticks: u32, fires: bool) -> (Vec<f64>, usize
         if tick <= LAG {
             continue;
         }
-        world.step(&waiting.pop_front().unwrap());
+        game.step(&waiting.pop_front().unwrap());
+        let world = game.world();
         let now = tick - LAG;
         let state = quantiser.quantise(&world.state()).unwrap();
         observed = (0..state.slots())

@@ -1,4 +1,4 @@
-//! The motion of a projectile. Against the world it is its bounding ball, swept
+//! The motion of a missile. Against the world it is its bounding ball, swept
 //! through the shifted planes (Melax 2000); against other bodies, which stand
 //! meanwhile, it is its own shape. A ball may turn freely.
 
@@ -14,7 +14,7 @@ use crate::collision::shape::Shape;
 use crate::collision::time_of_impact::Passage;
 use crate::context::StepContext;
 
-/// How far a projectile may move.
+/// How far a missile may move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
     /// The end of its motion, or where it is stopped; `None` if it overlapped
@@ -26,19 +26,19 @@ pub(crate) struct Flight {
     pub(crate) stop: Option<Stop>,
 }
 
-/// What stops a projectile.
+/// What stops a missile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stop {
     /// The slot of the entity, or `None` for the world.
     pub(crate) entity: Option<u16>,
-    /// Unit normal of the surface, towards the projectile.
+    /// Unit normal of the surface, towards the missile.
     pub(crate) normal: DVec3,
-    /// Closest point on the projectile.
+    /// Closest point on the missile.
     pub(crate) point: DVec3,
 }
 
 impl Space<'_> {
-    /// Follows the projectile in `slot` towards `target`. `None` if nothing placed is
+    /// Follows the missile in `slot` towards `target`. `None` if nothing placed is
     /// there.
     pub(crate) fn fly(&self, slot: u16, target: Pose, context: &mut StepContext) -> Option<Flight> {
         let placement = self.entities.get(slot)?.placement()?;

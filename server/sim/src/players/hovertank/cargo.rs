@@ -15,8 +15,8 @@ use crate::collision::shape::ShapeId;
 use crate::context::StepContext;
 use crate::conventions::turn;
 use crate::event::Event;
-use crate::players::combat::Combat;
 use crate::state::{EntityId, ModelId};
+use crate::world::PlaceError;
 
 /// Gap between the hull and the box under it, in units.
 const DROP_GAP: f64 = 1.0;
@@ -34,30 +34,39 @@ const PATIENCE: f64 = 0.5;
 
 /// Drops a box from under the tank in `slot`, if there is room for it. A tank has
 /// one piece of cargo: the one that it dropped before is removed.
-pub(crate) fn drop_cargo(combat: &mut Combat, slot: u16) {
-    let Some((model, shape)) = model_of(combat.arena, "cargo_box") else { return };
-    let Some(tank) = combat.entities.get(slot) else { return };
+///
+/// # Errors
+/// [`PlaceError`]; nothing changes then.
+pub(crate) fn drop_cargo(
+    arena: &Arena,
+    entities: &mut Entities,
+    slot: u16,
+    context: &mut StepContext,
+) -> Result<EntityId, PlaceError> {
+    let (model, shape) = model_of(arena, "cargo_box").ok_or(PlaceError::NoSuchModel)?;
+    let tank = entities.get(slot).ok_or(PlaceError::NoSuchEntity)?;
     let (owner, velocity) = (tank.id, tank.velocity);
-    let (Some(vehicle), Some(hull)) = (tank.hovertank(), tank.placement()) else { return };
+    let vehicle = tank.hovertank().ok_or(PlaceError::NoSuchEntity)?;
+    let hull = tank.placement().ok_or(PlaceError::NoSuchEntity)?;
     let before = vehicle.cargo;
     let position = hull
         .pose()
         .position
-        .with_z(hull.bounds().min.z - DROP_GAP - combat.arena.shapes[shape].bounds.max.z);
+        .with_z(hull.bounds().min.z - DROP_GAP - arena.shapes[shape].bounds.max.z);
     let pose = Pose { position, orientation: upright(hull.pose().orientation) };
-    let space =
-        Space { map: &combat.arena.map, shapes: &combat.arena.shapes, entities: combat.entities };
-    let Some(placement) = space.place(shape, pose, None, combat.context) else { return };
+    let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+    let placement = space.place(shape, pose, None, context).ok_or(PlaceError::NoRoom)?;
     if let Some(before) = before {
-        remove(combat.entities, before);
+        remove(entities, before);
     }
     let role = Role::Cargo(Cargo { model, owner, wait: 0 });
-    let Some(id) = combat.entities.insert(role, shape) else { return };
-    combat.entities.commit(id.slot, placement);
-    if let Some(cargo) = combat.entities.get_mut(id.slot) {
+    let id = entities.insert(role, shape).ok_or(PlaceError::Full)?;
+    entities.commit(id.slot, placement);
+    if let Some(cargo) = entities.get_mut(id.slot) {
         cargo.velocity = velocity;
     }
-    own(combat.entities, owner, id);
+    own(entities, owner, id);
+    Ok(id)
 }
 
 /// Turns boxes that touch the ground into repair pads, each at the nearest free

@@ -7,7 +7,7 @@ use super::Predictor;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, SleepState};
 use crate::bodies::guard::Space;
-use crate::bodies::roles::{Fighter, Player, PlayerBody, Role};
+use crate::bodies::roles::{PlayerBody, Role, Walker};
 use crate::bodies::{dynamics, sleep};
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
@@ -60,10 +60,7 @@ impl Pile {
         let bounds = Aabb::around(places.chain([motion.position.as_dvec3()]));
         let mut entities = Entities::new(&bounds, 1);
         // Contacts are solved in the server's order: players come first.
-        let walker = Role::Player(Player {
-            body: PlayerBody::Box(motion.walker),
-            fighter: Fighter::default(),
-        });
+        let walker = Role::Player(PlayerBody::Box(motion.walker));
         let shape = predictor.arena.shapes.of_posture(motion.walker.posture);
         let player = entities.insert(walker, shape).map_or(0, |id| id.slot);
         let mut pile = Self { entities, pairs: Vec::new(), player, members: Vec::new() };
@@ -130,9 +127,8 @@ impl Pile {
     fn add(&mut self, predictor: &Predictor, shape: ShapeId, Moving { state, spin }: Moving) {
         let (role, pose) = match state.kind {
             Kind::Player { .. } => {
-                let body = PlayerBody::Box(crate::bodies::roles::Walker::default());
-                let fighter = Fighter::default();
-                (Role::Player(Player { body, fighter }), Pose::at(state.position))
+                let walker = Role::Player(PlayerBody::Box(Walker::default()));
+                (walker, Pose::at(state.position))
             }
             // A vehicle stays where it is: its driver's commands are not known.
             Kind::Vehicle { model } | Kind::Prop { model } => {

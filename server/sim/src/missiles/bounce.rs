@@ -1,10 +1,10 @@
-//! The motion of a grenade: a ball that bounces, and that no impulse turns. It
+//! The motion of a missile that bounces: a ball that bounces, and that no impulse turns. It
 //! rotates as if it rolled over the last surface that it met, which is visible but
 //! has no effect.
 
 use glam::DVec3;
 
-use super::context::Combat;
+use super::Missiles;
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Stop;
 use crate::bodies::impulse::ImpulseBody;
@@ -14,53 +14,54 @@ use crate::bodies::solver::{FRICTION, RESTITUTION_THRESHOLD, max_spin};
 use crate::conventions::GRAVITY;
 use crate::players::movement::WALKABLE;
 
-/// Most bounces of a grenade in one tick: in a corner it meets three surfaces.
+/// Most bounces of a ball in one tick: in a corner it meets three surfaces.
 const MAX_BOUNCES: usize = 4;
 
-/// Moves a grenade by a tick, from bounce to bounce. Returns whether it is still
+/// Moves a ball by a tick, from bounce to bounce. Returns whether it is still
 /// there.
-pub(super) fn bounce(combat: &mut Combat, slot: u16) -> bool {
-    let Some(entity) = combat.entities.get_mut(slot) else { return false };
+pub(super) fn bounce(missiles: &mut Missiles, slot: u16) -> bool {
+    let Some(entity) = missiles.entities.get_mut(slot) else { return false };
     if entity.sleep.asleep {
         return entity.placement().is_some();
     }
-    entity.velocity.z -= GRAVITY * combat.context.seconds;
-    let mut left = combat.context.seconds;
+    entity.velocity.z -= GRAVITY * missiles.context.seconds;
+    let mut left = missiles.context.seconds;
     let mut lies = false;
     for bounce in 0..MAX_BOUNCES {
-        let Some(entity) = combat.entities.get(slot) else { return false };
+        let Some(entity) = missiles.entities.get(slot) else { return false };
         let Some(placement) = entity.placement() else { return false };
         // After a bounce there is no room to rotate.
         let spin = if bounce == 0 { entity.angular } else { DVec3::ZERO };
         let target = placement.pose().advanced(entity.velocity, spin, left);
-        let Some(flight) = combat.send(slot, target) else { return false };
+        let Some(flight) = missiles.send(slot, target) else { return false };
         let Some(stop) = flight.stop else {
             left = 0.0;
             break;
         };
         left *= 1.0 - flight.time;
         lies |= stop.entity.is_none() && stop.normal.z >= WALKABLE;
-        if !apply_impact(combat, slot, &stop) {
+        if !apply_impact(missiles, slot, &stop) {
             break;
         }
     }
     // Gravity acts only on the part of the tick that it moved.
-    if let Some(entity) = combat.entities.get_mut(slot).filter(|entity| entity.velocity.z < 0.0) {
+    if let Some(entity) = missiles.entities.get_mut(slot).filter(|entity| entity.velocity.z < 0.0) {
         entity.velocity.z = (entity.velocity.z + GRAVITY * left).min(0.0);
     }
-    settle(combat, slot, lies);
+    settle(missiles, slot, lies);
     true
 }
 
-/// Applies the impact of a grenade on what stopped it; `false` if the two did not
+/// Applies the impact of a ball on what stopped it; `false` if the two did not
 /// approach each other.
-fn apply_impact(combat: &mut Combat, slot: u16, stop: &Stop) -> bool {
-    let shapes = &combat.arena.shapes;
-    let impulse_body = |slot: u16| ImpulseBody::new(combat.entities.get(slot)?, shapes, stop.point);
-    let (Some(mut ball), Some(own)) = (impulse_body(slot), combat.entities.get(slot)) else {
+fn apply_impact(missiles: &mut Missiles, slot: u16, stop: &Stop) -> bool {
+    let shapes = &missiles.arena.shapes;
+    let impulse_body =
+        |slot: u16| ImpulseBody::new(missiles.entities.get(slot)?, shapes, stop.point);
+    let (Some(mut ball), Some(own)) = (impulse_body(slot), missiles.entities.get(slot)) else {
         return false;
     };
-    let hit = stop.entity.and_then(|slot| combat.entities.get(slot));
+    let hit = stop.entity.and_then(|slot| missiles.entities.get(slot));
     let other = hit.filter(|hit| hit.is_rigid()).and_then(|hit| impulse_body(hit.id.slot));
     let theirs = match &other {
         Some(other) => other.velocity(),
@@ -71,13 +72,13 @@ fn apply_impact(combat: &mut Combat, slot: u16, stop: &Stop) -> bool {
         return false;
     }
     let shape = &shapes[own.shape];
-    let grenade_impact = GrenadeImpact {
+    let ball_impact = BallImpact {
         normal: stop.normal,
         relative,
-        gravity_speed: GRAVITY * combat.context.seconds,
+        gravity_speed: GRAVITY * missiles.context.seconds,
         restitution: shape.restitution,
     };
-    let mut impulse = grenade_impact.impulse(&ball, other.as_ref());
+    let mut impulse = ball_impact.impulse(&ball, other.as_ref());
     let pushed = other.map(|mut other| {
         other.apply(-impulse);
         other
@@ -88,42 +89,42 @@ fn apply_impact(combat: &mut Combat, slot: u16, stop: &Stop) -> bool {
     };
     let gives_way = hit.zip(pushed).filter(|pushed| !sleeps_on(pushed));
     if gives_way.is_none() {
-        impulse = grenade_impact.impulse(&ball, None);
+        impulse = ball_impact.impulse(&ball, None);
     }
     ball.apply(impulse);
     let hit_sleeps = gives_way.is_some_and(|(hit, _)| hit.sleep.asleep);
     let gives_way = gives_way.map(|(hit, pushed)| (hit.id.slot, pushed));
     let rolling = stop.normal.cross(ball.velocity()) / shape.radius;
-    ball.store(combat.entities, slot);
-    if let Some(entity) = combat.entities.get_mut(slot) {
-        entity.angular = rolling.clamp_length_max(max_spin(combat.context.seconds));
+    ball.store(missiles.entities, slot);
+    if let Some(entity) = missiles.entities.get_mut(slot) {
+        entity.angular = rolling.clamp_length_max(max_spin(missiles.context.seconds));
     }
     if let Some((at, pushed)) = gives_way {
         if hit_sleeps {
-            sleep::wake(combat.entities, at);
+            sleep::wake(missiles.entities, at);
         }
-        pushed.store(combat.entities, at);
-        if let Some(entity) = combat.entities.get_mut(at) {
+        pushed.store(missiles.entities, at);
+        if let Some(entity) = missiles.entities.get_mut(at) {
             entity.shoved_by = None;
         }
     }
     true
 }
 
-/// The impact of a grenade.
-struct GrenadeImpact {
-    /// Normal of the surface, towards the grenade.
+/// The impact of a ball on what stops it.
+struct BallImpact {
+    /// Normal of the surface, towards the ball.
     normal: DVec3,
-    /// Velocity of the grenade relative to the other body, in units per second.
+    /// Velocity of the ball relative to the other body, in units per second.
     relative: DVec3,
-    /// Speed that gravity added this tick, in units per second: a grenade that lies on
+    /// Speed that gravity added this tick, in units per second: a ball that lies on
     /// the ground is no faster, and does not bounce.
     gravity_speed: f64,
     restitution: f64,
 }
 
-impl GrenadeImpact {
-    /// The impulse on the grenade; `other`, if it gives way, takes the opposite.
+impl BallImpact {
+    /// The impulse on the ball; `other`, if it gives way, takes the opposite.
     fn impulse(&self, ball: &ImpulseBody, other: Option<&ImpulseBody>) -> DVec3 {
         let approach = -self.relative.dot(self.normal);
         let hit = approach - self.gravity_speed * self.normal.z.max(0.0);
@@ -140,10 +141,10 @@ impl GrenadeImpact {
     }
 }
 
-/// Puts a grenade to sleep that has lain on the world for a while.
-fn settle(combat: &mut Combat, slot: u16, lies: bool) {
-    let enough = combat.ticks(STILL_SECONDS);
-    let Some(entity) = combat.entities.get_mut(slot) else { return };
+/// Puts a ball to sleep that has lain on the world for a while.
+fn settle(missiles: &mut Missiles, slot: u16, lies: bool) {
+    let enough = missiles.ticks(STILL_SECONDS);
+    let Some(entity) = missiles.entities.get_mut(slot) else { return };
     if lies && entity.velocity.length() < STILL_SPEED {
         entity.sleep.still_ticks = entity.sleep.still_ticks.saturating_add(1);
     } else {

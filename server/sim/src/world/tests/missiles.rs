@@ -1,21 +1,29 @@
-//! Grenades: balls that bounce by themselves, come to rest, and are gone when
-//! they are found inside anything.
+//! Missiles: balls that bounce by themselves and come to rest, and what flies straight; both
+//! are gone when they are found inside anything.
 
 use super::emergency::chamber;
 use super::*;
 use crate::audit::Audit;
-use crate::bodies::roles::Weapon;
+use crate::bodies::roles::MissileMotion;
 use crate::random::Random;
 
 impl World {
-    /// Puts a projectile where `elsewhere` has room for it.
-    fn lob(&mut self, elsewhere: &World, weapon: Weapon, position: DVec3, velocity: DVec3) -> u16 {
-        let model = self.shipped_model(weapon.model_name());
+    /// Puts a missile where `elsewhere` has room for it.
+    fn lob(
+        &mut self,
+        elsewhere: &World,
+        motion: MissileMotion,
+        position: DVec3,
+        velocity: DVec3,
+    ) -> u16 {
+        let model = self.shipped_model(match motion {
+            MissileMotion::Straight => "rocket",
+            MissileMotion::Bouncing => "grenade",
+        });
         let shape = self.arena.shapes.of_model(model).expect("a shipped model");
         let placement = elsewhere.free(shape, position, DQuat::IDENTITY);
-        let owner = EntityId { slot: u16::MAX, generation: 0 };
-        let projectile = Projectile { weapon, model, owner, fuse: 10_000 };
-        let id = self.entities.insert(Role::Projectile(projectile), shape).expect("a free slot");
+        let role = Role::Missile(Missile { model, motion });
+        let id = self.entities.insert(role, shape).expect("a free slot");
         self.entities.commit(id.slot, placement);
         self.entities.get_mut(id.slot).expect("just inserted").velocity = velocity;
         id.slot
@@ -30,7 +38,7 @@ fn a_grenade_comes_to_rest_on_the_floor_at_any_tick_rate() {
         let mut world = World::new(Arc::clone(&map), shipped().into(), config).expect("a match");
         let empty = World::new(Arc::clone(&map), shipped().into(), config).expect("a match");
         let velocity = DVec3::new(200.0, 130.0, 100.0);
-        let slot = world.lob(&empty, Weapon::Grenade, DVec3::Z * 100.0, velocity);
+        let slot = world.lob(&empty, MissileMotion::Bouncing, DVec3::Z * 100.0, velocity);
         for _ in 0..8 * tick_rate {
             world.step(&[]);
         }
@@ -56,13 +64,13 @@ fn grenades_among_crates_never_overlap() {
             let [x, y] = [i % 5, i / 5].map(|step| f64::from(step) * 24.0 - 48.0);
             let mut speed = || random.between(-600.0, 600.0);
             let velocity = DVec3::new(speed(), speed(), speed());
-            world.lob(&empty, Weapon::Grenade, DVec3::new(x, y, 100.0), velocity);
+            world.lob(&empty, MissileMotion::Bouncing, DVec3::new(x, y, 100.0), velocity);
         }
         for tick in 0..300 {
             world.step(&[]);
             assert_eq!(audit.check(&world.state()), [], "seed {seed}, tick {tick}");
         }
-        let thrown = |e: &&Entity| matches!(e.role, Role::Projectile(_));
+        let thrown = |e: &&Entity| matches!(e.role, Role::Missile(_));
         let quick = |e: &Entity| e.velocity.length() > 50.0;
         assert!(!world.entities.iter().filter(thrown).any(quick), "seed {seed}: still on its way");
         assert_eq!(world.entities.iter().filter(thrown).count(), 24, "seed {seed}");
@@ -78,7 +86,7 @@ fn a_grenade_pushes_the_crate_that_it_hits_and_comes_back() {
     let hit = world.throw("small_crate", DVec3::Z * 12.2, DVec3::ZERO, DVec3::ZERO);
     world.run(1.0, &[]);
     let from = DVec3::new(-60.0, 0.0, 20.0);
-    let grenade = world.lob(&empty, Weapon::Grenade, from, DVec3::X * 600.0);
+    let grenade = world.lob(&empty, MissileMotion::Bouncing, from, DVec3::X * 600.0);
     let speeds =
         |world: &World| [hit, grenade].map(|slot| world.entities.get(slot).map(|e| e.velocity.x));
     let met = (0..10).find_map(|_| {
@@ -92,10 +100,10 @@ fn a_grenade_pushes_the_crate_that_it_hits_and_comes_back() {
 }
 
 #[test]
-fn a_projectile_inside_a_wall_or_a_crate_is_removed_and_counted() {
+fn a_missile_inside_a_wall_or_a_crate_is_removed_and_counted() {
     let elsewhere = World::new(chamber(2_000, 500), shipped().into(), CONFIG).expect("a match");
     let small = chamber(400, 200);
-    for weapon in Weapon::ALL {
+    for motion in [MissileMotion::Straight, MissileMotion::Bouncing] {
         for inside in ["wall", "crate"] {
             let mut world =
                 World::new(Arc::clone(&small), shipped().into(), CONFIG).expect("a match");
@@ -104,13 +112,13 @@ fn a_projectile_inside_a_wall_or_a_crate_is_removed_and_counted() {
             if inside == "crate" {
                 world.throw("crate", spot, DVec3::ZERO, DVec3::ZERO);
             }
-            let slot = world.lob(&elsewhere, weapon, spot, DVec3::ZERO);
+            let slot = world.lob(&elsewhere, motion, spot, DVec3::ZERO);
             world.step(&[]);
-            assert!(world.is_clean(), "{weapon:?} in a {inside}");
+            assert!(world.is_clean(), "{motion:?} in a {inside}");
             // Of two that overlap, either may have been moved.
             let is_there = world.entities.get(slot).is_some();
-            assert!(!is_there || inside == "crate", "{weapon:?} stays in a {inside}");
-            assert!(world.context.counters.emergency_replacements > 0, "{weapon:?} in a {inside}");
+            assert!(!is_there || inside == "crate", "{motion:?} stays in a {inside}");
+            assert!(world.context.counters.emergency_replacements > 0, "{motion:?} in a {inside}");
         }
     }
 }

@@ -1,0 +1,71 @@
+use obsp_sim::EntityId;
+use serde::{Deserialize, Serialize};
+
+use super::{ArenaState, ticks};
+use crate::event::Event;
+use crate::world_mut::WorldMut;
+
+/// Health of a player who has just spawned.
+const HEALTH: i16 = 100;
+
+/// Seconds until a player who died comes back.
+const DEAD_SECONDS: f64 = 2.0;
+
+/// A player as a fighter.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Fighter {
+    pub(super) health: i16,
+    pub(super) score: i16,
+    /// Ticks until the next shot.
+    pub(super) reload: u16,
+    /// Ticks until a dead player comes back.
+    pub(super) dead: u16,
+    /// Whether the player takes no damage in this tick.
+    pub(super) protected: bool,
+}
+
+impl Default for Fighter {
+    fn default() -> Self {
+        Self { health: HEALTH, score: 0, reload: 0, dead: 0, protected: false }
+    }
+}
+
+impl Fighter {
+    /// Counts a tick outside of the world. Returns whether a dead player is not to come back
+    /// yet; one who is has full health.
+    pub(super) fn stays_dead(&mut self) -> bool {
+        if self.dead == 0 {
+            return false;
+        }
+        self.dead -= 1;
+        if self.dead == 0 {
+            *self = Self { score: self.score, protected: self.protected, ..Self::default() };
+        }
+        self.dead > 0
+    }
+}
+
+/// Takes health from a player. At zero the player leaves the world for a while, and `by`
+/// scores.
+pub(super) fn hurt(
+    state: &mut ArenaState,
+    world: &mut WorldMut<'_>,
+    player: EntityId,
+    by: EntityId,
+    damage: i16,
+) {
+    let living = state.fighters.get_mut(player).filter(|fighter| fighter.dead == 0);
+    let Some(fighter) = living.filter(|fighter| damage > 0 && !fighter.protected) else { return };
+    fighter.health = fighter.health.saturating_sub(damage);
+    world.emit(Event::Hurt { player, by, damage: damage.unsigned_abs() });
+    if fighter.health > 0 {
+        return;
+    }
+    fighter.dead = ticks(world, DEAD_SECONDS);
+    world.emit(Event::Died { player, by });
+    if let Some(killer) = state.fighters.get_mut(by) {
+        killer.score = killer.score.saturating_add(if by == player { -1 } else { 1 });
+    }
+    // A player who waits for a free place is out of the world already.
+    let _ = world.take_out(player);
+}

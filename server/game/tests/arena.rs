@@ -1,0 +1,210 @@
+//! The weapons of the arena game, in a room with a wall across its middle.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+use obsp::{Options, Source, Spaces, compile};
+use obsp_game::arena::Arena;
+use obsp_game::{Event, Match, RunningMatch};
+use obsp_sim::audit::Audit;
+use obsp_sim::{Buttons, Command, Config, EntityId, Kind, PlayerKind, Vitals};
+
+/// Half of the side of the room, and its height, in units.
+const HALF: f64 = 512.0;
+
+/// A match in the room, audited in every tick.
+struct Play {
+    game: Match<Arena>,
+    audit: Audit,
+}
+
+impl Play {
+    fn new() -> Self {
+        let map = room();
+        let audit = Audit::new(&map, &obsp::model::shipped()).expect("the room can be audited");
+        let config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 8 };
+        Self { game: Match::new(Arena, map, config).expect("the room can be played"), audit }
+    }
+
+    fn join_at(&mut self, kind: PlayerKind, position: DVec3) -> EntityId {
+        let id = self.game.join_as(kind).expect("there is room");
+        let world = self.game.world_mut();
+        world.teleport(id, position, DQuat::IDENTITY).expect("the place is free");
+        id
+    }
+
+    /// Runs for so many ticks with the same commands and returns all events.
+    fn run(&mut self, ticks: u32, commands: &[(EntityId, Command)]) -> Vec<Event> {
+        let mut events = Vec::new();
+        for _ in 0..ticks {
+            self.game.step(commands);
+            events.extend_from_slice(self.game.events());
+            assert_eq!(self.audit.check(&self.game.world().state()), []);
+        }
+        events
+    }
+
+    fn vitals(&self, player: EntityId) -> Vitals {
+        self.game.vitals(player).expect("a player")
+    }
+
+    /// Where the only body of this model is.
+    fn body(&self, model: &str) -> Option<DVec3> {
+        let model = self.game.world().model(model).expect("a shipped model");
+        let state = self.game.world().state();
+        let is_it = |kind: Kind| kind == Kind::Prop { model };
+        state.entities.iter().find(|entity| is_it(entity.kind)).map(|entity| entity.position)
+    }
+
+    fn put_crate(&mut self, position: DVec3) {
+        let world = self.game.world_mut();
+        let model = world.model("crate").expect("a shipped model");
+        world.spawn_body(model, position, DQuat::IDENTITY).expect("the place is free");
+    }
+}
+
+fn room() -> Arc<obsp::World> {
+    let (low, high) = (DVec3::new(-HALF, -HALF, 0.0), DVec3::splat(HALF));
+    let mut text = "{\n\"classname\" \"worldspawn\"\n".to_owned();
+    for axis in 0..3 {
+        let (mut min, mut max) = (low - 16.0, high + 16.0);
+        max[axis] = low[axis];
+        text += &brush(min, max);
+        (min, max) = (low - 16.0, high + 16.0);
+        min[axis] = high[axis];
+        text += &brush(min, max);
+    }
+    text += &brush(DVec3::new(0.0, -HALF, 0.0), DVec3::new(1.0, HALF, HALF));
+    text += "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400 -400 25\"\n}\n";
+    let source = Source::from_text("room", text);
+    let compiled = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ());
+    Arc::new(compiled.expect("the room compiles").world)
+}
+
+fn brush(min: DVec3, max: DVec3) -> String {
+    let ([x0, y0, z0], [x1, y1, z1]) = (min.to_array(), max.to_array());
+    format!(
+        "{{\n\
+        ( {x0} {y0} {z1} ) ( {x0} {y1} {z1} ) ( {x1} {y0} {z1} ) stone 0 0 0 1 1\n\
+        ( {x0} {y0} {z0} ) ( {x1} {y0} {z0} ) ( {x0} {y1} {z0} ) stone 0 0 0 1 1\n\
+        ( {x1} {y0} {z0} ) ( {x1} {y0} {z1} ) ( {x1} {y1} {z0} ) stone 0 0 0 1 1\n\
+        ( {x0} {y0} {z0} ) ( {x0} {y1} {z0} ) ( {x0} {y0} {z1} ) stone 0 0 0 1 1\n\
+        ( {x0} {y1} {z0} ) ( {x1} {y1} {z0} ) ( {x0} {y1} {z1} ) stone 0 0 0 1 1\n\
+        ( {x0} {y0} {z0} ) ( {x0} {y0} {z1} ) ( {x1} {y0} {z0} ) stone 0 0 0 1 1\n}}\n"
+    )
+}
+
+fn holding(buttons: Buttons) -> Command {
+    Command { buttons, ..Command::default() }
+}
+
+fn blast(events: &[Event]) -> Option<DVec3> {
+    events.iter().find_map(|event| match event {
+        Event::Blast { at, .. } => Some(*at),
+        _ => None,
+    })
+}
+
+#[test]
+fn four_rays_kill_and_the_player_respawns_with_full_health() {
+    let mut play = Play::new();
+    let shooter = play.join_at(PlayerKind::Box, DVec3::new(-400.0, 0.0, 30.0));
+    let victim = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 0.0, 30.0));
+    let events = play.run(120, &[(shooter, holding(Buttons::FIRE))]);
+    let died = |event: &&Event| **event == Event::Died { player: victim, by: shooter };
+    assert_eq!(events.iter().filter(died).count(), 1, "{events:?}");
+    assert_eq!(play.vitals(shooter), Vitals { health: 100, score: 1 });
+    let events = play.run(120, &[]);
+    assert!(events.contains(&Event::Spawned { player: victim }), "{events:?}");
+    assert_eq!(play.vitals(victim), Vitals { health: 100, score: 0 });
+}
+
+#[test]
+fn a_tank_that_is_shot_dies_and_comes_back_as_a_tank() {
+    let mut play = Play::new();
+    let tank = play.join_at(PlayerKind::Hovertank, DVec3::new(-250.0, 0.0, 60.0));
+    play.run(60, &[]);
+    let at = play.game.world().entity(tank).expect("it floats").position;
+    let shooter = play.join_at(PlayerKind::Box, at - DVec3::X * 150.0);
+    let events = play.run(120, &[(shooter, holding(Buttons::FIRE))]);
+    let died = |event: &&Event| **event == Event::Died { player: tank, by: shooter };
+    assert_eq!(events.iter().filter(died).count(), 1, "{events:?}");
+    let events = play.run(150, &[]);
+    assert!(events.contains(&Event::Spawned { player: tank }), "{events:?}");
+    assert_eq!(play.game.world().player_kind(tank), Some(PlayerKind::Hovertank));
+    assert_eq!(play.vitals(tank).health, 100);
+}
+
+#[test]
+fn a_protected_player_takes_no_damage_in_any_order_of_slots() {
+    let mut play = Play::new();
+    // One shooter in a slot before the victim's, one behind.
+    let first = play.join_at(PlayerKind::Box, DVec3::new(-400.0, 0.0, 30.0));
+    let victim = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 0.0, 30.0));
+    let last = play.join_at(PlayerKind::Box, DVec3::new(-200.0, -200.0, 30.0));
+    let north = Command { yaw: 16384, ..holding(Buttons::FIRE) };
+    let shooting = [(first, holding(Buttons::FIRE)), (last, north)];
+    let protected = [shooting[0], (victim, holding(Buttons::PROTECTED)), shooting[1]];
+    let events = play.run(60, &protected);
+    let hit = |event: &&Event| matches!(event, Event::Hurt { player, .. } if *player == victim);
+    assert!(!events.iter().any(|event| hit(&event)), "{events:?}");
+    assert_eq!(play.vitals(victim), Vitals { health: 100, score: 0 });
+    let events = play.run(62, &shooting);
+    for shooter in [first, last] {
+        let hurts = |event: &Event| matches!(*event, Event::Hurt { player, by, .. } if (player, by) == (victim, shooter));
+        assert!(events.iter().any(hurts), "{shooter:?} did not hit: {events:?}");
+    }
+}
+
+#[test]
+fn a_rocket_flies_straight_explodes_at_the_wall_and_throws_bodies_there() {
+    let mut play = Play::new();
+    let shooter = play.join_at(PlayerKind::Box, DVec3::new(-400.0, 0.0, 30.0));
+    play.put_crate(DVec3::new(-60.0, 40.0, 17.0));
+    play.run(120, &[]);
+    let before = play.body("crate").expect("it is there");
+    let mut events = play.run(1, &[(shooter, holding(Buttons::ROCKET))]);
+    assert!(play.body("rocket").is_some(), "no rocket was launched");
+    events.extend(play.run(60, &[]));
+    let at = blast(&events).expect("the rocket explodes");
+    assert!((-6.0..0.0).contains(&at.x) && at.y.abs() < 1.0, "it explodes at {at}");
+    assert!(play.body("crate").expect("it is there").distance(before) > 10.0, "it stays");
+    assert_eq!(play.body("rocket"), None);
+}
+
+#[test]
+fn a_grenade_bounces_off_the_wall_and_explodes_when_its_fuse_ends() {
+    let mut play = Play::new();
+    let thrower = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 0.0, 30.0));
+    let mut events = play.run(1, &[(thrower, holding(Buttons::GRENADE))]);
+    events.extend(play.run(132, &[]));
+    assert_eq!(blast(&events), None, "too early");
+    let grenade = play.body("grenade").expect("still there");
+    assert!(grenade.x < -10.0, "it did not bounce: {grenade}");
+    assert!(blast(&play.run(30, &[])).is_some(), "too late");
+}
+
+#[test]
+fn a_player_who_blows_themself_up_loses_a_point() {
+    let mut play = Play::new();
+    let player = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 0.0, 30.0));
+    let down = Command { pitch: -8_192, ..holding(Buttons::ROCKET) };
+    let events = play.run(600, &[(player, down)]);
+    assert!(events.contains(&Event::Died { player, by: player }), "{events:?}");
+    assert!(play.vitals(player).score < 0, "{:?}", play.vitals(player));
+}
+
+/// A clone goes on as the match itself: recordings seek by clones.
+#[test]
+fn a_clone_of_a_fight_goes_on_as_the_match_itself() {
+    let mut play = Play::new();
+    let a = play.join_at(PlayerKind::Box, DVec3::new(-400.0, 0.0, 30.0));
+    let b = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 40.0, 30.0));
+    let commands = [(a, holding(Buttons::GRENADE)), (b, holding(Buttons::ROCKET))];
+    play.run(90, &commands);
+    let mut clone = play.game.clone();
+    assert_eq!(clone.digest(), play.game.digest());
+    play.run(90, &commands);
+    (0..90).for_each(|_| clone.step(&commands));
+    assert_eq!(clone.digest(), play.game.digest());
+}

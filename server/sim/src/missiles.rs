@@ -1,0 +1,54 @@
+//! Missiles: bodies that fly by their own rules and not by the solver's, under guard.
+//!
+//! One that flies *straight* moves on until something stops it; one that *bounces* is a
+//! ball that falls, bounces off what it meets, pushes it, and comes to rest. A game throws
+//! them by [`World::spawn_missile`](crate::World::throw), and decides in each tick, after they have
+//! moved, which of them are done.
+
+mod bounce;
+mod straight;
+
+use crate::arena::Arena;
+use crate::bodies::entities::Entities;
+use crate::bodies::guard::{Flight, Space};
+use crate::bodies::roles::MissileMotion;
+use crate::collision::pose::Pose;
+use crate::context::StepContext;
+
+/// The part of a match that missiles change.
+pub(crate) struct Missiles<'a> {
+    pub(crate) arena: &'a Arena,
+    pub(crate) entities: &'a mut Entities,
+    pub(crate) context: &'a mut StepContext,
+}
+
+impl Missiles<'_> {
+    /// Moves the missile in `slot` by a tick. Returns whether it flies on: one that flies
+    /// straight may be stopped, and any may be found outside of the world or overlapping
+    /// something, which is counted.
+    pub(crate) fn advance(&mut self, slot: u16) -> bool {
+        match self.entities.get(slot).and_then(|entity| entity.missile()) {
+            Some(MissileMotion::Straight) => straight::fly(self, slot),
+            Some(MissileMotion::Bouncing) => bounce::bounce(self, slot),
+            None => false,
+        }
+    }
+
+    /// Moves a missile towards `target` as far as it is free; `None` if it is not
+    /// there, or overlaps something, which is counted.
+    fn send(&mut self, slot: u16, target: Pose) -> Option<Flight> {
+        let (map, shapes) = (&self.arena.map, &self.arena.shapes);
+        let space = Space { map, shapes, entities: self.entities };
+        let flight = space.fly(slot, target, self.context)?;
+        let Some(placement) = flight.placement else {
+            self.context.counters.emergency_replacements += 1;
+            return None;
+        };
+        self.entities.commit(slot, placement);
+        Some(flight)
+    }
+
+    fn ticks(&self, seconds: f64) -> u16 {
+        (seconds / self.context.seconds).ceil() as u16
+    }
+}

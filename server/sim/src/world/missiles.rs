@@ -1,0 +1,86 @@
+//! Throwing missiles, and moving them by a tick.
+
+use glam::{DQuat, DVec3};
+use obsp::Trace;
+
+use super::{PlaceError, Tick, World};
+use crate::bodies::entities::Entity;
+use crate::bodies::roles::{Missile, MissileMotion, Role};
+use crate::missiles::Missiles;
+use crate::state::{EntityId, ModelId};
+
+impl World {
+    /// The missiles, in ascending order of slot.
+    pub fn missiles(&self) -> Vec<EntityId> {
+        let missiles = self.entities.iter().filter(|entity| entity.missile().is_some());
+        missiles.map(|entity| entity.id).collect()
+    }
+
+    /// Adds a missile at `position`, with a velocity in units per second, of which more than
+    /// 4,500 is cut off. It begins to move in the same tick. The guard keeps 1/128 unit to
+    /// everything else.
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing is added then.
+    pub fn spawn_missile(
+        &mut self,
+        model: ModelId,
+        motion: MissileMotion,
+        position: DVec3,
+        velocity: DVec3,
+    ) -> Result<EntityId, PlaceError> {
+        let shape = self.arena.shapes.of_model(model).ok_or(PlaceError::NoSuchModel)?;
+        if !velocity.is_finite() {
+            return Err(PlaceError::NotFinite);
+        }
+        let pose = self.checked_pose(position, DQuat::IDENTITY)?;
+        let placement = self.place(shape, pose, None).ok_or(PlaceError::NoRoom)?;
+        let inserted = self.entities.insert(Role::Missile(Missile { model, motion }), shape);
+        let id = inserted.ok_or(PlaceError::Full)?;
+        self.entities.commit(id.slot, placement);
+        self.store_velocity(id, velocity, DVec3::ZERO);
+        Ok(id)
+    }
+
+    /// The nearest point along a unit direction from `eye` at which a missile does not touch
+    /// its thrower. `None` if something of the map is in between, or there is no such model
+    /// or thrower in the world.
+    pub fn muzzle(
+        &self,
+        thrower: EntityId,
+        model: ModelId,
+        eye: DVec3,
+        direction: DVec3,
+    ) -> Option<DVec3> {
+        let radius = self.arena.shapes[self.arena.shapes.of_model(model)?].radius;
+        let own = self.entities.find(thrower)?.placement()?.bounds().inflated(radius + 1.0);
+        let mut distance = f64::INFINITY;
+        for axis in 0..3 {
+            let (at, along) = (eye[axis], direction[axis]);
+            let side = if along > 0.0 { own.max[axis] } else { own.min[axis] };
+            if along != 0.0 {
+                distance = distance.min((side - at) / along);
+            }
+        }
+        let start = eye + direction * distance;
+        if !eye.is_finite() || !start.is_finite() {
+            return None;
+        }
+        let (from, to) = (eye.as_vec3(), start.as_vec3());
+        let way = self.arena.map.find_first_transition(self.arena.sight, from, to);
+        matches!(way, Trace::Clear).then_some(start)
+    }
+
+    /// Moves a missile by a tick. Returns whether it flies on, or rests: one that flies
+    /// straight may have been stopped, and any may be outside of the world or have been
+    /// found overlapping something. Such a missile stays where it is until it is removed.
+    /// `None` if there is no such missile, or it has moved in this tick already.
+    pub fn move_missile(&mut self, tick: &mut Tick, missile: EntityId) -> Option<bool> {
+        self.entities.find(missile).and_then(Entity::missile)?;
+        if !tick.flown.insert(missile) {
+            return None;
+        }
+        let Self { arena, entities, context, .. } = self;
+        Some(Missiles { arena, entities, context }.advance(missile.slot))
+    }
+}
