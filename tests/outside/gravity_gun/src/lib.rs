@@ -1,0 +1,143 @@
+//! The arena game with a weapon more, and a body that it does not know: a gravity gun, which
+//! pulls what its owner looks at and holds it before their eyes, and gems to pull.
+//!
+//! Nothing of the arena game was changed for it: its rules are called, and these come on top.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+use obsp::MapEntity;
+use obsp::model::{Model, shipped};
+use obsp_game::arena::{Arena, ArenaState};
+use obsp_game::{Game, PerEntity, Respawn, WorldMut};
+use obsp_sim::{Buttons, Command, EntityId, Kind, Vitals};
+use serde::{Deserialize, Serialize};
+
+/// Gems that a match begins with.
+pub const GEMS: usize = 6;
+
+/// Reach of the gun, in units, and the distance from the eyes at which it holds a body.
+const REACH: f64 = 1024.0;
+const HOLD: f64 = 72.0;
+/// Height of the eyes above the centre of a player's box, in units.
+const EYES: f64 = 22.0;
+/// Speed of a body that is pulled, in units per second: so many times its distance, at most.
+const EAGERNESS: f64 = 8.0;
+const SPEED: f64 = 500.0;
+
+/// The rules.
+#[derive(Clone, Debug)]
+pub struct GravityGun {
+    models: Arc<[Model]>,
+}
+
+/// All that changes: the state of the arena game, and what each player holds.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct State {
+    arena: ArenaState,
+    held: PerEntity<EntityId>,
+}
+
+impl Default for GravityGun {
+    fn default() -> Self {
+        let gem = Model::from_obj("gem", include_str!("../gem.obj")).expect("a closed solid");
+        Self { models: shipped().into_iter().chain([gem]).collect() }
+    }
+}
+
+impl State {
+    /// What a player holds.
+    pub fn held(&self, player: EntityId) -> Option<EntityId> {
+        self.held.get(player).copied()
+    }
+}
+
+impl Game for GravityGun {
+    type State = State;
+
+    fn models(&self) -> Vec<Model> {
+        self.models.to_vec()
+    }
+
+    fn set_up(&self, world: &mut WorldMut<'_>) -> State {
+        let map = Arc::clone(world.map());
+        let is_start = |entity: &&MapEntity| entity.classname().starts_with("info_player");
+        let starts = map.entities().iter().filter(is_start);
+        let starts: Vec<DVec3> = starts.filter_map(|entity| entity.origin()).collect();
+        let gem = world.model("gem").expect("it is among the models");
+        for start in starts.iter().cycle().take(GEMS) {
+            // Near a start there is some place; if not, there is a gem less.
+            let _ = world.spawn_body_near(gem, *start + DVec3::Z * 64.0, DQuat::IDENTITY);
+        }
+        State { arena: Arena.set_up(world), ..State::default() }
+    }
+
+    fn joined(&self, state: &mut State, world: &mut WorldMut<'_>, player: EntityId) {
+        Arena.joined(&mut state.arena, world, player);
+    }
+
+    fn left(&self, state: &mut State, world: &mut WorldMut<'_>, player: EntityId) {
+        state.held.remove(player);
+        Arena.left(&mut state.arena, world, player);
+    }
+
+    fn command(
+        &self,
+        state: &mut State,
+        world: &mut WorldMut<'_>,
+        player: EntityId,
+        command: &mut Command,
+    ) {
+        Arena.command(&mut state.arena, world, player, command);
+    }
+
+    /// The walk key pulls: a player who carries something does not run.
+    fn moved(
+        &self,
+        state: &mut State,
+        world: &mut WorldMut<'_>,
+        player: EntityId,
+        command: &Command,
+    ) {
+        Arena.moved(&mut state.arena, world, player, command);
+        let held = state.held.remove(player);
+        if !command.buttons.contains(Buttons::WALK) {
+            return;
+        }
+        let Some(position) = world.entity(player).map(|entity| entity.position) else { return };
+        let (eye, aim) = (position + DVec3::Z * EYES, command.aim());
+        let seen = || world.cast_ray(eye, eye + aim * REACH, Some(player)).entity;
+        let Some(body) = held.or_else(seen) else { return };
+        let Some(at) = loose(world, body) else { return };
+        let velocity = ((eye + aim * HOLD - at) * EAGERNESS).clamp_length_max(SPEED);
+        // The body goes as far as the guard lets it.
+        if world.set_velocity(body, velocity, DVec3::ZERO).is_ok() {
+            state.held.insert(player, body);
+        }
+    }
+
+    fn missile_moved(
+        &self,
+        state: &mut State,
+        world: &mut WorldMut<'_>,
+        missile: EntityId,
+        flies: bool,
+    ) {
+        Arena.missile_moved(&mut state.arena, world, missile, flies);
+    }
+
+    fn respawn(&self, state: &mut State, world: &mut WorldMut<'_>, player: EntityId) -> Respawn {
+        Arena.respawn(&mut state.arena, world, player)
+    }
+
+    fn vitals(&self, state: &State, player: EntityId) -> Option<Vitals> {
+        Arena.vitals(&state.arena, player)
+    }
+}
+
+/// Where a body is that can be pulled; `None` for players and what is gone.
+fn loose(world: &WorldMut<'_>, body: EntityId) -> Option<DVec3> {
+    world.mass(body)?;
+    let entity = world.entity(body)?;
+    matches!(entity.kind, Kind::Prop { .. }).then_some(entity.position)
+}
