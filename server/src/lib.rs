@@ -28,6 +28,7 @@ mod audit_thread;
 mod bans;
 mod build;
 mod clients;
+mod command_line;
 mod descriptors;
 mod drain;
 mod error;
@@ -74,6 +75,7 @@ mod watchdog;
 
 pub use admin::command::{AdminAction, AdminCommand, AdminError, admin};
 pub use bans::BanError;
+pub use command_line::run_command_line;
 pub use error::{RunError, StartError};
 pub use health::{HealthError, HealthOptions, health};
 pub use log::{FilterError, Log};

@@ -10,9 +10,9 @@ use client_bot::behaviors::BehaviorChoice;
 use client_bot::swarm::Swarm;
 use obsp::{Source, Spaces, compile};
 use obsp_client::quic::{ClientEvent, Connector, Trust};
-use obsp_game::{AnyGame, Event, Match, RunningMatch};
+use obsp_game::{AnyGame, Event, Game, Match, Respawn, RunningMatch, WorldMut};
 use obsp_proto::control::{MapHash, MatchEvent, PlayerName};
-use obsp_sim::{Buttons, Command, Config, PlayerKind};
+use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind};
 use server::Server;
 use server::soak::{SoakOptions, soak_game};
 use tokio::time::timeout;
@@ -122,16 +122,25 @@ fn announcements_of_a_joining_player_are_told_once_with_the_next_tick() {
     assert_eq!(announced(&hill), 0);
 }
 
-#[tokio::test]
-async fn bots_play_sumo_on_a_server_that_a_program_builds_and_steers() {
-    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-    let server = Server::builder().map(map("sumo.map")).game(sumo::Sumo);
-    let server = server.listen(any_port).http(any_port).max_players(4).bind().await.unwrap();
-    let mut handle = server.handle();
-    let swarm = Swarm {
+/// A game that lets nobody into the world.
+#[derive(Clone, Debug)]
+struct Nowhere;
+
+impl Game for Nowhere {
+    type State = ();
+
+    fn set_up(&self, _: &mut WorldMut<'_>) {}
+
+    fn respawn(&self, (): &mut (), _: &mut WorldMut<'_>, _: EntityId) -> Respawn {
+        Respawn::Wait
+    }
+}
+
+fn swarm(server: &Server, bots: u32) -> Swarm {
+    Swarm {
         server: server.local_addr(),
         trust: Trust::Loopback,
-        bots: 4,
+        bots,
         duration: None,
         seed: 1,
         behavior: BehaviorChoice::Mix,
@@ -140,9 +149,48 @@ async fn bots_play_sumo_on_a_server_that_a_program_builds_and_steers() {
         join_key: None,
         vote_map: None,
         maps: Vec::new(),
-    };
+    }
+}
+
+/// Symptom: a player who was out of a round could not be kicked. Cause: the client of a
+/// player was looked for among the entities in the world. Cure: it is looked for among the
+/// players who have a client.
+#[tokio::test]
+async fn a_player_outside_of_the_world_can_be_kicked() {
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let server = Server::builder().map(map("sumo.map")).game(Nowhere);
+    let server = server.listen(any_port).http(any_port).max_players(1).bind().await.unwrap();
+    let mut handle = server.handle();
     let (done, over) = tokio::sync::oneshot::channel::<()>();
-    let playing = swarm.run(async { drop(over.await) }, |_| ());
+    let bots = swarm(&server, 1);
+    let playing = bots.run(async { drop(over.await) }, |_| ());
+    let watching = async {
+        loop {
+            let update = handle.next().await.expect("the match goes on");
+            assert_eq!(update.state().entities.iter().filter(|e| e.kind.is_player()).count(), 0);
+            // For a second nobody finds a client that has just come.
+            let Some(player) = update.players().next() else { continue };
+            if handle.kick(player, "out is out").is_ok() {
+                break;
+            }
+        }
+        drop(done);
+    };
+    let (_, kicked) = tokio::join!(playing, timeout(HANG, watching));
+    kicked.expect("the player is found");
+    handle.shutdown();
+    tokio::task::spawn_blocking(|| server.join()).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn bots_play_sumo_on_a_server_that_a_program_builds_and_steers() {
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let server = Server::builder().map(map("sumo.map")).game(sumo::Sumo);
+    let server = server.listen(any_port).http(any_port).max_players(4).bind().await.unwrap();
+    let mut handle = server.handle();
+    let (done, over) = tokio::sync::oneshot::channel::<()>();
+    let bots = swarm(&server, 4);
+    let playing = bots.run(async { drop(over.await) }, |_| ());
     let watching = async {
         let (mut players, mut shoves) = (0, 0);
         while players < 4 || shoves == 0 {

@@ -55,6 +55,11 @@ impl MatchUpdate {
         &self.0.events
     }
 
+    /// The players who have a client, also those who wait outside of the world.
+    pub fn players(&self) -> impl Iterator<Item = EntityId> {
+        self.0.players.iter().map(|update| update.player)
+    }
+
     /// The name of the map.
     pub fn map(&self) -> &str {
         self.0.level.match_info.map_name.as_str()
@@ -90,7 +95,7 @@ impl ServerHandle {
     }
 
     /// Removes the client that steers `player`, and tells them why. A client that came in
-    /// less than a second ago, or whose player is outside of the world, is not found.
+    /// less than a second ago is not found.
     ///
     /// # Errors
     /// [`CommandError`] if no such client is found, or the reason cannot be shown.
@@ -100,7 +105,7 @@ impl ServerHandle {
         }
         let clients = self.game.clients.list();
         let steers = |client: &Arc<Client>| client.figures().slot == Some(player.slot);
-        let there = self.latest().state().entities.iter().any(|entity| entity.id == player);
+        let there = self.latest().players().any(|other| other == player);
         let client = clients.into_iter().filter(|_| there).find(steers);
         let client = client.ok_or(CommandError::NoSuchPlayer(player))?;
         client.remove(Removal::new(Reason::Removed, reason));

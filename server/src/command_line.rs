@@ -1,0 +1,177 @@
+//! The command line of the server: one match, until it is over or somebody stops it; or
+//! one of the jobs that serve nobody.
+
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::error::ErrorKind::MissingRequiredArgument;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use obsp_game::arena::Arena;
+use serde::Serialize;
+
+use crate::admin::command::{AdminCommand, admin};
+use crate::health::{HealthOptions, health};
+use crate::log::Log;
+use crate::models::{ModelsOptions, write_models};
+use crate::options::{LogFormat, Options};
+use crate::replay::{ReplayOptions, replay};
+use crate::scene::{Scene, SceneOptions, heap, landing, mass_landing};
+use crate::serve::{prepare, serve};
+use crate::soak::{SoakOptions, soak};
+use crate::token_command::{TokenOptions, token};
+
+#[derive(Parser)]
+#[command(name = "server", version, about = "Serves an arena match over QUIC", long_about = None)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    job: Option<Job>,
+    #[command(flatten)]
+    serve: Option<Options>,
+}
+
+/// The command line of a job alone: what the environment says of serving must
+/// not be asked to make sense then.
+#[derive(Parser)]
+#[command(name = "server", version, about = "Serves an arena match over QUIC", long_about = None)]
+struct JobLine {
+    #[command(subcommand)]
+    job: Job,
+}
+
+/// The subcommands.
+#[derive(Subcommand)]
+enum Job {
+    /// Play a match by scripts, flat out, and audit it
+    Soak(SoakOptions),
+    /// Run a recording again and compare its digests
+    Replay(ReplayOptions),
+    /// Play a scene by scripts and show what its filters cost
+    Scene(SceneOptions),
+    /// Write the models that ship
+    Models(ModelsOptions),
+    /// Ask a running server whether its match is alive; exit code 1 if not
+    Health(HealthOptions),
+    /// Rule a running server over its admin interface
+    Admin(AdminCommand),
+    /// Make a connect token, or the key that seals them
+    Token(TokenOptions),
+}
+
+/// The whole `main` of the program `server`: serves the arena game, or does a job, as the
+/// command line says. The exit code is 0 if that went as it should, 1 if it failed or a check
+/// did not pass. Wrong usage ends the process with 2.
+pub fn run_command_line() -> ExitCode {
+    let arguments = Options::with_file(std::env::args_os()).unwrap_or_else(|error| error.exit());
+    let names_job = |word: &OsString| !word.as_encoded_bytes().starts_with(b"-");
+    let CommandLine { job, serve: options } = if arguments.get(1).is_some_and(names_job) {
+        CommandLine { job: Some(JobLine::parse_from(arguments).job), serve: None }
+    } else {
+        let matches = CommandLine::command().get_matches_from(arguments);
+        // Asked for outright: of options that hold options within, the parser
+        // cannot tell whether any was given.
+        let serve = Options::from_arg_matches(&matches)
+            .unwrap_or_else(|error| error.format(&mut CommandLine::command()).exit());
+        CommandLine { job: None, serve: Some(serve) }
+    };
+    let log_format = options.as_ref().map_or(LogFormat::Text, |options| options.log_format);
+    let log = match Log::start(log_format) {
+        Ok(log) => log,
+        Err(error) => {
+            // Not `eprintln!`, which panics where nobody can be told.
+            let _ = writeln!(std::io::stderr(), "error: cannot start the log: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let done = prepare().and_then(|()| match (job, options) {
+        (Some(job), _) => run(job),
+        (None, Some(options)) => serve(options, Arena).map(|()| ExitCode::SUCCESS),
+        // The map is asked for unless there is a job.
+        (None, None) => CommandLine::command().error(MissingRequiredArgument, "no --map").exit(),
+    });
+    match done {
+        Ok(code) => code,
+        Err(error) => {
+            // Each message already names its cause.
+            log.fatal(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Plays a scene and says how it went, and whether it went as it should.
+fn play(scene: Scene) -> Result<bool> {
+    fn tell(outcome: &(impl Serialize + Display), json: bool) -> Result<()> {
+        say(if json { serde_json::to_string_pretty(outcome)? } else { outcome.to_string() });
+        Ok(())
+    }
+    match scene {
+        Scene::Landing(options) => match options.landers {
+            Some(landers) => {
+                let outcome = mass_landing(landers, &options)?;
+                tell(&outcome, options.json)?;
+                Ok(outcome.is_as_meant())
+            }
+            None => {
+                let outcome = landing(&options)?;
+                tell(&outcome, options.json)?;
+                Ok(outcome.is_as_meant())
+            }
+        },
+        Scene::Heap(options) => {
+            let outcome = heap(&options)?;
+            tell(&outcome, options.json)?;
+            Ok(outcome.is_clean())
+        }
+    }
+}
+
+/// Does a job; a check that fails is an exit code, not an error.
+fn run(job: Job) -> Result<ExitCode> {
+    let passed = match job {
+        Job::Soak(options) => {
+            let report = soak(&options)?;
+            if options.json {
+                say(serde_json::to_string_pretty(&report)?);
+            } else {
+                say(report.to_string());
+            }
+            report.is_clean()
+        }
+        Job::Replay(options) => {
+            let outcome = replay(&options)?;
+            say(outcome.to_string());
+            outcome.passed()
+        }
+        Job::Scene(SceneOptions { scene }) => play(scene)?,
+        Job::Health(options) => {
+            health(&options)?;
+            say("ok".to_owned());
+            true
+        }
+        Job::Admin(command) => {
+            say(admin(&command)?);
+            true
+        }
+        Job::Token(options) => {
+            say(token(&options)?);
+            true
+        }
+        Job::Models(options) => {
+            for path in write_models(&options)? {
+                say(path.display().to_string());
+            }
+            true
+        }
+    };
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints what a job found. A reader who has had enough of it, as `head` has,
+/// does not change what the exit code says.
+fn say(found: String) {
+    let _ = writeln!(std::io::stdout(), "{found}");
+}
