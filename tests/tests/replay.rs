@@ -25,6 +25,13 @@ fn temporary(test: &str) -> PathBuf {
 
 #[test]
 fn the_committed_match_is_still_the_same() {
+    if std::env::var_os("RENEW_RECORDING").is_some() {
+        let map = own_map("arena.obsp").to_string_lossy().into_owned();
+        let (players, objects, ticks, seed) = (12, 60, 900, 4);
+        let record = Some(committed());
+        let renew = SoakOptions { players, objects, ticks, seed, record, ..SoakOptions::new(map) };
+        soak(&renew).expect("a match that can be recorded");
+    }
     let outcome = run(&committed());
     if let Some(difference) = &outcome.difference {
         panic!(
@@ -40,8 +47,7 @@ fn the_committed_match_is_still_the_same() {
 }
 
 /// Makes the committed recording anew.
-const RENEW: &str = "cargo run --release -p server -- soak --map arena --players 12 --objects 60 \
-                     --ticks 900 --seed 4 --record tests/recordings/arena.obsr";
+const RENEW: &str = "RENEW_RECORDING=1 cargo test -p tests --test replay still_the_same";
 
 #[test]
 fn the_committed_match_is_the_same_on_every_one_of_four_threads() {
