@@ -8,6 +8,7 @@ mod event;
 mod frame;
 mod map_name;
 mod message;
+mod movement;
 mod player_name;
 mod reason;
 mod ticket;
@@ -21,6 +22,7 @@ pub use message::{
     ServerHello, ServerMessage, decode_client_message, decode_server_message,
     encode_client_message, encode_server_message, hello_version,
 };
+pub use movement::Movement;
 pub use player_name::{MAX_NAME_CHARS, NameError, PlayerName};
 pub use reason::Reason;
 pub use ticket::Ticket;

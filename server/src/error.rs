@@ -31,6 +31,14 @@ pub enum StartError {
         /// Maps that there are.
         known: Vec<PathBuf>,
     },
+    /// The `game.toml` beside the map cannot be read.
+    #[error("{}: {reason}", .path.display())]
+    GameFile {
+        /// Which file.
+        path: PathBuf,
+        /// The reason, with its place.
+        reason: String,
+    },
     /// The admin interface is for this machine alone.
     #[error("--admin {0} can be reached from elsewhere; take a loopback address, and a tunnel")]
     AdminAddress(SocketAddr),

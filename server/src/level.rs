@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use obsp::model::Model;
-use obsp_game::{AnyGame, RunningMatch};
+use obsp_game::{AnyGame, GameFile, RunningMatch};
 use obsp_proto::control::{MapHash, MapName, MatchEvent};
 use obsp_proto::map_transfer::announce;
 use obsp_proto::quantise::WorldBounds;
@@ -113,8 +113,8 @@ impl LevelMaker {
     pub(crate) fn make(&self, asked: &str, number: u64) -> Result<Prepared, StartError> {
         let path = map_file::find(asked, &map_file::folders())?;
         let loading = Instant::now();
-        let map = Arc::new(map_file::load(&path)?);
-        self.set_up(map, number, loading.elapsed())
+        let (map, file) = (Arc::new(map_file::load(&path)?), map_file::game_file(&path)?);
+        self.set_up(map, &file, number, loading.elapsed())
     }
 
     /// Whether the map that `asked` means can be played, as far as that is known without
@@ -130,10 +130,11 @@ impl LevelMaker {
         }
     }
 
-    /// Sets a world up in `map`.
+    /// Sets a world up in `map`, by the file beside it.
     pub(crate) fn set_up(
         &self,
         map: Arc<obsp::World>,
+        file: &GameFile,
         number: u64,
         load_time: Duration,
     ) -> Result<Prepared, StartError> {
@@ -157,6 +158,7 @@ impl LevelMaker {
         }
         let mut simulation = self.game.new_match(Arc::clone(&map), config).map_err(setup)?;
         simulation.world_mut().set_threads(self.sim_threads);
+        simulation.world_mut().set_movement(file.movement);
         let world = simulation.world();
         for warning in world.warnings() {
             tracing::warn!("map {name}: {warning}");
@@ -186,6 +188,7 @@ impl LevelMaker {
             bounds,
             player_limit: players,
             schema: Arc::new(schema),
+            movement: file.movement.into(),
         };
         let spectator_rate = rate(self.spectator_rate).unwrap_or(snapshot_rate);
         let spectator_match_info =

@@ -5,4 +5,4 @@ mod find;
 mod load;
 
 pub(crate) use find::{find, folders};
-pub(crate) use load::{load, read_source};
+pub(crate) use load::{game_file, load, read_source};

@@ -195,10 +195,9 @@ impl Client {
     /// # Errors
     /// It is not the map of the match, which may have changed in the meantime.
     pub fn use_map(&mut self, map: Arc<LoadedMap>, now: Time) -> Result<(), MapError> {
-        if self.session.hello().is_none_or(|hello| hello.map != map.hash()) {
-            return Err(MapError::Other);
-        }
-        self.prediction = Some(Prediction::new(map, 1.0 / self.tick_rate()));
+        let hello = self.session.hello().filter(|hello| hello.map == map.hash());
+        let movement = hello.ok_or(MapError::Other)?.movement.parameters();
+        self.prediction = Some(Prediction::new(map, 1.0 / self.tick_rate(), movement));
         if let Some((tick, motion)) = self.authoritative {
             self.reconcile(tick, motion, now);
         }

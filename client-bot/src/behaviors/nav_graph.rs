@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 use obsp::{SizeId, Trace, World};
-use obsp_sim::{Command, PlayerMotion, Posture, Predictor, Random, Walker};
+use obsp_sim::{Command, MovementParameters, PlayerMotion, Posture, Predictor, Random, Walker};
 
 /// Units between two neighbouring nodes.
 const STRIDE: f32 = 48.0;
@@ -223,7 +223,8 @@ impl Explorer<'_> {
         let buttons = if crouch { obsp_sim::Buttons::CROUCH } else { obsp_sim::Buttons::default() };
         let command = Command { buttons, ..Command::default() };
         let start = PlayerMotion { position: position + rise, velocity: Vec3::ZERO, walker };
-        let step = |motion| movement.step(motion, command, TICK, &mut [], &[]).motion;
+        let by = (TICK, &MovementParameters::default());
+        let step = |motion| movement.step(motion, command, by, &mut [], &[]).motion;
         let mut motion = step(step(start));
         if motion.position.distance(start.position) < MIN_TRANSPORT {
             return None;

@@ -255,6 +255,7 @@ mod tests {
                 bounds,
                 player_limit: 1,
                 schema: Arc::default(),
+                movement: Default::default(),
             };
             let name = PlayerName::new("tester").unwrap();
             let mut server = server::Session::new(Arc::new(match_info), Time::ZERO);

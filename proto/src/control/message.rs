@@ -12,7 +12,8 @@ use bincode::{Decode, Encode};
 use obsp_sim::EntityId;
 
 use super::{
-    ChatLine, MAX_CLIENT_FRAME, MAX_SERVER_FRAME, MapName, MatchEvent, PlayerName, Ticket, frame,
+    ChatLine, MAX_CLIENT_FRAME, MAX_SERVER_FRAME, MapName, MatchEvent, Movement, PlayerName,
+    Ticket, frame,
 };
 use crate::quantise::WorldBounds;
 use crate::schema::Schema;
@@ -136,6 +137,8 @@ pub struct ServerHello {
     pub rejoin_seconds: u16,
     /// The models, fields and events of the game that is played.
     pub schema: Arc<Schema>,
+    /// The numbers by which players on foot move.
+    pub movement: Movement,
 }
 
 /// Why a server refuses a client.
@@ -306,6 +309,7 @@ type HelloFields = (
     ((u16, u16), NonZeroU16, NonZeroU16, u32, MapHash, MapName, ([i32; 3], [u8; 3]), u16),
     (Ticket, u16),
     Schema,
+    Movement,
 );
 
 impl Encode for ServerHello {
@@ -320,14 +324,15 @@ impl Encode for ServerHello {
             (self.bounds.origin(), self.bounds.bits()),
             self.player_limit,
         );
-        (match_info, (self.ticket, self.rejoin_seconds), &*self.schema).encode(encoder)
+        let rejoin = (self.ticket, self.rejoin_seconds);
+        (match_info, rejoin, &*self.schema, self.movement).encode(encoder)
     }
 }
 
 impl<Context> Decode<Context> for ServerHello {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let (match_info, (ticket, rejoin_seconds), schema) = HelloFields::decode(decoder)?;
-        let schema = Arc::new(schema);
+        let (match_info, rejoin, schema, movement) = HelloFields::decode(decoder)?;
+        let ((ticket, rejoin_seconds), schema) = (rejoin, Arc::new(schema));
         let (player, tick_rate, snapshot_rate, tick, map, map_name, bounds, player_limit) =
             match_info;
         let player = match player {
@@ -353,6 +358,7 @@ impl<Context> Decode<Context> for ServerHello {
             ticket,
             rejoin_seconds,
             schema,
+            movement,
         })
     }
 }
@@ -374,6 +380,8 @@ bincode::impl_borrow_decode!(ClientHello);
 
 #[cfg(test)]
 mod tests {
+    use obsp_sim::MovementParameters;
+
     use super::super::RoundPhase;
     use super::*;
 
@@ -392,6 +400,7 @@ mod tests {
             ticket: Ticket([255; 16]),
             rejoin_seconds: u16::MAX,
             schema: crate::schema::tests::longest(),
+            movement: MovementParameters { gravity: 700.0, ..Default::default() }.into(),
         }
     }
 

@@ -11,7 +11,7 @@ use super::rate_limit::{ChatLimit, MismatchLimit, Verdict};
 use crate::commands::CommandDatagram;
 use crate::control::{
     ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MAX_CLIENT_FRAME, MapHash,
-    MapName, MatchEvent, PlayerName, RefusalReason, ServerHello, ServerMessage, Ticket,
+    MapName, MatchEvent, Movement, PlayerName, RefusalReason, ServerHello, ServerMessage, Ticket,
     decode_client_message, encode_server_message, hello_version,
 };
 use crate::quantise::{Quantised, WorldBounds};
@@ -36,6 +36,8 @@ pub struct MatchInfo {
     pub player_limit: u16,
     /// The models, fields and events of the game that is played.
     pub schema: Arc<Schema>,
+    /// The numbers by which players on foot move.
+    pub movement: Movement,
 }
 
 /// What a session reports to its caller.
@@ -363,8 +365,9 @@ impl Session {
         if !matches!(self.phase, Phase::AwaitingAnswer) {
             return;
         }
-        let MatchInfo { tick_rate, snapshot_rate, map, map_name, bounds, player_limit, schema } =
-            (*self.match_info).clone();
+        let info = (*self.match_info).clone();
+        let MatchInfo { tick_rate, snapshot_rate, map, map_name, bounds, .. } = info;
+        let MatchInfo { player_limit, schema, movement, .. } = info;
         let (ticket, rejoin_seconds) = self.ticket;
         self.send(&ServerMessage::Hello(ServerHello {
             player,
@@ -378,6 +381,7 @@ impl Session {
             ticket,
             rejoin_seconds,
             schema: Arc::clone(&schema),
+            movement,
         }));
         let codec = SnapshotCodec { bounds, tick_rate, schema };
         let baselines = Box::new(Baselines::new(codec, player, tick));

@@ -33,6 +33,7 @@ pub(crate) fn match_info() -> Arc<MatchInfo> {
         bounds: Scene::bounds(),
         player_limit: 32,
         schema: Arc::default(),
+        movement: Default::default(),
     })
 }
 

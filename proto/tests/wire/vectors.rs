@@ -7,9 +7,9 @@ use std::sync::Arc;
 use glam::{Quat, Vec3};
 use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use obsp_proto::control::{
-    ChatLine, ClientHello, ClientMessage, ClosingReason, MapHash, MapName, MatchEvent, PlayerName,
-    RefusalReason, RoundPhase, ServerHello, ServerMessage, Ticket, decode_client_message,
-    decode_server_message, encode_client_message, encode_server_message,
+    ChatLine, ClientHello, ClientMessage, ClosingReason, MapHash, MapName, MatchEvent, Movement,
+    PlayerName, RefusalReason, RoundPhase, ServerHello, ServerMessage, Ticket,
+    decode_client_message, decode_server_message, encode_client_message, encode_server_message,
 };
 use obsp_proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, WorldBounds};
 use obsp_proto::range::{Coder, Decoder, Encoder, Number};
@@ -78,6 +78,7 @@ fn server_messages() {
         ticket: ticket(),
         rejoin_seconds: 30,
         schema: schema(),
+        movement: Movement::default(),
     };
     let wrong_version = RefusalReason::WrongVersion { server: PROTOCOL_VERSION };
     let player = EntityId { slot: 3, generation: 300 };

@@ -16,6 +16,7 @@
 pub mod arena;
 mod event;
 mod game;
+mod game_file;
 mod per_entity;
 mod replicated;
 mod running;
@@ -24,6 +25,7 @@ mod world_mut;
 
 pub use event::Event;
 pub use game::{Game, Respawn};
+pub use game_file::{GAME_FILE, GameFile, GameFileError};
 pub use obsp_proto::schema::{EventError, Field, GameEvent, MatchValues, Schema, SchemaError};
 pub use per_entity::PerEntity;
 pub use replicated::{Replicated, Subject, Values};

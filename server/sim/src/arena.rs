@@ -13,6 +13,7 @@ use obsp::model::Model;
 use crate::arena::spawn::{Places, SpawnPoint};
 use crate::arena::triggers::Triggers;
 use crate::collision::shape::Shapes;
+use crate::players::movement::MovementParameters;
 use crate::setup::{SetupError, SetupWarning};
 use crate::state::{ModelId, Posture};
 
@@ -36,6 +37,8 @@ pub(crate) struct Arena {
     pub(crate) sight: SizeId,
     /// A body below this height has fallen out of the map.
     pub(crate) floor: f64,
+    /// The numbers by which players move.
+    pub(crate) movement: MovementParameters,
     /// Computed when first needed: a predicting client never needs them.
     places: OnceLock<Places>,
 }
@@ -57,6 +60,7 @@ impl Arena {
             warnings,
             sight: map.size("point").unwrap_or(shapes.boxes.of(Posture::Crouching).1),
             floor: map.bounds().min.z - FALLEN,
+            movement: MovementParameters::default(),
             places: OnceLock::new(),
             shapes,
             map,

@@ -52,7 +52,7 @@ pub use collision::time_of_impact::Resolution;
 pub use command::{Buttons, Command};
 pub use counters::{Clock, Counters, Stage, StageCounter, Stages};
 pub use event::Event;
-pub use players::movement::PlayerMotion;
+pub use players::movement::{MovementError, MovementParameters, PlayerMotion};
 pub use players::prediction::{Moving, Pile, Predicted, Predictor};
 pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};

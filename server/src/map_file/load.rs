@@ -1,8 +1,10 @@
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use obsp::{Source, Spaces, Stage, World};
+use obsp_game::{GAME_FILE, GameFile};
 use tracing::{info, warn};
 
 use crate::error::StartError;
@@ -15,6 +17,17 @@ pub(crate) fn load(path: &Path) -> Result<World, StartError> {
     match read_source(path) {
         Some(source) => compile(path, &source?),
         None => Ok(World::load(path)?),
+    }
+}
+
+/// The `game.toml` in the folder of the map at `path`; the usual one if there is none.
+pub(crate) fn game_file(path: &Path) -> Result<GameFile, StartError> {
+    let path = path.with_file_name(GAME_FILE);
+    let unread = |reason: String| StartError::GameFile { path: path.clone(), reason };
+    match std::fs::read_to_string(&path) {
+        Ok(text) => GameFile::parse(&text).map_err(|error| unread(error.to_string())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(GameFile::default()),
+        Err(error) => Err(unread(error.to_string())),
     }
 }
 

@@ -65,7 +65,8 @@ pub fn soak(options: &SoakOptions) -> Result<Report, SoakError> {
 /// # Errors
 /// It could not be set up, or what it should leave behind not be written.
 pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, SoakError> {
-    let map = map_file::load(&map_file::find(&options.map, &map_file::folders())?)?;
+    let path = map_file::find(&options.map, &map_file::folders())?;
+    let (map, file) = (map_file::load(&path)?, map_file::game_file(&path)?);
     let name = map.name().to_owned();
     let config = Config {
         tick_rate: options.tick_rate,
@@ -76,6 +77,7 @@ pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, So
     let setup = |source| SoakError::Setup { map: name.clone(), source };
     let mut simulation = game.new_match(map.into(), config).map_err(setup)?;
     let world = simulation.world_mut();
+    world.set_movement(file.movement);
     world.set_resolution(options.resolution.unwrap_or_default());
     world.set_clock(options.time_stages.then_some(Clock::new(nanoseconds)));
     let outputs = Outputs::open(options, &*simulation, config)?;

@@ -123,7 +123,7 @@ export class Roster {
         tell("announced", event.line);
         break;
       case "game":
-        tell("announced", event.name.replaceAll("_", " "));
+        tell("announced", (event.name ?? "an event of the game").replaceAll("_", " "));
         break;
     }
   }

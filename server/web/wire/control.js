@@ -170,6 +170,15 @@ const EVENTS = [
   (r) => ({ event: "game", kind: r.byte(), data: gameData(r) }),
 ];
 
+/** The numbers by which players move, or null for the usual ones. */
+function movement(reader) {
+  const other = reader.byte();
+  if (other > 1) throw new Malformed("neither usual nor other numbers");
+  if (other === 0) return null;
+  const view = new DataView(Uint8Array.from(reader.raw(72)).buffer);
+  return Array.from({ length: 9 }, (_, i) => view.getFloat64(8 * i, true));
+}
+
 /** The content of an event of the game's own. */
 function gameData(reader) {
   const length = reader.unsigned();
@@ -199,6 +208,7 @@ const MESSAGES = [
     ticket: r.raw(16),
     rejoinSeconds: r.unsigned(),
     schema: readSchema(r),
+    movement: movement(r),
   }),
   (r) => ({ message: "refused", ...variant(r, REFUSALS, "refusal")(r) }),
   (r) => ({ message: "closing", ...variant(r, CLOSINGS, "reason to close")(r) }),

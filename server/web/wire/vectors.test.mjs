@@ -181,6 +181,7 @@ const SCHEMA = {
 
 test("values of a game", () => {
   assert.deepEqual(said("server-hello").schema, SCHEMA);
+  assert.equal(said("server-hello").movement, null);
   const history = new History({ ...TERMS, tick: 69990, schema: SCHEMA });
   const pin = { ...PROP, model: 1, offsets: [7] };
   history.keep(17, 70004, pin);

@@ -2,7 +2,7 @@
 
 use super::*;
 use glam::Vec3;
-use obsp_sim::{Config, EntityId, World};
+use obsp_sim::{Config, EntityId, MovementParameters, World};
 
 const SECONDS: f64 = 1.0 / 60.0;
 
@@ -39,7 +39,7 @@ fn wandering(tick: u32) -> Command {
 fn a_lone_player_is_predicted_to_the_bit() {
     let map = arena();
     let (mut world, player) = alone(&map);
-    let mut prediction = Prediction::new(map, SECONDS);
+    let mut prediction = Prediction::new(map, SECONDS, MovementParameters::default());
     prediction.reconcile(Tick(0), answer(world.player_motion(player).unwrap()), &[]);
     // The server is ten ticks behind what the client plays.
     for tick in 1..1000 {
@@ -60,7 +60,7 @@ fn a_correction_is_carried_through_all_later_commands() {
     let map = arena();
     let (world, player) = alone(&map);
     let start = world.player_motion(player).unwrap();
-    let mut prediction = Prediction::new(Arc::clone(&map), SECONDS);
+    let mut prediction = Prediction::new(Arc::clone(&map), SECONDS, MovementParameters::default());
     prediction.reconcile(Tick(0), answer(start), &[]);
     for tick in 1..=6 {
         prediction.play(&sent(tick, wandering(tick)), &[]);
@@ -73,7 +73,16 @@ fn a_correction_is_carried_through_all_later_commands() {
     assert!((error.units - 1.0).abs() < 1e-3, "{error:?}");
     let mut expected = shoved;
     for tick in 3..=6 {
-        expected = map.predictor.step(expected, wandering(tick), SECONDS, &mut [], &[]).motion;
+        expected = map
+            .predictor
+            .step(
+                expected,
+                wandering(tick),
+                (SECONDS, &MovementParameters::default()),
+                &mut [],
+                &[],
+            )
+            .motion;
     }
     assert_eq!(prediction.motion(), Some((Tick(6), expected)));
     let correction = expected.position.as_dvec3() - before.position.as_dvec3();
@@ -88,7 +97,7 @@ fn a_correction_is_carried_through_all_later_commands() {
 fn commands_sent_again_replace_the_earlier_ones() {
     let map = arena();
     let (mut world, player) = alone(&map);
-    let mut prediction = Prediction::new(map, SECONDS);
+    let mut prediction = Prediction::new(map, SECONDS, MovementParameters::default());
     prediction.reconcile(Tick(0), answer(world.player_motion(player).unwrap()), &[]);
     for tick in 1..=50 {
         prediction.play(&sent(tick, wandering(tick)), &[]);
@@ -108,7 +117,7 @@ fn commands_sent_again_replace_the_earlier_ones() {
 fn skipped_ticks_are_predicted_as_the_server_fills_them() {
     let map = arena();
     let (mut world, player) = alone(&map);
-    let mut prediction = Prediction::new(map, SECONDS);
+    let mut prediction = Prediction::new(map, SECONDS, MovementParameters::default());
     let (run, turn) = (wandering(1), wandering(99));
     prediction.play(&sent(4, run), &[]);
     prediction.play(&CommandSent { held: run, ..sent(8, turn) }, &[]);
@@ -132,7 +141,7 @@ fn a_relocation_is_no_prediction_error() {
     let map = arena();
     let (world, player) = alone(&map);
     let start = world.player_motion(player).unwrap();
-    let mut prediction = Prediction::new(map, SECONDS);
+    let mut prediction = Prediction::new(map, SECONDS, MovementParameters::default());
     prediction.reconcile(Tick(0), answer(start), &[]);
     prediction.play(&sent(1, wandering(1)), &[]);
     let elsewhere = PlayerMotion { position: start.position + Vec3::X * 900.0, ..start };
@@ -144,7 +153,7 @@ fn a_relocation_is_no_prediction_error() {
 
 #[test]
 fn pending_commands_are_bounded() {
-    let mut prediction = Prediction::new(arena(), SECONDS);
+    let mut prediction = Prediction::new(arena(), SECONDS, MovementParameters::default());
     for tick in 0..10_000 {
         prediction.play(&sent(tick, Command::default()), &[]);
     }
@@ -158,7 +167,7 @@ fn far_ahead_of_the_server_no_shoved_prop_is_left_in_the_way() {
     let map = arena();
     let (world, player) = alone(&map);
     let start = world.player_motion(player).unwrap();
-    let mut prediction = Prediction::new(map, SECONDS);
+    let mut prediction = Prediction::new(map, SECONDS, MovementParameters::default());
     let body = EntityState {
         id: EntityId { slot: 5, generation: 0 },
         kind: obsp_sim::Kind::Prop { model: obsp_sim::ModelId(0) },

@@ -10,7 +10,7 @@ use obsp_proto::control::{
     ChatLine, ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason,
 };
 use obsp_proto::{IDLE_TIMEOUT, Time};
-use obsp_sim::Command;
+use obsp_sim::{Buttons, Command, MovementParameters};
 
 use server::{ARENA, Server};
 
@@ -27,6 +27,10 @@ struct Match {
     /// Prediction errors in units, of players whom nothing may have disturbed.
     errors: Vec<f64>,
     digests: u64,
+    /// Whether the player jumps all the time.
+    jumps: bool,
+    /// The highest speed over the ground that was predicted, in units a second.
+    fastest: f32,
     /// How the client ended the connection.
     end: Option<Transmit>,
 }
@@ -45,6 +49,8 @@ impl Match {
             told: Vec::new(),
             errors: Vec::new(),
             digests: 0,
+            jumps: false,
+            fastest: 0.0,
             end: None,
         }
     }
@@ -82,6 +88,8 @@ impl Match {
             self.events.push(event);
         }
         self.client.tick(self.wandering(), self.now);
+        let speed = self.client.motion().map(|(_, motion)| motion.velocity.truncate().length());
+        self.fastest = self.fastest.max(speed.unwrap_or_default());
         self.transmit();
         while let Some((_, event)) = self.client.next_match_event(self.now) {
             self.told.push(event);
@@ -104,7 +112,9 @@ impl Match {
     fn wandering(&self) -> Command {
         let tick = (self.now.elapsed().as_millis() / 16) as u32;
         let yaw = (tick / 40 * 9_000) as u16;
-        Command { forward: 127, right: (tick % 100) as i8, yaw, ..Command::default() }
+        let jumps = self.jumps && tick.is_multiple_of(3);
+        let buttons = if jumps { Buttons::JUMP } else { Buttons::default() };
+        Command { forward: 127, right: (tick % 100) as i8, yaw, buttons, ..Command::default() }
     }
 
     /// Why the client is no longer in the match.
@@ -127,6 +137,35 @@ fn a_player_alone_is_predicted_to_the_bit() {
     // The prediction is ahead of what the server has played.
     let (tick, _) = game.client.motion().unwrap();
     assert!(u64::from(tick.0) > game.server.world().state().tick);
+}
+
+/// Movement that differs in every number from the usual one is predicted by the numbers that
+/// the server's hello tells; and a client that was told others mispredicts.
+#[test]
+fn a_player_who_moves_by_other_numbers_is_predicted_to_the_bit() {
+    let other = MovementParameters {
+        run_speed: 510.0,
+        slow_share: 0.3,
+        friction: 3.5,
+        stop_speed: 60.0,
+        ground_acceleration: 7.0,
+        air_acceleration: 5.5,
+        jump_speed: 410.0,
+        gravity: 333.3,
+        step_height: 25.0,
+    };
+    let arena = std::fs::read(ARENA).unwrap();
+    let greatest_error = |told| {
+        let mut game = Match::new(0);
+        game.server = Server::moving(&arena, 0, other, told);
+        game.jumps = true;
+        game.run(660);
+        assert!(game.errors.len() > 50, "{} comparisons", game.errors.len());
+        assert!(game.fastest > 330.0, "nobody ran faster than usual: {}", game.fastest);
+        game.errors.iter().copied().fold(0.0, f64::max)
+    };
+    assert_eq!(greatest_error(other), 0.0);
+    assert!(greatest_error(MovementParameters::default()) > 1.0);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use obsp_proto::quantise::{Quantiser, WorldBounds};
 use obsp_proto::server::{CommandSource, Event, JitterBuffer, MatchInfo, OwnPlayer, Session};
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{Tick, Time};
-use obsp_sim::{Command, Config, EntityId, World};
+use obsp_sim::{Command, Config, EntityId, MovementParameters, World};
 
 /// The map of these matches.
 pub(crate) const ARENA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
@@ -56,11 +56,25 @@ impl Server {
     /// A match on this compiled map with this many props besides the map's own, or with none
     /// at all.
     pub(crate) fn new(map: &[u8], objects: u32) -> Self {
+        let usual = MovementParameters::default();
+        Self::moving(map, objects, usual, usual)
+    }
+
+    /// The same whose players move by these parameters, and that tells clients of others or
+    /// the same.
+    pub(crate) fn moving(
+        map: &[u8],
+        objects: u32,
+        movement: MovementParameters,
+        told: MovementParameters,
+    ) -> Self {
         let map = Arc::new(obsp::World::from_bytes(map).expect("a compiled map"));
         let config = Config { tick_rate: RATE.get().into(), seed: 7, objects, max_players: 1 };
         let models = if objects > 0 { obsp::model::shipped() } else { Vec::new() };
-        let world = World::new(Arc::clone(&map), models.into(), config).expect("a playable map");
-        let info = Self::info(&map);
+        let mut world =
+            World::new(Arc::clone(&map), models.into(), config).expect("a playable map");
+        world.set_movement(movement);
+        let info = Self::info(&map, told);
         Self {
             world,
             quantiser: Quantiser::new(info.bounds),
@@ -82,7 +96,7 @@ impl Server {
     }
 
     /// What the server offers on a map.
-    fn info(map: &obsp::World) -> Arc<MatchInfo> {
+    fn info(map: &obsp::World, movement: MovementParameters) -> Arc<MatchInfo> {
         let bounds = map.bounds();
         Arc::new(MatchInfo {
             tick_rate: RATE,
@@ -92,6 +106,7 @@ impl Server {
             bounds: WorldBounds::covering(bounds.min, bounds.max).expect("a map in bounds"),
             player_limit: 1,
             schema: Arc::default(),
+            movement: movement.into(),
         })
     }
 

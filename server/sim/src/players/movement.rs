@@ -6,6 +6,7 @@
 //! friction and acceleration on the ground, a little control in the air, steps of
 //! 18 units.
 
+mod parameters;
 mod slide;
 
 use glam::{DVec3, Vec3};
@@ -15,27 +16,13 @@ use crate::arena::triggers::Effect;
 use crate::bodies::roles::Walker;
 use crate::collision::distances::LEAST_CLEARANCE;
 use crate::command::{Buttons, Command};
-use crate::conventions::{GRAVITY, heading};
+use crate::conventions::heading;
 use crate::players::agent::{SweepHit, SweepResult};
 use crate::state::Posture;
 
+pub use parameters::{MovementError, MovementParameters};
 use slide::{slide, slide_and_step};
 
-/// Ground friction assumes at least this speed, in units per second, so that a slow
-/// player stops within a short time.
-const STOP_SPEED: f64 = 100.0;
-/// Share of the speed that friction removes per second.
-const FRICTION: f64 = 6.0;
-/// Share of the wished speed that is gained per second on the ground.
-const GROUND_ACCELERATION: f64 = 10.0;
-/// The same in the air.
-const AIR_ACCELERATION: f64 = 1.0;
-/// Running speed in units per second.
-const RUN_SPEED: f64 = 320.0;
-/// Share of the running speed when walking or crouching.
-const SLOW: f64 = 0.5;
-/// Upward speed of a jump: 45 units high.
-const JUMP_SPEED: f64 = 270.0;
 /// Least height of the normal of ground that carries: the cosine of about 45.6
 /// degrees.
 pub(crate) const WALKABLE: f64 = 0.7;
@@ -102,11 +89,11 @@ struct Ground {
     drift: DVec3,
 }
 
-/// Computes one tick of `seconds`.
+/// Computes one tick of so many seconds, by these parameters.
 pub(crate) fn step(
     start: PlayerMotion,
     command: Command,
-    seconds: f64,
+    (seconds, parameters): (f64, &MovementParameters),
     surroundings: &mut impl Surroundings,
     encounters: &mut Encounters,
 ) -> PlayerMotion {
@@ -115,29 +102,29 @@ pub(crate) fn step(
     motion.walker.yaw = command.yaw;
     change_posture(&mut motion, command, surroundings);
     let checked = motion.position;
-    let ground = find_ground(&mut motion, surroundings);
-    jump(&mut motion, command);
+    let ground = find_ground(&mut motion, parameters, surroundings);
+    jump(&mut motion, command, parameters);
     let drift = ground.map_or(DVec3::ZERO, |ground| ground.drift);
     // On moving ground the player walks relative to the ground.
     motion.velocity -= drift;
     if motion.walker.grounded {
-        apply_friction(&mut motion, seconds);
+        apply_friction(&mut motion, seconds, parameters);
     }
-    accelerate(&mut motion, command, ground, seconds);
+    accelerate(&mut motion, command, ground, (seconds, parameters));
     motion.velocity = (motion.velocity + drift).clamp_length_max(MAX_SPEED);
     let touched = &mut encounters.touched;
     if motion.walker.grounded {
         let normal = ground.map(|ground| ground.normal);
-        slide_and_step(&mut motion, normal, seconds, surroundings, touched);
+        slide_and_step(&mut motion, normal, (seconds, parameters), surroundings, touched);
     } else {
         // Half of gravity before and half after give the exact parabola.
-        motion.velocity.z -= GRAVITY * seconds * 0.5;
+        motion.velocity.z -= parameters.gravity * seconds * 0.5;
         slide(&mut motion, None, seconds, surroundings, touched);
-        motion.velocity.z -= GRAVITY * seconds * 0.5;
+        motion.velocity.z -= parameters.gravity * seconds * 0.5;
     }
     keep_off(&mut motion, checked, surroundings);
     encounters.teleported = pull_trigger(&mut motion, surroundings);
-    find_ground(&mut motion, surroundings);
+    find_ground(&mut motion, parameters, surroundings);
     let Motion { position, velocity, walker } = motion;
     PlayerMotion { position, velocity: velocity.as_vec3(), walker }
 }
@@ -204,10 +191,14 @@ fn change_posture(motion: &mut Motion, command: Command, surroundings: &mut impl
 }
 
 /// The ground below the player, if it carries.
-fn find_ground(motion: &mut Motion, surroundings: &mut impl Surroundings) -> Option<Ground> {
+fn find_ground(
+    motion: &mut Motion,
+    parameters: &MovementParameters,
+    surroundings: &mut impl Surroundings,
+) -> Option<Ground> {
     motion.walker.grounded = false;
     // A player who moves up so fast has left the ground, however near it is.
-    if motion.velocity.z > JUMP_SPEED * 0.5 {
+    if motion.velocity.z > parameters.jump_speed * 0.5 {
         return None;
     }
     let below = motion.position - Vec3::Z * GROUND_REACH;
@@ -218,34 +209,39 @@ fn find_ground(motion: &mut Motion, surroundings: &mut impl Surroundings) -> Opt
     motion.walker.grounded.then_some(Ground { normal: hit.normal, drift })
 }
 
-fn jump(motion: &mut Motion, command: Command) {
+fn jump(motion: &mut Motion, command: Command, parameters: &MovementParameters) {
     let pressed = command.buttons.contains(Buttons::JUMP);
     if !pressed {
         motion.walker.jump_held = false;
     } else if motion.walker.grounded && !motion.walker.jump_held {
-        motion.velocity.z = JUMP_SPEED;
+        motion.velocity.z = parameters.jump_speed;
         motion.walker.grounded = false;
         motion.walker.jump_held = true;
     }
 }
 
-fn apply_friction(motion: &mut Motion, seconds: f64) {
+fn apply_friction(motion: &mut Motion, seconds: f64, parameters: &MovementParameters) {
     let speed = motion.velocity.length();
     if speed < 1.0 {
         motion.velocity = DVec3::ZERO;
         return;
     }
-    let lost = speed.max(STOP_SPEED) * FRICTION * seconds;
+    let lost = speed.max(parameters.stop_speed) * parameters.friction * seconds;
     motion.velocity *= (speed - lost).max(0.0) / speed;
 }
 
 /// Accelerates along the wished direction only, up to the wished speed.
-fn accelerate(motion: &mut Motion, command: Command, ground: Option<Ground>, seconds: f64) {
-    let wish = wished(command, motion.walker.posture);
+fn accelerate(
+    motion: &mut Motion,
+    command: Command,
+    ground: Option<Ground>,
+    (seconds, parameters): (f64, &MovementParameters),
+) {
+    let wish = wished(command, motion.walker.posture, parameters);
     let Some(mut direction) = wish.try_normalize() else { return };
-    let mut rate = AIR_ACCELERATION;
+    let mut rate = parameters.air_acceleration;
     if let Some(Ground { normal, .. }) = ground.filter(|_| motion.walker.grounded) {
-        rate = GROUND_ACCELERATION;
+        rate = parameters.ground_acceleration;
         // Along the slope, not into it.
         direction = (direction - normal * direction.dot(normal)).normalize_or_zero();
     }
@@ -256,12 +252,12 @@ fn accelerate(motion: &mut Motion, command: Command, ground: Option<Ground>, sec
     }
 }
 
-fn wished(command: Command, posture: Posture) -> DVec3 {
+fn wished(command: Command, posture: Posture, parameters: &MovementParameters) -> DVec3 {
     let heading = heading(command.yaw);
     let forward = DVec3::new(heading.x, heading.y, 0.0);
     let right = DVec3::new(heading.y, -heading.x, 0.0);
     let wish = (forward * f64::from(command.forward) + right * f64::from(command.right)) / 127.0;
     let slow = posture == Posture::Crouching || command.buttons.contains(Buttons::WALK);
-    let speed = if slow { RUN_SPEED * SLOW } else { RUN_SPEED };
-    wish.clamp_length_max(1.0) * speed
+    let share = if slow { parameters.slow_share } else { 1.0 };
+    wish.clamp_length_max(1.0) * (parameters.run_speed * share)
 }

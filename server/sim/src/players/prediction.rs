@@ -17,7 +17,7 @@ use crate::command::Command;
 use crate::context::StepContext;
 use crate::players::agent::{NearbyBodies, PlaneCache};
 use crate::players::movement;
-use crate::players::movement::{Encounters, PlayerMotion};
+use crate::players::movement::{Encounters, MovementParameters, PlayerMotion};
 use crate::players::walk::{PlayerSurroundings, shove_speed};
 use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, Kind, ModelId};
@@ -37,9 +37,9 @@ const MISSILES: [&str; 2] = ["rocket", "grenade"];
 /// body: a step up and down, and the gaps that are kept.
 const BEYOND: f64 = 40.0;
 
-/// Greatest gain of speed within a tick, in units per second: from standing to
-/// running, and a jump.
-const FASTER: f64 = 600.0;
+/// Greatest gain of speed within a tick beyond that from standing to running and a jump, in
+/// units per second: what falls meanwhile.
+const FASTER: f64 = 10.0;
 
 /// The result of a predicted tick.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,21 +66,23 @@ impl Predictor {
 
     /// The motion of a player after a tick of `seconds` with `command`, past `others`
     /// (without the player) as they are when the tick begins. `own` are those of them
-    /// that the player has set moving.
+    /// that the player has set moving. `parameters` are the server's.
     pub fn step(
         &self,
         motion: PlayerMotion,
         command: Command,
-        seconds: f64,
+        (seconds, parameters): (f64, &MovementParameters),
         others: &mut [EntityState],
         own: &[EntityId],
     ) -> Predicted {
         let mut context = StepContext::default();
         let mut encounters = Encounters::default();
-        let crowd = KnownBodies::new(self, others, own, &motion, seconds);
+        let faster = parameters.run_speed + parameters.jump_speed + FASTER;
+        let crowd = KnownBodies::new(self, others, own, &motion, (seconds, faster));
         let memory = PlaneCache::new(&mut context);
         let mut around = PlayerSurroundings::new(&self.arena, crowd, memory);
-        let motion = movement::step(motion, command, seconds, &mut around, &mut encounters);
+        let by = (seconds, parameters);
+        let motion = movement::step(motion, command, by, &mut around, &mut encounters);
         let pushed = around.pushed;
         let mut shoved = Vec::new();
         for (hit, speed) in &encounters.touched {
@@ -169,11 +171,11 @@ impl<'a> KnownBodies<'a> {
         others: &'a [EntityState],
         own: &'a [EntityId],
         motion: &PlayerMotion,
-        seconds: f64,
+        (seconds, faster): (f64, f64),
     ) -> Self {
         let player = predictor.player(motion);
         let here = player.speedbox();
-        let speed = f64::from(motion.velocity.length()) + FASTER;
+        let speed = f64::from(motion.velocity.length()) + faster;
         let reach = here.inflated(speed * seconds + BEYOND);
         let body = |other: &EntityState| {
             let radius = predictor.arena.shapes[predictor.shape(other)?].radius;

@@ -120,7 +120,8 @@ pub(crate) fn step(
     let memory = PlaneCache::new(context);
     let mut around =
         PlayerSurroundings::new(arena, LiveBodies::new(space, slot, before.bounds()), memory);
-    let moved = movement::step(motion, command, seconds, &mut around, &mut encounters);
+    let by = (seconds, &arena.movement);
+    let moved = movement::step(motion, command, by, &mut around, &mut encounters);
     let pushed = around.pushed;
     let shape = arena.shapes.of_posture(moved.walker.posture);
     let pose = Pose::at(moved.position.as_dvec3());

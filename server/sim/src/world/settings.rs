@@ -1,6 +1,7 @@
 use super::World;
 use crate::collision::time_of_impact::Resolution;
 use crate::counters::{Clock, Stage, Stages};
+use crate::players::movement::MovementParameters;
 use crate::threads::Threads;
 
 impl World {
@@ -34,6 +35,17 @@ impl World {
     /// at most; zero counts as one. Results do not depend on it.
     pub fn set_threads(&mut self, threads: u16) {
         self.context.threads = Threads::new(threads);
+    }
+
+    /// Sets the numbers by which players on foot move; before the first tick, because clients
+    /// predict by those that they are told when they join.
+    pub fn set_movement(&mut self, parameters: MovementParameters) {
+        self.arena.movement = parameters;
+    }
+
+    /// The numbers by which players on foot move.
+    pub fn movement(&self) -> &MovementParameters {
+        &self.arena.movement
     }
 
     /// Times the stages of the cascade by `clock`, or stops timing them. See

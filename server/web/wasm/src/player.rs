@@ -6,6 +6,7 @@ use std::time::Duration;
 use obsp_client::{Client, Credentials, Event, LoadedMap, PredictionStats, Transmit};
 use obsp_proto::Time;
 use obsp_proto::control::{ChatLine, MapHash, MatchEvent, PlayerName};
+use obsp_proto::schema::Schema;
 use obsp_sim::{Buttons, Command, EntityId, Kind};
 
 use crate::json;
@@ -120,7 +121,8 @@ impl Player {
     /// The next event of the match up to the moment that is shown, as JSON.
     pub fn match_event(&mut self, now: f64) -> Option<String> {
         let (tick, event) = self.client.next_match_event(time(now))?;
-        Some(format!(r#"{{"tick":{},{}}}"#, tick.0, told(&event)))
+        let schema = self.client.session().hello().map(|hello| &*hello.schema);
+        Some(format!(r#"{{"tick":{},{}}}"#, tick.0, told(&event, schema)))
     }
 
     /// The match as it is to be drawn: the own player first, if it is in the world, then
@@ -185,7 +187,7 @@ pub(crate) fn command(forward: i32, right: i32, yaw: u32, pitch: i32, buttons: u
 }
 
 /// An event in the form of the page's own decoder (`wire/control.js`).
-fn told(event: &MatchEvent) -> String {
+fn told(event: &MatchEvent, schema: Option<&Schema>) -> String {
     let id = |EntityId { slot, generation }: &EntityId| {
         format!(r#"{{"slot":{slot},"generation":{generation}}}"#)
     };
@@ -211,7 +213,11 @@ fn told(event: &MatchEvent) -> String {
         MatchEvent::Announced { line } => {
             format!(r#""event":"announced","line":{}"#, json::text(line.as_str()))
         }
-        MatchEvent::Game(_) => r#""event":"game""#.to_owned(),
+        MatchEvent::Game(event) => {
+            let name = schema.and_then(|schema| schema.events().get(usize::from(event.kind())));
+            let name = json::text(name.map_or("", String::as_str));
+            format!(r#""event":"game","name":{name}"#)
+        }
         MatchEvent::Round { .. } => r#""event":"round""#.to_owned(),
     }
 }

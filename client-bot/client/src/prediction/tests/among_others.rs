@@ -4,7 +4,7 @@
 use obsp_game::arena::Arena;
 use obsp_game::{Match, RunningMatch};
 use obsp_proto::quantise::{Quantiser, WorldBounds};
-use obsp_sim::{Buttons, PlayerKind, Random};
+use obsp_sim::{Buttons, MovementParameters, PlayerKind, Random};
 
 use super::*;
 
@@ -58,7 +58,7 @@ fn play(objects: u32, players: u64, ticks: u32, fires: bool) -> (Vec<f64>, usize
             (
                 game.join_as(PlayerKind::Box).unwrap(),
                 script,
-                Prediction::new(Arc::clone(&map), SECONDS),
+                Prediction::new(Arc::clone(&map), SECONDS, MovementParameters::default()),
                 None,
             )
         })

@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
-use super::{Motion, Surroundings, WALKABLE};
+use super::{Motion, MovementParameters, Surroundings, WALKABLE};
 use crate::players::agent::SweepHit;
 
 /// Most straight pieces of one tick's motion.
@@ -22,9 +22,6 @@ const SAME_PLANE: f64 = 0.99;
 /// Factor on the removed part of a clipped velocity: slightly above one, so that
 /// rounding does not leave a velocity into the surface.
 const OVERCLIP: f64 = 1.001;
-
-/// Highest ledge that a player walks up without a jump, in units.
-const STEP_HEIGHT: f32 = 18.0;
 
 /// Moves for `seconds` at the motion's velocity and slides along the surfaces that
 /// are met. Returns whether there were any.
@@ -83,18 +80,19 @@ pub(super) fn slide(
 pub(super) fn slide_and_step(
     motion: &mut Motion,
     ground: Option<DVec3>,
-    seconds: f64,
+    (seconds, parameters): (f64, &MovementParameters),
     surroundings: &mut impl Surroundings,
     touched: &mut Vec<(SweepHit, f64)>,
 ) {
+    let step = Vec3::Z * parameters.step_height as f32;
     let start = *motion;
     let mut met = Vec::new();
     if !slide(motion, ground, seconds, surroundings, &mut met) {
-        descend(motion, ground, surroundings);
+        descend(motion, ground, step, surroundings);
         return;
     }
     let posture = start.walker.posture;
-    let up = surroundings.sweep(posture, start.position, start.position + Vec3::Z * STEP_HEIGHT);
+    let up = surroundings.sweep(posture, start.position, start.position + step);
     let mut high = Motion { position: up.end, ..start };
     let mut met_above = Vec::new();
     slide(&mut high, None, seconds, surroundings, &mut met_above);
@@ -112,14 +110,19 @@ pub(super) fn slide_and_step(
 
 /// Keeps the player on ground that falls away: down a stair, or over the crest of a
 /// ramp.
-fn descend(motion: &mut Motion, ground: Option<DVec3>, surroundings: &mut impl Surroundings) {
+fn descend(
+    motion: &mut Motion,
+    ground: Option<DVec3>,
+    step: Vec3,
+    surroundings: &mut impl Surroundings,
+) {
     let Some(normal) = ground else { return };
     // Relative to the ground, not to the horizon: a player who walks up over an edge
     // continues down, and the rounding of a level floor's normal does not decide.
     if motion.velocity.dot(normal) > LEAVING {
         return;
     }
-    let below = motion.position - Vec3::Z * STEP_HEIGHT;
+    let below = motion.position - step;
     let down = surroundings.sweep(motion.walker.posture, motion.position, below);
     if down.hit.is_some_and(|hit| hit.normal.z >= WALKABLE) {
         motion.position = down.end;

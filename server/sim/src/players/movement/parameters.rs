@@ -1,0 +1,143 @@
+use thiserror::Error;
+
+/// The numbers by which players on foot move, the same on the server and on all clients that
+/// predict. The default ones are Quake's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MovementParameters {
+    /// Running speed, in units per second.
+    pub run_speed: f64,
+    /// Share of the running speed when walking or crouching.
+    pub slow_share: f64,
+    /// Share of the speed that friction removes per second on the ground.
+    pub friction: f64,
+    /// Ground friction assumes at least this speed, in units per second, so that a slow
+    /// player stops within a short time.
+    pub stop_speed: f64,
+    /// Share of the wished speed that is gained per second on the ground.
+    pub ground_acceleration: f64,
+    /// The same in the air: how much control there is.
+    pub air_acceleration: f64,
+    /// Upward speed of a jump, in units per second: its square over twice the gravity is the
+    /// height.
+    pub jump_speed: f64,
+    /// Downward acceleration of players, in units per second squared.
+    pub gravity: f64,
+    /// Highest ledge that a player walks up without a jump, in units.
+    pub step_height: f64,
+}
+
+impl Default for MovementParameters {
+    fn default() -> Self {
+        Self {
+            run_speed: 320.0,
+            slow_share: 0.5,
+            friction: 6.0,
+            stop_speed: 100.0,
+            ground_acceleration: 10.0,
+            air_acceleration: 1.0,
+            jump_speed: 270.0,
+            gravity: 800.0,
+            step_height: 18.0,
+        }
+    }
+}
+
+/// A number that players cannot move by.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[error("{name} is {value}, not within {least} and {most}")]
+pub struct MovementError {
+    /// Which number.
+    pub name: &'static str,
+    /// What it is.
+    pub value: f64,
+    /// The least that is allowed.
+    pub least: f64,
+    /// The most that is allowed.
+    pub most: f64,
+}
+
+impl MovementParameters {
+    /// The names of the numbers and their ranges, in the order of
+    /// [`MovementParameters::to_array`]: the greatest speeds are half of the greatest that a
+    /// player may have.
+    pub const RANGES: [(&str, f64, f64); 9] = [
+        ("run_speed", 1.0, 1000.0),
+        ("slow_share", 0.0, 1.0),
+        ("friction", 0.0, 100.0),
+        ("stop_speed", 0.0, 1000.0),
+        ("ground_acceleration", 0.0, 100.0),
+        ("air_acceleration", 0.0, 100.0),
+        ("jump_speed", 0.0, 1000.0),
+        ("gravity", 0.0, 4000.0),
+        ("step_height", 0.0, 64.0),
+    ];
+
+    /// The numbers in the order of [`MovementParameters::RANGES`].
+    pub fn to_array(&self) -> [f64; 9] {
+        [
+            self.run_speed,
+            self.slow_share,
+            self.friction,
+            self.stop_speed,
+            self.ground_acceleration,
+            self.air_acceleration,
+            self.jump_speed,
+            self.gravity,
+            self.step_height,
+        ]
+    }
+
+    /// Those with these numbers.
+    ///
+    /// # Errors
+    /// One of them is out of its range.
+    pub fn from_array(numbers: [f64; 9]) -> Result<Self, MovementError> {
+        for (value, (name, least, most)) in numbers.into_iter().zip(Self::RANGES) {
+            // Not a number is in no range.
+            if !(least..=most).contains(&value) {
+                return Err(MovementError { name, value, least, most });
+            }
+        }
+        let [
+            run_speed,
+            slow_share,
+            friction,
+            stop_speed,
+            ground_acceleration,
+            air_acceleration,
+            jump_speed,
+            gravity,
+            step_height,
+        ] = numbers;
+        Ok(Self {
+            run_speed,
+            slow_share,
+            friction,
+            stop_speed,
+            ground_acceleration,
+            air_acceleration,
+            jump_speed,
+            gravity,
+            step_height,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_out_of_range_are_named() {
+        let default = MovementParameters::default();
+        assert_eq!(MovementParameters::from_array(default.to_array()), Ok(default));
+        for (index, (name, least, most)) in MovementParameters::RANGES.into_iter().enumerate() {
+            for wrong in [least - 1.0, most + 1.0, f64::NAN, f64::INFINITY] {
+                let mut numbers = default.to_array();
+                numbers[index] = wrong;
+                let error = MovementParameters::from_array(numbers).unwrap_err();
+                assert_eq!(error.name, name, "{error}");
+            }
+        }
+    }
+}
