@@ -2,18 +2,38 @@ use bincode::de::Decoder;
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// Most bytes of the content of a game's event.
 pub const MAX_EVENT_DATA: usize = 256;
 
 /// An event of a game: the number of its kind in the schema, and a content that the game
 /// alone understands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(u8, Vec<u8>)", try_from = "(u8, Vec<u8>)")]
 pub struct GameEvent {
     kind: u8,
     data: Vec<u8>,
+}
+
+impl From<GameEvent> for (u8, Vec<u8>) {
+    fn from(GameEvent { kind, data }: GameEvent) -> Self {
+        (kind, data)
+    }
+}
+
+impl TryFrom<(u8, Vec<u8>)> for GameEvent {
+    type Error = EventError;
+
+    fn try_from((kind, data): (u8, Vec<u8>)) -> Result<Self, EventError> {
+        let bytes = data.len();
+        if bytes > MAX_EVENT_DATA {
+            Err(EventError::TooLong { bytes })
+        } else {
+            Ok(Self { kind, data })
+        }
+    }
 }
 
 /// Why a value is no content of an event.

@@ -1,10 +1,11 @@
 use glam::DVec3;
 use obsp_proto::schema::GameEvent;
 use obsp_sim::EntityId;
+use serde::{Deserialize, Serialize};
 
 /// Something that happened within a tick and that positions do not show. A server shows it
 /// or tells the players.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// A player spawned, or spawned again.
     Spawned {

@@ -46,6 +46,12 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// All of a match that the game changes, as plain data: it is part of the match's digest.
     type State: Clone + Debug + Serialize + DeserializeOwned + Send + 'static;
 
+    /// Its name, by which recordings know it: that of its type, unless it says otherwise.
+    fn name(&self) -> &'static str {
+        let path = std::any::type_name::<Self>();
+        path.rsplit("::").next().unwrap_or(path)
+    }
+
     /// The models that bodies can have, in the order of their ids. Clients know the shipped
     /// ones: own ones come after those.
     fn models(&self) -> Vec<Model> {

@@ -20,6 +20,7 @@ mod game_file;
 mod per_entity;
 mod replicated;
 mod running;
+mod save;
 mod volumes;
 mod world_mut;
 
@@ -29,6 +30,7 @@ pub use game_file::{GAME_FILE, GameFile, GameFileError};
 pub use obsp_proto::schema::{EventError, Field, GameEvent, MatchValues, Schema, SchemaError};
 pub use per_entity::PerEntity;
 pub use replicated::{Replicated, Subject, Values};
-pub use running::{AnyGame, LoadError, Match, RunningMatch};
+pub use running::{AnyGame, Match, RunningMatch};
+pub use save::LoadError;
 pub use volumes::VolumeId;
 pub use world_mut::WorldMut;

@@ -3,7 +3,6 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use bincode::config;
 use bincode::error::DecodeError;
 use bincode::serde::{decode_from_slice, encode_to_vec};
 use obsp::model::Model;
@@ -12,12 +11,12 @@ use obsp_sim::{
     AddPlayerError, Command, Config, EntityId, EntityState, PlayerKind, Random, SetupError, State,
     Vitals, World,
 };
-use thiserror::Error;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::event::Event;
 use crate::game::{Game, Respawn};
 use crate::replicated::{Subject, Values, schema};
+use crate::save::{self, LoadError, wire};
 use crate::volumes::Volumes;
 use crate::world_mut::{Shared, WorldMut};
 
@@ -56,10 +55,28 @@ pub trait RunningMatch: Debug + Send {
 
     /// A hash of everything that ticks change and that the next one depends on.
     fn digest(&self) -> u64;
+
+    /// The name of the game.
+    fn game_name(&self) -> &'static str;
+
+    /// The whole match as bytes: the world, the game's state and what was told. What is made
+    /// of them by [`RunningMatch::restore`] or [`AnyGame::load_match`] goes on as this match
+    /// does, digest by digest.
+    fn save(&self) -> Vec<u8>;
+
+    /// Replaces this match by one that was saved, of the same game, map and configuration.
+    ///
+    /// # Errors
+    /// [`LoadError`] if the bytes are anything else, or bodies would overlap; nothing changes
+    /// then.
+    fn restore(&mut self, saved: &[u8]) -> Result<(), LoadError>;
 }
 
 /// A game, whatever its state is: what a server makes matches by.
 pub trait AnyGame: Debug + Send + Sync {
+    /// As [`Game::name`].
+    fn game_name(&self) -> &'static str;
+
     /// As [`Game::models`].
     fn models(&self) -> Vec<Model>;
 
@@ -80,9 +97,24 @@ pub trait AnyGame: Debug + Send + Sync {
         map: Arc<obsp::World>,
         config: Config,
     ) -> Result<Box<dyn RunningMatch>, SetupError>;
+
+    /// The match that was saved, on its map.
+    ///
+    /// # Errors
+    /// [`LoadError`] if the bytes are not a match of this game on `map`, or bodies would
+    /// overlap.
+    fn load_match(
+        &self,
+        map: Arc<obsp::World>,
+        saved: &[u8],
+    ) -> Result<Box<dyn RunningMatch>, LoadError>;
 }
 
 impl<G: Game> AnyGame for G {
+    fn game_name(&self) -> &'static str {
+        Game::name(self)
+    }
+
     fn models(&self) -> Vec<Model> {
         Game::models(self)
     }
@@ -98,21 +130,24 @@ impl<G: Game> AnyGame for G {
     ) -> Result<Box<dyn RunningMatch>, SetupError> {
         Ok(Box::new(Match::new(self.clone(), map, config)?))
     }
+
+    fn load_match(
+        &self,
+        map: Arc<obsp::World>,
+        saved: &[u8],
+    ) -> Result<Box<dyn RunningMatch>, LoadError> {
+        Ok(Box::new(save::load(self, map, saved)?))
+    }
 }
 
 /// A match of a game. A clone goes on as the match itself does.
 #[derive(Clone, Debug)]
 pub struct Match<G: Game> {
-    game: G,
-    world: World,
-    state: G::State,
-    shared: Shared,
+    pub(crate) game: G,
+    pub(crate) world: World,
+    pub(crate) state: G::State,
+    pub(crate) shared: Shared,
 }
-
-/// A saved state does not belong to this game.
-#[derive(Debug, Error)]
-#[error("the saved state is not one of this game: {0}")]
-pub struct LoadError(#[from] DecodeError);
 
 /// Separates the game's stream of random numbers from that by which props are scattered.
 const GAME_STREAM: u64 = 0x6761_6d65;
@@ -148,7 +183,7 @@ impl<G: Game> Match<G> {
     /// The state of the game as bytes, for [`Match::load_state`].
     pub fn save_state(&self) -> Vec<u8> {
         // Plain data always has an encoding; an empty one is refused when it is loaded.
-        encode_to_vec(&self.state, config::standard()).unwrap_or_default()
+        encode_to_vec(&self.state, wire()).unwrap_or_default()
     }
 
     /// Replaces the state of the game.
@@ -156,9 +191,9 @@ impl<G: Game> Match<G> {
     /// # Errors
     /// [`LoadError`] if the bytes are not a state of this game; nothing changes then.
     pub fn load_state(&mut self, bytes: &[u8]) -> Result<(), LoadError> {
-        let (state, used) = decode_from_slice(bytes, config::standard())?;
+        let (state, used) = decode_from_slice(bytes, wire())?;
         if used != bytes.len() {
-            return Err(LoadError(DecodeError::Other("bytes are left over")));
+            return Err(DecodeError::Other("bytes are left over").into());
         }
         self.state = state;
         Ok(())
@@ -332,6 +367,18 @@ impl<G: Game> RunningMatch for Match<G> {
         agents.iter().for_each(|id| add_id(&mut hash, *id));
         hash.update(&self.save_state());
         hash.digest()
+    }
+
+    fn game_name(&self) -> &'static str {
+        self.game.name()
+    }
+
+    fn save(&self) -> Vec<u8> {
+        self.saved()
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<(), LoadError> {
+        self.restore_all(saved)
     }
 }
 

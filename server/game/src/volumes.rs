@@ -17,8 +17,41 @@ pub(crate) struct Volumes(Vec<Volume>);
 
 #[derive(Clone, Debug)]
 struct Volume {
+    source: Source,
     /// Their union is the volume.
     solids: Vec<ConvexSolid>,
+    inside: Vec<EntityId>,
+}
+
+/// What a volume was made of.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+enum Source {
+    Box(Aabb),
+    /// The brushes of the map's entity of this index.
+    Brushes(u32),
+}
+
+impl Source {
+    /// The solids that it is made of; `None` if it has none.
+    fn solids(&self, map: &obsp::World) -> Option<Vec<ConvexSolid>> {
+        match self {
+            Self::Box(bounds) => {
+                let finite = bounds.min.is_finite() && bounds.max.is_finite();
+                let solid = finite.then(|| ConvexSolid::from_box(bounds).ok()).flatten()?;
+                Some(vec![solid])
+            }
+            Self::Brushes(index) => {
+                let solids = map.entities().get(*index as usize)?.solids().to_vec();
+                (!solids.is_empty()).then_some(solids)
+            }
+        }
+    }
+}
+
+/// A volume as it is saved.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SavedVolume {
+    source: Source,
     inside: Vec<EntityId>,
 }
 
@@ -33,22 +66,50 @@ pub(crate) struct Crossing {
 
 impl Volumes {
     /// Adds a box; `None` if it has no volume.
-    pub(crate) fn add_box(&mut self, bounds: &Aabb) -> Option<VolumeId> {
-        let finite = bounds.min.is_finite() && bounds.max.is_finite();
-        let solid = finite.then(|| ConvexSolid::from_box(bounds).ok()).flatten()?;
-        self.add(vec![solid])
+    pub(crate) fn add_box(&mut self, map: &obsp::World, bounds: &Aabb) -> Option<VolumeId> {
+        self.add(map, Source::Box(*bounds), Vec::new())
     }
 
-    /// Adds the brushes of a map's entity; `None` if it has none.
-    pub(crate) fn add_brushes(&mut self, entity: &MapEntity) -> Option<VolumeId> {
-        let solids = entity.solids().to_vec();
-        if solids.is_empty() { None } else { self.add(solids) }
+    /// Adds the brushes of an entity of `map`; `None` if it has none, or is not of this map.
+    pub(crate) fn add_brushes(
+        &mut self,
+        map: &obsp::World,
+        entity: &MapEntity,
+    ) -> Option<VolumeId> {
+        let index = map.entities().iter().position(|known| {
+            std::ptr::eq(known, entity)
+                || known.pairs() == entity.pairs() && known.solids() == entity.solids()
+        })?;
+        self.add(map, Source::Brushes(index as u32), Vec::new())
     }
 
-    fn add(&mut self, solids: Vec<ConvexSolid>) -> Option<VolumeId> {
+    fn add(
+        &mut self,
+        map: &obsp::World,
+        source: Source,
+        inside: Vec<EntityId>,
+    ) -> Option<VolumeId> {
         let id = u16::try_from(self.0.len()).ok().map(VolumeId)?;
-        self.0.push(Volume { solids, inside: Vec::new() });
+        self.0.push(Volume { solids: source.solids(map)?, source, inside });
         Some(id)
+    }
+
+    /// What they were made of, and what is inside.
+    pub(crate) fn saved(&self) -> Vec<SavedVolume> {
+        let saved = |Volume { source, inside, .. }: &Volume| SavedVolume {
+            source: *source,
+            inside: inside.clone(),
+        };
+        self.0.iter().map(saved).collect()
+    }
+
+    /// The volumes as they were saved; `None` if one is none of `map`.
+    pub(crate) fn restored(saved: Vec<SavedVolume>, map: &obsp::World) -> Option<Self> {
+        let mut volumes = Self::default();
+        for SavedVolume { source, inside } in saved {
+            volumes.add(map, source, inside)?;
+        }
+        Some(volumes)
     }
 
     /// The entities that are inside a volume, in ascending order of slot.

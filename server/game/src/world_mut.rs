@@ -229,13 +229,13 @@ impl WorldMut<'_> {
 
     /// Adds a box as a volume; `None` if it has no volume.
     pub fn add_volume(&mut self, bounds: &Aabb) -> Option<VolumeId> {
-        self.shared.volumes.add_box(bounds)
+        self.shared.volumes.add_box(self.world.map(), bounds)
     }
 
     /// Adds the brushes of a map's entity as a volume, such as those of a class `trigger_…`,
-    /// which nothing collides with; `None` if it has no brushes.
+    /// which nothing collides with; `None` if it has no brushes, or is not of the world's map.
     pub fn add_brush_volume(&mut self, entity: &MapEntity) -> Option<VolumeId> {
-        self.shared.volumes.add_brushes(entity)
+        self.shared.volumes.add_brushes(self.world.map(), entity)
     }
 
     /// The entities that were inside a volume when the bodies had moved last, in ascending

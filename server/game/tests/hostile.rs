@@ -307,8 +307,9 @@ fn number(variable: &str, default: u64) -> u64 {
 }
 
 /// Plays a match and audits every tick. Returns the digest at the end, how many calls have
-/// changed the world, and how many emergency replacements there were.
-fn play(map: &Arc<obsp::World>, audit: &mut Audit, seed: u64) -> (u64, u64, u64) {
+/// changed the world, and how many emergency replacements there were. A match that is saved
+/// is replaced by what is loaded from its own bytes, in every tick.
+fn play(map: &Arc<obsp::World>, audit: &mut Audit, seed: u64, saved: bool) -> (u64, u64, u64) {
     let config = Config { tick_rate: 60, seed, objects: 4, max_players: 6 };
     let mut game = Match::new(Hostile, Arc::clone(map), config).expect("the room can be played");
     let mut keys = Random::new(seed);
@@ -331,6 +332,10 @@ fn play(map: &Arc<obsp::World>, audit: &mut Audit, seed: u64) -> (u64, u64, u64)
         game.step(&commands);
         let overlaps = audit.check(&game.world().state());
         assert!(overlaps.is_empty(), "HOSTILE_SEED={seed}, tick {tick}: {overlaps:?}");
+        if saved {
+            let loaded = game.restore(&game.save());
+            loaded.unwrap_or_else(|why| panic!("HOSTILE_SEED={seed}, tick {tick}: {why}"));
+        }
     }
     let replaced = game.world().counters().emergency_replacements;
     (game.digest(), game.state().done, replaced)
@@ -343,7 +348,7 @@ fn a_hostile_game_cannot_make_two_bodies_overlap() {
     let (first, matches) = (number("HOSTILE_SEED", 1), number("HOSTILE_MATCHES", 200));
     let (mut done, mut replaced) = (0, 0);
     for seed in first..first + matches {
-        let (_, calls, emergencies) = play(&map, &mut audit, seed);
+        let (_, calls, emergencies) = play(&map, &mut audit, seed, false);
         done += calls;
         replaced += emergencies;
     }
@@ -357,6 +362,19 @@ fn a_hostile_game_is_deterministic() {
     let map = room();
     let models = obsp::model::shipped();
     let mut audit = Audit::new(&map, &models).expect("the room can be audited");
-    assert_eq!(play(&map, &mut audit, 7), play(&map, &mut audit, 7));
-    assert_ne!(play(&map, &mut audit, 7).0, play(&map, &mut audit, 8).0);
+    let mut play = |seed| play(&map, &mut audit, seed, false);
+    assert_eq!(play(7), play(7));
+    assert_ne!(play(7).0, play(8).0);
+}
+
+/// Whatever a game has done to the world, it is saved and loaded whole.
+#[test]
+fn a_hostile_match_is_the_same_when_it_is_saved_in_every_tick() {
+    let (map, models) = (room(), obsp::model::shipped());
+    let mut audit = Audit::new(&map, &models).expect("the room can be audited");
+    let (first, matches) = (number("HOSTILE_SEED", 1), number("HOSTILE_MATCHES", 30));
+    for seed in first..first + matches {
+        let whole = play(&map, &mut audit, seed, false);
+        assert_eq!(play(&map, &mut audit, seed, true), whole, "HOSTILE_SEED={seed}");
+    }
 }

@@ -1,7 +1,9 @@
+use serde::{Deserialize, Serialize};
+
 use crate::state::EntityId;
 
 /// Something that happened within a tick and that positions do not show.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// A player spawned, or spawned again.
     Spawned {

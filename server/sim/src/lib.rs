@@ -58,4 +58,6 @@ pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};
 pub use vitals::Vitals;
-pub use world::{AddPlayerError, Contact, PlaceError, RayHit, SweepHit, SweptShape, Tick, World};
+pub use world::{
+    AddPlayerError, Contact, LoadError, PlaceError, RayHit, SweepHit, SweptShape, Tick, World,
+};

@@ -22,7 +22,7 @@ pub const MAX_MODELS: usize = 128;
 pub struct ModelId(pub u8);
 
 /// The posture of a player, which selects a size of `spaces.toml`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Posture {
     /// Upright: the size `standing`.
     #[default]

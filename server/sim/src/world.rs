@@ -6,6 +6,7 @@ mod operations;
 mod props;
 mod queries;
 mod rescue;
+mod save;
 mod settings;
 mod tick;
 
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 use obsp::model::Model;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::arena::Arena;
@@ -48,6 +50,7 @@ pub struct Contact {
 
 pub use operations::PlaceError;
 pub use queries::{RayHit, SweepHit, SweptShape};
+pub use save::LoadError;
 pub use tick::Tick;
 
 /// Why a player cannot join.
@@ -63,7 +66,7 @@ pub enum AddPlayerError {
 
 /// A player ran into a body. The simulation does not depend on it: it selects the
 /// bodies whose exact state a client needs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Touch {
     player: EntityId,
     body: EntityId,
@@ -73,7 +76,7 @@ struct Touch {
 /// A match: everything that moves, in one map. A clone goes on as the match itself does.
 #[derive(Clone, Debug)]
 pub struct World {
-    arena: Arena,
+    arena: Arc<Arena>,
     config: Config,
     entities: Entities,
     pairs: Vec<Pair>,
@@ -117,18 +120,27 @@ impl World {
         models: Arc<[Model]>,
         config: Config,
     ) -> Result<Self, SetupError> {
+        let mut world = Self::bare(map, &models, config)?;
+        world.place_drawn_props();
+        world.scatter_props();
+        world.count();
+        Ok(world)
+    }
+
+    /// The match without any entity.
+    fn bare(map: Arc<obsp::World>, models: &[Model], config: Config) -> Result<Self, SetupError> {
         if !(10..=1000).contains(&config.tick_rate) {
             return Err(SetupError::TickRate(config.tick_rate));
         }
-        let arena = Arena::new(map, &models)?;
+        let arena = Arena::new(map, models)?;
         if arena.spawn_points.is_empty() {
             let wrong = arena.warnings.into_iter().next();
             return Err(wrong.map_or(SetupError::NoSpawnPoint, SetupError::NoUsableSpawnPoint));
         }
-        let mut world = Self {
+        Ok(Self {
             warnings: arena.warnings.clone(),
             entities: Entities::new(&arena.map.bounds(), config.max_players),
-            arena,
+            arena: Arc::new(arena),
             config,
             pairs: Vec::new(),
             history: PositionHistory::default(),
@@ -141,11 +153,7 @@ impl World {
             pushed: Vec::new(),
             touches: Vec::new(),
             tick: 0,
-        };
-        world.place_drawn_props();
-        world.scatter_props();
-        world.count();
-        Ok(world)
+        })
     }
 
     /// Adds a player on foot: [`World::join_as`] with [`PlayerKind::Box`].

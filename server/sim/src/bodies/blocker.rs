@@ -1,5 +1,7 @@
+use serde::{Deserialize, Serialize};
+
 /// What a body meets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Blocker {
     /// A solid of the world, by index.
     Solid(u32),

@@ -3,6 +3,7 @@
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
+use serde::{Deserialize, Serialize};
 
 use crate::bodies::guard::Placement;
 use crate::bodies::near_solids::NearSolids;
@@ -20,7 +21,7 @@ pub const MAX_ENTITIES: usize = 4096;
 
 /// One body. Its placement is private: it changes only by [`Entities::commit`],
 /// which takes a checked [`Placement`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Entity {
     pub(crate) id: EntityId,
     pub(crate) role: Role,
@@ -48,12 +49,15 @@ pub(crate) struct Entity {
     /// Whether a game keeps it out of the world: it does not wait for a free place.
     pub(crate) taken_out: bool,
     /// The solids around it: a cache.
+    #[serde(skip)]
     pub(crate) near_solids: NearSolids,
+    /// Not among what is deserialised: only the guard makes a placement.
+    #[serde(skip)]
     placed: Option<(Placement, CellRange)>,
 }
 
 /// All that a search for contacts depends on, for one body that hardly moves.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SearchState {
     shape: ShapeId,
     pose: Pose,
@@ -61,7 +65,7 @@ pub(crate) struct SearchState {
 }
 
 /// Whether a prop sleeps, and how long it has rested.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SleepState {
     pub(crate) asleep: bool,
     /// Ticks in a row in which it was still.
@@ -233,6 +237,34 @@ impl Entities {
         let players = usize::from(max_players);
         let (slots, generations) = (Vec::new(), Vec::new());
         Self { slots, generations, grid: Grid::new(bounds), players, others: 0, first_free: 0 }
+    }
+
+    /// As many slots as were saved, all of them free; `None` if there are too many.
+    pub(crate) fn with_generations(
+        bounds: &Aabb,
+        max_players: u16,
+        generations: Vec<u16>,
+    ) -> Option<Self> {
+        if generations.len() > MAX_ENTITIES {
+            return None;
+        }
+        let slots = generations.iter().map(|_| None).collect();
+        Some(Self { slots, generations, ..Self::new(bounds, max_players) })
+    }
+
+    /// Puts an entity that was saved into the slot of its id, in limbo. `None` if it is not
+    /// the one that this slot can have.
+    pub(crate) fn restore(&mut self, entity: Entity) -> Option<()> {
+        let slot = usize::from(entity.id.slot);
+        let free = self.slots.get(slot)?.is_none();
+        if !free || self.generations[slot] != entity.id.generation {
+            return None;
+        }
+        self.others += usize::from(entity.player().is_none());
+        self.slots[slot] = Some(Entity { placed: None, ..entity });
+        let occupied = self.slots[self.first_free..].iter().take_while(|slot| slot.is_some());
+        self.first_free += occupied.count();
+        Some(())
     }
 
     /// How often each slot has been given out.

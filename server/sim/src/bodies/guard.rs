@@ -82,12 +82,23 @@ impl<'a> Space<'a> {
         free.then(|| self.placement(shape, pose))
     }
 
+    /// Checks the pose of a body that was saved where the guard had it: `None` if it
+    /// overlaps anything. The margin is not asked for: rounding may have eaten some of it.
+    pub(crate) fn restore(&self, shape: ShapeId, pose: Pose) -> Option<Placement> {
+        let placement = self.placement(shape, pose);
+        (!self.overlaps_at(&placement, None)).then_some(placement)
+    }
+
     /// Whether an entity overlaps something where it is: no checked motion leads
     /// there, but rounding might.
     pub(crate) fn overlaps(&self, entity: &Entity) -> bool {
-        let (Some(placement), Some(body)) = (entity.placement(), self.standing(entity)) else {
-            return false;
-        };
+        let own = Some(entity.id.slot);
+        entity.placement().is_some_and(|placement| self.overlaps_at(placement, own))
+    }
+
+    /// Whether something but the entity in slot `ignored` overlaps what is placed here.
+    fn overlaps_at(&self, placement: &Placement, ignored: Option<u16>) -> bool {
+        let body = Body::standing(self.shape(placement.shape()), *placement.pose());
         let size = self.shape(placement.shape()).size;
         let mut inside =
             size.is_some_and(|size| self.map.is_solid(size, placement.pose().position.as_vec3()));
@@ -96,7 +107,7 @@ impl<'a> Space<'a> {
         if size.is_none() {
             self.visit_solids(placement.bounds(), |_, solid| check(solid));
         }
-        self.visit_entities(placement.bounds(), Some(entity.id.slot), &mut |_, other| check(other));
+        self.visit_entities(placement.bounds(), ignored, &mut |_, other| check(other));
         inside
     }
 

@@ -16,6 +16,12 @@ pub(crate) struct NearSolids {
     indices: Vec<u32>,
 }
 
+impl Default for NearSolids {
+    fn default() -> Self {
+        Self::none()
+    }
+}
+
 impl NearSolids {
     /// An empty cache.
     pub(crate) const fn none() -> Self {

@@ -14,6 +14,7 @@ use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
+use serde::{Deserialize, Serialize};
 
 /// The share of its cost that an island keeps with fewer sub-steps.
 const COST_OF_FEWER_SUB_STEPS: f64 = 0.9;
@@ -29,7 +30,7 @@ const MAX_HALF_RATE: usize = 2048;
 const NEAR_PLAYER: f64 = 64.0;
 
 /// How a tick simulates a body.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Pace {
     /// With all sub-steps.
     #[default]

@@ -2,11 +2,12 @@
 //! prop, missile, cargo. The rules that change these are in `players` and `missiles`.
 
 use glam::DVec3;
+use serde::{Deserialize, Serialize};
 
 use crate::state::{EntityId, ModelId, Posture};
 
 /// What an entity does in the match.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Role {
     /// Steered by commands.
     Player(PlayerBody),
@@ -19,7 +20,7 @@ pub(crate) enum Role {
 }
 
 /// How a player gets about.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum PlayerBody {
     /// On foot, as a box agent.
     Box(Walker),
@@ -29,7 +30,7 @@ pub(crate) enum PlayerBody {
 
 /// The state of a player on foot that lasts from tick to tick, besides
 /// position and velocity.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Walker {
     /// Standing or crouching.
     pub posture: Posture,
@@ -43,7 +44,7 @@ pub struct Walker {
 
 /// The state of a hovertank that lasts from tick to tick, besides position and
 /// velocity.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Hovertank {
     pub(crate) model: ModelId,
     /// What the engine gives this tick.
@@ -60,7 +61,7 @@ impl Hovertank {
 
 /// The acceleration that an engine gives a body throughout one tick, gravity
 /// not counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Drive {
     /// Units per second squared.
     pub(crate) linear: DVec3,
@@ -69,7 +70,7 @@ pub(crate) struct Drive {
 }
 
 /// How a missile moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MissileMotion {
     /// Straight on, until something stops it.
     Straight,
@@ -78,14 +79,14 @@ pub enum MissileMotion {
 }
 
 /// Something that flies by its own rules, under guard.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Missile {
     pub(crate) model: ModelId,
     pub(crate) motion: MissileMotion,
 }
 
 /// A cargo box on its way to become a repair pad.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cargo {
     pub(crate) model: ModelId,
     pub(crate) owner: EntityId,

@@ -2,10 +2,11 @@
 //! straight line: the bounds on which every proof about time rests.
 
 use glam::{DMat3, DQuat, DVec3};
+use serde::{Deserialize, Serialize};
 
 /// Position and orientation of a body. A bare pose is only a proposal: bodies in
 /// the world have a [`Placement`](crate::bodies::guard::Placement).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Pose {
     /// Centre of mass, in units.
     pub(crate) position: DVec3,

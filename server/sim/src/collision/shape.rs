@@ -4,6 +4,7 @@ use glam::{DMat3, DVec3};
 use obsp::SizeId;
 use obsp::geometry::{Aabb, ConvexSolid};
 use obsp::model::Model;
+use serde::{Deserialize, Serialize};
 
 use crate::collision::cascade::Mesh;
 use crate::collision::distances::ROUNDING;
@@ -21,7 +22,7 @@ const RESTITUTION: f64 = 0.2;
 const GRENADE_RESTITUTION: f64 = 0.6;
 
 /// Index of a [`Shape`] in the match's list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ShapeId(pub(crate) u16);
 
 /// Every shape of a match: the two boxes of a player, then the models.

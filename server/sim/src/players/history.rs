@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::bodies::entities::Entities;
 use crate::bodies::roles::Role;
 use crate::collision::pose::{Motion, Pose};
@@ -22,14 +24,14 @@ const RELOCATED: f64 = 128.0;
 /// Where the players were at the end of the latest ticks, so that a ray can be judged
 /// by what the shooter saw: a client shows a moving opponent where it was a round
 /// trip and an interpolation delay ago.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PositionHistory {
     /// The latest tick first; each in ascending order of slot.
     ticks: VecDeque<Vec<PastPose>>,
 }
 
 /// Shape and pose of a player at the end of a tick.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PastPose {
     pub(crate) player: EntityId,
     pub(crate) shape: ShapeId,
@@ -80,6 +82,11 @@ impl PositionHistory {
         let poses = self.ticks.get(ticks)?;
         let index = poses.binary_search_by_key(&player.slot, |pose_at| pose_at.player.slot).ok()?;
         Some(poses[index]).filter(|pose_at| pose_at.player == player)
+    }
+
+    /// Number of ticks that are remembered.
+    pub(crate) fn len(&self) -> usize {
+        self.ticks.len()
     }
 
     /// Everything that is remembered, the latest tick first.

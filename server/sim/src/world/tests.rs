@@ -8,6 +8,7 @@ mod emergency;
 mod missiles;
 mod overload;
 mod physics;
+mod save;
 
 use super::*;
 use crate::bodies::contact::PairIndex;

@@ -3,6 +3,7 @@
 
 use arrayvec::ArrayVec;
 use glam::DVec3;
+use serde::{Deserialize, Serialize};
 
 use crate::bodies::blocker::Blocker;
 use crate::collision::separation::Features;
@@ -14,7 +15,7 @@ pub(crate) const MAX_POINTS: usize = 4;
 pub(crate) type Points = ArrayVec<ContactPoint, MAX_POINTS>;
 
 /// One point of a manifold.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ContactPoint {
     /// On the awake body, world axes.
     pub(crate) on_body: DVec3,
@@ -30,7 +31,7 @@ pub(crate) struct ContactPoint {
 
 /// The two parts of a pair. Pairs are listed, and colored by the solver, in the order of
 /// their keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct PairKey {
     /// Slot of the awake body.
     pub(crate) body: u16,
@@ -41,7 +42,7 @@ pub(crate) struct PairKey {
 }
 
 /// Two convex parts that are near each other.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Pair {
     pub(crate) key: PairKey,
     /// Normal of the plane between them, a unit direction from the body.

@@ -1,5 +1,7 @@
+use serde::{Deserialize, Serialize};
+
 /// Why a body that solver and guard move was awake at the end of a tick.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AwakeReason {
     /// It moves, or it has just begun to exist.
     #[default]

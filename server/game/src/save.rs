@@ -1,0 +1,131 @@
+//! A match of a game as bytes, and back: the world, the game's state, and what the match
+//! keeps beside both.
+
+use std::sync::Arc;
+
+use bincode::config::{Configuration, Limit, LittleEndian, Varint};
+use bincode::error::DecodeError;
+use bincode::serde::{decode_from_slice, encode_to_vec};
+use obsp_sim::{EntityId, Random, SetupError, World};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::event::Event;
+use crate::game::Game;
+use crate::replicated::schema;
+use crate::running::Match;
+use crate::volumes::{SavedVolume, Volumes};
+use crate::world_mut::Shared;
+
+/// Most bytes that are read.
+const MAX_BYTES: usize = 1 << 26;
+
+/// Why saved bytes are no match that can go on.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// The bytes are something else, or damaged, or the state of another game.
+    #[error("the saved match is not one of this game: {0}")]
+    Decode(#[from] DecodeError),
+    /// The world cannot be loaded.
+    #[error(transparent)]
+    World(#[from] obsp_sim::LoadError),
+    /// Something is as no match has it.
+    #[error("the saved match is damaged: {0}")]
+    Damaged(&'static str),
+}
+
+/// What a match keeps beside the world and the game's state.
+#[derive(Serialize, Deserialize)]
+struct SavedShared {
+    random: u64,
+    events: Vec<Event>,
+    told: u32,
+    volumes: Vec<SavedVolume>,
+    agents: Vec<EntityId>,
+    watched: Vec<(EntityId, Vec<EntityId>)>,
+}
+
+type Wire = Configuration<LittleEndian, Varint, Limit<MAX_BYTES>>;
+
+pub(crate) fn wire() -> Wire {
+    bincode::config::standard().with_limit::<MAX_BYTES>()
+}
+
+impl<G: Game> Match<G> {
+    /// The whole match as bytes: [`Match::restored`] goes on as this one does.
+    pub(crate) fn saved(&self) -> Vec<u8> {
+        let Shared { random, events, told, volumes, agents, watched, .. } = &self.shared;
+        let shared = SavedShared {
+            random: random.state(),
+            events: events.clone(),
+            told: *told as u32,
+            volumes: volumes.saved(),
+            agents: agents.clone(),
+            watched: watched.clone(),
+        };
+        // Plain data always has an encoding; an empty one is refused when it is loaded.
+        let mut bytes = encode_to_vec((self.world.save(), shared), wire()).unwrap_or_default();
+        bytes.extend(self.save_state());
+        bytes
+    }
+
+    /// A match of `game` as it was saved; `world` makes its world of the part of the bytes
+    /// that is the world's.
+    ///
+    /// # Errors
+    /// [`LoadError`] if the bytes are anything but what [`Match::saved`] made of a match of
+    /// this game.
+    pub(crate) fn restored(
+        game: G,
+        saved: &[u8],
+        world: impl FnOnce(&[u8]) -> Result<World, obsp_sim::LoadError>,
+    ) -> Result<Self, LoadError> {
+        let ((world_bytes, shared), used): ((Vec<u8>, SavedShared), usize) =
+            decode_from_slice(saved, wire())?;
+        let rest = &saved[used..];
+        let (state, used) = decode_from_slice(rest, wire())?;
+        if used != rest.len() {
+            return Err(LoadError::Damaged("bytes are left over"));
+        }
+        let world = world(&world_bytes)?;
+        let SavedShared { random, events, told, volumes, agents, watched } = shared;
+        let told = told as usize;
+        if told > events.len() {
+            return Err(LoadError::Damaged("more events were told than have happened"));
+        }
+        if !watched.is_sorted_by_key(|(id, _)| *id) {
+            return Err(LoadError::Damaged("the watched entities are not in order"));
+        }
+        let volumes = Volumes::restored(volumes, world.map())
+            .ok_or(LoadError::Damaged("a volume is not one of its map"))?;
+        let random = Random::new(random);
+        let schema = schema(game.replicated(), &Game::models(&game));
+        let schema = schema.map_err(|error| SetupError::Game(error.to_string()));
+        let schema = Arc::new(schema.map_err(obsp_sim::LoadError::Setup)?);
+        let shared = Shared { schema, random, events, told, volumes, agents, watched };
+        Ok(Self { game, world, state, shared })
+    }
+
+    /// The same in place of this match, which has the same game, map and configuration.
+    ///
+    /// # Errors
+    /// As [`Match::restored`]; nothing changes then.
+    pub(crate) fn restore_all(&mut self, saved: &[u8]) -> Result<(), LoadError> {
+        let mut world = self.world.clone();
+        *self = Self::restored(self.game.clone(), saved, |bytes| {
+            world.restore(bytes)?;
+            Ok(world)
+        })?;
+        Ok(())
+    }
+}
+
+/// Loads the world of a match of `game` on `map`.
+pub(crate) fn load<G: Game>(
+    game: &G,
+    map: Arc<obsp::World>,
+    saved: &[u8],
+) -> Result<Match<G>, LoadError> {
+    let models = Game::models(game).into();
+    Match::restored(game.clone(), saved, |bytes| World::load(map, models, bytes))
+}

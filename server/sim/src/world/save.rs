@@ -1,0 +1,376 @@
+//! A world as bytes, and back: [`World::save`], [`World::load`], [`World::restore`].
+//!
+//! Everything is saved that ticks change: bodies, contacts, sleep, what waits outside of
+//! the world, the events of the last tick. What never changes (map, shapes, spawn points) is
+//! named by its hash, and caches that no result depends on are built anew. Saved bytes may
+//! come from anyone: each number is checked, and each pose goes through the guard before it
+//! is committed, so that no two bodies overlap in a world that was loaded.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use bincode::config::{Configuration, Limit, LittleEndian, Varint};
+use bincode::error::DecodeError;
+use bincode::serde::{decode_from_slice, encode_to_vec};
+use glam::{DQuat, DVec3};
+use obsp::model::Model;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::{Touch, World};
+use crate::bodies::blocker::Blocker;
+use crate::bodies::contact::Pair;
+use crate::bodies::entities::{Entities, Entity, MAX_ENTITIES};
+use crate::bodies::guard::Space;
+use crate::bodies::roles::{Cargo, Missile, PlayerBody, Role};
+use crate::collision::pose::Pose;
+use crate::collision::shape::ShapeId;
+use crate::event::Event;
+use crate::players::history::PositionHistory;
+use crate::setup::{Config, SetupError};
+use crate::state::{EntityId, Posture};
+
+/// Raised by any change of what is saved.
+const VERSION: u16 = 1;
+
+/// Most bytes that are read.
+const MAX_BYTES: usize = 1 << 26;
+
+/// No saved position is farther outside of the map, in units.
+const AROUND: f64 = 65_536.0;
+
+/// No saved speed is greater, in units or radians per second.
+const MAX_SPEED: f64 = 1e9;
+
+/// No other saved number is greater.
+const MAX_NUMBER: f64 = 1e12;
+
+/// Greatest difference of the length of a saved orientation or direction from one.
+const UNIT: f64 = 1e-6;
+
+/// Most ticks of a match: at 60 a second, 148,000 years.
+const MAX_TICK: u64 = 1 << 48;
+
+/// Most ticks of positions that are kept.
+const MAX_HISTORY: usize = 64;
+
+/// Why saved bytes are no world that can go on.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// The bytes are something else, or damaged.
+    #[error("the saved match cannot be read: {0}")]
+    Decode(#[from] DecodeError),
+    /// The bytes were saved by another version.
+    #[error("the match was saved in version {0}, and this is version {VERSION}")]
+    Version(u16),
+    /// The match was saved on another map, with other models, or set up differently.
+    #[error("the match was saved with another {0}")]
+    Other(&'static str),
+    /// Something is as no match has it.
+    #[error("the saved match is damaged: {0}")]
+    Damaged(String),
+    /// Two bodies, or a body and the world, would interpenetrate.
+    #[error("the saved match is damaged: the entity in slot {} overlaps something", .0.slot)]
+    Overlap(EntityId),
+    /// The map cannot carry a match.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+}
+
+/// What a match was set up with.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    version: u16,
+    map: [u8; 32],
+    models: Vec<String>,
+    tick_rate: u32,
+    seed: u64,
+    objects: u32,
+    max_players: u16,
+}
+
+/// All that ticks change.
+#[derive(Serialize, Deserialize)]
+struct Saved<'a> {
+    tick: u64,
+    generations: Cow<'a, [u16]>,
+    entities: Vec<SavedEntity<'a>>,
+    pairs: Cow<'a, [Pair]>,
+    history: Cow<'a, PositionHistory>,
+    events: Cow<'a, [Event]>,
+    pushed: Cow<'a, [EntityId]>,
+    touches: Cow<'a, [Touch]>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedEntity<'a> {
+    entity: Cow<'a, Entity>,
+    /// `None` outside of the world.
+    pose: Option<Pose>,
+}
+
+type Wire = Configuration<LittleEndian, Varint, Limit<MAX_BYTES>>;
+
+fn wire() -> Wire {
+    bincode::config::standard().with_limit::<MAX_BYTES>()
+}
+
+impl World {
+    /// The whole match as bytes: [`World::load`] goes on as this match does, digest by
+    /// digest. How it is computed (threads, stages, resolution, clock) and what was counted
+    /// are no part of it.
+    pub fn save(&self) -> Vec<u8> {
+        let Config { tick_rate, seed, objects, max_players } = self.config;
+        let header = Header {
+            version: VERSION,
+            map: self.arena.map.hash(),
+            models: self.arena.model_names.clone(),
+            tick_rate,
+            seed,
+            objects,
+            max_players,
+        };
+        let saved_entity = |entity| SavedEntity {
+            entity: Cow::Borrowed(entity),
+            pose: entity.placement().map(|placement| *placement.pose()),
+        };
+        let saved = Saved {
+            tick: self.tick,
+            generations: self.entities.generations().into(),
+            entities: self.entities.iter().map(saved_entity).collect(),
+            pairs: Cow::Borrowed(&self.pairs),
+            history: Cow::Borrowed(&self.history),
+            events: Cow::Borrowed(&self.events),
+            pushed: Cow::Borrowed(&self.pushed),
+            touches: Cow::Borrowed(&self.touches),
+        };
+        // Plain data always has an encoding; an empty one is refused when it is loaded.
+        encode_to_vec((header, saved), wire()).unwrap_or_default()
+    }
+
+    /// The match that was saved, on its map and with its models.
+    ///
+    /// # Errors
+    /// [`LoadError`] if the bytes are anything but what [`World::save`] made of a match on
+    /// `map` with `models`, or if two bodies would overlap.
+    pub fn load(
+        map: Arc<obsp::World>,
+        models: Arc<[Model]>,
+        saved: &[u8],
+    ) -> Result<Self, LoadError> {
+        let (header, _): (Header, usize) = decode_from_slice(saved, wire())?;
+        let Header { version, tick_rate, seed, objects, max_players, .. } = header;
+        if version != VERSION {
+            return Err(LoadError::Version(version));
+        }
+        let config = Config { tick_rate, seed, objects, max_players };
+        let mut world = Self::bare(map, &models, config)?;
+        world.restore(saved)?;
+        Ok(world)
+    }
+
+    /// Replaces the state of this match by one that it was saved in, also by another match
+    /// that was set up alike.
+    ///
+    /// # Errors
+    /// As [`World::load`]; nothing changes then.
+    pub fn restore(&mut self, saved: &[u8]) -> Result<(), LoadError> {
+        let (header, used): (Header, usize) = decode_from_slice(saved, wire())?;
+        self.check_header(&header)?;
+        let body = &saved[used..];
+        let (saved, used): (Saved, usize) = decode_from_slice(body, wire())?;
+        if used != body.len() {
+            return Err(LoadError::Damaged(format!("{} bytes are left over", body.len() - used)));
+        }
+        let checks = Checks { world: self };
+        let entities = checks.entities(&saved)?;
+        checks.rest(&saved, entities.slot_count())?;
+        let Saved { tick, pairs, history, events, pushed, touches, .. } = saved;
+        self.tick = tick;
+        self.entities = entities;
+        self.pairs = pairs.into_owned();
+        self.history = history.into_owned();
+        self.events = events.into_owned();
+        self.pushed = pushed.into_owned();
+        self.touches = touches.into_owned();
+        self.count();
+        Ok(())
+    }
+
+    fn check_header(&self, header: &Header) -> Result<(), LoadError> {
+        let Header { version, map, models, tick_rate, seed, objects, max_players } = header;
+        let config = Config {
+            tick_rate: *tick_rate,
+            seed: *seed,
+            objects: *objects,
+            max_players: *max_players,
+        };
+        match () {
+            () if *version != VERSION => Err(LoadError::Version(*version)),
+            () if *map != self.arena.map.hash() => Err(LoadError::Other("map")),
+            () if *models != self.arena.model_names => Err(LoadError::Other("list of models")),
+            () if config != self.config => Err(LoadError::Other("configuration")),
+            () => Ok(()),
+        }
+    }
+}
+
+/// What a saved state is checked against.
+struct Checks<'a> {
+    world: &'a World,
+}
+
+impl Checks<'_> {
+    /// The entities, each where it was, if it can be there.
+    fn entities(&self, saved: &Saved) -> Result<Entities, LoadError> {
+        let World { arena, config, .. } = self.world;
+        let mut entities = Entities::with_generations(
+            &arena.map.bounds(),
+            config.max_players,
+            saved.generations.to_vec(),
+        )
+        .ok_or_else(|| damaged(format!("it has more than {MAX_ENTITIES} slots")))?;
+        entities.use_grid(self.world.entities.uses_grid());
+        for SavedEntity { entity, pose } in &saved.entities {
+            let id = entity.id;
+            let reject = |what: &str| damaged(format!("the entity in slot {}: {what}", id.slot));
+            self.entity(entity).map_err(reject)?;
+            let shape = entity.shape;
+            entities
+                .restore(entity.clone().into_owned())
+                .ok_or_else(|| reject("its slot is taken, or not its own"))?;
+            let Some(pose) = *pose else { continue };
+            self.pose(&pose).map_err(reject)?;
+            if let Some(walker) = entity.walker() {
+                if pose != on_foot(&pose) {
+                    return Err(reject("a player on foot turns, or stands between two f32"));
+                }
+                if shape != arena.shapes.of_posture(walker.posture) {
+                    return Err(reject("its box is not that of its posture"));
+                }
+            }
+            let space = Space { map: &arena.map, shapes: &arena.shapes, entities: &entities };
+            let placement = space.restore(shape, pose).ok_or(LoadError::Overlap(id))?;
+            entities.commit(id.slot, placement);
+        }
+        Ok(entities)
+    }
+
+    /// What an entity is and how it moves.
+    fn entity(&self, entity: &Entity) -> Result<(), &'static str> {
+        let shapes = &self.world.arena.shapes;
+        let standing = shapes.of_posture(Posture::Standing);
+        let crouching = shapes.of_posture(Posture::Crouching);
+        let fits = match &entity.role {
+            Role::Player(PlayerBody::Box(_)) => [standing, crouching].contains(&entity.shape),
+            Role::Player(PlayerBody::Hovertank(tank)) => {
+                numbers(&tank.drive.linear.to_array())?;
+                numbers(&tank.drive.angular.to_array())?;
+                shapes.of_model(tank.model) == Some(entity.shape)
+            }
+            Role::Prop(model)
+            | Role::Missile(Missile { model, .. })
+            | Role::Cargo(Cargo { model, .. }) => shapes.of_model(*model) == Some(entity.shape),
+        };
+        if !fits {
+            return Err("its shape is not that of its kind");
+        }
+        speed(entity.velocity, MAX_SPEED)?;
+        speed(entity.angular, MAX_SPEED)?;
+        if entity.walker().is_some() && entity.velocity != entity.velocity.as_vec3().as_dvec3() {
+            return Err("the velocity of a player on foot is between two f32");
+        }
+        // Both may be infinite: of a body that overlaps something, or that turns too far.
+        if entity.free_distance.is_nan() || entity.moved.is_nan() {
+            return Err("a distance is no number");
+        }
+        if let Some(anchor) = &entity.sleep.anchor {
+            self.pose(anchor)?;
+        }
+        Ok(())
+    }
+
+    fn pose(&self, Pose { position, orientation }: &Pose) -> Result<(), &'static str> {
+        if !self.world.arena.map.bounds().inflated(AROUND).contains(*position) {
+            return Err("its place is far outside of the map");
+        }
+        unit(orientation.length())
+    }
+
+    /// What is beside the entities.
+    fn rest(&self, saved: &Saved, slots: usize) -> Result<(), LoadError> {
+        let error = |what: &'static str| move |why: &str| damaged(format!("{what}: {why}"));
+        if saved.tick > MAX_TICK {
+            return Err(damaged(format!("tick {} is beyond {MAX_TICK}", saved.tick)));
+        }
+        for pair in &*saved.pairs {
+            self.pair(pair, slots).map_err(error("a contact"))?;
+        }
+        if !saved.pairs.is_sorted_by_key(|pair| pair.key) {
+            return Err(error("the contacts")("they are not in order"));
+        }
+        if saved.history.len() > MAX_HISTORY {
+            return Err(error("past positions")("there are too many ticks of them"));
+        }
+        for past in saved.history.poses() {
+            let known = [Posture::Standing, Posture::Crouching]
+                .map(|posture| self.world.arena.shapes.of_posture(posture));
+            let shape = known.contains(&past.shape) || self.is_of_model(past.shape);
+            let pose = self.pose(&past.pose);
+            if !shape {
+                return Err(error("a past position")("there is no such shape"));
+            }
+            pose.map_err(error("a past position"))?;
+        }
+        let late = saved.touches.iter().any(|touch| touch.tick > saved.tick);
+        if late {
+            return Err(error("a touch")("it is in the future"));
+        }
+        Ok(())
+    }
+
+    fn is_of_model(&self, shape: ShapeId) -> bool {
+        usize::from(shape.0) < 2 + self.world.arena.model_names.len()
+    }
+
+    fn pair(&self, pair: &Pair, slots: usize) -> Result<(), &'static str> {
+        let known = match pair.key.other {
+            Blocker::Solid(index) => (index as usize) < self.world.arena.map.solids().len(),
+            Blocker::Entity(slot) => usize::from(slot) < slots,
+        };
+        if !known || usize::from(pair.key.body) >= slots {
+            return Err("there is no such body");
+        }
+        unit(pair.axis.length())?;
+        numbers(&[pair.gap])?;
+        for point in &pair.points {
+            numbers(&point.on_body.to_array())?;
+            numbers(&point.local.to_array())?;
+            numbers(&[point.gap])?;
+            numbers(&point.impulse)?;
+        }
+        Ok(())
+    }
+}
+
+fn damaged(what: String) -> LoadError {
+    LoadError::Damaged(what)
+}
+
+/// The pose as that of a player on foot: without a turn, at values of `f32`.
+fn on_foot(pose: &Pose) -> Pose {
+    Pose { position: pose.position.as_vec3().as_dvec3(), orientation: DQuat::IDENTITY }
+}
+
+fn numbers(values: &[f64]) -> Result<(), &'static str> {
+    let usual = values.iter().all(|value| value.abs() <= MAX_NUMBER);
+    if usual { Ok(()) } else { Err("a number is beyond all limits") }
+}
+
+fn speed(velocity: DVec3, most: f64) -> Result<(), &'static str> {
+    if velocity.length() <= most { Ok(()) } else { Err("it is too fast") }
+}
+
+fn unit(length: f64) -> Result<(), &'static str> {
+    if (length - 1.0).abs() <= UNIT { Ok(()) } else { Err("a direction is not of length one") }
+}
