@@ -143,7 +143,11 @@ fn run(job: Job) -> Result<ExitCode> {
         }
         Job::Replay(options) => {
             let outcome = replay(&options)?;
-            say(outcome.to_string());
+            if options.json {
+                say(serde_json::to_string_pretty(&outcome)?);
+            } else {
+                say(outcome.to_string());
+            }
             outcome.passed()
         }
         Job::Scene(SceneOptions { scene }) => play(scene)?,

@@ -1,18 +1,28 @@
 //! Replays: a recording run again, flat out, and held to its digests.
+//!
+//! Each stretch from one keyframe to the next is run by itself, so that all processors have
+//! work; the match that one ends with has to be the one that the next begins with.
 
-mod run;
+mod outcome;
+mod stretch;
+mod verify;
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 
 use clap::Args;
+use obsp_game::AnyGame;
+use obsp_game::arena::Arena;
 use thiserror::Error;
 
 pub use obsp_recording::Difference;
-pub use run::{Outcome, verify};
+pub use outcome::Outcome;
+pub use verify::{Plan, verify};
 
 use crate::error::StartError;
 use crate::map_file;
-use crate::recording::{Reader, RecordingError};
+use crate::recording::{Recording, RecordingError};
 
 /// `server replay`: what to run again.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
@@ -24,6 +34,31 @@ pub struct ReplayOptions {
     /// The map, if it is not found under the name that the recording has
     #[arg(long, value_name = "NAME")]
     pub map: Option<String>,
+
+    /// Begins at the last keyframe that is not after this tick, instead of the beginning
+    #[arg(long, value_name = "TICK", default_value_t = 0)]
+    pub from: u64,
+
+    /// Also judges every tick by brute force: no two bodies may interpenetrate, and none may
+    /// be inside the world
+    #[arg(long)]
+    pub audit: bool,
+
+    /// Threads; as many as there are processors if it is not given
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+
+    /// Prints the outcome as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl ReplayOptions {
+    /// All of a recording, from its beginning.
+    pub fn new(file: impl Into<PathBuf>) -> Self {
+        let file = file.into();
+        Self { file, map: None, from: 0, audit: false, threads: None, json: false }
+    }
 }
 
 /// Why a recording could not be run again.
@@ -50,19 +85,39 @@ pub enum ReplayError {
         /// And its hash.
         hash: String,
     },
+    /// The game is another one.
+    #[error("the recording is of the game {}, and this server plays {played}", .recorded.escape_debug())]
+    OtherGame {
+        /// The game that was recorded.
+        recorded: String,
+        /// The game that is played here.
+        played: &'static str,
+    },
     /// The map cannot carry the match.
     #[error("the match cannot be set up: {0}")]
     Setup(#[from] obsp_sim::SetupError),
 }
 
-/// Runs a recording again and compares all digests.
+/// Runs a recording of the arena game again and compares all digests.
+///
+/// # Errors
+/// As [`replay_game`].
+pub fn replay(options: &ReplayOptions) -> Result<Outcome, ReplayError> {
+    replay_game(&Arena, options)
+}
+
+/// Runs a recording of a game again and compares all digests.
 ///
 /// # Errors
 /// It could not be run. A difference, or a recording that breaks off, is an
 /// [`Outcome`], not an error.
-pub fn replay(options: &ReplayOptions) -> Result<Outcome, ReplayError> {
-    let mut reader = Reader::open(&options.file)?;
-    let header = reader.header();
+pub fn replay_game(game: &dyn AnyGame, options: &ReplayOptions) -> Result<Outcome, ReplayError> {
+    let recording = Recording::open(&options.file)?;
+    let header = recording.header();
+    if header.game != game.game_name() {
+        let (recorded, played) = (header.game.clone(), game.game_name());
+        return Err(ReplayError::OtherGame { recorded, played });
+    }
     let name = options.map.as_deref().unwrap_or(&header.map_name);
     let found = map_file::find(name, &map_file::folders())?;
     let map = map_file::load(&found)?;
@@ -74,7 +129,10 @@ pub fn replay(options: &ReplayOptions) -> Result<Outcome, ReplayError> {
             hash: hex(&map.hash()),
         });
     }
-    verify(&mut reader, map.into())
+    let processors = || available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let threads = options.threads.unwrap_or_else(processors);
+    let plan = Plan { from: options.from, audit: options.audit, threads };
+    verify(game, &recording, &map.into(), plan)
 }
 
 fn hex(hash: &[u8; 32]) -> String {

@@ -283,18 +283,20 @@ class Page {
     return this.shown.some((entity) => entity.slot === slot && entity.isPlayer);
   }
 
-  /** Follows whom one clicks on. */
+  /** Follows whom one clicks on; in a replay, asks why a body is as it is. */
   click(x, y) {
     if (!this.matrix) return;
     const { clientWidth: width, clientHeight: height } = this.picture;
     let best = null;
     for (const { slot, isPlayer, position } of this.shown) {
-      const at = isPlayer && project(this.matrix, position);
+      // In a replay any body may be asked about.
+      const at = (isPlayer || this.replay) && project(this.matrix, position);
       if (!at) continue;
       const away = Math.hypot((at[0] * 0.5 + 0.5) * width - x, (0.5 - at[1] * 0.5) * height - y);
-      if (away < (best?.away ?? CLICK_REACH)) best = { slot, away };
+      if (away < (best?.away ?? CLICK_REACH)) best = { slot, away, isPlayer };
     }
-    if (best) this.follow(best.slot);
+    if (best) this.replay?.why.ask(best.slot);
+    if (best?.isPlayer) this.follow(best.slot);
   }
 
   /** Lets the recorded match go on. */

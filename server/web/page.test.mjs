@@ -378,3 +378,17 @@ test("batches keep their memory and what is in them", () => {
   frame.clear();
   assert.equal(frame.bodies.get("ball").numbers, before);
 });
+
+test("the answer to why names what a body touches and why it sleeps", async () => {
+  const { lines } = await import("./replay/why.js");
+  const touching = [{ other: null, solid: 7, normal: [0, 0, -1], gap: 0.1, impulse: 9.5, stage: "exact" }];
+  const found = { asleep: true, because: "moves", island: [3, 4], speed: 0, rests: [9, 9, 0], needed: 9, held: false, lastMoved: 120, touching };
+  const said = lines({ tick: 180, slot: 2, found }, 60).join("\n");
+  for (const part of ["Body 2 at tick 180", "asleep, with 3, 4", "last moved at tick 120, 1.0 s before", "solid 7", "0.00 0.00 -1.00", "impulse 9.5", "by exact"]) {
+    assert.ok(said.includes(part), `${part} in ${said}`);
+  }
+  const awake = { ...found, asleep: false, island: [], speed: 12, rests: [0, 0, 0], touching: [], lastMoved: null };
+  const moving = lines({ tick: 180, slot: 2, found: awake }, 60).join("\n");
+  assert.ok(moving.includes("awake: moves") && moving.includes("surface moves at 12.0") && moving.includes("touches nothing"), moving);
+  assert.deepEqual(lines({ tick: 5, slot: 1, found: null }, 60), ["Body 1 is not in the world at tick 5."]);
+});

@@ -212,7 +212,7 @@ fn grown(looks: &[Look], warm: usize, value: impl Fn(&Look) -> f64) -> [f64; 2] 
 
 /// Prints how the recording went when it was replayed; gives whether it is equal.
 fn is_replayed(file: PathBuf, map: String) -> bool {
-    match replay(&ReplayOptions { file, map: Some(map) }) {
+    match replay(&ReplayOptions { map: Some(map), ..ReplayOptions::new(file) }) {
         Ok(outcome) => {
             let difference =
                 outcome.difference.as_ref().map_or("equal".to_owned(), |d| d.to_string());

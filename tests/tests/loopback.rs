@@ -14,6 +14,7 @@ use obsp_proto::control::{
     MatchEvent, PlayerName, RefusalReason, ServerMessage, decode_server_message,
     encode_client_message,
 };
+use server::replay::{ReplayOptions, replay};
 use server::{Options, Server};
 use tests::harness;
 use tests::harness::pages::{get, metric};
@@ -132,9 +133,9 @@ async fn eight_bots_play_and_see_what_the_server_means_and_it_replays() {
     end(running).await;
 
     // The recording of the match leads to the same digests, tick by tick.
-    let mut reader = server::recording::Reader::open(&recording).unwrap();
-    let map = obsp::World::load(&harness::own_map("arena.obsp")).unwrap();
-    let replayed = server::replay::verify(&mut reader, map.into()).unwrap();
+    let map = Some(harness::own_map("arena.obsp").to_string_lossy().into_owned());
+    let options = ReplayOptions { map, ..ReplayOptions::new(&recording) };
+    let replayed = replay(&options).unwrap();
     std::fs::remove_file(recording).unwrap();
     assert_eq!(replayed.difference, None, "{replayed}");
     assert!(replayed.verified > 60, "{replayed}");

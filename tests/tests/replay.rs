@@ -4,10 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use server::recording::{Header, Reader, Recorder, Writer};
+use server::recording::{Recording, Writer};
 use server::replay::{Outcome, ReplayOptions, replay};
 use server::soak::{SoakOptions, soak};
-use tests::harness::own_map;
+use tests::harness::{own_map, setting};
 
 fn committed() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings/arena.obsr")
@@ -15,7 +15,7 @@ fn committed() -> PathBuf {
 
 fn run(file: &Path) -> Outcome {
     let map = Some(own_map("arena.obsp").to_string_lossy().into_owned());
-    let options = ReplayOptions { file: file.to_owned(), map };
+    let options = ReplayOptions { map, ..ReplayOptions::new(file) };
     replay(&options).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -76,23 +76,25 @@ fn the_first_tick_that_differs_is_named() {
     let same = run(&file);
     assert_eq!(same.difference, None);
     assert_eq!((same.ticks, same.verified), (60, 61));
-    assert_eq!(format!("{:016x}", same.digest), report.digest);
+    assert_eq!(same.digest, report.digest);
 
     // The same with one key pressed otherwise, and all digests as they were.
-    let mut reader = Reader::open(&file).expect("a recording");
-    let header: Header = reader.header().clone();
+    let whole = Recording::open(&file).expect("a recording");
     let changed = temporary("replay-changed");
-    let mut writer = Writer::create(&changed, &header).expect("a file");
-    let mut number = 0;
-    while let Some(mut tick) = reader.next_tick().expect("a whole recording") {
-        number += 1;
+    let first = whole.keyframe(0).expect("a keyframe");
+    let mut writer = Writer::create(&changed, whole.header(), &first.saved).expect("a file");
+    let mut player = None;
+    for (number, tick) in (1..).zip(whole.ticks_after(0).expect("a keyframe")) {
+        let mut tick = tick.expect("a whole recording");
+        player = player.or(tick.joined.first().map(|(player, _)| *player));
         if number == 41 {
-            let player = header_player(&file);
+            let player = player.expect("somebody plays");
             tick.commands.retain(|(id, _)| *id != player);
             let command = obsp_sim::Command { forward: -127, right: 127, ..Default::default() };
             tick.commands.push((player, command));
+            tick.commands.sort_unstable_by_key(|(id, _)| *id);
         }
-        writer.tick(&tick).expect("a file");
+        writer.tick(tick).expect("a file");
     }
     writer.finish().expect("a file");
     let outcome = run(&changed);
@@ -110,19 +112,62 @@ fn the_first_tick_that_differs_is_named() {
     }
 }
 
-/// The first player who joined.
-fn header_player(file: &Path) -> obsp_sim::EntityId {
-    let mut reader = Reader::open(file).expect("a recording");
-    reader.next_tick().expect("a tick").expect("a tick").joined[0].0
+/// Every keyframe is where a stretch begins, and all threads together find what one does.
+#[test]
+fn a_match_is_verified_from_any_keyframe_and_audited() {
+    let map = Some(own_map("arena.obsp").to_string_lossy().into_owned());
+    let options = ReplayOptions { map, audit: true, ..ReplayOptions::new(committed()) };
+    let whole = replay(&options).unwrap_or_else(|error| panic!("{error}"));
+    assert!(whole.passed(), "{whole}");
+    assert_eq!(whole.audited, 902, "every tick, and the one of the keyframe twice");
+    let one = ReplayOptions { threads: std::num::NonZeroUsize::new(1), ..options.clone() };
+    assert_eq!(replay(&one).unwrap_or_else(|error| panic!("{error}")), whole);
+    let later = ReplayOptions { from: 700, ..options };
+    let later = replay(&later).unwrap_or_else(|error| panic!("{error}"));
+    assert!(later.passed(), "{later}");
+    assert_eq!((later.from, later.ticks, later.verified), (600, 300, 300));
+    assert_eq!(later.digest, whole.digest);
 }
 
+/// A keyframe that is not the match at its tick is found, whatever its hashes say.
 #[test]
-fn a_recorder_tells_who_comes_and_goes() {
-    let id = |slot| obsp_sim::EntityId { slot, generation: 0 };
-    let idle = obsp_sim::Command::default();
-    let kind = |_| obsp_sim::PlayerKind::Hovertank;
-    let mut recorder = Recorder::new();
-    assert_eq!(recorder.tick(&[(id(1), idle)], kind, None).joined, [(id(1), kind(id(1)))]);
-    let next = recorder.tick(&[(id(2), idle)], kind, None);
-    assert_eq!((next.left, next.joined), (vec![id(1)], vec![(id(2), kind(id(2)))]));
+fn a_keyframe_of_another_match_is_named() {
+    let whole = Recording::open(&committed()).expect("a recording");
+    let swapped = temporary("replay-swapped");
+    let first = whole.keyframe(0).expect("a keyframe");
+    let mut writer = Writer::create(&swapped, whole.header(), &first.saved).expect("a file");
+    for (number, tick) in (1..=200).zip(whole.ticks_after(0).expect("a keyframe")) {
+        writer.tick(tick.expect("a whole recording")).expect("a file");
+        if number == 100 {
+            writer.keyframe(&first.saved).expect("a file");
+        }
+    }
+    writer.finish().expect("a file");
+    let outcome = run(&swapped);
+    let why = outcome.incomplete.expect("it is found");
+    assert!(why.contains("the keyframe at tick 100 is another match"), "{why}");
+    let _ = std::fs::remove_file(swapped);
+}
+
+/// Ten minutes with 32 players take no more than 6 MB. `RECORDED_TICKS=36000` records as many;
+/// by itself, the test records 20 seconds and the two keyframes that belong to them.
+#[test]
+fn a_recording_is_small() {
+    let ticks = setting("RECORDED_TICKS", 1_200) as u64;
+    let file = temporary("replay-size");
+    let options = SoakOptions {
+        players: 32,
+        tanks: 2,
+        objects: 60,
+        ticks,
+        audit_every: 0,
+        record: Some(file.clone()),
+        ..SoakOptions::new(own_map("arena.obsp").to_string_lossy())
+    };
+    soak(&options).expect("the arena can be played");
+    let bytes = std::fs::metadata(&file).expect("it was written").len();
+    let _ = std::fs::remove_file(&file);
+    let ten_minutes = bytes * 36_000 / ticks;
+    println!("{ticks} ticks take {bytes} bytes, ten minutes {ten_minutes}");
+    assert!(ten_minutes <= 6_000_000, "{ten_minutes} bytes");
 }

@@ -43,7 +43,7 @@ pub enum RecordingError {
     },
     /// The file is of another version.
     #[error(
-        "{path} is a recording of version {version}, but this server reads version {VERSION}; \
+        "{path} is a recording of version {version}, but this build reads version {VERSION}; \
          replay it with the server that wrote it"
     )]
     Version {

@@ -1,4 +1,4 @@
-//! The format of a recording: a header, ticks, an end, each in a frame with a length.
+//! What a recording holds, and how each part is stored in its frame.
 
 use std::ops::RangeInclusive;
 
@@ -10,13 +10,10 @@ use obsp_sim::{Buttons, Command, Config, EntityId, MAX_ENTITIES, PlayerKind};
 pub(crate) const MAGIC: [u8; 4] = *b"OBSR";
 
 /// Raised by any change that an older reader would misread.
-pub(crate) const VERSION: u16 = 4;
+pub(crate) const VERSION: u16 = 5;
 
-/// The version before, whose header does not name the build that wrote it.
-pub(crate) const WITHOUT_BUILD: u16 = 3;
-
-/// No frame's body is longer: what its length can say.
-pub(crate) const MAX_FRAME: usize = u16::MAX as usize;
+/// No body of a frame is longer.
+pub(crate) const MAX_BODY: usize = 1 << 24;
 
 /// Ticks a second of servers and soaks.
 const TICK_RATES: RangeInclusive<u32> = 10..=128;
@@ -32,16 +29,18 @@ pub struct Header {
     seed: u64,
     objects: u32,
     max_players: u16,
-    /// Digest of the match before its first tick.
-    pub digest: u64,
+    /// The name of the game.
+    pub game: String,
+    /// Hash of the data that the game was played with; zeros if it has none.
+    pub game_hash: [u8; 32],
     /// The build of the server that recorded the match; empty if it is not known.
     pub build: String,
 }
 
 impl Header {
-    /// The header of a match on `map` that has not ticked yet: its configuration, its digest,
-    /// and the name of the build that records it.
-    pub fn new(map: &obsp::World, config: Config, digest: u64, build: &str) -> Self {
+    /// The header of a match on `map`: its configuration, its game, and the name of the
+    /// build that records it.
+    pub fn new(map: &obsp::World, config: Config, game: &str, build: &str) -> Self {
         let Config { tick_rate, seed, objects, max_players } = config;
         Self {
             map_name: map.name().to_owned(),
@@ -50,7 +49,8 @@ impl Header {
             seed,
             objects,
             max_players,
-            digest,
+            game: game.to_owned(),
+            game_hash: [0; 32],
             build: build.to_owned(),
         }
     }
@@ -73,32 +73,46 @@ pub struct Tick {
     pub left: Vec<EntityId>,
     /// The players who joined after those had left, in that order, and their kinds.
     pub joined: Vec<(EntityId, PlayerKind)>,
-    /// Players whose command is not that of the tick before. Who just joined
-    /// stands idle until told otherwise.
+    /// Players whose command is not that of the tick before, in ascending order of id. Who
+    /// just joined stands idle until told otherwise.
     pub commands: Vec<(EntityId, Command)>,
-    /// Digest of the match after it, if it was taken.
-    pub digest: Option<u64>,
+    /// Digest of the match after it.
+    pub digest: u64,
 }
 
-/// A [`Tick`] as it is stored, or the mark that the recording is complete.
-#[derive(Encode, Decode)]
-enum Stored {
-    Tick {
-        left: Vec<StoredId>,
-        joined: Vec<(StoredId, StoredKind)>,
-        commands: Vec<StoredCommand>,
-        digest: Option<u64>,
-    },
-    End,
+/// The whole match after a tick: it goes on from here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keyframe {
+    /// The tick; 0 is the match before its first.
+    pub tick: u64,
+    /// The players in the match and their latest commands, in ascending order of id.
+    pub commands: Vec<(EntityId, Command)>,
+    /// The match, as [`RunningMatch::save`](obsp_game::RunningMatch::save) gives it.
+    pub saved: Vec<u8>,
+}
+
+/// What people want to find in a recording, and what no tick contains. Nothing is computed
+/// from it.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Note {
+    /// The tick that it belongs to.
+    pub tick: u64,
+    /// What there is to know.
+    pub what: Said,
+}
+
+/// See [`Note`]. Players are named by their slots.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Said {
+    /// A player has this name from now on.
+    Name(u16, String),
+    /// A player, or the server, has said a line.
+    Chat(Option<u16>, String),
+    /// A player died by another, or by the own hand.
+    Died(u16, u16),
 }
 
 type StoredId = (u16, u16);
-
-#[derive(Encode, Decode)]
-enum StoredKind {
-    Box,
-    Hovertank,
-}
 
 #[derive(Encode, Decode)]
 struct StoredCommand {
@@ -111,53 +125,39 @@ struct StoredCommand {
     view_age: u16,
 }
 
-fn stored_id(id: EntityId) -> StoredId {
-    (id.slot, id.generation)
-}
-
-fn id((slot, generation): StoredId) -> EntityId {
-    EntityId { slot, generation }
-}
-
-fn stored_kind(kind: PlayerKind) -> StoredKind {
-    match kind {
-        PlayerKind::Box => StoredKind::Box,
-        PlayerKind::Hovertank => StoredKind::Hovertank,
-    }
-}
-
-fn kind(stored: StoredKind) -> PlayerKind {
-    match stored {
-        StoredKind::Box => PlayerKind::Box,
-        StoredKind::Hovertank => PlayerKind::Hovertank,
-    }
+#[derive(Encode, Decode)]
+struct StoredKeyframe {
+    tick: u64,
+    commands: Vec<StoredCommand>,
+    packed: Vec<u8>,
 }
 
 fn stored_command(&(player, command): &(EntityId, Command)) -> StoredCommand {
     let Command { forward, right, yaw, pitch, buttons, view_age } = command;
-    let (player, buttons) = (stored_id(player), buttons.bits());
+    let (player, buttons) = ((player.slot, player.generation), buttons.bits());
     StoredCommand { player, forward, right, yaw, pitch, buttons, view_age }
 }
 
 fn command(stored: StoredCommand) -> Option<(EntityId, Command)> {
     let StoredCommand { player, forward, right, yaw, pitch, buttons, view_age } = stored;
     let buttons = Buttons::from_recorded_bits(buttons)?;
-    Some((id(player), Command { forward, right, yaw, pitch, buttons, view_age }))
+    let id = EntityId { slot: player.0, generation: player.1 };
+    Some((id, Command { forward, right, yaw, pitch, buttons, view_age }))
 }
 
-type Wire = Configuration<LittleEndian, Varint, Limit<MAX_FRAME>>;
+type Wire = Configuration<LittleEndian, Varint, Limit<MAX_BODY>>;
 
 fn wire() -> Wire {
-    bincode::config::standard().with_limit::<MAX_FRAME>()
+    bincode::config::standard().with_limit::<MAX_BODY>()
 }
 
 /// The body of a frame; `None` if it would be longer than a frame may be.
-fn encode(value: &impl Encode) -> Option<Vec<u8>> {
+pub(crate) fn encode(value: &impl Encode) -> Option<Vec<u8>> {
     let body = bincode::encode_to_vec(value, bincode::config::standard()).ok()?;
-    (body.len() <= MAX_FRAME).then_some(body)
+    (body.len() <= MAX_BODY).then_some(body)
 }
 
-fn decode<T: Decode<()>>(body: &[u8]) -> Result<T, String> {
+pub(crate) fn decode<T: Decode<()>>(body: &[u8]) -> Result<T, String> {
     let (value, used) =
         bincode::decode_from_slice(body, wire()).map_err(|error| error.to_string())?;
     if used != body.len() {
@@ -166,16 +166,8 @@ fn decode<T: Decode<()>>(body: &[u8]) -> Result<T, String> {
     Ok(value)
 }
 
-pub(crate) fn encode_header(header: &Header) -> Option<Vec<u8>> {
-    encode(header)
-}
-
-pub(crate) fn decode_header(mut body: Vec<u8>, version: u16) -> Result<Header, String> {
-    if version == WITHOUT_BUILD {
-        // The build was added at the end: that of this header is empty.
-        body.push(0);
-    }
-    let header: Header = decode(&body)?;
+pub(crate) fn decode_header(body: &[u8]) -> Result<Header, String> {
+    let header: Header = decode(body)?;
     let Header { objects, max_players, tick_rate, .. } = header;
     // Before anything is made of them: a file may come from anyone.
     if objects as usize + usize::from(max_players) > MAX_ENTITIES {
@@ -189,31 +181,33 @@ pub(crate) fn decode_header(mut body: Vec<u8>, version: u16) -> Result<Header, S
     Ok(header)
 }
 
-pub(crate) fn encode_tick(tick: &Tick) -> Option<Vec<u8>> {
-    encode(&Stored::Tick {
-        left: tick.left.iter().copied().map(stored_id).collect(),
-        joined: tick
-            .joined
-            .iter()
-            .map(|&(who, what)| (stored_id(who), stored_kind(what)))
-            .collect(),
-        commands: tick.commands.iter().map(stored_command).collect(),
-        digest: tick.digest,
+/// The body of a keyframe, of which `packed` is the match.
+pub(crate) fn encode_keyframe(
+    tick: u64,
+    commands: &[(EntityId, Command)],
+    packed: Vec<u8>,
+) -> Option<Vec<u8>> {
+    encode(&StoredKeyframe {
+        tick,
+        commands: commands.iter().map(stored_command).collect(),
+        packed,
     })
 }
 
-pub(crate) fn encode_end() -> Option<Vec<u8>> {
-    encode(&Stored::End)
+/// A keyframe whose match is packed.
+pub(crate) struct PackedKeyframe {
+    pub(crate) tick: u64,
+    pub(crate) commands: Vec<(EntityId, Command)>,
+    pub(crate) packed: Vec<u8>,
 }
 
-/// A tick, or `None` for the end mark.
-pub(crate) fn decode_tick(body: &[u8]) -> Result<Option<Tick>, String> {
-    let Stored::Tick { left, joined, commands, digest } = decode(body)? else { return Ok(None) };
+/// A keyframe of a body.
+pub(crate) fn decode_keyframe(body: &[u8]) -> Result<PackedKeyframe, String> {
+    let StoredKeyframe { tick, commands, packed } = decode(body)?;
     let commands: Option<Vec<_>> = commands.into_iter().map(command).collect();
-    Ok(Some(Tick {
-        left: left.into_iter().map(id).collect(),
-        joined: joined.into_iter().map(|(who, what)| (id(who), kind(what))).collect(),
-        commands: commands.ok_or("a command holds keys that do not exist")?,
-        digest,
-    }))
+    let commands = commands.ok_or("a command holds keys that do not exist")?;
+    if !commands.is_sorted_by(|(a, _), (b, _)| a < b) {
+        return Err("the players of a keyframe are not in order".into());
+    }
+    Ok(PackedKeyframe { tick, commands, packed })
 }

@@ -1,19 +1,17 @@
-//! Playing a recording: the same map and commands again, and the first tick that differs.
+//! Playing a recording: the same match and commands again, and the first tick that differs.
 
 use std::fmt;
 use std::sync::Arc;
 
-use obsp_game::arena::Arena;
-use obsp_game::{Event, Match, RunningMatch};
-use obsp_sim::{Command, EntityId, SetupError, Vitals, World};
+use obsp_game::{AnyGame, LoadError, RunningMatch};
+use obsp_sim::{Command, EntityId, SetupError, World};
 
-use crate::{Header, Tick};
+use crate::{Header, Keyframe, Tick};
 
-/// A recorded match of the arena game that is run again. A clone of it is a keyframe: it goes on from its tick
-/// as the match itself does.
-#[derive(Clone, Debug)]
+/// A recorded match that is run again.
+#[derive(Debug)]
 pub struct Playback {
-    game: Match<Arena>,
+    game: Box<dyn RunningMatch>,
     commands: Vec<(EntityId, Command)>,
     tick: u64,
     verified: u64,
@@ -43,24 +41,64 @@ impl fmt::Display for Difference {
 }
 
 impl Playback {
-    /// Sets up the match of `header` on `map`, and compares its digest.
+    /// Sets up the match of `header` on `map`, as the server did.
     ///
     /// # Errors
     /// The map cannot carry the match.
-    pub fn new(header: &Header, map: Arc<obsp::World>) -> Result<Self, SetupError> {
-        let game = Match::new(Arena, map, header.config())?;
-        let (commands, difference) = (Vec::new(), None);
-        let mut this = Self { game, commands, tick: 0, verified: 0, equal_at: None, difference };
-        this.compare(0, header.digest);
-        Ok(this)
+    pub fn new(
+        header: &Header,
+        map: Arc<obsp::World>,
+        game: &dyn AnyGame,
+    ) -> Result<Self, SetupError> {
+        Ok(Self::of(game.new_match(map, header.config())?, Vec::new(), 0))
+    }
+
+    /// The match of a keyframe.
+    ///
+    /// # Errors
+    /// [`LoadError`] if it is none of `game` on `map`.
+    pub fn at(
+        keyframe: &Keyframe,
+        map: Arc<obsp::World>,
+        game: &dyn AnyGame,
+    ) -> Result<Self, LoadError> {
+        let loaded = game.load_match(map, &keyframe.saved)?;
+        Ok(Self::of(loaded, keyframe.commands.clone(), keyframe.tick))
+    }
+
+    fn of(game: Box<dyn RunningMatch>, commands: Vec<(EntityId, Command)>, tick: u64) -> Self {
+        Self { game, commands, tick, verified: 0, equal_at: None, difference: None }
+    }
+
+    /// Goes to a keyframe of the same recording. What was verified stays so.
+    ///
+    /// # Errors
+    /// [`LoadError`] if it is none of this match; nothing changes then.
+    pub fn go_to(&mut self, keyframe: &Keyframe) -> Result<(), LoadError> {
+        self.game.restore(&keyframe.saved)?;
+        self.commands.clone_from(&keyframe.commands);
+        self.tick = keyframe.tick;
+        Ok(())
+    }
+
+    /// The match as it is now.
+    pub fn keyframe(&self) -> Keyframe {
+        let mut commands = self.commands.clone();
+        commands.sort_unstable_by_key(|(id, _)| *id);
+        Keyframe { tick: self.tick, commands, saved: self.game.save() }
     }
 
     /// Plays the next tick and compares what was recorded of it: its digest, and the ids of
     /// all who join. After the first difference nothing is compared any more, since all
     /// that follows differs too; a player who joined as someone else plays idle.
     pub fn step(&mut self, tick: &Tick) {
+        self.play(tick);
+        self.compare(tick.digest);
+    }
+
+    /// The same without comparing anything but the ids: what another future is played by.
+    pub fn play(&mut self, tick: &Tick) {
         self.tick += 1;
-        let number = self.tick;
         for &id in &tick.left {
             self.game.leave(id);
             self.commands.retain(|(other, _)| *other != id);
@@ -68,7 +106,7 @@ impl Playback {
         for &(id, kind) in &tick.joined {
             let joined = self.game.join_as(kind);
             if joined != Ok(id) {
-                self.differs(number, format!("{id:?} joined, now it is {joined:?}"));
+                self.differs(format!("{id:?} joined, now it is {joined:?}"));
             }
             self.commands.push((id, Command::default()));
         }
@@ -79,32 +117,37 @@ impl Playback {
             }
         }
         self.game.step(&self.commands);
-        if let Some(recorded) = tick.digest {
-            self.compare(number, recorded);
-        }
     }
 
-    /// The match as it is now.
+    /// Compares the digest with the recorded one.
+    pub fn compare(&mut self, recorded: u64) {
+        if self.difference.is_some() {
+            return;
+        }
+        let now = self.game.digest();
+        if now != recorded {
+            return self.differs(format!("its digest was {recorded:016x} and is {now:016x}"));
+        }
+        self.verified += 1;
+        self.equal_at = Some(self.tick);
+    }
+
+    /// The world as it is now.
     pub fn world(&self) -> &World {
         self.game.world()
     }
 
-    /// What happened in the last tick, in order.
-    pub fn events(&self) -> &[Event] {
-        self.game.events()
+    /// The match as it is now.
+    pub fn game(&self) -> &dyn RunningMatch {
+        &*self.game
     }
 
-    /// Health and score of a player; `None` if there is no such player.
-    pub fn vitals(&self, player: EntityId) -> Option<Vitals> {
-        self.game.vitals(player)
+    /// The match, to change it: what follows is another future than the recorded one.
+    pub fn game_mut(&mut self) -> &mut dyn RunningMatch {
+        &mut *self.game
     }
 
-    /// The digest of the match as it is now.
-    pub fn digest(&self) -> u64 {
-        self.game.digest()
-    }
-
-    /// Ticks that were played.
+    /// The tick that was played last.
     pub fn tick(&self) -> u64 {
         self.tick
     }
@@ -114,7 +157,7 @@ impl Playback {
         &self.commands
     }
 
-    /// Digests that were compared and equal, that of the match before its first tick included.
+    /// Digests that were compared and equal.
     pub fn verified(&self) -> u64 {
         self.verified
     }
@@ -124,20 +167,8 @@ impl Playback {
         self.difference.as_ref()
     }
 
-    fn compare(&mut self, tick: u64, recorded: u64) {
-        if self.difference.is_some() {
-            return;
-        }
-        let now = self.digest();
-        if now != recorded {
-            return self.differs(tick, format!("its digest was {recorded:016x} and is {now:016x}"));
-        }
-        self.verified += 1;
-        self.equal_at = Some(tick);
-    }
-
-    fn differs(&mut self, tick: u64, what: String) {
-        let equal_at = self.equal_at;
+    fn differs(&mut self, what: String) {
+        let (tick, equal_at) = (self.tick, self.equal_at);
         self.difference.get_or_insert(Difference { tick, equal_at, what });
     }
 }

@@ -18,12 +18,12 @@ impl Recorder {
     }
 
     /// The record of a tick that was simulated with these commands, one for each player in the
-    /// match; `kind` knows as what each has joined.
+    /// match; `kind` knows as what each has joined, and `digest` is that of the match after it.
     pub fn tick(
         &mut self,
         commands: &[(EntityId, Command)],
         kind: impl Fn(EntityId) -> PlayerKind,
-        digest: Option<u64>,
+        digest: u64,
     ) -> Tick {
         let now: BTreeMap<EntityId, Command> = commands.iter().copied().collect();
         let left = self.commands.keys().copied().filter(|id| !now.contains_key(id)).collect();
@@ -31,10 +31,11 @@ impl Recorder {
         let players = commands.iter().map(|(id, _)| *id);
         let joined =
             players.filter(|id| !self.commands.contains_key(id)).map(|id| (id, kind(id))).collect();
-        let stays = |&&(id, command): &&(EntityId, Command)| {
-            self.commands.get(&id).copied().unwrap_or_default() == command
+        let stays = |(id, command): &(&EntityId, &Command)| {
+            self.commands.get(id).copied().unwrap_or_default() == **command
         };
-        let changed = commands.iter().filter(|entry| !stays(entry)).copied().collect();
+        let changed = now.iter().filter(|entry| !stays(entry));
+        let changed = changed.map(|(id, command)| (*id, *command)).collect();
         self.commands = now;
         Tick { left, joined, commands: changed, digest }
     }

@@ -1,12 +1,20 @@
 //! Recordings, whole and damaged.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
+use obsp_game::arena::Arena;
+use obsp_game::{AnyGame, Event};
 use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind, Random};
 
-use crate::format::{MAX_FRAME, encode_header, encode_tick};
 use crate::*;
+
+/// Ticks of the recorded match, and between two keyframes of it.
+const TICKS: u64 = 300;
+const INTERVAL: u64 = 100;
+
+/// The tick before which a player leaves.
+const LEFT: u64 = 120;
 
 /// A file of its own for a test, gone at the end.
 struct Temporary(PathBuf);
@@ -19,201 +27,276 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        let _ = std::fs::remove_file(&self.0);
     }
 }
 
-fn header() -> Header {
-    let map =
-        obsp::World::load(concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp").as_ref());
-    let config = Config { tick_rate: 60, seed: 7, objects: 3, max_players: 2 };
-    let header = Header::new(&map.unwrap(), config, 11, "0.1.0 (executable 0123)");
-    assert_eq!(header.config(), config);
-    header
+fn map() -> Arc<obsp::World> {
+    static MAP: OnceLock<Arc<obsp::World>> = OnceLock::new();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../maps/arena.obsp");
+    Arc::clone(MAP.get_or_init(|| obsp::World::load(&path).expect("a shipped map").into()))
 }
 
-fn id(slot: u16) -> EntityId {
-    EntityId { slot, generation: 1 }
+/// A recorded match: its bytes, its ticks, its notes, and its states at the keyframes.
+struct Recorded {
+    bytes: Vec<u8>,
+    ticks: Vec<Tick>,
+    notes: Vec<Note>,
+    keyframes: Vec<Keyframe>,
 }
 
-/// The player in slot 4 drives.
-fn kind(id: EntityId) -> PlayerKind {
-    if id.slot == 4 { PlayerKind::Hovertank } else { PlayerKind::Box }
-}
-
-fn run(yaw: u16) -> Command {
-    let buttons = Buttons::JUMP | Buttons::PROTECTED;
-    Command { forward: 127, yaw, buttons, ..Command::default() }
-}
-
-fn ticks() -> Vec<Tick> {
-    vec![
-        Tick {
-            joined: vec![(id(4), kind(id(4))), (id(2), kind(id(2)))],
-            commands: vec![(id(4), run(9))],
-            ..Tick::default()
-        },
-        Tick { digest: Some(u64::MAX), ..Tick::default() },
-        Tick { left: vec![id(4)], ..Tick::default() },
-    ]
-}
-
-fn write(path: &std::path::Path, ticks: &[Tick]) {
-    let mut writer = Writer::create(path, &header()).unwrap();
-    for tick in ticks {
-        writer.tick(tick).unwrap();
-    }
-    writer.finish().unwrap();
-}
-
-/// All ticks, and what the reading ended with.
-fn read(path: &std::path::Path) -> (Vec<Tick>, Option<RecordingError>) {
-    let mut reader = match Reader::open(path) {
-        Ok(reader) => reader,
-        Err(error) => return (vec![], Some(error)),
-    };
-    let mut ticks = Vec::new();
-    loop {
-        match reader.next_tick() {
-            Ok(Some(tick)) => ticks.push(tick),
-            Ok(None) => return (ticks, None),
-            Err(error) => return (ticks, Some(error)),
+/// A match of some players, of whom one leaves and comes back.
+fn recorded() -> &'static Recorded {
+    static RECORDED: OnceLock<Recorded> = OnceLock::new();
+    RECORDED.get_or_init(|| {
+        let file = Temporary::new("recording-whole");
+        let config = Config { tick_rate: 60, seed: 7, objects: 12, max_players: 8 };
+        let mut game = Arena.new_match(map(), config).expect("the arena can be played");
+        let header = Header::new(&map(), config, "Arena", "0.1.0 (executable 0123)");
+        assert_eq!(header.config(), config);
+        let mut writer = Writer::create(&file.0, &header, &game.save()).expect("a file");
+        let (mut recorder, mut random) = (Recorder::new(), Random::new(3));
+        let mut commands: Vec<(EntityId, Command)> = Vec::new();
+        let kind = |id: EntityId| match id.slot.is_multiple_of(5) {
+            true => PlayerKind::Hovertank,
+            false => PlayerKind::Box,
+        };
+        let name = Note { tick: 1, what: Said::Name(3, "Ada".into()) };
+        writer.note(name.clone());
+        let (mut ticks, mut notes, mut keyframes) = (Vec::new(), vec![name], Vec::new());
+        let commands_of = |commands: &[(EntityId, Command)]| {
+            let mut sorted = commands.to_vec();
+            sorted.sort_unstable_by_key(|(id, _)| *id);
+            sorted
+        };
+        keyframes.push(Keyframe { tick: 0, commands: vec![], saved: game.save() });
+        for number in 1..=TICKS {
+            if number <= 6 {
+                let next = game.world().state().entities.len() as u16;
+                let id = game.join_as(kind(EntityId { slot: next, generation: 0 }));
+                commands.push((id.expect("there is room"), Command::default()));
+            }
+            if number == LEFT {
+                let (left, _) = commands.remove(2);
+                game.leave(left);
+            }
+            for (_, command) in &mut commands {
+                if random.below(3) > 0 {
+                    command.forward = 127;
+                    command.yaw = command.yaw.wrapping_add(random.below(900) as u16);
+                    command.pitch = command.pitch.wrapping_sub(random.below(5) as i16);
+                    command.view_age = 30 + random.below(4) as u16;
+                    command.buttons = match random.below(20) {
+                        0 => Buttons::FIRE,
+                        1 => Buttons::ROCKET | Buttons::JUMP,
+                        2 => Buttons::PROTECTED,
+                        _ => Buttons::default(),
+                    };
+                }
+            }
+            game.step(&commands);
+            for event in game.events() {
+                if let Event::Died { player, by } = event {
+                    let note = Note { tick: number, what: Said::Died(player.slot, by.slot) };
+                    writer.note(note.clone());
+                    notes.push(note);
+                }
+            }
+            let joined_as = |id| game.world().player_kind(id).expect("it plays");
+            let tick = recorder.tick(&commands, joined_as, game.digest());
+            writer.tick(tick.clone()).expect("a file");
+            ticks.push(tick);
+            // As a server does every second, and here in the middle of a chunk, too.
+            if number.is_multiple_of(70) {
+                writer.flush().expect("a file");
+            }
+            if number.is_multiple_of(INTERVAL) {
+                writer.keyframe(&game.save()).expect("a file");
+                let commands = commands_of(&commands);
+                keyframes.push(Keyframe { tick: number, commands, saved: game.save() });
+            }
         }
-    }
+        let told = writer.bytes();
+        writer.finish().expect("a file");
+        let bytes = std::fs::read(&file.0).expect("it was written");
+        assert!(told < bytes.len() as u64 && bytes.len() as u64 <= told + 4_000, "{told}");
+        Recorded { bytes, ticks, notes, keyframes }
+    })
+}
+
+fn read(bytes: &[u8]) -> Result<Recording, RecordingError> {
+    Recording::read("the recording".as_ref(), bytes)
+}
+
+fn ticks_of(recording: &Recording) -> Vec<Tick> {
+    let ticks = recording.ticks_after(0).expect("a keyframe");
+    ticks.map(|tick| tick.expect("a whole chunk")).collect()
 }
 
 #[test]
 fn what_is_written_is_read() {
-    let file = Temporary::new("recording-round");
-    write(&file.0, &ticks());
-    let (read, error) = read(&file.0);
-    assert!(error.is_none(), "{error:?}");
-    assert_eq!(read, ticks());
-    assert_eq!(Reader::open(&file.0).unwrap().header(), &header());
+    let Recorded { bytes, ticks, notes, keyframes } = recorded();
+    let recording = read(bytes).expect("a recording");
+    assert!(recording.incomplete().is_none(), "{:?}", recording.incomplete());
+    assert_eq!(recording.ticks(), TICKS);
+    assert_eq!(&ticks_of(&recording), ticks);
+    assert_eq!(recording.notes(), notes);
+    assert_eq!(recording.keyframes().collect::<Vec<_>>(), [0, 100, 200, 300]);
+    for (number, keyframe) in keyframes.iter().enumerate() {
+        assert_eq!(&recording.keyframe(number).expect("a keyframe"), keyframe);
+        let after = recording.ticks_after(number).expect("a keyframe");
+        let after: Vec<Tick> = after.map(Result::unwrap).collect();
+        assert_eq!(after, ticks[number * INTERVAL as usize..], "after keyframe {number}");
+    }
+    for (tick, number) in [(0, 0), (99, 0), (100, 1), (299, 2), (300, 3), (9_999, 3)] {
+        assert_eq!(recording.keyframe_before(tick), number, "tick {tick}");
+    }
+    // Someone left, and only what changed is recorded.
+    assert_eq!(ticks[LEFT as usize - 1].left.len(), 1);
+    let changes: usize = ticks.iter().map(|tick| tick.commands.len()).sum();
+    assert!((600..1_500).contains(&changes), "{changes} changes");
 }
 
+/// It is verified from every keyframe, and a keyframe made on the way is as good as one that
+/// was recorded.
 #[test]
-fn only_what_changed_is_recorded() {
-    let mut recorder = Recorder::new();
-    let first = recorder.tick(&[(id(4), run(9)), (id(2), Command::default())], kind, None);
-    assert_eq!(first, ticks()[0]);
-    let second =
-        recorder.tick(&[(id(4), run(9)), (id(2), Command::default())], kind, Some(u64::MAX));
-    assert_eq!(second, ticks()[1]);
-    assert_eq!(recorder.tick(&[(id(2), Command::default())], kind, None), ticks()[2]);
-    let again = recorder.tick(&[(id(2), run(1))], kind, None);
-    assert_eq!(again.commands, [(id(2), run(1))]);
-    // A player who takes a slot again stands idle at first, whatever was held before.
-    recorder.tick(&[], kind, None);
-    assert_eq!(recorder.tick(&[(id(2), Command::default())], kind, None).commands, []);
-}
-
-#[test]
-fn a_cut_recording_says_where_it_breaks_off() {
-    let file = Temporary::new("recording-cut");
-    write(&file.0, &ticks());
-    let whole = fs::read(&file.0).unwrap();
-    for length in 0..whole.len() {
-        fs::write(&file.0, &whole[..length]).unwrap();
-        let (read, error) = read(&file.0);
-        assert!(ticks().starts_with(&read), "cut to {length}");
-        match error {
-            Some(RecordingError::Truncated { tick, .. }) => assert_eq!(tick, read.len() as u64),
-            Some(RecordingError::Magic { .. }) => assert!(length < 6, "cut to {length}"),
-            other => panic!("cut to {length}: {other:?}"),
+fn a_match_is_played_again_from_every_keyframe() {
+    let Recorded { bytes, ticks, keyframes, .. } = recorded();
+    let recording = read(bytes).expect("a recording");
+    let mut whole = Playback::new(recording.header(), map(), &Arena).expect("a match");
+    for tick in ticks {
+        whole.step(tick);
+        let number = (whole.tick() / INTERVAL) as usize;
+        if whole.tick().is_multiple_of(INTERVAL) {
+            assert_eq!(whole.keyframe(), keyframes[number]);
         }
+    }
+    assert_eq!((whole.difference(), whole.verified()), (None, TICKS));
+    for (number, keyframe) in keyframes.iter().enumerate() {
+        let mut part = Playback::at(keyframe, map(), &Arena).expect("a keyframe");
+        ticks[number * INTERVAL as usize..].iter().for_each(|tick| part.step(tick));
+        assert_eq!((part.difference(), part.tick()), (None, TICKS), "keyframe {number}");
+        assert_eq!(part.game().digest(), whole.game().digest());
+        whole.go_to(keyframe).expect("a keyframe");
+        assert_eq!(whole.tick(), keyframe.tick);
+        ticks[number * INTERVAL as usize..].iter().for_each(|tick| whole.step(tick));
+        assert_eq!(whole.difference(), None);
     }
 }
 
 #[test]
-fn hostile_bytes_are_refused_and_cost_nothing() {
-    let file = Temporary::new("recording-hostile");
-    write(&file.0, &ticks());
-    let whole = fs::read(&file.0).unwrap();
+fn a_cut_recording_plays_up_to_where_it_ends() {
+    let Recorded { bytes, ticks, .. } = recorded();
+    let mut lengths = std::collections::BTreeSet::new();
+    for length in (0..bytes.len()).step_by(97).chain(bytes.len() - 60..bytes.len()) {
+        match read(&bytes[..length]) {
+            Ok(recording) => {
+                let read = ticks_of(&recording);
+                assert!(ticks.starts_with(&read), "cut to {length}");
+                lengths.insert(read.len());
+                match recording.incomplete() {
+                    Some(RecordingError::Truncated { tick, .. }) => {
+                        assert_eq!(*tick, read.len() as u64);
+                    }
+                    other => panic!("cut to {length}: {other:?}"),
+                }
+            }
+            Err(RecordingError::Magic { .. }) => assert!(length < 6, "cut to {length}"),
+            Err(RecordingError::Truncated { tick: 0, .. }) => {}
+            Err(other) => panic!("cut to {length}: {other:?}"),
+        }
+    }
+    assert!(lengths.len() > 5, "{lengths:?}");
+}
+
+/// One flipped bit anywhere is refused, or named at its tick: what comes before it is as it
+/// was, and nothing after it is trusted.
+#[test]
+fn one_flipped_bit_is_refused_or_named_at_its_tick() {
+    let Recorded { bytes, ticks, .. } = recorded();
+    let flips = std::env::var("RECORDING_FLIPS").map_or(2_000, |n| n.parse().expect("a number"));
     let seed = 5;
     let mut random = Random::new(seed);
-    for round in 0..2_000 {
-        let mut bytes = whole.clone();
-        for _ in 0..=random.below(3) {
-            let at = random.below(bytes.len() as u64) as usize;
-            bytes[at] = random.bits() as u8;
-        }
-        fs::write(&file.0, &bytes).unwrap();
-        // Any answer will do but a panic, a hang, or ticks without end.
-        let (read, _) = read(&file.0);
-        assert!(read.len() <= bytes.len(), "seed {seed}, round {round}");
+    let mut named = 0;
+    for flip in 0..flips {
+        let mut damaged = bytes.clone();
+        let bit = random.below(8 * bytes.len() as u64);
+        damaged[(bit / 8) as usize] ^= 1 << (bit % 8);
+        let Ok(recording) = read(&damaged) else { continue };
+        let error = recording.incomplete();
+        let where_ = format!("seed {seed}, flip {flip}, bit {bit}: {error:?}");
+        let (Some(RecordingError::Damaged { tick, .. })
+        | Some(RecordingError::Truncated { tick, .. })) = error
+        else {
+            panic!("{where_}")
+        };
+        let read = ticks_of(&recording);
+        assert_eq!(read.len() as u64, *tick, "{where_}");
+        assert!(ticks.starts_with(&read), "{where_}");
+        named += 1;
     }
-    let mut trailing = whole.clone();
-    trailing.push(0);
-    fs::write(&file.0, &trailing).unwrap();
-    assert!(matches!(read(&file.0).1, Some(RecordingError::Damaged { tick: 3, .. })));
-    // A header of the version before names no build.
-    let build = header().build.len();
-    let named = whole.windows(build).position(|bytes| bytes == header().build.as_bytes()).unwrap();
-    let mut older = whole[..named - 1].to_vec();
-    older[4] = 3;
-    let length = u16::from_le_bytes([whole[6], whole[7]]) - build as u16 - 1;
-    older[6..8].copy_from_slice(&length.to_le_bytes());
-    fs::write(&file.0, &older).unwrap();
-    let reader = Reader::open(&file.0).unwrap();
-    let mut nameless = header();
-    nameless.build.clear();
-    assert_eq!(reader.header(), &nameless);
-    let mut newer = whole;
-    newer[4] = 99;
-    fs::write(&file.0, &newer).unwrap();
-    assert!(matches!(read(&file.0).1, Some(RecordingError::Version { version: 99, .. })));
+    assert!(named > flips / 10, "{named} of {flips} are named");
+}
+
+/// A frame whose hashes were made anew by somebody who means harm.
+#[test]
+fn hostile_frames_are_refused_and_cost_nothing() {
+    use crate::frame::{Chain, Found, Kind};
+    let Recorded { bytes, .. } = recorded();
+    let mut random = Random::new(11);
+    let mut played = 0;
+    for _ in 0..300 {
+        let mut chain = Chain::new();
+        let mut file = &bytes[6..];
+        let (mut out, mut again) = (bytes[..6].to_vec(), Chain::new());
+        while let Ok(Found::Frame(kind, mut body)) = frame::read(&mut file, &mut chain) {
+            if kind != Kind::Header && random.below(4) == 0 {
+                let at = random.below(body.len() as u64) as usize;
+                body[at] = random.bits() as u8;
+            }
+            frame::write(&mut out, &mut again, kind, &body).expect("memory");
+        }
+        let Ok(recording) = read(&out) else { continue };
+        for number in 0..recording.keyframes().len() {
+            let _ = recording.keyframe(number);
+            let Ok(ticks) = recording.ticks_after(number) else { continue };
+            // Any answer will do but a panic, a hang, or ticks without end.
+            let ticks: Vec<_> = ticks.collect();
+            assert!(ticks.len() <= 2 * TICKS as usize);
+            played += ticks.iter().filter(|tick| tick.is_ok()).count();
+        }
+    }
+    assert!(played > 0);
 }
 
 #[test]
-fn the_largest_match_fits_its_frames() {
-    let everyone: Vec<EntityId> = (0..1024).map(|slot| EntityId { slot, generation: !0 }).collect();
-    let command = Command { forward: -127, right: -127, yaw: !0, pitch: i16::MIN, ..run(0) };
-    let tick = Tick {
-        left: everyone.clone(),
-        joined: everyone.iter().map(|&id| (id, PlayerKind::Hovertank)).collect(),
-        commands: everyone.iter().map(|&id| (id, command)).collect(),
-        digest: Some(!0),
-    };
-    assert!(encode_tick(&tick).is_some_and(|body| body.len() <= MAX_FRAME));
-    let mut long = header();
-    long.map_name = "m".repeat(MAX_FRAME);
-    assert!(encode_header(&long).is_none());
-}
-
-#[test]
-fn a_header_may_not_ask_for_more_than_a_server_would_serve() {
-    let file = Temporary::new("header");
-    write(&file.0, &ticks());
-    let whole = fs::read(&file.0).unwrap();
-    let told = encode_header(&header()).unwrap();
-    let place = whole.windows(told.len()).position(|bytes| bytes == told).unwrap();
-    // The varint 3 that `objects` is, between the seed, 7, and the players, 2.
-    let objects = told.windows(3).position(|bytes| bytes == [7, 3, 2]).unwrap() + 1;
-    let mut greedy = whole[..place - 2].to_vec();
-    let mut body = told[..objects].to_vec();
-    body.extend([252, 255, 255, 255, 255]);
-    body.extend(&told[objects + 1..]);
-    greedy.extend((body.len() as u16).to_le_bytes());
-    greedy.extend(body);
-    fs::write(&file.0, greedy).unwrap();
-    let error = Reader::open(&file.0).unwrap_err().to_string();
+fn other_versions_and_greedy_headers_are_refused() {
+    let mut older = recorded().bytes.clone();
+    older[4] = 4;
+    assert!(matches!(read(&older), Err(RecordingError::Version { version: 4, .. })));
+    assert!(matches!(read(b"OBSQ\x05\0"), Err(RecordingError::Magic { .. })));
+    let file = Temporary::new("recording-greedy");
+    let config = Config { tick_rate: 60, seed: 7, objects: u32::MAX, max_players: 2 };
+    let header = Header::new(&map(), config, "Arena", "");
+    Writer::create(&file.0, &header, &[]).and_then(Writer::finish).expect("a file");
+    let error = Recording::open(&file.0).unwrap_err().to_string();
     assert!(error.contains("4294967295 objects"), "{error}");
 }
 
-/// The page seeks by clones of a match that it made on the way.
 #[test]
-fn a_clone_goes_on_as_the_match_itself() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut reader = Reader::open(&root.join("tests/recordings/arena.obsr")).unwrap();
-    let map = obsp::World::load(&root.join("maps/arena.obsp")).unwrap();
-    let mut playback = Playback::new(reader.header(), map.into()).unwrap();
-    let ticks: Vec<Tick> = (0..300).map(|_| reader.next_tick().unwrap().unwrap()).collect();
-    ticks[..200].iter().for_each(|tick| playback.step(tick));
-    let mut keyframe = playback.clone();
-    ticks[200..].iter().for_each(|tick| playback.step(tick));
-    ticks[200..].iter().for_each(|tick| keyframe.step(tick));
-    assert_eq!(playback.difference(), None);
-    assert_eq!((keyframe.tick(), keyframe.verified()), (300, 301));
-    assert_eq!(keyframe.world().digest(), playback.world().digest());
+fn a_recorder_notes_only_what_changed() {
+    let run = |yaw| Command { forward: 127, yaw, ..Command::default() };
+    let id = |slot| EntityId { slot, generation: 1 };
+    let kind = |_| PlayerKind::Box;
+    let mut recorder = Recorder::new();
+    let both = [(id(4), run(9)), (id(2), Command::default())];
+    let first = recorder.tick(&both, kind, 1);
+    assert_eq!(first.joined, [(id(4), PlayerKind::Box), (id(2), PlayerKind::Box)]);
+    assert_eq!(first.commands, [(id(4), run(9))]);
+    assert_eq!(recorder.tick(&both, kind, 2), Tick { digest: 2, ..Tick::default() });
+    assert_eq!(recorder.tick(&both[1..], kind, 3).left, [id(4)]);
+    assert_eq!(recorder.tick(&[(id(2), run(1))], kind, 4).commands, [(id(2), run(1))]);
+    // A player who takes a slot again stands idle at first, whatever was held before.
+    recorder.tick(&[], kind, 5);
+    assert_eq!(recorder.tick(&both[1..], kind, 6).commands, []);
 }

@@ -2,8 +2,14 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::format::{MAGIC, VERSION, encode_end, encode_header, encode_tick};
-use crate::{Header, RecordingError, Tick};
+use crate::chunk::{self, Commands};
+use crate::format::{MAGIC, VERSION, encode, encode_keyframe};
+use crate::frame::{self, Chain, Kind};
+use crate::packing::pack;
+use crate::{Header, Note, RecordingError, Tick};
+
+/// Ticks of a chunk, unless it is flushed before: a second.
+const CHUNK: usize = 60;
 
 /// Writes a recording. One that is dropped before [`Writer::finish`] breaks
 /// off, and a reader can tell.
@@ -11,28 +17,58 @@ use crate::{Header, RecordingError, Tick};
 pub struct Writer {
     path: PathBuf,
     file: BufWriter<File>,
+    chain: Chain,
     bytes: u64,
+    ticks: u64,
+    /// Ticks that are in no chunk yet.
+    waiting: Vec<Tick>,
+    notes: Vec<Note>,
+    /// The commands after the last chunk.
+    commands: Commands,
+    /// The match at the first keyframe.
+    reference: Vec<u8>,
 }
 
 impl Writer {
-    /// Creates the file, in place of any that is there, and writes the header.
+    /// Creates the file, in place of any that is there, and writes the header and the match
+    /// before its first tick, as [`RunningMatch::save`](obsp_game::RunningMatch::save) gives
+    /// it. Nobody has joined it yet.
     ///
     /// # Errors
     /// The file cannot be created or written.
-    pub fn create(path: &Path, header: &Header) -> Result<Self, RecordingError> {
+    pub fn create(path: &Path, header: &Header, saved: &[u8]) -> Result<Self, RecordingError> {
         let failed = |source| RecordingError::Write { path: path.to_owned(), source };
-        Self::begin(path.to_owned(), File::create(path).map_err(failed)?, header)
+        Self::begin(path.to_owned(), File::create(path).map_err(failed)?, header, saved)
     }
 
-    /// Writes the header to a file that is empty, and hands it to the system:
+    /// Writes the same to a file that is empty, and hands it to the system:
     /// whatever becomes of this process, the file can be read from now on.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn begin(path: PathBuf, file: File, header: &Header) -> Result<Self, RecordingError> {
-        let mut writer = Self { path, file: BufWriter::new(file), bytes: 0 };
-        writer.write(&[&MAGIC[..], &VERSION.to_le_bytes()].concat())?;
-        writer.frame(encode_header(header))?;
+    pub fn begin(
+        path: PathBuf,
+        file: File,
+        header: &Header,
+        saved: &[u8],
+    ) -> Result<Self, RecordingError> {
+        let mut writer = Self {
+            path,
+            file: BufWriter::new(file),
+            chain: Chain::new(),
+            bytes: 0,
+            ticks: 0,
+            waiting: Vec::new(),
+            notes: Vec::new(),
+            commands: Commands::default(),
+            reference: Vec::new(),
+        };
+        let start = [&MAGIC[..], &VERSION.to_le_bytes()].concat();
+        writer.file.write_all(&start).map_err(|source| writer.failed(source))?;
+        writer.bytes = start.len() as u64;
+        writer.frame(Kind::Header, encode(header))?;
+        writer.keyframe(saved)?;
+        writer.reference = saved.to_vec();
         writer.flush()?;
         Ok(writer)
     }
@@ -41,8 +77,27 @@ impl Writer {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn tick(&mut self, tick: &Tick) -> Result<(), RecordingError> {
-        self.frame(encode_tick(tick))
+    pub fn tick(&mut self, tick: Tick) -> Result<(), RecordingError> {
+        self.waiting.push(tick);
+        self.ticks += 1;
+        if self.waiting.len() >= CHUNK { self.write_waiting() } else { Ok(()) }
+    }
+
+    /// Adds the whole match after the last tick, as
+    /// [`RunningMatch::save`](obsp_game::RunningMatch::save) gives it.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn keyframe(&mut self, saved: &[u8]) -> Result<(), RecordingError> {
+        self.write_waiting()?;
+        let body = pack(saved, &self.reference)
+            .and_then(|packed| encode_keyframe(self.ticks, &self.commands.list(), packed));
+        self.frame(Kind::Keyframe, body)
+    }
+
+    /// Adds what is no part of any tick. Notes come in ascending order of tick.
+    pub fn note(&mut self, note: Note) {
+        self.notes.push(note);
     }
 
     /// Hands all ticks so far to the system: a crash of this process does not
@@ -51,6 +106,7 @@ impl Writer {
     /// # Errors
     /// The file cannot be written.
     pub fn flush(&mut self) -> Result<(), RecordingError> {
+        self.write_waiting()?;
         self.file.flush().map_err(|source| self.failed(source))
     }
 
@@ -59,7 +115,8 @@ impl Writer {
     /// # Errors
     /// The file cannot be written.
     pub fn finish(mut self) -> Result<(), RecordingError> {
-        self.frame(encode_end())?;
+        self.write_waiting()?;
+        self.frame(Kind::End, encode(&self.ticks))?;
         self.flush()
     }
 
@@ -68,17 +125,23 @@ impl Writer {
         self.bytes
     }
 
-    fn frame(&mut self, body: Option<Vec<u8>>) -> Result<(), RecordingError> {
-        let too_long = || io::Error::new(io::ErrorKind::FileTooLarge, "a frame is over 64 KiB");
-        let body = body.ok_or_else(|| self.failed(too_long()))?;
-        // The body of a frame never exceeds what its length can say.
-        self.write(&(body.len() as u16).to_le_bytes())?;
-        self.write(&body)
+    fn write_waiting(&mut self) -> Result<(), RecordingError> {
+        if !self.notes.is_empty() {
+            let notes = encode(&std::mem::take(&mut self.notes));
+            self.frame(Kind::Notes, notes)?;
+        }
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let body = chunk::encode(&std::mem::take(&mut self.waiting), &mut self.commands);
+        self.frame(Kind::Chunk, Some(body))
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), RecordingError> {
-        self.file.write_all(bytes).map_err(|source| self.failed(source))?;
-        self.bytes += bytes.len() as u64;
+    fn frame(&mut self, kind: Kind, body: Option<Vec<u8>>) -> Result<(), RecordingError> {
+        let too_long = || io::Error::new(io::ErrorKind::FileTooLarge, "a frame is over 16 MiB");
+        let body = body.ok_or_else(|| self.failed(too_long()))?;
+        let written = frame::write(&mut self.file, &mut self.chain, kind, &body);
+        self.bytes += written.map_err(|source| self.failed(source))?;
         Ok(())
     }
 

@@ -59,5 +59,6 @@ pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};
 pub use vitals::Vitals;
 pub use world::{
-    AddPlayerError, Contact, LoadError, PlaceError, RayHit, SweepHit, SweptShape, Tick, World,
+    AddPlayerError, Contact, LoadError, PlaceError, RayHit, SweepHit, SweptShape, Tick, Touching,
+    Why, World,
 };

@@ -16,6 +16,7 @@ use crate::context::StepContext;
 use crate::counters::Stages;
 
 pub use contacts::{ContactSearch, Contacts, Manifold, Thing, Touched, Touching};
+pub(crate) use heat::deciding;
 pub use heat::{Heat, Met};
 pub use passage::{Passing, Way, passing};
 

@@ -9,6 +9,7 @@ mod rescue;
 mod save;
 mod settings;
 mod tick;
+mod why;
 
 use std::sync::Arc;
 
@@ -52,6 +53,7 @@ pub use operations::PlaceError;
 pub use queries::{RayHit, SweepHit, SweptShape};
 pub use save::LoadError;
 pub use tick::Tick;
+pub use why::{Touching, Why};
 
 /// Why a player cannot join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

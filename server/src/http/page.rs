@@ -83,6 +83,7 @@ const FILES: &[File] = &files![
     "replay/engine.js",
     "replay/frames.js",
     "replay/replay.js",
+    "replay/why.js",
     "replay/worker.js",
     "style.css",
     "wire/commands.js",

@@ -88,7 +88,10 @@ impl LevelRecordings {
 
     fn prepare(&self, level: &Prepared) -> Option<(LiveRecorder, RecordingThread)> {
         let path = self.path.as_ref()?;
-        let (recorder, thread) = LiveRecorder::new(path, &*level.simulation, level.config);
+        let (recorder, thread) = {
+            let news = level.level.events.subscribe();
+            LiveRecorder::new(path, &*level.simulation, level.config, Some(news))
+        };
         self.latest.begin(recorder.status());
         Some((recorder, thread))
     }

@@ -6,12 +6,18 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
-use obsp_game::RunningMatch;
+use obsp_game::{Event, RunningMatch};
+use obsp_proto::control::MatchEvent;
 use obsp_sim::{Command, Config, EntityId};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::TryRecvError;
 use tracing::info;
 
 use super::new_file::NewFile;
-use super::{Header, Recorder, RecordingError, Status, Tick, Writer, header_of, kind_in};
+use super::{
+    Header, Note, Recorder, RecordingError, Said, Status, Tick, Writer, header_of, is_keyframe,
+    kind_in,
+};
 
 /// Ticks that may wait for the disk: some four seconds at 60 Hz.
 const WAITING_TICKS: usize = 256;
@@ -19,13 +25,28 @@ const WAITING_TICKS: usize = 256;
 /// Time between two flushes: what a killed server loses of its recording.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
+/// What is told to players, as connections hear it.
+pub(crate) type News = broadcast::Receiver<(obsp_proto::Tick, MatchEvent)>;
+
+/// What goes to the thread that writes.
+enum Item {
+    Tick(Tick),
+    /// The whole match after the last tick.
+    Keyframe(Vec<u8>),
+    Note(Note),
+}
+
 /// Records a match from its tick thread without ever making it wait: ticks go
 /// to a thread that writes them. If the disk falls so far behind that the
 /// queue is full, the recording ends there, because one with a gap would be
 /// worth nothing. However it ends, the match goes on.
 pub(crate) struct LiveRecorder {
     recorder: Recorder,
-    ticks: Option<SyncSender<Tick>>,
+    config: Config,
+    /// Ticks so far.
+    count: u64,
+    news: Option<News>,
+    items: Option<SyncSender<Item>>,
     status: Arc<Status>,
 }
 
@@ -34,31 +55,36 @@ pub(crate) struct RecordingThread {
     /// The file that was asked for.
     path: PathBuf,
     header: Header,
+    /// The match before its first tick.
+    saved: Vec<u8>,
     /// The file that is written, or why there is none; `None` until it was tried.
     writer: Option<Result<Writer, RecordingError>>,
-    ticks: Receiver<Tick>,
+    items: Receiver<Item>,
     status: Arc<Status>,
 }
 
 impl LiveRecorder {
     /// Begins to record a match that has not ticked yet, to `path` or a numbered
     /// file beside it. No disk is touched here: the thread creates the file, and
-    /// ticks wait in the queue until it has.
+    /// ticks wait in the queue until it has. `news` brings names and chat.
     pub(crate) fn new(
         path: &Path,
         simulation: &dyn RunningMatch,
         config: Config,
+        news: Option<News>,
     ) -> (Self, RecordingThread) {
         let status = Arc::new(Status::new(path.to_owned()));
-        let (sender, ticks) = sync_channel(WAITING_TICKS);
+        let (sender, items) = sync_channel(WAITING_TICKS);
         let thread = RecordingThread {
             path: path.to_owned(),
             header: header_of(simulation, config),
+            saved: simulation.save(),
             writer: None,
-            ticks,
+            items,
             status: Arc::clone(&status),
         };
-        (Self { recorder: Recorder::new(), ticks: Some(sender), status }, thread)
+        let (recorder, items) = (Recorder::new(), Some(sender));
+        (Self { recorder, config, count: 0, news, items, status }, thread)
     }
 
     /// How the recording is doing.
@@ -72,18 +98,58 @@ impl LiveRecorder {
         simulation: &dyn RunningMatch,
         commands: &[(EntityId, Command)],
     ) {
-        let Some(ticks) = &self.ticks else { return };
+        if self.items.is_none() {
+            return;
+        }
+        self.count += 1;
+        let tick = self.count;
+        while let Some(what) = self.next_said() {
+            self.send(Item::Note(Note { tick, what }));
+        }
+        for event in simulation.events() {
+            if let Event::Died { player, by } = event {
+                let what = Said::Died(player.slot, by.slot);
+                self.send(Item::Note(Note { tick, what }));
+            }
+        }
         // Every time, so that a replay can name the very tick: some ten
         // microseconds with 500 bodies.
-        let recorded =
-            self.recorder.tick(commands, kind_in(simulation.world()), Some(simulation.digest()));
-        let outcome = ticks.try_send(recorded);
+        let kind = kind_in(simulation.world());
+        let recorded = self.recorder.tick(commands, kind, simulation.digest());
+        self.send(Item::Tick(recorded));
+        if is_keyframe(tick, self.config) {
+            self.send(Item::Keyframe(simulation.save()));
+        }
+    }
+
+    /// The next name or line of chat.
+    fn next_said(&mut self) -> Option<Said> {
+        loop {
+            match self.news.as_mut()?.try_recv() {
+                Ok((_, MatchEvent::Joined { player, name })) => {
+                    return Some(Said::Name(player.slot, name.as_str().to_owned()));
+                }
+                Ok((_, MatchEvent::Said { player, line })) => {
+                    return Some(Said::Chat(Some(player.slot), line.as_str().to_owned()));
+                }
+                Ok((_, MatchEvent::Announced { line })) => {
+                    return Some(Said::Chat(None, line.as_str().to_owned()));
+                }
+                Ok(_) | Err(TryRecvError::Lagged(_)) => {}
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
+            }
+        }
+    }
+
+    fn send(&mut self, item: Item) {
+        let Some(items) = &self.items else { return };
+        let outcome = items.try_send(item);
         if let Err(TrySendError::Full(_)) = outcome {
             self.status.fail(format!("the disk is more than {WAITING_TICKS} ticks behind"));
         }
         // A writer that failed has said so itself.
         if outcome.is_err() {
-            self.ticks = None;
+            self.items = None;
         }
     }
 }
@@ -116,8 +182,8 @@ impl RecordingThread {
     /// The recording is not complete. The match has not been disturbed.
     pub(crate) fn run(mut self) -> Result<(), RecordingError> {
         let writer = self.writer.take().unwrap_or_else(|| self.begin());
-        let Self { ticks, status, .. } = self;
-        let written = writer.and_then(|writer| write(writer, &ticks, &status));
+        let Self { items, status, .. } = self;
+        let written = writer.and_then(|writer| write(writer, &items, &status));
         if let Err(error) = &written {
             status.fail(reason(error));
         }
@@ -130,7 +196,7 @@ impl RecordingThread {
             .map_err(|source| RecordingError::Write { path: self.path.clone(), source })?;
         self.status.created(new.path.clone());
         let removal = new.removal();
-        let writer = Writer::begin(new.path, new.file, &self.header);
+        let writer = Writer::begin(new.path, new.file, &self.header, &self.saved);
         match &writer {
             Ok(writer) => {
                 self.status.flushed(0, writer.bytes());
@@ -144,17 +210,19 @@ impl RecordingThread {
 
 fn write(
     mut writer: Writer,
-    ticks: &Receiver<Tick>,
+    items: &Receiver<Item>,
     status: &Status,
 ) -> Result<(), RecordingError> {
     let mut count = 0;
     let mut due = Instant::now() + FLUSH_INTERVAL;
     loop {
-        match ticks.recv_timeout(due.saturating_duration_since(Instant::now())) {
-            Ok(tick) => {
-                writer.tick(&tick)?;
+        match items.recv_timeout(due.saturating_duration_since(Instant::now())) {
+            Ok(Item::Tick(tick)) => {
+                writer.tick(tick)?;
                 count += 1;
             }
+            Ok(Item::Keyframe(saved)) => writer.keyframe(&saved)?,
+            Ok(Item::Note(note)) => writer.note(note),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }

@@ -9,17 +9,11 @@ use obsp_sim::Config;
 
 use super::*;
 
-/// All ticks, and what the reading ended with.
-fn read(path: &std::path::Path) -> (Vec<Tick>, Option<RecordingError>) {
-    let mut reader = Reader::open(path).unwrap();
-    let mut ticks = Vec::new();
-    loop {
-        match reader.next_tick() {
-            Ok(Some(tick)) => ticks.push(tick),
-            Ok(None) => return (ticks, None),
-            Err(error) => return (ticks, Some(error)),
-        }
-    }
+/// The recording, and all its ticks.
+fn read(path: &std::path::Path) -> (Vec<Tick>, Recording) {
+    let recording = Recording::open(path).unwrap();
+    let ticks = recording.ticks_after(0).unwrap().map(Result::unwrap).collect();
+    (ticks, recording)
 }
 
 /// A folder of its own for a test, gone at the end.
@@ -56,7 +50,7 @@ fn a_file_that_exists_is_never_touched() {
     fs::create_dir(folder.0.join("match.rec.1")).unwrap();
     let names: Vec<_> = (0..2)
         .map(|_| {
-            let (recorder, thread) = LiveRecorder::new(&path, &*simulation, config);
+            let (recorder, thread) = LiveRecorder::new(&path, &*simulation, config, None);
             let status = recorder.status();
             drop(recorder);
             thread.run().unwrap();
@@ -72,9 +66,9 @@ fn the_header_is_in_the_file_before_the_first_tick() {
     let folder = Folder::new("recording-header");
     let (simulation, config) = simulation();
     let path = folder.0.join("match.rec");
-    let (recorder, thread) = LiveRecorder::new(&path, &*simulation, config);
+    let (recorder, thread) = LiveRecorder::new(&path, &*simulation, config, None);
     let _thread = thread.create().unwrap();
-    assert_eq!(Reader::open(&path).unwrap().header().config(), config);
+    assert_eq!(Recording::open(&path).unwrap().header().config(), config);
     assert_eq!(recorder.status().bytes(), fs::metadata(&path).unwrap().len());
 }
 
@@ -83,7 +77,7 @@ fn a_file_that_cannot_be_created_is_an_error() {
     let folder = Folder::new("recording-nowhere");
     let (simulation, config) = simulation();
     let path = folder.0.join("no-such-folder/match.rec");
-    let (_recorder, thread) = LiveRecorder::new(&path, &*simulation, config);
+    let (_recorder, thread) = LiveRecorder::new(&path, &*simulation, config, None);
     let error = thread.create().err().unwrap();
     assert!(matches!(error, RecordingError::Write { .. }), "{error}");
 }
@@ -92,7 +86,8 @@ fn a_file_that_cannot_be_created_is_an_error() {
 #[test]
 fn a_full_disk_fails_the_recording_and_not_the_match() {
     let (simulation, config) = simulation();
-    let (mut recorder, thread) = LiveRecorder::new("/dev/full".as_ref(), &*simulation, config);
+    let (mut recorder, thread) =
+        LiveRecorder::new("/dev/full".as_ref(), &*simulation, config, None);
     let thread = thread.create().unwrap();
     let status = recorder.status();
     assert!(status.failure().unwrap().contains("No space left"), "{status:?}");
@@ -105,7 +100,7 @@ fn a_disk_that_falls_behind_ends_the_recording_without_an_end_mark() {
     let folder = Folder::new("recording-behind");
     let (mut simulation, config) = simulation();
     let path = folder.0.join("match.rec");
-    let (mut recorder, thread) = LiveRecorder::new(&path, &*simulation, config);
+    let (mut recorder, thread) = LiveRecorder::new(&path, &*simulation, config, None);
     let status = recorder.status();
     for _ in 0..300 {
         simulation.step(&[]);
@@ -116,8 +111,9 @@ fn a_disk_that_falls_behind_ends_the_recording_without_an_end_mark() {
     drop(recorder);
     assert!(matches!(thread.run(), Err(RecordingError::Behind { tick: 256, .. })));
     assert_eq!(status.ticks(), 256);
-    let (ticks, error) = read(&path);
+    let (ticks, recording) = read(&path);
     assert_eq!(ticks.len(), 256);
+    let error = recording.incomplete();
     assert!(matches!(error, Some(RecordingError::Truncated { tick: 256, .. })), "{error:?}");
 }
 
@@ -153,7 +149,8 @@ fn a_disk_that_is_slow_to_create_a_file_holds_up_only_the_recording() {
     }
     assert_eq!(recordings.latest().written(), (0, 0));
     drop(recorder);
-    let (ticks, error) = read(&path);
+    let (ticks, recording) = read(&path);
+    let error = recording.incomplete();
     assert_eq!((ticks.len(), error.is_none()), (100, true), "{error:?}");
     recordings.join().unwrap();
     assert_eq!(recordings.latest().written().0, 100);

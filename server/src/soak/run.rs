@@ -17,7 +17,7 @@ use super::report::{cascade, time_of_impact};
 use super::{Dump, Finding, Outside, Report, Script, SoakOptions, StuckWatch, TickTimes};
 use crate::error::StartError;
 use crate::map_file;
-use crate::recording::{Recorder, RecordingError, Writer, header_of, kind_in};
+use crate::recording::{Recorder, RecordingError, Writer, header_of, is_keyframe, kind_in};
 
 /// Findings that are told one by one; the counts go on.
 const TOLD: usize = 20;
@@ -244,7 +244,7 @@ fn describe(world: &World, state: &State, id: EntityId) -> String {
 /// The files that a soak leaves behind.
 struct Outputs {
     dump: Option<(Dump, PathBuf)>,
-    recording: Option<(Recorder, Writer)>,
+    recording: Option<(Recorder, Writer, Config)>,
 }
 
 impl Outputs {
@@ -259,7 +259,9 @@ impl Outputs {
         };
         let recording = match &options.record {
             Some(path) => {
-                Some((Recorder::new(), Writer::create(path, &header_of(simulation, config))?))
+                let header = header_of(simulation, config);
+                let writer = Writer::create(path, &header, &simulation.save())?;
+                Some((Recorder::new(), writer, config))
             }
             None => None,
         };
@@ -274,8 +276,11 @@ impl Outputs {
         options: &SoakOptions,
     ) -> Result<(), SoakError> {
         let world = simulation.world();
-        if let Some((recorder, writer)) = &mut self.recording {
-            writer.tick(&recorder.tick(commands, kind_in(world), Some(simulation.digest())))?;
+        if let Some((recorder, writer, config)) = &mut self.recording {
+            writer.tick(recorder.tick(commands, kind_in(world), simulation.digest()))?;
+            if is_keyframe(tick, *config) {
+                writer.keyframe(&simulation.save())?;
+            }
         }
         match &mut self.dump {
             Some((dump, path)) if tick.is_multiple_of(options.dump_every) => {
@@ -286,7 +291,7 @@ impl Outputs {
     }
 
     fn finish(self) -> Result<(), SoakError> {
-        if let Some((_, writer)) = self.recording {
+        if let Some((_, writer, _)) = self.recording {
             writer.finish()?;
         }
         match self.dump {

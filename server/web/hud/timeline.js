@@ -54,7 +54,7 @@ export class Timeline {
       PageUp: () => replay.seek(replay.at - leap),
       PageDown: () => replay.seek(replay.at + leap),
       Home: () => replay.seek(0),
-      End: () => replay.seek(replay.progress?.tick ?? 0),
+      End: () => replay.seek(replay.end),
     };
     const act = acts[event.key];
     // A focused button takes the space bar itself.
@@ -79,18 +79,19 @@ export class Timeline {
   }
 
   /** Says how many digests are equal, and the first that is not. */
-  judge({ ticks, incomplete, build }, { tick, verified, difference }) {
+  judge({ ticks, incomplete, build }, { tick, verified, difference, audited, finding, broken }) {
     const { badge } = this;
     badge.hidden = false;
     const count = verified.toLocaleString("en");
-    if (difference) {
+    const wrong = difference ?? broken ?? (finding && `audit: ${finding}`);
+    if (wrong) {
       badge.dataset.state = "bad";
-      badge.textContent = difference;
+      badge.textContent = wrong;
       badge.title = `${count} digests are equal before it. Recorded by ${build || "a build that it does not name"}.`;
     } else {
       badge.dataset.state = tick < ticks || incomplete ? "warn" : "good";
       const rest = tick < ticks ? `, ${Math.floor((tick / ticks) * 100)} %` : "";
-      badge.textContent = `${count} digests equal${rest}`;
+      badge.textContent = `${count} digests equal, ${audited.toLocaleString("en")} ticks audited${rest}`;
       badge.title = incomplete ?? "Each tick was played again in this browser by the server's own code, to the same bits.";
     }
   }

@@ -61,12 +61,12 @@ export class Roster {
     }
   }
 
-  /** Takes over who plays in a replay, all at once: recordings know no names. */
+  /** Takes over who plays in a replay, all at once. Players without a name are called by their slots. */
   assign(players) {
     const there = new Set(players.map(({ slot }) => slot));
     for (const slot of this.players.keys()) if (!there.has(slot)) this.players.delete(slot);
     for (const player of players) {
-      const name = `player ${player.slot + 1}`;
+      const name = player.name ?? `player ${player.slot + 1}`;
       this.players.set(player.slot, { ...player, name, hue: hueOf(player.slot) });
     }
   }

@@ -70,7 +70,7 @@ export class Engine {
   }
 
   /**
-   * The state after a tick, or after the last one that has been verified.
+   * The state after a tick: the simulation goes there from the nearest keyframe.
    *
    * @returns {{tick: number, numbers: Float32Array, events: object[], contacts: object}}
    */
@@ -82,6 +82,12 @@ export class Engine {
     this.exports.contacts();
     return { tick, numbers, events, contacts: JSON.parse(this.text()) };
   }
+
+  /** Why the entity in a slot is as it is after a tick; null if there is none. */
+  why(slot, tick) {
+    this.exports.why(slot, tick);
+    return JSON.parse(this.text());
+  }
 }
 
 /**
@@ -92,11 +98,16 @@ export class Engine {
  * @property {number} tickRate
  * @property {string} build that recorded it
  * @property {?string} incomplete why it breaks off, if it does
+ * @property {number[][]} deaths tick, slot, slot of the killer
+ * @property {[number, number, string][]} names tick, slot, name
+ * @property {[number, ?number, string][]} chat tick, slot of the speaker, line
  *
  * @typedef {object} Progress
  * @property {number} tick up to which it was verified
  * @property {number} verified digests that are equal
  * @property {string} digest of the match there, hexadecimal
+ * @property {number} audited ticks, by brute force
+ * @property {?string} finding the first of the audit, if there is one
  * @property {?string} difference the first, if there is one
- * @property {number[][]} deaths since the last call: tick, slot, slot of the killer
+ * @property {?string} broken why the rest cannot be played, if that is so
  */

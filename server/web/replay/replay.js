@@ -4,6 +4,7 @@
  */
 
 import { players, shownBetween } from "./frames.js";
+import { Why } from "./why.js";
 
 /** Ticks that are asked for ahead of the one that is shown, at normal speed. */
 const AHEAD = 12;
@@ -25,13 +26,15 @@ export class Replay {
     this.recording = null;
     /** @type {?import("./engine.js").Progress} */
     this.progress = null;
-    /** All deaths so far: tick, slot, slot of the killer. */
+    /** All deaths: tick, slot, slot of the killer. */
     this.deaths = [];
     /** The moment that is shown, in ticks. */
     this.at = 0;
     this.playing = true;
     /** Times as fast as the match was. */
     this.speed = 1;
+    /** What is asked about one body. */
+    this.why = new Why(this);
     this.frames = new Map();
     this.asked = new Set();
     this.worker = new Worker("/web/replay/worker.js", { type: "module" });
@@ -45,19 +48,18 @@ export class Replay {
     return this.recording?.ticks ?? 0;
   }
 
-  hear({ recording, frame, progress, failed }) {
+  hear({ recording, frame, progress, failed, why }) {
     if (recording) {
       this.recording = recording;
+      this.deaths = recording.deaths;
       this.listener.opened(recording);
     }
     if (frame) {
       this.asked.delete(frame.tick);
       this.frames.set(frame.tick, frame);
     }
-    if (progress) {
-      this.deaths.push(...progress.deaths);
-      this.progress = progress;
-    }
+    if (progress) this.progress = progress;
+    if (why) this.why.answer(why);
     if (failed) this.listener.failed(failed);
   }
 
@@ -80,7 +82,7 @@ export class Replay {
    * @returns {?number} the tick that is shown, with a fraction; null before the first
    */
   advance(passed) {
-    if (!this.progress) return null;
+    if (!this.recording) return null;
     if (this.playing) {
       const next = this.at + passed * this.speed * this.recording.tickRate;
       // It waits for what has not been computed yet.
@@ -89,6 +91,7 @@ export class Replay {
       if (this.at >= this.end) this.playing = false;
     }
     this.want();
+    this.why.at(Math.floor(this.at));
     return this.frame() ? this.at : null;
   }
 
@@ -100,9 +103,9 @@ export class Replay {
 
   /** Asks for the states around the moment that is shown, and forgets others. */
   want() {
-    if (!this.progress) return;
+    if (!this.recording) return;
     const now = Math.floor(this.at);
-    const last = Math.min(now + Math.ceil(AHEAD * Math.max(1, this.speed)), this.progress.tick);
+    const last = Math.min(now + Math.ceil(AHEAD * Math.max(1, this.speed)), this.end);
     for (const tick of this.frames.keys()) if (tick < now - BEHIND || tick > last + AHEAD) this.frames.delete(tick);
     const wanted = [];
     for (let tick = now; tick <= last; tick++) if (!this.frames.has(tick)) wanted.push(tick);
@@ -136,7 +139,10 @@ export class Replay {
     if (!frame) return [];
     const deaths = new Map();
     for (const [tick, slot] of this.deaths) if (tick <= this.at) deaths.set(slot, (deaths.get(slot) ?? 0) + 1);
-    return players(frame.numbers).map((player) => ({ ...player, deaths: deaths.get(player.slot) ?? 0 }));
+    const names = new Map();
+    for (const [tick, slot, name] of this.recording.names) if (tick <= this.at) names.set(slot, name);
+    const known = ({ slot }) => ({ deaths: deaths.get(slot) ?? 0, name: names.get(slot) });
+    return players(frame.numbers).map((player) => ({ ...player, ...known(player) }));
   }
 
   /** Where props touch something in the tick that is shown. */
@@ -147,5 +153,6 @@ export class Replay {
   /** Ends the worker. */
   close() {
     this.worker.terminate();
+    this.why.close();
   }
 }

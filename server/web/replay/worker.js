@@ -10,6 +10,8 @@ const STRETCH = 10;
 
 let engine = null;
 let wanted = [];
+/** The body that somebody asks about: its slot, and the tick. */
+let question = null;
 let left = 0;
 let scheduled = false;
 
@@ -28,21 +30,24 @@ function schedule() {
 
 function work() {
   if (!engine) return;
-  if (wanted.length > 0) {
+  if (question) {
+    const { slot, tick } = question;
+    question = null;
+    postMessage({ why: { slot, tick, found: engine.why(slot, tick) } });
+  } else if (wanted.length > 0) {
     const frame = engine.show(wanted.shift());
     postMessage({ frame }, [frame.numbers.buffer]);
   } else if (left > 0) {
     const begin = performance.now();
-    const deaths = [];
     let progress;
     do {
       progress = engine.verify(1);
-      deaths.push(...progress.deaths);
       left--;
     } while (left > 0 && performance.now() - begin < STRETCH);
-    postMessage({ progress: { ...progress, deaths } });
+    if (progress.broken) left = 0;
+    postMessage({ progress });
   }
-  if (wanted.length > 0 || left > 0) schedule();
+  if (question || wanted.length > 0 || left > 0) schedule();
 }
 
 async function open({ recording, map }) {
@@ -51,7 +56,6 @@ async function open({ recording, map }) {
   postMessage({ recording: told });
   fresh.openMap(await map(told));
   [engine, left] = [fresh, told.ticks];
-  postMessage({ progress: engine.verify(0) });
 }
 
 async function fetchMap({ hash, map }) {
@@ -63,6 +67,8 @@ async function fetchMap({ hash, map }) {
 onmessage = ({ data }) => {
   if (data.open) {
     open({ recording: data.open, map: fetchMap }).catch((error) => postMessage({ failed: error.message }));
+  } else if (data.why) {
+    question = data.why;
   } else {
     wanted = data.wanted;
   }

@@ -12,6 +12,7 @@ use obsp_client::quic::{Connector, Trust};
 use obsp_proto::control::{ClosingReason, MapHash, PlayerName};
 use serde_json::Value;
 use server::replay::{Outcome, ReplayOptions, replay};
+use server::soak::{SoakOptions, soak};
 use tests::harness::pages::{get, metric};
 use tests::harness::{ServerProcess, own_map, program};
 use tokio::time::timeout;
@@ -44,7 +45,7 @@ impl Drop for Folder {
 }
 
 fn run_again(file: &str) -> Outcome {
-    let options = ReplayOptions { file: file.into(), map: Some(map()) };
+    let options = ReplayOptions { map: Some(map()), ..ReplayOptions::new(file) };
     replay(&options).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -111,8 +112,14 @@ async fn a_disk_that_is_full_at_the_start_costs_the_recording_alone() {
 async fn a_disk_that_is_full_midway_costs_the_rest_of_the_recording_alone() {
     let folder = Folder::new("recording-limited");
     let file = folder.file("match.rec");
-    let limited = ["--map", &map(), "--record", &file];
-    let mut process = ServerProcess::start_limited("-f 2", &limited);
+    // The match before its first tick has room, and two to three seconds more.
+    let first = folder.file("first.rec");
+    let record = Some(PathBuf::from(&first));
+    let one = SoakOptions { players: 1, objects: 0, ticks: 1, record, ..SoakOptions::new(map()) };
+    soak(&one).expect("a match that can be recorded");
+    let blocks = std::fs::metadata(&first).unwrap().len() / 512 + 4;
+    let limited = ["--map", &map(), "--objects", "0", "--record", &file];
+    let mut process = ServerProcess::start_limited(&format!("-f {blocks}"), &limited);
     fails_alone(&process, "File too large").await;
     assert!(recording(process.http).await["bytes"].as_u64().unwrap() > 0);
     process.signal("TERM");

@@ -9,12 +9,13 @@
 //! sleeps, and moves by two ticks in the next one, under the same guard as ever: no proof is
 //! left out. What moves and touches a body that stands still gets it moving at once.
 
+use serde::{Deserialize, Serialize};
+
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
-use serde::{Deserialize, Serialize};
 
 /// The share of its cost that an island keeps with fewer sub-steps.
 const COST_OF_FEWER_SUB_STEPS: f64 = 0.9;

@@ -80,7 +80,8 @@ impl Heat {
     }
 }
 
-fn deciding(a: &Body, b: &Body) -> Stage {
+/// The stage that decides a pair that meets for the first time.
+pub(crate) fn deciding(a: &Body, b: &Body) -> Stage {
     let mut context = StepContext::default();
     are_apart(a, b, super::MARGIN, &mut context);
     let decided = |stage: &Stage| context.counters.cascade[*stage as usize].definitive > 0;

@@ -76,6 +76,12 @@ pub extern "C" fn contacts() {
     with(Page::contacts);
 }
 
+/// The output is why the entity in a slot is as it is after a tick, as JSON.
+#[unsafe(no_mangle)]
+pub extern "C" fn why(slot: u32, tick: u32) {
+    with(|page| page.why(slot, tick));
+}
+
 /// Asks to join a match under the name that is the input, with a connect token behind a zero
 /// if there is one; `now` is a time in milliseconds, here as below. False with the reason as
 /// output if no server would take the name.

@@ -12,6 +12,7 @@ mod page;
 mod player;
 mod replay;
 mod view;
+mod why;
 
 pub use page::Page;
 pub use player::Player;

@@ -1,9 +1,8 @@
 //! What the page has open, and what it asks for.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use obsp_recording::{Header, Reader, RecordingError, Tick};
+use obsp_recording::{Recording, Said};
 
 use crate::player::{Player, command};
 use crate::replay::Replay;
@@ -22,13 +21,6 @@ pub struct Page {
     player: Option<Player>,
 }
 
-/// A recording that was read, up to where it ends or breaks off.
-#[derive(Debug)]
-struct Recording {
-    header: Header,
-    ticks: Arc<[Tick]>,
-}
-
 impl Page {
     /// Makes room for so many bytes of input.
     pub fn input(&mut self, length: usize) -> &mut [u8] {
@@ -45,9 +37,10 @@ impl Page {
     /// Reads the recording that is the input.
     pub fn open_recording(&mut self) -> bool {
         (self.recording, self.replay) = (None, None);
-        match self.read_recording() {
-            Ok((recording, incomplete)) => {
-                self.output = describe(&recording, incomplete.as_ref()).into_bytes();
+        let bytes = std::mem::take(&mut self.input);
+        match Recording::read(Path::new(RECORDING), &bytes[..]) {
+            Ok(recording) => {
+                self.output = describe(&recording).into_bytes();
                 self.recording = Some(recording);
                 true
             }
@@ -55,27 +48,13 @@ impl Page {
         }
     }
 
-    fn read_recording(&mut self) -> Result<(Recording, Option<RecordingError>), RecordingError> {
-        let bytes = std::mem::take(&mut self.input);
-        let mut reader = Reader::new(Path::new(RECORDING), &bytes[..])?;
-        let header = reader.header().clone();
-        let mut ticks = Vec::new();
-        let incomplete = loop {
-            match reader.next_tick() {
-                Ok(Some(tick)) => ticks.push(tick),
-                Ok(None) => break None,
-                Err(error) => break Some(error),
-            }
-        };
-        Ok((Recording { header, ticks: ticks.into() }, incomplete))
-    }
-
     /// Sets up the recorded match on the map that is the input.
     pub fn open_map(&mut self) -> bool {
         let bytes = std::mem::take(&mut self.input);
-        let Some(Recording { header, ticks }) = &self.recording else {
+        let Some(recording) = &self.recording else {
             return self.failed("no recording is open");
         };
+        let header = recording.header();
         let map = match obsp::World::from_bytes(&bytes) {
             Ok(map) => map,
             Err(error) => return self.failed(&format!("the map cannot be read: {error}")),
@@ -84,9 +63,9 @@ impl Page {
             let name = &header.map_name;
             return self.failed(&format!("the recording was made on another version of {name}"));
         }
-        match Replay::new(header, map.into(), Arc::clone(ticks)) {
+        match Replay::new(recording.clone(), map.into()) {
             Ok(replay) => self.replay = Some(replay),
-            Err(error) => return self.failed(&format!("the match cannot be set up: {error}")),
+            Err(error) => return self.failed(&format!("the match cannot be played: {error}")),
         }
         true
     }
@@ -94,11 +73,15 @@ impl Page {
     /// Verifies so many more ticks.
     pub fn verify(&mut self, ticks: u32) {
         let Some(replay) = &mut self.replay else { return self.output.clear() };
-        replay.verify(ticks);
-        self.output = replay.progress().into_bytes();
+        self.output = match replay.verify(ticks) {
+            Ok(()) => replay.progress().into_bytes(),
+            Err(error) => {
+                format!(r#"{{"broken":{}}}"#, json::text(&error.to_string())).into_bytes()
+            }
+        };
     }
 
-    /// Goes to a tick, or as near as has been verified.
+    /// Goes to a tick.
     pub fn show(&mut self, tick: u32) -> u32 {
         self.output.clear();
         let Some(replay) = &mut self.replay else { return 0 };
@@ -110,14 +93,22 @@ impl Page {
     /// What happened in the tick that is shown.
     pub fn events(&mut self) {
         let Some(replay) = &self.replay else { return self.output.clear() };
-        let (tick, events) = (replay.shown().tick(), replay.shown().events());
-        self.output = view::events(tick, events).into_bytes();
+        let (tick, game) = (replay.shown().tick(), replay.shown().game());
+        self.output = view::events(tick, game).into_bytes();
     }
 
     /// Where awake props touch something in the tick that is shown.
     pub fn contacts(&mut self) {
         let Some(replay) = &self.replay else { return self.output.clear() };
         self.output = view::contacts(replay.shown().world()).into_bytes();
+    }
+
+    /// Why the entity in a slot is as it is after a tick.
+    pub fn why(&mut self, slot: u32, tick: u32) {
+        let Some(replay) = &mut self.replay else { return self.output.clear() };
+        // A slot beyond all is nobody's.
+        let slot = u16::try_from(slot).unwrap_or(u16::MAX);
+        self.output = replay.why(slot, tick).into_bytes();
     }
 
     /// Asks to join under the name that is the input up to a zero; after it is a connect
@@ -230,17 +221,33 @@ impl Page {
 }
 
 /// A recording as JSON.
-fn describe(
-    Recording { header, ticks }: &Recording,
-    incomplete: Option<&RecordingError>,
-) -> String {
+fn describe(recording: &Recording) -> String {
+    let header = recording.header();
     let hash: String = header.map_hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let incomplete = recording.incomplete();
+    let (mut deaths, mut names, mut chat) = (Vec::new(), Vec::new(), Vec::new());
+    for note in recording.notes() {
+        let tick = note.tick;
+        match &note.what {
+            Said::Died(player, by) => deaths.push(format!("[{tick},{player},{by}]")),
+            Said::Name(player, name) => {
+                names.push(format!("[{tick},{player},{}]", json::text(name)));
+            }
+            Said::Chat(player, line) => {
+                let player = player.map_or("null".to_owned(), |player| player.to_string());
+                chat.push(format!("[{tick},{player},{}]", json::text(line)));
+            }
+        }
+    }
     format!(
-        r#"{{"map":{},"hash":"{hash}","ticks":{},"tickRate":{},"build":{},"incomplete":{}}}"#,
+        r#"{{"map":{},"hash":"{hash}","ticks":{},"tickRate":{},"build":{},"incomplete":{},"deaths":{},"names":{},"chat":{}}}"#,
         json::text(&header.map_name),
-        ticks.len(),
+        recording.ticks(),
         header.config().tick_rate,
         json::text(&header.build),
         incomplete.map_or("null".to_owned(), |error| json::text(&error.to_string())),
+        json::list(deaths),
+        json::list(names),
+        json::list(chat),
     )
 }

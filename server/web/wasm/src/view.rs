@@ -1,7 +1,7 @@
 //! A state of the match as the page draws it.
 
 use glam::{DQuat, DVec3};
-use obsp_game::Event;
+use obsp_game::{Event, RunningMatch};
 use obsp_recording::Playback;
 use obsp_sim::{EntityId, EntityState, Kind, PlayerMotion, Posture, World};
 
@@ -19,17 +19,18 @@ const DEAD: u8 = 8;
 
 /// Appends the state of all entities, then that of the players who are dead.
 pub(crate) fn write_state(playback: &Playback, out: &mut Vec<u8>) {
-    let state = playback.world().state();
+    let game = playback.game();
+    let state = game.world().state();
     let dead = playback.commands().iter().map(|(id, _)| *id);
     let dead = dead.filter(|id| !state.entities.iter().any(|entity| entity.id == *id));
-    let alive = state.entities.iter().map(|entity| numbers(playback, entity));
-    for number in alive.chain(dead.map(|id| waiting(playback, id))).flatten() {
+    let alive = state.entities.iter().map(|entity| numbers(game, entity));
+    for number in alive.chain(dead.map(|id| waiting(game, id))).flatten() {
         out.extend(number.to_le_bytes());
     }
 }
 
-fn numbers(playback: &Playback, entity: &EntityState) -> [f32; NUMBERS] {
-    let mut numbers = waiting(playback, entity.id);
+fn numbers(game: &dyn RunningMatch, entity: &EntityState) -> [f32; NUMBERS] {
+    let mut numbers = waiting(game, entity.id);
     numbers[2..14].copy_from_slice(&pose(entity));
     numbers
 }
@@ -78,23 +79,23 @@ pub(crate) fn write_walker(
 }
 
 /// A player who is nowhere.
-fn waiting(playback: &Playback, id: EntityId) -> [f32; NUMBERS] {
+fn waiting(game: &dyn RunningMatch, id: EntityId) -> [f32; NUMBERS] {
     let mut numbers = [0.0; NUMBERS];
     numbers[..3].copy_from_slice(&[
         f32::from(id.slot),
         f32::from(id.generation),
         f32::from(PLAYER | DEAD),
     ]);
-    if let Some(vitals) = playback.vitals(id) {
+    if let Some(vitals) = game.vitals(id) {
         numbers[14..].copy_from_slice(&[f32::from(vitals.health), f32::from(vitals.score)]);
     }
     numbers
 }
 
 /// What happened in the last tick, in the form of the server's `/effects`.
-pub(crate) fn events(tick: u64, events: &[Event]) -> String {
+pub(crate) fn events(tick: u64, game: &dyn RunningMatch) -> String {
     json::list(
-        events
+        game.events()
             .iter()
             .filter_map(|event| Some(format!(r#"{{"tick":{tick},{}}}"#, told(event)?))),
     )

@@ -1,0 +1,210 @@
+//! Some ticks as one body of a frame. Commands are coded as differences from those before,
+//! each field by probabilities of its own, which begin anew in each chunk.
+
+use std::collections::BTreeMap;
+
+use obsp_proto::range::{Coder, Decoder, Encoder, Number};
+use obsp_sim::{Buttons, Command, EntityId, PlayerKind};
+
+use crate::format::Tick;
+
+/// Most ticks of a chunk.
+pub(crate) const MAX_TICKS: usize = 128;
+
+/// Most players of a match.
+const MAX_PLAYERS: usize = 1024;
+
+/// Kinds of the latest difference of an angle, by its width: what the next is like.
+const WIDTHS: usize = 17;
+
+/// Whether players come or go; how many.
+const CHANGES: usize = 0;
+const COUNT: Number = Number { at: 1, width: 11 };
+/// Whether a command changes, if the one before did not or did.
+const COMMAND: usize = COUNT.at + COUNT.width;
+/// Whether each field of it does.
+const FIELDS: usize = COMMAND + 2;
+const FORWARD: usize = FIELDS + 6;
+const RIGHT: usize = FORWARD + 256;
+const BUTTONS: usize = RIGHT + 256;
+const YAW: usize = BUTTONS + 256;
+const PITCH: usize = YAW + WIDTHS * 16;
+const VIEW_AGE: Number = Number { at: PITCH + WIDTHS * 16, width: 16 };
+const PROBABILITIES: usize = VIEW_AGE.at + VIEW_AGE.width;
+
+const PRIORS: [u8; PROBABILITIES] = [128; PROBABILITIES];
+
+/// The players and their commands, between two chunks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Commands(BTreeMap<EntityId, Known>);
+
+/// What is known of a player.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    command: Command,
+    /// Whether it changed in the tick before.
+    changed: bool,
+    /// The widths of the latest differences of yaw and pitch, in bits.
+    widths: [usize; 2],
+}
+
+impl Commands {
+    /// Those of a keyframe.
+    pub(crate) fn of(commands: &[(EntityId, Command)]) -> Self {
+        let known = |&(id, command): &_| (id, Known { command, ..Known::default() });
+        Self(commands.iter().map(known).collect())
+    }
+
+    /// As a keyframe has them.
+    pub(crate) fn list(&self) -> Vec<(EntityId, Command)> {
+        self.0.iter().map(|(id, known)| (*id, known.command)).collect()
+    }
+
+    /// Forgets what only the probabilities depend on, so that reading can begin here.
+    fn forget(&mut self) {
+        for known in self.0.values_mut() {
+            *known = Known { command: known.command, ..Known::default() };
+        }
+    }
+}
+
+/// The ticks as a body, of at most [`MAX_TICKS`]. `commands` are those before the first, and
+/// become those after the last.
+pub(crate) fn encode(ticks: &[Tick], commands: &mut Commands) -> Vec<u8> {
+    let mut encoder = Box::new(Encoder::new(&PRIORS, vec![ticks.len() as u8]));
+    commands.forget();
+    for tick in ticks {
+        // A writer's values go through unchanged.
+        let _ = code(&mut *encoder, tick, commands);
+    }
+    encoder.finish()
+}
+
+/// The number of ticks of a body.
+pub(crate) fn count(body: &[u8]) -> Result<usize, String> {
+    match body.first() {
+        Some(&count) if usize::from(count) <= MAX_TICKS => Ok(count.into()),
+        _ => Err("a chunk has more ticks than any that is written".into()),
+    }
+}
+
+/// The ticks of a body.
+pub(crate) fn decode(body: &[u8], commands: &mut Commands) -> Result<Vec<Tick>, String> {
+    let count = count(body)?;
+    let mut decoder = Box::new(Decoder::new(&PRIORS, &body[1..]));
+    commands.forget();
+    let idle = Tick::default();
+    let ticks: Result<Vec<Tick>, &str> =
+        (0..count).map(|_| code(&mut *decoder, &idle, commands)).collect();
+    let ticks = ticks?;
+    decoder.finish().map_err(|_| "a chunk is longer or shorter than its ticks")?;
+    Ok(ticks)
+}
+
+/// Codes a tick in either direction.
+fn code(
+    coder: &mut impl Coder,
+    tick: &Tick,
+    commands: &mut Commands,
+) -> Result<Tick, &'static str> {
+    let mut out = Tick::default();
+    if coder.bit(CHANGES, !tick.left.is_empty() || !tick.joined.is_empty()) {
+        for index in 0..counted(coder, tick.left.len())? {
+            let left = id(coder, tick.left.get(index));
+            commands.0.remove(&left);
+            out.left.push(left);
+        }
+        for index in 0..counted(coder, tick.joined.len())? {
+            let (own, kind) = tick.joined.get(index).copied().unzip();
+            let joined = id(coder, own.as_ref());
+            let drives = coder.raw(u32::from(kind == Some(PlayerKind::Hovertank)), 1) == 1;
+            let kind = if drives { PlayerKind::Hovertank } else { PlayerKind::Box };
+            commands.0.insert(joined, Known::default());
+            out.joined.push((joined, kind));
+        }
+        if commands.0.len() > MAX_PLAYERS {
+            return Err("there are more players than a match can have");
+        }
+    }
+    let mut changes = tick.commands.iter().peekable();
+    for (player, known) in &mut commands.0 {
+        // Both are in ascending order.
+        while changes.next_if(|(id, _)| id < player).is_some() {}
+        let own = changes.next_if(|(id, _)| id == player).map(|(_, command)| *command);
+        if let Some(changed) = code_command(coder, known, own.unwrap_or(known.command))? {
+            out.commands.push((*player, changed));
+        }
+    }
+    let halves = [tick.digest as u32, (tick.digest >> 32) as u32].map(|half| coder.raw(half, 32));
+    out.digest = u64::from(halves[0]) | u64::from(halves[1]) << 32;
+    Ok(out)
+}
+
+fn counted(coder: &mut impl Coder, count: usize) -> Result<usize, &'static str> {
+    let count = coder.number(COUNT, count as u32) as usize;
+    if count > MAX_PLAYERS { Err("more players come or go than there can be") } else { Ok(count) }
+}
+
+fn id(coder: &mut impl Coder, own: Option<&EntityId>) -> EntityId {
+    let [slot, generation] = own.map_or([0; 2], |id| [id.slot, id.generation]);
+    let slot = coder.raw(slot.into(), 16) as u16;
+    EntityId { slot, generation: coder.raw(generation.into(), 16) as u16 }
+}
+
+/// Codes a command as the difference from the one that is known, and returns it if it is
+/// another.
+fn code_command(
+    coder: &mut impl Coder,
+    known: &mut Known,
+    own: Command,
+) -> Result<Option<Command>, &'static str> {
+    let before = known.command;
+    let changed = coder.bit(COMMAND + usize::from(known.changed), own != before);
+    known.changed = changed;
+    if !changed {
+        known.widths = [0; 2];
+        return Ok(None);
+    }
+    let mut now = before;
+    if coder.bit(FIELDS, own.forward != before.forward) {
+        now.forward = byte(coder, FORWARD, own.forward as u8) as i8;
+    }
+    if coder.bit(FIELDS + 1, own.right != before.right) {
+        now.right = byte(coder, RIGHT, own.right as u8) as i8;
+    }
+    if coder.bit(FIELDS + 2, own.buttons != before.buttons) {
+        let bits = byte(coder, BUTTONS, own.buttons.bits());
+        now.buttons = Buttons::from_recorded_bits(bits).ok_or("a key does not exist")?;
+    }
+    let turned = own.yaw.wrapping_sub(before.yaw) as i16;
+    let turned = angle(coder, YAW, &mut known.widths[0], turned);
+    now.yaw = before.yaw.wrapping_add_signed(turned);
+    let raised = own.pitch.wrapping_sub(before.pitch);
+    let raised = angle(coder, PITCH, &mut known.widths[1], raised);
+    now.pitch = before.pitch.wrapping_add(raised);
+    if coder.bit(FIELDS + 3, own.view_age != before.view_age) {
+        let older = own.view_age.wrapping_sub(before.view_age) as i16;
+        let older = coder.signed(VIEW_AGE, older.into()) as i16;
+        now.view_age = before.view_age.wrapping_add_signed(older);
+    }
+    known.command = now;
+    Ok(Some(now))
+}
+
+/// Codes the difference of an angle, which is much like the one before.
+fn angle(coder: &mut impl Coder, at: usize, width: &mut usize, difference: i16) -> i16 {
+    let number = Number { at: at + *width * 16, width: 16 };
+    let coded = coder.signed(number, difference.into());
+    *width = (u32::BITS - coded.unsigned_abs().leading_zeros()).min(WIDTHS as u32 - 1) as usize;
+    coded as i16
+}
+
+/// Codes a byte, the highest bit first.
+fn byte(coder: &mut impl Coder, at: usize, byte: u8) -> u8 {
+    let mut known = 1_usize;
+    for bit in (0..8).rev() {
+        let bit = coder.bit(at + known, byte >> bit & 1 == 1);
+        known = known << 1 | usize::from(bit);
+    }
+    known as u8
+}

@@ -1,0 +1,128 @@
+//! Frames: what a recording consists of. Each ends with a hash of itself and of all before
+//! it, so that no bit of a recording can change unnoticed, and no frame can be left out.
+
+use std::io::{self, Read, Write};
+
+use crate::format::{MAGIC, MAX_BODY, VERSION};
+
+/// Bytes of the hash that ends a frame: the first half of BLAKE3's.
+const HASH: usize = 16;
+
+/// The kind of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Header,
+    /// The whole match after a tick.
+    Keyframe,
+    /// Some ticks.
+    Chunk,
+    /// Some [`Note`](crate::Note)s.
+    Notes,
+    /// The recording is complete.
+    End,
+}
+
+impl Kind {
+    const ALL: [(Self, u8); 5] = [
+        (Self::Header, b'H'),
+        (Self::Keyframe, b'K'),
+        (Self::Chunk, b'T'),
+        (Self::Notes, b'N'),
+        (Self::End, b'E'),
+    ];
+
+    fn byte(self) -> u8 {
+        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or(0, |(_, byte)| *byte)
+    }
+
+    fn of(byte: u8) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == byte).map(|(kind, _)| *kind)
+    }
+}
+
+/// The hash of everything so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Chain(blake3::Hasher);
+
+impl Chain {
+    /// That of a recording of which only its magic and version were written.
+    pub(crate) fn new() -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&MAGIC).update(&VERSION.to_le_bytes());
+        Self(hasher)
+    }
+
+    /// The hash that ends a frame, which is part of the next one's.
+    fn add(&mut self, start: &[u8], body: &[u8]) -> [u8; HASH] {
+        self.0.update(start).update(body);
+        let hash = self.0.finalize();
+        let mut own = [0; HASH];
+        own.copy_from_slice(&hash.as_bytes()[..HASH]);
+        self.0.update(&own);
+        own
+    }
+}
+
+fn start_of(kind: Kind, length: u32) -> [u8; 5] {
+    let mut start = [kind.byte(), 0, 0, 0, 0];
+    start[1..].copy_from_slice(&length.to_le_bytes());
+    start
+}
+
+/// Writes a frame. Returns how many bytes it takes.
+pub(crate) fn write(
+    file: &mut impl Write,
+    chain: &mut Chain,
+    kind: Kind,
+    body: &[u8],
+) -> io::Result<u64> {
+    let start = start_of(kind, body.len() as u32);
+    file.write_all(&start)?;
+    file.write_all(body)?;
+    file.write_all(&chain.add(&start, body))?;
+    Ok((start.len() + body.len() + HASH) as u64)
+}
+
+/// What is where a frame should be.
+pub(crate) enum Found {
+    Frame(Kind, Vec<u8>),
+    /// The file ends within it, or before it.
+    End,
+    /// It is not what was written.
+    Damaged(&'static str),
+}
+
+/// Reads the next frame. Memory is taken only for bytes that are there.
+pub(crate) fn read(file: &mut impl Read, chain: &mut Chain) -> io::Result<Found> {
+    let mut start = [0; 5];
+    if !read_exact(file, &mut start)? {
+        return Ok(Found::End);
+    }
+    let [byte, length @ ..] = start;
+    let length = u32::from_le_bytes(length) as usize;
+    let Some(kind) = Kind::of(byte) else { return Ok(Found::Damaged("there is no such frame")) };
+    if length > MAX_BODY {
+        return Ok(Found::Damaged("a frame is longer than any that is written"));
+    }
+    let mut body = Vec::new();
+    if file.by_ref().take(length as u64).read_to_end(&mut body)? < length {
+        return Ok(Found::End);
+    }
+    let mut hash = [0; HASH];
+    if !read_exact(file, &mut hash)? {
+        return Ok(Found::End);
+    }
+    if chain.add(&start, &body) != hash {
+        return Ok(Found::Damaged("its hash is another: bytes of it have changed"));
+    }
+    Ok(Found::Frame(kind, body))
+}
+
+/// False if the file ends too early.
+pub(crate) fn read_exact(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
+    match file.read_exact(bytes) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}

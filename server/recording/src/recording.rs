@@ -1,0 +1,295 @@
+//! A recording that was read.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::chunk::{self, Commands};
+use crate::format::{MAGIC, PackedKeyframe, VERSION, decode, decode_header, decode_keyframe};
+use crate::frame::{self, Chain, Found, Kind, read_exact};
+use crate::packing::unpack;
+use crate::{Header, Keyframe, Note, RecordingError, Tick};
+
+/// Most notes that are kept of a recording.
+const MAX_NOTES: usize = 1 << 17;
+
+/// A recording, as far as it goes. It may come from anyone: every frame is checked against
+/// the hashes, and stays packed until it is asked for, so that memory is taken only for what
+/// the file holds.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    path: PathBuf,
+    header: Header,
+    parts: Arc<[Part]>,
+    /// Indices of the parts that are keyframes.
+    keyframes: Vec<usize>,
+    notes: Vec<Note>,
+    ticks: u64,
+    /// The match at the first keyframe, by which the others are packed.
+    reference: Arc<[u8]>,
+    incomplete: Option<Arc<RecordingError>>,
+}
+
+/// A frame, and the tick before it.
+#[derive(Debug)]
+struct Part {
+    kind: Kind,
+    tick: u64,
+    body: Vec<u8>,
+}
+
+/// The ticks of a recording from a keyframe on.
+#[derive(Clone, Debug)]
+pub struct Ticks {
+    recording: Recording,
+    /// The part to read next.
+    part: usize,
+    commands: Commands,
+    ready: std::vec::IntoIter<Tick>,
+}
+
+impl Recording {
+    /// Reads a recording.
+    ///
+    /// # Errors
+    /// It cannot be read, is none, or is damaged or ends before its first tick.
+    pub fn open(path: &Path) -> Result<Self, RecordingError> {
+        let failed = |source| RecordingError::Read { path: path.to_owned(), source };
+        Self::read(path, BufReader::new(File::open(path).map_err(failed)?))
+    }
+
+    /// Reads a recording from anything; `path` names it in errors.
+    ///
+    /// # Errors
+    /// As [`Recording::open`].
+    pub fn read(path: &Path, mut file: impl Read) -> Result<Self, RecordingError> {
+        let mut reading = Reading { path, file: &mut file, chain: Chain::new(), ticks: 0 };
+        reading.check_version()?;
+        let body = reading.expect(Kind::Header)?;
+        let header = decode_header(&body).map_err(|reason| reading.damaged(reason))?;
+        let first = reading.expect(Kind::Keyframe)?;
+        let keyframe = decode_keyframe(&first).map_err(|reason| reading.damaged(reason))?;
+        let PackedKeyframe { tick: 0, commands, packed } = keyframe else {
+            return Err(reading.damaged("it does not begin before the first tick"));
+        };
+        if !commands.is_empty() {
+            return Err(reading.damaged("someone plays before the first tick"));
+        }
+        let reference = unpack(&packed, &[]);
+        let reference = reference.ok_or_else(|| reading.damaged("a keyframe cannot be read"))?;
+        let (mut parts, mut notes) = (Vec::new(), Vec::new());
+        parts.push(Part { kind: Kind::Keyframe, tick: 0, body: first });
+        let incomplete = reading.rest(&mut parts, &mut notes).err();
+        let ticks = reading.ticks;
+        let is_keyframe =
+            |(index, part): (usize, &Part)| (part.kind == Kind::Keyframe).then_some(index);
+        Ok(Self {
+            path: path.to_owned(),
+            header,
+            keyframes: parts.iter().enumerate().filter_map(is_keyframe).collect(),
+            parts: parts.into(),
+            notes,
+            ticks,
+            reference: reference.into(),
+            incomplete: incomplete.map(Arc::new),
+        })
+    }
+
+    /// The set-up of the match.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Number of ticks.
+    pub fn ticks(&self) -> u64 {
+        self.ticks
+    }
+
+    /// Why it ends before its end mark, if it does: it was cut off, or is damaged. What comes
+    /// before can be trusted.
+    pub fn incomplete(&self) -> Option<&RecordingError> {
+        self.incomplete.as_deref()
+    }
+
+    /// Names, chat and deaths, in ascending order of tick.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// The ticks of which there are keyframes, ascending; the first is 0.
+    pub fn keyframes(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.keyframes.iter().map(|&part| self.parts[part].tick)
+    }
+
+    /// Number of the last keyframe that is not after a tick.
+    pub fn keyframe_before(&self, tick: u64) -> usize {
+        self.keyframes.partition_point(|&part| self.parts[part].tick <= tick).saturating_sub(1)
+    }
+
+    /// A keyframe by its number, from 0; the last for a number beyond it.
+    ///
+    /// # Errors
+    /// [`RecordingError::Damaged`] if it is none: who wrote it meant harm.
+    pub fn keyframe(&self, number: usize) -> Result<Keyframe, RecordingError> {
+        let part = &self.parts[self.part_of(number)];
+        let damaged = |reason| self.damaged(part.tick, reason);
+        let PackedKeyframe { tick, commands, packed } =
+            decode_keyframe(&part.body).map_err(damaged)?;
+        let reference: &[u8] = if tick == 0 { &[] } else { &self.reference };
+        let saved = unpack(&packed, reference);
+        let saved = saved.ok_or_else(|| damaged("a keyframe cannot be read".into()))?;
+        Ok(Keyframe { tick, commands, saved })
+    }
+
+    /// All ticks after a keyframe, by its number.
+    ///
+    /// # Errors
+    /// As [`Recording::keyframe`].
+    pub fn ticks_after(&self, number: usize) -> Result<Ticks, RecordingError> {
+        let part = self.part_of(number);
+        let damaged = |reason| self.damaged(self.parts[part].tick, reason);
+        let keyframe = decode_keyframe(&self.parts[part].body).map_err(damaged)?;
+        let (commands, ready) = (Commands::of(&keyframe.commands), Vec::new().into_iter());
+        Ok(Ticks { recording: self.clone(), part: part + 1, commands, ready })
+    }
+
+    fn part_of(&self, number: usize) -> usize {
+        // There is at least one.
+        self.keyframes[number.min(self.keyframes.len() - 1)]
+    }
+
+    fn damaged(&self, tick: u64, reason: String) -> RecordingError {
+        RecordingError::Damaged { path: self.path.clone(), tick, reason }
+    }
+}
+
+impl Ticks {
+    fn next_chunk(&mut self) -> Option<Result<(), RecordingError>> {
+        loop {
+            let part = self.recording.parts.get(self.part)?;
+            self.part += 1;
+            if part.kind == Kind::Chunk {
+                let ticks = chunk::decode(&part.body, &mut self.commands);
+                return Some(match ticks {
+                    Ok(ticks) => {
+                        self.ready = ticks.into_iter();
+                        Ok(())
+                    }
+                    Err(reason) => {
+                        self.part = usize::MAX;
+                        Err(self.recording.damaged(part.tick, reason))
+                    }
+                });
+            }
+        }
+    }
+}
+
+impl Iterator for Ticks {
+    type Item = Result<Tick, RecordingError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(tick) = self.ready.next() {
+                return Some(Ok(tick));
+            }
+            if let Err(error) = self.next_chunk()? {
+                return Some(Err(error));
+            }
+        }
+    }
+}
+
+/// A file that is being read.
+struct Reading<'a, R> {
+    path: &'a Path,
+    file: &'a mut R,
+    chain: Chain,
+    /// Ticks so far.
+    ticks: u64,
+}
+
+impl<R: Read> Reading<'_, R> {
+    fn check_version(&mut self) -> Result<(), RecordingError> {
+        let path = || self.path.to_owned();
+        let mut start = [0; 6];
+        let found = read_exact(self.file, &mut start);
+        let found = found.map_err(|source| RecordingError::Read { path: path(), source })?;
+        let [magic @ .., low, high] = start;
+        if !found || magic != MAGIC {
+            return Err(RecordingError::Magic { path: path() });
+        }
+        match u16::from_le_bytes([low, high]) {
+            VERSION => Ok(()),
+            version => Err(RecordingError::Version { path: path(), version }),
+        }
+    }
+
+    /// The body of a frame that has to come next.
+    fn expect(&mut self, expected: Kind) -> Result<Vec<u8>, RecordingError> {
+        match self.frame()? {
+            (kind, body) if kind == expected => Ok(body),
+            _ => Err(self.damaged("a frame is not the one that belongs here")),
+        }
+    }
+
+    fn frame(&mut self) -> Result<(Kind, Vec<u8>), RecordingError> {
+        let path = || self.path.to_owned();
+        match frame::read(self.file, &mut self.chain) {
+            Ok(Found::Frame(kind, body)) => Ok((kind, body)),
+            Ok(Found::End) => Err(RecordingError::Truncated { path: path(), tick: self.ticks }),
+            Ok(Found::Damaged(reason)) => Err(self.damaged(reason)),
+            Err(source) => Err(RecordingError::Read { path: path(), source }),
+        }
+    }
+
+    /// Reads to the end mark.
+    fn rest(&mut self, parts: &mut Vec<Part>, notes: &mut Vec<Note>) -> Result<(), RecordingError> {
+        loop {
+            let (kind, body) = self.frame()?;
+            let tick = self.ticks;
+            match kind {
+                Kind::Header => return Err(self.damaged("it has a second header")),
+                Kind::Keyframe => {
+                    let told = decode_keyframe(&body).map_err(|reason| self.damaged(reason))?.tick;
+                    if told != tick {
+                        return Err(self.damaged(format!("a keyframe says that it is {told}")));
+                    }
+                    parts.push(Part { kind, tick, body });
+                }
+                Kind::Chunk => {
+                    let count = chunk::count(&body).map_err(|reason| self.damaged(reason))?;
+                    parts.push(Part { kind, tick, body });
+                    self.ticks += count as u64;
+                }
+                Kind::Notes => {
+                    let more: Vec<Note> = decode(&body).map_err(|reason| self.damaged(reason))?;
+                    if notes.len() + more.len() > MAX_NOTES {
+                        return Err(self.damaged("it has more notes than any match"));
+                    }
+                    notes.extend(more);
+                }
+                Kind::End => return self.end(&body),
+            }
+        }
+    }
+
+    fn end(&mut self, body: &[u8]) -> Result<(), RecordingError> {
+        let ticks: u64 = decode(body).map_err(|reason| self.damaged(reason))?;
+        if ticks != self.ticks {
+            return Err(self.damaged(format!("its end says that it has {ticks} ticks")));
+        }
+        match self.file.read(&mut [0]) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(self.damaged("something follows the end mark")),
+            Err(source) if source.kind() == io::ErrorKind::Interrupted => self.end(body),
+            Err(source) => Err(RecordingError::Read { path: self.path.to_owned(), source }),
+        }
+    }
+
+    fn damaged(&self, reason: impl Into<String>) -> RecordingError {
+        let (path, reason) = (self.path.to_owned(), reason.into());
+        RecordingError::Damaged { path, tick: self.ticks, reason }
+    }
+}
