@@ -90,6 +90,8 @@ impl Runner<'_> {
             return Ok(loaded);
         }
         let mut set_up = Playback::new(self.recording.header(), map, self.game)?;
+        let movement = *loaded.world().movement();
+        set_up.game_mut().world_mut().set_movement(movement);
         set_up.compare(loaded.game().digest());
         Ok(set_up)
     }

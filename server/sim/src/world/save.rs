@@ -27,6 +27,7 @@ use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::event::Event;
 use crate::players::history::PositionHistory;
+use crate::players::movement::MovementParameters;
 use crate::setup::{Config, SetupError};
 use crate::state::{EntityId, Posture};
 
@@ -93,6 +94,8 @@ struct Header {
 #[derive(Serialize, Deserialize)]
 struct Saved<'a> {
     tick: u64,
+    /// The numbers of [`MovementParameters`].
+    movement: [f64; 9],
     generations: Cow<'a, [u16]>,
     entities: Vec<SavedEntity<'a>>,
     pairs: Cow<'a, [Pair]>,
@@ -136,6 +139,7 @@ impl World {
         };
         let saved = Saved {
             tick: self.tick,
+            movement: self.movement().to_array(),
             generations: self.entities.generations().into(),
             entities: self.entities.iter().map(saved_entity).collect(),
             pairs: Cow::Borrowed(&self.pairs),
@@ -185,8 +189,13 @@ impl World {
         let checks = Checks { world: self };
         let entities = checks.entities(&saved)?;
         checks.rest(&saved, entities.slot_count())?;
+        let movement = MovementParameters::from_array(saved.movement);
+        let movement = movement.map_err(|error| damaged(error.to_string()))?;
         let Saved { tick, pairs, history, events, pushed, touches, .. } = saved;
         self.tick = tick;
+        if *self.movement() != movement {
+            self.set_movement(movement);
+        }
         self.entities = entities;
         self.pairs = pairs.into_owned();
         self.history = history.into_owned();

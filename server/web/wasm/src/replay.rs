@@ -94,6 +94,8 @@ impl Replay {
             .keyframe(0)
             .map(|first| Playback::at(&first, Arc::clone(&self.map), &Arena))
         {
+            let movement = *first.world().movement();
+            playback.game_mut().world_mut().set_movement(movement);
             playback.compare(first.game().digest());
         }
         Ok(Verifying {
