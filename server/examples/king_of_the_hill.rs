@@ -32,7 +32,7 @@ const BREATH: f64 = 0.7;
 
 const NAMES: [&str; 2] = ["Red", "Blue"];
 
-/// Who holds the hill: 0 nobody, 1 Red, 2 Blue. Seconds that each team has held it.
+/// The team that holds the hill: 0 none, 1 Red, 2 Blue. Seconds that each team has held it.
 const HOLDER: Field = Field::new("holder", 0, 2);
 const RED_SECONDS: Field = Field::new("red_seconds", 0, 30);
 const BLUE_SECONDS: Field = Field::new("blue_seconds", 0, 30);

@@ -100,10 +100,10 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-/// Who can reach a listener.
+/// The audience of a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Audience {
-    /// Who operates the server.
+    /// The operators of the server.
     Operators,
     /// Everybody.
     Everybody,

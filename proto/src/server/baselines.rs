@@ -273,7 +273,7 @@ impl Baselines {
         Some(Encoded { datagram, records, postponed: self.urgent.len() - records })
     }
 
-    /// What is due besides records. The digest follows when these are known.
+    /// The blocks that are due besides records. The digest follows when these are known.
     fn extras(&mut self, state: &Quantised, own: &OwnPlayer, limit: usize) -> Extras {
         let (tick, rate) = (state.tick(), self.codec.tick_rate);
         let mut extras = Extras::default();

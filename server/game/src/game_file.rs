@@ -31,7 +31,7 @@ pub struct GameFileError {
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The fault there.
     pub message: String,
 }
 

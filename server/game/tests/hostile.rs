@@ -367,7 +367,7 @@ fn a_hostile_game_is_deterministic() {
     assert_ne!(play(7).0, play(8).0);
 }
 
-/// Whatever a game has done to the world, it is saved and loaded whole.
+/// A world is saved and loaded whole, whatever a game has done to it.
 #[test]
 fn a_hostile_match_is_the_same_when_it_is_saved_in_every_tick() {
     let (map, models) = (room(), obsp::model::shipped());

@@ -38,7 +38,7 @@ const PRIORS: [u8; PROBABILITIES] = [128; PROBABILITIES];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Commands(BTreeMap<EntityId, Known>);
 
-/// What is known of a player.
+/// The latest command of a player, as the next chunk's differences refer to it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     command: Command,

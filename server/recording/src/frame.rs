@@ -83,7 +83,7 @@ pub(crate) fn write(
     Ok((start.len() + body.len() + HASH) as u64)
 }
 
-/// What is where a frame should be.
+/// The content found where a frame should be.
 pub(crate) enum Found {
     Frame(Kind, Vec<u8>),
     /// The file ends within it, or before it.

@@ -306,7 +306,7 @@ impl Checks<'_> {
         unit(orientation.length())
     }
 
-    /// What is beside the entities.
+    /// The state of the world beside its entities.
     fn rest(&self, saved: &Saved, slots: usize) -> Result<(), LoadError> {
         let error = |what: &'static str| move |why: &str| damaged(format!("{what}: {why}"));
         if saved.tick > MAX_TICK {

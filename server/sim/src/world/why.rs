@@ -14,7 +14,7 @@ use crate::counters::Stage;
 use crate::query::deciding;
 use crate::state::EntityId;
 
-/// What is to be said of a body after a tick.
+/// The account of one body after a tick.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Why {
     /// The body.

@@ -92,7 +92,7 @@ fn a_server_that_opens_no_stream_does_not_hold_up_the_drop() {
 }
 
 /// The same while the server reads nothing of a hello, and lets nothing more of it be sent.
-/// What is sent meanwhile waits in a queue that is bounded.
+/// Messages that are sent meanwhile wait in a queue that is bounded.
 #[test]
 fn a_server_that_reads_nothing_does_not_hold_up_the_drop() {
     let mut server = StallingServer::start(1, 4);
