@@ -7,11 +7,13 @@
 //!   [`World::find_first_transition`] traces a box, [`World::cast`] any [`body`], and
 //!   [`World::clearance`] finds the nearest surface.
 //! - [`World::entities`] are the map's entities, [`World::solids`] its convex solids.
+//! - [`entity_class`] says as data which classes of entities a game has.
 //! - [`model`] has the rigid polyhedra of the moving world, which share its [`geometry`].
 
 pub mod body;
 mod box_tree;
 mod compile;
+pub mod entity_class;
 pub mod geometry;
 pub mod model;
 mod spaces;

@@ -10,8 +10,11 @@
 
 mod crossing;
 mod mass;
+mod material;
 mod obj;
 mod surface;
+
+use std::sync::Arc;
 
 use glam::{DMat3, DVec3};
 use thiserror::Error;
@@ -19,11 +22,28 @@ use thiserror::Error;
 use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane, PolygonBsp};
 
 pub use crate::geometry::Polygon;
+pub use material::{Material, MaterialError};
+
+/// How the bodies of a model move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum BodyKind {
+    /// By gravity, contacts and impulses.
+    #[default]
+    Dynamic,
+    /// By the velocity alone that a game gives them: lifts, doors, platforms. Nothing that
+    /// they meet changes it.
+    Kinematic,
+    /// As missiles do, by rules of their own: nobody shoves them.
+    Missile,
+}
 
 /// A rigid polyhedron about its centre of mass, in units.
 #[derive(Clone, Debug)]
 pub struct Model {
     name: String,
+    source: Arc<str>,
+    material: Material,
+    kind: BodyKind,
     polygons: Vec<Polygon>,
     bsp: PolygonBsp,
     parts: Vec<ConvexSolid>,
@@ -179,6 +199,9 @@ impl Model {
         let corners = || polygons.iter().flat_map(|p| p.winding.vertices.iter().copied());
         Ok(Self {
             name: name.to_owned(),
+            source: text.into(),
+            material: Material::USUAL,
+            kind: BodyKind::Dynamic,
             radius: corners().map(DVec3::length).fold(0.0, f64::max),
             bounds: Aabb::around(corners()),
             polygons,
@@ -192,6 +215,61 @@ impl Model {
     /// The name of the model in map keys and logs.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The OBJ text that it was read from: all that another program needs to have the same.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The same model of another material.
+    pub fn with_material(self, material: Material) -> Self {
+        Self { material, ..self }
+    }
+
+    /// What its bodies are made of.
+    pub fn material(&self) -> Material {
+        self.material
+    }
+
+    /// The same model, whose bodies are missiles: nobody shoves them.
+    pub fn as_missile(self) -> Self {
+        Self { kind: BodyKind::Missile, ..self }
+    }
+
+    /// The same model, whose bodies are kinematic: they move by the velocity that a game
+    /// gives them, whatever they meet.
+    pub fn as_kinematic(self) -> Self {
+        Self { kind: BodyKind::Kinematic, ..self }
+    }
+
+    /// How its bodies move.
+    pub fn kind(&self) -> BodyKind {
+        self.kind
+    }
+
+    /// Whether its bodies are missiles, which players do not shove.
+    pub fn is_missile(&self) -> bool {
+        self.kind == BodyKind::Missile
+    }
+
+    /// Whether its bodies are kinematic.
+    pub fn is_kinematic(&self) -> bool {
+        self.kind == BodyKind::Kinematic
+    }
+
+    /// Whether two models are the same in all that matters: name, shape, material
+    /// and kind.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.name, &self.source, self.material, self.kind)
+            == (&other.name, &other.source, other.material, other.kind)
+    }
+
+    /// Whether it is one of [`shipped`], which every program has.
+    pub fn is_shipped(&self) -> bool {
+        let shipped =
+            SHIPPED.iter().find(|(name, text)| *name == self.name && *text == &*self.source);
+        shipped.is_some() && (self.material, self.kind) == shipped_properties(&self.name)
     }
 
     /// The surface.
@@ -274,12 +352,25 @@ const SHIPPED: [(&str, &str); 12] = shipped_files![
 pub const EVERYDAY: [&str; 8] =
     ["crate", "small_crate", "barrel", "plank", "l_block", "u_block", "cargo_box", "star"];
 
+/// The material of a shipped model, and how its bodies move.
+fn shipped_properties(name: &str) -> (Material, BodyKind) {
+    match name {
+        // Bounces on for a while, as a grenade should.
+        "grenade" => (Material { restitution: 0.6, ..Material::USUAL }, BodyKind::Missile),
+        "rocket" => (Material::USUAL, BodyKind::Missile),
+        _ => (Material::USUAL, BodyKind::Dynamic),
+    }
+}
+
 /// The models that ship, in the fixed order that numbers them.
 pub fn shipped() -> Vec<Model> {
     SHIPPED
         .iter()
         .map(|(name, text)| match Model::from_obj(name, text) {
-            Ok(model) => model,
+            Ok(model) => {
+                let (material, kind) = shipped_properties(name);
+                Model { kind, ..model.with_material(material) }
+            }
             // The texts are part of the binary and a test loads every one.
             Err(error) => unreachable!("a shipped model is broken: {error}"),
         })

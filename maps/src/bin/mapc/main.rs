@@ -5,6 +5,7 @@
 mod arguments;
 mod compile;
 mod expand;
+mod fgd;
 mod info;
 mod queries;
 mod render;
@@ -29,6 +30,7 @@ struct Arguments {
 enum Command {
     Compile(compile::Arguments),
     Expand(expand::Arguments),
+    Fgd(fgd::Arguments),
     Info(info::Arguments),
     Render(render::Arguments),
     /// Prints for every `x y z` on standard input whether it is solid or empty
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Expand(arguments) => expand::run(&arguments),
+        Command::Fgd(arguments) => fgd::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
         Command::Points(arguments) => queries::points(&arguments),

@@ -1,0 +1,139 @@
+//! `mapc fgd`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow};
+use obsp::entity_class::{ClassName, EntityClass, EntityClasses, EntityKey, KeyKind, KeyValue};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// The classes that the server understands by itself.
+const OWN: &str = include_str!("../../../trenchbroom/classes.toml");
+
+/// The class whose key `model` chooses any model.
+const PROP: &str = "prop";
+
+/// Prints the definitions of all entity classes for TrenchBroom
+///
+/// Those that the server understands by itself, and with a `game.toml` also its own
+/// `[classes]`, and its `[models]` as choices of props.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The game.toml of a game
+    game: Option<PathBuf>,
+}
+
+/// As much of a `game.toml` as an editor needs; the game checks the rest.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GameFile {
+    #[serde(default)]
+    classes: EntityClasses,
+    /// Paths of models, by name.
+    #[serde(default)]
+    models: BTreeMap<String, String>,
+    #[serde(rename = "materials")]
+    _materials: Option<IgnoredAny>,
+    #[serde(rename = "movement")]
+    _movement: Option<IgnoredAny>,
+    #[serde(rename = "player")]
+    _player: Option<IgnoredAny>,
+    #[serde(rename = "weapons")]
+    _weapons: Option<IgnoredAny>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let own: GameFile = toml::from_str(OWN).context("trenchbroom/classes.toml")?;
+    let mut classes = own.classes;
+    let mut models = BTreeMap::new();
+    if let Some(path) = &arguments.game {
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let file: GameFile =
+            toml::from_str(&text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+        if let Some(name) = file.classes.keys().find(|name| classes.contains_key(*name)) {
+            return Err(anyhow!(
+                "{}: the server has a class {name} already; choose another name",
+                path.display()
+            ));
+        }
+        let chosen = classes.get_mut(PROP).and_then(|prop| prop.keys.get_mut("model"));
+        if let Some(chosen) = chosen {
+            let own = |(name, file): (&String, &String)| (name.clone(), format!("{name}, {file}"));
+            chosen.choices.extend(file.models.iter().map(own));
+        }
+        classes.extend(file.classes);
+        models = file.models;
+    }
+    io::stdout().write_all(definitions(&classes, &models).as_bytes())?;
+    Ok(())
+}
+
+fn definitions(classes: &EntityClasses, models: &BTreeMap<String, String>) -> String {
+    let mut text = "// Entity definitions for TrenchBroom, written by `mapc fgd`.\n".to_owned();
+    for (name, class) in classes {
+        text += "\n";
+        text += &definition(name, class, models);
+    }
+    text
+}
+
+fn definition(name: &ClassName, class: &EntityClass, models: &BTreeMap<String, String>) -> String {
+    let mut text = if class.brushes { "@SolidClass" } else { "@PointClass" }.to_owned();
+    // Writing to a text cannot fail.
+    if let Some([[a, b, c], [d, e, f]]) = class.size {
+        let _ = write!(text, " size({a} {b} {c}, {d} {e} {f})");
+    }
+    if let Some([red, green, blue]) = class.color {
+        let _ = write!(text, " color({red} {green} {blue})");
+    }
+    if let Some(path) = class.model.as_ref().and_then(|model| models.get(model)) {
+        let _ = write!(text, " model({{ \"path\" : {} }})", quoted(path));
+    }
+    let _ = writeln!(text, " = {name} :\n    {}", quoted(&class.description));
+    text += "[\n";
+    for (name, key) in &class.keys {
+        text += &key_definition(name, key);
+    }
+    text + "]\n"
+}
+
+fn key_definition(name: &ClassName, key: &EntityKey) -> String {
+    let kind = match key.kind {
+        KeyKind::String => "string",
+        KeyKind::Integer => "integer",
+        KeyKind::Float => "float",
+        KeyKind::Choices => "choices",
+        KeyKind::TargetSource => "target_source",
+        KeyKind::TargetDestination => "target_destination",
+    };
+    let default = match &key.default {
+        None => String::new(),
+        Some(KeyValue::Integer(number)) => format!("{number} "),
+        // The editor reads a number with a fraction as a text.
+        Some(KeyValue::Float(number)) => format!("\"{number}\" "),
+        Some(KeyValue::Text(text)) => quoted(text) + " ",
+    };
+    let (title, description) = (quoted(&key.title), quoted(&key.description));
+    let mut text = format!("    {name}({kind}) : {title} : {default}: {description}");
+    if !key.choices.is_empty() {
+        text += " =\n    [\n";
+        for (value, title) in &key.choices {
+            let _ = writeln!(text, "        {} : {}", quoted(value), quoted(title));
+        }
+        text += "    ]";
+    }
+    text + "\n"
+}
+
+/// A text as the editor reads it: no quotation mark can stand in one, nor a second line.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| match c {
+        '"' => '\'',
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    format!("\"{}\"", text.chars().map(plain).collect::<String>())
+}

@@ -1,0 +1,191 @@
+//! Entity classes of maps as data: the tables `[classes.NAME]` of a `game.toml`. A game reads
+//! which model an entity of a class spawns, an editor which keys it has.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+
+/// The name of a class or of a key: lower-case letters, digits and underscores, as Quake's.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ClassName(String);
+
+/// Longest name, in bytes.
+const MAX_NAME: usize = 64;
+
+/// Greatest coordinate of a box that an editor draws, in units.
+const REACH: i32 = 1024;
+
+/// The classes of a map's entities, by name.
+pub type EntityClasses = BTreeMap<ClassName, EntityClass>;
+
+/// A class of a map's entities.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct EntityClass {
+    /// What it is good for.
+    pub description: String,
+    /// Whether its entities are made of brushes, instead of being at a point.
+    pub brushes: bool,
+    /// The box that an editor draws around the origin: its least and its greatest corner.
+    pub size: Option<[[i32; 3]; 2]>,
+    /// The colour of that box: red, green, blue.
+    pub color: Option<[u8; 3]>,
+    /// The model of the body that each of its entities spawns, if it spawns one.
+    pub model: Option<String>,
+    /// Its keys.
+    pub keys: BTreeMap<ClassName, EntityKey>,
+}
+
+/// A key of a class.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EntityKey {
+    /// What its value is.
+    #[serde(rename = "type")]
+    pub kind: KeyKind,
+    /// Its title in an editor.
+    pub title: String,
+    /// The value of an entity that does not say.
+    pub default: Option<KeyValue>,
+    /// What it is good for.
+    #[serde(default)]
+    pub description: String,
+    /// The values one can choose from, each with its title.
+    #[serde(default)]
+    pub choices: Vec<(String, String)>,
+}
+
+/// What the value of a key is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyKind {
+    /// Any text.
+    String,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Float,
+    /// One of the key's choices.
+    Choices,
+    /// The name that others refer to.
+    TargetSource,
+    /// The name of another entity.
+    TargetDestination,
+}
+
+/// A value of a key.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum KeyValue {
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Float(f64),
+    /// A text.
+    Text(String),
+}
+
+/// A class as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    brushes: bool,
+    size: Option<[[i32; 3]; 2]>,
+    color: Option<[u8; 3]>,
+    model: Option<String>,
+    #[serde(default)]
+    keys: BTreeMap<ClassName, EntityKey>,
+}
+
+impl TryFrom<Written> for EntityClass {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let Written { description, brushes, size, color, model, keys } = written;
+        if brushes && (size.is_some() || model.is_some()) {
+            return Err("a class of brushes has neither a size nor a model".into());
+        }
+        let within = |corner: i32| (-REACH..=REACH).contains(&corner);
+        if let Some([least, most]) = size
+            && !(0..3).all(|i| least[i] < most[i] && within(least[i]) && within(most[i]))
+        {
+            return Err(format!(
+                "size is {least:?} to {most:?}, no box within {REACH} units of the origin"
+            ));
+        }
+        for (name, key) in &keys {
+            if (key.kind == KeyKind::Choices) == key.choices.is_empty() {
+                let message = "has choices if its type is \"choices\", and only then";
+                return Err(format!("the key {name} {message}"));
+            }
+        }
+        Ok(Self { description, brushes, size, color, model, keys })
+    }
+}
+
+impl TryFrom<String> for ClassName {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if !(1..=MAX_NAME).contains(&name.len()) || !name.chars().all(fits) {
+            return Err(format!(
+                "the name {name:?} is not of 1 to {MAX_NAME} lower-case letters, digits and \
+                 underscores"
+            ));
+        }
+        Ok(Self(name))
+    }
+}
+
+impl Borrow<str> for ClassName {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ClassName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<EntityClasses, String> {
+        toml::from_str(text).map_err(|error: toml::de::Error| error.to_string())
+    }
+
+    #[test]
+    fn a_class_is_read_with_its_keys() {
+        let text = "[item_gem]\nsize = [[-8, -8, -8], [8, 8, 8]]\nmodel = 'gem'\n\
+                    keys.worth = { type = 'integer', title = 'Worth', default = 5 }\n";
+        let classes = read(text).unwrap();
+        let gem = &classes["item_gem"];
+        assert_eq!((gem.brushes, gem.model.as_deref()), (false, Some("gem")));
+        assert_eq!(gem.keys["worth"].default, Some(KeyValue::Integer(5)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        for (text, expected) in [
+            ("[a]\nsize = [[0, 0, 0], [0, 1, 1]]", "no box within 1024"),
+            ("[a]\nbrushes = true\nmodel = 'x'", "neither a size nor a model"),
+            ("[Gem]\nmodel = 'x'", "the name \"Gem\" is not of 1 to 64"),
+            ("[a]\nmodle = 'x'", "unknown field `modle`"),
+            ("[a.keys.k]\ntype = 'choices'\ntitle = 'K'", "the key k has choices if"),
+            ("[a.keys.k]\ntype = 'number'\ntitle = 'K'", "unknown variant `number`"),
+        ] {
+            let found = read(text).unwrap_err();
+            assert!(found.contains(expected) && found.contains("line "), "{found}");
+        }
+    }
+}
