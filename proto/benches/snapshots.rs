@@ -185,7 +185,7 @@ fn join(player: EntityId, tick: Tick) -> (Session, client::Session) {
         bounds: bounds(),
         player_limit: 32,
         schema: Arc::default(),
-        movement: Default::default(),
+        game: None,
     };
     let mut session = Session::new(Arc::new(match_info), Time::ZERO);
     let name = PlayerName::new("bench").unwrap();

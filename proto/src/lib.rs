@@ -9,7 +9,8 @@
 //! * [`quantise`]: a simulation state rounded once for all clients.
 //! * [`snapshot`]: what the server sends each tick, as a datagram.
 //! * [`bits`] and [`range`]: plain bit streams, and the range coder.
-//! * [`map_transfer`]: how a client that lacks the map gets it.
+//! * [`game_data`]: what a client must know of a game to predict it.
+//! * [`download`]: how a client gets the map and the game's data.
 //! * `token` (a feature, on by default): connect tokens, which a backend seals for clients.
 //! * [`a2s`]: queries of server browsers.
 
@@ -19,9 +20,10 @@ pub mod client;
 pub mod commands;
 mod constants;
 pub mod control;
+pub mod download;
 mod error;
 mod fingerprint;
-pub mod map_transfer;
+pub mod game_data;
 pub mod quantise;
 pub mod range;
 pub mod schema;

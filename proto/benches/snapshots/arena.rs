@@ -78,7 +78,8 @@ fn decide(random: &mut Random, command: &mut Command, turn: &mut i16) {
         command.pitch = random.within(-4000.0, 2000.0) as i16;
     }
     command.yaw = command.yaw.wrapping_add_signed(*turn);
-    let keys = [Buttons::JUMP, Buttons::CROUCH, Buttons::FIRE, Buttons::ROCKET, Buttons::GRENADE];
+    let keys =
+        [Buttons::JUMP, Buttons::CROUCH, Buttons::PRIMARY, Buttons::SECONDARY, Buttons::TERTIARY];
     let probabilities = [0.02, 0.05, 0.05, 0.005, 0.003];
     command.buttons = Buttons::default();
     for (key, probability) in keys.into_iter().zip(probabilities) {

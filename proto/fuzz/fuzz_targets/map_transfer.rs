@@ -2,11 +2,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use obsp_proto::map_transfer::MapReceiver;
+use obsp_proto::download::{Download, Receiver};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&cut, stream)) = bytes.split_first() else { return };
-    let mut receiver = MapReceiver::new();
+    // What follows may be a game's data as well.
+    let _ = obsp_proto::game_data::GameData::from_bytes(stream);
+    let mut receiver = Receiver::new(Download::Map);
     for piece in stream.chunks(usize::from(cut).max(1)) {
         if receiver.receive(piece).is_err() {
             return;

@@ -66,8 +66,8 @@ impl EventQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::PlayerName;
-    use obsp_sim::{EntityId, Vitals};
+    use crate::control::{PlayerName, Vitals};
+    use obsp_sim::EntityId;
 
     #[test]
     fn events_wait_for_their_tick_and_keep_their_order() {

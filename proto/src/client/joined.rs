@@ -165,7 +165,7 @@ impl Joined {
         render_tick: Option<f64>,
     ) -> Option<CommandSent> {
         let tick = self.clock.take_due(now)?;
-        let fires = command.buttons.contains(Buttons::FIRE);
+        let fires = command.buttons.contains(Buttons::PRIMARY);
         let view_age = render_tick.filter(|_| fires).map_or(0, |shown| view_age(tick, shown));
         let command = Command {
             forward: command.forward.max(-i8::MAX),
@@ -255,7 +255,7 @@ mod tests {
                 bounds,
                 player_limit: 1,
                 schema: Arc::default(),
-                movement: Default::default(),
+                game: None,
             };
             let name = PlayerName::new("tester").unwrap();
             let mut server = server::Session::new(Arc::new(match_info), Time::ZERO);

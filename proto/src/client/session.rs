@@ -8,7 +8,7 @@ use obsp_sim::{Command, EntityId, EntityState};
 use super::joined::{CommandSent, Joined, SessionStats, SnapshotReceived};
 use crate::control::{
     ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MAX_SERVER_FRAME, MapHash,
-    MapName, MatchEvent, PlayerName, RefusalReason, ServerHello, ServerMessage, Ticket,
+    MapName, MatchEvent, MatchName, PlayerName, RefusalReason, ServerHello, ServerMessage, Ticket,
     decode_server_message, encode_client_message,
 };
 use crate::quantise::QuantisedEntity;
@@ -74,19 +74,24 @@ impl Session {
     /// A session that asks to join as `name` with the map it has, or
     /// [`MapHash::ANY`].
     pub fn new(name: &PlayerName, map: MapHash, now: Time) -> Self {
-        Self::with_credentials(name, map, &[], Ticket::NONE, now)
+        Self::with_credentials(name, map, &[], Ticket::NONE, None, now)
     }
 
-    /// A session with a connect token, or none if it is empty, and the ticket of an
-    /// earlier connection or [`Ticket::NONE`].
+    /// A session with a connect token, or none if it is empty, the ticket of an earlier
+    /// connection or [`Ticket::NONE`], and the name of a match; without one it asks for the
+    /// server's first.
     pub fn with_credentials(
         name: &PlayerName,
         map: MapHash,
         token: &[u8],
         ticket: Ticket,
+        match_name: Option<&MatchName>,
         now: Time,
     ) -> Self {
-        let hello = ClientHello::new(map, name).with_token(token).with_ticket(ticket);
+        let hello = ClientHello::new(map, name)
+            .with_token(token)
+            .with_ticket(ticket)
+            .with_match(match_name.cloned());
         Self {
             phase: Phase::Joining,
             framer: Framer::new(MAX_SERVER_FRAME),
@@ -301,6 +306,12 @@ impl Session {
         let joined = self.joined()?;
         let entity = joined.view.latest(id.slot).filter(|e| e.generation == id.generation)?;
         Some(entity.dequantise(id.slot, &joined.hello.bounds))
+    }
+
+    /// The tick since which an entity is known to be out of the world. `None` while it is in
+    /// it, and before a snapshot has told of its slot.
+    pub fn gone_since(&self, id: EntityId) -> Option<Tick> {
+        self.joined()?.view.gone_since(id)
     }
 
     /// The latest states, with their ticks, of all entities within `reach` units of

@@ -82,6 +82,13 @@ impl View {
         self.slots.get(usize::from(slot))?.latest()
     }
 
+    /// The tick of the latest record of an entity's slot, if that is without the entity.
+    pub(super) fn gone_since(&self, id: obsp_sim::EntityId) -> Option<Tick> {
+        let (tick, value) = self.slots.get(usize::from(id.slot))?.values().last()?;
+        let is_there = value.as_ref().is_some_and(|entity| entity.generation == id.generation);
+        (!is_there).then_some(*tick)
+    }
+
     /// The latest states of all entities, in ascending order of slot.
     pub(super) fn entities(&self, bounds: &WorldBounds) -> impl Iterator<Item = EntityState> {
         let latest = (0_u16..).zip(&self.slots);

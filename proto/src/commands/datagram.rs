@@ -113,7 +113,7 @@ fn write_command(writer: &mut BitWriter, command: &Command, newer: Option<&Comma
             writer.write(value, width);
         }
     }
-    if command.buttons.contains(Buttons::FIRE) {
+    if command.buttons.contains(Buttons::PRIMARY) {
         writer.write(command.view_age.into(), VIEW_AGE_BITS);
     }
 }
@@ -144,7 +144,7 @@ fn read_command(
         command.buttons = Buttons::from_bits(reader.read(8)? as u8)
             .ok_or(DatagramError::OutOfRange { field: "buttons" })?;
     }
-    let fires = command.buttons.contains(Buttons::FIRE);
+    let fires = command.buttons.contains(Buttons::PRIMARY);
     command.view_age = if fires { reader.read(VIEW_AGE_BITS)? as u16 } else { 0 };
     if command.forward == i8::MIN || command.right == i8::MIN {
         return Err(DatagramError::OutOfRange { field: "movement" });

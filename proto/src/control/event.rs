@@ -4,9 +4,9 @@ use bincode::de::Decoder;
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
-use obsp_sim::{EntityId, Vitals};
+use obsp_sim::EntityId;
 
-use super::{ChatLine, PlayerName};
+use super::{ChatLine, PlayerName, Vitals};
 use crate::schema::GameEvent;
 use crate::{MAX_ENTITIES, Tick};
 

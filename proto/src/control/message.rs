@@ -12,8 +12,8 @@ use bincode::{Decode, Encode};
 use obsp_sim::EntityId;
 
 use super::{
-    ChatLine, MAX_CLIENT_FRAME, MAX_SERVER_FRAME, MapName, MatchEvent, Movement, PlayerName,
-    Ticket, frame,
+    ChatLine, MAX_CLIENT_FRAME, MAX_SERVER_FRAME, MapName, MatchEvent, MatchName, MatchNames,
+    PlayerName, Ticket, frame,
 };
 use crate::quantise::WorldBounds;
 use crate::schema::Schema;
@@ -34,17 +34,35 @@ impl fmt::Display for MapHash {
     }
 }
 
+/// The BLAKE3 hash of a game's data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GameHash(pub [u8; 32]);
+
+impl GameHash {
+    /// That of the data that a server sends; `None` if there are none.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        (!bytes.is_empty()).then(|| Self(blake3::hash(bytes).into()))
+    }
+}
+
+impl fmt::Display for GameHash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        MapHash(self.0).fmt(formatter)
+    }
+}
+
 /// Most bytes of the connect token in a hello.
 pub const MAX_TOKEN: usize = 512;
 
 /// The first message of a client.
-#[derive(Clone, Debug, PartialEq, Eq, Encode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientHello {
     version: u32,
     map: MapHash,
     name: String,
     token: Vec<u8>,
     ticket: Ticket,
+    match_name: Option<MatchName>,
 }
 
 impl ClientHello {
@@ -52,7 +70,7 @@ impl ClientHello {
     /// [`MapHash::ANY`].
     pub fn new(map: MapHash, name: &PlayerName) -> Self {
         let (name, token, ticket) = (name.as_str().to_owned(), Vec::new(), Ticket::NONE);
-        Self { version: PROTOCOL_VERSION, map, name, token, ticket }
+        Self { version: PROTOCOL_VERSION, map, name, token, ticket, match_name: None }
     }
 
     /// Adds a connect token. One of more than [`MAX_TOKEN`] bytes is left out: no server
@@ -67,6 +85,11 @@ impl ClientHello {
     /// Adds the ticket of an earlier connection.
     pub fn with_ticket(self, ticket: Ticket) -> Self {
         Self { ticket, ..self }
+    }
+
+    /// Asks for the match of this name; without one for the server's first.
+    pub fn with_match(self, match_name: Option<MatchName>) -> Self {
+        Self { match_name, ..self }
     }
 
     /// The client's version of the protocol.
@@ -92,6 +115,11 @@ impl ClientHello {
     /// The ticket of an earlier connection, or [`Ticket::NONE`].
     pub fn ticket(&self) -> Ticket {
         self.ticket
+    }
+
+    /// The match that the client asks for; `None` for the server's first.
+    pub fn match_name(&self) -> Option<&MatchName> {
+        self.match_name.as_ref()
     }
 }
 
@@ -137,8 +165,9 @@ pub struct ServerHello {
     pub rejoin_seconds: u16,
     /// The models, fields and events of the game that is played.
     pub schema: Arc<Schema>,
-    /// The numbers by which players on foot move.
-    pub movement: Movement,
+    /// The game's data, which the client needs to predict; `None` if there are none besides
+    /// the usual numbers and the shipped models.
+    pub game: Option<GameHash>,
 }
 
 /// Why a server refuses a client.
@@ -183,6 +212,12 @@ pub enum RefusalReason {
     /// The client's address has reached its limit of players, or of joins a minute.
     #[error("too many players, or joins a minute, come from this address")]
     AddressLimit,
+    /// The server has no match of the name that the client asks for.
+    #[error("the server has no match of that name; it has: {matches}")]
+    NoSuchMatch {
+        /// The matches that it has.
+        matches: MatchNames,
+    },
 }
 
 /// Why a server ends a session that had begun.
@@ -309,7 +344,7 @@ type HelloFields = (
     ((u16, u16), NonZeroU16, NonZeroU16, u32, MapHash, MapName, ([i32; 3], [u8; 3]), u16),
     (Ticket, u16),
     Schema,
-    Movement,
+    Option<[u8; 32]>,
 );
 
 impl Encode for ServerHello {
@@ -325,13 +360,13 @@ impl Encode for ServerHello {
             self.player_limit,
         );
         let rejoin = (self.ticket, self.rejoin_seconds);
-        (match_info, rejoin, &*self.schema, self.movement).encode(encoder)
+        (match_info, rejoin, &*self.schema, self.game.map(|hash| hash.0)).encode(encoder)
     }
 }
 
 impl<Context> Decode<Context> for ServerHello {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let (match_info, rejoin, schema, movement) = HelloFields::decode(decoder)?;
+        let (match_info, rejoin, schema, game) = HelloFields::decode(decoder)?;
         let ((ticket, rejoin_seconds), schema) = (rejoin, Arc::new(schema));
         let (player, tick_rate, snapshot_rate, tick, map, map_name, bounds, player_limit) =
             match_info;
@@ -358,21 +393,31 @@ impl<Context> Decode<Context> for ServerHello {
             ticket,
             rejoin_seconds,
             schema,
-            movement,
+            game: game.map(GameHash),
         })
     }
 }
 
 bincode::impl_borrow_decode!(ServerHello);
 
+impl Encode for ClientHello {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        let Self { version, map, name, token, ticket, match_name } = self;
+        let match_name = match_name.as_ref().map_or("", MatchName::as_str);
+        (version, map, name, token, ticket, match_name).encode(encoder)
+    }
+}
+
 impl<Context> Decode<Context> for ClientHello {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let (version, map, name, token, ticket) =
-            <(u32, MapHash, String, Vec<u8>, Ticket)>::decode(decoder)?;
+        let (version, map, name, token, ticket, match_name) =
+            <(u32, MapHash, String, Vec<u8>, Ticket, String)>::decode(decoder)?;
         if token.len() > MAX_TOKEN {
             return Err(DecodeError::Other("the token is too long"));
         }
-        Ok(Self { version, map, name, token, ticket })
+        let not_a_name = |_| DecodeError::Other("not the name of a match");
+        let named = (!match_name.is_empty()).then(|| match_name.parse().map_err(not_a_name));
+        Ok(Self { version, map, name, token, ticket, match_name: named.transpose()? })
     }
 }
 

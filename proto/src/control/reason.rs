@@ -75,6 +75,8 @@ reasons! {
     BadToken = "bad_token", Joining, "the connect token is not valid, has expired or was used";
     /// The address has reached its limit of players, or of joins a minute.
     AddressLimit = "address_limit", Joining, "the address has reached its limit";
+    /// The server has no match of the name that the client asks for.
+    NoSuchMatch = "no_such_match", Joining, "the server has no match of that name";
     /// More connections are open than the server accepts.
     Overloaded = "overloaded", Joining, "too many connections are open";
     /// No QUIC connection, or no WebTransport session, was established.
@@ -99,6 +101,8 @@ reasons! {
     Idle = "idle", Joined, "the player was idle for too long";
     /// The same player has connected again.
     Replaced = "replaced", Joined, "the same player has connected again";
+    /// The match cannot go on; the server's others do.
+    MatchFailed = "match_failed", Joined, "the match has failed";
     /// The client does not accept QUIC datagrams, which carry the snapshots.
     NoDatagrams = "no_datagrams", Any, "the client accepts no QUIC datagrams";
     /// The client broke the protocol.
@@ -133,6 +137,7 @@ impl From<&RefusalReason> for Reason {
             RefusalReason::TokenRequired => Self::TokenRequired,
             RefusalReason::BadToken => Self::BadToken,
             RefusalReason::AddressLimit => Self::AddressLimit,
+            RefusalReason::NoSuchMatch { .. } => Self::NoSuchMatch,
         }
     }
 }
@@ -153,7 +158,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::control::{ChatLine, MapHash, MapName};
+    use crate::control::{ChatLine, MapHash, MapName, MatchNames};
 
     #[test]
     fn codes_are_distinct_identifiers() {
@@ -181,6 +186,7 @@ mod tests {
             RefusalReason::TokenRequired,
             RefusalReason::BadToken,
             RefusalReason::AddressLimit,
+            RefusalReason::NoSuchMatch { matches: MatchNames::new([]) },
         ];
         let closings = [
             ClosingReason::ShuttingDown,

@@ -1,4 +1,8 @@
-//! The server's end of one connection.
+//! The server's end of one connection. [`hello`] judges what a client begins with, [`phase`]
+//! says how far the session has come.
+
+mod hello;
+mod phase;
 
 use std::num::NonZeroU16;
 use std::sync::Arc;
@@ -10,14 +14,15 @@ use super::motion_schedule::OwnPlayer;
 use super::rate_limit::{ChatLimit, MismatchLimit, Verdict};
 use crate::commands::CommandDatagram;
 use crate::control::{
-    ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MAX_CLIENT_FRAME, MapHash,
-    MapName, MatchEvent, Movement, PlayerName, RefusalReason, ServerHello, ServerMessage, Ticket,
+    ChatLine, ClientMessage, ClosingReason, Framer, GameHash, MAX_CLIENT_FRAME, MapHash, MapName,
+    MatchEvent, MatchName, PlayerName, RefusalReason, ServerHello, ServerMessage, Ticket,
     decode_client_message, encode_server_message, hello_version,
 };
 use crate::quantise::{Quantised, WorldBounds};
 use crate::schema::Schema;
 use crate::snapshot::SnapshotCodec;
 use crate::{HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, PROTOCOL_VERSION, ProtocolError, Tick, Time};
+use phase::Phase;
 
 /// What a server offers to its clients.
 #[derive(Clone, Debug)]
@@ -36,8 +41,9 @@ pub struct MatchInfo {
     pub player_limit: u16,
     /// The models, fields and events of the game that is played.
     pub schema: Arc<Schema>,
-    /// The numbers by which players on foot move.
-    pub movement: Movement,
+    /// The hash of the game's data; `None` if there are none besides the usual numbers and
+    /// the shipped models.
+    pub game: Option<GameHash>,
 }
 
 /// What a session reports to its caller.
@@ -52,6 +58,9 @@ pub enum Event {
         token: Vec<u8>,
         /// The ticket of an earlier connection, or [`Ticket::NONE`].
         ticket: Ticket,
+        /// The match that it asks for, if it names one: before anything else, call
+        /// [`Session::enter_match`], or [`Session::refuse`].
+        match_name: Option<MatchName>,
     },
     /// The client's hello was invalid, and the client has been told why: write
     /// [`Session::stream_output`], finish the stream and drop the session.
@@ -106,6 +115,8 @@ pub struct Session {
     framer: Framer,
     output: Vec<u8>,
     started: Time,
+    /// The map of the client, while its hello waits for [`Session::enter_match`].
+    asked_map: Option<MapHash>,
     /// When the frame began that is unfinished.
     unfinished_since: Option<Time>,
     last_received: Time,
@@ -118,21 +129,6 @@ pub struct Session {
     stats: SessionStats,
 }
 
-#[derive(Debug)]
-enum Phase {
-    /// No whole hello has arrived.
-    AwaitingHello,
-    /// The match has continued in another world since then, and the client has not said
-    /// hello again yet.
-    AwaitingHelloAgain(Time),
-    /// The caller has to accept or refuse.
-    AwaitingAnswer,
-    /// In the match.
-    Joined { player: Option<EntityId>, baselines: Box<Baselines> },
-    /// Ended, for whatever reason.
-    Over,
-}
-
 impl Session {
     /// A session for a new connection.
     pub fn new(match_info: Arc<MatchInfo>, now: Time) -> Self {
@@ -142,6 +138,7 @@ impl Session {
             framer: Framer::new(MAX_CLIENT_FRAME),
             output: Vec::new(),
             started: now,
+            asked_map: None,
             unfinished_since: None,
             last_received: now,
             last_event: Tick(0),
@@ -203,6 +200,12 @@ impl Session {
         }
         let message = decode_client_message(&content)?;
         let event = match (message, &self.phase) {
+            // A client that is in a match stays in it.
+            (ClientMessage::Hello(hello), Phase::AwaitingHelloAgain(_))
+                if hello.match_name().is_some() =>
+            {
+                return Err(unexpected("hello to a match", "in another match"));
+            }
             (ClientMessage::Hello(hello), phase) if phase.awaits_hello() => self.check_hello(hello),
             // Sent before the client learned that the world changed.
             (
@@ -241,20 +244,6 @@ impl Session {
             }
         };
         Ok(Some(Some(event)))
-    }
-
-    /// Checks a hello of the right version.
-    fn check_hello(&mut self, hello: ClientHello) -> Event {
-        let MatchInfo { map, map_name, .. } = &*self.match_info;
-        if hello.map() != MapHash::ANY && hello.map() != *map {
-            let reason = RefusalReason::WrongMap { server: *map, name: map_name.clone() };
-            return self.refuse_with(reason);
-        }
-        let Ok(name) = PlayerName::new(hello.name()) else {
-            return self.refuse_with(RefusalReason::BadName);
-        };
-        self.phase = Phase::AwaitingAnswer;
-        Event::Hello { name, token: hello.token().to_owned(), ticket: hello.ticket() }
     }
 
     fn refuse_with(&mut self, reason: RefusalReason) -> Event {
@@ -367,7 +356,7 @@ impl Session {
         }
         let info = (*self.match_info).clone();
         let MatchInfo { tick_rate, snapshot_rate, map, map_name, bounds, .. } = info;
-        let MatchInfo { player_limit, schema, movement, .. } = info;
+        let MatchInfo { player_limit, schema, game, .. } = info;
         let (ticket, rejoin_seconds) = self.ticket;
         self.send(&ServerMessage::Hello(ServerHello {
             player,
@@ -381,7 +370,7 @@ impl Session {
             ticket,
             rejoin_seconds,
             schema: Arc::clone(&schema),
-            movement,
+            game,
         }));
         let codec = SnapshotCodec { bounds, tick_rate, schema };
         let baselines = Box::new(Baselines::new(codec, player, tick));
@@ -481,21 +470,6 @@ impl Session {
 
     fn send(&mut self, message: &ServerMessage) {
         self.output.extend(encode_server_message(message));
-    }
-}
-
-impl Phase {
-    fn awaits_hello(&self) -> bool {
-        matches!(self, Self::AwaitingHello | Self::AwaitingHelloAgain(_))
-    }
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::AwaitingHello | Self::AwaitingHelloAgain(_) => "waiting for the hello",
-            Self::AwaitingAnswer => "answering the hello",
-            Self::Joined { .. } => "in the match",
-            Self::Over => "over",
-        }
     }
 }
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use obsp_proto::control::{
-    ChatLine, ClosingReason, MAX_CLIENT_FRAME, MapHash, MapName, MatchEvent, PlayerName,
-    RefusalReason, ServerMessage, Ticket, decode_server_message, frame,
+    ChatLine, ClientHello, ClientMessage, ClosingReason, MAX_CLIENT_FRAME, MapHash, MapName,
+    MatchEvent, MatchNames, PlayerName, RefusalReason, ServerMessage, Ticket,
+    decode_server_message, encode_client_message, frame,
 };
 use obsp_proto::quantise::Quantiser;
 use obsp_proto::server::{MatchInfo, OwnPlayer};
@@ -30,7 +31,8 @@ fn receive_hello(version: u8, name: &str) -> (server::Session, Vec<server::Event
     content.extend([0; 32]);
     content.push(name.len() as u8);
     content.extend(name.as_bytes());
-    content.extend([0; 17]);
+    // No token, no ticket, no match.
+    content.extend([0; 1 + 16 + 1]);
     let events =
         server.receive_stream(Time::ZERO, &frame(&content, MAX_CLIENT_FRAME).unwrap()).unwrap();
     (server, events)
@@ -174,14 +176,70 @@ fn token_and_ticket_reach_the_server_and_its_ticket_the_client() {
     let mut server = server::Session::new(match_info(), Time::ZERO);
     let token = [1, 2, 3];
     let mut client =
-        client::Session::with_credentials(&name, MapHash::ANY, &token, old, Time::ZERO);
+        client::Session::with_credentials(&name, MapHash::ANY, &token, old, None, Time::ZERO);
     let (events, _) = exchange(&mut server, &mut client, Time::ZERO);
-    assert_eq!(events, [server::Event::Hello { name, token: token.to_vec(), ticket: old }]);
+    let (token, match_name) = (token.to_vec(), None);
+    assert_eq!(events, [server::Event::Hello { name, token, ticket: old, match_name }]);
     server.set_ticket(new, 30);
     server.accept(PLAYER, Tick(500));
     let (_, events) = exchange(&mut server, &mut client, Time::ZERO);
     let [client::Event::Joined(hello)] = &events[..] else { panic!("{events:?}") };
     assert_eq!((hello.ticket, hello.rejoin_seconds), (new, 30));
+}
+
+/// A client with this map that asks for the match `duel`, and the server's end of it.
+fn to_a_match(map: MapHash) -> (server::Session, client::Session) {
+    let name = PlayerName::new("tester").unwrap();
+    let duel = "duel".parse().unwrap();
+    let mut server = server::Session::new(match_info(), Time::ZERO);
+    let mut client =
+        client::Session::with_credentials(&name, map, &[], Ticket::NONE, Some(&duel), Time::ZERO);
+    let (events, _) = exchange(&mut server, &mut client, Time::ZERO);
+    let [server::Event::Hello { match_name, .. }] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(*match_name, Some(duel));
+    (server, client)
+}
+
+#[test]
+fn a_client_is_taken_into_the_match_that_it_names_if_it_has_that_map() {
+    let map = MapHash([8; 32]);
+    let elsewhere = Arc::new(MatchInfo { map, ..(*match_info()).clone() });
+    for (own, welcome) in [(MapHash::ANY, true), (map, true), (MapHash([7; 32]), false)] {
+        let (mut server, mut client) = to_a_match(own);
+        assert_eq!(server.enter_match(Arc::clone(&elsewhere)).is_ok(), welcome, "{own}");
+        server.accept(PLAYER, Tick(500));
+        let (_, events) = exchange(&mut server, &mut client, Time::ZERO);
+        match &events[..] {
+            [client::Event::Joined(hello)] => assert!(welcome && hello.map == map, "{own}"),
+            [client::Event::Refused(RefusalReason::WrongMap { server, .. })] => {
+                assert!(!welcome && *server == map, "{own}");
+            }
+            other => panic!("{own}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_client_of_no_match_is_told_which_there_are() {
+    let (mut server, mut client) = to_a_match(MapHash::ANY);
+    let matches = MatchNames::new(["main".parse().unwrap()]);
+    server.refuse(RefusalReason::NoSuchMatch { matches });
+    let (_, events) = exchange(&mut server, &mut client, Time::ZERO);
+    let [client::Event::Refused(reason)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(reason.to_string(), "the server has no match of that name; it has: main");
+}
+
+#[test]
+fn a_client_does_not_leave_its_match_for_another_one() {
+    let (mut server, mut client) = pair(MapHash::ANY);
+    exchange(&mut server, &mut client, Time::ZERO);
+    server.accept(PLAYER, Tick(500));
+    server.change_world(Time::ZERO, match_info());
+    let name = PlayerName::new("tester").unwrap();
+    let hello = ClientHello::new(MapHash::ANY, &name).with_match("duel".parse().ok());
+    let hello = encode_client_message(&ClientMessage::Hello(hello));
+    let error = server.receive_stream(Time::ZERO, &hello).unwrap_err();
+    assert_eq!(error.code(), 3, "{error}");
 }
 
 /// Encodes the snapshot of an empty world at `tick`.

@@ -33,7 +33,7 @@ pub(crate) fn match_info() -> Arc<MatchInfo> {
         bounds: Scene::bounds(),
         player_limit: 32,
         schema: Arc::default(),
-        movement: Default::default(),
+        game: None,
     })
 }
 
@@ -130,7 +130,8 @@ impl Match {
         let mut client = client::Session::new(&name, MapHash::ANY, Time::ZERO);
         let (events, _) = exchange(&mut server, &mut client, Time::ZERO);
         let (token, ticket) = (Vec::new(), Ticket::NONE);
-        assert_eq!(events, [server::Event::Hello { name, token, ticket }]);
+        let match_name = None;
+        assert_eq!(events, [server::Event::Hello { name, token, ticket, match_name }]);
         let player = EntityId { slot: 0, generation: 1 };
         server.accept(player, Tick(0));
         let (_, events) = exchange(&mut server, &mut client, Time::ZERO);

@@ -67,7 +67,7 @@ fn match_info(bounds: WorldBounds) -> MatchInfo {
         bounds,
         player_limit: 4,
         schema: Arc::new(schema()),
-        movement: Default::default(),
+        game: None,
     }
 }
 

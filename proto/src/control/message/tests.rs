@@ -1,7 +1,11 @@
-use obsp_sim::MovementParameters;
-
-use super::super::RoundPhase;
+use super::super::{MAX_MATCHES, RoundPhase};
 use super::*;
+
+/// So many of the longest names of matches.
+fn names(count: usize) -> MatchNames {
+    let name = |number| format!("{number:0>32}").parse().unwrap();
+    MatchNames::new((0..count).map(name))
+}
 
 const PLAYER: EntityId = EntityId { slot: 4095, generation: 65_535 };
 
@@ -18,7 +22,7 @@ fn hello() -> ServerHello {
         ticket: Ticket([255; 16]),
         rejoin_seconds: u16::MAX,
         schema: crate::schema::tests::longest(),
-        movement: MovementParameters { gravity: 700.0, ..Default::default() }.into(),
+        game: Some(GameHash([255; 32])),
     }
 }
 
@@ -35,6 +39,7 @@ fn messages_survive_encoding_and_trailing_bytes_are_rejected() {
         ServerMessage::Refused(RefusalReason::BadName),
         ServerMessage::Refused(RefusalReason::Banned),
         ServerMessage::Refused(RefusalReason::AddressLimit),
+        ServerMessage::Refused(RefusalReason::NoSuchMatch { matches: names(MAX_MATCHES) }),
         ServerMessage::Refused(RefusalReason::TokenRequired),
         ServerMessage::Refused(RefusalReason::BadToken),
         ServerMessage::Closing(ClosingReason::Removed(
@@ -78,7 +83,8 @@ fn messages_survive_encoding_and_trailing_bytes_are_rejected() {
         ClientMessage::Hello(
             ClientHello::new(MapHash::ANY, &name)
                 .with_token(&[255; MAX_TOKEN])
-                .with_ticket(Ticket([255; 16])),
+                .with_ticket(Ticket([255; 16]))
+                .with_match(names(1).as_slice().first().cloned()),
         ),
         ClientMessage::Leave,
         ClientMessage::Mismatch { tick: 70_000 },
@@ -97,6 +103,29 @@ fn a_hello_with_too_long_a_token_is_rejected() {
     let long = ClientMessage::Hello(ClientHello { token: vec![1; MAX_TOKEN + 1], ..hello });
     let content = encode_client_message(&long).split_off(2);
     assert!(matches!(decode_client_message(&content), Err(MessageError::Undecodable { .. })));
+}
+
+#[test]
+fn a_match_that_no_server_can_have_is_rejected() {
+    let name = PlayerName::new("a").unwrap();
+    let hello = ClientMessage::Hello(ClientHello::new(MapHash::ANY, &name));
+    let mut content = encode_client_message(&hello).split_off(2);
+    // The name of the match is last, and empty.
+    assert_eq!(content.pop(), Some(0));
+    for bad in [&b"a b"[..], b"\"", &[b'x'; 33], &[0xff]] {
+        let mut content = content.clone();
+        content.push(bad.len() as u8);
+        content.extend(bad);
+        let decoded = decode_client_message(&content);
+        assert!(matches!(decoded, Err(MessageError::Undecodable { .. })), "{decoded:?}");
+    }
+    let matches = names(MAX_MATCHES);
+    let refused = ServerMessage::Refused(RefusalReason::NoSuchMatch { matches });
+    let mut content = encode_server_message(&refused).split_off(2);
+    content[2] += 1;
+    content.extend([1, b'a']);
+    let decoded = decode_server_message(&content);
+    assert!(matches!(decoded, Err(MessageError::Undecodable { .. })), "{decoded:?}");
 }
 
 #[test]

@@ -1,0 +1,183 @@
+//! The map, and what the game says of itself, for a client that lacks them: each on a stream
+//! that the client opens, the length, then the bytes.
+//!
+//! The server writes [`Download::announce`]'s bytes and the content; the client passes every
+//! piece to [`Receiver::receive`] and calls [`Receiver::finish`] at the end of the stream. The
+//! receiver holds no more than has arrived, and fails at once if the length is invalid. The
+//! caller compares the hash of the content with the server's hello.
+
+use crate::game_data::MAX_GAME_DATA;
+
+/// Most bytes of a compiled map that can be fetched: far more than the largest known,
+/// few enough for a client to hold.
+pub const MAX_MAP_BYTES: u32 = 64 << 20;
+
+/// What a client can fetch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Download {
+    /// The compiled map.
+    Map,
+    /// The [game's data](crate::game_data::GameData).
+    Game,
+}
+
+impl Download {
+    /// What a client writes on the stream that it opens for this.
+    pub const fn request(self) -> &'static [u8] {
+        match self {
+            Self::Map => b"map",
+            Self::Game => b"game",
+        }
+    }
+
+    /// What a client asks for by these bytes.
+    pub fn requested(request: &[u8]) -> Option<Self> {
+        [Self::Map, Self::Game].into_iter().find(|download| download.request() == request)
+    }
+
+    /// Most bytes that it may have.
+    pub const fn max_bytes(self) -> u32 {
+        match self {
+            Self::Map => MAX_MAP_BYTES,
+            Self::Game => MAX_GAME_DATA as u32,
+        }
+    }
+
+    /// The bytes that precede the content; `None` if it is empty or too long.
+    pub fn announce(self, content: &[u8]) -> Option<[u8; LENGTH_BYTES]> {
+        let length = u32::try_from(content.len()).ok()?;
+        (1..=self.max_bytes()).contains(&length).then(|| length.to_le_bytes())
+    }
+}
+
+/// Most bytes of a request.
+pub const MAX_REQUEST: usize = 4;
+
+/// Bytes of the length that precedes the content.
+const LENGTH_BYTES: usize = 4;
+
+/// Why a stream does not carry what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DownloadError {
+    /// The length is out of range.
+    #[error("{length} bytes were announced, not 1 to {most}")]
+    Length {
+        /// The announced length.
+        length: u32,
+        /// The most that is allowed.
+        most: u32,
+    },
+    /// The stream ended before the content, or continued after it.
+    #[error("received {received} of {length} bytes")]
+    Incomplete {
+        /// Bytes that arrived.
+        received: usize,
+        /// Bytes that were announced.
+        length: u32,
+    },
+}
+
+/// Collects a download from the pieces in which it arrives.
+#[derive(Debug)]
+pub struct Receiver {
+    what: Download,
+    bytes: Vec<u8>,
+}
+
+impl Receiver {
+    /// A receiver at the beginning of the stream.
+    pub fn new(what: Download) -> Self {
+        Self { what, bytes: Vec::new() }
+    }
+
+    /// Adds the next piece.
+    ///
+    /// # Errors
+    /// The length is out of range, or more bytes arrived than it says.
+    pub fn receive(&mut self, piece: &[u8]) -> Result<(), DownloadError> {
+        let room = self.what.max_bytes() as usize + LENGTH_BYTES;
+        let wanted = self.length()?.map_or(room, |length| length as usize + LENGTH_BYTES);
+        if self.bytes.len() + piece.len() > wanted {
+            return Err(DownloadError::Incomplete {
+                received: self.bytes.len() + piece.len() - LENGTH_BYTES,
+                length: self.length()?.unwrap_or(self.what.max_bytes()),
+            });
+        }
+        self.bytes.extend_from_slice(piece);
+        self.length().map(|_| ())
+    }
+
+    /// Share of the content that has arrived.
+    pub fn progress(&self) -> f64 {
+        match self.length() {
+            Ok(Some(length)) => (self.bytes.len() - LENGTH_BYTES) as f64 / f64::from(length),
+            _ => 0.0,
+        }
+    }
+
+    /// The content, once the stream has ended.
+    ///
+    /// # Errors
+    /// It ended before the announced length.
+    pub fn finish(mut self) -> Result<Vec<u8>, DownloadError> {
+        let length = self.length()?.ok_or(DownloadError::Incomplete { received: 0, length: 0 })?;
+        let received = self.bytes.len() - LENGTH_BYTES;
+        if received != length as usize {
+            return Err(DownloadError::Incomplete { received, length });
+        }
+        Ok(self.bytes.split_off(LENGTH_BYTES))
+    }
+
+    fn length(&self) -> Result<Option<u32>, DownloadError> {
+        let Some(&[a, b, c, d]) = self.bytes.first_chunk() else { return Ok(None) };
+        let length = u32::from_le_bytes([a, b, c, d]);
+        let most = self.what.max_bytes();
+        let possible = (1..=most).contains(&length);
+        possible.then_some(Some(length)).ok_or(DownloadError::Length { length, most })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(map: &[u8]) -> Vec<u8> {
+        [Download::Map.announce(map).unwrap().as_slice(), map].concat()
+    }
+
+    #[test]
+    fn a_map_survives_any_chunking() {
+        let map: Vec<u8> = (0..1000_u32).map(|n| n as u8).collect();
+        for chunk in [1, 3, 4, 5, 999, 2000] {
+            let mut receiver = Receiver::new(Download::Map);
+            for piece in stream(&map).chunks(chunk) {
+                receiver.receive(piece).unwrap();
+            }
+            assert_eq!(receiver.progress(), 1.0);
+            assert_eq!(receiver.finish(), Ok(map.clone()), "chunks of {chunk}");
+        }
+    }
+
+    #[test]
+    fn invalid_streams_are_rejected_at_once() {
+        for what in [Download::Map, Download::Game] {
+            let most = what.max_bytes();
+            for length in [0, most + 1, u32::MAX] {
+                let mut receiver = Receiver::new(what);
+                let error = receiver.receive(&length.to_le_bytes()).unwrap_err();
+                assert_eq!(error, DownloadError::Length { length, most });
+            }
+            assert_eq!(Download::requested(what.request()), Some(what));
+            assert!(what.request().len() <= MAX_REQUEST);
+        }
+        assert_eq!(Download::requested(b"mapp"), None);
+        let mut receiver = Receiver::new(Download::Map);
+        receiver.receive(&stream(b"abc")).unwrap();
+        assert!(receiver.receive(b"d").is_err(), "one byte too many");
+        let mut receiver = Receiver::new(Download::Map);
+        receiver.receive(&stream(b"abc")[..6]).unwrap();
+        assert_eq!(receiver.finish(), Err(DownloadError::Incomplete { received: 2, length: 3 }));
+        assert!(Receiver::new(Download::Map).finish().is_err());
+        assert_eq!(Download::Map.announce(&[]), None);
+    }
+}

@@ -1,0 +1,315 @@
+//! What a client must know of a game to predict it: how players move, by the `game.toml` of the
+//! match, and the models that do not ship. A server reads the file by this code and sends what it
+//! has read, so clients have the same numbers and shapes without a parser of TOML; tables that
+//! only the rules of a game need are left to the server.
+
+mod error;
+mod models;
+mod movement;
+
+use std::sync::Arc;
+
+use bincode::{Decode, Encode};
+use obsp::model::{BodyKind, Material, Model, shipped};
+use obsp_sim::MovementParameters;
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::control::GameHash;
+use crate::schema::Schema;
+
+pub use error::GameFileError;
+
+/// Most bytes of a `game.toml`: far more than all its tables take, and little enough to be in
+/// every recording.
+pub const MAX_GAME_FILE: usize = 64 << 10;
+
+/// Most bytes of a game's data: room for more models than any game has had, of which the
+/// largest that ships has five thousand.
+pub const MAX_GAME_DATA: usize = 1 << 20;
+
+/// What a client must know of a game: how players move, and the shapes of its models.
+///
+/// ```
+/// use obsp_proto::game_data::GameData;
+///
+/// let server = GameData::parse("[movement]\ngravity = 400\n[weapons.ray]\nreach = 900")?;
+/// // The bytes and their hash are what a client gets.
+/// let client = GameData::from_bytes(server.bytes())?;
+/// assert_eq!(client.movement().gravity, 400.0);
+/// assert_eq!(client.hash(), server.hash());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct GameData {
+    text: Arc<str>,
+    movement: MovementParameters,
+    /// Those of the file in the order of their names, then those of the game's own code.
+    models: Arc<[Model]>,
+    /// The encoding; empty if there is nothing.
+    bytes: Arc<[u8]>,
+}
+
+/// Why bytes, or a game's models, are no data of a game.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum GameDataError {
+    /// Too many bytes.
+    #[error("the game's data have {bytes} bytes, and {MAX_GAME_DATA} at most may be")]
+    TooLong {
+        /// How many.
+        bytes: usize,
+    },
+    /// They cannot be decoded.
+    #[error("the game's data are damaged: {reason}")]
+    Damaged {
+        /// The reason as the decoder gives it.
+        reason: String,
+    },
+    /// The `game.toml` in them cannot be read.
+    #[error("game.toml: {0}")]
+    File(GameFileError),
+    /// A model of the game cannot be read.
+    #[error("{0}")]
+    Model(String),
+    /// The `game.toml` in them does not say what they say.
+    #[error("the game's data are not what its text says")]
+    OtherText,
+    /// The schema names a model that is neither here nor among those that ship.
+    #[error("the model {name} is neither in the game's data nor among those that ship")]
+    NoSuchModel {
+        /// The model.
+        name: String,
+    },
+}
+
+impl From<GameFileError> for GameDataError {
+    fn from(error: GameFileError) -> Self {
+        Self::File(error)
+    }
+}
+
+/// What a client needs of a `game.toml`; other tables are the game's.
+#[derive(Deserialize)]
+struct Written {
+    #[serde(default)]
+    models: models::Written,
+    #[serde(default)]
+    materials: models::Materials,
+    movement: Option<movement::Written>,
+}
+
+/// The data as they are encoded: the text of the file and what it says of movement, and the
+/// models.
+#[derive(Encode, Decode)]
+struct Encoded {
+    text: String,
+    movement: [f64; 9],
+    models: Vec<EncodedModel>,
+}
+
+/// A model as it is encoded.
+#[derive(Encode, Decode)]
+struct EncodedModel {
+    name: String,
+    friction: f64,
+    restitution: f64,
+    /// How its bodies move: 0 dynamic, 1 missiles, 2 kinematic.
+    kind: u8,
+    /// The OBJ text.
+    text: String,
+}
+
+impl From<&Model> for EncodedModel {
+    fn from(model: &Model) -> Self {
+        Self {
+            name: model.name().to_owned(),
+            friction: model.material().friction(),
+            restitution: model.material().restitution(),
+            kind: match model.kind() {
+                BodyKind::Dynamic => 0,
+                BodyKind::Missile => 1,
+                BodyKind::Kinematic => 2,
+            },
+            text: model.source().to_owned(),
+        }
+    }
+}
+
+impl EncodedModel {
+    fn model(&self) -> Result<Model, GameDataError> {
+        let model = Model::from_obj(&self.name, &self.text)
+            .map_err(|error| GameDataError::Model(error.to_string()))?;
+        let material = Material::new(self.friction, self.restitution)
+            .map_err(|error| GameDataError::Model(format!("model {}: {error}", self.name)))?;
+        let model = model.with_material(material);
+        match self.kind {
+            0 => Ok(model),
+            1 => Ok(model.as_missile()),
+            2 => Ok(model.as_kinematic()),
+            _ => {
+                let reason = format!("model {}: {} is no kind of body", self.name, self.kind);
+                Err(GameDataError::Model(reason))
+            }
+        }
+    }
+}
+
+impl GameData {
+    /// Reads the text of a `game.toml` without models.
+    ///
+    /// # Errors
+    /// As [`GameData::read`].
+    pub fn parse(text: &str) -> Result<Self, GameFileError> {
+        Self::read(text, &mut |_, _| Err("there is no folder to read it from".into()))
+    }
+
+    /// Reads the text of a `game.toml`; `model` gives the text of each of its models, by its
+    /// name and its path from the folder of the map.
+    ///
+    /// # Errors
+    /// [`GameFileError`] says where the text is not TOML, a key of these tables is unknown, a
+    /// number out of its range, a model not readable, or all of it too long.
+    pub fn read(
+        text: &str,
+        model: &mut dyn FnMut(&str, &str) -> Result<String, String>,
+    ) -> Result<Self, GameFileError> {
+        if text.len() > MAX_GAME_FILE {
+            let message = format!("{} bytes follow, and {MAX_GAME_FILE} at most may", text.len());
+            return Err(GameFileError::at(text, 0, message));
+        }
+        let written: Written = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            GameFileError::at(text, at, error.message())
+        })?;
+        let movement = written.movement.map(|movement| movement.parameters(text)).transpose()?;
+        let models = models::read(&written.models, &written.materials, text, model)?;
+        let data = Self {
+            text: text.into(),
+            movement: movement.unwrap_or_default(),
+            models: models.into(),
+            bytes: Arc::default(),
+        };
+        data.encoded().map_err(|error| GameFileError::at(text, 0, error.to_string()))
+    }
+
+    /// Reads data that may come from anyone. No bytes are no data.
+    ///
+    /// # Errors
+    /// [`GameDataError`] says what is wrong with them.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, GameDataError> {
+        if bytes.is_empty() {
+            return Ok(Self::default());
+        }
+        if bytes.len() > MAX_GAME_DATA {
+            return Err(GameDataError::TooLong { bytes: bytes.len() });
+        }
+        let damaged = |reason: String| GameDataError::Damaged { reason };
+        let limits = bincode::config::standard().with_limit::<{ 4 * MAX_GAME_DATA }>();
+        let (encoded, used): (Encoded, usize) = bincode::decode_from_slice(bytes, limits)
+            .map_err(|error| damaged(error.to_string()))?;
+        if used != bytes.len() {
+            return Err(damaged(format!("{} bytes too many", bytes.len() - used)));
+        }
+        if encoded.text.len() > MAX_GAME_FILE || encoded.models.len() > obsp_sim::MAX_MODELS {
+            return Err(damaged("too long a text, or too many models".into()));
+        }
+        let movement = MovementParameters::from_array(encoded.movement);
+        let models: Result<Vec<_>, _> = encoded.models.iter().map(EncodedModel::model).collect();
+        Ok(Self {
+            text: encoded.text.as_str().into(),
+            movement: movement.map_err(|error| damaged(error.to_string()))?,
+            models: models?.into(),
+            bytes: bytes.into(),
+        })
+    }
+
+    /// The same with those models of the game's own code that do not ship; one that is here
+    /// is replaced by that of its name.
+    ///
+    /// # Errors
+    /// All models together are too many, or too long.
+    pub fn with_models(&self, all: &[Model]) -> Result<Self, GameDataError> {
+        let mut models = self.models.to_vec();
+        for model in all.iter().filter(|model| !model.is_shipped()) {
+            match models.iter_mut().find(|known| known.name() == model.name()) {
+                Some(known) => *known = model.clone(),
+                None => models.push(model.clone()),
+            }
+        }
+        if models.len() > obsp_sim::MAX_MODELS {
+            let reason =
+                format!("{} models, of which {} may be", models.len(), obsp_sim::MAX_MODELS);
+            return Err(GameDataError::Damaged { reason });
+        }
+        Self { models: models.into(), ..self.clone() }.encoded()
+    }
+
+    /// The text of the `game.toml`; empty if there is none.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The numbers by which players on foot move.
+    pub fn movement(&self) -> &MovementParameters {
+        &self.movement
+    }
+
+    /// The models: those of the file in the order of their names, then those of the game's
+    /// own code.
+    pub fn models(&self) -> &[Model] {
+        &self.models
+    }
+
+    /// The models of a match in the order of their ids: those of the game, or else those
+    /// that ship, by their names in the schema.
+    ///
+    /// # Errors
+    /// The schema names another one.
+    pub fn models_of(&self, schema: &Schema) -> Result<Vec<Model>, GameDataError> {
+        let shipped = shipped();
+        let known = || self.models.iter().chain(&shipped);
+        let model = |name: &str| {
+            let found = known().find(|model| model.name() == name).cloned();
+            found.ok_or_else(|| GameDataError::NoSuchModel { name: name.to_owned() })
+        };
+        schema.models().map(model).collect()
+    }
+
+    /// The encoding, at most [`MAX_GAME_DATA`] bytes; empty if there is nothing that clients
+    /// do not have.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The BLAKE3 hash of the encoding; `None` if there is nothing.
+    pub fn hash(&self) -> Option<GameHash> {
+        GameHash::of(&self.bytes)
+    }
+
+    /// The same with its encoding.
+    fn encoded(mut self) -> Result<Self, GameDataError> {
+        let (text, movement) = ((*self.text).to_owned(), self.movement.to_array());
+        let models = self.models.iter().map(EncodedModel::from).collect();
+        let encoded = Encoded { text, movement, models };
+        if encoded.text.is_empty() && encoded.models.is_empty() {
+            return Ok(self);
+        }
+        let bytes = bincode::encode_to_vec(&encoded, bincode::config::standard());
+        let bytes = bytes.map_err(|error| GameDataError::Damaged { reason: error.to_string() })?;
+        if bytes.len() > MAX_GAME_DATA {
+            return Err(GameDataError::TooLong { bytes: bytes.len() });
+        }
+        self.bytes = bytes.into();
+        Ok(self)
+    }
+}
+
+impl PartialEq for GameData {
+    /// Everything else is made of it.
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests;

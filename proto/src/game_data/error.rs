@@ -1,0 +1,23 @@
+use thiserror::Error;
+
+/// Why a text is no `game.toml`.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("line {line}, column {column}: {message}")]
+pub struct GameFileError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The character in the line, from 1.
+    pub column: usize,
+    /// The fault there.
+    pub message: String,
+}
+
+impl GameFileError {
+    /// A fault at a byte of the text.
+    pub fn at(text: &str, byte: usize, message: impl Into<String>) -> Self {
+        let before = text.get(..byte).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+        Self { line, column, message: message.into() }
+    }
+}

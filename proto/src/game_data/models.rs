@@ -1,0 +1,89 @@
+//! The tables `[models]`, models by file, relative to the map, and `[materials.NAME]`, what they
+//! are made of and whether a game drives them.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path};
+
+use obsp::model::{Material, Model};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{GameFileError, MAX_GAME_DATA};
+
+/// Most models that a file may name.
+const MAX_MODELS: usize = 64;
+
+/// The `[models]` as they are written: paths by name.
+pub(super) type Written = BTreeMap<String, Spanned<String>>;
+
+/// The `[materials.NAME]` as they are written, by the names of models.
+pub(super) type Materials = BTreeMap<String, Spanned<WrittenMaterial>>;
+
+/// A material as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenMaterial {
+    friction: Option<Spanned<f64>>,
+    restitution: Option<Spanned<f64>>,
+    /// Whether a game drives its bodies.
+    #[serde(default)]
+    kinematic: bool,
+}
+
+impl WrittenMaterial {
+    fn material(&self, text: &str) -> Result<Material, GameFileError> {
+        let mut numbers = [Material::USUAL.friction(), Material::USUAL.restitution()];
+        let mut material = Material::USUAL;
+        for (index, written) in [&self.friction, &self.restitution].into_iter().enumerate() {
+            let Some(written) = written else { continue };
+            numbers[index] = *written.get_ref();
+            material = Material::new(numbers[0], numbers[1]).map_err(|error| {
+                GameFileError::at(text, written.span().start, error.to_string())
+            })?;
+        }
+        Ok(material)
+    }
+}
+
+/// Reads the models that are `written` in the `text` of a file, in the order of their names;
+/// `read` gives the text of each by its name and path.
+pub(super) fn read(
+    written: &Written,
+    materials: &Materials,
+    text: &str,
+    read: &mut dyn FnMut(&str, &str) -> Result<String, String>,
+) -> Result<Vec<Model>, GameFileError> {
+    if let Some((name, material)) = materials.iter().find(|(name, _)| !written.contains_key(*name))
+    {
+        let message = format!("materials.{name}: there is no {name} in [models]");
+        return Err(GameFileError::at(text, material.span().start, message));
+    }
+    let mut models = Vec::new();
+    let mut bytes = text.len();
+    for (name, path) in written {
+        let refused = |message| GameFileError::at(text, path.span().start, message);
+        if models.len() == MAX_MODELS {
+            return Err(refused(format!("there are more than {MAX_MODELS} models")));
+        }
+        let path = path.get_ref();
+        if !Path::new(path).components().all(|part| matches!(part, Component::Normal(_))) {
+            return Err(refused(format!("{path} is not within the folder of the map")));
+        }
+        let source = read(name, path).map_err(|reason| refused(format!("{path}: {reason}")))?;
+        // Before the work on a model that is too long anyway.
+        bytes += source.len();
+        if bytes > MAX_GAME_DATA {
+            return Err(refused(format!("{path}: over {MAX_GAME_DATA} bytes with all before")));
+        }
+        let model = Model::from_obj(name, &source);
+        let model = model.map_err(|error| refused(format!("{path}: {error}")))?;
+        models.push(match materials.get(name).map(Spanned::get_ref) {
+            None => model,
+            Some(written) => {
+                let model = model.with_material(written.material(text)?);
+                if written.kinematic { model.as_kinematic() } else { model }
+            }
+        });
+    }
+    Ok(models)
+}

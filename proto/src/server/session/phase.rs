@@ -1,0 +1,37 @@
+//! How far a session has come.
+
+use obsp_sim::EntityId;
+
+use crate::Time;
+use crate::server::baselines::Baselines;
+
+/// What the server expects of the client next.
+#[derive(Debug)]
+pub(super) enum Phase {
+    /// No whole hello has arrived.
+    AwaitingHello,
+    /// The match has continued in another world since then, and the client has not said
+    /// hello again yet.
+    AwaitingHelloAgain(Time),
+    /// The caller has to accept or refuse.
+    AwaitingAnswer,
+    /// In the match.
+    Joined { player: Option<EntityId>, baselines: Box<Baselines> },
+    /// Ended, for whatever reason.
+    Over,
+}
+
+impl Phase {
+    pub(super) fn awaits_hello(&self) -> bool {
+        matches!(self, Self::AwaitingHello | Self::AwaitingHelloAgain(_))
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::AwaitingHello | Self::AwaitingHelloAgain(_) => "waiting for the hello",
+            Self::AwaitingAnswer => "answering the hello",
+            Self::Joined { .. } => "in the match",
+            Self::Over => "over",
+        }
+    }
+}
