@@ -4,10 +4,11 @@
 //! of the rigid bodies is [`dynamics`]: [`contact`] finds where they touch,
 //! [`solver`] turns that into velocities, [`guard`] decides how far each may
 //! go, and [`sleep`] leaves out those that rest. [`overload`] makes a tick cheaper whose
-//! bodies cost too much.
+//! bodies cost too much; [`driven`] are those that kinematic bodies push and carry.
 
 pub(crate) mod blocker;
 pub(crate) mod contact;
+pub(crate) mod driven;
 pub(crate) mod dynamics;
 pub(crate) mod entities;
 pub(crate) mod guard;

@@ -46,15 +46,15 @@ impl Buttons {
     pub const JUMP: Self = Self(1);
     /// Crouch while held.
     pub const CROUCH: Self = Self(2);
-    /// The first key that is the game's: in the arena, a ray.
-    pub const FIRE: Self = Self(4);
+    /// The first button that is the game's own.
+    pub const PRIMARY: Self = Self(4);
     /// Walk instead of run.
     pub const WALK: Self = Self(8);
 
-    /// The second: in the arena, a rocket.
-    pub const ROCKET: Self = Self(16);
-    /// The third: in the arena, a grenade.
-    pub const GRENADE: Self = Self(32);
+    /// The second.
+    pub const SECONDARY: Self = Self(16);
+    /// The third.
+    pub const TERTIARY: Self = Self(32);
 
     /// No key, but a mark of the server that the player's connection is lost: a game is to
     /// spare the player in this tick. It is part of the command so that recordings contain it.

@@ -42,7 +42,6 @@ mod state;
 #[cfg(test)]
 mod test_maps;
 mod threads;
-mod vitals;
 mod world;
 
 pub use bodies::entities::MAX_ENTITIES;
@@ -57,7 +56,6 @@ pub use players::prediction::{Moving, Pile, Predicted, Predictor};
 pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};
-pub use vitals::Vitals;
 pub use world::{
     AddPlayerError, Contact, LoadError, PlaceError, RayHit, SweepHit, SweptShape, Tick, Touching,
     Why, World,

@@ -3,6 +3,7 @@
 //! client ([`prediction`]). [`history`] knows where they were in the latest ticks.
 
 pub(crate) mod agent;
+pub(crate) mod driver;
 pub(crate) mod history;
 pub(crate) mod hovertank;
 pub(crate) mod movement;

@@ -18,6 +18,14 @@ pub struct Config {
     pub max_players: u16,
 }
 
+impl Default for Config {
+    /// 32 players at 60 ticks a second, without props but those of the map, seed 1: the
+    /// server's defaults but for the props.
+    fn default() -> Self {
+        Self { tick_rate: 60, seed: 1, objects: 0, max_players: 32 }
+    }
+}
+
 /// Why a match cannot be set up.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SetupError {

@@ -1,65 +1,203 @@
-//! Work shared out over threads. Each share is a range of the same list, and the
-//! results are joined in the order of the list, so they do not depend on the number
-//! of threads.
+//! Work shared out over threads. Shares are ranges of the same list, taken by whoever is
+//! free, and the results are joined in the order of the list, so they do not depend on the
+//! number of threads, nor on which of them does what.
+
+mod stages;
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 
-/// Fewest items of a share: to wake a thread takes as long as testing some dozens of
-/// pairs.
-const MIN_ITEMS: usize = 64;
+pub(crate) use stages::Stages;
 
-/// The threads that a simulation works with: a pool that waits between two uses.
+/// Shares for each thread, because not all take equally long, nor is every thread there
+/// from the beginning.
+const SHARES_A_THREAD: usize = 4;
+
+/// How often a thread looks whether it may go on before it lets others run: some fifty
+/// microseconds. On a busy machine it then waits for the slice of another process, which is
+/// milliseconds.
+const SPINS_BEFORE_YIELD: u32 = 4000;
+
+/// How often a thread without work looks for some before it sleeps: about a millisecond. Parts of
+/// a tick that are not shared out seldom take longer.
+const MAX_SEARCHES: u32 = 8000;
+
+/// How often it does so before it lets others run.
+const SEARCHES_BEFORE_YIELD: u32 = 1000;
+
+/// The threads that a simulation works with: a pool that sleeps between two uses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Threads {
-    /// Threads beside the caller's own.
-    others: usize,
-    /// Started by the first caller that has work for it, because threads inherit the
-    /// priority of the one that starts them: worlds are set up at the lowest. `None`
-    /// where the system gives no threads: the caller does all the work.
-    pool: OnceLock<Option<Arc<ThreadPool>>>,
+    /// How many work at once.
+    count: usize,
+    /// `None` for one thread.
+    pool: Option<Arc<Pool>>,
 }
+
+/// Started by the first caller that has work for it, because threads inherit the priority of
+/// the one that starts them: worlds are set up at the lowest. `None` where the system gives
+/// no threads: the caller does all the work.
+type Pool = OnceLock<Option<ThreadPool>>;
 
 impl Threads {
     /// At most `count` threads at once; zero counts as one.
     pub(crate) fn new(count: u16) -> Self {
-        Self { others: usize::from(count.saturating_sub(1)), pool: OnceLock::new() }
+        // WebAssembly has one thread, and is to be loaded without code for more.
+        let alone = cfg!(target_family = "wasm") || count < 2;
+        Self { count: usize::from(count.max(1)), pool: (!alone).then(Arc::default) }
     }
 
-    fn pool(&self) -> Option<&Arc<ThreadPool>> {
+    /// Does `work`, which may share out its parts over the threads: only within this call
+    /// they do anything, and they stay awake in it while work comes, because to wake one takes
+    /// as long as many a part.
+    ///
+    /// The work moves to a thread of the pool, while the caller waits. So no thread waits
+    /// for one that the system has not let run yet: what such a thread was to do, whoever
+    /// is free does.
+    pub(crate) fn gathered<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let start = || {
             let name = |index| format!("sim-{}", index + 1);
-            ThreadPoolBuilder::new().num_threads(self.others).thread_name(name).build()
+            ThreadPoolBuilder::new().num_threads(self.count).thread_name(name).build().ok()
         };
-        self.pool.get_or_init(|| start().ok().map(Arc::new)).as_ref()
+        let pool = self.pool.as_ref().filter(|_| !cfg!(target_family = "wasm"));
+        match pool.and_then(|pool| pool.get_or_init(start).as_ref()) {
+            Some(pool) => pool.install(|| {
+                let _until_done = KeptAwake::begin();
+                work()
+            }),
+            None => work(),
+        }
     }
 
-    /// Does `work` for all of `0..count` in shares. Returns the results of the shares
-    /// in order.
+    /// Whether there are other threads to share work with: the caller is within
+    /// [`Threads::gathered`].
+    #[inline]
+    pub(crate) fn are_gathered(&self) -> bool {
+        let started = || self.pool.as_ref()?.get()?.as_ref();
+        !cfg!(target_family = "wasm")
+            && started().is_some_and(|pool| pool.current_thread_index().is_some())
+    }
+
+    #[inline]
+    fn share(&self, jobs: usize) -> bool {
+        jobs > 1 && self.are_gathered()
+    }
+
+    /// Does `work` for all of `0..count` in shares of at least `least` items: to wake a thread
+    /// takes as long as testing some dozens of pairs. Returns the results of the shares in
+    /// order.
     pub(crate) fn in_shares<T: Send>(
         &self,
         count: usize,
+        least: usize,
         work: impl Fn(Range<usize>) -> T + Sync,
     ) -> Vec<T> {
-        let shares = (self.others + 1).min(count / MIN_ITEMS).max(1);
-        let share = |index: usize| count * index / shares..count * (index + 1) / shares;
-        let pool = if shares > 1 { self.pool() } else { None };
-        let Some(pool) = pool else { return vec![work(0..count)] };
-        let mut results: Vec<Option<T>> = (0..shares).map(|_| None).collect();
-        let work = &work;
-        pool.in_place_scope(|scope| {
-            let mut places = results.iter_mut().enumerate();
-            let own = places.next();
-            for (index, place) in places {
-                scope.spawn(move |_| *place = Some(work(share(index))));
+        let most = if self.pool.is_none() { 1 } else { SHARES_A_THREAD * self.count };
+        let shares = most.min(count / least).max(1);
+        if !self.share(shares) {
+            return vec![work(0..count)];
+        }
+        let results: Vec<Mutex<Option<T>>> = (0..shares).map(|_| Mutex::new(None)).collect();
+        share_out(self.count, shares, &|index| {
+            let result = work(count * index / shares..count * (index + 1) / shares);
+            *results[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        });
+        let result =
+            |place: Mutex<Option<T>>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
+        results.into_iter().filter_map(result).collect()
+    }
+
+    /// Does `work` for each of `items`, of which each is worth a thread.
+    pub(crate) fn for_each<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync) {
+        if !self.share(items.len()) {
+            return items.iter_mut().for_each(work);
+        }
+        let items: Vec<Mutex<&mut T>> = items.iter_mut().map(Mutex::new).collect();
+        share_out(self.count, items.len(), &|index| {
+            work(&mut items[index].lock().unwrap_or_else(PoisonError::into_inner));
+        });
+    }
+}
+
+/// The items of all shares in order.
+pub(crate) fn joined<T>(shares: Vec<Vec<T>>) -> Vec<T> {
+    let mut shares = shares.into_iter();
+    let mut all = shares.next().unwrap_or_default();
+    all.reserve(shares.as_slice().iter().map(Vec::len).sum());
+    shares.for_each(|share| all.extend(share));
+    all
+}
+
+/// Calls `work` with each number below `count`, on up to `threads` threads of the pool, of
+/// which the caller's is one.
+fn share_out(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let take = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                break;
             }
-            if let Some((index, place)) = own {
-                *place = Some(work(share(index)));
+            work(index);
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    rayon::scope(|scope| {
+        for _ in 1..threads.min(count) {
+            scope.spawn(|_| take());
+        }
+        take();
+        // The scope would let other processes run at once. If a share panics, it waits.
+        let mut spins = 0;
+        while done.load(Ordering::Relaxed) < count && spins < SPINS_BEFORE_YIELD {
+            spins += 1;
+            std::hint::spin_loop();
+        }
+    });
+}
+
+/// Keeps the other threads of the pool awake while it lives.
+struct KeptAwake {
+    ended: Arc<AtomicBool>,
+}
+
+impl KeptAwake {
+    /// On the thread of the pool that leads the work.
+    fn begin() -> Self {
+        let ended = Arc::new(AtomicBool::new(false));
+        let (leader, until) = (rayon::current_thread_index(), Arc::clone(&ended));
+        rayon::spawn_broadcast(move |own| {
+            // The leader comes here only while it waits for others.
+            if Some(own.index()) != leader {
+                look_for_work(&until);
             }
         });
-        results.into_iter().flatten().collect()
+        Self { ended }
+    }
+}
+
+impl Drop for KeptAwake {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Does what is shared out until the end, or until there has been nothing for long.
+fn look_for_work(ended: &AtomicBool) {
+    let mut searches = 0;
+    while searches < MAX_SEARCHES && !ended.load(Ordering::Relaxed) {
+        searches = match rayon::yield_now() {
+            Some(Yield::Executed) => 0,
+            _ => searches + 1,
+        };
+        if searches % SEARCHES_BEFORE_YIELD == SEARCHES_BEFORE_YIELD - 1 {
+            std::thread::yield_now();
+        } else {
+            std::hint::spin_loop();
+        }
     }
 }
 
@@ -69,13 +207,25 @@ mod tests {
 
     #[test]
     fn every_item_is_in_one_share_and_in_order() {
-        for count in [0, 1, MIN_ITEMS, 5 * MIN_ITEMS + 3] {
+        for count in [0, 1, 32, 163, 3200] {
             for threads in [0, 1, 2, 3, 8] {
-                let shares =
-                    Threads::new(threads).in_shares(count, |range| range.collect::<Vec<_>>());
+                let team = Threads::new(threads);
+                let share = |range: Range<usize>| range.collect::<Vec<_>>();
+                let shares = team.gathered(|| team.in_shares(count, 32, share));
                 assert_eq!(shares.concat(), (0..count).collect::<Vec<_>>());
-                assert!(shares.len() <= usize::from(threads).max(1));
+                let most = usize::from(threads).max(1) * SHARES_A_THREAD;
+                assert!(shares.len() <= if threads < 2 { 1 } else { most });
             }
+        }
+    }
+
+    #[test]
+    fn each_item_is_worked_on_once() {
+        for threads in [0, 1, 2, 8] {
+            let mut items = vec![0; 50];
+            let team = Threads::new(threads);
+            team.gathered(|| team.for_each(&mut items, |item| *item += 1));
+            assert_eq!(items, [1; 50]);
         }
     }
 
@@ -85,9 +235,10 @@ mod tests {
     #[test]
     fn threads_are_started_by_the_first_caller_with_work() {
         let threads = Threads::new(2);
-        threads.in_shares(MIN_ITEMS, |_| ());
-        assert!(threads.pool.get().is_none());
-        threads.in_shares(2 * MIN_ITEMS, |_| ());
-        assert!(threads.pool.get().is_some());
+        threads.in_shares(64, 32, |_| ());
+        let pool = threads.pool.as_ref().unwrap();
+        assert!(pool.get().is_none());
+        threads.gathered(|| ());
+        assert!(pool.get().is_some());
     }
 }

@@ -35,7 +35,7 @@ use crate::players::hovertank;
 use crate::players::movement::PlayerMotion;
 use crate::players::prediction::Moving;
 use crate::setup::{Config, SetupError, SetupWarning};
-use crate::state::{EntityId, EntityState, Kind, PlayerKind, Posture, State};
+use crate::state::{EntityId, EntityState, Kind, ModelId, PlayerKind, Posture, State};
 
 /// A point at which an awake prop touches something, or is about to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,7 +139,7 @@ impl World {
             let wrong = arena.warnings.into_iter().next();
             return Err(wrong.map_or(SetupError::NoSpawnPoint, SetupError::NoUsableSpawnPoint));
         }
-        Ok(Self {
+        let mut world = Self {
             warnings: arena.warnings.clone(),
             entities: Entities::new(&arena.map.bounds(), config.max_players),
             arena: Arc::new(arena),
@@ -148,14 +148,15 @@ impl World {
             history: PositionHistory::default(),
             context: StepContext {
                 seconds: 1.0 / f64::from(config.tick_rate),
-                budget: Some(f64::from(Self::DEFAULT_BUDGET_PER_SECOND / config.tick_rate)),
                 ..StepContext::default()
             },
             events: Vec::new(),
             pushed: Vec::new(),
             touches: Vec::new(),
             tick: 0,
-        })
+        };
+        world.set_budget_per_second(Some(Self::DEFAULT_BUDGET_PER_SECOND));
+        Ok(world)
     }
 
     /// Adds a player on foot: [`World::join_as`] with [`PlayerKind::Box`].
@@ -195,7 +196,9 @@ impl World {
                 (PlayerBody::Box(Walker::default()), shape)
             }
             PlayerKind::Hovertank => {
-                let model = self.arena.model("hovertank").ok_or(AddPlayerError::NoHovertank)?;
+                let model = self.arena.model("hovertank");
+                let drives = |model: &ModelId| !self.arena.shapes.is_kinematic(*model);
+                let model = model.filter(drives).ok_or(AddPlayerError::NoHovertank)?;
                 let shape = self.arena.shapes.of_model(model).ok_or(AddPlayerError::NoHovertank)?;
                 (PlayerBody::Hovertank(Hovertank::new(model)), shape)
             }
@@ -302,7 +305,7 @@ impl World {
 
     /// The slots of the bodies that are awake, ascending, and why each of them is.
     pub fn awake_because(&self) -> impl Iterator<Item = (u16, AwakeReason)> {
-        let awake = self.entities.iter().filter(|entity| entity.yields());
+        let awake = self.entities.iter().filter(|entity| entity.has_velocity());
         awake.map(|entity| {
             let missile = entity.is_ball().then_some(AwakeReason::IsMissile);
             (entity.id.slot, missile.unwrap_or(entity.sleep.awake_because))
@@ -351,17 +354,20 @@ impl World {
                 (Kind::Vehicle { model: tank.model }, placement.pose().orientation)
             }
             Role::Prop(model)
+            | Role::Kinematic(model)
             | Role::Missile(Missile { model, .. })
             | Role::Cargo(Cargo { model, .. }) => {
                 (Kind::Prop { model: *model }, placement.pose().orientation)
             }
         };
+        // Who extrapolates it must not see it move on.
+        let stopped = entity.is_kinematic() && entity.sleep.held;
         Some(EntityState {
             id: entity.id,
             kind,
             position: placement.pose().position,
             orientation,
-            velocity: entity.velocity,
+            velocity: if stopped { DVec3::ZERO } else { entity.velocity },
             asleep: entity.sleep.asleep,
         })
     }
@@ -391,8 +397,11 @@ impl World {
         // A shoved body that touches others no longer moves by the shove alone.
         for pair in self.pairs.iter().filter(|pair| !pair.points.is_empty()) {
             let Blocker::Entity(other) = pair.key.other else { continue };
-            let is_rigid = |slot| self.entities.get(slot).is_some_and(Entity::is_rigid);
-            if is_rigid(pair.key.body) && is_rigid(other) {
+            let is_body = |slot| {
+                let entity = self.entities.get(slot);
+                entity.is_some_and(|entity| entity.is_rigid() || entity.is_kinematic())
+            };
+            if is_body(pair.key.body) && is_body(other) {
                 for slot in [pair.key.body, other] {
                     if let Some(entity) = self.entities.get_mut(slot) {
                         entity.shoved_by = None;

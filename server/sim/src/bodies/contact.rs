@@ -15,4 +15,4 @@ mod seam;
 
 pub(crate) use find::{FREE_AT_REST, find, find_woken, look_around};
 pub(crate) use pair::{ContactPoint, Pair, PairKey, Points};
-pub(crate) use pair_index::PairIndex;
+pub(crate) use pair_index::{Known, PairIndex};

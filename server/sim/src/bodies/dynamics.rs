@@ -8,7 +8,7 @@
 use glam::DVec3;
 
 use crate::bodies::blocker::Blocker;
-use crate::bodies::contact::{FREE_AT_REST, Pair, PairIndex, find, find_woken, look_around};
+use crate::bodies::contact::{FREE_AT_REST, Known, Pair, PairIndex, find, find_woken, look_around};
 use crate::bodies::entities::Entities;
 use crate::bodies::guard::{Advance, NEGLIGIBLE_SHARE, Proposal, Space};
 use crate::bodies::impulse::ImpulseBody;
@@ -20,6 +20,7 @@ use crate::collision::shape::Shapes;
 use crate::collision::time_of_impact::Impact;
 use crate::context::StepContext;
 use crate::conventions::GRAVITY;
+use crate::threads::Threads;
 
 /// Rounds of waking in one tick: an impact propagates that far through a heap of
 /// sleeping bodies before the next tick.
@@ -32,6 +33,13 @@ const RETRY_ROUNDS: usize = 2;
 /// A body whose remaining motion is shorter than this, in units, gets no further
 /// attempt: heaps that settle are full of such jitter.
 const MIN_RETRY_DISTANCE: f64 = 1.0 / 64.0;
+
+/// Least cost ([`crate::Counters::bodies_cost`]) of a tick whose work is shared out over
+/// threads: to gather these takes as long as some dozens of bodies.
+const MIN_GATHERED: u64 = 100;
+
+/// A kinematic body that could not make this share of its motion is held.
+const HELD_SHARE: f64 = 0.5;
 
 /// The rest of the motion of a body that was stopped.
 struct Remainder {
@@ -55,10 +63,25 @@ pub(crate) fn step(
     pairs: &mut Vec<Pair>,
     context: &mut StepContext,
 ) -> Vec<u16> {
-    let seconds = context.seconds;
     overload::set_paces(entities, shapes, pairs, context);
+    let is_small = context.counters.bodies_cost < MIN_GATHERED;
+    let threads = if is_small { Threads::default() } else { context.threads.clone() };
+    let overlapping = threads.gathered(|| step_with_paces(map, shapes, entities, pairs, context));
+    overload::reset_paces(entities);
+    overlapping
+}
+
+/// The same once each body has its pace.
+fn step_with_paces(
+    map: &obsp::World,
+    shapes: &Shapes,
+    entities: &mut Entities,
+    pairs: &mut Vec<Pair>,
+    context: &mut StepContext,
+) -> Vec<u16> {
+    let seconds = context.seconds;
     find_and_wake(map, shapes, entities, pairs, context);
-    let proposals = solve(entities, shapes, pairs, seconds);
+    let proposals = solve(entities, shapes, pairs, context);
     let pairs_known = PairIndex::new(pairs, entities.slot_count());
     let mut step = BodyStep {
         map,
@@ -77,10 +100,10 @@ pub(crate) fn step(
         stopped.extend(stuck);
         stopped.sort_unstable_by_key(|remainder| remainder.slot);
     }
+    let stopped = step.without_kinematic(stopped);
     step.advance_in_part(stopped);
     let overlapping = step.overlapping;
     sleep::settle(entities, shapes, pairs, seconds);
-    overload::reset_paces(entities);
     overlapping
 }
 
@@ -140,7 +163,7 @@ struct BodyStep<'a> {
     entities: &'a mut Entities,
     pairs: PairIndex<'a>,
     /// All pairs of bodies that the search for contacts found.
-    neighbours: Vec<(u16, Blocker)>,
+    neighbours: Vec<(u16, Blocker, Known<'a>)>,
     context: &'a mut StepContext,
     overlapping: Vec<u16>,
     /// Slots of the bodies that moved in the last round, or took an impulse;
@@ -217,6 +240,18 @@ impl BodyStep<'_> {
         self.advance(&proposals)
     }
 
+    /// Takes the kinematic bodies out of those that were stopped: they do nothing but what
+    /// their velocity says, and keep it for the next tick.
+    fn without_kinematic(&mut self, mut stopped: Vec<Remainder>) -> Vec<Remainder> {
+        stopped.retain(|Remainder { slot, seconds, whole, .. }| {
+            let entity = self.entities.get_mut(*slot).filter(|entity| entity.is_kinematic());
+            let Some(entity) = entity else { return true };
+            entity.sleep.held = *seconds > HELD_SHARE * whole;
+            false
+        });
+        stopped
+    }
+
     /// Tries the translation alone, else the rotation alone, for bodies that hardly
     /// moved. Motion that is impossible is removed from their velocity: otherwise a
     /// wedged body would accumulate gravity until it breaks loose, and never sleep.
@@ -266,7 +301,7 @@ impl BodyStep<'_> {
     fn apply_impact(&mut self, slot: u16, blocker: Blocker, impact: &Impact) {
         let other = blocker.entity();
         let impulse_body = |slot| {
-            let entity = self.entities.get(slot).filter(|entity| entity.yields())?;
+            let entity = self.entities.get(slot).filter(|entity| entity.has_velocity())?;
             ImpulseBody::new(entity, self.shapes, impact.point)
         };
         let (Some(mut body), partner) = (impulse_body(slot), other.and_then(impulse_body)) else {

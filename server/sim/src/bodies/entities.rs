@@ -36,6 +36,7 @@ pub(crate) struct Entity {
     /// Whether the last tick left it out because of overload.
     pub(crate) skipped: bool,
     /// Its state at the last search for contacts.
+    #[serde(skip)]
     pub(crate) searched_as: Option<SearchState>,
     /// How far its surface may move, in units, without meeting anything that the
     /// last search for contacts did not find: two bodies share the sum of both.
@@ -57,11 +58,11 @@ pub(crate) struct Entity {
 }
 
 /// All that a search for contacts depends on, for one body that hardly moves.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SearchState {
-    shape: ShapeId,
-    pose: Pose,
-    awake: bool,
+    pub(crate) shape: ShapeId,
+    pub(crate) pose: Pose,
+    pub(crate) awake: bool,
 }
 
 /// Whether a prop sleeps, and how long it has rested.
@@ -79,6 +80,7 @@ pub(crate) struct SleepState {
     /// Ticks in a row in which it was held.
     pub(crate) held_ticks: u16,
     /// Its pose when it last left an anchor.
+    #[serde(skip)]
     pub(crate) anchor: Option<Pose>,
     /// Why it is awake, if it is. The simulation does not depend on it.
     pub(crate) awake_because: AwakeReason,
@@ -92,6 +94,13 @@ impl SleepState {
         self.still_ticks = 0;
         self.jitter_ticks = 0;
         self.held_ticks = 0;
+    }
+}
+
+impl SearchState {
+    /// A point of the body, given in its own axes, where it was at the search.
+    pub(crate) fn point_to_world(&self, local: DVec3) -> DVec3 {
+        self.pose.position + self.pose.rotation() * local
     }
 }
 
@@ -124,6 +133,26 @@ impl Entity {
             Role::Prop(_) | Role::Cargo(_) => true,
             Role::Missile(_) => self.is_ball(),
             Role::Player(body) => matches!(body, PlayerBody::Hovertank(_)),
+            Role::Kinematic(_) => false,
+        }
+    }
+
+    /// Whether it moves by the velocity alone that a game has given it.
+    pub(crate) fn is_kinematic(&self) -> bool {
+        matches!(self.role, Role::Kinematic(_))
+    }
+
+    /// Whether it is kinematic and moves.
+    pub(crate) fn is_driven(&self) -> bool {
+        self.is_kinematic() && self.is_awake_body()
+    }
+
+    /// Lets its rest begin anew. A kinematic body sleeps if it has no velocity, on its own.
+    pub(crate) fn reset_sleep(&mut self) {
+        self.sleep = SleepState::default();
+        if self.is_kinematic() {
+            self.sleep.asleep = self.velocity == DVec3::ZERO && self.angular == DVec3::ZERO;
+            self.sleep.island = self.id.slot;
         }
     }
 
@@ -138,8 +167,12 @@ impl Entity {
         self.sleep.asleep || self.pace == Pace::Skips
     }
 
-    /// Lets a body that stands still move in this tick.
+    /// Lets a body that stands still move in this tick. A kinematic one moves only if a game
+    /// lets it.
     pub(crate) fn resume(&mut self) {
+        if self.is_kinematic() {
+            return;
+        }
         if self.sleep.asleep {
             self.sleep.asleep = false;
             self.sleep.reset_timers();
@@ -155,22 +188,32 @@ impl Entity {
         self.is_rigid() && !self.stands_still() && self.placed.is_some()
     }
 
-    /// Whether solver and guard move it this tick.
+    /// Whether the guard moves it this tick, by its own velocity or that of the solver.
     pub(crate) fn is_awake_body(&self) -> bool {
+        self.is_solved() || self.is_kinematic() && !self.stands_still() && self.placed.is_some()
+    }
+
+    /// Whether solver and guard move it this tick.
+    pub(crate) fn is_solved(&self) -> bool {
         self.yields() && !self.is_ball()
+    }
+
+    /// Whether it has a velocity in this tick that contacts see.
+    pub(crate) fn has_velocity(&self) -> bool {
+        self.yields() || self.is_awake_body()
     }
 
     pub(crate) fn player(&self) -> Option<&PlayerBody> {
         match &self.role {
             Role::Player(body) => Some(body),
-            Role::Prop(_) | Role::Missile(_) | Role::Cargo(_) => None,
+            _ => None,
         }
     }
 
     fn player_mut(&mut self) -> Option<&mut PlayerBody> {
         match &mut self.role {
             Role::Player(body) => Some(body),
-            Role::Prop(_) | Role::Missile(_) | Role::Cargo(_) => None,
+            _ => None,
         }
     }
 
@@ -178,7 +221,7 @@ impl Entity {
     pub(crate) fn missile(&self) -> Option<MissileMotion> {
         match &self.role {
             Role::Missile(missile) => Some(missile.motion),
-            Role::Player(_) | Role::Prop(_) | Role::Cargo(_) => None,
+            _ => None,
         }
     }
 
@@ -228,6 +271,8 @@ pub(crate) struct Entities {
     players: usize,
     /// Entities that are no players.
     others: usize,
+    /// Kinematic bodies.
+    kinematic: usize,
     /// No slot before this one is free.
     first_free: usize,
 }
@@ -236,7 +281,15 @@ impl Entities {
     pub(crate) fn new(bounds: &Aabb, max_players: u16) -> Self {
         let players = usize::from(max_players);
         let (slots, generations) = (Vec::new(), Vec::new());
-        Self { slots, generations, grid: Grid::new(bounds), players, others: 0, first_free: 0 }
+        Self {
+            slots,
+            generations,
+            grid: Grid::new(bounds),
+            players,
+            others: 0,
+            kinematic: 0,
+            first_free: 0,
+        }
     }
 
     /// As many slots as were saved, all of them free; `None` if there are too many.
@@ -261,6 +314,7 @@ impl Entities {
             return None;
         }
         self.others += usize::from(entity.player().is_none());
+        self.kinematic += usize::from(entity.is_kinematic());
         self.slots[slot] = Some(Entity { placed: None, ..entity });
         let occupied = self.slots[self.first_free..].iter().take_while(|slot| slot.is_some());
         self.first_free += occupied.count();
@@ -292,8 +346,9 @@ impl Entities {
         };
         self.first_free = slot + 1;
         self.others += usize::from(!is_player);
+        self.kinematic += usize::from(matches!(role, Role::Kinematic(_)));
         let id = EntityId { slot: slot as u16, generation: self.generations[slot] };
-        self.slots[slot] = Some(Entity {
+        let mut entity = Entity {
             id,
             role,
             shape,
@@ -309,7 +364,9 @@ impl Entities {
             taken_out: false,
             near_solids: NearSolids::none(),
             placed: None,
-        });
+        };
+        entity.reset_sleep();
+        self.slots[slot] = Some(entity);
         Some(id)
     }
 
@@ -322,6 +379,7 @@ impl Entities {
         self.first_free = self.first_free.min(slot);
         let gone = self.slots[slot].take();
         self.others -= usize::from(gone.as_ref().is_some_and(|entity| entity.player().is_none()));
+        self.kinematic -= usize::from(gone.as_ref().is_some_and(Entity::is_kinematic));
         gone
     }
 
@@ -376,6 +434,11 @@ impl Entities {
         if let Some((_, range)) = placed {
             self.grid.remove(slot, range);
         }
+    }
+
+    /// Whether any body is kinematic.
+    pub(crate) fn has_kinematic(&self) -> bool {
+        self.kinematic > 0
     }
 
     /// Switches the grid on or off; without it all bodies are near each other.

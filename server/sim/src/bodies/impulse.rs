@@ -12,6 +12,8 @@ pub(crate) struct ImpulseBody {
     arm: DVec3,
     inverse_mass: f64,
     inverse_inertia: DMat3,
+    /// Whether it turns: a ball does by its own rules.
+    turns: bool,
 }
 
 impl ImpulseBody {
@@ -32,12 +34,13 @@ impl ImpulseBody {
             arm: point - placement.pose().position,
             inverse_mass: shape.inverse_mass,
             inverse_inertia,
+            turns: !entity.is_ball(),
         })
     }
 
     /// Velocity of the body at the point, in units per second.
     pub(crate) fn velocity(&self) -> DVec3 {
-        let turning = if self.inverse_inertia == DMat3::ZERO { DVec3::ZERO } else { self.angular };
+        let turning = if self.turns { self.angular } else { DVec3::ZERO };
         self.linear + turning.cross(self.arm)
     }
 

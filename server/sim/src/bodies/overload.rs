@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
+use crate::bodies::driven::root;
 use crate::bodies::entities::{Entities, Entity};
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
@@ -27,7 +28,8 @@ const COST_OF_HALF_RATE: f64 = 0.6;
 const MAX_HALF_RATE: usize = 2048;
 
 /// An island with a body nearer than this to a player, in units, is never degraded: a
-/// player who runs gets that far in a fifth of a second.
+/// player who runs gets that far in a fifth of a second. Nor is one that a kinematic body
+/// moves: it could not wait for the bodies.
 const NEAR_PLAYER: f64 = 64.0;
 
 /// How a tick simulates a body.
@@ -162,7 +164,8 @@ impl Island {
 
 /// The islands that may be degraded, the farthest from all players first.
 fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> Vec<Island> {
-    let is_awake = |slot| entities.get(slot).is_some_and(Entity::is_awake_body);
+    let is_awake = |slot| entities.get(slot).is_some_and(Entity::is_solved);
+    let is_driven = |slot| entities.get(slot).is_some_and(Entity::is_driven);
     let is_player = |slot| entities.get(slot).is_some_and(|entity| entity.player().is_some());
     let mut parents: Vec<u16> = (0..entities.slot_count()).map(|slot| slot as u16).collect();
     let touching = || pairs.iter().filter(|pair| !pair.points.is_empty());
@@ -177,7 +180,7 @@ fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> Vec<Island> 
         .filter(|entity| entity.player().is_some())
         .filter_map(|entity| Some(entity.placement()?.pose().position))
         .collect();
-    for entity in entities.iter().filter(|entity| entity.is_awake_body()) {
+    for entity in entities.iter().filter(|entity| entity.is_solved()) {
         let Some(placement) = entity.placement() else { continue };
         let none = || Island { members: Vec::new(), cost: 0.0, distance_squared: f64::INFINITY };
         let at = usize::from(root(&mut parents, entity.id.slot));
@@ -191,10 +194,14 @@ fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> Vec<Island> 
         }
     }
     for pair in touching() {
-        let at = usize::from(root(&mut parents, pair.key.body));
+        // A kinematic body belongs to no island, and never waits for one.
+        let (body, other) = (pair.key.body, pair.key.other.entity());
+        let (own, other) = if is_driven(body) { (other, Some(body)) } else { (Some(body), other) };
+        let Some(own) = own else { continue };
+        let at = usize::from(root(&mut parents, own));
         let Some(island) = &mut of_root[at] else { continue };
         island.cost += 1.0;
-        if matches!(pair.key.other, Blocker::Entity(slot) if is_player(slot)) {
+        if other.is_some_and(|other| is_player(other) || is_driven(other)) {
             island.distance_squared = 0.0;
         }
     }
@@ -203,14 +210,4 @@ fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> Vec<Island> 
     // The sort is stable: of islands equally far that of the lowest slot comes first.
     islands.sort_by(|a, b| b.distance_squared.total_cmp(&a.distance_squared));
     islands
-}
-
-fn root(parents: &mut [u16], slot: u16) -> u16 {
-    let mut root = slot;
-    while parents[usize::from(root)] != root {
-        let above = parents[usize::from(root)];
-        parents[usize::from(root)] = parents[usize::from(above)];
-        root = above;
-    }
-    root
 }

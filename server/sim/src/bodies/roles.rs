@@ -4,6 +4,7 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+use crate::collision::shape::Shapes;
 use crate::state::{EntityId, ModelId, Posture};
 
 /// What an entity does in the match.
@@ -17,6 +18,15 @@ pub(crate) enum Role {
     Missile(Missile),
     /// A box that will turn into a repair pad.
     Cargo(Cargo),
+    /// A rigid polyhedron that moves by the velocity that a game gives it.
+    Kinematic(ModelId),
+}
+
+impl Role {
+    /// That of a body of a model which nobody steers.
+    pub(crate) fn of_body(model: ModelId, shapes: &Shapes) -> Self {
+        if shapes.is_kinematic(model) { Self::Kinematic(model) } else { Self::Prop(model) }
+    }
 }
 
 /// How a player gets about.

@@ -5,10 +5,13 @@
 
 mod reason;
 
+use std::collections::BTreeSet;
+
 use glam::DVec3;
 
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::{Pair, PairIndex};
+use crate::bodies::driven::Driven;
 use crate::bodies::entities::{Entities, Entity};
 use crate::collision::distances::REST_GAP;
 use crate::collision::shape::Shapes;
@@ -66,15 +69,42 @@ pub(crate) fn surface_speed(entity: &Entity, shapes: &Shapes) -> f64 {
 /// Wakes the prop in `slot` and its island: a sleeping half would lie like a rock
 /// on the other half.
 pub(crate) fn wake(entities: &mut Entities, slot: u16) {
-    let Some(sleep) = entities.get(slot).map(|entity| entity.sleep) else { return };
-    for entity in entities.iter_mut() {
-        let together = sleep.asleep && entity.sleep.asleep && entity.sleep.island == sleep.island;
-        if together {
-            entity.resume();
-        } else if entity.id.slot == slot {
-            entity.resume();
-            entity.sleep.reset_timers();
-            entity.shoved_by = None;
+    let mut waking = WakingIslands::default();
+    waking.add(entities, slot);
+    waking.wake(entities);
+}
+
+/// Islands that are woken together: all bodies are looked at once, not once for each
+/// island.
+#[derive(Debug, Default)]
+struct WakingIslands {
+    islands: BTreeSet<u16>,
+}
+
+impl WakingIslands {
+    /// Wakes the prop in `slot`, and lets its island wake with the others.
+    fn add(&mut self, entities: &mut Entities, slot: u16) {
+        let Some(entity) = entities.get_mut(slot) else { return };
+        if entity.is_kinematic() {
+            return;
+        }
+        if entity.sleep.asleep {
+            self.islands.insert(entity.sleep.island);
+        }
+        entity.resume();
+        entity.sleep.reset_timers();
+        entity.shoved_by = None;
+    }
+
+    /// Wakes the islands.
+    fn wake(self, entities: &mut Entities) {
+        if self.islands.is_empty() {
+            return;
+        }
+        for entity in entities.iter_mut() {
+            if entity.sleep.asleep && self.islands.contains(&entity.sleep.island) {
+                entity.resume();
+            }
         }
     }
 }
@@ -84,6 +114,7 @@ pub(crate) fn wake_around(entities: &mut Entities, bounds: &obsp::geometry::Aabb
     let bounds = bounds.inflated(TOUCH);
     let mut near = Vec::new();
     entities.near(&bounds, &mut near);
+    let mut waking = WakingIslands::default();
     for slot in near {
         let touched = entities
             .get(slot)
@@ -91,9 +122,10 @@ pub(crate) fn wake_around(entities: &mut Entities, bounds: &obsp::geometry::Aabb
             .and_then(Entity::placement)
             .is_some_and(|placement| placement.bounds().overlaps(&bounds));
         if touched {
-            wake(entities, slot);
+            waking.add(entities, slot);
         }
     }
+    waking.wake(entities);
 }
 
 /// Wakes sleeping bodies that a moving one touches, and lets those move that would skip
@@ -105,28 +137,41 @@ pub(crate) fn wake_touched(
     seconds: f64,
 ) -> bool {
     let enough = ticks(STILL_SECONDS, seconds);
+    let driven = Driven::new(entities, pairs);
+    // However slowly they move.
+    let drives = |entity: &Entity| entity.is_driven() || driven.contains(entity.id.slot);
     let moves = |entity: &Entity| {
         entity.is_awake_body() &&
         // A body that jitters in its place in a heap does not count as moving.
-        surface_speed(entity, shapes) > WAKING_SPEED && entity.sleep.jitter_ticks < enough
+        (surface_speed(entity, shapes) > WAKING_SPEED && entity.sleep.jitter_ticks < enough
+            || drives(entity))
     };
+    let gives_way = |entity: &Entity| entity.stands_still() && !entity.is_kinematic();
     let touched: Vec<(u16, u16)> = pairs
         .iter()
         .filter(|pair| !pair.points.is_empty())
         .filter_map(|pair| Some((pair.key.body, pair.key.other.entity()?)))
-        .filter(|&(_, other)| entities.get(other).is_some_and(Entity::stands_still))
+        .filter(|&(_, other)| entities.get(other).is_some_and(gives_way))
         .filter(|&(body, _)| entities.get(body).is_some_and(moves))
         .collect();
-    for &(body, slot) in &touched {
-        let speed = entities.get(body).map_or(0.0, |entity| surface_speed(entity, shapes));
+    let mut waking = WakingIslands::default();
+    let wakes_all = |body| {
+        let wakes =
+            |entity: &Entity| surface_speed(entity, shapes) > WAKE_ISLAND_SPEED || drives(entity);
+        entities.get(body).is_some_and(wakes)
+    };
+    let touched: Vec<(bool, u16)> =
+        touched.into_iter().map(|(body, slot)| (wakes_all(body), slot)).collect();
+    for &(wakes_all, slot) in &touched {
         // An impact wakes the whole island; a body that only leans over wakes its
         // neighbour, which wakes the next one if it has to give way.
-        if speed > WAKE_ISLAND_SPEED {
-            wake(entities, slot);
+        if wakes_all {
+            waking.add(entities, slot);
         } else if let Some(entity) = entities.get_mut(slot) {
             entity.resume();
         }
     }
+    waking.wake(entities);
     !touched.is_empty()
 }
 
@@ -137,7 +182,10 @@ pub(crate) fn wake_parted(entities: &mut Entities, before: &[Pair], pairs: &Pair
         .iter()
         .filter(|pair| !pair.points.is_empty())
         .filter_map(|pair| Some((pair.key.body, pair.key.other.entity()?)))
-        .filter(|&(_, other)| entities.get(other).is_some_and(|entity| entity.sleep.asleep))
+        .filter(|&(_, other)| {
+            let sleeps = |entity: &Entity| entity.sleep.asleep && !entity.is_kinematic();
+            entities.get(other).is_some_and(sleeps)
+        })
         .filter(|&(body, _)| entities.get(body).is_some_and(Entity::is_awake_body))
         .filter(|&(body, other)| {
             let now = pairs.known(body, Blocker::Entity(other)).pairs();
@@ -145,7 +193,9 @@ pub(crate) fn wake_parted(entities: &mut Entities, before: &[Pair], pairs: &Pair
         })
         .map(|(_, other)| other)
         .collect();
-    parted.iter().for_each(|&slot| wake(entities, slot));
+    let mut waking = WakingIslands::default();
+    parted.iter().for_each(|&slot| waking.add(entities, slot));
+    waking.wake(entities);
     !parted.is_empty()
 }
 
@@ -166,33 +216,37 @@ fn jitters(entity: &Entity, shapes: &Shapes) -> bool {
 }
 
 /// Whether the body in a slot touches another.
-fn in_heap(pairs: &[Pair]) -> impl Fn(u16) -> bool + use<> {
-    let mut slots: Vec<u16> = pairs
+fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
+    let slots = pairs
         .iter()
         .filter(|pair| !pair.points.is_empty())
         .filter_map(|pair| Some([pair.key.body, pair.key.other.entity()?]))
-        .flatten()
-        .collect();
-    slots.sort_unstable();
-    move |slot| slots.binary_search(&slot).is_ok()
+        .flatten();
+    let among = marked(slots, slot_count);
+    move |slot| among[usize::from(slot)]
+}
+
+/// Of so many slots, which are among some.
+fn marked(some: impl Iterator<Item = u16>, slot_count: usize) -> Vec<bool> {
+    let mut marked = vec![false; slot_count];
+    some.for_each(|slot| marked[usize::from(slot)] = true);
+    marked
 }
 
 /// Whether something touches the body in a slot from below. A body that the guard
 /// stops beside another one is not carried: it would hang in the air once it sleeps.
-fn carried(pairs: &[Pair]) -> impl Fn(u16) -> bool + use<> {
+fn carried(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     let touching = pairs.iter().filter(|pair| pair.points.iter().any(|point| point.gap < TOUCH));
-    let mut slots: Vec<u16> = touching
-        .filter_map(|pair| {
-            // The axis points from the body to the other.
-            match pair.axis.z {
-                down if down < -CARRYING => Some(pair.key.body),
-                up if up > CARRYING => pair.key.other.entity(),
-                _ => None,
-            }
-        })
-        .collect();
-    slots.sort_unstable();
-    move |slot| slots.binary_search(&slot).is_ok()
+    let slots = touching.filter_map(|pair| {
+        // The axis points from the body to the other.
+        match pair.axis.z {
+            down if down < -CARRYING => Some(pair.key.body),
+            up if up > CARRYING => pair.key.other.entity(),
+            _ => None,
+        }
+    });
+    let among = marked(slots, slot_count);
+    move |slot| among[usize::from(slot)]
 }
 
 /// Counts the ticks of rest, and puts bodies to sleep that have rested for long
@@ -203,8 +257,12 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
     let (enough, jitter_ticks) = (ticks(STILL_SECONDS), ticks(JITTER_SECONDS));
     let held = ticks(HELD_SECONDS).max(HELD_TICKS);
     let mut islands = Islands::new(entities.slot_count());
-    let (in_heap, carried) = (in_heap(pairs), carried(pairs));
-    for entity in entities.iter_mut().filter(|entity| entity.is_awake_body()) {
+    let slot_count = entities.slot_count();
+    let (in_heap, carried) = (in_heap(pairs, slot_count), carried(pairs, slot_count));
+    for entity in entities.iter().filter(|entity| entity.is_driven()) {
+        islands.state[usize::from(entity.id.slot)] = State::Awake(AwakeReason::Moves);
+    }
+    for entity in entities.iter_mut().filter(|entity| entity.is_solved()) {
         let jitters = jitters(entity, shapes);
         if !jitters {
             entity.sleep.anchor = entity.placement().map(|placement| *placement.pose());
@@ -297,6 +355,12 @@ impl Islands {
             }
             if self.state[b] == State::MaySleep && moves(self.state[a]) {
                 self.state[b] = State::KeptAwake(AwakeReason::TouchesMoving);
+            }
+        }
+        let driven = Driven::new(entities, pairs);
+        for (slot, state) in self.state.iter_mut().enumerate() {
+            if *state == State::MaySleep && driven.contains(slot as u16) {
+                *state = State::KeptAwake(AwakeReason::TouchesMoving);
             }
         }
         for (_, body, other) in touching() {

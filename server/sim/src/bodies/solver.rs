@@ -9,19 +9,25 @@
 //! soft constraint, and a relaxing pass without that push removes the added speed
 //! again: a correction of position must not become energy.
 //!
-//! Islands that take the same number of sub-steps are a [`Batch`]. Its contacts are
-//! colored, and those of one color are solved four at once, in single precision
-//! ([`lanes`]): the guard checks the displacements that come out in `f64`.
+//! Islands that take the same number of sub-steps share [`block`]s; a large one is cut into
+//! several ([`divided`]). Threads solve one block each. The contacts of a block are colored, and
+//! those of one color are solved four at once, in single precision ([`lanes`]): the guard
+//! checks the displacements that come out in `f64`. No island depends on another, however
+//! they share blocks and lanes.
 
+mod block;
 mod body;
 mod coloring;
 mod constraint;
+mod contacts;
+mod divided;
+mod division;
 mod island;
 mod lanes;
 mod projection;
 mod softness;
 
-use arrayvec::ArrayVec;
+use glam::DVec3;
 
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
@@ -30,16 +36,15 @@ use crate::bodies::guard::Proposal;
 use crate::bodies::overload::Pace;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
+use crate::context::StepContext;
+use crate::threads::Threads;
 
-pub(crate) use constraint::{FRICTION, RESTITUTION_THRESHOLD};
+pub(crate) use constraint::RESTITUTION_THRESHOLD;
 
 use body::Bodies;
-use coloring::Edge;
-use constraint::{ConstraintPoint, ContactConstraint};
+use contacts::SubSteps;
+use division::{Division, Place};
 use island::Islands;
-use lanes::LANES;
-use projection::Projection;
-use softness::Softness;
 
 /// Most sub-steps of a tick: with eight a stack of six mixed bodies stands and
 /// sleeps; with four it sways for ever. An island of fewer bodies gets two
@@ -49,6 +54,10 @@ const SUB_STEPS: u32 = 8;
 /// Sub-steps of a body that touches no other moving body: there is no stack to
 /// carry.
 const SUB_STEPS_ALONE: u32 = 3;
+
+/// Fewest bodies that are shared out over threads: to wake one takes as long as solving some
+/// dozens.
+const MIN_SHARED: usize = 128;
 
 /// A body that would move less than this within a tick, in units, stays where it
 /// is: nobody can see the difference, and its motion need not be checked. Most
@@ -75,59 +84,133 @@ pub(crate) fn max_spin(seconds: f64) -> f64 {
     MAX_SPIN.min(MAX_TURN / seconds)
 }
 
-/// Applies gravity and solves the contacts of all `pairs` over `seconds`.
+/// Applies gravity and solves the contacts of all `pairs` over a tick.
 /// Writes the velocities of awake props and the impulses into the pairs.
 /// Returns the target of each awake prop that moves, in ascending order of slot.
 pub(crate) fn solve(
     entities: &mut Entities,
     shapes: &Shapes,
     pairs: &mut [Pair],
-    seconds: f64,
+    context: &StepContext,
 ) -> Vec<Proposal> {
-    let mut indices = BodyIndices::default();
-    let mut bodies = indices.collect(entities, shapes, pairs);
-    let mut touched = vec![false; bodies.list.len()];
-    let islands = Islands::new(bodies.list.len(), pairs, |pair| indices.of(pair));
-    // By the number of ticks and of sub-steps.
-    let mut batches: [[Batch; 2 * SUB_STEPS as usize + 1]; 3] = Default::default();
-    let mut paces = vec![Pace::Full; bodies.list.len()];
+    let seconds = context.seconds;
+    let indices = BodyIndices::new(entities, pairs);
+    let islands = Islands::new(indices.movable_end, pairs, |pair| indices.of(pair));
+    if entities.has_kinematic() {
+        forget_squeezed(entities, pairs, &islands);
+    }
+    let Division { mut blocks, mut divided, places, .. } =
+        divide(entities, pairs, &indices, &islands, seconds);
+    let alone = Threads::default();
+    let threads = if places.len() > MIN_SHARED { &context.threads } else { &alone };
+    threads.for_each(&mut blocks, |block| {
+        block.prepare(entities, shapes, pairs, &indices, &places);
+        if block.is_whole {
+            block.solve();
+        }
+    });
+    for island in &mut divided {
+        divided::solve(island, &mut blocks, pairs, &indices, &places, threads);
+    }
+    let contacts = || {
+        let of_islands = divided.iter().map(|island| &island.contacts);
+        blocks.iter().map(|block| &block.contacts).chain(of_islands)
+    };
+    let mut touched = vec![false; places.len()];
+    for contacts in contacts() {
+        contacts.store_impulses(pairs);
+        for &pair in &contacts.pairs {
+            indices.of(&pairs[pair]).into_iter().for_each(|body| touched[body] = true);
+        }
+    }
+    let mut proposals = Vec::with_capacity(places.len() - 1);
+    for entity in entities.iter_mut() {
+        if entity.is_kinematic() {
+            proposals.extend(driven(entity, seconds));
+            continue;
+        }
+        let index = indices.by_slot[usize::from(entity.id.slot)];
+        if index > 0 {
+            let Place { block, local } = places[index];
+            let bodies = &blocks[block as usize].bodies;
+            let radius = shapes[entity.shape].radius;
+            let seconds = seconds * f64::from(entity.pace.ticks());
+            proposals.extend(store(
+                bodies,
+                local as usize,
+                entity,
+                radius,
+                touched[index],
+                seconds,
+            ));
+        }
+    }
+    proposals
+}
+
+/// Where a kinematic body is driven, if it moves.
+fn driven(entity: &mut Entity, seconds: f64) -> Option<Proposal> {
+    entity.sleep.held = false;
+    let start = *entity.placement().filter(|_| entity.is_driven())?.pose();
+    let target = start.advanced(entity.velocity, entity.angular, seconds);
+    Some(Proposal { slot: entity.id.slot, target, seconds })
+}
+
+/// Lets islands begin without the impulses of the last tick in which a kinematic body was
+/// stopped: what is squeezed between it and a wall would gain impulses without end, and jump
+/// off once it is free.
+fn forget_squeezed(entities: &Entities, pairs: &mut [Pair], islands: &Islands) {
+    let is_held = |slot| {
+        let held = |entity: &Entity| entity.is_driven() && entity.sleep.held;
+        entities.get(slot).is_some_and(held)
+    };
+    for [_, touching] in islands.iter() {
+        let squeezes = |&(_, at): &(usize, usize)| {
+            let key = pairs[at].key;
+            is_held(key.body) || key.other.entity().is_some_and(is_held)
+        };
+        if touching.iter().any(squeezes) {
+            for &(_, at) in touching {
+                pairs[at].points.iter_mut().for_each(|point| point.impulse = [0.0; 3]);
+            }
+        }
+    }
+}
+
+/// Sets the paces of the bodies to those of their islands, and divides these into blocks.
+fn divide(
+    entities: &mut Entities,
+    pairs: &[Pair],
+    indices: &BodyIndices,
+    islands: &Islands,
+    seconds: f64,
+) -> Division {
+    let mut division = Division::new(indices.slots.len());
     for [members, touching] in islands.iter() {
+        let slots = || members.iter().map(|&(_, body)| indices.slots[body]);
+        let paces = slots().filter_map(|slot| entities.get(slot)).map(|entity| entity.pace);
+        let pace = island_pace(paces);
+        for slot in slots() {
+            if let Some(entity) = entities.get_mut(slot) {
+                entity.pace = pace;
+            }
+        }
         let steps = (members.len() as u32 + 2).clamp(SUB_STEPS_ALONE, SUB_STEPS);
-        let pace = island_pace(members.iter().map(|&(_, body)| bodies.list[body].pace));
         // With fewer than its own, a heap at half rate would hardly fall asleep.
-        let steps = match pace {
+        let count = match pace {
             Pace::Full | Pace::Skips => steps,
             Pace::FewerSubSteps => (3 * steps).div_ceil(4),
             Pace::Double => 2 * steps,
         };
-        members.iter().for_each(|&(_, body)| paces[body] = pace);
-        let batch = &mut batches[usize::from(pace.ticks())][steps as usize];
-        batch.members.extend(members.iter().map(|&(_, body)| body));
-        batch.pairs.extend(touching.iter().map(|&(_, pair)| pair));
+        let steps = SubSteps { count, seconds: seconds * f64::from(pace.ticks()) };
+        let position = |body: usize| {
+            let placement = entities.get(indices.slots[body]).and_then(Entity::placement);
+            placement.map_or(DVec3::ZERO, |placement| placement.pose().position)
+        };
+        let bodies_of = |pair: usize| indices.of(&pairs[pair]);
+        division.add([members, touching], steps, pace.ticks(), position, bodies_of);
     }
-    let batches = batches.iter_mut().enumerate().flat_map(|(ticks, batches)| {
-        let used = batches.iter_mut().enumerate().filter(|(_, batch)| !batch.members.is_empty());
-        used.map(move |(steps, batch)| (ticks, steps, batch))
-    });
-    for (ticks, steps, batch) in batches {
-        batch.prepare(&bodies, pairs, &indices);
-        batch.solve(&mut bodies, steps as u32, seconds * ticks as f64);
-        batch.store_impulses(pairs);
-        for &pair in &batch.pairs {
-            indices.of(&pairs[pair]).into_iter().for_each(|body| touched[body] = true);
-        }
-    }
-    let mut proposals = Vec::with_capacity(bodies.list.len() - 1);
-    for entity in entities.iter_mut() {
-        let index = indices.by_slot[usize::from(entity.id.slot)];
-        let radius = shapes[entity.shape].radius;
-        if index > 0 {
-            entity.pace = paces[index];
-        }
-        let seconds = seconds * f64::from(entity.pace.ticks());
-        proposals.extend(store(&bodies, index, entity, radius, touched[index], seconds));
-    }
-    proposals
+    division
 }
 
 /// How an island is simulated: by two ticks only if all of its bodies have skipped one,
@@ -142,31 +225,48 @@ fn island_pace(mut paces: impl Iterator<Item = Pace> + Clone) -> Pace {
     }
 }
 
-/// Where the bodies are among those of the solver.
-#[derive(Default)]
+/// The bodies that an impulse may move this tick, after the fixed one, and then the kinematic
+/// bodies that touch any of them.
 struct BodyIndices {
-    /// By slot; zero for entities that no impulse moves.
+    /// By slot; zero for entities that stand still.
     by_slot: Vec<usize>,
+    /// The slots of the bodies.
+    slots: Vec<u16>,
+    /// Index of the first kinematic body.
+    movable_end: usize,
 }
 
 impl BodyIndices {
-    /// All bodies that an impulse may move this tick.
-    fn collect(&mut self, entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> Bodies {
-        self.by_slot = vec![0; entities.slot_count()];
-        let mut bodies = Bodies::with_capacity(entities.iter().count());
-        let mut add = |entity: &Entity| {
-            if let Some(index) = bodies.add(entity, shapes) {
-                self.by_slot[usize::from(entity.id.slot)] = index;
-            }
-        };
-        entities.iter().filter(|entity| entity.is_awake_body()).for_each(&mut add);
+    fn new(entities: &Entities, pairs: &[Pair]) -> Self {
+        let mut slots = vec![0];
+        slots.extend(entities.slots_where(Entity::is_solved));
         // Grenades are moved elsewhere: here they only take impulses.
         let mut balls: Vec<u16> = pairs.iter().filter_map(|pair| pair.key.other.entity()).collect();
         balls.retain(|&other| entities.get(other).is_some_and(|e| e.is_ball() && e.yields()));
         balls.sort_unstable();
         balls.dedup();
-        balls.into_iter().filter_map(|ball| entities.get(ball)).for_each(add);
-        bodies
+        slots.extend(balls);
+        let movable_end = slots.len();
+        if entities.has_kinematic() {
+            slots.extend(touched_kinematic(entities, pairs));
+        }
+        let mut by_slot = vec![0; entities.slot_count()];
+        for (index, &slot) in slots.iter().enumerate().skip(1) {
+            by_slot[usize::from(slot)] = index;
+        }
+        Self { by_slot, slots, movable_end }
+    }
+
+    /// The kinematic bodies of some pairs, each once and ascending.
+    fn kinematic_of<'a>(&self, pairs: impl Iterator<Item = &'a Pair>) -> Vec<usize> {
+        if self.movable_end == self.slots.len() {
+            return Vec::new();
+        }
+        let mut kinematic: Vec<usize> = pairs.flat_map(|pair| self.of(pair)).collect();
+        kinematic.retain(|&body| body >= self.movable_end);
+        kinematic.sort_unstable();
+        kinematic.dedup();
+        kinematic
     }
 
     /// Indices of the two bodies of a pair.
@@ -177,6 +277,17 @@ impl BodyIndices {
         };
         [self.by_slot[usize::from(pair.key.body)], second]
     }
+}
+
+/// The slots of the kinematic bodies that touch something, ascending.
+fn touched_kinematic(entities: &Entities, pairs: &[Pair]) -> Vec<u16> {
+    let touching = pairs.iter().filter(|pair| !pair.points.is_empty());
+    let slots = touching.flat_map(|pair| [Some(pair.key.body), pair.key.other.entity()]);
+    let is_kinematic = |slot| entities.get(slot).is_some_and(Entity::is_kinematic);
+    let mut slots: Vec<u16> = slots.flatten().filter(|&slot| is_kinematic(slot)).collect();
+    slots.sort_unstable();
+    slots.dedup();
+    slots
 }
 
 /// Writes the result of a body to its entity. Returns its target, if it moves.
@@ -207,78 +318,4 @@ fn store(
         orientation: (rotation * start.orientation).normalize(),
     };
     (distance > MIN_DISPLACEMENT).then_some(Proposal { slot: entity.id.slot, target, seconds })
-}
-
-/// Islands that take the same number of sub-steps.
-#[derive(Default)]
-struct Batch {
-    /// Indices of its bodies.
-    members: Vec<usize>,
-    /// Indices of its pairs that touch.
-    pairs: Vec<usize>,
-    /// Which of these pairs are solved at once.
-    groups: Vec<Vec<u32>>,
-    /// One for each group.
-    constraints: Vec<ContactConstraint>,
-    points: Vec<ConstraintPoint>,
-}
-
-impl Batch {
-    fn prepare(&mut self, bodies: &Bodies, pairs: &[Pair], indices: &BodyIndices) {
-        let pair = |&at: &usize| (indices.of(&pairs[at]), &pairs[at]);
-        let own: Vec<([usize; 2], &Pair)> = self.pairs.iter().map(pair).collect();
-        let edge =
-            |&(bodies, pair): &([usize; 2], &Pair)| Edge { bodies, points: pair.points.len() };
-        let edges: Vec<Edge> = own.iter().map(edge).collect();
-        self.groups = coloring::group(bodies.list.len(), &edges);
-        for group in &self.groups {
-            let lanes: ArrayVec<_, LANES> = group.iter().map(|&at| own[at as usize]).collect();
-            self.constraints.push(ContactConstraint::new(bodies, &lanes, &mut self.points));
-        }
-    }
-
-    /// Advances the members by a tick of `seconds` in this many sub-steps.
-    fn solve(&mut self, bodies: &mut Bodies, steps: u32, seconds: f64) {
-        if self.members.is_empty() {
-            return;
-        }
-        let Self { members, constraints, points, .. } = self;
-        let softness = Softness::new(seconds / f64::from(steps));
-        let sub_step = (seconds / f64::from(steps)) as f32;
-        let max_spin = max_spin(seconds) as f32;
-        for step in 0..steps {
-            members.iter().for_each(|&body| bodies.integrate_velocity(body, sub_step));
-            if step == 0 {
-                for constraint in &*constraints {
-                    constraint.warm_start(points, &mut bodies.velocities);
-                }
-            }
-            for constraint in &*constraints {
-                constraint.solve(points, &mut bodies.velocities, sub_step, Some(&softness));
-            }
-            for &body in &*members {
-                bodies.integrate_position(body, sub_step, max_spin);
-            }
-            for constraint in &*constraints {
-                constraint.update_separations(points, bodies);
-                constraint.solve(points, &mut bodies.velocities, sub_step, None);
-            }
-            members.iter().for_each(|&body| bodies.end_sub_step(body));
-        }
-        for constraint in &*constraints {
-            constraint.apply_restitution(points, &mut bodies.velocities);
-        }
-        Projection::default().project(bodies, members, constraints, points, seconds as f32);
-    }
-
-    /// Writes the impulses into the pairs, for the next tick to begin with.
-    fn store_impulses(&self, pairs: &mut [Pair]) {
-        for (group, constraint) in self.groups.iter().zip(&self.constraints) {
-            for (lane, &at) in group.iter().enumerate() {
-                let points = &mut pairs[self.pairs[at as usize]].points;
-                let impulses = constraint.impulses(&self.points, lane);
-                points.iter_mut().zip(impulses).for_each(|(point, to)| point.impulse = to);
-            }
-        }
-    }
 }

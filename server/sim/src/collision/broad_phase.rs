@@ -4,6 +4,8 @@
 use glam::DVec3;
 use obsp::geometry::Aabb;
 
+use crate::threads::Threads;
+
 /// For each box, the later boxes that it overlaps.
 #[derive(Debug, Default)]
 pub(crate) struct Overlaps {
@@ -14,32 +16,32 @@ pub(crate) struct Overlaps {
 
 impl Overlaps {
     /// Finds all overlapping pairs of `boxes`. Without `prune` every pair is tested.
-    pub(crate) fn new(boxes: &[Aabb], prune: bool) -> Self {
-        let mut pairs: Vec<[u32; 2]> = Vec::with_capacity(boxes.len() * 4);
+    pub(crate) fn new(boxes: &[Aabb], prune: bool, threads: &Threads) -> Self {
         if prune {
-            sweep(boxes, |pair| pairs.push(pair));
-        } else {
-            for (a, own) in boxes.iter().enumerate() {
-                let others = boxes.iter().enumerate().skip(a + 1);
-                let overlapping = others.filter(|(_, other)| own.overlaps(other));
-                pairs.extend(overlapping.map(|(b, _)| [a as u32, b as u32]));
-            }
+            return Self::listed(boxes.len(), &sweep(boxes, threads));
         }
-        Self::listed(boxes.len(), &pairs)
+        let mut pairs = Vec::new();
+        for (a, own) in boxes.iter().enumerate() {
+            let others = boxes.iter().enumerate().skip(a + 1);
+            let overlapping = others.filter(|(_, other)| own.overlaps(other));
+            pairs.extend(overlapping.map(|(b, _)| [a as u32, b as u32]));
+        }
+        Self::listed(boxes.len(), &[pairs])
     }
 
     /// The pairs by their first box, in ascending order.
-    fn listed(count: usize, pairs: &[[u32; 2]]) -> Self {
+    fn listed(count: usize, shares: &[Vec<[u32; 2]>]) -> Self {
+        let pairs = || shares.iter().flatten();
         let mut starts = vec![0; count + 1];
-        for [first, _] in pairs {
+        for [first, _] in pairs() {
             starts[*first as usize + 1] += 1;
         }
         for index in 0..count {
             starts[index + 1] += starts[index];
         }
         let mut next = starts.clone();
-        let mut others = vec![0; pairs.len()];
-        for [first, second] in pairs {
+        let mut others = vec![0; starts[count] as usize];
+        for [first, second] in pairs() {
             let at = &mut next[*first as usize];
             others[*at as usize] = *second;
             *at += 1;
@@ -55,6 +57,9 @@ impl Overlaps {
         &self.others[self.starts[index] as usize..self.starts[index + 1] as usize]
     }
 }
+
+/// Fewest boxes of a thread's share.
+const MIN_SHARE: usize = 256;
 
 /// A box in one of the strips that it covers, as one number that sorts by strip, then by
 /// where the box begins along the sweep, then by index.
@@ -83,8 +88,8 @@ impl Entry {
 }
 
 /// Sweeps along the axis with the widest spread, in strips across the axis with the
-/// second widest, and visits each overlapping pair once, the lower index first.
-fn sweep(boxes: &[Aabb], mut visit: impl FnMut([u32; 2])) {
+/// second widest. Returns each overlapping pair once, the lower index first.
+fn sweep(boxes: &[Aabb], threads: &Threads) -> Vec<Vec<[u32; 2]>> {
     let [along, across] = widest_axes(boxes);
     let strips = Strips::across(boxes, across);
     let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -103,18 +108,23 @@ fn sweep(boxes: &[Aabb], mut visit: impl FnMut([u32; 2])) {
         ranges.push((first, end));
     }
     entries.sort_unstable();
-    for (at, own) in entries.iter().enumerate() {
-        let (strip, index) = (own.strip(), own.index());
-        let (bounds, (first, end)) = (&boxes[index], ranges[index]);
-        let beyond = Entry::new(strip, end, (1 << Entry::INDEX_BITS) - 1);
-        for other in entries[at + 1..].iter().take_while(|other| **other <= beyond) {
-            let other = other.index();
-            // Two boxes that share several strips meet in the first of them.
-            if first.max(ranges[other].0) == strip && bounds.overlaps(&boxes[other]) {
-                visit([index.min(other) as u32, index.max(other) as u32]);
+    threads.in_shares(entries.len(), MIN_SHARE, |range| {
+        let mut pairs = Vec::with_capacity(4 * range.len());
+        for at in range {
+            let own = entries[at];
+            let (strip, index) = (own.strip(), own.index());
+            let (bounds, (first, end)) = (&boxes[index], ranges[index]);
+            let beyond = Entry::new(strip, end, (1 << Entry::INDEX_BITS) - 1);
+            for other in entries[at + 1..].iter().take_while(|other| **other <= beyond) {
+                let other = other.index();
+                // Two boxes that share several strips meet in the first of them.
+                if first.max(ranges[other].0) == strip && bounds.overlaps(&boxes[other]) {
+                    pairs.push([index.min(other) as u32, index.max(other) as u32]);
+                }
             }
         }
-    }
+        pairs
+    })
 }
 
 /// Strips of equal width.
@@ -175,7 +185,8 @@ mod tests {
                     Aabb::from_centre(centre, DVec3::splat(5.0 + number(4.0)))
                 })
                 .collect();
-            let (pruned, all) = (Overlaps::new(&boxes, true), Overlaps::new(&boxes, false));
+            let threads = Threads::default();
+            let [pruned, all] = [true, false].map(|prune| Overlaps::new(&boxes, prune, &threads));
             let mut found = 0;
             for (index, own) in boxes.iter().enumerate() {
                 let overlapping: Vec<u32> = (index + 1..boxes.len())

@@ -3,7 +3,7 @@
 use glam::{DMat3, DVec3};
 use obsp::SizeId;
 use obsp::geometry::{Aabb, ConvexSolid};
-use obsp::model::Model;
+use obsp::model::{BodyKind, Material, Model};
 use serde::{Deserialize, Serialize};
 
 use crate::collision::cascade::Mesh;
@@ -14,12 +14,6 @@ use crate::state::{MAX_MODELS, ModelId, Posture};
 /// Mass of a cubic unit in kilograms: a 32-unit crate (about 80 cm) then
 /// weighs 66 kg, about as much as a player.
 const DENSITY: f64 = 0.002;
-
-/// Coefficient of restitution of most bodies.
-const RESTITUTION: f64 = 0.2;
-
-/// Coefficient of restitution of a grenade.
-const GRENADE_RESTITUTION: f64 = 0.6;
 
 /// Index of a [`Shape`] in the match's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +79,11 @@ impl Shapes {
         (usize::from(index) < self.list.len()).then_some(ShapeId(index))
     }
 
+    /// Whether bodies of a model are kinematic.
+    pub(crate) fn is_kinematic(&self, model: ModelId) -> bool {
+        self.of_model(model).is_some_and(|shape| self[shape].kind == BodyKind::Kinematic)
+    }
+
     /// The shape of a player in `posture`.
     pub(crate) fn of_posture(&self, posture: Posture) -> ShapeId {
         self.boxes.of(posture).0
@@ -112,8 +111,10 @@ pub(crate) struct Shape {
     pub(crate) bounds: Aabb,
     /// The size of this box in the onion; only for a player's box.
     pub(crate) size: Option<SizeId>,
-    /// Coefficient of restitution.
-    pub(crate) restitution: f64,
+    /// What it is made of.
+    pub(crate) material: Material,
+    /// How its bodies move.
+    pub(crate) kind: BodyKind,
     /// In 1/kg; zero for a body that no impulse moves.
     pub(crate) inverse_mass: f64,
     /// Inverse inertia about the centre of mass, in body axes.
@@ -124,15 +125,22 @@ impl Shape {
     /// A rigid prop.
     pub(crate) fn prop(model: &Model) -> Self {
         let mass = model.volume() * DENSITY;
+        let (inverse_mass, inverse_inertia) = match model.kind() {
+            BodyKind::Kinematic => (0.0, DMat3::ZERO),
+            BodyKind::Dynamic | BodyKind::Missile => {
+                (1.0 / mass, (model.inertia() * mass).inverse())
+            }
+        };
         Self {
             parts: model.parts().to_vec(),
             mesh: Mesh::of_model(model),
             radius: model.radius() + ROUNDING,
             bounds: model.bounds().inflated(ROUNDING),
             size: None,
-            restitution: if model.name() == "grenade" { GRENADE_RESTITUTION } else { RESTITUTION },
-            inverse_mass: 1.0 / mass,
-            inverse_inertia: (model.inertia() * mass).inverse(),
+            material: model.material(),
+            kind: model.kind(),
+            inverse_mass,
+            inverse_inertia,
         }
     }
 
@@ -154,7 +162,8 @@ impl Shape {
             radius: half_extents.length() + ROUNDING,
             bounds,
             size: None,
-            restitution: RESTITUTION,
+            material: Material::USUAL,
+            kind: BodyKind::Dynamic,
             inverse_mass: 0.0,
             inverse_inertia: DMat3::ZERO,
         })

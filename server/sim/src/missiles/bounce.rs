@@ -3,6 +3,7 @@
 //! has no effect.
 
 use glam::DVec3;
+use obsp::model::Material;
 
 use super::Missiles;
 use crate::bodies::entities::Entity;
@@ -10,7 +11,7 @@ use crate::bodies::guard::Stop;
 use crate::bodies::impulse::ImpulseBody;
 use crate::bodies::sleep;
 use crate::bodies::sleep::{STILL_SECONDS, STILL_SPEED};
-use crate::bodies::solver::{FRICTION, RESTITUTION_THRESHOLD, max_spin};
+use crate::bodies::solver::{RESTITUTION_THRESHOLD, max_spin};
 use crate::conventions::GRAVITY;
 use crate::players::movement::WALKABLE;
 
@@ -72,11 +73,13 @@ fn apply_impact(missiles: &mut Missiles, slot: u16, stop: &Stop) -> bool {
         return false;
     }
     let shape = &shapes[own.shape];
+    let material = hit.map_or(Material::USUAL, |hit| shapes[hit.shape].material);
     let ball_impact = BallImpact {
         normal: stop.normal,
         relative,
         gravity_speed: GRAVITY * missiles.context.seconds,
-        restitution: shape.restitution,
+        restitution: shape.material.restitution(),
+        friction: (shape.material.friction() * material.friction()).sqrt(),
     };
     let mut impulse = ball_impact.impulse(&ball, other.as_ref());
     let pushed = other.map(|mut other| {
@@ -121,6 +124,7 @@ struct BallImpact {
     /// the ground is no faster, and does not bounce.
     gravity_speed: f64,
     restitution: f64,
+    friction: f64,
 }
 
 impl BallImpact {
@@ -135,7 +139,7 @@ impl BallImpact {
         let push = (approach + bounced) / response(self.normal);
         let along = self.relative + self.normal * approach;
         let friction = along.try_normalize().map_or(DVec3::ZERO, |direction| {
-            direction * -f64::min(FRICTION * push, along.length() / response(direction))
+            direction * -f64::min(self.friction * push, along.length() / response(direction))
         });
         self.normal * push + friction
     }

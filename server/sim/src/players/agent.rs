@@ -5,6 +5,7 @@ use glam::{DVec3, Vec3};
 use obsp::geometry::Aabb;
 use obsp::{Clearance, SizeId, Trace};
 
+use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
 use crate::collision::cascade::{Body, Candidates, least_gap, pass};
 use crate::collision::distances::{LEAST_CLEARANCE, MARGIN, REST_GAP};
@@ -12,6 +13,7 @@ use crate::collision::pose::Pose;
 use crate::collision::shape::Shape;
 use crate::collision::time_of_impact::{Impact, Passage};
 use crate::context::StepContext;
+use crate::players::driver::{Driver, Load, add_loads};
 
 /// The distance in units at which an agent stops before a body: a little more than
 /// the solver's rest gap, or a crate would be pushed back and forth between an
@@ -24,7 +26,7 @@ const AGENT_GAP: f64 = 1.25 * REST_GAP;
 const GRAZING: f64 = 1.0 / 16.0;
 
 /// How near: twice the guard's margin, so that the end of the motion is free, too.
-const GRAZING_GAP: f64 = 2.0 * MARGIN;
+pub(crate) const GRAZING_GAP: f64 = 2.0 * MARGIN;
 
 /// The bodies that a player may run into.
 pub(crate) trait NearbyBodies<'a> {
@@ -34,11 +36,16 @@ pub(crate) trait NearbyBodies<'a> {
     fn velocity(&self, slot: u16) -> DVec3;
     /// Whether the player is the one who set the body in this slot going.
     fn is_own_doing(&self, slot: u16) -> bool;
+    /// The kinematic bodies that move near the player.
+    fn drivers(&self) -> &[Driver<'a>];
 }
 
 /// Sweeps of one tick hardly reach farther than this, in units: a step up and down,
 /// and three times the running speed.
 const IN_REACH: f64 = 36.0;
+
+/// The same where there are kinematic bodies: one carries a crate on which a player stands.
+const IN_REACH_OF_DRIVERS: f64 = 96.0;
 
 /// All bodies but the player in a slot, where they are now.
 pub(crate) struct LiveBodies<'a> {
@@ -48,17 +55,29 @@ pub(crate) struct LiveBodies<'a> {
     /// tick.
     reach: Aabb,
     near: Vec<(u16, Aabb, Body<'a>)>,
+    drivers: Vec<Driver<'a>>,
 }
 
 impl<'a> LiveBodies<'a> {
     /// The bodies near the player in `slot`, whose box is `bounds`.
-    pub(crate) fn new(space: Space<'a>, slot: u16, bounds: &Aabb) -> Self {
-        let reach = bounds.inflated(IN_REACH);
+    /// The tick has `seconds`.
+    pub(crate) fn new(space: Space<'a>, slot: u16, bounds: &Aabb, seconds: f64) -> Self {
+        let has_drivers = space.entities.has_kinematic();
+        let reach = if has_drivers { IN_REACH_OF_DRIVERS } else { IN_REACH };
+        let reach = bounds.inflated(reach);
         let mut near = Vec::new();
         space.visit_entities(&reach, Some(slot), &mut |other, body| {
             near.push((other, body.speedbox(), body));
         });
-        Self { space, slot, reach, near }
+        let mut drivers = Vec::new();
+        if has_drivers {
+            drivers.extend(near.iter().filter_map(|&(slot, ..)| driver(&space, slot)));
+        }
+        if !drivers.is_empty() {
+            let loads = near.iter().filter_map(|&(slot, ..)| load(&space, slot)).collect();
+            add_loads(&mut drivers, loads, seconds);
+        }
+        Self { space, slot, reach, near, drivers }
     }
 }
 
@@ -80,6 +99,32 @@ impl<'a> NearbyBodies<'a> for LiveBodies<'a> {
         let entity = self.space.entities.get(slot);
         entity.is_some_and(|entity| entity.shoved_by == Some(self.slot))
     }
+
+    fn drivers(&self) -> &[Driver<'a>] {
+        &self.drivers
+    }
+}
+
+/// The kinematic body in a slot, if it moves.
+fn driver<'a>(space: &Space<'a>, slot: u16) -> Option<Driver<'a>> {
+    let entity = space.entities.get(slot).filter(|entity| entity.is_driven())?;
+    let placement = entity.placement()?;
+    Some(Driver {
+        slot,
+        shape: space.shape(placement.shape()),
+        pose: *placement.pose(),
+        velocity: entity.velocity,
+        angular: entity.angular,
+        is_held: entity.sleep.held,
+    })
+}
+
+/// The body in a slot, if it may be carried: one that moves, or a player on foot.
+fn load<'a>(space: &Space<'a>, slot: u16) -> Option<Load<'a>> {
+    let is_load = |entity: &&Entity| entity.is_solved() || entity.walker().is_some();
+    let placement = space.entities.get(slot).filter(is_load)?.placement()?;
+    let shape = space.shape(placement.shape());
+    Some(Load { slot, shape, pose: *placement.pose(), bounds: *placement.bounds() })
 }
 
 /// The result of a sweep.

@@ -1,8 +1,12 @@
 //! Lag compensation: where the players were in the latest ticks.
 
-use std::collections::VecDeque;
+mod packed;
 
-use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::fmt;
+
+use serde::de::{Deserializer, Error, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::bodies::entities::Entities;
 use crate::bodies::roles::Role;
@@ -24,14 +28,14 @@ const RELOCATED: f64 = 128.0;
 /// Where the players were at the end of the latest ticks, so that a ray can be judged
 /// by what the shooter saw: a client shows a moving opponent where it was a round
 /// trip and an interpolation delay ago.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PositionHistory {
     /// The latest tick first; each in ascending order of slot.
     ticks: VecDeque<Vec<PastPose>>,
 }
 
 /// Shape and pose of a player at the end of a tick.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PastPose {
     pub(crate) player: EntityId,
     pub(crate) shape: ShapeId,
@@ -92,5 +96,31 @@ impl PositionHistory {
     /// Everything that is remembered, the latest tick first.
     pub(crate) fn poses(&self) -> impl Iterator<Item = &PastPose> {
         self.ticks.iter().flatten()
+    }
+}
+
+impl Serialize for PositionHistory {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&packed::to_bytes(&self.ticks))
+    }
+}
+
+impl<'de> Deserialize<'de> for PositionHistory {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Bytes;
+        impl Visitor<'_> for Bytes {
+            type Value = PositionHistory;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("past positions of players")
+            }
+
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<PositionHistory, E> {
+                let ticks = packed::from_bytes(bytes);
+                let ticks = ticks.ok_or_else(|| E::custom("past positions cannot be read"))?;
+                Ok(PositionHistory { ticks })
+            }
+        }
+        deserializer.deserialize_byte_buf(Bytes)
     }
 }

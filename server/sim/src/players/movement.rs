@@ -18,6 +18,7 @@ use crate::collision::distances::LEAST_CLEARANCE;
 use crate::command::{Buttons, Command};
 use crate::conventions::heading;
 use crate::players::agent::{SweepHit, SweepResult};
+use crate::players::driver::{Carry, Push};
 use crate::state::Posture;
 
 pub use parameters::{MovementError, MovementParameters};
@@ -32,6 +33,14 @@ const GROUND_REACH: f32 = 0.25;
 const TELEPORT_SPEED: f64 = 300.0;
 /// Most surfaces to move away from within one tick: more than meet in any corner.
 const MAX_SURFACES: usize = 6;
+/// Most times within a tick that a player gives way to kinematic bodies: to a few at once, and
+/// once more where one turns.
+const MAX_PUSHES: usize = 4;
+/// Speed in units per second by which a player gives way beyond what a kinematic body needs:
+/// positions are rounded to `f32`.
+const EXTRA_PUSH: f64 = 0.25;
+/// The share of its speed by which one that turns comes nearer than it seems.
+const EXTRA_SHARE: f64 = 0.1;
 /// Highest speed of a player, in units per second.
 const MAX_SPEED: f64 = 2000.0;
 
@@ -68,6 +77,14 @@ pub(crate) trait Surroundings {
     fn rise(&self) -> f32;
     /// Velocity of the entity in this slot, on which the player may stand.
     fn drift(&self, entity: u16) -> DVec3;
+    /// Upper bound of the speeds of kinematic bodies near the player; zero without any.
+    fn carrier_speed(&self) -> f64;
+    /// How the entity in this slot carries a player who stands on it, over a tick of `seconds`,
+    /// if it is a kinematic body that moves.
+    fn carry(&self, entity: u16, at: (Posture, Vec3), seconds: f64) -> Option<Carry>;
+    /// How the first kinematic body pushes the player that comes nearer, in a tick of
+    /// `seconds` at this velocity; `None` if none does.
+    fn push(&mut self, at: (Posture, Vec3), velocity: DVec3, seconds: f64) -> Option<Push>;
     /// The effect of the trigger at a position, if there is one.
     fn trigger(&self, posture: Posture, position: Vec3) -> Option<Effect>;
 }
@@ -85,8 +102,10 @@ pub(crate) struct Encounters {
 #[derive(Clone, Copy, Debug)]
 struct Ground {
     normal: DVec3,
-    /// The horizontal part of its own velocity.
+    /// The horizontal part of its own velocity; all of that of a kinematic body.
     drift: DVec3,
+    /// Whether it is a kinematic body that moves.
+    is_carrier: bool,
 }
 
 /// Computes one tick of so many seconds, by these parameters.
@@ -102,29 +121,35 @@ pub(crate) fn step(
     motion.walker.yaw = command.yaw;
     change_posture(&mut motion, command, surroundings);
     let checked = motion.position;
-    let ground = find_ground(&mut motion, parameters, surroundings);
-    jump(&mut motion, command, parameters);
+    let ground = find_ground(&mut motion, (seconds, parameters), surroundings, true);
     let drift = ground.map_or(DVec3::ZERO, |ground| ground.drift);
+    jump(&mut motion, command, drift.z + parameters.jump_speed);
     // On moving ground the player walks relative to the ground.
     motion.velocity -= drift;
     if motion.walker.grounded {
+        if let Some(Ground { normal, is_carrier: true, .. }) = ground {
+            // Up and down the player goes with it.
+            motion.velocity -= normal * motion.velocity.dot(normal);
+        }
         apply_friction(&mut motion, seconds, parameters);
     }
     accelerate(&mut motion, command, ground, (seconds, parameters));
     motion.velocity = (motion.velocity + drift).clamp_length_max(MAX_SPEED);
     let touched = &mut encounters.touched;
     if motion.walker.grounded {
+        make_way(&mut motion, seconds, surroundings);
         let normal = ground.map(|ground| ground.normal);
         slide_and_step(&mut motion, normal, (seconds, parameters), surroundings, touched);
     } else {
         // Half of gravity before and half after give the exact parabola.
         motion.velocity.z -= parameters.gravity * seconds * 0.5;
+        make_way(&mut motion, seconds, surroundings);
         slide(&mut motion, None, seconds, surroundings, touched);
         motion.velocity.z -= parameters.gravity * seconds * 0.5;
     }
     keep_off(&mut motion, checked, surroundings);
     encounters.teleported = pull_trigger(&mut motion, surroundings);
-    find_ground(&mut motion, parameters, surroundings);
+    find_ground(&mut motion, (seconds, parameters), surroundings, false);
     let Motion { position, velocity, walker } = motion;
     PlayerMotion { position, velocity: velocity.as_vec3(), walker }
 }
@@ -190,13 +215,36 @@ fn change_posture(motion: &mut Motion, command: Command, surroundings: &mut impl
     }
 }
 
-/// The ground below the player, if it carries.
+/// Gives the player the velocity that kinematic bodies push with: those in whose way the
+/// player is.
+fn make_way(motion: &mut Motion, seconds: f64, surroundings: &mut impl Surroundings) {
+    for _ in 0..MAX_PUSHES {
+        let at = (motion.walker.posture, motion.position);
+        let Some(Push { normal, speed }) = surroundings.push(at, motion.velocity, seconds) else {
+            return;
+        };
+        let missing = speed - motion.velocity.dot(normal);
+        let more = if missing > 0.0 { missing } else { EXTRA_SHARE * speed };
+        motion.velocity += normal * (more + EXTRA_PUSH);
+    }
+}
+
+/// The ground below the player, if it carries. A player who stands on a kinematic body that
+/// has moved comes down to it if `follow` is set.
 fn find_ground(
     motion: &mut Motion,
-    parameters: &MovementParameters,
+    (seconds, parameters): (f64, &MovementParameters),
     surroundings: &mut impl Surroundings,
+    follow: bool,
 ) -> Option<Ground> {
     motion.walker.grounded = false;
+    let carrier_speed = surroundings.carrier_speed();
+    if carrier_speed > 0.0 {
+        let by = (carrier_speed, seconds, parameters);
+        if let Some(ground) = find_carrier(motion, by, surroundings, follow) {
+            return Some(ground);
+        }
+    }
     // A player who moves up so fast has left the ground, however near it is.
     if motion.velocity.z > parameters.jump_speed * 0.5 {
         return None;
@@ -206,15 +254,43 @@ fn find_ground(
     motion.walker.grounded = hit.normal.z >= WALKABLE;
     let drift = hit.entity.map_or(DVec3::ZERO, |entity| surroundings.drift(entity));
     let drift = drift.with_z(0.0);
-    motion.walker.grounded.then_some(Ground { normal: hit.normal, drift })
+    motion.walker.grounded.then_some(Ground { normal: hit.normal, drift, is_carrier: false })
 }
 
-fn jump(motion: &mut Motion, command: Command, parameters: &MovementParameters) {
+/// A kinematic body below the player, if one carries that is no faster than `carrier_speed`.
+/// Players move before it, so it may be farther below than other ground: by its way of a tick.
+fn find_carrier(
+    motion: &mut Motion,
+    (carrier_speed, seconds, parameters): (f64, f64, &MovementParameters),
+    surroundings: &mut impl Surroundings,
+    follow: bool,
+) -> Option<Ground> {
+    let posture = motion.walker.posture;
+    let reach = GROUND_REACH + (carrier_speed * seconds) as f32;
+    let below = motion.position - Vec3::Z * reach;
+    let sweep = surroundings.sweep(posture, motion.position, below);
+    let hit = sweep.hit.filter(|hit| hit.normal.z >= WALKABLE)?;
+    let carry = surroundings.carry(hit.entity?, (posture, motion.position), seconds)?;
+    let leaves = motion.velocity.z - carry.velocity.z > parameters.jump_speed * 0.5;
+    let drop = motion.position.z - sweep.end.z;
+    let moved = if carry.is_held { carrier_speed } else { carry.velocity.z.abs() };
+    if leaves || drop > GROUND_REACH + (moved * seconds) as f32 {
+        return None;
+    }
+    motion.walker.grounded = true;
+    if follow && !carry.is_held {
+        motion.position = sweep.end;
+    }
+    Some(Ground { normal: hit.normal, drift: carry.velocity, is_carrier: true })
+}
+
+/// `speed` is that of a player who jumps here.
+fn jump(motion: &mut Motion, command: Command, speed: f64) {
     let pressed = command.buttons.contains(Buttons::JUMP);
     if !pressed {
         motion.walker.jump_held = false;
     } else if motion.walker.grounded && !motion.walker.jump_held {
-        motion.velocity.z = parameters.jump_speed;
+        motion.velocity.z = speed;
         motion.walker.grounded = false;
         motion.walker.jump_held = true;
     }

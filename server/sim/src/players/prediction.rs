@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use obsp::geometry::Aabb;
-use obsp::model::Model;
+use obsp::model::{BodyKind, Model};
 
 use crate::arena::Arena;
-use crate::collision::cascade::{Body, Candidates, least_gap};
+use crate::collision::cascade::{Body, Candidates, box_at, least_gap};
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::command::Command;
 use crate::context::StepContext;
 use crate::players::agent::{NearbyBodies, PlaneCache};
+use crate::players::driver::{Driver, Load, add_loads};
 use crate::players::movement;
 use crate::players::movement::{Encounters, MovementParameters, PlayerMotion};
 use crate::players::walk::{PlayerSurroundings, shove_speed};
@@ -29,9 +30,6 @@ pub use pile::{Moving, Pile};
 pub struct Predictor {
     arena: Arena,
 }
-
-/// The models of the missiles that ship: a snapshot does not tell a missile from a prop.
-const MISSILES: [&str; 2] = ["rocket", "grenade"];
 
 /// Distance beyond the motion of a tick, in units, within which a player can meet a
 /// body: a step up and down, and the gaps that are kept.
@@ -121,9 +119,11 @@ impl Predictor {
         pile.advance(self, others, motion, seconds);
     }
 
-    /// Whether bodies of this model are missiles, which nobody shoves.
+    /// Whether bodies of this model are missiles, which nobody shoves: a snapshot does not
+    /// tell a missile from a prop, the model does.
     fn is_missile(&self, model: ModelId) -> bool {
-        MISSILES.iter().any(|name| self.arena.model(name) == Some(model))
+        let shape = self.arena.shapes.of_model(model);
+        shape.is_some_and(|shape| self.arena.shapes[shape].kind == BodyKind::Missile)
     }
 
     fn player(&self, motion: &PlayerMotion) -> Body<'_> {
@@ -136,8 +136,48 @@ impl Predictor {
         match other.kind {
             Kind::Player { .. } => None,
             Kind::Prop { model } if self.is_missile(model) => None,
+            Kind::Prop { model } if self.arena.shapes.is_kinematic(model) => None,
             Kind::Vehicle { model } | Kind::Prop { model } => self.arena.shapes.of_model(model),
         }
+    }
+
+    /// The shape of a body that moves by itself, or gives way to a shove.
+    fn in_pile(&self, other: &EntityState) -> Option<ShapeId> {
+        match other.kind {
+            Kind::Prop { model } if self.arena.shapes.is_kinematic(model) => {
+                self.arena.shapes.of_model(model)
+            }
+            _ => self.rigid(other),
+        }
+    }
+
+    /// A kinematic body that moves, as far as a snapshot tells: it has no angular velocity.
+    fn driver(&self, other: &EntityState) -> Option<Driver<'_>> {
+        let Kind::Prop { model } = other.kind else { return None };
+        let moves = !other.asleep && other.velocity != DVec3::ZERO;
+        if !moves || !self.arena.shapes.is_kinematic(model) {
+            return None;
+        }
+        Some(Driver {
+            slot: other.id.slot,
+            shape: &self.arena.shapes[self.arena.shapes.of_model(model)?],
+            pose: Pose { position: other.position, orientation: other.orientation },
+            velocity: other.velocity,
+            angular: DVec3::ZERO,
+            is_held: false,
+        })
+    }
+
+    /// What a kinematic body may carry.
+    fn load(&self, other: &EntityState) -> Option<Load<'_>> {
+        let is_kinematic =
+            matches!(other.kind, Kind::Prop { model } if self.arena.shapes.is_kinematic(model));
+        if is_kinematic || other.asleep {
+            return None;
+        }
+        let shape = &self.arena.shapes[self.shape(other)?];
+        let pose = self.body(other)?.motion.start;
+        Some(Load { slot: other.id.slot, shape, pose, bounds: box_at(&shape.bounds, &pose) })
     }
 
     fn shape(&self, other: &EntityState) -> Option<ShapeId> {
@@ -163,6 +203,7 @@ struct KnownBodies<'a> {
     own: &'a [EntityId],
     /// Slot, body, and the box around it.
     bodies: Vec<(u16, Body<'a>, Aabb)>,
+    drivers: Vec<Driver<'a>>,
 }
 
 impl<'a> KnownBodies<'a> {
@@ -190,8 +231,16 @@ impl<'a> KnownBodies<'a> {
                 around.overlaps(&here) && least_gap(&player, &body, Candidates::ALL).is_none();
             (!inside).then_some((other.id.slot, body, around))
         };
-        let bodies = others.iter().filter_map(body).collect();
-        Self { others, own, bodies }
+        let bodies: Vec<(u16, Body, Aabb)> = others.iter().filter_map(body).collect();
+        let is_near = |slot| bodies.iter().any(|(near, ..)| *near == slot);
+        let drivers = others.iter().filter_map(|other| predictor.driver(other));
+        let mut drivers: Vec<Driver> = drivers.filter(|driver| is_near(driver.slot)).collect();
+        if !drivers.is_empty() {
+            let loads = others.iter().filter(|other| is_near(other.id.slot));
+            let loads = loads.filter_map(|other| predictor.load(other)).collect();
+            add_loads(&mut drivers, loads, seconds);
+        }
+        Self { others, own, bodies, drivers }
     }
 }
 
@@ -208,5 +257,9 @@ impl<'a> NearbyBodies<'a> for KnownBodies<'a> {
 
     fn is_own_doing(&self, slot: u16) -> bool {
         self.own.iter().any(|own| own.slot == slot)
+    }
+
+    fn drivers(&self) -> &[Driver<'a>] {
+        &self.drivers
     }
 }

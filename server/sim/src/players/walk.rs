@@ -10,11 +10,16 @@ use crate::bodies::entities::Entities;
 use crate::bodies::guard::Space;
 use crate::bodies::roles::Walker;
 use crate::bodies::sleep;
+use crate::collision::cascade::{Body, pass};
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
+use crate::collision::time_of_impact::Passage;
 use crate::command::Command;
 use crate::context::StepContext;
-use crate::players::agent::{Agent, LiveBodies, NearbyBodies, PlaneCache, SweepHit, SweepResult};
+use crate::players::agent::{
+    Agent, GRAZING_GAP, LiveBodies, NearbyBodies, PlaneCache, SweepHit, SweepResult,
+};
+use crate::players::driver::{Carry, Push};
 use crate::players::movement;
 use crate::players::movement::{Encounters, PlayerMotion, Surroundings};
 use crate::state::Posture;
@@ -77,6 +82,55 @@ impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
         self.crowd.velocity(entity)
     }
 
+    fn carrier_speed(&self) -> f64 {
+        self.crowd.drivers().iter().fold(0.0, |most, driver| most.max(driver.surface_speed()))
+    }
+
+    fn carry(
+        &self,
+        entity: u16,
+        (posture, position): (Posture, Vec3),
+        seconds: f64,
+    ) -> Option<Carry> {
+        let driver = self.crowd.drivers().iter().find(|driver| driver.slot == entity)?;
+        let feet = DVec3::Z * self.agent(posture).shape.bounds.half_extents().z;
+        let is_held = driver.is_held;
+        let velocity = driver.velocity_at(position.as_dvec3() - feet, seconds);
+        Some(Carry { velocity: if is_held { DVec3::ZERO } else { velocity }, is_held })
+    }
+
+    fn push(
+        &mut self,
+        (posture, position): (Posture, Vec3),
+        velocity: DVec3,
+        seconds: f64,
+    ) -> Option<Push> {
+        if self.crowd.drivers().is_empty() {
+            return None;
+        }
+        let shape = self.agent(posture).shape;
+        let start = Pose::at(position.as_dvec3());
+        let end = Pose::at(start.position + velocity * seconds);
+        let player = Body::moving(shape, start, end);
+        let mut first: Option<(f64, Push)> = None;
+        for driver in self.crowd.drivers() {
+            let body = driver.body(seconds);
+            let span = (0.0, 1.0);
+            let passage = pass(&player, &body, span, GRAZING_GAP, None, self.memory.context);
+            let Passage::Blocked(impact) = passage else { continue };
+            let centre = driver.pose.position + driver.velocity * (impact.time * seconds);
+            let arm = impact.point - centre;
+            let speed = -(driver.velocity + driver.angular.cross(arm)).dot(impact.axis);
+            // A player who runs into one that does not come nearer is stopped by the sweep.
+            if speed > 0.0 && first.is_none_or(|(time, _)| impact.time < time) {
+                first = Some((impact.time, Push { normal: -impact.axis, speed }));
+            }
+        }
+        let (_, push) = first?;
+        self.pushed = true;
+        Some(push)
+    }
+
     fn trigger(&self, posture: Posture, position: Vec3) -> Option<Effect> {
         let half_extents = self.agent(posture).shape.bounds.half_extents();
         self.arena.triggers.at(position.as_dvec3(), half_extents)
@@ -118,8 +172,11 @@ pub(crate) fn step(
     let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
     let mut encounters = Encounters::default();
     let memory = PlaneCache::new(context);
-    let mut around =
-        PlayerSurroundings::new(arena, LiveBodies::new(space, slot, before.bounds()), memory);
+    let mut around = PlayerSurroundings::new(
+        arena,
+        LiveBodies::new(space, slot, before.bounds(), seconds),
+        memory,
+    );
     let by = (seconds, &arena.movement);
     let moved = movement::step(motion, command, by, &mut around, &mut encounters);
     let pushed = around.pushed;

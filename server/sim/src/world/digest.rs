@@ -10,6 +10,38 @@ use crate::bodies::roles::{Missile, PlayerBody, Role};
 use crate::players::history::PositionHistory;
 use crate::state::EntityId;
 
+/// Bytes that are collected before they are hashed. To hash eight by themselves takes several
+/// times as long as the hashing of them among others.
+const COLLECTED: usize = 4096;
+
+/// A hash, and bytes that are not in it yet.
+struct Hash {
+    of_earlier: Xxh3Default,
+    collected: [u8; COLLECTED],
+    count: usize,
+}
+
+impl Hash {
+    fn new() -> Self {
+        Self { of_earlier: Xxh3Default::new(), collected: [0; COLLECTED], count: 0 }
+    }
+
+    #[inline]
+    fn update<const N: usize>(&mut self, bytes: &[u8; N]) {
+        if self.count + N > COLLECTED {
+            self.of_earlier.update(&self.collected[..self.count]);
+            self.count = 0;
+        }
+        self.collected[self.count..self.count + N].copy_from_slice(bytes);
+        self.count += N;
+    }
+
+    fn digest(mut self) -> u64 {
+        self.of_earlier.update(&self.collected[..self.count]);
+        self.of_earlier.digest()
+    }
+}
+
 /// XXH3 over the exact bits of the bodies, of what the solver remembers of their
 /// contacts, and of the recent positions of the players.
 pub(super) fn digest(
@@ -18,7 +50,7 @@ pub(super) fn digest(
     pairs: &[Pair],
     history: &PositionHistory,
 ) -> u64 {
-    let mut hash = Xxh3Default::new();
+    let mut hash = Hash::new();
     hash.update(&tick.to_le_bytes());
     for generation in entities.generations() {
         hash.update(&generation.to_le_bytes());
@@ -26,7 +58,7 @@ pub(super) fn digest(
     pairs.iter().for_each(|pair| add_pair(&mut hash, pair));
     for entity in entities.iter() {
         add_id(&mut hash, entity.id);
-        add_role(&mut hash, &entity.role);
+        add_role(&mut hash, &entity.role, entity.sleep.held);
         add_body(&mut hash, entity);
     }
     for past in history.poses() {
@@ -38,7 +70,7 @@ pub(super) fn digest(
     hash.digest()
 }
 
-fn add_pair(hash: &mut Xxh3Default, pair: &Pair) {
+fn add_pair(hash: &mut Hash, pair: &Pair) {
     let (kind, index) = match pair.key.other {
         Blocker::Solid(index) => (0, index),
         Blocker::Entity(slot) => (1, u32::from(slot)),
@@ -46,7 +78,8 @@ fn add_pair(hash: &mut Xxh3Default, pair: &Pair) {
     hash.update(&pair.key.body.to_le_bytes());
     hash.update(&[kind]);
     hash.update(&index.to_le_bytes());
-    hash.update(&[pair.key.parts.0, pair.key.parts.1].map(u16::to_le_bytes).concat());
+    hash.update(&pair.key.parts.0.to_le_bytes());
+    hash.update(&pair.key.parts.1.to_le_bytes());
     add_numbers(hash, &pair.axis.to_array());
     pair.features.iter().flatten().for_each(|index| hash.update(&index.to_le_bytes()));
     for point in &pair.points {
@@ -55,7 +88,8 @@ fn add_pair(hash: &mut Xxh3Default, pair: &Pair) {
     }
 }
 
-fn add_role(hash: &mut Xxh3Default, role: &Role) {
+/// `held` is whether the guard held the body in the last tick.
+fn add_role(hash: &mut Hash, role: &Role, held: bool) {
     match role {
         Role::Player(PlayerBody::Box(walker)) => {
             let flags = u8::from(walker.grounded) | u8::from(walker.jump_held) << 1;
@@ -68,6 +102,7 @@ fn add_role(hash: &mut Xxh3Default, role: &Role) {
             tank.cargo.into_iter().for_each(|cargo| add_id(hash, cargo));
         }
         Role::Prop(model) => hash.update(&[2, model.0]),
+        Role::Kinematic(model) => hash.update(&[6, model.0, u8::from(held)]),
         Role::Missile(Missile { model, motion }) => hash.update(&[3, *motion as u8, model.0]),
         Role::Cargo(cargo) => {
             hash.update(&[5, cargo.model.0]);
@@ -78,7 +113,7 @@ fn add_role(hash: &mut Xxh3Default, role: &Role) {
 }
 
 /// Pose, velocities and sleep.
-fn add_body(hash: &mut Xxh3Default, entity: &Entity) {
+fn add_body(hash: &mut Hash, entity: &Entity) {
     if let Some(placement) = entity.placement() {
         let pose = placement.pose();
         add_numbers(hash, &pose.position.to_array());
@@ -90,8 +125,9 @@ fn add_body(hash: &mut Xxh3Default, entity: &Entity) {
     let unchanged = entity.searched_as.is_some() && entity.searched_as == entity.search_state();
     let [asleep, placed] = [sleep.asleep, entity.placement().is_some()].map(u8::from);
     hash.update(&[asleep, placed, u8::from(unchanged) | u8::from(entity.skipped) << 1]);
-    let ticks = [sleep.still_ticks, sleep.jitter_ticks, sleep.held_ticks];
-    hash.update(&ticks.map(u16::to_le_bytes).concat());
+    for ticks in [sleep.still_ticks, sleep.jitter_ticks, sleep.held_ticks] {
+        hash.update(&ticks.to_le_bytes());
+    }
     if let Some(anchor) = sleep.anchor {
         add_numbers(hash, &anchor.position.to_array());
         add_numbers(hash, &anchor.orientation.to_array());
@@ -99,12 +135,12 @@ fn add_body(hash: &mut Xxh3Default, entity: &Entity) {
     hash.update(&sleep.island.to_le_bytes());
 }
 
-fn add_id(hash: &mut Xxh3Default, id: EntityId) {
+fn add_id(hash: &mut Hash, id: EntityId) {
     hash.update(&id.slot.to_le_bytes());
     hash.update(&id.generation.to_le_bytes());
 }
 
-fn add_numbers(hash: &mut Xxh3Default, numbers: &[f64]) {
+fn add_numbers(hash: &mut Hash, numbers: &[f64]) {
     for number in numbers {
         hash.update(&number.to_bits().to_le_bytes());
     }

@@ -21,7 +21,8 @@ impl World {
     /// everything else.
     ///
     /// # Errors
-    /// [`PlaceError`]; nothing is added then.
+    /// [`PlaceError`]; nothing is added then. [`PlaceError::NoSuchModel`] also for a kinematic
+    /// model: a missile cannot be one.
     pub fn spawn_missile(
         &mut self,
         model: ModelId,
@@ -30,6 +31,9 @@ impl World {
         velocity: DVec3,
     ) -> Result<EntityId, PlaceError> {
         let shape = self.arena.shapes.of_model(model).ok_or(PlaceError::NoSuchModel)?;
+        if self.arena.shapes.is_kinematic(model) {
+            return Err(PlaceError::NoSuchModel);
+        }
         if !velocity.is_finite() {
             return Err(PlaceError::NotFinite);
         }

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::World;
 use crate::arena::spawn;
-use crate::bodies::entities::{Entity, SleepState};
+use crate::bodies::entities::Entity;
 use crate::bodies::guard::{Placement, Space};
 use crate::bodies::impulse::ImpulseBody;
 use crate::bodies::roles::Role;
@@ -147,7 +147,9 @@ impl World {
 
     /// Sets the velocities of an entity: units per second, and radians per second about the
     /// world's axes. A speed of more than 4,500 units per second is shortened; players on
-    /// foot do not turn.
+    /// foot do not turn. A kinematic body keeps its velocities until they are set again, pushes
+    /// and carries what it meets, and stands still for as long as something in its way cannot
+    /// give way.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing changes then.
@@ -166,7 +168,7 @@ impl World {
     }
 
     /// Applies an impulse, in kilogram units per second, at a point of the world. A player
-    /// on foot weighs 80 kg and does not turn.
+    /// on foot weighs 80 kg and does not turn; nothing moves a kinematic body.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing changes then.
@@ -179,6 +181,9 @@ impl World {
         let entity = self.placed(id)?;
         if !impulse.is_finite() || !point.is_finite() {
             return Err(PlaceError::NotFinite);
+        }
+        if entity.is_kinematic() {
+            return Ok(());
         }
         let most = DVec3::splat(MAX_IMPULSE);
         let impulse = impulse.clamp(-most, most);
@@ -198,7 +203,8 @@ impl World {
     }
 
     /// Adds to the velocity of an entity, in units per second. It does not turn; a speed of
-    /// more than 4,500 units per second is shortened.
+    /// more than 4,500 units per second is shortened. It does nothing to a kinematic body:
+    /// explosions and the like are impulses.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing changes then.
@@ -206,6 +212,9 @@ impl World {
         let entity = self.placed(id)?;
         if !gained.is_finite() {
             return Err(PlaceError::NotFinite);
+        }
+        if entity.is_kinematic() {
+            return Ok(());
         }
         let (linear, angular) = (entity.velocity + gained, entity.angular);
         self.store_velocity(id, linear, angular);
@@ -291,7 +300,8 @@ impl World {
         model: ModelId,
         placement: Placement,
     ) -> Result<EntityId, PlaceError> {
-        let inserted = self.entities.insert(Role::Prop(model), placement.shape());
+        let role = Role::of_body(model, &self.arena.shapes);
+        let inserted = self.entities.insert(role, placement.shape());
         let id = inserted.ok_or(PlaceError::Full)?;
         self.entities.commit(id.slot, placement);
         Ok(id)
@@ -349,8 +359,9 @@ impl World {
             sleep::wake_around(&mut self.entities, left.bounds());
         }
         self.disturb(id);
-        if let Some(entity) = self.entities.find_mut(id).filter(|entity| entity.is_rigid()) {
-            entity.sleep = SleepState::default();
+        let is_body = |entity: &&mut Entity| entity.is_rigid() || entity.is_kinematic();
+        if let Some(entity) = self.entities.find_mut(id).filter(is_body) {
+            entity.reset_sleep();
         }
     }
 
@@ -364,7 +375,23 @@ impl World {
         } else {
             entity.angular = shortened(angular, spin);
         }
+        if entity.is_kinematic() {
+            return self.set_going(id);
+        }
         self.disturb(id);
+    }
+
+    /// Lets a kinematic body move, or sleep, by its velocity. What rests beside one that begins
+    /// to move wakes, and what it carried if it stops has to settle.
+    fn set_going(&mut self, id: EntityId) {
+        let Some(entity) = self.entities.find_mut(id) else { return };
+        let (slept, held) = (entity.sleep.asleep, entity.sleep.held);
+        entity.reset_sleep();
+        entity.sleep.held = held && !entity.sleep.asleep;
+        let placed = entity.placement().copied().filter(|_| entity.sleep.asleep != slept);
+        if let Some(placement) = placed {
+            sleep::wake_around(&mut self.entities, placement.bounds());
+        }
     }
 
     /// Wakes a body; notes of a player on foot that their client cannot have predicted this.

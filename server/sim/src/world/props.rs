@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use obsp::MapEntity;
 use obsp::model::EVERYDAY;
 
 use super::World;
@@ -24,29 +25,30 @@ impl World {
     pub(super) fn place_drawn_props(&mut self) {
         let map = Arc::clone(&self.arena.map);
         for drawn in map.entities().iter().filter(|entity| entity.classname() == "prop") {
-            let Some(position) = drawn.origin() else {
-                self.warnings.push(SetupWarning::NoOrigin { classname: "prop".into() });
-                continue;
-            };
-            let name = drawn.get("model").unwrap_or_default();
-            let Some(model) = self.arena.model(name) else {
-                self.warnings.push(SetupWarning::UnknownModel {
-                    origin: position,
-                    model: name.to_owned(),
-                    known: self.arena.model_names.join(", "),
-                });
-                continue;
-            };
-            let orientation = turn(drawn.angle().unwrap_or(0.0));
-            let pose = Pose { position, orientation };
-            let sight = self.arena.sight;
-            let found = self.insert_prop(model, |space, shape, context| {
-                spawn::nearest_free(space, shape, pose, sight, context)
-            });
-            if !found {
-                let model = name.to_owned();
-                self.warnings.push(SetupWarning::NoRoom { origin: position, model });
-            }
+            self.place_drawn(drawn, drawn.get("model").unwrap_or_default());
+        }
+    }
+
+    /// Adds a body of a model where an entity of the map is drawn, or at the nearest free place
+    /// in sight of there. What finds none, or cannot be, is left out, with a warning.
+    pub fn place_drawn(&mut self, drawn: &MapEntity, model: &str) {
+        let Some(origin) = drawn.origin() else {
+            let classname = drawn.classname().to_owned();
+            return self.warnings.push(SetupWarning::NoOrigin { classname });
+        };
+        let Some(id) = self.arena.model(model) else {
+            let known = self.arena.model_names.join(", ");
+            let model = model.to_owned();
+            return self.warnings.push(SetupWarning::UnknownModel { origin, model, known });
+        };
+        let orientation = turn(drawn.angle().unwrap_or(0.0));
+        let pose = Pose { position: origin, orientation };
+        let sight = self.arena.sight;
+        let found = self.insert_prop(id, |space, shape, context| {
+            spawn::nearest_free(space, shape, pose, sight, context)
+        });
+        if !found {
+            self.warnings.push(SetupWarning::NoRoom { origin, model: model.to_owned() });
         }
     }
 
@@ -83,7 +85,8 @@ impl World {
         let Self { arena, entities, context, .. } = self;
         let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
         let Some(placement) = place(&space, shape, context) else { return false };
-        let Some(id) = self.entities.insert(Role::Prop(model), shape) else { return false };
+        let role = Role::of_body(model, &self.arena.shapes);
+        let Some(id) = self.entities.insert(role, shape) else { return false };
         self.entities.commit(id.slot, placement);
         true
     }

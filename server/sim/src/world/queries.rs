@@ -63,6 +63,11 @@ impl World {
         self.context.seconds
     }
 
+    /// The number of ticks in which so many seconds have passed.
+    pub fn ticks_in(&self, seconds: f64) -> u32 {
+        (seconds / self.context.seconds).ceil() as u32
+    }
+
     /// All players, in ascending order of slot, also those who wait outside of the world.
     pub fn players(&self) -> Vec<EntityId> {
         let players = self.entities.iter().filter(|entity| entity.player().is_some());

@@ -5,7 +5,7 @@ use glam::DVec3;
 
 use super::World;
 use crate::arena::spawn::{self, SpawnCandidates};
-use crate::bodies::entities::{Entity, SleepState};
+use crate::bodies::entities::Entity;
 use crate::bodies::guard::{Placement, Space};
 use crate::bodies::roles::{PlayerBody, Role};
 use crate::bodies::sleep;
@@ -63,7 +63,7 @@ impl World {
                 spawn::player_place(&space, &candidates, shape, context)
             }
             Role::Missile(_) => None,
-            Role::Prop(_) | Role::Cargo(_) => {
+            Role::Prop(_) | Role::Kinematic(_) | Role::Cargo(_) => {
                 let found = spawn::any_free(&space, &candidates, entity.shape, context);
                 found.map(|placement| (placement, 0))
             }
@@ -89,7 +89,7 @@ impl World {
         if let Some(entity) = self.entities.get_mut(slot) {
             entity.velocity = DVec3::ZERO;
             entity.angular = DVec3::ZERO;
-            entity.sleep = SleepState::default();
+            entity.reset_sleep();
             entity.taken_out = false;
             if let Some(walker) = entity.walker_mut() {
                 walker.posture = if standing { Posture::Standing } else { Posture::Crouching };

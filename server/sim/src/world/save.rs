@@ -6,6 +6,8 @@
 //! come from anyone: each number is checked, and each pose goes through the guard before it
 //! is committed, so that no two bodies overlap in a world that was loaded.
 
+mod poses;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -13,10 +15,11 @@ use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use bincode::error::DecodeError;
 use bincode::serde::{decode_from_slice, encode_to_vec};
 use glam::{DQuat, DVec3};
-use obsp::model::Model;
+use obsp::model::{BodyKind, Model};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use self::poses::{NearPose, SavedPose, SavedSearch};
 use super::{Touch, World};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
@@ -32,7 +35,7 @@ use crate::setup::{Config, SetupError};
 use crate::state::{EntityId, Posture};
 
 /// Raised by any change of what is saved.
-const VERSION: u16 = 1;
+const VERSION: u16 = 3;
 
 /// Most bytes that are read.
 const MAX_BYTES: usize = 1 << 26;
@@ -42,6 +45,10 @@ const AROUND: f64 = 65_536.0;
 
 /// No saved speed is greater, in units or radians per second.
 const MAX_SPEED: f64 = 1e9;
+
+/// No kinematic body is driven faster, in units and radians per second.
+const MAX_DRIVEN: f64 = 5_000.0;
+const MAX_DRIVEN_SPIN: f64 = 25.0;
 
 /// No other saved number is greater.
 const MAX_NUMBER: f64 = 1e12;
@@ -96,6 +103,8 @@ struct Saved<'a> {
     tick: u64,
     /// The numbers of [`MovementParameters`].
     movement: [f64; 9],
+    /// Most cost of a tick's bodies.
+    budget: Option<f64>,
     generations: Cow<'a, [u16]>,
     entities: Vec<SavedEntity<'a>>,
     pairs: Cow<'a, [Pair]>,
@@ -109,7 +118,9 @@ struct Saved<'a> {
 struct SavedEntity<'a> {
     entity: Cow<'a, Entity>,
     /// `None` outside of the world.
-    pose: Option<Pose>,
+    pose: Option<SavedPose>,
+    anchor: NearPose,
+    searched: SavedSearch,
 }
 
 type Wire = Configuration<LittleEndian, Varint, Limit<MAX_BYTES>>;
@@ -135,11 +146,14 @@ impl World {
         };
         let saved_entity = |entity| SavedEntity {
             entity: Cow::Borrowed(entity),
-            pose: entity.placement().map(|placement| *placement.pose()),
+            pose: SavedPose::of(entity),
+            anchor: NearPose::anchor(entity),
+            searched: SavedSearch::of(entity),
         };
         let saved = Saved {
             tick: self.tick,
             movement: self.movement().to_array(),
+            budget: self.context.budget,
             generations: self.entities.generations().into(),
             entities: self.entities.iter().map(saved_entity).collect(),
             pairs: Cow::Borrowed(&self.pairs),
@@ -191,13 +205,15 @@ impl World {
         checks.rest(&saved, entities.slot_count())?;
         let movement = MovementParameters::from_array(saved.movement);
         let movement = movement.map_err(|error| damaged(error.to_string()))?;
-        let Saved { tick, pairs, history, events, pushed, touches, .. } = saved;
+        let Saved { tick, budget, pairs, history, events, pushed, touches, .. } = saved;
         self.tick = tick;
+        self.context.budget = budget;
         if *self.movement() != movement {
             self.set_movement(movement);
         }
-        self.entities = entities;
         self.pairs = pairs.into_owned();
+        place_points(&mut self.pairs, &entities);
+        self.entities = entities;
         self.history = history.into_owned();
         self.events = events.into_owned();
         self.pushed = pushed.into_owned();
@@ -240,29 +256,40 @@ impl Checks<'_> {
         )
         .ok_or_else(|| damaged(format!("it has more than {MAX_ENTITIES} slots")))?;
         entities.use_grid(self.world.entities.uses_grid());
-        for SavedEntity { entity, pose } in &saved.entities {
+        for SavedEntity { entity, pose, anchor, searched } in &saved.entities {
             let id = entity.id;
             let reject = |what: &str| damaged(format!("the entity in slot {}: {what}", id.slot));
-            self.entity(entity).map_err(reject)?;
-            let shape = entity.shape;
-            entities
-                .restore(entity.clone().into_owned())
-                .ok_or_else(|| reject("its slot is taken, or not its own"))?;
-            let Some(pose) = *pose else { continue };
-            self.pose(&pose).map_err(reject)?;
-            if let Some(walker) = entity.walker() {
-                if pose != on_foot(&pose) {
-                    return Err(reject("a player on foot turns, or stands between two f32"));
+            let pose = pose.as_ref().map(|saved| saved.pose(None));
+            let mut entity = entity.clone().into_owned();
+            entity.sleep.anchor = anchor.pose(pose.as_ref());
+            self.entity(&entity).map_err(reject)?;
+            let (shape, posture) = (entity.shape, entity.walker().map(|walker| walker.posture));
+            entities.restore(entity).ok_or_else(|| reject("its slot is taken, or not its own"))?;
+            if let Some(pose) = pose {
+                self.pose(&pose).map_err(reject)?;
+                if let Some(posture) = posture {
+                    self.on_foot(&pose, shape, posture).map_err(reject)?;
                 }
-                if shape != arena.shapes.of_posture(walker.posture) {
-                    return Err(reject("its box is not that of its posture"));
-                }
+                let space = Space { map: &arena.map, shapes: &arena.shapes, entities: &entities };
+                let placement = space.restore(shape, pose).ok_or(LoadError::Overlap(id))?;
+                entities.commit(id.slot, placement);
             }
-            let space = Space { map: &arena.map, shapes: &arena.shapes, entities: &entities };
-            let placement = space.restore(shape, pose).ok_or(LoadError::Overlap(id))?;
-            entities.commit(id.slot, placement);
+            if let Some(entity) = entities.get_mut(id.slot) {
+                entity.searched_as = searched.state(entity);
+            }
         }
         Ok(entities)
+    }
+
+    /// Where a player on foot stands.
+    fn on_foot(&self, pose: &Pose, shape: ShapeId, posture: Posture) -> Result<(), &'static str> {
+        if *pose != on_foot(pose) {
+            return Err("a player on foot turns, or stands between two f32");
+        }
+        if shape != self.world.arena.shapes.of_posture(posture) {
+            return Err("its box is not that of its posture");
+        }
+        Ok(())
     }
 
     /// What an entity is and how it moves.
@@ -277,15 +304,23 @@ impl Checks<'_> {
                 numbers(&tank.drive.angular.to_array())?;
                 shapes.of_model(tank.model) == Some(entity.shape)
             }
-            Role::Prop(model)
+            Role::Kinematic(model)
+            | Role::Prop(model)
             | Role::Missile(Missile { model, .. })
             | Role::Cargo(Cargo { model, .. }) => shapes.of_model(*model) == Some(entity.shape),
         };
-        if !fits {
+        // The number of a shape that fits is that of one which there is.
+        let is_kinematic = || shapes[entity.shape].kind == BodyKind::Kinematic;
+        if !fits || is_kinematic() != entity.is_kinematic() {
             return Err("its shape is not that of its kind");
         }
         speed(entity.velocity, MAX_SPEED)?;
         speed(entity.angular, MAX_SPEED)?;
+        if entity.is_kinematic() {
+            // The solver does not limit it.
+            speed(entity.velocity, MAX_DRIVEN)?;
+            speed(entity.angular, MAX_DRIVEN_SPIN)?;
+        }
         if entity.walker().is_some() && entity.velocity != entity.velocity.as_vec3().as_dvec3() {
             return Err("the velocity of a player on foot is between two f32");
         }
@@ -311,6 +346,9 @@ impl Checks<'_> {
         let error = |what: &'static str| move |why: &str| damaged(format!("{what}: {why}"));
         if saved.tick > MAX_TICK {
             return Err(damaged(format!("tick {} is beyond {MAX_TICK}", saved.tick)));
+        }
+        if saved.budget.is_some_and(|budget| !(0.0..=MAX_NUMBER).contains(&budget)) {
+            return Err(damaged("the budget of its bodies is no number that it can have".into()));
         }
         for pair in &*saved.pairs {
             self.pair(pair, slots).map_err(error("a contact"))?;
@@ -353,12 +391,21 @@ impl Checks<'_> {
         unit(pair.axis.length())?;
         numbers(&[pair.gap])?;
         for point in &pair.points {
-            numbers(&point.on_body.to_array())?;
             numbers(&point.local.to_array())?;
             numbers(&[point.gap])?;
             numbers(&point.impulse)?;
         }
         Ok(())
+    }
+}
+
+/// Puts the points of contacts where they were in the tick: their bodies have moved on since.
+fn place_points(pairs: &mut [Pair], entities: &Entities) {
+    for pair in pairs {
+        let body = entities.get(pair.key.body).and_then(|entity| entity.searched_as);
+        for point in &mut pair.points {
+            point.on_body = body.map_or(point.local, |body| body.point_to_world(point.local));
+        }
     }
 }
 

@@ -26,13 +26,23 @@ impl World {
     /// would cost more, islands far from all players are simulated with fewer sub-steps, then
     /// at half rate ([`Counters::degraded_islands`](crate::Counters::degraded_islands)).
     /// `None` is no limit. Initially it is a tick's share of
-    /// [`World::DEFAULT_BUDGET_PER_SECOND`]. Results depend on it.
+    /// [`World::DEFAULT_BUDGET_PER_SECOND`]. Results depend on it, so it is saved with the match.
     pub fn set_budget(&mut self, budget: Option<u32>) {
         self.context.budget = budget.map(f64::from);
     }
 
-    /// Shares the search for contacts and the guard's work out over this many threads
-    /// at most; zero counts as one. Results do not depend on it.
+    /// How much the bodies of a tick may cost: see [`World::set_budget`].
+    pub fn budget(&self) -> Option<u32> {
+        self.context.budget.map(|cost| cost as u32)
+    }
+
+    /// Sets the budget by the cost of a second, of which a tick has its share, rounded down.
+    pub fn set_budget_per_second(&mut self, budget: Option<u32>) {
+        self.set_budget(budget.map(|cost| cost / self.config.tick_rate));
+    }
+
+    /// Shares the search for contacts, the solver's and the guard's work out over this many
+    /// threads at most; zero counts as one. Results do not depend on it.
     pub fn set_threads(&mut self, threads: u16) {
         self.context.threads = Threads::new(threads);
     }

@@ -5,10 +5,13 @@ use glam::DQuat;
 use obsp::model::shipped;
 
 mod emergency;
+mod islands;
+mod kinematic;
 mod missiles;
 mod overload;
 mod physics;
 mod save;
+mod set_up;
 
 use super::*;
 use crate::bodies::contact::PairIndex;

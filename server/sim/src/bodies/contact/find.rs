@@ -15,10 +15,18 @@ use crate::collision::distances::MARGIN;
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
 use crate::counters::Stage;
+use crate::threads::joined;
 
 /// The free distance of a body that does not move, in units: two bodies that are no pair
 /// share the distance between them.
 pub(crate) const FREE_AT_REST: f64 = 0.5 * (SPECULATIVE_DISTANCE - MARGIN);
+
+/// Fewest bodies of a thread's share.
+const MIN_SHARE: usize = 24;
+
+/// Up to so many bodies are all looked at: the cells of the grid around a body in a heap hold
+/// as many.
+const FEW: usize = 32;
 
 /// The result of a search.
 #[derive(Debug)]
@@ -35,12 +43,12 @@ pub(crate) struct Found {
 /// are the pairs of last tick.
 pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) -> Found {
     let search = Search::new(space, before, context.seconds);
-    let awake = search.searchers(Entity::is_awake_body);
+    let awake = search.searchers(Entity::is_awake_body, &context.threads);
     let boxes: Vec<Aabb> = awake
         .iter()
         .map(|own| own.bounds.inflated(0.5 * SPECULATIVE_DISTANCE + own.reach))
         .collect();
-    let overlaps = Overlaps::new(&boxes, space.entities.uses_grid());
+    let overlaps = Overlaps::new(&boxes, space.entities.uses_grid(), &context.threads);
     let neighbourhood = Neighbourhood::new(&search, |entity| !entity.is_awake_body());
     // Bodies are in ascending order, and so are the pairs of each: so are all pairs.
     search.shared_out(&awake, context, |finder, range| {
@@ -54,11 +62,11 @@ pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) ->
 
 /// The same once bodies have woken since the last search, of which `pairs` are the
 /// result: only these bodies are searched. No body has moved meanwhile.
-pub(crate) fn find_woken(space: &Space, mut pairs: Vec<Pair>, context: &mut StepContext) -> Found {
+pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepContext) -> Found {
     let search = Search::new(space, &pairs, context.seconds);
-    let woken = search.searchers(Entity::has_woken);
+    let woken = search.searchers(Entity::has_woken, &context.threads);
     let neighbourhood = Neighbourhood::new(&search, |entity| !entity.has_woken());
-    let found = search.shared_out(&woken, context, |finder, range| {
+    let mut found = search.shared_out(&woken, context, |finder, range| {
         let mut lists = Lists::default();
         for at in range {
             let own = &woken[at];
@@ -67,12 +75,25 @@ pub(crate) fn find_woken(space: &Space, mut pairs: Vec<Pair>, context: &mut Step
         }
     });
     let has_woken = |slot| space.entities.get(slot).is_some_and(Entity::has_woken);
-    pairs.retain(|&Pair { key: PairKey { body, other, .. }, .. }| {
+    let stays = |&Pair { key: PairKey { body, other, .. }, .. }: &Pair| {
         !has_woken(body) && !other.entity().is_some_and(has_woken)
-    });
-    pairs.extend(found.pairs);
-    pairs.sort_by_key(|pair| pair.key);
-    Found { pairs, ..found }
+    };
+    // A pair of a woken body may be that of the other one, whose slot is lower.
+    found.pairs.sort_by_key(|pair| pair.key);
+    Found { pairs: merged(pairs.into_iter().filter(stays), found.pairs), ..found }
+}
+
+/// Two lists of pairs in order of key as one.
+fn merged(list: impl Iterator<Item = Pair>, others: Vec<Pair>) -> Vec<Pair> {
+    let mut all = Vec::with_capacity(list.size_hint().1.unwrap_or(0) + others.len());
+    let mut others = others.into_iter();
+    for pair in list {
+        let before = others.as_slice().iter().take_while(|other| other.key < pair.key).count();
+        all.extend(others.by_ref().take(before));
+        all.push(pair);
+    }
+    all.extend(others);
+    all
 }
 
 /// The bodies near those that look for contacts, but for these themselves.
@@ -81,6 +102,8 @@ struct Neighbourhood<'a> {
     belongs: Vec<bool>,
     /// How far any of them can move within the tick, in units; `None` if there are none.
     farthest: Option<f64>,
+    /// Their slots, if they are too few to ask the grid for them.
+    few: Option<Vec<u16>>,
     search: &'a Search<'a>,
     entity_count: u64,
 }
@@ -90,13 +113,15 @@ impl<'a> Neighbourhood<'a> {
     fn new(search: &'a Search<'a>, belongs: impl Fn(&Entity) -> bool) -> Self {
         let entities = search.space.entities;
         let mut slots = vec![false; entities.slot_count()];
-        let mut farthest = None;
+        let (mut farthest, mut all) = (None, Vec::new());
         for entity in entities.iter().filter(|e| e.placement().is_some() && belongs(e)) {
             slots[usize::from(entity.id.slot)] = true;
             farthest = Some(search.reach_of(entity).max(farthest.unwrap_or(0.0)));
+            all.push(entity.id.slot);
         }
         let entity_count = entities.iter().count() as u64;
-        Self { belongs: slots, farthest, search, entity_count }
+        let few = (all.len() <= FEW).then_some(all);
+        Self { belongs: slots, farthest, few, search, entity_count }
     }
 
     /// Writes to `near` the slots of all that `own` may meet within the tick, ascending.
@@ -105,7 +130,10 @@ impl<'a> Neighbourhood<'a> {
         let Some(farthest) = self.farthest else { return };
         let around = own.bounds.inflated(SPECULATIVE_DISTANCE + own.reach + farthest);
         let entities = self.search.space.entities;
-        entities.near_where(&around, |slot| self.belongs[usize::from(slot)], near);
+        match &self.few {
+            Some(few) => near.extend(few),
+            None => entities.near_where(&around, |slot| self.belongs[usize::from(slot)], near),
+        }
         near.retain(|&slot| {
             let placement = entities.get(slot).and_then(Entity::placement);
             placement.is_some_and(|placement| placement.bounds().overlaps(&around))
@@ -121,23 +149,22 @@ impl<'a> Search<'a> {
         context: &mut StepContext,
         work: impl Fn(&mut Finder<'a, '_>, Range<usize>) + Sync,
     ) -> Found {
-        let shares = context.threads.in_shares(searchers.len(), |range| {
+        let shares = context.threads.in_shares(searchers.len(), MIN_SHARE, |range| {
             let mut context = context.share();
-            let mut finder = Finder::new(self, &mut context, range.len());
+            // The first share's list becomes that of all.
+            let bodies = if range.start == 0 { searchers.len() } else { range.len() };
+            let mut finder = Finder::new(self, &mut context, bodies);
             work(&mut finder, range);
             let (pairs, overlapping) = finder.into_found();
             (pairs, overlapping, context)
         });
-        let (mut pairs, mut overlapping) = (Vec::new(), Vec::new());
+        let (mut pairs, mut overlapping) = (Vec::with_capacity(shares.len()), Vec::new());
         for (found, inside, counted) in shares {
-            if pairs.is_empty() {
-                pairs = found
-            } else {
-                pairs.extend(found)
-            }
+            pairs.push(found);
             overlapping.extend(inside);
             context.counters.add_earlier(&counted.counters);
         }
+        let pairs = joined(pairs);
         let free = |own: &Searcher| (own.entity.id.slot, own.reach + FREE_AT_REST);
         let free_distances = searchers.iter().map(free);
         let none = overlapping.into_iter().map(|slot| (slot, f64::NEG_INFINITY));

@@ -20,6 +20,7 @@ use crate::collision::separation::{
 use crate::context::StepContext;
 use crate::conventions::GRAVITY;
 use crate::counters::Stage;
+use crate::threads::{Threads, joined};
 
 /// A pair nearer than this, in units, has contact points however it moves.
 pub(super) const SPECULATIVE_DISTANCE: f64 = 2.0 * REST_GAP;
@@ -39,6 +40,9 @@ const STILL_FAR: f64 = 0.75;
 /// A point is the same one as last tick if it is less than this from it, in units,
 /// in the body's axes: corners of props are farther apart.
 const SAME_POINT: f64 = 4.0;
+
+/// Fewest bodies of a thread's share when these begin to look.
+const MIN_SHARE: usize = 128;
 
 /// A body that looks for contacts.
 pub(super) struct Searcher<'a> {
@@ -74,11 +78,19 @@ impl<'a> Search<'a> {
     }
 
     /// All bodies that `choose` accepts, in ascending order of slot.
-    pub(super) fn searchers(&self, choose: impl Fn(&Entity) -> bool) -> Vec<Searcher<'a>> {
-        let mut searchers = Vec::with_capacity(self.space.entities.slot_count());
-        let chosen = self.space.entities.iter().filter(|entity| choose(entity));
-        searchers.extend(chosen.filter_map(|entity| self.searcher(entity)));
-        searchers
+    pub(super) fn searchers(
+        &self,
+        choose: impl Fn(&Entity) -> bool,
+        threads: &Threads,
+    ) -> Vec<Searcher<'a>> {
+        let chosen = self.space.entities.slots_where(choose);
+        let searcher = |&slot: &u16| self.searcher(self.space.entities.get(slot)?);
+        let shares = threads.in_shares(chosen.len(), MIN_SHARE, |range| {
+            let mut searchers = Vec::with_capacity(range.len());
+            searchers.extend(chosen[range].iter().filter_map(searcher));
+            searchers
+        });
+        joined(shares)
     }
 
     fn searcher(&self, entity: &'a Entity) -> Option<Searcher<'a>> {
@@ -333,7 +345,7 @@ impl<'a, 'c> Finder<'a, 'c> {
     /// shrinks within the tick at the current velocities.
     fn approach(&self, entity: &Entity, other: Blocker, axis: DVec3) -> f64 {
         let partner = other.entity().and_then(|slot| self.search.space.entities.get(slot));
-        let partner = partner.filter(|partner| partner.yields());
+        let partner = partner.filter(|partner| partner.has_velocity());
         let swing = |entity: &Entity| {
             entity.angular.length() * self.search.space.shape(entity.shape).radius
         };
@@ -360,7 +372,7 @@ impl<'a, 'c> Finder<'a, 'c> {
             Blocker::Solid(_) => None,
             Blocker::Entity(slot) => self.search.space.entities.get(slot),
         };
-        let partner = partner.filter(|partner| partner.yields());
+        let partner = partner.filter(|partner| partner.has_velocity());
         if found.gap - self.approach(entity, other, found.axis) > CONTACT_TRIGGER_GAP {
             return false;
         }

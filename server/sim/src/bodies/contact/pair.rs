@@ -17,7 +17,8 @@ pub(crate) type Points = ArrayVec<ContactPoint, MAX_POINTS>;
 /// One point of a manifold.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ContactPoint {
-    /// On the awake body, world axes.
+    /// On the awake body, world axes. No later tick depends on it, and it follows from `local`.
+    #[serde(skip)]
     pub(crate) on_body: DVec3,
     /// The same in the body's own axes, by which a point is matched with last
     /// tick's.

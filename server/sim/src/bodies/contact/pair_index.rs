@@ -62,11 +62,12 @@ impl<'a> PairIndex<'a> {
         Known(&own[first..first + count])
     }
 
-    /// All pairs of bodies that are near each other, each once, in order.
-    pub(crate) fn neighbours(&self) -> impl Iterator<Item = (u16, Blocker)> {
+    /// All pairs of bodies that are near each other, each once, in order, with what is known
+    /// of them.
+    pub(crate) fn neighbours(&self) -> impl Iterator<Item = (u16, Blocker, Known<'a>)> {
         let groups =
             self.pairs.chunk_by(|a, b| (a.key.body, a.key.other) == (b.key.body, b.key.other));
-        groups.map(|group| (group[0].key.body, group[0].key.other))
+        groups.map(|group| (group[0].key.body, group[0].key.other, Known(group)))
     }
 
     /// The known pairs between a body and all solids of the world.

@@ -19,10 +19,21 @@ use crate::collision::pose::{Motion, Pose};
 use crate::collision::shape::ShapeId;
 use crate::collision::time_of_impact::{Impact, Passage};
 use crate::context::StepContext;
+use crate::threads::{Threads, joined};
 
 /// A body that gets no farther than this share of its motion, or of its tick, is
 /// stuck: it was pressed against another and moved up to it.
 pub(crate) const NEGLIGIBLE_SHARE: f64 = 1.0 / 128.0;
+
+/// Distance in units by which a kinematic body stops earlier than it must at a body that
+/// stands: a player between it and a wall could not walk out otherwise.
+const KEPT_OFF: f64 = 3.0 * MARGIN;
+
+/// Fewest pairs of a thread's share.
+const MIN_PAIRS: usize = 48;
+
+/// Fewest moving bodies of a thread's share.
+const MIN_MOVERS: usize = 128;
 
 /// The motion that a body is to make.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +76,8 @@ pub(super) struct MovingBody<'a> {
     /// When it stops, as a share of its motion.
     pub(super) stop_time: f64,
     pub(super) stop: Option<(Blocker, Impact)>,
+    /// The share of its motion by which it stops earlier than it must at a body that stands.
+    kept_off: f64,
     pub(super) overlapping: bool,
 }
 
@@ -154,20 +167,19 @@ impl Space<'_> {
     /// Moves the bodies of `proposals` (ascending slots, placed props) as far as each
     /// is free; all other bodies stand. `planes` gives the planes that divided a
     /// body from a blocker last time. `neighbours` are the pairs that the search for
-    /// contacts found: a body that moves no farther from where it was searched than
-    /// its free distance meets nothing else.
-    pub(crate) fn advance<P: LastPlane>(
+    /// contacts found, with their planes: a body that moves no farther from where it was
+    /// searched than its free distance meets nothing else.
+    pub(crate) fn advance<P: LastPlane + Send + Sync>(
         &self,
         proposals: &[Proposal],
-        neighbours: &[(u16, Blocker)],
+        neighbours: &[(u16, Blocker, P)],
         planes: impl Fn(u16, Blocker) -> P + Sync,
         context: &mut StepContext,
     ) -> Vec<Advance> {
-        let mut movers = self.movers(proposals);
+        let mut movers = self.movers(proposals, &context.threads);
         let pairs = self.first_contacts(&mut movers, neighbours, planes, context);
         stop_in_order(&mut movers, &pairs, context);
         let advance = |mover: &MovingBody| {
-            context.counters.blocked_moves += u64::from(mover.stop_time < 1.0);
             let pose = mover.body.motion.at(mover.stop_time);
             let placement = (!mover.overlapping).then(|| self.placement(mover.shape, pose));
             Advance {
@@ -179,10 +191,15 @@ impl Space<'_> {
                 stop: mover.stop,
             }
         };
-        movers.iter().map(advance).collect()
+        let stopped = movers.iter().filter(|mover| mover.stop_time < 1.0).count();
+        context.counters.blocked_moves += stopped as u64;
+        let shares = context.threads.in_shares(movers.len(), MIN_MOVERS, |range| {
+            movers[range].iter().map(advance).collect::<Vec<_>>()
+        });
+        joined(shares)
     }
 
-    fn movers(&self, proposals: &[Proposal]) -> Vec<MovingBody<'_>> {
+    fn movers(&self, proposals: &[Proposal], threads: &Threads) -> Vec<MovingBody<'_>> {
         let mover = |proposal: &Proposal| {
             let entity = self.entities.get(proposal.slot)?;
             let placement = entity.placement()?;
@@ -192,6 +209,8 @@ impl Space<'_> {
             let undirected = entity.moved + body.motion.swing(body.radius());
             let since_search = SinceSearch { undirected, shift };
             let travel = undirected + shift.length();
+            let way = travel - entity.moved;
+            let kept_off = if entity.is_kinematic() && way > 0.0 { KEPT_OFF / way } else { 0.0 };
             Some(MovingBody {
                 excess_travel: travel - entity.free_distance,
                 travel,
@@ -202,73 +221,74 @@ impl Space<'_> {
                 seconds: proposal.seconds,
                 stop_time: 1.0,
                 stop: None,
+                kept_off,
                 overlapping: false,
             })
         };
-        let mut movers = Vec::with_capacity(proposals.len());
-        movers.extend(proposals.iter().filter_map(mover));
-        movers
+        let shares = threads.in_shares(proposals.len(), MIN_MOVERS, |range| {
+            let mut movers = Vec::with_capacity(range.len());
+            movers.extend(proposals[range].iter().filter_map(mover));
+            movers
+        });
+        joined(shares)
     }
 
     /// Stops every moving body at its first contact with a body that stands. Returns the
     /// pairs of moving bodies that come near each other, and how far they get if no other
     /// body stops them.
-    fn first_contacts<P: LastPlane>(
+    fn first_contacts<P: LastPlane + Send + Sync>(
         &self,
         movers: &mut [MovingBody],
-        neighbours: &[(u16, Blocker)],
+        neighbours: &[(u16, Blocker, P)],
         planes: impl Fn(u16, Blocker) -> P + Sync,
         context: &mut StepContext,
     ) -> Vec<MovingPair<P>> {
-        let mut pairs = Vec::new();
         let mut mover_of = vec![None; self.entities.slot_count()];
         movers.iter().enumerate().for_each(|(i, m)| mover_of[usize::from(m.slot)] = Some(i));
         let mover_of = |slot: u16| mover_of.get(usize::from(slot)).copied().flatten();
         let moving: &[MovingBody] = movers;
-        let shares = context.threads.in_shares(neighbours.len(), |range| {
+        let shares = context.threads.in_shares(neighbours.len(), MIN_PAIRS, |range| {
             let mut context = context.share();
-            let test = |&(slot, other): &(u16, Blocker)| {
-                let planes = planes(slot, other);
-                self.test_neighbours(moving, mover_of, (slot, other), planes, &mut context)
-            };
-            let found: Vec<_> = neighbours[range].iter().map(test).collect();
-            (found, context)
-        });
-        let mut passages = Vec::with_capacity(neighbours.len());
-        for (found, counted) in shares {
-            passages.extend(found);
-            context.counters.add_earlier(&counted.counters);
-        }
-        for (&(slot, other), passage) in neighbours.iter().zip(passages) {
-            let Some(passage) = passage else { continue };
-            let (first, second) = (mover_of(slot), other.entity().and_then(&mover_of));
-            match (first, second) {
-                (Some(i), Some(j)) => {
-                    let (planes, test) = (planes(slot, other), PairTest::NearParts);
-                    pairs.push(MovingPair { movers: [i, j], planes, test, passage });
+            let (mut pairs, mut met) = (Vec::with_capacity(range.len()), Vec::new());
+            for &(slot, other, planes) in &neighbours[range] {
+                let of = [mover_of(slot), other.entity().and_then(mover_of)];
+                if of == [None; 2] {
+                    continue;
                 }
-                (Some(i), None) => movers[i].meet(other, passage),
-                (None, Some(j)) => movers[j].meet(Blocker::Entity(slot), reversed(passage)),
-                (None, None) => {}
+                let bodies = of.map(|index| index.map(|index| &moving[index]));
+                let tested = self.test_neighbours(bodies, (slot, other), planes, &mut context);
+                let Some(passage) = tested else { continue };
+                match of {
+                    [Some(i), Some(j)] => {
+                        let test = PairTest::NearParts;
+                        pairs.push(MovingPair { movers: [i, j], planes, test, passage });
+                    }
+                    [Some(i), None] => met.push((i, other, passage)),
+                    [None, Some(j)] => met.push((j, Blocker::Entity(slot), reversed(passage))),
+                    [None, None] => {}
+                }
             }
+            (pairs, met, context.counters)
+        });
+        let mut pairs = Vec::with_capacity(neighbours.len());
+        for (found, met, counters) in shares {
+            pairs.extend(found);
+            met.into_iter().for_each(|(i, blocker, passage)| movers[i].meet(blocker, passage));
+            context.counters.add_earlier(&counters);
         }
         self.test_beyond_search(movers, mover_of, planes, &mut pairs, context);
         pairs
     }
 
-    /// How far two neighbours get, with the axis from the first to the second; `None`
-    /// if they cannot meet, or if they leave the reach of the search.
+    /// How far two neighbours get, as far as they move, with the axis from the first to the
+    /// second; `None` if they cannot meet, or if they leave the reach of the search.
     fn test_neighbours(
         &self,
-        movers: &[MovingBody],
-        mover_of: impl Fn(u16) -> Option<usize>,
+        [first, second]: [Option<&MovingBody>; 2],
         (slot, other): (u16, Blocker),
         planes: impl LastPlane,
         context: &mut StepContext,
     ) -> Option<Passage> {
-        let find = |slot: u16| mover_of(slot).map(|index| &movers[index]);
-        let (first, second) = (find(slot), other.entity().and_then(find));
-        first.or(second)?;
         let excess = |mover: Option<&MovingBody>, slot| {
             mover.map_or_else(|| self.excess_travel(slot), |mover| mover.excess_travel)
         };
@@ -332,7 +352,10 @@ impl MovingBody<'_> {
                 self.overlapping = true;
                 self.stop_time = 0.0;
             }
-            Passage::Blocked(impact) => {
+            Passage::Blocked(mut impact) => {
+                if self.kept_off > 0.0 && matches!(blocker, Blocker::Entity(_)) {
+                    impact.time = (impact.time - self.kept_off).max(0.0);
+                }
                 if impact.time < self.stop_time {
                     self.stop_time = impact.time;
                     self.stop = Some((blocker, impact));

@@ -5,6 +5,8 @@
 //! together. A body may have used up its own in an earlier round of this tick, and stand
 //! now: others that hardly move may meet it all the same.
 
+use obsp::geometry::Aabb;
+
 use super::Space;
 use super::advance::{MovingBody, MovingPair, PairTest, SinceSearch};
 use crate::bodies::blocker::Blocker;
@@ -12,7 +14,22 @@ use crate::bodies::entities::Entity;
 use crate::collision::broad_phase::Overlaps;
 use crate::collision::cascade::{Body, LastPlane, Reversed};
 use crate::collision::distances::MARGIN;
+use crate::collision::time_of_impact::Passage;
 use crate::context::StepContext;
+use crate::threads::joined;
+
+/// Of more bodies beyond the reach than this those near them are searched for together, not
+/// for each of them among all.
+const MANY_BEYOND: usize = 32;
+
+/// Fewest pairs of a thread's share.
+const MIN_PAIRS: usize = 16;
+
+/// Fewest moving bodies of a thread's share.
+const MIN_BODIES: usize = 32;
+
+/// Fewest bodies of a thread's share of which each is held against all others.
+const MIN_BEYOND: usize = 4;
 
 /// Whether two bodies may have come near each other where the search for contacts found
 /// nothing, given how far each has moved beyond its free distance
@@ -24,10 +41,10 @@ pub(super) fn exceed_reach(ours: f64, theirs: f64) -> bool {
 impl Space<'_> {
     /// Stops moving bodies at all that the search for contacts has left out because it was
     /// too far away, and is no longer.
-    pub(super) fn test_beyond_search<P: LastPlane>(
+    pub(super) fn test_beyond_search<P: LastPlane + Send + Sync>(
         &self,
         movers: &mut [MovingBody],
-        mover_of: impl Fn(u16) -> Option<usize>,
+        mover_of: impl Fn(u16) -> Option<usize> + Sync,
         planes: impl Fn(u16, Blocker) -> P + Sync,
         pairs: &mut Vec<MovingPair<P>>,
         context: &mut StepContext,
@@ -36,77 +53,150 @@ impl Space<'_> {
         let is_beyond = |entity: &&Entity| entity.excess_travel() > 0.0 && stands(entity.id.slot);
         // Bodies that have left the reach of the search, and stand now.
         let standing: Vec<&Entity> = self.entities.iter().filter(is_beyond).collect();
-        let any_moves_beyond = movers.iter().any(|mover| mover.excess_travel > 0.0);
-        if standing.is_empty() && !any_moves_beyond {
+        if standing.is_empty() && movers.iter().all(|mover| mover.excess_travel <= 0.0) {
             return;
         }
-        let speedboxes: Vec<_> =
-            movers.iter().map(|mover| mover.body.speedbox().inflated(MARGIN)).collect();
-        // Of two movers that exceed the reach one does so alone.
-        let overlaps =
-            any_moves_beyond.then(|| Overlaps::new(&speedboxes, self.entities.uses_grid()));
-        let (mut near, mut solids) = (Vec::new(), Vec::new());
-        for i in 0..movers.len() {
-            let (slot, excess) = (movers[i].slot, movers[i].excess_travel);
-            let later = overlaps.as_ref().map_or(&[][..], |overlaps| overlaps.after(i));
-            for j in later.iter().map(|&j| j as usize) {
-                if exceed_reach(excess, movers[j].excess_travel) {
-                    let planes = planes(slot, Blocker::Entity(movers[j].slot));
-                    pairs.push(moving_pair(movers, [i, j], planes, context));
-                }
-            }
-            let touches = |entity: &Entity| {
-                exceed_reach(excess, entity.excess_travel())
-                    && entity.placement().is_some_and(|p| p.bounds().overlaps(&speedboxes[i]))
+        let speedbox = |mover: &MovingBody| mover.body.speedbox().inflated(MARGIN);
+        let shares = context.threads.in_shares(movers.len(), MIN_BODIES, |range| {
+            movers[range].iter().map(speedbox).collect::<Vec<_>>()
+        });
+        let speedboxes = joined(shares);
+        let moving: &[MovingBody] = movers;
+        let beyond = pairs_beyond(moving, &speedboxes, self.entities.uses_grid(), context);
+        let shares = context.threads.in_shares(beyond.len(), MIN_PAIRS, |range| {
+            let mut context = context.share();
+            let test = |&[i, j]: &[usize; 2]| {
+                let planes = planes(moving[i].slot, Blocker::Entity(moving[j].slot));
+                moving_pair(moving, [i, j], planes, &mut context)
             };
-            near.clear();
-            if excess > 0.0 {
-                let Some(entity) = self.entities.get(slot) else { continue };
-                solids.clear();
-                entity.near_solids.visit(self.map, &speedboxes[i], |index| solids.push(index));
-                for solid in solids.iter().map(|&index| Blocker::Solid(index)) {
-                    self.stop_at_standing(&mut movers[i], solid, planes(slot, solid), context);
-                }
-                self.entities.near_where(&speedboxes[i], stands, &mut near);
-                near.retain(|&other| self.entities.get(other).is_some_and(touches));
+            let tested: Vec<_> = beyond[range].iter().map(test).collect();
+            (tested, context.counters)
+        });
+        for (tested, counters) in shares {
+            pairs.extend(tested);
+            context.counters.add_earlier(&counters);
+        }
+        let standing = Standing { space: *self, left: &standing, stands };
+        let shares = context.threads.in_shares(moving.len(), MIN_BODIES, |range| {
+            let mut context = context.share();
+            let mut met = Vec::new();
+            for i in range {
+                standing.meet((i, &moving[i]), &speedboxes[i], &planes, &mut met, &mut context);
+            }
+            (met, context.counters)
+        });
+        for (met, counters) in shares {
+            met.into_iter().for_each(|(i, blocker, passage)| movers[i].meet(blocker, passage));
+            context.counters.add_earlier(&counters);
+        }
+    }
+}
+
+/// What moving bodies may meet that stands.
+struct Standing<'a, S> {
+    space: Space<'a>,
+    /// The bodies that have left the reach of the search, and stand now.
+    left: &'a [&'a Entity],
+    /// Whether the entity in a slot stands.
+    stands: S,
+}
+
+impl<S: Fn(u16) -> bool> Standing<'_, S> {
+    /// Adds to `met` what the mover with an index meets beyond the reach of the search.
+    fn meet<P: LastPlane>(
+        &self,
+        (index, mover): (usize, &MovingBody),
+        speedbox: &Aabb,
+        planes: &impl Fn(u16, Blocker) -> P,
+        met: &mut Vec<(usize, Blocker, Passage)>,
+        context: &mut StepContext,
+    ) {
+        let Space { map, entities, .. } = self.space;
+        let (slot, excess) = (mover.slot, mover.excess_travel);
+        let touches = |entity: &Entity| {
+            exceed_reach(excess, entity.excess_travel())
+                && entity.placement().is_some_and(|p| p.bounds().overlaps(speedbox))
+        };
+        let mut near = Vec::new();
+        if excess > 0.0 {
+            let Some(entity) = entities.get(slot) else { return };
+            let mut solids = Vec::new();
+            entity.near_solids.visit(map, speedbox, |index| solids.push(index));
+            for solid in solids.into_iter().map(Blocker::Solid) {
+                let passage = self.pass(mover, solid, planes(slot, solid), context);
+                met.extend(passage.map(|passage| (index, solid, passage)));
+            }
+            entities.near_where(speedbox, &self.stands, &mut near);
+            near.retain(|&other| entities.get(other).is_some_and(touches));
+        } else {
+            let touching = self.left.iter().filter(|entity| touches(entity));
+            near.extend(touching.map(|entity| entity.id.slot));
+        }
+        for other in near {
+            let blocker = Blocker::Entity(other);
+            let known = planes(slot, blocker);
+            let passage = if known.whole().is_some() {
+                self.pass(mover, blocker, known, context)
             } else {
-                let touching = standing.iter().filter(|entity| touches(entity));
-                near.extend(touching.map(|entity| entity.id.slot));
-            }
-            for &other in &near {
-                let (mover, blocker) = (&mut movers[i], Blocker::Entity(other));
-                let known = planes(slot, blocker);
-                if known.whole().is_some() {
-                    self.stop_at_standing(mover, blocker, known, context);
-                } else {
-                    // The pair may be that of the other body.
-                    let known = Reversed(planes(other, Blocker::Entity(slot)));
-                    self.stop_at_standing(mover, blocker, known, context);
-                }
-            }
+                // The pair may be that of the other body.
+                let known = Reversed(planes(other, Blocker::Entity(slot)));
+                self.pass(mover, blocker, known, context)
+            };
+            met.extend(passage.map(|passage| (index, blocker, passage)));
         }
     }
 
-    /// Stops a moving body at one that does not move.
-    fn stop_at_standing(
+    /// How far a moving body gets past one that stands, if there is one.
+    fn pass(
         &self,
-        mover: &mut MovingBody,
+        mover: &MovingBody,
         blocker: Blocker,
         planes: impl LastPlane,
         context: &mut StepContext,
-    ) {
+    ) -> Option<Passage> {
+        let Space { map, entities, .. } = self.space;
         let body = match blocker {
-            Blocker::Solid(index) => Some(Body::fixed(&self.map.solids()[index as usize])),
-            Blocker::Entity(slot) => self.entities.get(slot).and_then(|e| self.standing(e)),
+            Blocker::Solid(index) => Body::fixed(&map.solids()[index as usize]),
+            Blocker::Entity(slot) => self.space.standing(entities.get(slot)?)?,
         };
-        let Some(body) = body else { return };
         let bodies = [&mover.body, &body];
         let test = PairTest::beyond_search(bodies, planes);
-        let moved = blocker.entity().map_or(0.0, |slot| self.moved(slot));
+        let moved = blocker.entity().map_or(0.0, |slot| self.space.moved(slot));
         let approach = mover.since_search.approach(SinceSearch::standing(moved), (0.0, 1.0), false);
-        let passage = test.pass(bodies, (0.0, 1.0), planes, approach, context);
-        mover.meet(blocker, passage);
+        Some(test.pass(bodies, (0.0, 1.0), planes, approach, context))
     }
+}
+
+/// The pairs of movers that may come near each other beyond the reach of the search, in
+/// order.
+fn pairs_beyond(
+    movers: &[MovingBody],
+    speedboxes: &[Aabb],
+    prune: bool,
+    context: &StepContext,
+) -> Vec<[usize; 2]> {
+    // Of two movers that exceed the reach together one does so alone.
+    let is_beyond = |&i: &usize| movers[i].excess_travel > 0.0;
+    let exceed =
+        |&[i, j]: &[usize; 2]| exceed_reach(movers[i].excess_travel, movers[j].excess_travel);
+    let beyond: Vec<usize> = (0..movers.len()).filter(is_beyond).collect();
+    if beyond.len() > MANY_BEYOND {
+        let overlaps = Overlaps::new(speedboxes, prune, &context.threads);
+        let later = |i: usize| overlaps.after(i).iter().map(move |&j| [i, j as usize]);
+        return (0..movers.len()).flat_map(later).filter(exceed).collect();
+    }
+    let overlapping = |&i: &usize| {
+        let others = (0..movers.len()).filter(move |&j| j != i);
+        let near = others.filter(move |&j| speedboxes[i].overlaps(&speedboxes[j]));
+        near.map(move |j| [i.min(j), i.max(j)])
+    };
+    let shares = context.threads.in_shares(beyond.len(), MIN_BEYOND, |range| {
+        beyond[range].iter().flat_map(overlapping).filter(exceed).collect::<Vec<_>>()
+    });
+    let mut pairs = joined(shares);
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
 }
 
 /// Two moving bodies, and how far they get.

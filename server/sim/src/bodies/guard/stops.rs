@@ -13,10 +13,14 @@ use crate::bodies::blocker::Blocker;
 use crate::collision::cascade::{LastPlane, Reversed};
 use crate::collision::time_of_impact::{Impact, Passage};
 use crate::context::StepContext;
+use crate::counters::Counters;
+
+/// Fewest moving bodies of a thread's share.
+const MIN_BODIES: usize = 32;
 
 /// Stops the bodies of `pairs` where they meet each other. Where they meet bodies that
 /// stand is noted with them already.
-pub(super) fn stop_in_order<P: LastPlane>(
+pub(super) fn stop_in_order<P: LastPlane + Sync>(
     movers: &mut [MovingBody],
     pairs: &[MovingPair<P>],
     context: &mut StepContext,
@@ -36,6 +40,7 @@ pub(super) fn stop_in_order<P: LastPlane>(
         return;
     }
     let pairs_of = PairsOfMovers::new(movers.len(), pairs);
+    let ahead = pass_ahead(movers, pairs, &meetings, &pairs_of, context);
     let mut has_stopped = vec![false; movers.len()];
     let mut stopping = Vec::new();
     while let Some((time, event)) = queue.next() {
@@ -67,13 +72,92 @@ pub(super) fn stop_in_order<P: LastPlane>(
                 if has_stopped[other] || span.0 >= span.1 {
                     continue;
                 }
-                let passage = pair.pass_stopped(movers, mover, span, context);
+                let passage = match ahead.get(index, mover, span) {
+                    Some(known) => {
+                        context.counters.add_earlier(&known.counters);
+                        known.passage
+                    }
+                    None => pair.pass_stopped(movers, mover, span, context),
+                };
                 let meeting = Meeting::of(passage, time);
                 queue.add_meeting(index as usize, meeting.as_ref());
                 meetings[index as usize] = meeting;
             }
         }
     }
+}
+
+/// How far a body gets past one that stops, found before it is known that it does.
+struct Ahead {
+    stopped: usize,
+    span: (f64, f64),
+    passage: Passage,
+    counters: Counters,
+}
+
+/// Those that are known.
+#[derive(Default)]
+struct AllAhead {
+    list: Vec<Ahead>,
+    /// Index in the list, by pair; [`NONE`] where nothing is known.
+    of_pair: Vec<u32>,
+}
+
+/// No index.
+const NONE: u32 = u32::MAX;
+
+impl AllAhead {
+    /// How far the pair with an index gets within `span` past `stopped`, if that is known.
+    fn get(&self, pair: u32, stopped: usize, span: (f64, f64)) -> Option<&Ahead> {
+        let index = *self.of_pair.get(pair as usize)?;
+        let known = self.list.get(index as usize)?;
+        (known.stopped == stopped && known.span == span).then_some(known)
+    }
+}
+
+/// What most bodies that stop will ask of their neighbours, by pair: all threads find it, because
+/// only one decides who stops. Empty without other threads.
+fn pass_ahead<P: LastPlane + Sync>(
+    movers: &[MovingBody],
+    pairs: &[MovingPair<P>],
+    meetings: &[Option<Meeting>],
+    pairs_of: &PairsOfMovers,
+    context: &StepContext,
+) -> AllAhead {
+    if !context.threads.are_gathered() {
+        return AllAhead::default();
+    }
+    let mut stops: Vec<f64> = movers.iter().map(|mover| mover.stop_time).collect();
+    for (pair, meeting) in pairs.iter().zip(meetings) {
+        for mover in pair.movers {
+            let time = meeting.map_or(1.0, |meeting| meeting.time);
+            stops[mover] = stops[mover].min(time);
+        }
+    }
+    let shares = context.threads.in_shares(movers.len(), MIN_BODIES, |range| {
+        let mut found = Vec::new();
+        for stopped in range.filter(|&mover| stops[mover] < 1.0) {
+            for &index in pairs_of.list(stopped) {
+                let pair = &pairs[index as usize];
+                let [a, b] = pair.movers;
+                let other = if stopped == a { b } else { a };
+                let span = (stops[stopped], movers[other].stop_time);
+                if stops[other] > span.0 && span.0 < span.1 {
+                    let mut context = context.share();
+                    let passage = pair.pass_stopped(movers, stopped, span, &mut context);
+                    let counters = context.counters;
+                    found.push((index, Ahead { stopped, span, passage, counters }));
+                }
+            }
+        }
+        found
+    });
+    let mut all = AllAhead { list: Vec::new(), of_pair: vec![NONE; pairs.len()] };
+    for (pair, ahead) in shares.into_iter().flatten() {
+        all.of_pair[pair as usize] = all.list.len() as u32;
+        all.list.push(ahead);
+    }
+    all
 }
 
 /// Where two moving bodies meet.

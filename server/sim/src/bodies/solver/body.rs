@@ -2,10 +2,10 @@
 //! displaces them little, and in rows of four that lanes are read from.
 
 use glam::{DMat3, DQuat, DVec3, Vec3};
+use obsp::model::Material;
 use wide::f32x4;
 
 use crate::bodies::entities::Entity;
-use crate::bodies::overload::Pace;
 use crate::bodies::roles::Drive;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
@@ -54,8 +54,8 @@ pub(super) struct SolverBody {
     /// The entries `xx xy xz yy yz zz`, world axes.
     pub(super) inverse_inertia: [f32; 6],
     pub(super) restitution: f32,
+    pub(super) friction: f32,
     pub(super) position: DVec3,
-    pub(super) pace: Pace,
     /// By gravity and its own engine.
     acceleration: Twist,
     /// Rotation since the tick began.
@@ -66,12 +66,15 @@ pub(super) struct SolverBody {
     impulses: Twist,
 }
 
-/// All bodies of a tick. The first is fixed, and stands for everything that no
+/// Bodies that are solved together. The first is fixed, and stands for everything that no
 /// impulse moves.
+#[derive(Default)]
 pub(super) struct Bodies {
     pub(super) list: Vec<SolverBody>,
     pub(super) velocities: Vec<Twist>,
     pub(super) displacements: Vec<Displacement>,
+    /// The last so many are kinematic: they move, but no impulse changes that.
+    kinematic: usize,
 }
 
 impl SolverBody {
@@ -79,8 +82,8 @@ impl SolverBody {
         inverse_mass: 0.0,
         inverse_inertia: [0.0; 6],
         restitution: 0.0,
+        friction: Material::USUAL.friction() as f32,
         position: DVec3::ZERO,
-        pace: Pace::Full,
         acceleration: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
         delta_rotation: DQuat::IDENTITY,
         base: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
@@ -100,14 +103,18 @@ impl Bodies {
             list: Vec::with_capacity(count + 1),
             velocities: Vec::with_capacity(count + 1),
             displacements: Vec::with_capacity(count + 1),
+            kinematic: 0,
         };
         bodies.push(SolverBody::FIXED, Twist::default());
         bodies
     }
 
-    /// Adds a body, unless it is in limbo. Returns its index.
-    pub(super) fn add(&mut self, entity: &Entity, shapes: &Shapes) -> Option<usize> {
-        let placement = entity.placement()?;
+    /// Adds a body; one that does not move in place of an entity that is not there.
+    pub(super) fn add(&mut self, entity: Option<&Entity>, shapes: &Shapes) {
+        let placed = entity.and_then(|entity| Some((entity, entity.placement()?)));
+        let Some((entity, placement)) = placed else {
+            return self.push(SolverBody::FIXED, Twist::default());
+        };
         let shape = &shapes[placement.shape()];
         let rotation = placement.pose().rotation();
         let is_ball = entity.is_ball();
@@ -123,9 +130,9 @@ impl Bodies {
         let body = SolverBody {
             inverse_mass: shape.inverse_mass as f32,
             inverse_inertia: [x[0], x[1], x[2], y[1], y[2], z[2]],
-            restitution: shape.restitution as f32,
+            restitution: shape.material.restitution() as f32,
+            friction: shape.material.friction() as f32,
             position: placement.pose().position,
-            pace: entity.pace,
             acceleration: Twist {
                 linear: padded((drive.linear - DVec3::Z * gravity).as_vec3()),
                 angular: padded(drive.angular.as_vec3()),
@@ -135,7 +142,42 @@ impl Bodies {
         let velocity =
             Twist { linear: padded(entity.velocity.as_vec3()), angular: padded(angular.as_vec3()) };
         self.push(body, velocity);
-        Some(self.list.len() - 1)
+    }
+
+    /// Adds a kinematic body, after all others: a copy for those that it touches.
+    pub(super) fn add_kinematic(&mut self, entity: Option<&Entity>, shapes: &Shapes) {
+        self.kinematic += 1;
+        let placed = entity.and_then(|entity| Some((entity, entity.placement()?)));
+        let Some((entity, placement)) = placed else {
+            return self.push(SolverBody::FIXED, Twist::default());
+        };
+        let material = shapes[placement.shape()].material;
+        let body = SolverBody {
+            restitution: material.restitution() as f32,
+            friction: material.friction() as f32,
+            position: placement.pose().position,
+            ..SolverBody::FIXED
+        };
+        let [linear, angular] = [entity.velocity, entity.angular].map(|v| padded(v.as_vec3()));
+        self.push(body, Twist { linear, angular });
+    }
+
+    /// The index behind the last body that impulses move.
+    pub(super) fn movable_end(&self) -> usize {
+        self.list.len() - self.kinematic
+    }
+
+    /// Moves the kinematic bodies by a sub-step.
+    pub(super) fn move_kinematic(&mut self, seconds: f32) {
+        for body in self.movable_end()..self.list.len() {
+            let Twist { linear, angular } = self.velocities[body];
+            self.displace(body, linear * seconds, unpadded(angular) * seconds);
+        }
+    }
+
+    /// Adds a body of `others` as it is.
+    pub(super) fn copy(&mut self, others: &Self, index: usize) {
+        self.push(others.list[index], others.velocities[index]);
     }
 
     fn push(&mut self, body: SolverBody, velocity: Twist) {

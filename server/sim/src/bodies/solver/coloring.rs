@@ -6,7 +6,7 @@ const MAX_COLORS: u32 = u64::BITS;
 
 /// A contact as the coloring sees it.
 pub(super) struct Edge {
-    /// Indices of the bodies; the second is 0 if no impulse moves it.
+    /// Indices of the bodies; the second is 0 if it stands still.
     pub(super) bodies: [usize; 2],
     /// How many points it has.
     pub(super) points: usize,
@@ -17,19 +17,25 @@ pub(super) struct Edge {
 /// contact gets the first color that none of its bodies has; a group has contacts of one
 /// color, either between two bodies each or with the world, and with about as many points.
 ///
+/// Impulses move the first `body_count` bodies, but for the very first; others, which are
+/// kinematic, may be in any number of contacts of a color, as none of these changes them.
+///
 /// Contacts of one color do not influence each other, so the result does not depend on
 /// how they are grouped, and that of an island not on other islands.
 pub(super) fn group(body_count: usize, edges: &[Edge]) -> Vec<Vec<u32>> {
     let mut used = vec![0_u64; body_count];
+    let of = |used: &[u64], body: usize| used.get(body).copied().unwrap_or(0);
     let mut overflow = MAX_COLORS;
     let keyed = |(index, edge): (usize, &Edge)| {
         let [a, b] = edge.bodies;
-        let mut color = (used[a] | used[b]).trailing_ones();
+        let mut color = (of(&used, a) | of(&used, b)).trailing_ones();
         if color == MAX_COLORS {
             (color, overflow) = (overflow, overflow + 1);
         } else {
             for body in [a, b] {
-                used[body] |= 1 << color;
+                if let Some(used) = used.get_mut(body) {
+                    *used |= 1 << color;
+                }
             }
             // Nothing moves the fixed body.
             used[0] = 0;

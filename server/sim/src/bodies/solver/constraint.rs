@@ -10,9 +10,6 @@ use super::softness::Softness;
 use crate::bodies::contact::{ContactPoint, Pair};
 use crate::collision::distances::REST_GAP;
 
-/// Coefficient of friction of all bodies: boxes stay on ramps up to 31 degrees.
-pub(crate) const FRICTION: f64 = 0.6;
-
 /// Impacts slower than this, in units per second, do not bounce: it is several
 /// ticks of gravity, so that bodies at rest do not jitter.
 pub(crate) const RESTITUTION_THRESHOLD: f64 = 60.0;
@@ -22,8 +19,8 @@ const MAX_PUSH_SPEED: f32 = 40.0;
 
 /// Contacts of up to four pairs that have no moving body in common, one a lane.
 pub(super) struct ContactConstraint {
-    /// Indices of the bodies. The second is 0 if no impulse moves it; both are in a
-    /// lane without a pair.
+    /// Indices of the bodies. The second is 0 if it stands still; both are in a lane
+    /// without a pair.
     pub(super) bodies: [[u32; LANES]; 2],
     /// Whether both bodies of its pairs move: most contacts are with the world, and
     /// the second body is left out of their sums.
@@ -33,6 +30,7 @@ pub(super) struct ContactConstraint {
     pub(super) inverse_masses: [Lanes; 2],
     inverse_inertias: [SymmetricLanes; 2],
     restitution: Lanes,
+    friction: Lanes,
     /// Its points among those of the batch: as many as the pair with most has.
     pub(super) points: Range<usize>,
 }
@@ -100,6 +98,8 @@ impl ContactConstraint {
         let [first, second] = [of_bodies(0), of_bodies(1)];
         let restitution =
             std::array::from_fn(|at| f32::max(first[at].restitution, second[at].restitution));
+        // The mean of two equal ones is that one, to the bit.
+        let friction = std::array::from_fn(|at| (first[at].friction * second[at].friction).sqrt());
         let begin = points.len();
         let constraint = Self {
             bodies: indices.map(|lanes| lanes.map(|body| body as u32)),
@@ -109,6 +109,7 @@ impl ContactConstraint {
             inverse_inertias: [0, 1]
                 .map(|k| SymmetricLanes::new(of_bodies(k).map(|b| b.inverse_inertia))),
             restitution: Lanes::new(restitution),
+            friction: Lanes::new(friction),
             points: begin
                 ..begin + pairs.iter().map(|(_, pair)| pair.points.len()).max().unwrap_or(0),
         };
@@ -328,7 +329,7 @@ impl ContactConstraint {
         velocities: &mut Velocities,
     ) {
         let [_, tangent, bitangent] = self.axes;
-        let limit = point.impulses[0] * FRICTION as f32;
+        let limit = point.impulses[0] * self.friction;
         let slip = velocities.at::<BOTH>(&point.anchors);
         let before = [point.impulses[1], point.impulses[2]];
         let mut impulses = [

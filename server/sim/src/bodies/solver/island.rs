@@ -12,22 +12,30 @@ pub(super) struct Islands {
 
 impl Islands {
     /// Groups `count` bodies, of which the first is the fixed one, by the pairs
-    /// that touch. `indices` names the bodies of a pair.
+    /// that touch. `indices` names the bodies of a pair; those from `count` on are kinematic:
+    /// they tie nothing together.
     pub(super) fn new(count: usize, pairs: &[Pair], indices: impl Fn(&Pair) -> [usize; 2]) -> Self {
         // Pairs of bodies that skip the tick are only kept for the next one.
-        let touches = |pair: &Pair| !pair.points.is_empty() && indices(pair)[0] > 0;
+        let is_movable = |body: usize| (1..count).contains(&body);
+        let touches = |pair: &Pair| {
+            let [own, other] = indices(pair);
+            !pair.points.is_empty() && own > 0 && (is_movable(own) || is_movable(other))
+        };
         let touching = || pairs.iter().enumerate().filter(|(_, pair)| touches(pair));
         let mut parents: Vec<usize> = (0..count).collect();
         let between = |pair: &Pair| matches!(pair.key.other, Blocker::Entity(_));
         for (_, pair) in touching().filter(|(_, pair)| between(pair)) {
             let [a, b] = indices(pair);
-            if b > 0 {
+            if is_movable(a) && is_movable(b) {
                 let (a, b) = (root(&mut parents, a), root(&mut parents, b));
                 parents[a.max(b)] = a.min(b);
             }
         }
         let mut bodies: Vec<_> = (1..count).map(|body| (root(&mut parents, body), body)).collect();
-        let island = |(at, pair)| (root(&mut parents, indices(pair)[0]), at);
+        let island = |(at, pair)| {
+            let [own, other] = indices(pair);
+            (root(&mut parents, if is_movable(own) { own } else { other }), at)
+        };
         let mut pairs: Vec<_> = touching().map(island).collect();
         bodies.sort_unstable();
         pairs.sort_unstable();

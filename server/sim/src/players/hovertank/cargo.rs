@@ -176,7 +176,7 @@ fn own(entities: &mut Entities, owner: EntityId, cargo: EntityId) {
 }
 
 fn model_of(arena: &Arena, name: &str) -> Option<(ModelId, ShapeId)> {
-    let model = arena.model(name)?;
+    let model = arena.model(name).filter(|&model| !arena.shapes.is_kinematic(model))?;
     Some((model, arena.shapes.of_model(model)?))
 }
 

@@ -5,7 +5,7 @@ use obsp::geometry::Aabb;
 
 use super::Predictor;
 use crate::bodies::contact::Pair;
-use crate::bodies::entities::{Entities, SleepState};
+use crate::bodies::entities::{Entities, Entity, SleepState};
 use crate::bodies::guard::Space;
 use crate::bodies::roles::{PlayerBody, Role, Walker};
 use crate::bodies::{dynamics, sleep};
@@ -133,7 +133,7 @@ impl Pile {
             // A vehicle stays where it is: its driver's commands are not known.
             Kind::Vehicle { model } | Kind::Prop { model } => {
                 let pose = Pose { orientation: state.orientation, ..Pose::at(state.position) };
-                (Role::Prop(model), pose)
+                (Role::of_body(model, &predictor.arena.shapes), pose)
             }
         };
         let Some(slot) = self.entities.insert(role, shape).map(|id| id.slot) else { return };
@@ -141,6 +141,9 @@ impl Pile {
             (entity.velocity, entity.angular) = (state.velocity, spin);
             let asleep = state.asleep || matches!(state.kind, Kind::Vehicle { .. });
             entity.sleep = SleepState { asleep, island: slot, ..SleepState::default() };
+            if entity.is_kinematic() {
+                entity.reset_sleep();
+            }
         }
         let raised = |by: &f64| Pose { position: pose.position + DVec3::Z * *by, ..pose };
         if RAISED.iter().any(|by| self.put(predictor, slot, shape, raised(by))) {
@@ -165,7 +168,8 @@ impl Pile {
     }
 
     fn seen(&self, id: EntityId, kind: Kind, slot: u16) -> Option<Moving> {
-        let entity = self.entities.get(slot).filter(|entity| entity.is_rigid())?;
+        let is_body = |entity: &&Entity| entity.is_rigid() || entity.is_kinematic();
+        let entity = self.entities.get(slot).filter(is_body)?;
         let pose = entity.placement()?.pose();
         let state = EntityState {
             id,
@@ -188,7 +192,7 @@ fn near(predictor: &Predictor, own: &[EntityId], bodies: &[Moving]) -> Vec<(Shap
         .filter_map(|body| {
             let shape = match body.state.kind {
                 Kind::Player { posture } => predictor.arena.shapes.of_posture(posture),
-                _ => predictor.rigid(&body.state)?,
+                _ => predictor.in_pile(&body.state)?,
             };
             Some((shape, body))
         })

@@ -75,7 +75,7 @@ fn bodies_that_the_search_left_out_stop_nothing() {
             (entity.free_distance, entity.moved) = (free_distance, 0.0);
         }
         let index = PairIndex::new(&found.pairs, entities.slot_count());
-        let neighbours: Vec<_> = index.neighbours().collect();
+        let neighbours: Vec<_> = index.neighbours().map(|(a, b, _)| (a, b)).collect();
         let solids = (0..map.solids().len() as u32).map(Blocker::Solid);
         let others = solids.chain((0..27).map(Blocker::Entity));
         let all: Vec<_> = (0..27_u16)
@@ -97,7 +97,8 @@ fn bodies_that_the_search_left_out_stop_nothing() {
             Proposed { known: index.known(slot, other), axis: towards.normalize() }
         };
         let mut reached = |pairs: &[(u16, Blocker)]| -> Vec<_> {
-            let advances = space.advance(&proposals, pairs, planes, &mut context);
+            let pairs: Vec<_> = pairs.iter().map(|&(a, b)| (a, b, planes(a, b))).collect();
+            let advances = space.advance(&proposals, &pairs, planes, &mut context);
             let told = |advance: &Advance| {
                 (*advance.placement.unwrap().pose(), advance.stop.map(|(by, _)| by))
             };

@@ -1,0 +1,147 @@
+//! Bodies that are solved together by one thread: whole islands, or a part of a large one.
+
+use super::body::Bodies;
+use super::contacts::{Contacts, SubSteps};
+use super::division::Place;
+use super::projection::Projection;
+use super::{BodyIndices, max_spin};
+use crate::bodies::contact::Pair;
+use crate::bodies::entities::Entities;
+use crate::collision::shape::Shapes;
+
+/// Bodies and the contacts between them.
+pub(super) struct Block {
+    /// The members among the bodies of the tick.
+    members: Vec<usize>,
+    /// Numbers of their islands within the block, by index; the first is unused.
+    islands: Vec<u32>,
+    island_count: u32,
+    /// Whether its islands have no bodies elsewhere.
+    pub(super) is_whole: bool,
+    pub(super) steps: SubSteps,
+    /// The members, after the fixed body, and copies of the kinematic bodies that they touch.
+    pub(super) bodies: Bodies,
+    pub(super) contacts: Contacts,
+    pub(super) projection: Projection,
+}
+
+impl Block {
+    pub(super) fn new(steps: SubSteps, is_whole: bool) -> Self {
+        Self {
+            members: Vec::new(),
+            islands: vec![0],
+            island_count: 0,
+            is_whole,
+            steps,
+            bodies: Bodies::default(),
+            contacts: Contacts::default(),
+            projection: Projection::default(),
+        }
+    }
+
+    pub(super) fn member_count(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The number of the next island.
+    pub(super) fn begin_island(&mut self) -> u32 {
+        self.island_count += 1;
+        self.island_count - 1
+    }
+
+    /// Adds a body. Returns its index in the block.
+    pub(super) fn add_member(&mut self, body: usize, island: u32) -> u32 {
+        self.members.push(body);
+        self.islands.push(island);
+        self.members.len() as u32
+    }
+
+    /// Prepares bodies and contacts.
+    pub(super) fn prepare(
+        &mut self,
+        entities: &Entities,
+        shapes: &Shapes,
+        pairs: &[Pair],
+        indices: &BodyIndices,
+        places: &[Place],
+    ) {
+        self.bodies = Bodies::with_capacity(self.members.len());
+        for &body in &self.members {
+            self.bodies.add(entities.get(indices.slots[body]), shapes);
+        }
+        let kinematic = indices.kinematic_of(self.contacts.pairs.iter().map(|&at| &pairs[at]));
+        let first = self.bodies.list.len();
+        for &body in &kinematic {
+            self.bodies.add_kinematic(entities.get(indices.slots[body]), shapes);
+        }
+        let local = |pair: &Pair| {
+            indices.of(pair).map(|body| match kinematic.binary_search(&body) {
+                Ok(at) => first + at,
+                Err(_) => places[body].local as usize,
+            })
+        };
+        self.contacts.prepare(&self.bodies, pairs, local);
+    }
+
+    /// Advances whole islands by a tick.
+    pub(super) fn solve(&mut self) {
+        self.begin();
+        for step in 0..self.steps.count {
+            if step > 0 {
+                self.begin_sub_step();
+            }
+            self.push();
+            self.move_and_relax();
+        }
+        self.bounce();
+        let Self { bodies, contacts, projection, islands, .. } = self;
+        projection.prepare(bodies, contacts, islands, self.island_count as usize);
+        projection.project(bodies, contacts, self.steps.seconds as f32);
+    }
+
+    fn locals(&self) -> std::ops::RangeInclusive<usize> {
+        1..=self.members.len()
+    }
+
+    /// Begins the tick, with the impulses of the last one.
+    pub(super) fn begin(&mut self) {
+        let sub_step = self.steps.length() as f32;
+        for body in self.locals() {
+            self.bodies.integrate_velocity(body, sub_step);
+        }
+        self.contacts.warm_start(&mut self.bodies);
+    }
+
+    /// Ends a sub-step and begins the next one.
+    pub(super) fn begin_sub_step(&mut self) {
+        let sub_step = self.steps.length() as f32;
+        for body in self.locals() {
+            self.bodies.end_sub_step(body);
+            self.bodies.integrate_velocity(body, sub_step);
+        }
+    }
+
+    pub(super) fn push(&mut self) {
+        self.contacts.push(&mut self.bodies, self.steps);
+    }
+
+    pub(super) fn move_and_relax(&mut self) {
+        let sub_step = self.steps.length() as f32;
+        let max_spin = max_spin(self.steps.seconds) as f32;
+        for body in self.locals() {
+            self.bodies.integrate_position(body, sub_step, max_spin);
+        }
+        self.bodies.move_kinematic(sub_step);
+        self.contacts.relax(&mut self.bodies, self.steps);
+    }
+
+    pub(super) fn bounce(&mut self) {
+        self.contacts.bounce(&mut self.bodies);
+    }
+
+    /// Prepares the projection of a part of an island.
+    pub(super) fn prepare_projection(&mut self) {
+        let Self { bodies, contacts, projection, islands, .. } = self;
+        projection.prepare(bodies, contacts, islands, self.island_count as usize);
+    }
+}

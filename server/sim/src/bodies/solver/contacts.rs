@@ -1,0 +1,103 @@
+//! The contacts of bodies that are solved together, in groups of four.
+
+use arrayvec::ArrayVec;
+
+use super::body::Bodies;
+use super::coloring::{self, Edge};
+use super::constraint::{ConstraintPoint, ContactConstraint};
+use super::lanes::LANES;
+use super::softness::Softness;
+use crate::bodies::contact::Pair;
+
+/// How a tick is cut into sub-steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SubSteps {
+    pub(super) count: u32,
+    /// Length of the tick in seconds: more than one tick of the match at half rate.
+    pub(super) seconds: f64,
+}
+
+impl SubSteps {
+    /// Length of a sub-step in seconds.
+    pub(super) fn length(self) -> f64 {
+        self.seconds / f64::from(self.count)
+    }
+}
+
+/// Pairs that touch, prepared for the solver.
+#[derive(Default)]
+pub(super) struct Contacts {
+    /// Their indices among all pairs.
+    pub(super) pairs: Vec<usize>,
+    /// Which of these pairs are solved at once.
+    groups: Vec<Vec<u32>>,
+    /// One for each group.
+    pub(super) constraints: Vec<ContactConstraint>,
+    pub(super) points: Vec<ConstraintPoint>,
+}
+
+impl Contacts {
+    /// Prepares the pairs; `bodies_of` names the bodies of a pair, zero for one that
+    /// stands still.
+    pub(super) fn prepare(
+        &mut self,
+        bodies: &Bodies,
+        pairs: &[Pair],
+        bodies_of: impl Fn(&Pair) -> [usize; 2],
+    ) {
+        let pair = |&at: &usize| (bodies_of(&pairs[at]), &pairs[at]);
+        let own: Vec<([usize; 2], &Pair)> = self.pairs.iter().map(pair).collect();
+        let edge =
+            |&(bodies, pair): &([usize; 2], &Pair)| Edge { bodies, points: pair.points.len() };
+        let edges: Vec<Edge> = own.iter().map(edge).collect();
+        self.groups = coloring::group(bodies.movable_end(), &edges);
+        self.constraints.reserve(self.groups.len());
+        for group in &self.groups {
+            let lanes: ArrayVec<_, LANES> = group.iter().map(|&at| own[at as usize]).collect();
+            self.constraints.push(ContactConstraint::new(bodies, &lanes, &mut self.points));
+        }
+    }
+
+    /// Applies the impulses of the last tick.
+    pub(super) fn warm_start(&self, bodies: &mut Bodies) {
+        for constraint in &self.constraints {
+            constraint.warm_start(&self.points, &mut bodies.velocities);
+        }
+    }
+
+    /// The first pass of a sub-step: pushes bodies apart that are nearer than the rest gap.
+    pub(super) fn push(&mut self, bodies: &mut Bodies, steps: SubSteps) {
+        let softness = Softness::new(steps.length());
+        let sub_step = steps.length() as f32;
+        for constraint in &self.constraints {
+            constraint.solve(&mut self.points, &mut bodies.velocities, sub_step, Some(&softness));
+        }
+    }
+
+    /// The second pass, once the bodies have moved: without the push, and with friction.
+    pub(super) fn relax(&mut self, bodies: &mut Bodies, steps: SubSteps) {
+        let sub_step = steps.length() as f32;
+        for constraint in &self.constraints {
+            constraint.update_separations(&mut self.points, bodies);
+            constraint.solve(&mut self.points, &mut bodies.velocities, sub_step, None);
+        }
+    }
+
+    /// Applies restitution to the points that took an impact.
+    pub(super) fn bounce(&mut self, bodies: &mut Bodies) {
+        for constraint in &self.constraints {
+            constraint.apply_restitution(&mut self.points, &mut bodies.velocities);
+        }
+    }
+
+    /// Writes the impulses into the pairs, for the next tick to begin with.
+    pub(super) fn store_impulses(&self, pairs: &mut [Pair]) {
+        for (group, constraint) in self.groups.iter().zip(&self.constraints) {
+            for (lane, &at) in group.iter().enumerate() {
+                let points = &mut pairs[self.pairs[at as usize]].points;
+                let impulses = constraint.impulses(&self.points, lane);
+                points.iter_mut().zip(impulses).for_each(|(point, to)| point.impulse = to);
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! An island that is cut into blocks: in each pass threads solve the blocks, and then one of
+//! them solves the contacts between blocks. The blocks do not depend on the number of threads,
+//! so the result does not either.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::BodyIndices;
+use super::block::Block;
+use super::body::Bodies;
+use super::contacts::Contacts;
+use super::division::{DividedIsland, Place};
+use super::projection::Projection;
+use crate::bodies::contact::Pair;
+use crate::threads::{Stages, Threads};
+
+/// A step of the solver that all blocks take before any takes the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Task {
+    Begin,
+    Push,
+    NextSubStep,
+    MoveAndRelax,
+    Bounce,
+    PrepareProjection,
+    ProjectionPass,
+    AddVelocities,
+    AddPush,
+    Displace,
+}
+
+impl Task {
+    const ALL: [Self; 10] = [
+        Self::Begin,
+        Self::Push,
+        Self::NextSubStep,
+        Self::MoveAndRelax,
+        Self::Bounce,
+        Self::PrepareProjection,
+        Self::ProjectionPass,
+        Self::AddVelocities,
+        Self::AddPush,
+        Self::Displace,
+    ];
+
+    fn do_with(self, block: &mut Block) {
+        let seconds = block.steps.seconds as f32;
+        match self {
+            Self::Begin => block.begin(),
+            Self::Push => block.push(),
+            Self::NextSubStep => {
+                block.begin_sub_step();
+                block.push();
+            }
+            Self::MoveAndRelax => block.move_and_relax(),
+            Self::Bounce => block.bounce(),
+            Self::PrepareProjection => block.prepare_projection(),
+            Self::ProjectionPass => block.projection.pass(&block.contacts),
+            Self::AddVelocities => block.projection.add_velocities(&mut block.bodies, seconds),
+            Self::AddPush => block.projection.add_push(&block.contacts),
+            Self::Displace => block.projection.displace(&mut block.bodies),
+        }
+    }
+}
+
+/// The contacts between the blocks of an island, with copies of the bodies that have any.
+struct Boundary {
+    /// Where the bodies are, in order; the first is unused.
+    places: Vec<Place>,
+    bodies: Bodies,
+    contacts: Contacts,
+    projection: Projection,
+}
+
+/// An island that is being solved.
+struct Staged<'a> {
+    blocks: Vec<Mutex<&'a mut Block>>,
+    /// Index of the first block.
+    first: u32,
+    boundary: Mutex<Boundary>,
+}
+
+/// Advances a divided island by a tick. Its blocks are prepared.
+pub(super) fn solve(
+    island: &mut DividedIsland,
+    blocks: &mut [Block],
+    pairs: &[Pair],
+    indices: &BodyIndices,
+    places: &[Place],
+    threads: &Threads,
+) {
+    let [first, end] = island.blocks;
+    let (steps, count) = (blocks[first].steps, end - first);
+    let contacts = std::mem::take(&mut island.contacts);
+    let boundary = Boundary::new(contacts, blocks, pairs, indices, places);
+    let staged = Staged {
+        blocks: blocks[first..end].iter_mut().map(Mutex::new).collect(),
+        first: first as u32,
+        boundary: Mutex::new(boundary),
+    };
+    let work = |task: u16, at: usize| {
+        Task::ALL[usize::from(task)].do_with(&mut locked(&staged.blocks[at]));
+    };
+    threads.in_stages(count, work, |stages| {
+        let mut boundary = locked(&staged.boundary);
+        let run = |task: Task| stages.run(task as u16, count);
+        run(Task::Begin);
+        boundary.with_motions(&staged, |contacts, bodies| contacts.warm_start(bodies));
+        for step in 0..steps.count {
+            run(if step == 0 { Task::Push } else { Task::NextSubStep });
+            boundary.with_velocities(&staged, |contacts, bodies| contacts.push(bodies, steps));
+            run(Task::MoveAndRelax);
+            boundary.with_motions(&staged, |contacts, bodies| contacts.relax(bodies, steps));
+        }
+        run(Task::Bounce);
+        boundary.with_velocities(&staged, |contacts, bodies| contacts.bounce(bodies));
+        boundary.project(&staged, stages);
+    });
+    let boundary = staged.boundary.into_inner().unwrap_or_else(PoisonError::into_inner);
+    island.contacts = boundary.contacts;
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Boundary {
+    fn new(
+        contacts: Contacts,
+        blocks: &[Block],
+        pairs: &[Pair],
+        indices: &BodyIndices,
+        of_bodies: &[Place],
+    ) -> Self {
+        let touching = contacts.pairs.iter().flat_map(|&pair| indices.of(&pairs[pair]));
+        let mut places: Vec<Place> = touching.map(|body| of_bodies[body]).collect();
+        places.push(Place::default());
+        places.sort_unstable();
+        places.dedup();
+        let mut bodies = Bodies::with_capacity(places.len());
+        for place in &places[1..] {
+            bodies.copy(&blocks[place.block as usize].bodies, place.local as usize);
+        }
+        let local = |body: usize| places.binary_search(&of_bodies[body]).unwrap_or(0);
+        let mut boundary =
+            Self { bodies, contacts, projection: Projection::default(), places: Vec::new() };
+        boundary.contacts.prepare(&boundary.bodies, pairs, |pair| indices.of(pair).map(local));
+        boundary.places = places;
+        boundary
+    }
+
+    /// Calls `each` with each block that has bodies here, with the indices that they have here
+    /// and in the block.
+    fn each_block(
+        places: &[Place],
+        staged: &Staged,
+        mut each: impl FnMut(&mut Block, &mut dyn Iterator<Item = [usize; 2]>),
+    ) {
+        let mut next = 1;
+        for own in places[1..].chunk_by(|a, b| a.block == b.block) {
+            let mut block = locked(&staged.blocks[(own[0].block - staged.first) as usize]);
+            let mut both =
+                own.iter().enumerate().map(|(at, place)| [next + at, place.local as usize]);
+            each(&mut block, &mut both);
+            next += own.len();
+        }
+    }
+
+    /// Lets `solve` change the velocities of the bodies.
+    fn with_velocities(&mut self, staged: &Staged, solve: impl Fn(&mut Contacts, &mut Bodies)) {
+        let Self { places, bodies, contacts, .. } = self;
+        Self::each_block(places, staged, |block, both| {
+            for [own, theirs] in both {
+                bodies.velocities[own] = block.bodies.velocities[theirs];
+            }
+        });
+        solve(contacts, bodies);
+        Self::each_block(places, staged, |block, both| {
+            for [own, theirs] in both {
+                block.bodies.velocities[theirs] = bodies.velocities[own];
+            }
+        });
+    }
+
+    /// The same where `solve` needs to know how far the bodies have moved.
+    fn with_motions(&mut self, staged: &Staged, solve: impl Fn(&mut Contacts, &mut Bodies)) {
+        let Self { places, bodies, .. } = self;
+        Self::each_block(places, staged, |block, both| {
+            for [own, theirs] in both {
+                bodies.displacements[own] = block.bodies.displacements[theirs];
+            }
+        });
+        self.with_velocities(staged, solve);
+    }
+
+    /// Projects the displacements of the whole island.
+    fn project(&mut self, staged: &Staged, stages: &Stages) {
+        let run = |task: Task| stages.run(task as u16, staged.blocks.len());
+        run(Task::PrepareProjection);
+        let islands = vec![0; self.places.len()];
+        self.projection.prepare(&self.bodies, &self.contacts, &islands, 1);
+        let lack = staged.blocks.iter().map(|block| locked(block).projection.greatest_lack());
+        let lack = lack.fold(self.projection.greatest_lack(), super::projection::Lack::max);
+        if !lack.needs_correction() {
+            return;
+        }
+        self.passes(staged, stages);
+        run(Task::AddVelocities);
+        if lack.needs_push() {
+            run(Task::AddPush);
+            self.projection.add_push(&self.contacts);
+            self.passes(staged, stages);
+        }
+        run(Task::Displace);
+    }
+
+    /// Passes over all contacts of the island until none lacks more than the tolerance.
+    fn passes(&mut self, staged: &Staged, stages: &Stages) {
+        let Self { places, contacts, projection, .. } = self;
+        for block in &staged.blocks {
+            locked(block).projection.set_goes_on(true);
+        }
+        projection.set_goes_on(true);
+        for _ in 0..super::projection::PASSES {
+            stages.run(Task::ProjectionPass as u16, staged.blocks.len());
+            Self::each_block(places, staged, |block, both| {
+                both.for_each(|bodies| projection.copy_from(&block.projection, bodies));
+            });
+            projection.pass(contacts);
+            let mut goes_on = projection.goes_on();
+            Self::each_block(places, staged, |block, both| {
+                both.for_each(|[own, theirs]| {
+                    block.projection.copy_from(projection, [theirs, own])
+                });
+            });
+            for block in &staged.blocks {
+                goes_on |= locked(block).projection.goes_on();
+            }
+            if !goes_on {
+                break;
+            }
+            // Parts that lack nothing now may do so once their neighbours have moved.
+            for block in &staged.blocks {
+                locked(block).projection.set_goes_on(true);
+            }
+            projection.set_goes_on(true);
+        }
+    }
+}

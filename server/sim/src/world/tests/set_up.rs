@@ -1,0 +1,48 @@
+//! What it costs to set a match up, in operations: time would depend on the machine.
+
+use super::*;
+use crate::counters::Stage;
+
+/// A walled floor that reaches so far from the origin, in units.
+fn hall(half: i32) -> Arc<obsp::World> {
+    let out = half + 16;
+    let blocks = [
+        ([-half, -half, -16], [half, half, 0]),
+        ([-out, -out, 0], [-half, out, 512]),
+        ([half, -out, 0], [out, out, 512]),
+        ([-half, -out, 0], [half, -half, 512]),
+        ([-half, half, 0], [half, out, 512]),
+    ];
+    let brushes: String = blocks.map(|(min, max)| block(min, max)).concat();
+    compiled(&brushes, [100 - half, 100 - half, 25], "")
+}
+
+/// Operations for each prop that is scattered and comes to rest: bodies that are awake and
+/// pairs that touch, tick by tick, and tests of the cascade behind the grid.
+fn operations(objects: u32, half: i32) -> f64 {
+    let config = Config { objects, ..CONFIG };
+    let world = World::unsettled(hall(half), shipped().into(), config);
+    let mut world = world.expect("the hall can be played");
+    world.set_budget(None);
+    let mut operations = 0;
+    while !world.entities.slots_where(Entity::is_awake_body).is_empty() {
+        world.advance_props(Vec::new());
+        operations += world.counters().bodies_cost;
+    }
+    world.count();
+    let Counters { entities, cascade, .. } = *world.counters();
+    assert_eq!(entities, u64::from(objects), "all have found room");
+    for stage in Stage::ALL.into_iter().filter(|stage| *stage != Stage::Grid) {
+        operations += cascade[stage as usize].tests;
+    }
+    operations as f64 / entities as f64
+}
+
+/// Where as many props have as much room each, setting up is linear in their number. (In one
+/// hall it is not: more of them fall on others, and wake them.)
+#[test]
+fn a_prop_among_thousands_costs_what_it_does_among_hundreds() {
+    let (few, many) = (operations(500, 500), operations(3_000, 1_225));
+    println!("{few:.0} operations among 500, {many:.0} among 3,000");
+    assert!((0.7..1.3).contains(&(many / few)), "{few:.0} among 500, {many:.0} among 3,000");
+}
