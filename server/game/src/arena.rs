@@ -1,16 +1,19 @@
-//! The arena game: everybody against everybody, with a ray, rockets and grenades.
+//! The arena game: everybody against everybody, each with three weapons: usually a ray,
+//! rockets and grenades.
 //!
 //! A *ray* hits at once, and meets other players where the shooter saw them. A *rocket* flies
 //! straight and explodes where it is stopped; a *grenade* bounces and explodes when its fuse
 //! has burnt down (`weapons`). An explosion hurts, pushes and wakes all bodies in plain sight
 //! (`blast`). Who has lost all health is dead, which the attacker scores, and comes back after
-//! a while (`fighter`). The driver of a hovertank drops cargo instead of grenades.
+//! a while (`fighter`). The driver of a hovertank drops cargo instead of grenades. All numbers
+//! are those of the match's `game.toml` (`GameFile`).
 
 mod blast;
 mod fighter;
 mod weapons;
 
-use obsp_sim::{Buttons, Command, EntityId, Vitals};
+use obsp_proto::control::Vitals;
+use obsp_sim::{Buttons, Command, EntityId};
 use serde::{Deserialize, Serialize};
 
 use self::fighter::Fighter;
@@ -37,8 +40,8 @@ impl Game for Arena {
         ArenaState::default()
     }
 
-    fn joined(&self, state: &mut ArenaState, _: &mut WorldMut<'_>, player: EntityId) {
-        state.fighters.insert(player, Fighter::default());
+    fn joined(&self, state: &mut ArenaState, world: &mut WorldMut<'_>, player: EntityId) {
+        state.fighters.insert(player, Fighter::new(world.game_file().player().health));
     }
 
     fn left(&self, state: &mut ArenaState, _: &mut WorldMut<'_>, player: EntityId) {
@@ -81,8 +84,15 @@ impl Game for Arena {
         }
     }
 
-    fn respawn(&self, state: &mut ArenaState, _: &mut WorldMut<'_>, player: EntityId) -> Respawn {
-        let stays = state.fighters.get_mut(player).is_some_and(Fighter::stays_dead);
+    fn respawn(
+        &self,
+        state: &mut ArenaState,
+        world: &mut WorldMut<'_>,
+        player: EntityId,
+    ) -> Respawn {
+        let health = world.game_file().player().health;
+        let fighter = state.fighters.get_mut(player);
+        let stays = fighter.is_some_and(|fighter| fighter.stays_dead(health));
         if stays { Respawn::Wait } else { Respawn::SpawnPoint }
     }
 

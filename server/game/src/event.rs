@@ -67,6 +67,13 @@ pub enum Event {
     },
     /// An event of the game's own, which all clients are sent.
     Game(GameEvent),
+    /// An event of the game's own, which the client of one player alone is sent.
+    Private {
+        /// The player.
+        player: EntityId,
+        /// The event.
+        event: GameEvent,
+    },
 }
 
 impl From<obsp_sim::Event> for Event {

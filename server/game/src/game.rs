@@ -2,7 +2,8 @@ use std::fmt::Debug;
 
 use glam::DVec3;
 use obsp::model::Model;
-use obsp_sim::{Command, EntityId, Vitals, World};
+use obsp_proto::control::Vitals;
+use obsp_sim::{Command, EntityId, World};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -52,8 +53,10 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         path.rsplit("::").next().unwrap_or(path)
     }
 
-    /// The models that bodies can have, in the order of their ids. Clients know the shipped
-    /// ones: own ones come after those.
+    /// The models that bodies can have, in the order of their ids, each by a name of its own.
+    /// Clients have the shipped ones, and fetch the others when they join. One whose bodies are
+    /// [missiles](Model::as_missile) says so, or clients let players shove them; one whose
+    /// bodies the game drives is [kinematic](Model::as_kinematic).
     fn models(&self) -> Vec<Model> {
         obsp::model::shipped()
     }
@@ -133,7 +136,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world, volume, entity);
     }
 
-    /// Something has begun to touch an entity that [`WorldMut::watch`] watches.
+    /// Something, which may be a player, has begun to touch an entity that
+    /// [`WorldMut::watch`] watches: it is called in the first tick of a touch alone. What goes
+    /// on touching is in [`World::touching`](obsp_sim::World::touching).
     fn touched(
         &self,
         state: &mut Self::State,

@@ -1,9 +1,26 @@
-//! What a designer sets without code: the file `game.toml` beside a map.
+//! What a designer sets without code: the file `game.toml` beside a map. Each table has a file
+//! of its own: what it may hold, the usual values, and the ranges that hold others.
 
+mod binary;
+mod number;
+mod player;
+mod weapons;
+mod written_weapon;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use obsp::entity_class::EntityClasses;
+use obsp::model::Model;
+use obsp_proto::game_data::{GameData, GameDataError};
 use obsp_sim::MovementParameters;
 use serde::Deserialize;
-use thiserror::Error;
+use serde::de::IgnoredAny;
 use toml::Spanned;
+
+pub use obsp_proto::game_data::{GameFileError, MAX_GAME_FILE};
+pub use player::PlayerParameters;
+pub use weapons::{Blast, Ray, Thrown, Weapon, WeaponKey, WeaponKind, Weapons};
 
 /// The name of the file, in the folder of the map.
 pub const GAME_FILE: &str = "game.toml";
@@ -12,98 +29,144 @@ pub const GAME_FILE: &str = "game.toml";
 ///
 /// ```
 /// let file = obsp_game::GameFile::parse("[movement]\ngravity = 400\njump_speed = 300.0")?;
-/// assert_eq!(file.movement.gravity, 400.0);
-/// assert_eq!(file.movement.run_speed, 320.0, "as usual");
+/// assert_eq!(file.movement().gravity, 400.0);
+/// assert_eq!(file.movement().run_speed, 320.0, "as usual");
 /// # Ok::<(), obsp_game::GameFileError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct GameFile {
-    /// The numbers by which players on foot move. Clients are told of them when they join,
-    /// and predict by them.
-    pub movement: MovementParameters,
-}
-
-/// Why a text is no `game.toml`.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("line {line}, column {column}: {message}")]
-pub struct GameFileError {
-    /// The line, from 1.
-    pub line: usize,
-    /// The character in the line, from 1.
-    pub column: usize,
-    /// The fault there.
-    pub message: String,
+    data: GameData,
+    classes: Arc<EntityClasses>,
+    player: PlayerParameters,
+    weapons: Arc<Weapons>,
 }
 
 /// The file as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    movement: Option<Movement>,
-}
-
-/// The table `[movement]`: the names are those of [`MovementParameters::RANGES`].
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Movement {
-    run_speed: Option<Spanned<f64>>,
-    slow_share: Option<Spanned<f64>>,
-    friction: Option<Spanned<f64>>,
-    stop_speed: Option<Spanned<f64>>,
-    ground_acceleration: Option<Spanned<f64>>,
-    air_acceleration: Option<Spanned<f64>>,
-    jump_speed: Option<Spanned<f64>>,
-    gravity: Option<Spanned<f64>>,
-    step_height: Option<Spanned<f64>>,
+    #[serde(default)]
+    classes: EntityClasses,
+    player: Option<player::Written>,
+    #[serde(default)]
+    weapons: BTreeMap<String, Spanned<written_weapon::WrittenWeapon>>,
+    /// Read by [`GameData`], as clients read it.
+    #[serde(rename = "movement")]
+    _movement: Option<IgnoredAny>,
+    #[serde(rename = "models")]
+    _models: Option<IgnoredAny>,
+    #[serde(rename = "materials")]
+    _materials: Option<IgnoredAny>,
 }
 
 impl GameFile {
-    /// Reads the text of a `game.toml`.
+    /// Reads the text of a `game.toml` without models.
     ///
     /// # Errors
     /// [`GameFileError`] says where the text is not TOML, a key is unknown, or a number out
-    /// of its range.
+    /// of its range; or that it is longer than [`MAX_GAME_FILE`].
     pub fn parse(text: &str) -> Result<Self, GameFileError> {
+        Self::read(text, &mut |_| Err("there is no folder to read it from".into()))
+    }
+
+    /// Reads the text of a `game.toml`; `model` gives the text of each of its models, by the
+    /// path from the folder of the map.
+    ///
+    /// # Errors
+    /// As [`GameFile::parse`]; or a model cannot be read, or all take more than
+    /// [`MAX_GAME_DATA`](obsp_proto::game_data::MAX_GAME_DATA).
+    pub fn read(
+        text: &str,
+        model: &mut dyn FnMut(&str) -> Result<String, String>,
+    ) -> Result<Self, GameFileError> {
+        Self::of(GameData::read(text, &mut |_, path| model(path))?)
+    }
+
+    /// The rest of a file, of which clients have read their part.
+    fn of(data: GameData) -> Result<Self, GameFileError> {
+        let text = data.text();
         let written: Written = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            GameFileError::new(text, at, error.message())
+            GameFileError::at(text, at, error.message())
         })?;
-        let Some(movement) = written.movement else { return Ok(Self::default()) };
-        Ok(Self { movement: movement.parameters(text)? })
+        let player = written.player.map(|player| player.parameters(text)).transpose()?;
+        Ok(Self {
+            classes: Arc::new(written.classes),
+            player: player.unwrap_or_default(),
+            weapons: Arc::new(Weapons::read(written.weapons, data.models(), text)?),
+            data,
+        })
     }
-}
 
-impl GameFileError {
-    fn new(text: &str, at: usize, message: impl Into<String>) -> Self {
-        let before = text.get(..at).unwrap_or(text);
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
-        Self { line, column, message: message.into() }
+    /// The text of the file; empty if there is none.
+    pub fn text(&self) -> &str {
+        self.data.text()
     }
-}
 
-impl Movement {
-    fn parameters(self, text: &str) -> Result<MovementParameters, GameFileError> {
-        let mut numbers = MovementParameters::default().to_array();
-        let written = [
-            self.run_speed,
-            self.slow_share,
-            self.friction,
-            self.stop_speed,
-            self.ground_acceleration,
-            self.air_acceleration,
-            self.jump_speed,
-            self.gravity,
-            self.step_height,
-        ];
-        for (index, value) in written.into_iter().enumerate() {
-            let Some(value) = value else { continue };
-            numbers[index] = *value.get_ref();
-            MovementParameters::from_array(numbers)
-                .map_err(|error| GameFileError::new(text, value.span().start, error.to_string()))?;
+    /// The text of the file and those of its models: all that [`GameFile::from_bundle`] needs.
+    /// Empty if there is no file.
+    pub fn bundle(&self) -> &[u8] {
+        self.data.bytes()
+    }
+
+    /// Reads a bundle, which may come from anyone.
+    ///
+    /// # Errors
+    /// It is none; or as [`GameFile::read`].
+    pub fn from_bundle(bundle: &[u8]) -> Result<Self, GameDataError> {
+        let data = GameData::from_bytes(bundle)?;
+        let mut models = data.models().iter();
+        let read = GameData::read(data.text(), &mut |name, _| match models.next() {
+            Some(model) if model.name() == name => Ok(model.source().to_owned()),
+            _ => Err(format!("the bundle does not have the model {name} here")),
+        });
+        if read? != data {
+            return Err(GameDataError::OtherText);
         }
-        // Each of them has been checked.
-        Ok(MovementParameters::from_array(numbers).unwrap_or_default())
+        Ok(Self::of(data)?)
+    }
+
+    /// The BLAKE3 hash of the bundle; zeros if there is no file.
+    pub fn hash(&self) -> [u8; 32] {
+        self.data.hash().map_or([0; 32], |hash| hash.0)
+    }
+
+    /// What clients need of the file.
+    pub fn data(&self) -> &GameData {
+        &self.data
+    }
+
+    /// The models of the file, in the order of their names; those of the game come first.
+    pub fn models(&self) -> &[Model] {
+        self.data.models()
+    }
+
+    /// The classes of the map's entities that the file describes.
+    pub fn classes(&self) -> &EntityClasses {
+        &self.classes
+    }
+
+    /// The numbers by which players on foot move. Clients have the file, too, and predict by
+    /// them.
+    pub fn movement(&self) -> &MovementParameters {
+        self.data.movement()
+    }
+
+    /// What the arena game takes a player to be.
+    pub fn player(&self) -> &PlayerParameters {
+        &self.player
+    }
+
+    /// The weapons of the arena game.
+    pub fn weapons(&self) -> &Arc<Weapons> {
+        &self.weapons
+    }
+}
+
+impl PartialEq for GameFile {
+    /// Everything else is made of it.
+    fn eq(&self, other: &Self) -> bool {
+        self.bundle() == other.bundle()
     }
 }
 
@@ -115,15 +178,147 @@ mod tests {
         GameFile::parse(text).unwrap_err().to_string()
     }
 
+    /// The example of the guide has every key, at its usual value.
     #[test]
-    fn every_number_is_read_and_what_is_left_out_is_as_usual() {
-        assert_eq!(GameFile::parse(""), Ok(GameFile::default()));
-        for (index, (name, least, _)) in MovementParameters::RANGES.into_iter().enumerate() {
-            let file = GameFile::parse(&format!("[movement]\n{name} = {least}")).unwrap();
-            let mut expected = MovementParameters::default().to_array();
-            expected[index] = least;
-            assert_eq!(file.movement.to_array(), expected, "{name}");
+    fn the_example_of_the_guide_is_what_is_usual() {
+        let guide = include_str!("../README.md");
+        let (_, rest) = guide.split_once("```toml\n[movement]").expect("there is an example");
+        let (example, _) = rest.split_once("```").expect("it ends");
+        let pin = include_str!("../../examples/models/pin.obj");
+        let file = GameFile::read(&format!("[movement]{example}"), &mut |_| Ok(pin.to_owned()));
+        let (file, usual) = (file.expect("it can be read"), GameFile::default());
+        assert_eq!(file.movement(), usual.movement());
+        assert_eq!((file.player(), file.weapons()), (usual.player(), usual.weapons()));
+        assert_eq!(file.models()[0].name(), "pin");
+        assert_eq!(file.models()[0].material(), obsp::model::Material::USUAL);
+        assert_eq!(file.classes()["item_pin"].model.as_deref(), Some("pin"));
+        for key in [
+            "friction = 0.6",
+            "kinematic = false",
+            "restitution",
+            "step_height",
+            "respawn_seconds",
+            "reach",
+            "lift",
+            "blast_player_speed",
+        ] {
+            assert!(example.contains(key), "{key}");
         }
+    }
+
+    #[test]
+    fn a_weapon_takes_the_place_of_that_of_its_key() {
+        let text = "[weapons.railgun]\nkind = 'ray'\ndamage = 80\nrefire_seconds = 1.5\n\
+                    [weapons.mortar]\nkind = 'grenade'\nkey = 'rocket'\nmodel = 'star'\n\
+                    [weapons.grenade]\nblast_radius = 300\n";
+        let file = GameFile::parse(text).unwrap();
+        let weapon = |key| file.weapons().of_key(key);
+        let ray = WeaponKind::Ray(Ray { damage: 80, ..Ray::default() });
+        assert_eq!(weapon(WeaponKey::Fire), &Weapon { refire_seconds: 1.5, kind: ray });
+        let mortar = Thrown { model: "star".into(), ..Thrown::grenade() };
+        assert_eq!(weapon(WeaponKey::Rocket).kind, WeaponKind::Grenade(mortar));
+        let wide = file.weapons().thrown_with("grenade").unwrap();
+        assert_eq!((wide.blast.radius, wide.blast.damage), (300.0, 90.0));
+        assert_eq!(file.weapons().thrown_with("rocket"), None);
+    }
+
+    #[test]
+    fn weapons_and_players_that_cannot_be_are_told_with_their_place() {
+        for (text, expected) in [
+            ("[player]\nhealth = 0", "line 2, column 10: health is 0, not within 1 and 10000"),
+            ("[player]\nhealth = 1.5", "line 2, column 10: health is 1.5, not a whole number"),
+            ("[player]\nhealht = 1", "line 2, column 1: unknown field `healht`"),
+            ("[weapons.ray]\nspeed = 1", "line 2, column 9: a ray has no speed"),
+            ("[weapons.ray]\nmodel = 'x'", "line 2, column 9: a ray has no model"),
+            ("[weapons.rocket]\nlift = 1", "line 2, column 8: a rocket has no lift"),
+            ("[weapons.rocket]\nspeed = 9e9", "line 2, column 9: speed is 9000000000, not within"),
+            ("[weapons.rocket]\nspede = 9", "line 2, column 1: unknown field `spede`"),
+            ("[weapons.laser]\nreach = 9", "weapons.laser needs a kind"),
+            ("[weapons.ray]\nkind = 'laser'", "line 2, column 8: unknown variant `laser`"),
+            ("[weapons.a]\nkind = 'ray'\n[weapons.ray]", "weapons.a has the key of weapons.ray"),
+            ("[weapons.grenade]\nmodel = 'rocket'", "two weapons throw the model rocket"),
+        ] {
+            let found = refused(text);
+            assert!(found.contains(expected), "{found} instead of {expected}");
+            assert!(found.starts_with("line "), "{found}");
+        }
+    }
+
+    /// A body that a game drives cannot fly.
+    #[test]
+    fn a_kinematic_model_comes_along_in_the_bundle_and_is_no_missile() {
+        let cube = include_str!("../../../maps/models/crate.obj");
+        let read = |text: &str| GameFile::read(text, &mut |_| Ok(cube.to_owned()));
+        let lift = "[models]\nlift = 'lift.obj'\n[materials.lift]\nkinematic = true\n";
+        let file = read(lift).unwrap();
+        for again in [
+            GameFile::from_bundle(file.bundle()).unwrap(),
+            GameFile::from_binary(file.bundle(), &file.to_binary()).unwrap(),
+        ] {
+            assert!(again.models()[0].is_kinematic());
+            assert_eq!(again, file);
+        }
+        let thrown = read(&format!("{lift}[weapons.rocket]\nmodel = 'lift'")).unwrap_err();
+        let expected = "line 5, column 1: weapons.rocket throws the model lift, whose bodies are \
+                        kinematic; give it another, or leave out materials.lift.kinematic";
+        assert_eq!(thrown.to_string(), expected);
+        let text = "[models]\nlift = 'lift.obj'\n[weapons.rocket]\nmodel = 'lift'\n";
+        let flies = read(text).unwrap();
+        assert!(GameFile::from_binary(file.bundle(), &flies.to_binary()).is_err());
+    }
+
+    #[test]
+    fn models_and_classes_come_along_in_the_bundle() {
+        let cube = include_str!("../../../maps/models/crate.obj");
+        let text = "[models]\nslab = 'own/slab.obj'\nblock = 'block.obj'\n\
+                    [classes.item_block]\nmodel = 'block'\n";
+        let mut paths = Vec::new();
+        let file = GameFile::read(text, &mut |path| {
+            paths.push(path.to_owned());
+            Ok(cube.to_owned())
+        });
+        let file = file.unwrap();
+        assert_eq!(paths, ["block.obj", "own/slab.obj"]);
+        assert_eq!(file.classes()["item_block"].model.as_deref(), Some("block"));
+        let again = GameFile::from_bundle(file.bundle()).unwrap();
+        assert_eq!((&again, again.hash()), (&file, file.hash()));
+        let names: Vec<&str> = again.models().iter().map(Model::name).collect();
+        assert_eq!(names, ["block", "slab"]);
+        // What a game adds by itself is in no bundle of a file.
+        let gem = Model::from_obj("gem", cube).unwrap();
+        let with_gem = file.data().with_models(&[gem]).unwrap();
+        let refused = GameFile::from_bundle(with_gem.bytes()).unwrap_err().to_string();
+        assert!(refused.contains("what its text says"), "{refused}");
+        assert!(GameFile::from_bundle(b"\xff").is_err());
+    }
+
+    #[test]
+    fn models_and_classes_that_cannot_be_are_told_with_their_place() {
+        let of = |text: &str| {
+            let refused = GameFile::read(text, &mut |_| Ok("v 0 0 0\n".to_owned()));
+            refused.unwrap_err().to_string()
+        };
+        for (text, expected) in [
+            ("[models]\na = '../a.obj'", "line 2, column 5: ../a.obj is not within the folder"),
+            ("[models]\na = '/a.obj'", "line 2, column 5: /a.obj is not within the folder"),
+            ("[models]\na = 'a.obj'", "line 2, column 5: a.obj: model a.obj: "),
+            ("[models]\na = 5", "line 2, column 5: "),
+            ("[classes.gem]\ncolour = [1, 2, 3]", "line 2, column 1: unknown field `colour`"),
+        ] {
+            let found = of(text);
+            assert!(found.starts_with(expected), "{found} instead of {expected}");
+        }
+        let lost = GameFile::read("[models]\na = 'a.obj'", &mut |_| Err("no such file".into()));
+        assert_eq!(lost.unwrap_err().to_string(), "line 2, column 5: a.obj: no such file");
+    }
+
+    #[test]
+    fn a_file_that_is_too_long_is_refused() {
+        let longest = "#".repeat(MAX_GAME_FILE);
+        let file = GameFile::parse(&longest).unwrap();
+        assert_eq!((file.text(), file.hash() == [0; 32]), (&*longest, false));
+        assert_eq!(GameFile::default().hash(), [0; 32]);
+        assert!(refused(&(longest + "#")).starts_with("line 1, column 1: 65537 bytes"));
     }
 
     #[test]

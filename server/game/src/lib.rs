@@ -22,11 +22,16 @@ mod replicated;
 mod running;
 mod save;
 mod volumes;
+mod with_file;
 mod world_mut;
 
 pub use event::Event;
 pub use game::{Game, Respawn};
-pub use game_file::{GAME_FILE, GameFile, GameFileError};
+pub use game_file::{
+    Blast, GAME_FILE, GameFile, GameFileError, MAX_GAME_FILE, PlayerParameters, Ray, Thrown,
+    Weapon, WeaponKey, WeaponKind, Weapons,
+};
+pub use obsp_proto::control::Vitals;
 pub use obsp_proto::schema::{EventError, Field, GameEvent, MatchValues, Schema, SchemaError};
 pub use per_entity::PerEntity;
 pub use replicated::{Replicated, Subject, Values};

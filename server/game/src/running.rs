@@ -6,18 +6,22 @@ use std::sync::Arc;
 use bincode::error::DecodeError;
 use bincode::serde::{decode_from_slice, encode_to_vec};
 use obsp::model::Model;
+use obsp_proto::control::Vitals;
+use obsp_proto::game_data::{GameData, GameDataError};
 use obsp_proto::schema::{Field, FieldValues, MatchValues, Schema, SchemaError};
 use obsp_sim::{
     AddPlayerError, Command, Config, EntityId, EntityState, PlayerKind, Random, SetupError, State,
-    Vitals, World,
+    World,
 };
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::event::Event;
 use crate::game::{Game, Respawn};
+use crate::game_file::GameFile;
 use crate::replicated::{Subject, Values, schema};
 use crate::save::{self, LoadError, wire};
 use crate::volumes::Volumes;
+use crate::with_file::{WithFile, all_models, check, spawn_classes};
 use crate::world_mut::{Shared, WorldMut};
 
 /// A match of any game, as a server runs it.
@@ -59,6 +63,9 @@ pub trait RunningMatch: Debug + Send {
     /// The name of the game.
     fn game_name(&self) -> &'static str;
 
+    /// The `game.toml` that the match was set up by.
+    fn game_file(&self) -> &GameFile;
+
     /// The whole match as bytes: the world, the game's state and what was told. What is made
     /// of them by [`RunningMatch::restore`] or [`AnyGame::load_match`] goes on as this match
     /// does, digest by digest.
@@ -88,6 +95,18 @@ pub trait AnyGame: Debug + Send + Sync {
         Schema::of_models(self.models().iter().map(|model| model.name().to_owned()))
     }
 
+    /// What clients need to predict its matches: what they need of the `game.toml`, and the
+    /// models that do not ship.
+    ///
+    /// # Errors
+    /// The models are too long to be sent.
+    fn client_data(&self) -> Result<GameData, GameDataError> {
+        GameData::default().with_models(&self.models())
+    }
+
+    /// The same game, whose matches are set up by `file`, instead of the usual numbers.
+    fn with_file(&self, file: &GameFile) -> Arc<dyn AnyGame>;
+
     /// A new match on `map`.
     ///
     /// # Errors
@@ -101,8 +120,8 @@ pub trait AnyGame: Debug + Send + Sync {
     /// The match that was saved, on its map.
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are not a match of this game on `map`, or bodies would
-    /// overlap.
+    /// [`LoadError`] if the bytes are not a match of this game on `map` by this file, or
+    /// bodies would overlap.
     fn load_match(
         &self,
         map: Arc<obsp::World>,
@@ -123,6 +142,10 @@ impl<G: Game> AnyGame for G {
         schema(self.replicated(), &Game::models(self))
     }
 
+    fn with_file(&self, file: &GameFile) -> Arc<dyn AnyGame> {
+        Arc::new(WithFile { game: self.clone(), file: file.clone() })
+    }
+
     fn new_match(
         &self,
         map: Arc<obsp::World>,
@@ -136,7 +159,7 @@ impl<G: Game> AnyGame for G {
         map: Arc<obsp::World>,
         saved: &[u8],
     ) -> Result<Box<dyn RunningMatch>, LoadError> {
-        Ok(Box::new(save::load(self, map, saved)?))
+        Ok(Box::new(save::load(self, map, &GameFile::default(), saved)?))
     }
 }
 
@@ -158,11 +181,28 @@ impl<G: Game> Match<G> {
     /// # Errors
     /// [`SetupError`] if the map or the configuration cannot carry a match.
     pub fn new(game: G, map: Arc<obsp::World>, config: Config) -> Result<Self, SetupError> {
-        let models = Game::models(&game);
+        Self::with_file(game, map, config, &GameFile::default())
+    }
+
+    /// The same by the numbers of a `game.toml`.
+    ///
+    /// # Errors
+    /// As [`Match::new`].
+    pub fn with_file(
+        game: G,
+        map: Arc<obsp::World>,
+        config: Config,
+        file: &GameFile,
+    ) -> Result<Self, SetupError> {
+        let models = all_models(&game, file);
+        check(file, &models)?;
         let schema = schema(game.replicated(), &models);
         let schema = schema.map_err(|error| SetupError::Game(error.to_string()))?;
         let mut world = World::new(map, models.into(), config)?;
+        world.set_movement(*file.movement());
+        spawn_classes(&mut world, file);
         let mut shared = Shared {
+            file: file.clone(),
             schema: Arc::new(schema),
             random: Random::new(config.seed ^ GAME_STREAM),
             events: Vec::new(),
@@ -371,6 +411,10 @@ impl<G: Game> RunningMatch for Match<G> {
 
     fn game_name(&self) -> &'static str {
         self.game.name()
+    }
+
+    fn game_file(&self) -> &GameFile {
+        &self.shared.file
     }
 
     fn save(&self) -> Vec<u8> {

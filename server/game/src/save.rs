@@ -12,9 +12,11 @@ use thiserror::Error;
 
 use crate::event::Event;
 use crate::game::Game;
+use crate::game_file::GameFile;
 use crate::replicated::schema;
 use crate::running::Match;
 use crate::volumes::{SavedVolume, Volumes};
+use crate::with_file::all_models;
 use crate::world_mut::Shared;
 
 /// Most bytes that are read.
@@ -64,30 +66,38 @@ impl<G: Game> Match<G> {
             watched: watched.clone(),
         };
         // Plain data always has an encoding; an empty one is refused when it is loaded.
-        let mut bytes = encode_to_vec((self.world.save(), shared), wire()).unwrap_or_default();
+        // The world's bytes go in as a whole: serde would take them one by one, for longer than
+        // the world takes to make them.
+        let mut bytes = bincode::encode_to_vec(self.world.save(), wire()).unwrap_or_default();
+        bytes.extend(encode_to_vec(shared, wire()).unwrap_or_default());
         bytes.extend(self.save_state());
         bytes
     }
 
-    /// A match of `game` as it was saved; `world` makes its world of the part of the bytes
-    /// that is the world's.
+    /// A match of `game` by `file` as it was saved; `world` makes its world of the part of the
+    /// bytes that is the world's.
     ///
     /// # Errors
     /// [`LoadError`] if the bytes are anything but what [`Match::saved`] made of a match of
-    /// this game.
+    /// this game by this file.
     pub(crate) fn restored(
         game: G,
+        file: GameFile,
         saved: &[u8],
         world: impl FnOnce(&[u8]) -> Result<World, obsp_sim::LoadError>,
     ) -> Result<Self, LoadError> {
-        let ((world_bytes, shared), used): ((Vec<u8>, SavedShared), usize) =
-            decode_from_slice(saved, wire())?;
+        let (world_bytes, used): (&[u8], usize) = bincode::borrow_decode_from_slice(saved, wire())?;
         let rest = &saved[used..];
+        let (shared, used): (SavedShared, usize) = decode_from_slice(rest, wire())?;
+        let rest = &rest[used..];
         let (state, used) = decode_from_slice(rest, wire())?;
         if used != rest.len() {
             return Err(LoadError::Damaged("bytes are left over"));
         }
-        let world = world(&world_bytes)?;
+        let world = world(world_bytes)?;
+        if world.movement() != file.movement() {
+            return Err(LoadError::Damaged("its players move by the numbers of another game.toml"));
+        }
         let SavedShared { random, events, told, volumes, agents, watched } = shared;
         let told = told as usize;
         if told > events.len() {
@@ -99,10 +109,10 @@ impl<G: Game> Match<G> {
         let volumes = Volumes::restored(volumes, world.map())
             .ok_or(LoadError::Damaged("a volume is not one of its map"))?;
         let random = Random::new(random);
-        let schema = schema(game.replicated(), &Game::models(&game));
+        let schema = schema(game.replicated(), &all_models(&game, &file));
         let schema = schema.map_err(|error| SetupError::Game(error.to_string()));
         let schema = Arc::new(schema.map_err(obsp_sim::LoadError::Setup)?);
-        let shared = Shared { schema, random, events, told, volumes, agents, watched };
+        let shared = Shared { file, schema, random, events, told, volumes, agents, watched };
         Ok(Self { game, world, state, shared })
     }
 
@@ -112,7 +122,8 @@ impl<G: Game> Match<G> {
     /// As [`Match::restored`]; nothing changes then.
     pub(crate) fn restore_all(&mut self, saved: &[u8]) -> Result<(), LoadError> {
         let mut world = self.world.clone();
-        *self = Self::restored(self.game.clone(), saved, |bytes| {
+        let file = self.shared.file.clone();
+        *self = Self::restored(self.game.clone(), file, saved, |bytes| {
             world.restore(bytes)?;
             Ok(world)
         })?;
@@ -120,12 +131,13 @@ impl<G: Game> Match<G> {
     }
 }
 
-/// Loads the world of a match of `game` on `map`.
+/// Loads a match of `game` on `map` by `file`.
 pub(crate) fn load<G: Game>(
     game: &G,
     map: Arc<obsp::World>,
+    file: &GameFile,
     saved: &[u8],
 ) -> Result<Match<G>, LoadError> {
-    let models = Game::models(game).into();
-    Match::restored(game.clone(), saved, |bytes| World::load(map, models, bytes))
+    let models = all_models(game, file).into();
+    Match::restored(game.clone(), file.clone(), saved, |bytes| World::load(map, models, bytes))
 }

@@ -12,6 +12,7 @@ use obsp_sim::{
 use serde::Serialize;
 
 use crate::event::Event;
+use crate::game_file::GameFile;
 use crate::volumes::{VolumeId, Volumes};
 
 /// The world as a game may change it. It dereferences to [`World`], which answers questions:
@@ -32,6 +33,8 @@ const MAX_EVENTS: usize = 32;
 /// What a match keeps for its game beside the game's own state.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
+    /// What the match was set up by.
+    pub(crate) file: GameFile,
     pub(crate) schema: Arc<Schema>,
     pub(crate) random: Random,
     pub(crate) events: Vec<Event>,
@@ -59,6 +62,11 @@ impl WorldMut<'_> {
         &mut self.shared.random
     }
 
+    /// The `game.toml` that the match was set up by; the usual numbers if there was none.
+    pub fn game_file(&self) -> &GameFile {
+        &self.shared.file
+    }
+
     /// Tells players and pages that something has happened.
     pub fn emit(&mut self, event: Event) {
         self.shared.events.push(event);
@@ -72,15 +80,37 @@ impl WorldMut<'_> {
     /// The game declares no such kind, the value cannot be encoded or is too long, or there
     /// are 32 such events in this tick already; nothing is sent then.
     pub fn send(&mut self, kind: &str, value: &impl Serialize) -> Result<(), EventError> {
+        let event = self.game_event(kind, value)?;
+        self.emit(Event::Game(event));
+        Ok(())
+    }
+
+    /// The same to the client of one player alone: nobody else is sent it, neither other
+    /// players nor spectators. Nothing happens if the player is not there.
+    ///
+    /// # Errors
+    /// As [`WorldMut::send`].
+    pub fn send_to(
+        &mut self,
+        player: EntityId,
+        kind: &str,
+        value: &impl Serialize,
+    ) -> Result<(), EventError> {
+        let event = self.game_event(kind, value)?;
+        self.emit(Event::Private { player, event });
+        Ok(())
+    }
+
+    fn game_event(&self, kind: &str, value: &impl Serialize) -> Result<GameEvent, EventError> {
         let unknown = || EventError::UnknownKind { name: kind.to_owned() };
         let kind = self.shared.schema.event_kind(kind).ok_or_else(unknown)?;
         let event = GameEvent::new(kind, value)?;
         let pending = &self.shared.events[self.shared.told.min(self.shared.events.len())..];
-        if pending.iter().filter(|event| matches!(event, Event::Game(_))).count() >= MAX_EVENTS {
+        let is_own = |event: &&Event| matches!(event, Event::Game(_) | Event::Private { .. });
+        if pending.iter().filter(is_own).count() >= MAX_EVENTS {
             return Err(EventError::TooMany { most: MAX_EVENTS });
         }
-        self.emit(Event::Game(event));
-        Ok(())
+        Ok(event)
     }
 
     /// Tells all players a line.
@@ -195,7 +225,9 @@ impl WorldMut<'_> {
         self.world.add_velocity(id, gained)
     }
 
-    /// As [`World::spawn_missile`]; [`World::muzzle`] tells from where.
+    /// As [`World::spawn_missile`]; [`World::muzzle`] tells from where. To clients it is a missile
+    /// if the model is one, by [`Model::as_missile`](obsp::model::Model::as_missile) or as the
+    /// missile of a weapon in the `game.toml`.
     /// [`Game::missile_moved`](crate::Game::missile_moved) is called after each of its moves.
     ///
     /// # Errors

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3};
 use obsp::{Options, Source, Spaces, compile};
 use obsp_game::arena::Arena;
-use obsp_game::{Event, Match, RunningMatch};
+use obsp_game::{AnyGame, Event, GameFile, Match, RunningMatch, Vitals};
 use obsp_sim::audit::Audit;
-use obsp_sim::{Buttons, Command, Config, EntityId, Kind, PlayerKind, Vitals};
+use obsp_sim::{Buttons, Command, Config, EntityId, Kind, PlayerKind};
 
 /// Half of the side of the room, and its height, in units.
 const HALF: f64 = 512.0;
@@ -20,10 +20,19 @@ struct Play {
 
 impl Play {
     fn new() -> Self {
+        Self::by("")
+    }
+
+    /// A match by a `game.toml`.
+    fn by(game_file: &str) -> Self {
         let map = room();
-        let audit = Audit::new(&map, &obsp::model::shipped()).expect("the room can be audited");
+        let gem = || Ok(include_str!("../../../maps/models/star.obj").to_owned());
+        let file = GameFile::read(game_file, &mut |_| gem()).expect("a game file");
+        let models = Arena.with_file(&file).models();
+        let audit = Audit::new(&map, &models).expect("the room can be audited");
         let config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 8 };
-        Self { game: Match::new(Arena, map, config).expect("the room can be played"), audit }
+        let game = Match::with_file(Arena, map, config, &file);
+        Self { game: game.expect("the room can be played"), audit }
     }
 
     fn join_at(&mut self, kind: PlayerKind, position: DVec3) -> EntityId {
@@ -76,6 +85,8 @@ fn room() -> Arc<obsp::World> {
     }
     text += &brush(DVec3::new(0.0, -HALF, 0.0), DVec3::new(1.0, HALF, HALF));
     text += "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400 -400 25\"\n}\n";
+    text += "{\n\"classname\" \"item_gem\"\n\"origin\" \"300 300 100\"\n\"angle\" \"30\"\n}\n";
+    text += "{\n\"classname\" \"item_gem\"\n\"origin\" \"nowhere\"\n}\n";
     let source = Source::from_text("room", text);
     let compiled = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ());
     Arc::new(compiled.expect("the room compiles").world)
@@ -105,12 +116,79 @@ fn blast(events: &[Event]) -> Option<DVec3> {
     })
 }
 
+/// The map's entities of a class with a model are bodies, also in a match that was saved.
+#[test]
+fn an_entity_of_a_class_spawns_its_model() {
+    let text = "[models]\ngem = 'gem.obj'\n[classes.item_gem]\nmodel = 'gem'\n";
+    let mut play = Play::by(text);
+    assert_eq!(play.body("gem"), Some(DVec3::new(300.0, 300.0, 100.0)));
+    assert_eq!(play.game.world().warnings().len(), 1, "{:?}", play.game.world().warnings());
+    play.run(60, &[]);
+    let fallen = play.body("gem").expect("it is there");
+    assert!(fallen.z < 20.0, "{fallen}");
+    let saved = play.game.save();
+    let arena = Arena.with_file(play.game.game_file());
+    let mut loaded = arena.load_match(room(), &saved).expect("it was saved");
+    loaded.step(&[]);
+    play.run(1, &[]);
+    assert_eq!(loaded.digest(), play.game.digest());
+    assert_eq!(Play::by("").game.world().state().entities.len(), 0);
+}
+
+#[test]
+fn models_and_classes_fit_the_game() {
+    let config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 8 };
+    for (text, expected) in [
+        ("[models]\ncrate = 'crate.obj'\n", "there are two models crate"),
+        ("[classes.prop]\nmodel = 'crate'\n", "the server has a class prop already"),
+        ("[classes.item_gem]\nmodel = 'gem'\n", "classes.item_gem: no model gem; there are crate"),
+    ] {
+        let model = include_str!("../../../maps/models/crate.obj");
+        let file = GameFile::read(text, &mut |_| Ok(model.to_owned())).expect("a game file");
+        let error = Match::with_file(Arena, room(), config, &file).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// Health, damage, the time until a player is back and what a key throws are data.
+#[test]
+fn a_match_is_fought_by_the_numbers_of_its_game_file() {
+    let text = "[player]\nhealth = 300\nrespawn_seconds = 0.5\n\
+                [weapons.railgun]\nkind = 'ray'\ndamage = 300\nrefire_seconds = 1\n\
+                [weapons.mortar]\nkind = 'grenade'\nkey = 'rocket'\nmodel = 'star'\n\
+                fuse_seconds = 0.25\nblast_radius = 99\n";
+    let mut play = Play::by(text);
+    let shooter = play.join_at(PlayerKind::Box, DVec3::new(-400.0, 0.0, 30.0));
+    let victim = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 0.0, 30.0));
+    assert_eq!(play.vitals(victim), Vitals { health: 300, score: 0 });
+    let events = play.run(1, &[(shooter, holding(Buttons::PRIMARY))]);
+    assert!(events.contains(&Event::Died { player: victim, by: shooter }), "{events:?}");
+    let spawned = Event::Spawned { player: victim };
+    assert!(!play.run(28, &[]).contains(&spawned));
+    assert!(play.run(4, &[]).contains(&spawned));
+    assert_eq!(play.vitals(victim), Vitals { health: 300, score: 0 });
+    play.run(30, &[]);
+    let up = Command { pitch: 16_000, ..holding(Buttons::SECONDARY) };
+    play.run(1, &[(shooter, up)]);
+    assert!(play.body("star").is_some() && play.body("rocket").is_none());
+    let events = play.run(15, &[]);
+    let radius = events.iter().find_map(|event| match event {
+        Event::Blast { radius, .. } => Some(*radius),
+        _ => None,
+    });
+    assert_eq!((radius, play.body("star")), (Some(99.0), None));
+    let known = GameFile::parse("[weapons.rocket]\nmodel = 'pin'\n").expect("a game file");
+    let config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 8 };
+    let error = Match::with_file(Arena, room(), config, &known).unwrap_err().to_string();
+    assert!(error.contains("no model pin can be thrown; there are crate, "), "{error}");
+}
+
 #[test]
 fn four_rays_kill_and_the_player_respawns_with_full_health() {
     let mut play = Play::new();
     let shooter = play.join_at(PlayerKind::Box, DVec3::new(-400.0, 0.0, 30.0));
     let victim = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 0.0, 30.0));
-    let events = play.run(120, &[(shooter, holding(Buttons::FIRE))]);
+    let events = play.run(120, &[(shooter, holding(Buttons::PRIMARY))]);
     let died = |event: &&Event| **event == Event::Died { player: victim, by: shooter };
     assert_eq!(events.iter().filter(died).count(), 1, "{events:?}");
     assert_eq!(play.vitals(shooter), Vitals { health: 100, score: 1 });
@@ -126,7 +204,7 @@ fn a_tank_that_is_shot_dies_and_comes_back_as_a_tank() {
     play.run(60, &[]);
     let at = play.game.world().entity(tank).expect("it floats").position;
     let shooter = play.join_at(PlayerKind::Box, at - DVec3::X * 150.0);
-    let events = play.run(120, &[(shooter, holding(Buttons::FIRE))]);
+    let events = play.run(120, &[(shooter, holding(Buttons::PRIMARY))]);
     let died = |event: &&Event| **event == Event::Died { player: tank, by: shooter };
     assert_eq!(events.iter().filter(died).count(), 1, "{events:?}");
     let events = play.run(150, &[]);
@@ -142,8 +220,8 @@ fn a_protected_player_takes_no_damage_in_any_order_of_slots() {
     let first = play.join_at(PlayerKind::Box, DVec3::new(-400.0, 0.0, 30.0));
     let victim = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 0.0, 30.0));
     let last = play.join_at(PlayerKind::Box, DVec3::new(-200.0, -200.0, 30.0));
-    let north = Command { yaw: 16384, ..holding(Buttons::FIRE) };
-    let shooting = [(first, holding(Buttons::FIRE)), (last, north)];
+    let north = Command { yaw: 16384, ..holding(Buttons::PRIMARY) };
+    let shooting = [(first, holding(Buttons::PRIMARY)), (last, north)];
     let protected = [shooting[0], (victim, holding(Buttons::PROTECTED)), shooting[1]];
     let events = play.run(60, &protected);
     let hit = |event: &&Event| matches!(event, Event::Hurt { player, .. } if *player == victim);
@@ -163,7 +241,7 @@ fn a_rocket_flies_straight_explodes_at_the_wall_and_throws_bodies_there() {
     play.put_crate(DVec3::new(-60.0, 40.0, 17.0));
     play.run(120, &[]);
     let before = play.body("crate").expect("it is there");
-    let mut events = play.run(1, &[(shooter, holding(Buttons::ROCKET))]);
+    let mut events = play.run(1, &[(shooter, holding(Buttons::SECONDARY))]);
     assert!(play.body("rocket").is_some(), "no rocket was launched");
     events.extend(play.run(60, &[]));
     let at = blast(&events).expect("the rocket explodes");
@@ -176,7 +254,7 @@ fn a_rocket_flies_straight_explodes_at_the_wall_and_throws_bodies_there() {
 fn a_grenade_bounces_off_the_wall_and_explodes_when_its_fuse_ends() {
     let mut play = Play::new();
     let thrower = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 0.0, 30.0));
-    let mut events = play.run(1, &[(thrower, holding(Buttons::GRENADE))]);
+    let mut events = play.run(1, &[(thrower, holding(Buttons::TERTIARY))]);
     events.extend(play.run(132, &[]));
     assert_eq!(blast(&events), None, "too early");
     let grenade = play.body("grenade").expect("still there");
@@ -188,7 +266,7 @@ fn a_grenade_bounces_off_the_wall_and_explodes_when_its_fuse_ends() {
 fn a_player_who_blows_themself_up_loses_a_point() {
     let mut play = Play::new();
     let player = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 0.0, 30.0));
-    let down = Command { pitch: -8_192, ..holding(Buttons::ROCKET) };
+    let down = Command { pitch: -8_192, ..holding(Buttons::SECONDARY) };
     let events = play.run(600, &[(player, down)]);
     assert!(events.contains(&Event::Died { player, by: player }), "{events:?}");
     assert!(play.vitals(player).score < 0, "{:?}", play.vitals(player));
@@ -200,7 +278,7 @@ fn a_clone_of_a_fight_goes_on_as_the_match_itself() {
     let mut play = Play::new();
     let a = play.join_at(PlayerKind::Box, DVec3::new(-400.0, 0.0, 30.0));
     let b = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 40.0, 30.0));
-    let commands = [(a, holding(Buttons::GRENADE)), (b, holding(Buttons::ROCKET))];
+    let commands = [(a, holding(Buttons::TERTIARY)), (b, holding(Buttons::SECONDARY))];
     play.run(90, &commands);
     let mut clone = play.game.clone();
     assert_eq!(clone.digest(), play.game.digest());

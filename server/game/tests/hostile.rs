@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use obsp::geometry::Aabb;
+use obsp::model::{Model, shipped};
 use obsp::{Options, Source, Spaces, compile};
 use obsp_game::{Event, Game, Match, Respawn, RunningMatch, VolumeId, WorldMut};
 use obsp_sim::audit::Audit;
@@ -45,6 +46,10 @@ struct State {
 
 impl Game for Hostile {
     type State = State;
+
+    fn models(&self) -> Vec<Model> {
+        models()
+    }
 
     fn set_up(&self, world: &mut WorldMut<'_>) -> State {
         let mut state = State::default();
@@ -117,6 +122,16 @@ impl Game for Hostile {
     }
 }
 
+/// Those that ship, and two whose bodies are driven.
+fn models() -> Vec<Model> {
+    let driven = [("driven_slab", "crate"), ("driven_block", "l_block")].map(|(name, like)| {
+        let like = shipped().into_iter().find(|model| model.name() == like);
+        let like = like.expect("it ships");
+        Model::from_obj(name, like.source()).expect("it is a model").as_kinematic()
+    });
+    shipped().into_iter().chain(driven).collect()
+}
+
 /// A place, mostly within the room, sometimes far away, sometimes none at all.
 fn point(world: &mut WorldMut<'_>) -> DVec3 {
     let near = vector(world, HALF + 20.0) + DVec3::Z * (HALF * 0.6);
@@ -127,6 +142,12 @@ fn point(world: &mut WorldMut<'_>) -> DVec3 {
         3 => near * 1e300,
         _ => near,
     }
+}
+
+/// One of those that there are, every third time one whose bodies are driven, or none.
+fn any_model(world: &mut WorldMut<'_>) -> ModelId {
+    let [first, end] = if world.random().below(3) == 0 { [12, 15] } else { [0, 12] };
+    ModelId((first + world.random().below(end - first)) as u8)
 }
 
 fn vector(world: &mut WorldMut<'_>, reach: f64) -> DVec3 {
@@ -172,14 +193,14 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
         0..=2 if state.known.len() > MOST_KNOWN => false,
         12 if state.volumes > MOST_VOLUMES => false,
         0 | 1 => {
-            let (model, at) = (ModelId(world.random().below(14) as u8), point(world));
+            let (model, at) = (any_model(world), point(world));
             let turned = turned(world);
             let spawned = world.spawn_body(model, at, turned);
             state.known.extend(spawned);
             spawned.is_ok()
         }
         2 => {
-            let (model, at) = (ModelId(world.random().below(12) as u8), point(world));
+            let (model, at) = (any_model(world), point(world));
             let spawned = world.spawn_body_near(model, at, DQuat::IDENTITY);
             state.known.extend(spawned);
             spawned.is_ok()
@@ -217,7 +238,7 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
         }
         14 | 15 if state.known.len() > MOST_KNOWN => false,
         14 | 15 => {
-            let (model, at) = (ModelId(world.random().below(14) as u8), point(world));
+            let (model, at) = (any_model(world), point(world));
             let motion = if kind == 14 { MissileMotion::Straight } else { MissileMotion::Bouncing };
             let velocity = force(world);
             let spawned = world.spawn_missile(model, motion, at, velocity);
@@ -343,7 +364,7 @@ fn play(map: &Arc<obsp::World>, audit: &mut Audit, seed: u64, saved: bool) -> (u
 
 #[test]
 fn a_hostile_game_cannot_make_two_bodies_overlap() {
-    let (map, models) = (room(), obsp::model::shipped());
+    let (map, models) = (room(), models());
     let mut audit = Audit::new(&map, &models).expect("the room can be audited");
     let (first, matches) = (number("HOSTILE_SEED", 1), number("HOSTILE_MATCHES", 200));
     let (mut done, mut replaced) = (0, 0);
@@ -360,7 +381,7 @@ fn a_hostile_game_cannot_make_two_bodies_overlap() {
 #[test]
 fn a_hostile_game_is_deterministic() {
     let map = room();
-    let models = obsp::model::shipped();
+    let models = models();
     let mut audit = Audit::new(&map, &models).expect("the room can be audited");
     let mut play = |seed| play(&map, &mut audit, seed, false);
     assert_eq!(play(7), play(7));
@@ -370,7 +391,7 @@ fn a_hostile_game_is_deterministic() {
 /// A world is saved and loaded whole, whatever a game has done to it.
 #[test]
 fn a_hostile_match_is_the_same_when_it_is_saved_in_every_tick() {
-    let (map, models) = (room(), obsp::model::shipped());
+    let (map, models) = (room(), models());
     let mut audit = Audit::new(&map, &models).expect("the room can be audited");
     let (first, matches) = (number("HOSTILE_SEED", 1), number("HOSTILE_MATCHES", 30));
     for seed in first..first + matches {

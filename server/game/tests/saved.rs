@@ -76,9 +76,9 @@ impl Crowd {
                 Buttons::default(),
                 Buttons::JUMP,
                 Buttons::CROUCH,
-                Buttons::FIRE,
-                Buttons::ROCKET,
-                Buttons::GRENADE,
+                Buttons::PRIMARY,
+                Buttons::SECONDARY,
+                Buttons::TERTIARY,
             ][random.below(7) as usize];
         }
         &self.commands

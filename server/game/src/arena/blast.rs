@@ -1,49 +1,44 @@
 use glam::DVec3;
-use obsp_sim::{EntityId, PlayerKind};
+use obsp_sim::{EntityId, EntityState, Kind, PlayerKind};
 
 use super::ArenaState;
 use super::fighter::hurt;
 use crate::event::Event;
+use crate::game_file::Blast;
 use crate::world_mut::WorldMut;
-
-/// Radius of an explosion, in units.
-const RADIUS: f64 = 140.0;
-
-/// Health that an explosion takes at its centre, falling to none at its radius.
-const DAMAGE: f64 = 90.0;
-
-/// Impulse at the centre of an explosion, in kilogram units per second.
-const IMPULSE: f64 = 40_000.0;
-
-/// Highest speed that an explosion gives a body, in units per second.
-const MAX_SPEED: f64 = 700.0;
-
-/// Speed that an explosion gives a player at its centre, in units per second.
-const PLAYER_SPEED: f64 = 450.0;
 
 /// Removes a missile, and hurts, pushes and wakes all that is in plain sight.
 pub(super) fn explode(state: &mut ArenaState, world: &mut WorldMut<'_>, missile: EntityId) {
     let Some(shot) = state.shots.remove(missile) else { return };
-    let centre = world.entity(missile).map(|entity| entity.position);
+    let entity = world.entity(missile);
+    let explosion = entity.and_then(|entity| Some((entity.position, blast_of(world, &entity)?)));
     // One that has fallen out of the map is removed as well, without an explosion.
     let _ = world.remove(missile);
-    let Some(centre) = centre else { return };
-    world.emit(Event::Blast { at: centre, radius: RADIUS });
-    for (id, at) in world.near(centre, RADIUS) {
+    let Some((centre, blast)) = explosion else { return };
+    let Blast { radius, damage, impulse, max_speed, player_speed } = blast;
+    world.emit(Event::Blast { at: centre, radius });
+    for (id, at) in world.near(centre, radius) {
         let away = at - centre;
-        let share = 1.0 - away.length() / RADIUS;
+        let share = 1.0 - away.length() / radius;
         if share <= 0.0 || !world.in_sight(centre, at) {
             continue;
         }
         let direction = away.try_normalize().unwrap_or(DVec3::Z);
         let speed = match world.player_kind(id) {
-            Some(PlayerKind::Box) => Some(PLAYER_SPEED * share),
-            _ => world.inverse_mass(id).map(|inverse| (IMPULSE * share * inverse).min(MAX_SPEED)),
+            Some(PlayerKind::Box) => Some(player_speed * share),
+            _ => world.inverse_mass(id).map(|inverse| (impulse * share * inverse).min(max_speed)),
         };
         if let Some(speed) = speed {
             // It is in the world: it was found there.
             let _ = world.add_velocity(id, direction * speed);
         }
-        hurt(state, world, id, shot.owner, (DAMAGE * share) as i16);
+        hurt(state, world, id, shot.owner, (damage * share) as i16);
     }
+}
+
+/// The explosion of a missile: that of the weapon which throws its model.
+fn blast_of(world: &WorldMut<'_>, missile: &EntityState) -> Option<Blast> {
+    let Kind::Prop { model } = missile.kind else { return None };
+    let name = world.model_names().get(usize::from(model.0))?;
+    Some(world.game_file().weapons().thrown_with(name)?.blast)
 }

@@ -5,12 +5,6 @@ use super::{ArenaState, ticks};
 use crate::event::Event;
 use crate::world_mut::WorldMut;
 
-/// Health of a player who has just spawned.
-const HEALTH: i16 = 100;
-
-/// Seconds until a player who died comes back.
-const DEAD_SECONDS: f64 = 2.0;
-
 /// A player as a fighter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Fighter {
@@ -24,22 +18,22 @@ pub(super) struct Fighter {
     pub(super) protected: bool,
 }
 
-impl Default for Fighter {
-    fn default() -> Self {
-        Self { health: HEALTH, score: 0, reload: 0, dead: 0, protected: false }
-    }
-}
-
 impl Fighter {
+    /// One who has just come, with this health.
+    pub(super) fn new(health: i16) -> Self {
+        Self { health, score: 0, reload: 0, dead: 0, protected: false }
+    }
+
     /// Counts a tick outside of the world. Returns whether a dead player is not to come back
-    /// yet; one who is has full health.
-    pub(super) fn stays_dead(&mut self) -> bool {
+    /// yet; one who is has this health.
+    pub(super) fn stays_dead(&mut self, health: i16) -> bool {
         if self.dead == 0 {
             return false;
         }
         self.dead -= 1;
         if self.dead == 0 {
-            *self = Self { score: self.score, protected: self.protected, ..Self::default() };
+            let (score, protected) = (self.score, self.protected);
+            *self = Self { score, protected, ..Self::new(health) };
         }
         self.dead > 0
     }
@@ -61,7 +55,7 @@ pub(super) fn hurt(
     if fighter.health > 0 {
         return;
     }
-    fighter.dead = ticks(world, DEAD_SECONDS);
+    fighter.dead = ticks(world, world.game_file().player().respawn_seconds);
     world.emit(Event::Died { player, by });
     if let Some(killer) = state.fighters.get_mut(by) {
         killer.score = killer.score.saturating_add(if by == player { -1 } else { 1 });

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use glam::DVec3;
 use obsp_sim::{Buttons, Command, EntityId, Kind, MissileMotion, Posture};
 use serde::{Deserialize, Serialize};
@@ -5,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::fighter::hurt;
 use super::{ArenaState, ticks};
 use crate::event::Event;
+use crate::game_file::{Ray, Thrown, Weapon, WeaponKey, WeaponKind};
 use crate::world_mut::WorldMut;
 
 /// Height of the eyes above the centre of the box, in units.
@@ -12,22 +15,6 @@ const EYES_STANDING: f64 = 22.0;
 const EYES_CROUCHING: f64 = 10.0;
 /// Height of a hovertank's gunner above its centre of mass, in units.
 const TURRET: f64 = 12.0;
-
-const RAY_REACH: f64 = 4096.0;
-const RAY_DAMAGE: i16 = 25;
-const RAY_RELOAD: f64 = 0.4;
-/// Impulse of a ray, in kilogram units per second.
-const RAY_IMPULSE: f64 = 8_000.0;
-
-const ROCKET_SPEED: f64 = 900.0;
-const ROCKET_RELOAD: f64 = 0.8;
-const ROCKET_SECONDS: f64 = 6.0;
-
-const GRENADE_SPEED: f64 = 600.0;
-/// Upward speed that a throw adds.
-const GRENADE_LIFT: f64 = 150.0;
-const GRENADE_RELOAD: f64 = 0.7;
-const GRENADE_SECONDS: f64 = 2.5;
 
 /// Seconds between two cargo boxes of a hovertank.
 const CARGO_RELOAD: f64 = 2.0;
@@ -64,27 +51,40 @@ pub(super) fn fire(
         return;
     }
     let Some(aim) = Aim::of(world, player, command) else { return };
-    let reload = if command.buttons.contains(Buttons::FIRE) {
-        ray(state, world, &aim);
-        RAY_RELOAD
-    } else if command.buttons.contains(Buttons::ROCKET) {
-        let velocity = aim.direction * ROCKET_SPEED;
-        throw(state, world, &aim, "rocket", MissileMotion::Straight, velocity, ROCKET_SECONDS);
-        ROCKET_RELOAD
-    } else if command.buttons.contains(Buttons::GRENADE) && aim.drives {
+    let Some(key) = pressed(command.buttons) else { return };
+    let reload = if key == WeaponKey::Grenade && aim.drives {
         // Without room below the tank, nothing is dropped.
         let _ = world.drop_cargo(player);
         CARGO_RELOAD
-    } else if command.buttons.contains(Buttons::GRENADE) {
-        let velocity = aim.direction * GRENADE_SPEED + DVec3::Z * GRENADE_LIFT + aim.velocity;
-        throw(state, world, &aim, "grenade", MissileMotion::Bouncing, velocity, GRENADE_SECONDS);
-        GRENADE_RELOAD
     } else {
-        return;
+        let weapons = Arc::clone(world.game_file().weapons());
+        let Weapon { refire_seconds, kind } = weapons.of_key(key);
+        match kind {
+            WeaponKind::Ray(weapon) => ray(state, world, &aim, weapon),
+            WeaponKind::Rocket(weapon) => {
+                let velocity = aim.direction * weapon.speed;
+                throw(state, world, &aim, weapon, MissileMotion::Straight, velocity);
+            }
+            WeaponKind::Grenade(weapon) => {
+                let velocity = aim.direction * weapon.speed + DVec3::Z * weapon.lift + aim.velocity;
+                throw(state, world, &aim, weapon, MissileMotion::Bouncing, velocity);
+            }
+        }
+        *refire_seconds
     };
     if let Some(fighter) = state.fighters.get_mut(player) {
         fighter.reload = ticks(world, reload);
     }
+}
+
+/// The key that is pressed, of several the first.
+fn pressed(buttons: Buttons) -> Option<WeaponKey> {
+    let keys = [
+        (Buttons::PRIMARY, WeaponKey::Fire),
+        (Buttons::SECONDARY, WeaponKey::Rocket),
+        (Buttons::TERTIARY, WeaponKey::Grenade),
+    ];
+    keys.into_iter().find(|(button, _)| buttons.contains(*button)).map(|(_, key)| key)
 }
 
 impl Aim {
@@ -107,16 +107,16 @@ impl Aim {
     }
 }
 
-fn ray(state: &mut ArenaState, world: &mut WorldMut<'_>, aim: &Aim) {
+fn ray(state: &mut ArenaState, world: &mut WorldMut<'_>, aim: &Aim, weapon: &Ray) {
     let Aim { player, eye, direction, view_age, .. } = *aim;
-    let hit = world.cast_ray_as_seen(player, eye, direction, RAY_REACH, view_age);
+    let hit = world.cast_ray_as_seen(player, eye, direction, weapon.reach, view_age);
     world.emit(Event::Ray { player, from: eye, to: hit.at });
     let Some(target) = hit.entity else { return };
     if let Some(inverse_mass) = world.inverse_mass(target) {
         // It is in the world: the ray has met it there.
-        let _ = world.add_velocity(target, direction * (RAY_IMPULSE * inverse_mass));
+        let _ = world.add_velocity(target, direction * (weapon.impulse * inverse_mass));
     }
-    hurt(state, world, target, player, RAY_DAMAGE);
+    hurt(state, world, target, player, weapon.damage);
 }
 
 /// Puts a missile in front of the player, if there is room for it and nothing in between.
@@ -124,16 +124,15 @@ fn throw(
     state: &mut ArenaState,
     world: &mut WorldMut<'_>,
     aim: &Aim,
-    model: &str,
+    weapon: &Thrown,
     motion: MissileMotion,
     velocity: DVec3,
-    seconds: f64,
 ) {
-    let Some(model) = world.model(model) else { return };
+    let Some(model) = world.model(&weapon.model) else { return };
     let muzzle = world.muzzle(aim.player, model, aim.eye, aim.direction);
     let thrown = muzzle.and_then(|start| world.spawn_missile(model, motion, start, velocity).ok());
     if let Some(missile) = thrown {
-        let shot = Shot { owner: aim.player, fuse: ticks(world, seconds) };
+        let shot = Shot { owner: aim.player, fuse: ticks(world, weapon.fuse_seconds) };
         state.shots.insert(missile, shot);
     }
 }

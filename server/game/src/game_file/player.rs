@@ -1,0 +1,54 @@
+//! The table `[player]`.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::GameFileError;
+use super::number::Number;
+
+/// Most health: what fits into the whole numbers that the arena game counts in, with room.
+const HEALTH: Number = Number { name: "health", range: 1.0..=10_000.0 };
+
+/// At least a tick at the lowest rate: who comes back at once was never dead.
+const RESPAWN: Number = Number { name: "respawn_seconds", range: 0.1..=60.0 };
+
+/// What the arena game takes a player to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlayerParameters {
+    /// Health of a player who has just spawned.
+    pub health: i16,
+    /// Seconds until a player who died comes back.
+    pub respawn_seconds: f64,
+}
+
+impl Default for PlayerParameters {
+    fn default() -> Self {
+        Self { health: 100, respawn_seconds: 2.0 }
+    }
+}
+
+/// The table as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Written {
+    health: Option<Spanned<f64>>,
+    respawn_seconds: Option<Spanned<f64>>,
+}
+
+impl Written {
+    pub(super) fn of(health: Option<Spanned<f64>>, respawn_seconds: Option<Spanned<f64>>) -> Self {
+        Self { health, respawn_seconds }
+    }
+
+    pub(super) fn parameters(self, text: &str) -> Result<PlayerParameters, GameFileError> {
+        let usual = PlayerParameters::default();
+        Ok(PlayerParameters {
+            health: HEALTH.read_whole(text, self.health.as_ref(), usual.health)?,
+            respawn_seconds: RESPAWN.read(
+                text,
+                self.respawn_seconds.as_ref(),
+                usual.respawn_seconds,
+            )?,
+        })
+    }
+}

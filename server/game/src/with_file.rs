@@ -1,0 +1,114 @@
+//! A game that is played by a `game.toml`, as servers and replays make matches of it.
+
+use std::borrow::Borrow;
+use std::sync::Arc;
+
+use obsp::model::Model;
+use obsp_proto::game_data::{GameData, GameDataError};
+use obsp_proto::schema::{Schema, SchemaError};
+use obsp_sim::{Config, SetupError, World};
+
+use crate::game::Game;
+use crate::game_file::GameFile;
+use crate::replicated::schema;
+use crate::running::{AnyGame, Match, RunningMatch};
+use crate::save::{self, LoadError};
+
+/// A game and the file that its matches are set up by.
+#[derive(Clone, Debug)]
+pub(crate) struct WithFile<G> {
+    pub(crate) game: G,
+    pub(crate) file: GameFile,
+}
+
+impl<G: Game> AnyGame for WithFile<G> {
+    fn game_name(&self) -> &'static str {
+        self.game.game_name()
+    }
+
+    fn models(&self) -> Vec<Model> {
+        all_models(&self.game, &self.file)
+    }
+
+    fn schema(&self) -> Result<Schema, SchemaError> {
+        schema(self.game.replicated(), &self.models())
+    }
+
+    fn client_data(&self) -> Result<GameData, GameDataError> {
+        self.file.data().with_models(&self.models())
+    }
+
+    fn with_file(&self, file: &GameFile) -> Arc<dyn AnyGame> {
+        self.game.with_file(file)
+    }
+
+    fn new_match(
+        &self,
+        map: Arc<obsp::World>,
+        config: Config,
+    ) -> Result<Box<dyn RunningMatch>, SetupError> {
+        Ok(Box::new(Match::with_file(self.game.clone(), map, config, &self.file)?))
+    }
+
+    fn load_match(
+        &self,
+        map: Arc<obsp::World>,
+        saved: &[u8],
+    ) -> Result<Box<dyn RunningMatch>, LoadError> {
+        Ok(Box::new(save::load(&self.game, map, &self.file, saved)?))
+    }
+}
+
+/// The models of a match: those of its game, then those of the file. What its weapons throw are
+/// missiles, which clients have to know.
+pub(crate) fn all_models<G: Game>(game: &G, file: &GameFile) -> Vec<Model> {
+    let mut models = Game::models(game);
+    models.extend_from_slice(file.models());
+    let is_thrown = |model: &Model| file.weapons().thrown_with(model.name()).is_some();
+    // A kinematic one is refused later.
+    let flies = |model: &Model| is_thrown(model) && !model.is_kinematic();
+    let marked = |model: Model| if flies(&model) { model.as_missile() } else { model };
+    models.into_iter().map(marked).collect()
+}
+
+/// Checks that what the file says fits the models of the match.
+pub(crate) fn check(file: &GameFile, models: &[Model]) -> Result<(), SetupError> {
+    let refused = |reason: String| Err(SetupError::Game(format!("game.toml: {reason}")));
+    let names = || models.iter().map(Model::name);
+    for model in models {
+        if names().filter(|name| *name == model.name()).count() > 1 {
+            let name = model.name();
+            return refused(format!("there are two models {name}; choose another name"));
+        }
+    }
+    let known = || names().collect::<Vec<_>>().join(", ");
+    for (class, description) in file.classes() {
+        let Some(model) = &description.model else { continue };
+        if Borrow::<str>::borrow(class) == "prop" {
+            return refused("the server has a class prop already; choose another name".into());
+        }
+        if !names().any(|name| name == model) {
+            return refused(format!("classes.{class}: no model {model}; there are {}", known()));
+        }
+    }
+    if let Some(model) = file.weapons().missing_model(names()) {
+        return refused(format!("no model {model} can be thrown; there are {}", known()));
+    }
+    if let Some(model) = file.weapons().kinematic_model(models) {
+        return refused(format!(
+            "a weapon throws the model {model}, whose bodies are kinematic; give it another"
+        ));
+    }
+    Ok(())
+}
+
+/// Spawns the bodies of the map's entities whose class has a model.
+pub(crate) fn spawn_classes(world: &mut World, file: &GameFile) {
+    let map = Arc::clone(world.map());
+    for entity in map.entities() {
+        let class = file.classes().get(entity.classname());
+        if let Some(model) = class.and_then(|class| class.model.as_ref()) {
+            world.place_drawn(entity, model);
+        }
+    }
+}
