@@ -1,11 +1,14 @@
 //! Some ticks as one body of a frame. Commands are coded as differences from those before,
 //! each field by probabilities of its own, which begin anew in each chunk.
 
+mod priors;
+
 use std::collections::BTreeMap;
 
 use obsp_proto::range::{Coder, Decoder, Encoder, Number};
 use obsp_sim::{Buttons, Command, EntityId, PlayerKind};
 
+use self::priors::PRIORS;
 use crate::format::Tick;
 
 /// Most ticks of a chunk.
@@ -31,8 +34,6 @@ const YAW: usize = BUTTONS + 256;
 const PITCH: usize = YAW + WIDTHS * 16;
 const VIEW_AGE: Number = Number { at: PITCH + WIDTHS * 16, width: 16 };
 const PROBABILITIES: usize = VIEW_AGE.at + VIEW_AGE.width;
-
-const PRIORS: [u8; PROBABILITIES] = [128; PROBABILITIES];
 
 /// The players and their commands, between two chunks.
 #[derive(Clone, Debug, Default)]

@@ -4,16 +4,20 @@ use std::ops::RangeInclusive;
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use bincode::{Decode, Encode};
+use obsp_game::{GameFile, RunningMatch};
 use obsp_sim::{Buttons, Command, Config, EntityId, MAX_ENTITIES, PlayerKind};
 
 /// The first bytes of every recording.
 pub(crate) const MAGIC: [u8; 4] = *b"OBSR";
 
 /// Raised by any change that an older reader would misread.
-pub(crate) const VERSION: u16 = 5;
+pub(crate) const VERSION: u16 = 7;
 
 /// No body of a frame is longer.
 pub(crate) const MAX_BODY: usize = 1 << 24;
+
+/// Keyframes in a row that are packed by the one before: to read the last, all are read.
+pub(crate) const MAX_DELTAS: usize = 3;
 
 /// Ticks a second of servers and soaks.
 const TICK_RATES: RangeInclusive<u32> = 10..=128;
@@ -29,32 +33,55 @@ pub struct Header {
     seed: u64,
     objects: u32,
     max_players: u16,
+    /// Most cost of a tick's bodies, as [`obsp_sim::World::budget`].
+    pub(crate) budget: Option<u32>,
     /// The name of the game.
     pub game: String,
-    /// Hash of the data that the game was played with; zeros if it has none.
+    /// BLAKE3 hash of the `game.toml` that the match was set up by; zeros if there was none.
     pub game_hash: [u8; 32],
     /// The build of the server that recorded the match; empty if it is not known.
     pub build: String,
 }
 
-impl Header {
-    /// The header of a match on `map`: its configuration, its game, and the name of the
-    /// build that records it.
-    pub fn new(map: &obsp::World, config: Config, game: &str, build: &str) -> Self {
+/// What a recording begins with: the match before its first tick.
+#[derive(Clone, Debug)]
+pub struct Beginning {
+    pub(crate) header: Header,
+    pub(crate) game_file: GameFile,
+    /// The match, as [`RunningMatch::save`] gives it.
+    pub(crate) saved: Vec<u8>,
+}
+
+impl Beginning {
+    /// The same of a later moment of the match, for an excerpt: as
+    /// [`RunningMatch::save`] gives it.
+    #[must_use]
+    pub fn later(&self, saved: Vec<u8>) -> Self {
+        Self { header: self.header.clone(), game_file: self.game_file.clone(), saved }
+    }
+
+    /// A match that nobody has joined yet, its configuration, and the name of the build that
+    /// records it.
+    pub fn of(game: &dyn RunningMatch, config: Config, build: &str) -> Self {
+        let (map, game_file) = (game.world().map(), game.game_file().clone());
         let Config { tick_rate, seed, objects, max_players } = config;
-        Self {
+        let header = Header {
             map_name: map.name().to_owned(),
             map_hash: map.hash(),
             tick_rate,
             seed,
             objects,
             max_players,
-            game: game.to_owned(),
-            game_hash: [0; 32],
+            budget: game.world().budget(),
+            game: game.game_name().to_owned(),
+            game_hash: game_file.hash(),
             build: build.to_owned(),
-        }
+        };
+        Self { header, game_file, saved: game.save() }
     }
+}
 
+impl Header {
     /// The configuration of the match.
     pub fn config(&self) -> Config {
         Config {
@@ -179,6 +206,29 @@ pub(crate) fn decode_header(body: &[u8]) -> Result<Header, String> {
         return Err(format!("{tick_rate} ticks a second, outside {TICK_RATES:?}"));
     }
     Ok(header)
+}
+
+/// The body of a `game.toml`: its texts, and its numbers for who does not read TOML.
+pub(crate) fn encode_game_file(file: &GameFile) -> Option<Vec<u8>> {
+    encode(&(file.bundle(), file.to_binary()))
+}
+
+/// The `game.toml` and its models of a body, which the header has announced by its hash.
+pub(crate) fn decode_game_file(body: &[u8], hash: [u8; 32]) -> Result<GameFile, String> {
+    let (bundle, numbers): (Vec<u8>, Vec<u8>) = decode(body)?;
+    let refused = |error| format!("its game.toml: {error}");
+    #[cfg(not(feature = "text"))]
+    let file = GameFile::from_binary(&bundle, &numbers).map_err(refused)?;
+    #[cfg(feature = "text")]
+    let file = GameFile::from_bundle(&bundle).map_err(refused)?;
+    #[cfg(feature = "text")]
+    if file.to_binary() != numbers {
+        return Err("its game.toml has other numbers than those that are played by".into());
+    }
+    if file.hash() != hash {
+        return Err("its game.toml is not the one that its header names".into());
+    }
+    Ok(file)
 }
 
 /// The body of a keyframe, of which `packed` is the match.

@@ -12,8 +12,12 @@ const HASH: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Header,
+    /// The `game.toml` that the match was set up by.
+    GameFile,
     /// The whole match after a tick.
     Keyframe,
+    /// The same, packed by the one before.
+    Delta,
     /// Some ticks.
     Chunk,
     /// Some [`Note`](crate::Note)s.
@@ -23,13 +27,20 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [(Self, u8); 5] = [
+    const ALL: [(Self, u8); 7] = [
         (Self::Header, b'H'),
+        (Self::GameFile, b'G'),
         (Self::Keyframe, b'K'),
+        (Self::Delta, b'D'),
         (Self::Chunk, b'T'),
         (Self::Notes, b'N'),
         (Self::End, b'E'),
     ];
+
+    /// Whether the body is a keyframe.
+    pub(crate) fn is_keyframe(self) -> bool {
+        matches!(self, Self::Keyframe | Self::Delta)
+    }
 
     fn byte(self) -> u8 {
         Self::ALL.iter().find(|(kind, _)| *kind == self).map_or(0, |(_, byte)| *byte)

@@ -2,9 +2,10 @@
 //! their probability.
 //!
 //! A prediction is the byte that followed when the same eight bytes occurred last, in the
-//! bytes so far or in those of a reference, the first keyframe (Bloom's LZP, 1996). A body
-//! that sleeps is the same bytes in every keyframe, and those of one that lies still contain
-//! its pose several times.
+//! bytes so far or in those of a reference, another keyframe (Bloom's LZP, 1996). It goes on
+//! behind a byte that was another one: numbers of a body that moves are others than before, but
+//! much as large, and what follows them is the same. A body that sleeps is the same bytes in
+//! every keyframe.
 
 use obsp_proto::range::{Coder, Decoder, Encoder};
 
@@ -15,58 +16,79 @@ pub(crate) const MAX_UNPACKED: usize = 1 << 24;
 const CONTEXT: usize = 8;
 
 /// Number of places that are remembered: those of a keyframe and of a reference.
-const PLACES: usize = 1 << 16;
+const PLACES: usize = 1 << 17;
 
-/// Probabilities that a prediction is right, by how many have been.
-const RUNS: usize = 16;
+/// Predictions in a row that were right are told apart up to this many, and beyond by powers of
+/// two; those that were wrong, up to the last, after which there is none any more.
+const TOLD_APART: usize = 15;
+const MOST_RIGHT: usize = 1 << 10;
+const RIGHT: usize = TOLD_APART + 8;
+const MOST_WRONG: usize = 24;
 
-/// Sets of probabilities of a byte, by the byte before.
-const CLASSES: usize = 32;
+/// Probabilities that a prediction is right: by how many have been, and by its kind.
+const RUNS: usize = RIGHT + MOST_WRONG;
+const KINDS: usize = 4;
+const HITS: usize = RUNS * KINDS;
 
-const PROBABILITIES: usize = RUNS + CLASSES * 256;
+/// Sets of probabilities of a byte: by the prediction, and without one by the byte before.
+const CLASSES: usize = 2 * 32;
 
-const PRIORS: [u8; PROBABILITIES] = [128; PROBABILITIES];
+const PROBABILITIES: usize = HITS + CLASSES * 256;
+
+static PRIORS: [u8; PROBABILITIES] = [128; PROBABILITIES];
 
 /// Predicts the next byte of a buffer.
 struct Predictor {
     /// Where the bytes of this hash occurred last, and went on.
     places: Vec<u32>,
-    /// The place of the prediction; zero if there is none.
-    next: usize,
+    /// The place of the prediction.
+    next: Option<usize>,
     /// How many predictions in a row were right.
-    run: usize,
+    right: usize,
+    /// How many were wrong since then.
+    wrong: usize,
 }
 
 impl Predictor {
     fn new(reference: &[u8]) -> Self {
-        let mut predictor = Self { places: vec![0; PLACES], next: 0, run: 0 };
+        let mut places = vec![0; PLACES];
         for end in CONTEXT..=reference.len() {
-            let hash = hash(&reference[..end]);
-            predictor.places[hash] = end as u32;
+            places[hash(&reference[..end])] = end as u32;
         }
-        predictor
+        Self { places, next: (!reference.is_empty()).then_some(0), right: 0, wrong: 0 }
     }
 
     fn prediction(&self, bytes: &[u8]) -> Option<u8> {
-        if self.next == 0 { None } else { bytes.get(self.next).copied() }
+        self.next.map(|next| bytes[next])
+    }
+
+    /// Index of the probability that the prediction is right.
+    fn run(&self) -> usize {
+        match (self.right, self.wrong) {
+            (right @ 0..=TOLD_APART, 0) => right,
+            // From 16 to 1024.
+            (right, 0) => TOLD_APART + right.ilog2() as usize - 3,
+            (_, wrong) => RIGHT - 1 + wrong,
+        }
     }
 
     /// A byte was added to the end of `bytes`, predicted or not.
     fn added(&mut self, bytes: &[u8], predicted: bool) {
         if predicted {
-            (self.next, self.run) = (self.next + 1, (self.run + 1).min(RUNS - 1));
+            (self.right, self.wrong) = ((self.right + 1).min(MOST_RIGHT), 0);
         } else {
-            (self.next, self.run) = (0, 0);
+            (self.right, self.wrong) = (0, self.wrong + 1);
         }
+        self.next = self.next.filter(|_| self.wrong < MOST_WRONG).map(|next| next + 1);
         if bytes.len() < CONTEXT {
             return;
         }
         let hash = hash(bytes);
-        if self.next == 0 {
+        if self.next.is_none() || self.right < CONTEXT {
             let place = self.places[hash] as usize;
             let context = &bytes[bytes.len() - CONTEXT..];
             if place >= CONTEXT && bytes[place - CONTEXT..place] == *context {
-                self.next = place;
+                (self.next, self.right, self.wrong) = (Some(place), CONTEXT, 0);
             }
         }
         self.places[hash] = bytes.len() as u32;
@@ -78,7 +100,18 @@ fn hash(bytes: &[u8]) -> usize {
     let mut last = [0; CONTEXT];
     last.copy_from_slice(&bytes[bytes.len() - CONTEXT..]);
     let mixed = u64::from_le_bytes(last).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed >> 48) as usize % PLACES
+    (mixed >> 40) as usize % PLACES
+}
+
+/// The kind of a predicted byte: zero, the last of a usual `f64`, the first of a number of eight
+/// bytes, or any other.
+fn kind(byte: u8) -> usize {
+    match byte & 127 {
+        _ if byte == 0 => 0,
+        0x3e..=0x41 => 1,
+        0x7b..=0x7e => 2,
+        _ => 3,
+    }
 }
 
 /// Codes `length` bytes in either direction, and appends them to `bytes`. A writer gives
@@ -88,10 +121,12 @@ fn code(coder: &mut impl Coder, bytes: &mut Vec<u8>, length: usize, byte: impl F
     for index in 0..length {
         let own = byte(index);
         let prediction = predictor.prediction(bytes);
-        let predicted = prediction.filter(|&byte| coder.bit(predictor.run, byte == own));
+        let predicted =
+            prediction.filter(|&byte| coder.bit(predictor.run() * KINDS + kind(byte), byte == own));
         let next = predicted.unwrap_or_else(|| {
-            let before = bytes.last().map_or(0, |byte| usize::from(*byte >> 3));
-            literal(coder, RUNS + before * 256, own)
+            let before = || bytes.last().map_or(0, |byte| usize::from(*byte >> 3));
+            let class = prediction.map_or_else(before, |byte| 32 + usize::from(byte >> 3));
+            literal(coder, HITS + class * 256, own)
         });
         bytes.push(next);
         predictor.added(bytes, predicted.is_some());

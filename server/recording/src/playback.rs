@@ -6,7 +6,7 @@ use std::sync::Arc;
 use obsp_game::{AnyGame, LoadError, RunningMatch};
 use obsp_sim::{Command, EntityId, SetupError, World};
 
-use crate::{Header, Keyframe, Tick};
+use crate::{Keyframe, Recording, Tick};
 
 /// A recorded match that is run again.
 #[derive(Debug)]
@@ -41,27 +41,33 @@ impl fmt::Display for Difference {
 }
 
 impl Playback {
-    /// Sets up the match of `header` on `map`, as the server did.
+    /// Sets up the match of a recording on `map`, as the server did.
     ///
     /// # Errors
     /// The map cannot carry the match.
     pub fn new(
-        header: &Header,
+        recording: &Recording,
         map: Arc<obsp::World>,
         game: &dyn AnyGame,
     ) -> Result<Self, SetupError> {
-        Ok(Self::of(game.new_match(map, header.config())?, Vec::new(), 0))
+        let game = game.with_file(recording.game_file());
+        let header = recording.header();
+        let mut set_up = game.new_match(map, header.config())?;
+        set_up.world_mut().set_budget(header.budget);
+        Ok(Self::of(set_up, Vec::new(), 0))
     }
 
-    /// The match of a keyframe.
+    /// The match of a keyframe of a recording.
     ///
     /// # Errors
     /// [`LoadError`] if it is none of `game` on `map`.
     pub fn at(
+        recording: &Recording,
         keyframe: &Keyframe,
         map: Arc<obsp::World>,
         game: &dyn AnyGame,
     ) -> Result<Self, LoadError> {
+        let game = game.with_file(recording.game_file());
         let loaded = game.load_match(map, &keyframe.saved)?;
         Ok(Self::of(loaded, keyframe.commands.clone(), keyframe.tick))
     }
@@ -96,17 +102,39 @@ impl Playback {
         self.compare(tick.digest);
     }
 
-    /// The same without comparing anything but the ids: what another future is played by.
+    /// The same without comparing anything but the ids.
     pub fn play(&mut self, tick: &Tick) {
+        self.follow(tick);
+        self.game.step(&self.commands);
+    }
+
+    /// The same with commands that are changed: another future is played by it. The next tick
+    /// knows the recorded ones again.
+    pub fn play_with(&mut self, tick: &Tick, change: impl Fn(EntityId, Command) -> Command) {
+        self.follow(tick);
+        let changed = self.commands.iter().map(|&(id, command)| (id, change(id, command)));
+        let changed: Vec<_> = changed.collect();
+        self.game.step(&changed);
+    }
+
+    /// Takes in who leaves and joins before a tick, and its commands.
+    fn follow(&mut self, tick: &Tick) {
         self.tick += 1;
         for &id in &tick.left {
             self.game.leave(id);
             self.commands.retain(|(other, _)| *other != id);
         }
         for &(id, kind) in &tick.joined {
-            let joined = self.game.join_as(kind);
-            if joined != Ok(id) {
-                self.differs(format!("{id:?} joined, now it is {joined:?}"));
+            let EntityId { slot, generation } = id;
+            match self.game.join_as(kind) {
+                Ok(joined) if joined == id => {}
+                Ok(EntityId { slot: now, generation: of }) => self.differs(format!(
+                    "a player joined in slot {slot}, generation {generation}, and now in slot \
+                     {now}, generation {of}"
+                )),
+                Err(error) => {
+                    self.differs(format!("a player joined in slot {slot}, and now not: {error}"));
+                }
             }
             self.commands.push((id, Command::default()));
         }
@@ -116,7 +144,6 @@ impl Playback {
                 *known = command;
             }
         }
-        self.game.step(&self.commands);
     }
 
     /// Compares the digest with the recorded one.

@@ -5,14 +5,22 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use obsp_game::GameFile;
+
 use crate::chunk::{self, Commands};
-use crate::format::{MAGIC, PackedKeyframe, VERSION, decode, decode_header, decode_keyframe};
+use crate::format::{
+    MAGIC, MAX_DELTAS, PackedKeyframe, VERSION, decode, decode_game_file, decode_header,
+    decode_keyframe,
+};
 use crate::frame::{self, Chain, Found, Kind, read_exact};
 use crate::packing::unpack;
-use crate::{Header, Keyframe, Note, RecordingError, Tick};
+use crate::{Beginning, Header, Keyframe, Note, RecordingError, Tick};
 
 /// Most notes that are kept of a recording.
 const MAX_NOTES: usize = 1 << 17;
+
+/// Latest tick that an excerpt may begin after: those of servers have 32 bits.
+const LAST_BEGINNING: u64 = u32::MAX as u64;
 
 /// A recording, as far as it goes. It may come from anyone: every frame is checked against
 /// the hashes, and stays packed until it is asked for, so that memory is taken only for what
@@ -21,12 +29,13 @@ const MAX_NOTES: usize = 1 << 17;
 pub struct Recording {
     path: PathBuf,
     header: Header,
+    game_file: GameFile,
     parts: Arc<[Part]>,
     /// Indices of the parts that are keyframes.
     keyframes: Vec<usize>,
     notes: Vec<Note>,
     ticks: u64,
-    /// The match at the first keyframe, by which the others are packed.
+    /// The match at the first keyframe, by which others are packed.
     reference: Arc<[u8]>,
     incomplete: Option<Arc<RecordingError>>,
 }
@@ -68,25 +77,33 @@ impl Recording {
         reading.check_version()?;
         let body = reading.expect(Kind::Header)?;
         let header = decode_header(&body).map_err(|reason| reading.damaged(reason))?;
+        let mut game_file = GameFile::default();
+        if header.game_hash != game_file.hash() {
+            let body = reading.expect(Kind::GameFile)?;
+            let read = decode_game_file(&body, header.game_hash);
+            game_file = read.map_err(|reason| reading.damaged(reason))?;
+        }
         let first = reading.expect(Kind::Keyframe)?;
         let keyframe = decode_keyframe(&first).map_err(|reason| reading.damaged(reason))?;
-        let PackedKeyframe { tick: 0, commands, packed } = keyframe else {
-            return Err(reading.damaged("it does not begin before the first tick"));
-        };
-        if !commands.is_empty() {
+        let PackedKeyframe { tick, commands, packed } = keyframe;
+        if tick == 0 && !commands.is_empty() {
             return Err(reading.damaged("someone plays before the first tick"));
         }
+        if tick > LAST_BEGINNING {
+            return Err(reading.damaged("it begins later than any match lasts"));
+        }
+        reading.ticks = tick;
         let reference = unpack(&packed, &[]);
         let reference = reference.ok_or_else(|| reading.damaged("a keyframe cannot be read"))?;
         let (mut parts, mut notes) = (Vec::new(), Vec::new());
-        parts.push(Part { kind: Kind::Keyframe, tick: 0, body: first });
+        parts.push(Part { kind: Kind::Keyframe, tick, body: first });
         let incomplete = reading.rest(&mut parts, &mut notes).err();
         let ticks = reading.ticks;
-        let is_keyframe =
-            |(index, part): (usize, &Part)| (part.kind == Kind::Keyframe).then_some(index);
+        let is_keyframe = |(index, part): (usize, &Part)| part.kind.is_keyframe().then_some(index);
         Ok(Self {
             path: path.to_owned(),
             header,
+            game_file,
             keyframes: parts.iter().enumerate().filter_map(is_keyframe).collect(),
             parts: parts.into(),
             notes,
@@ -101,7 +118,26 @@ impl Recording {
         &self.header
     }
 
-    /// Number of ticks.
+    /// The `game.toml` that the match was set up by; the usual numbers if there was none.
+    pub fn game_file(&self) -> &GameFile {
+        &self.game_file
+    }
+
+    /// What it begins with, for a copy.
+    ///
+    /// # Errors
+    /// As [`Recording::keyframe`].
+    pub fn beginning(&self) -> Result<Beginning, RecordingError> {
+        let (header, game_file) = (self.header.clone(), self.game_file.clone());
+        Ok(Beginning { header, game_file, saved: self.keyframe(0)?.saved })
+    }
+
+    /// The tick that it begins after: 0, or a later one for an excerpt.
+    pub fn first_tick(&self) -> u64 {
+        self.parts[0].tick
+    }
+
+    /// The last tick: how many there are, unless it is an excerpt.
     pub fn ticks(&self) -> u64 {
         self.ticks
     }
@@ -117,7 +153,7 @@ impl Recording {
         &self.notes
     }
 
-    /// The ticks of which there are keyframes, ascending; the first is 0.
+    /// The ticks of which there are keyframes, ascending; the first is that before all others.
     pub fn keyframes(&self) -> impl ExactSizeIterator<Item = u64> {
         self.keyframes.iter().map(|&part| self.parts[part].tick)
     }
@@ -132,14 +168,26 @@ impl Recording {
     /// # Errors
     /// [`RecordingError::Damaged`] if it is none: who wrote it meant harm.
     pub fn keyframe(&self, number: usize) -> Result<Keyframe, RecordingError> {
-        let part = &self.parts[self.part_of(number)];
-        let damaged = |reason| self.damaged(part.tick, reason);
-        let PackedKeyframe { tick, commands, packed } =
-            decode_keyframe(&part.body).map_err(damaged)?;
-        let reference: &[u8] = if tick == 0 { &[] } else { &self.reference };
-        let saved = unpack(&packed, reference);
-        let saved = saved.ok_or_else(|| damaged("a keyframe cannot be read".into()))?;
-        Ok(Keyframe { tick, commands, saved })
+        let last = number.min(self.keyframes.len() - 1);
+        let is_whole = |&number: &usize| self.parts[self.part_of(number)].kind == Kind::Keyframe;
+        // The first of a recording is.
+        let whole = (0..=last).rev().find(is_whole).unwrap_or(0);
+        let mut keyframe = Keyframe { tick: 0, commands: Vec::new(), saved: Vec::new() };
+        for number in whole..=last {
+            let part = &self.parts[self.part_of(number)];
+            let damaged = |reason| self.damaged(part.tick, reason);
+            let PackedKeyframe { tick, commands, packed } =
+                decode_keyframe(&part.body).map_err(damaged)?;
+            let reference: &[u8] = match part.kind {
+                Kind::Delta => &keyframe.saved,
+                _ if tick == self.first_tick() => &[],
+                _ => &self.reference,
+            };
+            let saved = unpack(&packed, reference);
+            let saved = saved.ok_or_else(|| damaged("a keyframe cannot be read".into()))?;
+            keyframe = Keyframe { tick, commands, saved };
+        }
+        Ok(keyframe)
     }
 
     /// All ticks after a keyframe, by its number.
@@ -246,12 +294,19 @@ impl<R: Read> Reading<'_, R> {
 
     /// Reads to the end mark.
     fn rest(&mut self, parts: &mut Vec<Part>, notes: &mut Vec<Note>) -> Result<(), RecordingError> {
+        let mut deltas = 0;
         loop {
             let (kind, body) = self.frame()?;
             let tick = self.ticks;
             match kind {
                 Kind::Header => return Err(self.damaged("it has a second header")),
-                Kind::Keyframe => {
+                Kind::GameFile => return Err(self.damaged("it has a second game.toml")),
+                Kind::Keyframe | Kind::Delta => {
+                    deltas = if kind == Kind::Delta { deltas + 1 } else { 0 };
+                    if deltas > MAX_DELTAS {
+                        return Err(self
+                            .damaged("too many keyframes in a row are packed by the one before"));
+                    }
                     let told = decode_keyframe(&body).map_err(|reason| self.damaged(reason))?.tick;
                     if told != tick {
                         return Err(self.damaged(format!("a keyframe says that it is {told}")));

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use obsp_game::arena::Arena;
-use obsp_game::{AnyGame, Event};
+use obsp_game::{AnyGame, Event, GameFile};
 use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind, Random};
 
 use crate::*;
 
 /// Ticks of the recorded match, and between two keyframes of it.
 const TICKS: u64 = 300;
-const INTERVAL: u64 = 100;
+const INTERVAL: u64 = 60;
 
 /// The tick before which a player leaves.
 const LEFT: u64 = 120;
@@ -52,9 +52,9 @@ fn recorded() -> &'static Recorded {
         let file = Temporary::new("recording-whole");
         let config = Config { tick_rate: 60, seed: 7, objects: 12, max_players: 8 };
         let mut game = Arena.new_match(map(), config).expect("the arena can be played");
-        let header = Header::new(&map(), config, "Arena", "0.1.0 (executable 0123)");
-        assert_eq!(header.config(), config);
-        let mut writer = Writer::create(&file.0, &header, &game.save()).expect("a file");
+        let beginning = Beginning::of(&*game, config, "0.1.0 (executable 0123)");
+        assert_eq!(beginning.header.config(), config);
+        let mut writer = Writer::create(&file.0, &beginning).expect("a file");
         let (mut recorder, mut random) = (Recorder::new(), Random::new(3));
         let mut commands: Vec<(EntityId, Command)> = Vec::new();
         let kind = |id: EntityId| match id.slot.is_multiple_of(5) {
@@ -87,8 +87,8 @@ fn recorded() -> &'static Recorded {
                     command.pitch = command.pitch.wrapping_sub(random.below(5) as i16);
                     command.view_age = 30 + random.below(4) as u16;
                     command.buttons = match random.below(20) {
-                        0 => Buttons::FIRE,
-                        1 => Buttons::ROCKET | Buttons::JUMP,
+                        0 => Buttons::PRIMARY,
+                        1 => Buttons::SECONDARY | Buttons::JUMP,
                         2 => Buttons::PROTECTED,
                         _ => Buttons::default(),
                     };
@@ -141,14 +141,14 @@ fn what_is_written_is_read() {
     assert_eq!(recording.ticks(), TICKS);
     assert_eq!(&ticks_of(&recording), ticks);
     assert_eq!(recording.notes(), notes);
-    assert_eq!(recording.keyframes().collect::<Vec<_>>(), [0, 100, 200, 300]);
+    assert_eq!(recording.keyframes().collect::<Vec<_>>(), [0, 60, 120, 180, 240, 300]);
     for (number, keyframe) in keyframes.iter().enumerate() {
         assert_eq!(&recording.keyframe(number).expect("a keyframe"), keyframe);
         let after = recording.ticks_after(number).expect("a keyframe");
         let after: Vec<Tick> = after.map(Result::unwrap).collect();
         assert_eq!(after, ticks[number * INTERVAL as usize..], "after keyframe {number}");
     }
-    for (tick, number) in [(0, 0), (99, 0), (100, 1), (299, 2), (300, 3), (9_999, 3)] {
+    for (tick, number) in [(0, 0), (59, 0), (60, 1), (299, 4), (300, 5), (9_999, 5)] {
         assert_eq!(recording.keyframe_before(tick), number, "tick {tick}");
     }
     // Someone left, and only what changed is recorded.
@@ -163,7 +163,7 @@ fn what_is_written_is_read() {
 fn a_match_is_played_again_from_every_keyframe() {
     let Recorded { bytes, ticks, keyframes, .. } = recorded();
     let recording = read(bytes).expect("a recording");
-    let mut whole = Playback::new(recording.header(), map(), &Arena).expect("a match");
+    let mut whole = Playback::new(&recording, map(), &Arena).expect("a match");
     for tick in ticks {
         whole.step(tick);
         let number = (whole.tick() / INTERVAL) as usize;
@@ -173,7 +173,7 @@ fn a_match_is_played_again_from_every_keyframe() {
     }
     assert_eq!((whole.difference(), whole.verified()), (None, TICKS));
     for (number, keyframe) in keyframes.iter().enumerate() {
-        let mut part = Playback::at(keyframe, map(), &Arena).expect("a keyframe");
+        let mut part = Playback::at(&recording, keyframe, map(), &Arena).expect("a keyframe");
         ticks[number * INTERVAL as usize..].iter().for_each(|tick| part.step(tick));
         assert_eq!((part.difference(), part.tick()), (None, TICKS), "keyframe {number}");
         assert_eq!(part.game().digest(), whole.game().digest());
@@ -181,6 +181,99 @@ fn a_match_is_played_again_from_every_keyframe() {
         assert_eq!(whole.tick(), keyframe.tick);
         ticks[number * INTERVAL as usize..].iter().for_each(|tick| whole.step(tick));
         assert_eq!(whole.difference(), None);
+    }
+}
+
+/// A short match of one who jumps, by a `game.toml`: its bytes. Each test has a file of its own.
+fn recorded_by(test: &str, game_file: &GameFile) -> Vec<u8> {
+    let file = Temporary::new(test);
+    let config = Config { tick_rate: 60, seed: 7, objects: 3, max_players: 2 };
+    let arena = Arena.with_file(game_file);
+    let mut game = arena.new_match(map(), config).expect("the arena can be played");
+    let mut writer = Writer::create(&file.0, &Beginning::of(&*game, config, "")).expect("a file");
+    let mut recorder = Recorder::new();
+    let jumper = game.join_as(PlayerKind::Box).expect("there is room");
+    let jump = Command { forward: 127, buttons: Buttons::JUMP, ..Command::default() };
+    for number in 1..=120_u64 {
+        let commands = [(jumper, if number % 40 < 20 { jump } else { Command::default() })];
+        game.step(&commands);
+        let tick = recorder.tick(&commands, |_| PlayerKind::Box, game.digest());
+        writer.tick(tick).expect("a file");
+        if number == 60 {
+            writer.keyframe(&game.save()).expect("a file");
+        }
+    }
+    writer.finish().expect("a file");
+    std::fs::read(&file.0).expect("it was written")
+}
+
+/// The numbers that the match was played by are in the recording: it replays to the same
+/// digests without the file beside the map, from its beginning and from a keyframe.
+#[test]
+fn a_match_by_a_game_file_is_played_again_by_it() {
+    let text = "[movement]\ngravity = 300\njump_speed = 500\n[models]\nblock = 'block.obj'\n";
+    let model = include_str!("../../../maps/models/l_block.obj");
+    let file = GameFile::read(text, &mut |_| Ok(model.to_owned())).expect("a game file");
+    let recording = read(&recorded_by("recording-by-file", &file)).expect("a recording");
+    assert!(recording.incomplete().is_none(), "{:?}", recording.incomplete());
+    assert_eq!(recording.game_file().text(), text);
+    assert_eq!(recording.header().game_hash, *blake3::hash(file.bundle()).as_bytes());
+    assert_eq!(recording.game_file().models()[0].name(), "block");
+    let second = recording.keyframe(1).expect("a keyframe");
+    for (mut playback, from) in [
+        (Playback::new(&recording, map(), &Arena).expect("a match"), 0),
+        (Playback::at(&recording, &second, map(), &Arena).expect("a match"), 1),
+    ] {
+        let ticks = recording.ticks_after(from).expect("a keyframe");
+        ticks.for_each(|tick| playback.step(&tick.expect("a whole chunk")));
+        assert_eq!((playback.tick(), playback.difference()), (120, None));
+    }
+    // Without the file, the same commands lead elsewhere.
+    let usual = read(&recorded_by("recording-by-file", &GameFile::default())).expect("a recording");
+    assert_eq!((usual.header().game_hash, usual.game_file().text()), ([0; 32], ""));
+    assert_ne!(ticks_of(&usual).last(), ticks_of(&recording).last());
+    let error = Playback::at(&usual, &second, map(), &Arena).unwrap_err().to_string();
+    assert!(error.contains("another list of models"), "{error}");
+    let lighter = GameFile::parse("[movement]\ngravity = 300\n").expect("a game file");
+    let second =
+        read(&recorded_by("recording-by-file", &lighter)).and_then(|lighter| lighter.keyframe(1));
+    let other = Playback::at(&usual, &second.expect("a keyframe"), map(), &Arena);
+    let error = other.unwrap_err().to_string();
+    assert!(error.contains("another game.toml"), "{error}");
+}
+
+/// An attacker can make the hashes of a recording fit: the file in it is checked by itself.
+#[test]
+fn another_game_file_than_the_header_names_is_refused() {
+    use crate::frame::{Chain, Found, Kind};
+    let file = GameFile::parse("[movement]\ngravity = 300\n").expect("a game file");
+    let bytes = recorded_by("recording-other-file", &file);
+    let lighter = GameFile::parse("[movement]\ngravity = 301\n").expect("a game file");
+    let of = |bundle: &[u8], numbers: &GameFile| {
+        crate::format::encode(&(bundle, numbers.to_binary())).expect("a short frame")
+    };
+    let saying = |gravity: &[u8]| {
+        let mut bundle = file.bundle().to_vec();
+        let at = bundle.windows(3).position(|bytes| bytes == b"300").expect("its text");
+        bundle[at..at + 3].copy_from_slice(gravity);
+        bundle
+    };
+    let frail = GameFile::parse("[player]\nhealth = 1\n").expect("a game file");
+    for (frame, expected) in [
+        (of(lighter.bundle(), &lighter), "not the one that its header names"),
+        (of(file.bundle(), &frail), "other numbers than those that are played by"),
+        (of(&saying(b"301"), &file), "not what its text says"),
+        (of(&saying(b"9e9"), &file), "line 2, column 11: gravity is 9000000000"),
+        (of(&[], &GameFile::default()), "not the one"),
+    ] {
+        let (mut chain, mut again, mut file) = (Chain::new(), Chain::new(), &bytes[6..]);
+        let mut out = bytes[..6].to_vec();
+        while let Ok(Found::Frame(kind, body)) = frame::read(&mut file, &mut chain) {
+            let body = if kind == Kind::GameFile { frame.clone() } else { body };
+            frame::write(&mut out, &mut again, kind, &body).expect("memory");
+        }
+        let error = read(&out).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
     }
 }
 
@@ -269,6 +362,27 @@ fn hostile_frames_are_refused_and_cost_nothing() {
     assert!(played > 0);
 }
 
+/// To read a keyframe is to read those that it is packed by, and they are few whoever wrote it.
+#[test]
+fn keyframes_that_are_packed_by_too_many_others_are_refused() {
+    use crate::frame::{Chain, Found, Kind};
+    let Recorded { bytes, .. } = recorded();
+    let (mut chain, mut again, mut file) = (Chain::new(), Chain::new(), &bytes[6..]);
+    let (mut out, mut kinds) = (bytes[..6].to_vec(), Vec::new());
+    while let Ok(Found::Frame(kind, body)) = frame::read(&mut file, &mut chain) {
+        kinds.extend(kind.is_keyframe().then_some(kind));
+        let is_first = kinds.len() <= 1;
+        let kind = if kind == Kind::Keyframe && !is_first { Kind::Delta } else { kind };
+        frame::write(&mut out, &mut again, kind, &body).expect("memory");
+    }
+    let [whole, delta] = [Kind::Keyframe, Kind::Delta];
+    assert_eq!(kinds, [whole, delta, delta, delta, whole, delta]);
+    let recording = read(&out).expect("it begins well");
+    let error = recording.incomplete().expect("it does not go on").to_string();
+    assert!(error.contains("tick 240") && error.contains("packed by"), "{error}");
+    assert_eq!(recording.keyframes().len(), 4);
+}
+
 #[test]
 fn other_versions_and_greedy_headers_are_refused() {
     let mut older = recorded().bytes.clone();
@@ -276,9 +390,11 @@ fn other_versions_and_greedy_headers_are_refused() {
     assert!(matches!(read(&older), Err(RecordingError::Version { version: 4, .. })));
     assert!(matches!(read(b"OBSQ\x05\0"), Err(RecordingError::Magic { .. })));
     let file = Temporary::new("recording-greedy");
-    let config = Config { tick_rate: 60, seed: 7, objects: u32::MAX, max_players: 2 };
-    let header = Header::new(&map(), config, "Arena", "");
-    Writer::create(&file.0, &header, &[]).and_then(Writer::finish).expect("a file");
+    let config = Config { tick_rate: 60, seed: 7, objects: 0, max_players: 2 };
+    let game = Arena.new_match(map(), config).expect("the arena can be played");
+    let greedy = Config { objects: u32::MAX, ..config };
+    let beginning = Beginning::of(&*game, greedy, "");
+    Writer::create(&file.0, &beginning).and_then(Writer::finish).expect("a file");
     let error = Recording::open(&file.0).unwrap_err().to_string();
     assert!(error.contains("4294967295 objects"), "{error}");
 }

@@ -2,11 +2,13 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use obsp_sim::{Command, EntityId};
+
 use crate::chunk::{self, Commands};
-use crate::format::{MAGIC, VERSION, encode, encode_keyframe};
+use crate::format::{MAGIC, MAX_DELTAS, VERSION, encode, encode_game_file, encode_keyframe};
 use crate::frame::{self, Chain, Kind};
 use crate::packing::pack;
-use crate::{Header, Note, RecordingError, Tick};
+use crate::{Beginning, Note, RecordingError, Tick};
 
 /// Ticks of a chunk, unless it is flushed before: a second.
 const CHUNK: usize = 60;
@@ -14,9 +16,9 @@ const CHUNK: usize = 60;
 /// Writes a recording. One that is dropped before [`Writer::finish`] breaks
 /// off, and a reader can tell.
 #[derive(Debug)]
-pub struct Writer {
+pub struct Writer<W: Write = File> {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: BufWriter<W>,
     chain: Chain,
     bytes: u64,
     ticks: u64,
@@ -27,48 +29,68 @@ pub struct Writer {
     commands: Commands,
     /// The match at the first keyframe.
     reference: Vec<u8>,
+    /// That at the last one, and how many deltas it is from a whole one.
+    last: Vec<u8>,
+    deltas: usize,
 }
 
 impl Writer {
-    /// Creates the file, in place of any that is there, and writes the header and the match
-    /// before its first tick, as [`RunningMatch::save`](obsp_game::RunningMatch::save) gives
-    /// it. Nobody has joined it yet.
+    /// Creates the file, in place of any that is there, and writes what a recording begins
+    /// with.
     ///
     /// # Errors
     /// The file cannot be created or written.
-    pub fn create(path: &Path, header: &Header, saved: &[u8]) -> Result<Self, RecordingError> {
+    pub fn create(path: &Path, beginning: &Beginning) -> Result<Self, RecordingError> {
         let failed = |source| RecordingError::Write { path: path.to_owned(), source };
-        Self::begin(path.to_owned(), File::create(path).map_err(failed)?, header, saved)
+        Self::begin(path.to_owned(), File::create(path).map_err(failed)?, beginning)
     }
+}
 
+impl<W: Write> Writer<W> {
     /// Writes the same to a file that is empty, and hands it to the system:
     /// whatever becomes of this process, the file can be read from now on.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn begin(
+    pub fn begin(path: PathBuf, file: W, beginning: &Beginning) -> Result<Self, RecordingError> {
+        Self::excerpt(path, file, beginning, (0, &[]))
+    }
+
+    /// The same for an excerpt, which begins later: `beginning` has the match after the tick
+    /// of `from`, in which those with these commands play.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn excerpt(
         path: PathBuf,
-        file: File,
-        header: &Header,
-        saved: &[u8],
+        file: W,
+        beginning: &Beginning,
+        from: (u64, &[(EntityId, Command)]),
     ) -> Result<Self, RecordingError> {
         let mut writer = Self {
             path,
             file: BufWriter::new(file),
             chain: Chain::new(),
             bytes: 0,
-            ticks: 0,
+            ticks: from.0,
             waiting: Vec::new(),
             notes: Vec::new(),
-            commands: Commands::default(),
+            commands: Commands::of(from.1),
             reference: Vec::new(),
+            last: Vec::new(),
+            deltas: 0,
         };
         let start = [&MAGIC[..], &VERSION.to_le_bytes()].concat();
         writer.file.write_all(&start).map_err(|source| writer.failed(source))?;
         writer.bytes = start.len() as u64;
+        let Beginning { header, game_file, saved } = beginning;
         writer.frame(Kind::Header, encode(header))?;
-        writer.keyframe(saved)?;
-        writer.reference = saved.to_vec();
+        if !game_file.bundle().is_empty() {
+            writer.frame(Kind::GameFile, encode_game_file(game_file))?;
+        }
+        writer.whole(saved)?;
+        writer.reference.clone_from(saved);
+        writer.last.clone_from(saved);
         writer.flush()?;
         Ok(writer)
     }
@@ -84,15 +106,33 @@ impl Writer {
     }
 
     /// Adds the whole match after the last tick, as
-    /// [`RunningMatch::save`](obsp_game::RunningMatch::save) gives it.
+    /// [`RunningMatch::save`](obsp_game::RunningMatch::save) gives it. It is packed by the
+    /// keyframe before it, but each fourth one by the first of the recording alone, so that
+    /// none takes long to read.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn keyframe(&mut self, saved: &[u8]) -> Result<(), RecordingError> {
         self.write_waiting()?;
-        let body = pack(saved, &self.reference)
-            .and_then(|packed| encode_keyframe(self.ticks, &self.commands.list(), packed));
+        if self.deltas < MAX_DELTAS {
+            let body = self.packed(saved, &self.last);
+            self.frame(Kind::Delta, body)?;
+            self.deltas += 1;
+        } else {
+            self.whole(saved)?;
+            self.deltas = 0;
+        }
+        self.last = saved.to_owned();
+        Ok(())
+    }
+
+    fn whole(&mut self, saved: &[u8]) -> Result<(), RecordingError> {
+        let body = self.packed(saved, &self.reference);
         self.frame(Kind::Keyframe, body)
+    }
+
+    fn packed(&self, saved: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
+        encode_keyframe(self.ticks, &self.commands.list(), pack(saved, reference)?)
     }
 
     /// Adds what is no part of any tick. Notes come in ascending order of tick.
