@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Parser;
 use obsp_client::quic::{Authority, Trust};
 use obsp_proto::Fingerprint;
+use obsp_proto::control::MatchName;
 use obsp_proto::token::{JoinKey, JoinKeySyntax};
 
 use crate::behaviors::BehaviorChoice;
@@ -72,6 +73,10 @@ pub struct Options {
     #[arg(long, value_name = "MAP")]
     pub vote_map: Option<String>,
 
+    /// Join the match of this name, of a server with several; without it the server's first
+    #[arg(long = "match", value_name = "NAME")]
+    pub match_name: Option<MatchName>,
+
     /// Folder with compiled maps, besides `maps`, that are not fetched from the server; may
     /// be given several times
     #[arg(long, value_name = "FOLDER")]
@@ -96,6 +101,7 @@ impl Options {
         let trust = Trust::new(server.ip(), self.pin, authority)?;
         let join_key = self.join_key.as_deref().map(read_key).transpose()?;
         let (maps, vote_map) = (self.maps.clone(), self.vote_map.clone());
+        let match_name = self.match_name.clone();
         Ok(Swarm {
             server,
             trust,
@@ -107,6 +113,7 @@ impl Options {
             own_sockets,
             join_key,
             vote_map,
+            match_name,
             maps,
         })
     }
@@ -192,7 +199,7 @@ mod tests {
         let text = format!(
             "--server 192.0.2.1:5 --bots 32 --duration 30s --seed 9 --json --pin {pin} \
                      --behavior fight --ramp 4 --own-sockets --vote-map warren \
-                     --maps here"
+                     --match duel --maps here"
         );
         let options = parse(&text).unwrap();
         let expected = Options {
@@ -208,6 +215,7 @@ mod tests {
             server_name: None,
             join_key: None,
             vote_map: Some("warren".into()),
+            match_name: Some("duel".parse().unwrap()),
             maps: vec!["here".into()],
             json: true,
         };

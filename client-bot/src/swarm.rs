@@ -25,7 +25,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use obsp_client::quic::{ConnectError, Connector, MapStore, Trust};
-use obsp_proto::control::PlayerName;
+use obsp_proto::control::{MatchName, PlayerName};
 use obsp_proto::token::JoinKey;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -86,12 +86,33 @@ pub struct Swarm {
     /// The map of the rotation for which the first bot calls a vote; all say yes to votes
     /// then.
     pub vote_map: Option<String>,
+    /// The match that the bots join; without it the server's first.
+    pub match_name: Option<MatchName>,
     /// Folders with compiled maps, besides the usual ones: a map found there is not
     /// fetched from the server.
     pub maps: Vec<PathBuf>,
 }
 
 impl Swarm {
+    /// Bots with a mixture of behaviors and one socket, for a server on this machine, which
+    /// needs no certificate: all at once, with seed 1, until `stop` resolves.
+    pub fn new(server: SocketAddr, bots: u32) -> Self {
+        Self {
+            server,
+            trust: Trust::Loopback,
+            bots,
+            duration: None,
+            seed: 1,
+            behavior: BehaviorChoice::Mix,
+            ramp: None,
+            own_sockets: false,
+            join_key: None,
+            vote_map: None,
+            match_name: None,
+            maps: Vec::new(),
+        }
+    }
+
     /// Checks that the system grants the sockets and files that the bots need.
     ///
     /// # Errors
@@ -249,6 +270,7 @@ impl Worker {
                     max_join_wait: max_join_wait(swarm.duration),
                     join_key: swarm.join_key.clone(),
                     vote_map: swarm.vote_map.clone(),
+                    match_name: swarm.match_name.clone(),
                     tally: Arc::clone(&self.tally),
                     nav_graphs: Arc::clone(&self.nav_graphs),
                 };

@@ -72,7 +72,8 @@ static bool print_events(ObspClient *client, double now) {
 int main(int count, char **arguments) {
   const char *server = count > 1 ? arguments[1] : "127.0.0.1:4433";
   const char *maps = count > 2 ? arguments[2] : NULL;
-  const double seconds = 4.0;
+  /* Time in the world, and to come there: the map may have to be fetched. */
+  const double seconds = 4.0, patience = 30.0;
 
   const double begin = clock_now();
   const ObspIdentity identity = {.name = "walker"};
@@ -82,9 +83,15 @@ int main(int count, char **arguments) {
     return 2;
   }
   ObspCommand command = {.forward = 127};
-  bool is_in_match = true;
-  for (int frame = 0; is_in_match && clock_now() - begin < seconds; frame++) {
+  bool is_in_match = true, is_in_world = false;
+  double end = begin + patience;
+  for (int frame = 0; is_in_match && clock_now() < end; frame++) {
     const double now = clock_now();
+    ObspOwnPlayer own;
+    if (!is_in_world && obsp_client_own_player(client, now, &own)) {
+      is_in_world = true;
+      end = now + seconds;
+    }
     /* A game would read its keys and mouse here. */
     if (obsp_client_tick(client, &command, now)) {
       command.yaw += 400;

@@ -37,17 +37,17 @@
 // Crouch while held.
 #define OBSP_BUTTON_CROUCH 2
 
-// Shoot a ray.
-#define OBSP_BUTTON_FIRE 4
+// The first button of the game's own: in the arena, shoot a ray.
+#define OBSP_BUTTON_PRIMARY 4
 
 // Walk instead of run.
 #define OBSP_BUTTON_WALK 8
 
-// Launch a rocket.
-#define OBSP_BUTTON_ROCKET 16
+// The second: in the arena, launch a rocket.
+#define OBSP_BUTTON_SECONDARY 16
 
-// Throw a grenade.
-#define OBSP_BUTTON_GRENADE 32
+// The third: in the arena, throw a grenade.
+#define OBSP_BUTTON_TERTIARY 32
 
 // Bytes of a player's name, its zero byte included.
 #define OBSP_NAME_BYTES 100
@@ -55,8 +55,9 @@
 // What happened to the connection.
 typedef enum {
   // The client is in the match and controls `player`. It needs the map called `text` with
-  // the hash `map`: see `obsp_client_use_map`. A client of `obsp_connect` gets it by
-  // itself.
+  // the hash `map`, and before it the data of the game if `has_game`: see
+  // `obsp_client_use_map` and `obsp_client_use_game`. A client of `obsp_connect` gets both
+  // by itself.
   OBSP_EVENT_KIND_JOINED,
   // The match continues in another world, with the map called `text`: all that was known
   // of the old one is void, and `OBSP_EVENT_KIND_JOINED` follows.
@@ -144,6 +145,9 @@ typedef struct {
   // The ticket of a connection that was lost, `OBSP_TICKET_BYTES` long; null if there is
   // none. See `obsp_client_ticket`.
   const uint8_t *ticket;
+  // The name of a match, of a server with several; null for the server's first. A ticket
+  // is good in the match that it is from.
+  const char *match_name;
 } ObspIdentity;
 
 // An entity's id, for as long as anything refers to it.
@@ -164,8 +168,12 @@ typedef struct {
   uint16_t tick_rate;
   // Whether rejoining is pointless.
   bool is_final;
+  // Whether the game has data of its own, which a client needs to predict.
+  bool has_game;
   // The hash of the map.
   uint8_t map[32];
+  // The hash of the game's data.
+  uint8_t game[32];
   // The map's name, or the reason.
   char text[OBSP_TEXT_BYTES];
 } ObspEvent;
@@ -391,8 +399,20 @@ ObspStatus obsp_client_handle_datagram(ObspClient *client,
 // `OBSP_EVENT_KIND_DISCONNECTED`.
 ObspStatus obsp_client_handle_closed(ObspClient *client, const char *reason);
 
+// Keeps the data of the game, once `OBSP_EVENT_KIND_JOINED` has named them, for the call of
+// `obsp_client_use_map` that follows.
+ObspStatus obsp_client_use_game(ObspClient *client, const uint8_t *bytes, size_t length);
+
+// The same for data that the server sends: open a bidirectional stream, write the four bytes
+// "game", finish it, and pass on what arrives, with `is_end` at its end.
+ObspStatus obsp_client_handle_game_stream(ObspClient *client,
+                                          const uint8_t *bytes,
+                                          size_t length,
+                                          bool is_end);
+
 // Uses a compiled map, the content of an .obsp file, once `OBSP_EVENT_KIND_JOINED` has
-// named it: the own player is predicted from then on.
+// named it: the own player is predicted from then on. If that event has data of a game, they
+// come first.
 ObspStatus obsp_client_use_map(ObspClient *client,
                                const uint8_t *bytes,
                                size_t length,
@@ -514,8 +534,20 @@ ObspStatus obsp_client_handle_datagram(ObspClient *client,
 // `OBSP_EVENT_KIND_DISCONNECTED`.
 ObspStatus obsp_client_handle_closed(ObspClient *client, const char *reason);
 
+// Keeps the data of the game, once `OBSP_EVENT_KIND_JOINED` has named them, for the call of
+// `obsp_client_use_map` that follows.
+ObspStatus obsp_client_use_game(ObspClient *client, const uint8_t *bytes, size_t length);
+
+// The same for data that the server sends: open a bidirectional stream, write the four bytes
+// "game", finish it, and pass on what arrives, with `is_end` at its end.
+ObspStatus obsp_client_handle_game_stream(ObspClient *client,
+                                          const uint8_t *bytes,
+                                          size_t length,
+                                          bool is_end);
+
 // Uses a compiled map, the content of an .obsp file, once `OBSP_EVENT_KIND_JOINED` has
-// named it: the own player is predicted from then on.
+// named it: the own player is predicted from then on. If that event has data of a game, they
+// come first.
 ObspStatus obsp_client_use_map(ObspClient *client,
                                const uint8_t *bytes,
                                size_t length,

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use obsp_client::Event;
 use obsp_proto::control::{MatchEvent, RoundPhase};
-use obsp_proto::map_transfer::MapReceiver;
+use obsp_proto::download::{Download, Receiver};
 use obsp_proto::schema::{MAX_EVENT_DATA, Schema};
 use obsp_sim::EntityId;
 
@@ -47,8 +47,9 @@ impl From<EntityId> for ObspId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObspEventKind {
     /// The client is in the match and controls `player`. It needs the map called `text` with
-    /// the hash `map`: see `obsp_client_use_map`. A client of `obsp_connect` gets it by
-    /// itself.
+    /// the hash `map`, and before it the data of the game if `has_game`: see
+    /// `obsp_client_use_map` and `obsp_client_use_game`. A client of `obsp_connect` gets both
+    /// by itself.
     Joined,
     /// The match continues in another world, with the map called `text`: all that was known
     /// of the old one is void, and `OBSP_EVENT_KIND_JOINED` follows.
@@ -70,8 +71,12 @@ pub struct ObspEvent {
     pub tick_rate: u16,
     /// Whether rejoining is pointless.
     pub is_final: bool,
+    /// Whether the game has data of its own, which a client needs to predict.
+    pub has_game: bool,
     /// The hash of the map.
     pub map: [u8; 32],
+    /// The hash of the game's data.
+    pub game: [u8; 32],
     /// The map's name, or the reason.
     pub text: [c_char; OBSP_TEXT_BYTES],
 }
@@ -87,8 +92,10 @@ pub unsafe extern "C" fn obsp_client_poll_event(
         let client = unsafe { raw::client(client)? };
         let Some(next) = client.client.poll_event() else { return Ok(false) };
         if let Event::Joined(_) = next {
-            // Bytes of a map that have come so far belong to the world before.
-            client.map = MapReceiver::new();
+            // What has come so far belongs to the world before.
+            client.map_stream = Receiver::new(Download::Map);
+            client.game_stream = Receiver::new(Download::Game);
+            client.game.clear();
         }
         // SAFETY: the same.
         unsafe { raw::put(event, connection_event(&next))? };
@@ -102,7 +109,9 @@ fn connection_event(event: &Event) -> ObspEvent {
         player: ObspId::NOBODY,
         tick_rate: 0,
         is_final: false,
+        has_game: false,
         map: [0; 32],
+        game: [0; 32],
         text: [0; OBSP_TEXT_BYTES],
     };
     match event {
@@ -110,7 +119,9 @@ fn connection_event(event: &Event) -> ObspEvent {
             kind: ObspEventKind::Joined,
             player: hello.player.map_or(ObspId::NOBODY, ObspId::from),
             tick_rate: hello.tick_rate.get(),
+            has_game: hello.game.is_some(),
             map: hello.map.0,
+            game: hello.game.map_or([0; 32], |hash| hash.0),
             text: raw::fixed(hello.map_name.as_str()),
             ..empty
         },

@@ -7,7 +7,7 @@ use std::ptr;
 use obsp_client::quic::SocketThread;
 use obsp_client::{Client, Credentials};
 use obsp_proto::control::{MapHash, PlayerName, Ticket};
-use obsp_proto::map_transfer::MapReceiver;
+use obsp_proto::download::{Download, Receiver};
 
 use crate::failure::{Failure, guard};
 use crate::raw;
@@ -23,7 +23,11 @@ pub struct ObspClient {
     #[cfg(feature = "connect")]
     pub(crate) socket: Option<SocketThread>,
     /// The map, while it arrives in pieces.
-    pub(crate) map: MapReceiver,
+    pub(crate) map_stream: Receiver,
+    /// The game's data, likewise.
+    pub(crate) game_stream: Receiver,
+    /// The data of the game that is played; empty if there are none, or not yet.
+    pub(crate) game: Vec<u8>,
     /// The bytes that the latest `ObspTransmit` points at.
     pub(crate) transmit: Vec<u8>,
 }
@@ -41,6 +45,9 @@ pub struct ObspIdentity {
     /// The ticket of a connection that was lost, `OBSP_TICKET_BYTES` long; null if there is
     /// none. See `obsp_client_ticket`.
     pub ticket: *const u8,
+    /// The name of a match, of a server with several; null for the server's first. A ticket
+    /// is good in the match that it is from.
+    pub match_name: *const c_char,
 }
 
 impl ObspClient {
@@ -60,11 +67,18 @@ impl ObspClient {
             let ticket = unsafe { raw::bytes(identity.ticket, OBSP_TICKET_BYTES)? };
             credentials.ticket = Ticket(ticket.try_into().map_err(Failure::invalid)?);
         }
+        if !identity.match_name.is_null() {
+            // SAFETY: the same.
+            let name = unsafe { raw::text(identity.match_name, "the match")? };
+            credentials.match_name = Some(name.parse().map_err(Failure::invalid)?);
+        }
         Ok(Self {
             client: Client::new(&name, MapHash::ANY, &credentials, raw::time(now)),
             #[cfg(feature = "connect")]
             socket: None,
-            map: MapReceiver::new(),
+            map_stream: Receiver::new(Download::Map),
+            game_stream: Receiver::new(Download::Game),
+            game: Vec::new(),
             transmit: Vec::new(),
         })
     }

@@ -13,14 +13,14 @@ use crate::raw;
 pub const OBSP_BUTTON_JUMP: u8 = 1;
 /// Crouch while held.
 pub const OBSP_BUTTON_CROUCH: u8 = 2;
-/// Shoot a ray.
-pub const OBSP_BUTTON_FIRE: u8 = 4;
+/// The first button of the game's own: in the arena, shoot a ray.
+pub const OBSP_BUTTON_PRIMARY: u8 = 4;
 /// Walk instead of run.
 pub const OBSP_BUTTON_WALK: u8 = 8;
-/// Launch a rocket.
-pub const OBSP_BUTTON_ROCKET: u8 = 16;
-/// Throw a grenade.
-pub const OBSP_BUTTON_GRENADE: u8 = 32;
+/// The second: in the arena, launch a rocket.
+pub const OBSP_BUTTON_SECONDARY: u8 = 16;
+/// The third: in the arena, throw a grenade.
+pub const OBSP_BUTTON_TERTIARY: u8 = 32;
 
 /// A player's input for one tick.
 #[repr(C)]
@@ -114,10 +114,10 @@ mod tests {
         let pairs = [
             (OBSP_BUTTON_JUMP, Buttons::JUMP),
             (OBSP_BUTTON_CROUCH, Buttons::CROUCH),
-            (OBSP_BUTTON_FIRE, Buttons::FIRE),
+            (OBSP_BUTTON_PRIMARY, Buttons::PRIMARY),
             (OBSP_BUTTON_WALK, Buttons::WALK),
-            (OBSP_BUTTON_ROCKET, Buttons::ROCKET),
-            (OBSP_BUTTON_GRENADE, Buttons::GRENADE),
+            (OBSP_BUTTON_SECONDARY, Buttons::SECONDARY),
+            (OBSP_BUTTON_TERTIARY, Buttons::TERTIARY),
         ];
         for (bits, button) in pairs {
             assert_eq!(bits, button.bits());

@@ -4,8 +4,9 @@ use std::ffi::c_char;
 use std::ptr;
 use std::sync::Arc;
 
-use obsp_client::{LoadedMap, Transmit};
-use obsp_proto::map_transfer::MapReceiver;
+use obsp_client::{LoadedMap, MapError, Transmit};
+use obsp_proto::download::{Download, Receiver};
+use obsp_proto::game_data::GameData;
 
 use crate::failure::{Failure, ObspStatus, guard, guard_status};
 use crate::handle::ObspClient;
@@ -58,8 +59,43 @@ pub unsafe extern "C" fn obsp_client_handle_closed(
     })
 }
 
+/// Keeps the data of the game, once `OBSP_EVENT_KIND_JOINED` has named them, for the call of
+/// `obsp_client_use_map` that follows.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_use_game(
+    client: *mut ObspClient,
+    bytes: *const u8,
+    length: usize,
+) -> ObspStatus {
+    guard_status(|| {
+        // SAFETY: the contract of the header.
+        let (client, bytes) = unsafe { (raw::client(client)?, raw::bytes(bytes, length)?) };
+        use_game(client, bytes)
+    })
+}
+
+/// The same for data that the server sends: open a bidirectional stream, write the four bytes
+/// "game", finish it, and pass on what arrives, with `is_end` at its end.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_handle_game_stream(
+    client: *mut ObspClient,
+    bytes: *const u8,
+    length: usize,
+    is_end: bool,
+) -> ObspStatus {
+    guard_status(|| {
+        // SAFETY: the contract of the header.
+        let (client, bytes) = unsafe { (raw::client(client)?, raw::bytes(bytes, length)?) };
+        match received(&mut client.game_stream, Download::Game, bytes, is_end)? {
+            Some(game) => use_game(client, &game),
+            None => Ok(()),
+        }
+    })
+}
+
 /// Uses a compiled map, the content of an .obsp file, once `OBSP_EVENT_KIND_JOINED` has
-/// named it: the own player is predicted from then on.
+/// named it: the own player is predicted from then on. If that event has data of a game, they
+/// come first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_use_map(
     client: *mut ObspClient,
@@ -87,21 +123,44 @@ pub unsafe extern "C" fn obsp_client_handle_map_stream(
     guard_status(|| {
         // SAFETY: the contract of the header.
         let (client, bytes) = unsafe { (raw::client(client)?, raw::bytes(bytes, length)?) };
-        let received = client.map.receive(bytes);
-        if received.is_err() || is_end {
-            let map = std::mem::replace(&mut client.map, MapReceiver::new());
-            let map = received.and_then(|()| map.finish()).map_err(Failure::wrong_map)?;
-            return use_map(client, &map, now);
+        match received(&mut client.map_stream, Download::Map, bytes, is_end)? {
+            Some(map) => use_map(client, &map, now),
+            None => Ok(()),
         }
-        Ok(())
     })
 }
 
+/// The whole content, once the stream that brings it has ended.
+fn received(
+    stream: &mut Receiver,
+    what: Download,
+    bytes: &[u8],
+    is_end: bool,
+) -> Result<Option<Vec<u8>>, Failure> {
+    let received = stream.receive(bytes);
+    if received.is_ok() && !is_end {
+        return Ok(None);
+    }
+    let whole = std::mem::replace(stream, Receiver::new(what));
+    received.and_then(|()| whole.finish()).map(Some).map_err(Failure::wrong_map)
+}
+
+fn use_game(client: &mut ObspClient, bytes: &[u8]) -> Result<(), Failure> {
+    let hello = client.client.session().hello();
+    let hello = hello.ok_or_else(|| Failure::wrong_map("the client has not joined"))?;
+    let game = GameData::from_bytes(bytes).map_err(Failure::wrong_map)?;
+    if game.hash() != hello.game {
+        return Err(Failure::wrong_map(MapError::OtherGame));
+    }
+    client.game = bytes.to_owned();
+    Ok(())
+}
+
 fn use_map(client: &mut ObspClient, bytes: &[u8], now: f64) -> Result<(), Failure> {
-    let client = &mut client.client;
+    let (client, game) = (&mut client.client, &client.game);
     let hello = client.session().hello();
-    let hash = hello.ok_or_else(|| Failure::wrong_map("the client has not joined"))?.map;
-    let map = LoadedMap::from_bytes(bytes, hash).map_err(Failure::wrong_map)?;
+    let hello = hello.ok_or_else(|| Failure::wrong_map("the client has not joined"))?;
+    let map = LoadedMap::from_bytes(bytes, game, hello).map_err(Failure::wrong_map)?;
     client.use_map(Arc::new(map), raw::time(now)).map_err(Failure::wrong_map)
 }
 

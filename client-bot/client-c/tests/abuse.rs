@@ -23,7 +23,13 @@ fn text(text: *const c_char) -> String {
 }
 
 fn identity(name: &CStr) -> ObspIdentity {
-    ObspIdentity { name: name.as_ptr(), token: null(), token_length: 0, ticket: null() }
+    ObspIdentity {
+        name: name.as_ptr(),
+        token: null(),
+        token_length: 0,
+        ticket: null(),
+        match_name: null(),
+    }
 }
 
 fn client() -> *mut ObspClient {
@@ -94,6 +100,8 @@ fn values_out_of_range_are_refused_by_name() {
     // SAFETY: all pointers are valid.
     unsafe {
         assert!(obsp_client_new(&identity(c"\x07"), 0.0).is_null());
+        let strange = ObspIdentity { match_name: c"no match".as_ptr(), ..identity(c"Ann") };
+        assert!(obsp_client_new(&strange, 0.0).is_null());
         assert!(text(obsp_last_error()).contains("name"), "{}", text(obsp_last_error()));
         let latin: Vec<c_char> = vec![0xe9_u8 as c_char, 0];
         let strange = ObspIdentity { name: latin.as_ptr(), ..identity(c"") };

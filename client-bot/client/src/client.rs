@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use obsp_proto::client::{self, Session, SnapshotReceived};
 use obsp_proto::control::{
-    ChatLine, MapHash, MapName, MatchEvent, PlayerName, ServerHello, Ticket,
+    ChatLine, MapHash, MapName, MatchEvent, MatchName, PlayerName, ServerHello, Ticket,
 };
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{ProtocolError, Tick, Time};
@@ -41,20 +41,23 @@ pub struct Credentials {
     pub token: Vec<u8>,
     /// [`Client::ticket`] of a connection that was lost, or [`Ticket::NONE`].
     pub ticket: Ticket,
+    /// The match to join, of a server with several; without it the server's first. A ticket
+    /// is good in the match that it is from.
+    pub match_name: Option<MatchName>,
 }
 
 impl Default for Credentials {
     fn default() -> Self {
-        Self { token: Vec::new(), ticket: Ticket::NONE }
+        Self { token: Vec::new(), ticket: Ticket::NONE, match_name: None }
     }
 }
 
 /// What [`Client::poll_event`] reports.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// The server accepted the client, which plays from now on. Load the map that the
-    /// hello names and pass it to [`Client::use_map`]; the own player is predicted from
-    /// then on.
+    /// The server accepted the client, which plays from now on. Load the map and the game's
+    /// data that the hello names and pass them to [`Client::use_map`]; the own player is
+    /// predicted from then on.
     Joined(ServerHello),
     /// The match continues in another world: all that was known of the old one is void, no
     /// entity or player keeps its id, and [`Event::Joined`] follows.
@@ -127,10 +130,11 @@ impl Client {
     /// A client that asks to join as `name`, with the map that it insists on or
     /// [`MapHash::ANY`].
     pub fn new(name: &PlayerName, map: MapHash, credentials: &Credentials, now: Time) -> Self {
-        let Credentials { token, ticket } = credentials;
+        let Credentials { token, ticket, match_name } = credentials;
+        let match_name = match_name.as_ref();
         Self {
-            session: Session::with_credentials(name, map, token, *ticket, now),
-            ticket: Ticket::NONE,
+            session: Session::with_credentials(name, map, token, *ticket, match_name, now),
+            ticket: *ticket,
             prediction: None,
             authoritative: None,
             smoothing: Smoothing::default(),
@@ -189,15 +193,14 @@ impl Client {
         self.session.hello().filter(|_| self.prediction.is_none())
     }
 
-    /// Uses the map that [`Event::Joined`] has asked for: the own player is predicted from
-    /// now on.
+    /// Uses the map and the game that [`Event::Joined`] has asked for: the own player is
+    /// predicted from now on.
     ///
     /// # Errors
-    /// It is not the map of the match, which may have changed in the meantime.
+    /// They are not those of the match, which may have changed in the meantime.
     pub fn use_map(&mut self, map: Arc<LoadedMap>, now: Time) -> Result<(), MapError> {
-        let hello = self.session.hello().filter(|hello| hello.map == map.hash());
-        let movement = hello.ok_or(MapError::Other)?.movement.parameters();
-        self.prediction = Some(Prediction::new(map, 1.0 / self.tick_rate(), movement));
+        map.check(self.session.hello().ok_or(MapError::Other)?)?;
+        self.prediction = Some(Prediction::new(map, 1.0 / self.tick_rate()));
         if let Some((tick, motion)) = self.authoritative {
             self.reconcile(tick, motion, now);
         }
@@ -295,7 +298,8 @@ impl Client {
         self.prediction.as_ref()
     }
 
-    /// The ticket to rejoin with if the connection is lost.
+    /// The ticket to rejoin with if the connection is lost: that of the server's hello, and
+    /// before it that of the credentials, so that an attempt that fails loses nothing.
     pub fn ticket(&self) -> Ticket {
         self.ticket
     }
@@ -362,11 +366,9 @@ impl Client {
     /// Uses a snapshot for interpolation and prediction.
     fn on_snapshot(&mut self, received: SnapshotReceived, now: Time) -> Snapshot {
         self.playout.arrived(now, received.tick);
-        let mut corrected = None;
-        if let Some(motion) = received.own_motion {
-            corrected = self.reconcile(received.tick, motion, now);
-        } else if !self.is_in_world() {
-            // Dead, or waiting for a place to spawn.
+        let own = received.own_motion;
+        let corrected = own.and_then(|motion| self.reconcile(received.tick, motion, now));
+        if self.has_left_the_world() {
             self.authoritative = None;
             if let Some(prediction) = &mut self.prediction {
                 prediction.reset();
@@ -393,8 +395,11 @@ impl Client {
         Some((error, view_jumps))
     }
 
-    fn is_in_world(&self) -> bool {
-        self.session.player().and_then(|own| self.session.entity(own)).is_some()
+    /// Whether the own player is known to have left the world, by dying for example, since
+    /// its latest motion. An entity that no snapshot has told of yet has not left.
+    fn has_left_the_world(&self) -> bool {
+        let since = self.session.player().and_then(|own| self.session.gone_since(own));
+        since.zip(self.authoritative).is_some_and(|(since, (motion, _))| since >= motion)
     }
 
     /// The latest state of every entity that the own player may run into.

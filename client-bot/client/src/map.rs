@@ -1,26 +1,34 @@
 use std::sync::Arc;
 
 use obsp::World;
-use obsp_proto::control::MapHash;
-use obsp_proto::map_transfer::TransferError;
-use obsp_sim::{Predictor, SetupError};
+use obsp::model::Model;
+use obsp_proto::control::{GameHash, MapHash, ServerHello};
+use obsp_proto::download::DownloadError;
+use obsp_proto::game_data::{GameData, GameDataError};
+use obsp_proto::schema::Schema;
+use obsp_sim::{MovementParameters, Predictor, SetupError};
 use thiserror::Error;
 
-/// A map, and what a client needs to predict movement on it. Clients of one process can
-/// share it.
+/// A map with the game that is played on it: what a client needs to predict movement.
+/// Clients of one process can share it.
 #[derive(Debug)]
 pub struct LoadedMap {
     /// The map.
     pub world: Arc<World>,
-    /// The server's movement code on that map.
+    /// The server's movement code on that map, among bodies of the game's models.
     pub predictor: Predictor,
+    /// The numbers by which players move.
+    pub movement: MovementParameters,
+    /// The models of bodies, in the order of their ids.
+    pub models: Arc<[Model]>,
+    game: Option<GameHash>,
 }
 
 /// Why a client has no map to predict on.
 #[derive(Clone, Debug, Error)]
 pub enum MapError {
     /// The transfer failed.
-    #[error("the map could not be fetched: {0}")]
+    #[error("the map or the game's data could not be fetched: {0}")]
     Fetch(String),
     /// The bytes are no map.
     #[error("not a valid map: {0}")]
@@ -28,16 +36,22 @@ pub enum MapError {
     /// The map is not the one that is played.
     #[error("this is another map than the one that is played: its hash differs")]
     Other,
+    /// The game's data are not those of the game that is played.
+    #[error("these are the data of another game than the one that is played: their hash differs")]
+    OtherGame,
+    /// The game's data cannot be read.
+    #[error(transparent)]
+    Game(#[from] GameDataError),
     /// The transfer was cut off or malformed.
-    #[error("the map could not be fetched: {0}")]
-    Transfer(TransferError),
+    #[error("the map or the game's data could not be fetched: {0}")]
+    Transfer(DownloadError),
     /// The map lacks what players need.
     #[error("players cannot move on the server's map: {0}")]
     Setup(SetupError),
 }
 
-impl From<TransferError> for MapError {
-    fn from(error: TransferError) -> Self {
+impl From<DownloadError> for MapError {
+    fn from(error: DownloadError) -> Self {
         Self::Transfer(error)
     }
 }
@@ -49,32 +63,56 @@ impl From<SetupError> for MapError {
 }
 
 impl LoadedMap {
-    /// Prepares a map for prediction.
+    /// Prepares a map for prediction of a game, whose `schema` the server's hello has.
     ///
     /// # Errors
-    /// The map lacks a size that players need.
-    pub fn new(world: World) -> Result<Self, SetupError> {
-        let world = Arc::new(world);
-        let predictor = Predictor::new(Arc::clone(&world), &obsp::model::shipped())?;
-        Ok(Self { world, predictor })
+    /// The map lacks a size that players need, or the game has a model that is neither in its
+    /// data nor among those that ship.
+    pub fn new(
+        world: impl Into<Arc<World>>,
+        game: &GameData,
+        schema: &Schema,
+    ) -> Result<Self, MapError> {
+        let (world, models) = (world.into(), game.models_of(schema)?);
+        let predictor = Predictor::new(Arc::clone(&world), &models)?;
+        let (movement, models) = (*game.movement(), models.into());
+        Ok(Self { world, predictor, movement, models, game: game.hash() })
     }
 
-    /// Prepares a compiled map (the content of an `.obsp` file, or what the server sent)
-    /// that must have this hash.
+    /// Prepares what the server's hello names: a compiled map (the content of an `.obsp` file,
+    /// or what the server sent), and the game's data, which are empty if the hello has no hash
+    /// of them.
     ///
     /// # Errors
-    /// The bytes are no map, or another one, or players cannot move on it.
-    pub fn from_bytes(bytes: &[u8], hash: MapHash) -> Result<Self, MapError> {
-        let world =
-            World::from_bytes(bytes).map_err(|error| MapError::Invalid(error.to_string()))?;
-        if world.hash() != hash.0 {
+    /// The bytes are no map or no data, or others than those of the hello, or players cannot
+    /// move on the map.
+    pub fn from_bytes(map: &[u8], game: &[u8], hello: &ServerHello) -> Result<Self, MapError> {
+        let world = World::from_bytes(map).map_err(|error| MapError::Invalid(error.to_string()))?;
+        if world.hash() != hello.map.0 {
             return Err(MapError::Other);
         }
-        Ok(Self::new(world)?)
+        // What is not the data of the hello is not even looked into.
+        if GameHash::of(game) != hello.game {
+            return Err(MapError::OtherGame);
+        }
+        Self::new(world, &GameData::from_bytes(game)?, &hello.schema)
     }
 
     /// The content hash of the map, which the server's hello names.
     pub fn hash(&self) -> MapHash {
         MapHash(self.world.hash())
+    }
+
+    /// Whether it is what a server's hello names.
+    ///
+    /// # Errors
+    /// [`MapError`] says what is another.
+    pub fn check(&self, hello: &ServerHello) -> Result<(), MapError> {
+        if self.hash() != hello.map {
+            return Err(MapError::Other);
+        }
+        let is_same = self.game == hello.game
+            && self.models.iter().map(Model::name).eq(hello.schema.models());
+        is_same.then_some(()).ok_or(MapError::OtherGame)
     }
 }

@@ -13,7 +13,7 @@ use glam::DVec3;
 use obsp_proto::Tick;
 use obsp_proto::client::{CommandSent, Observed};
 use obsp_proto::snapshot::AuthoritativeMotion;
-use obsp_sim::{Command, EntityState, MovementParameters, PlayerMotion, Predicted};
+use obsp_sim::{Command, EntityState, PlayerMotion, Predicted};
 
 use crate::LoadedMap;
 use shoved_props::{ServerUpdate, ShovedProps};
@@ -49,7 +49,6 @@ pub struct Prediction {
     /// Length of a tick, in seconds.
     seconds: f64,
     /// The numbers by which the server moves players.
-    movement: MovementParameters,
     /// The server's latest motion, from which the oldest pending command is played.
     authoritative: Option<(Tick, PlayerMotion)>,
     /// Commands for ticks after that, in order of their ticks.
@@ -112,11 +111,10 @@ impl PredictionStats {
 impl Prediction {
     /// A prediction on this map, with ticks of this many seconds, of players who move by
     /// these numbers.
-    pub fn new(map: Arc<LoadedMap>, seconds: f64, movement: MovementParameters) -> Self {
+    pub fn new(map: Arc<LoadedMap>, seconds: f64) -> Self {
         Self {
             map,
             seconds,
-            movement,
             authoritative: None,
             pending: VecDeque::new(),
             shoved: ShovedProps::default(),
@@ -272,7 +270,7 @@ impl Prediction {
         let mut around: Vec<EntityState> = others.iter().map(at).collect();
         let own = self.shoved.ids();
         let Predicted { motion, shoved, pushed } =
-            predictor.step(from, played.command, (seconds, &self.movement), &mut around, &own);
+            predictor.step(from, played.command, (seconds, &self.map.movement), &mut around, &own);
         if !is_far_ahead {
             let movement = (seconds, predictor);
             self.shoved.advance((played.tick, &motion), &shoved, &around, movement);

@@ -41,7 +41,7 @@ pub use connector::{ConnectError, Connector, JoinError};
 use map_fetch::PendingMap;
 pub use map_store::MapStore;
 pub use socket_thread::SocketThread;
-pub use trust::{Authority, Trust, TrustError};
+pub use trust::{Authority, Trust, TrustError, pinned};
 
 /// QUIC application error code of a connection that ends without an error.
 const CLOSE_OK: VarInt = VarInt::from_u32(0);

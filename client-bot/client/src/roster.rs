@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use obsp_proto::control::{MatchEvent, PlayerName};
-use obsp_sim::{EntityId, Vitals};
+use obsp_proto::control::{MatchEvent, PlayerName, Vitals};
+use obsp_sim::EntityId;
 
 /// The players in the match, as of the match events that the caller has taken.
 #[derive(Clone, Debug, Default)]

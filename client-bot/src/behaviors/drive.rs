@@ -99,7 +99,7 @@ impl Drive {
         self.check_progress(tank, lands);
         let mut buttons = Buttons::default();
         if drops {
-            buttons = buttons | Buttons::GRENADE;
+            buttons = buttons | Buttons::TERTIARY;
         } else if lands {
             buttons = buttons | Buttons::CROUCH;
         } else if self.ticks < self.climb_until || tank.position.z < to.z {
@@ -113,7 +113,7 @@ impl Drive {
             None => (heading(tank.orientation * DVec3::X), 0),
         };
         if target.is_some() && self.ticks.is_multiple_of(2) && !drops {
-            buttons = buttons | Buttons::FIRE;
+            buttons = buttons | Buttons::PRIMARY;
         }
         fly(missing.truncate(), Command { yaw, pitch, buttons, ..Command::default() })
     }

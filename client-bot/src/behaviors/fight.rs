@@ -102,9 +102,9 @@ impl Fight {
     /// explosion does not reach the bot, seldom a grenade.
     fn weapon(&mut self, distance: f64) -> Buttons {
         match self.random.below(12) {
-            0 if distance > NEAR => Buttons::ROCKET,
-            1 if distance > NEAR && distance < FAR => Buttons::GRENADE,
-            _ => Buttons::FIRE,
+            0 if distance > NEAR => Buttons::SECONDARY,
+            1 if distance > NEAR && distance < FAR => Buttons::TERTIARY,
+            _ => Buttons::PRIMARY,
         }
     }
 
@@ -224,7 +224,7 @@ mod tests {
         let perception = Perception { own, others: &others, map: &map, nav: &nav };
         let mut behavior = Fight::new(3);
         let commands: Vec<Command> = (0..120).map(|_| behavior.decide(&perception)).collect();
-        let shots = commands.iter().filter(|c| c.buttons.contains(Buttons::FIRE)).count();
+        let shots = commands.iter().filter(|c| c.buttons.contains(Buttons::PRIMARY)).count();
         assert!(shots > 20, "{shots} shots");
         let last = commands.last().unwrap();
         assert!((last.yaw.wrapping_sub(heading(there - here)) as i16).abs() < 10);

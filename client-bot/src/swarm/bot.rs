@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 use obsp_client::quic::{Backoff, Client, ClientEvent, Connector, JoinError};
 use obsp_client::{Credentials, Disconnected, LoadedMap, Prediction};
 use obsp_proto::client::SnapshotReceived;
-use obsp_proto::control::{ChatLine, MapHash, MatchEvent, PlayerName, Ticket};
+use obsp_proto::control::{ChatLine, MapHash, MatchEvent, MatchName, PlayerName, Ticket};
 use obsp_proto::token::{JoinKey, TokenClaims};
 use obsp_sim::{Buttons, Command, EntityState, Kind};
 use tokio::sync::{OnceCell, watch};
@@ -71,6 +71,8 @@ pub(super) struct Bot {
     pub(super) join_key: Option<JoinKey>,
     /// The map for which the first bot calls a vote, if votes are to be tried.
     pub(super) vote_map: Option<String>,
+    /// The match to join; without it the server's first.
+    pub(super) match_name: Option<MatchName>,
     pub(super) nav_graphs: Arc<NavGraphs>,
 }
 
@@ -161,7 +163,11 @@ impl Bot {
         };
         let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
         let seal = |key: &JoinKey| key.seal(&claims, now + TOKEN_SECONDS).ok();
-        Credentials { token: self.join_key.as_ref().and_then(seal).unwrap_or_default(), ticket }
+        Credentials {
+            token: self.join_key.as_ref().and_then(seal).unwrap_or_default(),
+            ticket,
+            match_name: self.match_name.clone(),
+        }
     }
 
     /// Retries until a server answers or the wait is over.
@@ -254,7 +260,7 @@ impl Bot {
                     let command = match tank {
                         Some(tank) => {
                             let command = driver.decide(&tank, &perception);
-                            let drops = command.buttons.contains(Buttons::GRENADE);
+                            let drops = command.buttons.contains(Buttons::TERTIARY);
                             record.activity.record_driving(drops);
                             command
                         }

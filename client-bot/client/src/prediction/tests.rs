@@ -2,6 +2,8 @@
 
 use super::*;
 use glam::Vec3;
+use obsp_proto::game_data::GameData;
+use obsp_proto::schema::Schema;
 use obsp_sim::{Config, EntityId, MovementParameters, World};
 
 const SECONDS: f64 = 1.0 / 60.0;
@@ -9,7 +11,10 @@ const SECONDS: f64 = 1.0 / 60.0;
 fn arena() -> Arc<LoadedMap> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
     let world = obsp::World::load(std::path::Path::new(path)).unwrap();
-    Arc::new(LoadedMap::new(world).unwrap())
+    let names =
+        obsp::model::shipped().iter().map(|model| model.name().to_owned()).collect::<Vec<_>>();
+    let schema = Schema::of_models(names).unwrap();
+    Arc::new(LoadedMap::new(world, &GameData::default(), &schema).unwrap())
 }
 
 fn sent(tick: u32, command: Command) -> CommandSent {
@@ -39,7 +44,7 @@ fn wandering(tick: u32) -> Command {
 fn a_lone_player_is_predicted_to_the_bit() {
     let map = arena();
     let (mut world, player) = alone(&map);
-    let mut prediction = Prediction::new(map, SECONDS, MovementParameters::default());
+    let mut prediction = Prediction::new(map, SECONDS);
     prediction.reconcile(Tick(0), answer(world.player_motion(player).unwrap()), &[]);
     // The server is ten ticks behind what the client plays.
     for tick in 1..1000 {
@@ -60,7 +65,7 @@ fn a_correction_is_carried_through_all_later_commands() {
     let map = arena();
     let (world, player) = alone(&map);
     let start = world.player_motion(player).unwrap();
-    let mut prediction = Prediction::new(Arc::clone(&map), SECONDS, MovementParameters::default());
+    let mut prediction = Prediction::new(Arc::clone(&map), SECONDS);
     prediction.reconcile(Tick(0), answer(start), &[]);
     for tick in 1..=6 {
         prediction.play(&sent(tick, wandering(tick)), &[]);
@@ -97,7 +102,7 @@ fn a_correction_is_carried_through_all_later_commands() {
 fn commands_sent_again_replace_the_earlier_ones() {
     let map = arena();
     let (mut world, player) = alone(&map);
-    let mut prediction = Prediction::new(map, SECONDS, MovementParameters::default());
+    let mut prediction = Prediction::new(map, SECONDS);
     prediction.reconcile(Tick(0), answer(world.player_motion(player).unwrap()), &[]);
     for tick in 1..=50 {
         prediction.play(&sent(tick, wandering(tick)), &[]);
@@ -117,7 +122,7 @@ fn commands_sent_again_replace_the_earlier_ones() {
 fn skipped_ticks_are_predicted_as_the_server_fills_them() {
     let map = arena();
     let (mut world, player) = alone(&map);
-    let mut prediction = Prediction::new(map, SECONDS, MovementParameters::default());
+    let mut prediction = Prediction::new(map, SECONDS);
     let (run, turn) = (wandering(1), wandering(99));
     prediction.play(&sent(4, run), &[]);
     prediction.play(&CommandSent { held: run, ..sent(8, turn) }, &[]);
@@ -141,7 +146,7 @@ fn a_relocation_is_no_prediction_error() {
     let map = arena();
     let (world, player) = alone(&map);
     let start = world.player_motion(player).unwrap();
-    let mut prediction = Prediction::new(map, SECONDS, MovementParameters::default());
+    let mut prediction = Prediction::new(map, SECONDS);
     prediction.reconcile(Tick(0), answer(start), &[]);
     prediction.play(&sent(1, wandering(1)), &[]);
     let elsewhere = PlayerMotion { position: start.position + Vec3::X * 900.0, ..start };
@@ -153,7 +158,7 @@ fn a_relocation_is_no_prediction_error() {
 
 #[test]
 fn pending_commands_are_bounded() {
-    let mut prediction = Prediction::new(arena(), SECONDS, MovementParameters::default());
+    let mut prediction = Prediction::new(arena(), SECONDS);
     for tick in 0..10_000 {
         prediction.play(&sent(tick, Command::default()), &[]);
     }
@@ -167,7 +172,7 @@ fn far_ahead_of_the_server_no_shoved_prop_is_left_in_the_way() {
     let map = arena();
     let (world, player) = alone(&map);
     let start = world.player_motion(player).unwrap();
-    let mut prediction = Prediction::new(map, SECONDS, MovementParameters::default());
+    let mut prediction = Prediction::new(map, SECONDS);
     let body = EntityState {
         id: EntityId { slot: 5, generation: 0 },
         kind: obsp_sim::Kind::Prop { model: obsp_sim::ModelId(0) },
@@ -193,3 +198,4 @@ fn far_ahead_of_the_server_no_shoved_prop_is_left_in_the_way() {
 }
 
 mod among_others;
+mod carried;

@@ -51,7 +51,8 @@ pub struct SocketThread {
 enum Arrival {
     Stream(Vec<u8>),
     Datagram(Bytes),
-    Map(Result<Arc<LoadedMap>, MapError>),
+    /// What has become of the map that this hello names.
+    Map(ServerHello, Result<Arc<LoadedMap>, MapError>),
     /// The connection has ended, or could not be made; the reason.
     Closed(String),
 }
@@ -104,13 +105,17 @@ impl SocketThread {
                 Arrival::Datagram(bytes) => {
                     client.handle_datagram(&bytes, now);
                 }
-                // Another one is of the world before: the match has gone on meanwhile.
-                Arrival::Map(Ok(map)) => {
-                    if client.needs_map().is_some_and(|hello| hello.map == map.hash()) {
+                // One of the world before comes too late: the match has gone on meanwhile.
+                Arrival::Map(_, Ok(map)) => {
+                    if client.needs_map().is_some_and(|hello| map.check(hello).is_ok()) {
                         let _ = client.use_map(map, now);
                     }
                 }
-                Arrival::Map(Err(error)) => client.handle_no_map(error),
+                Arrival::Map(hello, Err(error)) => {
+                    if client.needs_map() == Some(&hello) {
+                        client.handle_no_map(error);
+                    }
+                }
                 Arrival::Closed(reason) => client.handle_closed(&reason),
             }
         }
@@ -213,12 +218,15 @@ async fn send_all(
     orders: &mut Receiver<Order>,
 ) -> Result<(), String> {
     let mut pending_map: Option<PendingMap> = None;
+    let mut pending_for: Option<ServerHello> = None;
     loop {
         let order = tokio::select! {
             order = orders.recv() => order,
             map = map_fetch::wait(&mut pending_map) => {
                 pending_map = None;
-                let _ = report.send(Arrival::Map(map)).await;
+                if let Some(hello) = pending_for.take() {
+                    let _ = report.send(Arrival::Map(hello, map)).await;
+                }
                 continue;
             }
         };
@@ -226,7 +234,8 @@ async fn send_all(
             None => return Ok(()),
             Some(Order::FetchMap(hello)) => {
                 let (maps, connection) = (Arc::clone(&maps), connection.clone());
-                pending_map = Some(map_fetch::start(maps, connection, hello));
+                pending_map = Some(map_fetch::start(maps, connection, hello.clone()));
+                pending_for = Some(hello);
             }
             Some(Order::Send(Transmit::Stream(bytes))) => {
                 stream.write_all(&bytes).await.map_err(|error| error.to_string())?;

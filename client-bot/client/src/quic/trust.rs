@@ -9,6 +9,7 @@ use obsp_proto::Fingerprint;
 use ring::digest::{SHA256, digest};
 use rustls::RootCertStore;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::ring::default_provider;
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -105,6 +106,12 @@ fn fingerprint(certificate: &[u8]) -> Fingerprint {
     let mut bytes = [0; 32];
     bytes.copy_from_slice(digest(&SHA256, certificate).as_ref());
     Fingerprint(bytes)
+}
+
+/// Checks certificates by a pin alone, for other connections to the same server, such as to
+/// its page over HTTPS.
+pub fn pinned(pin: Fingerprint) -> Arc<dyn ServerCertVerifier> {
+    Arc::new(Verifier { pin: Some(pin), provider: Arc::new(default_provider()) })
 }
 
 /// Accepts only the pinned certificate during the TLS handshake, or any if there is no

@@ -9,8 +9,9 @@ use obsp_client::{Client, Credentials, Disconnected, Event, LoadedMap, MapError,
 use obsp_proto::control::{
     ChatLine, ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason,
 };
+use obsp_proto::game_data::GameData;
 use obsp_proto::{IDLE_TIMEOUT, Time};
-use obsp_sim::{Buttons, Command, MovementParameters};
+use obsp_sim::{Buttons, Command};
 
 use server::{ARENA, Server};
 
@@ -19,7 +20,9 @@ struct Match {
     server: Server,
     client: Client,
     now: Time,
-    map: Arc<LoadedMap>,
+    /// The bytes of the map, and what the client has of the game.
+    arena: Vec<u8>,
+    game: GameData,
     /// Events of the connection.
     events: Vec<Event>,
     /// Match events.
@@ -29,6 +32,8 @@ struct Match {
     digests: u64,
     /// Whether the player jumps all the time.
     jumps: bool,
+    /// Whether the player does nothing.
+    stands: bool,
     /// The highest speed over the ground that was predicted, in units a second.
     fastest: f32,
     /// How the client ended the connection.
@@ -37,19 +42,25 @@ struct Match {
 
 impl Match {
     fn new(objects: u32) -> Self {
+        Self::playing(objects, &GameData::default(), GameData::default())
+    }
+
+    /// A match of a game, of which the client has other data or the same.
+    fn playing(objects: u32, game: &GameData, told: GameData) -> Self {
         let arena = std::fs::read(ARENA).unwrap();
-        let world = obsp::World::from_bytes(&arena).unwrap();
         let name = PlayerName::new("Ann").unwrap();
         Self {
-            server: Server::new(&arena, objects),
+            server: Server::playing(&arena, objects, game, told.hash()),
             client: Client::new(&name, MapHash::ANY, &Credentials::default(), Time::ZERO),
             now: Time::ZERO,
-            map: Arc::new(LoadedMap::new(world).unwrap()),
+            arena,
+            game: told,
             events: Vec::new(),
             told: Vec::new(),
             errors: Vec::new(),
             digests: 0,
             jumps: false,
+            stands: false,
             fastest: 0.0,
             end: None,
         }
@@ -82,8 +93,9 @@ impl Match {
             self.errors.extend(undisturbed.map(|error| error.units));
         }
         while let Some(event) = self.client.poll_event() {
-            if let Event::Joined(_) = event {
-                self.client.use_map(Arc::clone(&self.map), self.now).unwrap();
+            if let Event::Joined(hello) = &event {
+                let map = LoadedMap::from_bytes(&self.arena, self.game.bytes(), hello).unwrap();
+                self.client.use_map(Arc::new(map), self.now).unwrap();
             }
             self.events.push(event);
         }
@@ -110,6 +122,9 @@ impl Match {
     }
 
     fn wandering(&self) -> Command {
+        if self.stands {
+            return Command::default();
+        }
         let tick = (self.now.elapsed().as_millis() / 16) as u32;
         let yaw = (tick / 40 * 9_000) as u16;
         let jumps = self.jumps && tick.is_multiple_of(3);
@@ -139,33 +154,86 @@ fn a_player_alone_is_predicted_to_the_bit() {
     assert!(u64::from(tick.0) > game.server.world().state().tick);
 }
 
-/// Movement that differs in every number from the usual one is predicted by the numbers that
-/// the server's hello tells; and a client that was told others mispredicts.
+/// Movement that differs in every number from the usual one is predicted by the numbers of the
+/// game's data; and a client that has others mispredicts.
 #[test]
 fn a_player_who_moves_by_other_numbers_is_predicted_to_the_bit() {
-    let other = MovementParameters {
-        run_speed: 510.0,
-        slow_share: 0.3,
-        friction: 3.5,
-        stop_speed: 60.0,
-        ground_acceleration: 7.0,
-        air_acceleration: 5.5,
-        jump_speed: 410.0,
-        gravity: 333.3,
-        step_height: 25.0,
-    };
-    let arena = std::fs::read(ARENA).unwrap();
-    let greatest_error = |told| {
-        let mut game = Match::new(0);
-        game.server = Server::moving(&arena, 0, other, told);
+    let other = GameData::parse(
+        "[movement]\nrun_speed = 510\nslow_share = 0.3\nfriction = 3.5\nstop_speed = 60\n\
+         ground_acceleration = 7\nair_acceleration = 5.5\njump_speed = 410\ngravity = 333.3\n\
+         step_height = 25",
+    );
+    let other = other.unwrap();
+    let greatest_error = |told: &GameData| {
+        let mut game = Match::playing(0, &other, told.clone());
         game.jumps = true;
         game.run(660);
         assert!(game.errors.len() > 50, "{} comparisons", game.errors.len());
         assert!(game.fastest > 330.0, "nobody ran faster than usual: {}", game.fastest);
         game.errors.iter().copied().fold(0.0, f64::max)
     };
-    assert_eq!(greatest_error(other), 0.0);
-    assert!(greatest_error(MovementParameters::default()) > 1.0);
+    assert_eq!(greatest_error(&other), 0.0);
+    assert!(greatest_error(&GameData::default()) > 1.0);
+}
+
+/// A box about the origin as OBJ text, by its sides.
+fn block([x, y, z]: [f64; 3]) -> String {
+    let mut text = String::new();
+    for corner in 0..8 {
+        let half =
+            |bit: u32, side: f64| if corner >> bit & 1 == 1 { side / 2.0 } else { -side / 2.0 };
+        text += &format!("v {} {} {}\n", half(0, x), half(1, y), half(2, z));
+    }
+    text + "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n"
+}
+
+/// A game's own slabs, as low as a step: players walk onto them, and push those that stand on
+/// their edge. A client that takes them for small cubes mispredicts.
+#[test]
+fn bodies_of_a_model_of_the_games_own_are_predicted_by_their_shape() {
+    let slab = |sides| {
+        let read = GameData::read("[models]\nslab = 'slab.obj'", &mut |_, _| Ok(block(sides)));
+        read.unwrap()
+    };
+    let own = slab([90.0, 50.0, 14.0]);
+    let high_error = |told: GameData| {
+        let mut game = Match::playing(0, &own, told);
+        game.jumps = true;
+        game.run(60);
+        let player = game.server.player().unwrap();
+        let world = game.server.world_mut();
+        let model = world.model("slab").unwrap();
+        let here = world.player_motion(player).unwrap().position;
+        let places = (0..64_u32).map(|number| {
+            let (x, y) = (f64::from(number % 8) - 3.5, f64::from(number / 8) - 3.5);
+            here.as_dvec3() + glam::DVec3::new(110.0 * x, 70.0 * y, 0.0)
+        });
+        let placed = places
+            .filter(|place| world.spawn_body_near(model, *place, glam::DQuat::IDENTITY).is_ok());
+        assert!(placed.count() > 20);
+        let mut stood_on = 0;
+        for _ in 0..1_800 {
+            game.frame();
+            let feet = game.server.player().and_then(|own| game.server.world().player_motion(own));
+            let Some(feet) = feet.map(|motion| motion.position.as_dvec3() - 28.0 * glam::DVec3::Z)
+            else {
+                continue;
+            };
+            let is_below = |at: glam::DVec3| {
+                let away = feet - at;
+                away.truncate().length() < 45.0 && (5.0..12.0).contains(&away.z)
+            };
+            let state = game.server.world().state();
+            stood_on += u32::from(state.entities.iter().any(|entity| is_below(entity.position)));
+        }
+        assert!(stood_on > 5, "the player stood on a slab in {stood_on} frames");
+        game.errors.sort_by(f64::total_cmp);
+        game.errors[game.errors.len() * 98 / 100]
+    };
+    let known = high_error(own.clone());
+    assert!(known < 0.1, "one in fifty predictions is wrong by more than {known} units");
+    let unknown = high_error(slab([8.0, 8.0, 8.0]));
+    assert!(unknown > 1.0, "a wrong shape made no difference: {unknown} units");
 }
 
 #[test]
@@ -222,9 +290,18 @@ fn only_the_map_of_the_match_is_used() {
     let warren = ARENA.replace("arena", "warren");
     let bytes = std::fs::read(warren).unwrap();
     let hello = game.client.session().hello().unwrap().clone();
-    assert!(matches!(LoadedMap::from_bytes(&bytes, hello.map), Err(MapError::Other)));
-    assert!(matches!(LoadedMap::from_bytes(b"map", hello.map), Err(MapError::Invalid(_))));
-    let other = LoadedMap::new(obsp::World::from_bytes(&bytes).unwrap()).unwrap();
+    assert!(matches!(LoadedMap::from_bytes(&bytes, &[], &hello), Err(MapError::Other)));
+    assert!(matches!(LoadedMap::from_bytes(b"map", &[], &hello), Err(MapError::Invalid(_))));
+    let game_of_another = GameData::parse("[movement]\ngravity = 400").unwrap();
+    let other = LoadedMap::from_bytes(&game.arena, game_of_another.bytes(), &hello);
+    assert!(matches!(other, Err(MapError::OtherGame)));
+    assert!(matches!(LoadedMap::from_bytes(&game.arena, b"?", &hello), Err(MapError::OtherGame)));
+    let world = || obsp::World::from_bytes(&game.arena).unwrap();
+    let other = LoadedMap::new(world(), &game_of_another, &hello.schema).unwrap();
+    let refused = game.client.use_map(Arc::new(other), game.now);
+    assert!(matches!(refused, Err(MapError::OtherGame)));
+    let world = obsp::World::from_bytes(&bytes).unwrap();
+    let other = LoadedMap::new(world, &GameData::default(), &hello.schema).unwrap();
     let refused = game.client.use_map(Arc::new(other), game.now);
     assert!(matches!(refused, Err(MapError::Other)));
     assert!(game.client.motion().is_some(), "the map before is still used");
@@ -311,4 +388,19 @@ fn a_refusal_is_an_event() {
     assert!(matches!(reason, RefusalReason::WrongMap { .. }), "{reason}");
     assert!(game.server.is_closed);
     assert!(game.disconnected().is_final());
+}
+
+/// The server does not repeat the motion of a player who stands still, so a client keeps it
+/// although the snapshot with the own entity was lost.
+#[test]
+fn a_player_who_stands_still_is_predicted_whichever_snapshots_are_lost() {
+    for lost in 0..1 << 7 {
+        let mut game = Match::new(0);
+        game.stands = true;
+        game.server.lost = lost;
+        game.run(90);
+        let own = game.server.player().unwrap();
+        let motion = game.client.motion().map(|(_, motion)| motion);
+        assert_eq!(motion, game.server.world().player_motion(own), "lost: {lost:#b}");
+    }
 }

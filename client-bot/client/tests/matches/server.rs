@@ -7,12 +7,14 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::time::Duration;
 
-use obsp_proto::control::{MapHash, MapName, MatchEvent};
+use obsp_proto::control::{GameHash, MapHash, MapName, MatchEvent};
+use obsp_proto::game_data::GameData;
 use obsp_proto::quantise::{Quantiser, WorldBounds};
+use obsp_proto::schema::Schema;
 use obsp_proto::server::{CommandSource, Event, JitterBuffer, MatchInfo, OwnPlayer, Session};
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{Tick, Time};
-use obsp_sim::{Command, Config, EntityId, MovementParameters, World};
+use obsp_sim::{Command, Config, EntityId, World};
 
 /// The map of these matches.
 pub(crate) const ARENA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
@@ -36,6 +38,8 @@ pub(crate) struct Server {
     pub(crate) delay: Duration,
     /// Every how many datagrams of either direction one is lost; 0 for none.
     pub(crate) loss: u32,
+    /// Which of the first snapshots are lost, the first by the lowest bit.
+    pub(crate) lost: u32,
     sent: u32,
     stream_down: Line,
     datagrams_down: Line,
@@ -55,26 +59,30 @@ fn take(line: &mut Line, now: Time) -> Option<Vec<u8>> {
 impl Server {
     /// A match on this compiled map with this many props besides the map's own, or with none
     /// at all.
+    #[allow(dead_code, reason = "the example of the README alone")]
     pub(crate) fn new(map: &[u8], objects: u32) -> Self {
-        let usual = MovementParameters::default();
-        Self::moving(map, objects, usual, usual)
+        Self::playing(map, objects, &GameData::default(), None)
     }
 
-    /// The same whose players move by these parameters, and that tells clients of others or
-    /// the same.
-    pub(crate) fn moving(
+    /// The same of a game, which tells clients the hash of these data.
+    pub(crate) fn playing(
         map: &[u8],
         objects: u32,
-        movement: MovementParameters,
-        told: MovementParameters,
+        game: &GameData,
+        told: Option<GameHash>,
     ) -> Self {
         let map = Arc::new(obsp::World::from_bytes(map).expect("a compiled map"));
         let config = Config { tick_rate: RATE.get().into(), seed: 7, objects, max_players: 1 };
-        let models = if objects > 0 { obsp::model::shipped() } else { Vec::new() };
+        let mut models = obsp::model::shipped();
+        // The map's own props are there if their models are.
+        models.retain(|_| objects > 0);
+        models.extend_from_slice(game.models());
+        let names = models.iter().map(|model| model.name().to_owned());
+        let schema = Schema::of_models(names).expect("names that can be sent");
         let mut world =
             World::new(Arc::clone(&map), models.into(), config).expect("a playable map");
-        world.set_movement(movement);
-        let info = Self::info(&map, told);
+        world.set_movement(*game.movement());
+        let info = Self::info(&map, schema, told);
         Self {
             world,
             quantiser: Quantiser::new(info.bounds),
@@ -85,6 +93,7 @@ impl Server {
             now: Time::ZERO,
             delay: Duration::from_millis(25),
             loss: 0,
+            lost: 0,
             sent: 0,
             stream_down: Line::new(),
             datagrams_down: Line::new(),
@@ -96,7 +105,7 @@ impl Server {
     }
 
     /// What the server offers on a map.
-    fn info(map: &obsp::World, movement: MovementParameters) -> Arc<MatchInfo> {
+    fn info(map: &obsp::World, schema: Schema, game: Option<GameHash>) -> Arc<MatchInfo> {
         let bounds = map.bounds();
         Arc::new(MatchInfo {
             tick_rate: RATE,
@@ -105,8 +114,8 @@ impl Server {
             map_name: MapName::new("arena"),
             bounds: WorldBounds::covering(bounds.min, bounds.max).expect("a map in bounds"),
             player_limit: 1,
-            schema: Arc::default(),
-            movement: movement.into(),
+            schema: Arc::new(schema),
+            game,
         })
     }
 
@@ -118,6 +127,12 @@ impl Server {
     /// The entity of the client, once it has joined.
     pub(crate) fn player(&self) -> Option<EntityId> {
         self.player
+    }
+
+    /// The simulation, to put something into.
+    #[allow(dead_code, reason = "the example of the README does not")]
+    pub(crate) fn world_mut(&mut self) -> &mut World {
+        &mut self.world
     }
 
     /// The simulation.
@@ -224,6 +239,11 @@ impl Server {
         let state = Arc::new(state);
         let snapshot = self.session.encode_snapshot(&state, &own, 1200);
         if let Some(snapshot) = snapshot.filter(|_| !self.is_lost()) {
+            let is_lost = self.lost & 1 == 1;
+            self.lost >>= 1;
+            if is_lost {
+                return;
+            }
             self.datagrams_down.push_back((self.now + self.delay, snapshot));
         }
     }

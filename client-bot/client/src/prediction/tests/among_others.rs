@@ -4,7 +4,7 @@
 use obsp_game::arena::Arena;
 use obsp_game::{Match, RunningMatch};
 use obsp_proto::quantise::{Quantiser, WorldBounds};
-use obsp_sim::{Buttons, MovementParameters, PlayerKind, Random};
+use obsp_sim::{Buttons, PlayerKind, Random};
 
 use super::*;
 
@@ -34,8 +34,8 @@ impl Script {
         }
         self.command.buttons = match self.random.below(60) {
             0 => Buttons::JUMP,
-            1 if self.fires => Buttons::ROCKET,
-            2 if self.fires => Buttons::FIRE,
+            1 if self.fires => Buttons::SECONDARY,
+            2 if self.fires => Buttons::PRIMARY,
             _ => Buttons::default(),
         };
         self.command
@@ -58,7 +58,7 @@ fn play(objects: u32, players: u64, ticks: u32, fires: bool) -> (Vec<f64>, usize
             (
                 game.join_as(PlayerKind::Box).unwrap(),
                 script,
-                Prediction::new(Arc::clone(&map), SECONDS, MovementParameters::default()),
+                Prediction::new(Arc::clone(&map), SECONDS),
                 None,
             )
         })

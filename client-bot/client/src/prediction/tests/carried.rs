@@ -1,0 +1,92 @@
+//! A player on a kinematic body is predicted as the server carries them, as far as the velocity
+//! in the snapshots allows.
+
+use obsp::model::Model;
+use obsp::{Options, Source, Spaces, compile};
+use obsp_proto::quantise::{Quantiser, WorldBounds};
+
+use super::*;
+
+/// Ticks from sending a command to receiving the state after it.
+const LAG: u32 = 6;
+
+/// Ticks between two authoritative motions of a player who touches something.
+const INTERVAL: u32 = 2;
+
+/// Ticks after which the body turns back: of that no client can know before.
+const TURNS: u32 = 90;
+
+/// A slab of 128 by 128 by 8 units, whose bodies are kinematic.
+const SLAB: &str = "v -64 -64 -4\nv 64 -64 -4\nv 64 64 -4\nv -64 64 -4\n\
+                    v -64 -64 4\nv 64 -64 4\nv 64 64 4\nv -64 64 4\n\
+                    f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+
+/// A hall of 1,280 by 384 by 256 units.
+fn hall() -> obsp::World {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../server/examples/bowling.map");
+    let source = Source::read(path.as_ref()).unwrap();
+    compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ()).unwrap().world
+}
+
+/// The sorted prediction errors, in units, of a player on a slab that goes to and fro with
+/// this velocity; they walk in circles if `walks`.
+fn ride(velocity: DVec3, walks: bool) -> Vec<f64> {
+    let slab = Model::from_obj("slab", SLAB).unwrap().as_kinematic();
+    let data = GameData::default().with_models(std::slice::from_ref(&slab)).unwrap();
+    let schema = Schema::of_models(["slab".to_owned()]).unwrap();
+    let map = Arc::new(LoadedMap::new(hall(), &data, &schema).unwrap());
+    let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 1 };
+    let mut world = World::new(Arc::clone(&map.world), [slab].into(), config).unwrap();
+    let player = world.join().unwrap();
+    let model = world.model("slab").unwrap();
+    let slab =
+        world.spawn_body(model, DVec3::new(200.0, 0.0, 30.0), glam::DQuat::IDENTITY).unwrap();
+    world.teleport(player, DVec3::new(200.0, 0.0, 62.2), glam::DQuat::IDENTITY).unwrap();
+    let bounds = WorldBounds::covering(map.world.bounds().min, map.world.bounds().max).unwrap();
+    let mut quantiser = Quantiser::new(bounds);
+    let mut prediction = Prediction::new(map, SECONDS);
+    let (mut observed, mut errors): (Vec<Observed>, _) = (Vec::new(), Vec::new());
+    let command = |tick: u32| {
+        let forward = if walks { 40 } else { 0 };
+        Command { forward, yaw: (tick * 900) as u16, ..Command::default() }
+    };
+    for tick in 1..=1_200 {
+        prediction.play(&sent(tick, command(tick)), &observed);
+        let Some(now) = tick.checked_sub(LAG).filter(|now| *now > 0) else { continue };
+        let sign = if (now / TURNS).is_multiple_of(2) { 1.0 } else { -1.0 };
+        world.set_velocity(slab, velocity * sign, DVec3::ZERO).unwrap();
+        world.step(&[(player, command(now))]);
+        let state = quantiser.quantise(&world.state()).unwrap();
+        let of_slab = state.entity(slab.slot.into()).unwrap();
+        observed = vec![(Tick(now), of_slab.dequantise(slab.slot, &bounds))];
+        if now.is_multiple_of(INTERVAL) {
+            let motion = world.player_motion(player).unwrap();
+            let touched = world.touched_by(player);
+            let answer = AuthoritativeMotion::new(motion, Tick(now), None).with_touched(touched);
+            let error = prediction.reconcile(Tick(now), answer, &observed);
+            // The last ones before the slab turns were predicted with what came before.
+            if now % TURNS > LAG {
+                errors.extend(error.map(|error| error.units));
+            }
+        }
+    }
+    let slab = world.entity(slab).unwrap().position;
+    let off = world.entity(player).unwrap().position - slab;
+    assert!(off.truncate().length() < 64.0 && off.z < 40.0, "the player is no longer on it: {off}");
+    errors.sort_by(f64::total_cmp);
+    errors
+}
+
+/// Between two turns the errors come from how snapshots round positions and velocities.
+#[test]
+fn a_player_on_a_lift_or_a_platform_is_where_they_were_predicted() {
+    for (velocity, what) in [(DVec3::Z * 60.0, "a lift"), (DVec3::X * 90.0, "a platform")] {
+        for walks in [false, true] {
+            let errors = ride(velocity, walks);
+            let at = |share: f64| errors[((errors.len() - 1) as f64 * share) as usize];
+            let percentiles = [0.5, 0.95, 0.99, 1.0].map(at);
+            println!("{what}, walks {walks}: {} errors: {percentiles:?}", errors.len());
+            assert!(at(1.0) < 0.25, "{what}, walks {walks}: {percentiles:?}");
+        }
+    }
+}
