@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use obsp::model::{Model, shipped};
-use obsp_game::{Game, PerEntity, WorldMut};
-use obsp_sim::{Buttons, Command, EntityId, Kind, Vitals};
+use obsp_game::{Game, PerEntity, Vitals, WorldMut};
+use obsp_sim::{Buttons, Command, EntityId, Kind};
 use serde::{Deserialize, Serialize};
 
 /// Speed of a ball, in units per second.
@@ -92,7 +92,7 @@ impl Game for Bowling {
         player: EntityId,
         command: &Command,
     ) {
-        if state.throw.is_some() || !command.buttons.contains(Buttons::FIRE) {
+        if state.throw.is_some() || !command.buttons.contains(Buttons::PRIMARY) {
             return;
         }
         let Some(model) = world.model("ball") else { return };

@@ -16,8 +16,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use obsp_game::{Field, Game, PerEntity, Replicated, Respawn, Subject, Values, VolumeId, WorldMut};
-use obsp_sim::{Buttons, Command, EntityId, Vitals, World};
+use obsp_game::{
+    Field, Game, PerEntity, Replicated, Respawn, Subject, Values, Vitals, VolumeId, WorldMut,
+};
+use obsp_sim::{Buttons, Command, EntityId, World};
 use serde::{Deserialize, Serialize};
 
 /// Points that win a round, and seconds that a round lasts at most.
@@ -143,10 +145,10 @@ impl Game for KingOfTheHill {
         player: EntityId,
         command: &Command,
     ) {
-        let breath = ticks(world, BREATH);
+        let breath = world.ticks_in(BREATH);
         let Some(own) = state.players.get_mut(player) else { return };
         own.breath = own.breath.saturating_sub(1);
-        if own.breath > 0 || !command.buttons.contains(Buttons::FIRE) {
+        if own.breath > 0 || !command.buttons.contains(Buttons::PRIMARY) {
             return;
         }
         own.breath = breath;
@@ -177,8 +179,8 @@ impl Game for KingOfTheHill {
             state.teams[team].held += 1;
         }
         state.clock += 1;
-        let wins = |team: &Team| team.held >= ticks(world, f64::from(WINNING));
-        if !state.teams.iter().any(wins) && state.clock < ticks(world, ROUND) {
+        let wins = |team: &Team| team.held >= world.ticks_in(f64::from(WINNING));
+        if !state.teams.iter().any(wins) && state.clock < world.ticks_in(ROUND) {
             return;
         }
         let [red, blue] = [0, 1].map(|team| state.teams[team].held);
@@ -226,10 +228,6 @@ fn holder(state: &State, world: &WorldMut<'_>) -> Option<usize> {
 
 fn seconds(world: &World, ticks: u32) -> u32 {
     (f64::from(ticks) * world.seconds()) as u32
-}
-
-fn ticks(world: &WorldMut<'_>, seconds: f64) -> u32 {
-    (seconds / world.seconds()).ceil() as u32
 }
 
 fn main() -> ExitCode {

@@ -13,8 +13,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use obsp_game::{Event, Game, PerEntity, Respawn, VolumeId, WorldMut};
-use obsp_sim::{Buttons, Command, EntityId, Vitals};
+use obsp_game::{Event, Game, PerEntity, Respawn, Vitals, VolumeId, WorldMut};
+use obsp_sim::{Buttons, Command, EntityId};
 use serde::{Deserialize, Serialize};
 
 /// Crates that a round begins with.
@@ -80,10 +80,10 @@ impl Game for Sumo {
         player: EntityId,
         command: &Command,
     ) {
-        let ticks = ticks(world, BREATH);
+        let ticks = world.ticks_in(BREATH);
         let Some(wrestler) = state.wrestlers.get_mut(player) else { return };
         wrestler.breath = wrestler.breath.saturating_sub(1);
-        if wrestler.breath > 0 || !command.buttons.contains(Buttons::FIRE) {
+        if wrestler.breath > 0 || !command.buttons.contains(Buttons::PRIMARY) {
             return;
         }
         wrestler.breath = ticks;
@@ -118,7 +118,7 @@ impl Game for Sumo {
             let score = winner.score;
             world.announce(format!("The last one standing scores, and has {score} now"));
         }
-        state.pause = ticks(world, PAUSE);
+        state.pause = world.ticks_in(PAUSE);
     }
 
     fn respawn(&self, state: &mut State, _: &mut WorldMut<'_>, player: EntityId) -> Respawn {
@@ -173,10 +173,6 @@ fn shove(world: &mut WorldMut<'_>, player: EntityId, ahead: DVec3) {
         // A player who is gone by now takes no impulse.
         let _ = world.apply_impulse(target, impulse, hit.at);
     }
-}
-
-fn ticks(world: &WorldMut<'_>, seconds: f64) -> u32 {
-    (seconds / world.seconds()).ceil() as u32
 }
 
 fn main() -> ExitCode {

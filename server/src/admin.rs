@@ -20,6 +20,7 @@ use tokio::runtime::Builder;
 use crate::error::{RunError, StartError};
 use crate::http;
 use crate::match_handle::MatchHandle;
+use crate::matches::Matches;
 use access::Access;
 
 /// An admin interface that waits to be served.
@@ -28,10 +29,10 @@ pub(crate) struct Admin {
     access: Access,
 }
 
-/// The match that administrators see and change.
+/// The matches that administrators see and change.
 #[derive(Clone)]
 pub(crate) struct Context {
-    pub(crate) game: Arc<MatchHandle>,
+    pub(crate) games: Matches<Arc<MatchHandle>>,
     /// Time that players have left unless the administrator says otherwise.
     pub(crate) drain: std::time::Duration,
 }
@@ -59,7 +60,7 @@ impl Admin {
     /// Answers until the server ends.
     pub(crate) fn run(self, context: Context) -> Result<(), RunError> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
-        let game = Arc::clone(&context.game);
+        let game = Arc::clone(context.games.first());
         let served = runtime.block_on(async {
             http::serve(self.listener, routes::router(context, self.access), &game).await
         });

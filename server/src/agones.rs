@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 use tracing::{info, warn};
 
 use crate::match_handle::MatchHandle;
+use crate::matches::Matches;
 use crate::options::{Advertised, AgonesOptions};
 use crate::stop::Stop;
 use lifecycle::{Fleet, Lifecycle, MatchStatus, ReportOutcome, Step};
@@ -57,17 +58,18 @@ pub(crate) async fn run(
     options: &AgonesOptions,
     asks_address: bool,
     introduction: Introduction,
-    game: Arc<MatchHandle>,
+    games: &Matches<Arc<MatchHandle>>,
     stop: &Stop,
 ) {
     if !options.agones {
         return;
     }
+    let game = games.first();
     let fleet = Cell::new(Fleet::default());
     let look = || MatchStatus {
-        on_time: game.telemetry.tick.is_on_time(),
-        fresh: !game.telemetry.tick.is_stalled(),
-        players: u32::try_from(game.clients.players()).unwrap_or(u32::MAX),
+        on_time: games.iter().all(|game| game.telemetry.tick.is_on_time()),
+        fresh: !games.iter().any(|game| game.telemetry.tick.is_stalled()),
+        players: u32::try_from(games.players()).unwrap_or(u32::MAX),
         certificate: *game.endpoint.certificate.borrow(),
         draining: stop.draining().is_some(),
         stopping: stop.is_requested(),

@@ -12,6 +12,8 @@ use obsp_proto::control::{ChatLine, ClosingReason, PlayerName, Reason, Ticket};
 use serde::Serialize;
 use tokio::sync::watch;
 
+use crate::seats::Steered;
+
 /// Everybody who is connected.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clients(Arc<Mutex<BTreeMap<u64, Arc<Client>>>>);
@@ -26,6 +28,8 @@ pub(crate) struct Client {
     /// By which a connect token knows the player.
     pub(crate) player_id: Option<u64>,
     pub(crate) spectates: bool,
+    /// The entity that the client steers.
+    pub(crate) steered: Arc<Steered>,
     since: Instant,
     muted: AtomicBool,
     away: AtomicBool,
@@ -77,6 +81,11 @@ impl Removal {
     /// The same player has connected anew.
     pub(crate) fn replaced() -> Self {
         Self { reason: Reason::Replaced, closing: ClosingReason::Replaced }
+    }
+
+    /// The match cannot go on, and others of the server can.
+    pub(crate) fn match_failed() -> Self {
+        Self::new(Reason::MatchFailed, "the match has failed")
     }
 }
 
@@ -150,6 +159,7 @@ impl Client {
             name,
             player_id,
             spectates,
+            steered: Arc::default(),
             since: Instant::now(),
             muted: AtomicBool::new(false),
             away: AtomicBool::new(false),
@@ -158,6 +168,11 @@ impl Client {
             removal: watch::Sender::new(None),
             ticket: Mutex::new(Ticket::NONE),
         }
+    }
+
+    /// Whether it came before another.
+    pub(crate) fn came_before(&self, other: &Self) -> bool {
+        self.since < other.since
     }
 
     /// Asks the client's connection to end, or what it has left behind to be given up.

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use obsp_proto::Time;
 use obsp_proto::control::{ChatLine, MatchEvent, RoundPhase};
+use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tracing::{info, warn};
 
 use crate::match_handle::MatchHandle;
+use crate::matches::Matches;
 
 /// Time between two looks at whether somebody still plays.
 const LOOK: Duration = Duration::from_millis(100);
@@ -20,14 +22,21 @@ const HANGING_LOOKS: u32 = 3;
 /// The remaining time at which the players are told once more.
 const LAST_CALL: Duration = Duration::from_secs(10);
 
-/// Waits until the server is asked to drain, tells the players, and returns when
-/// the last of them has left, their round is over, or their time, or when the tick
-/// thread hangs.
-pub(crate) async fn run(game: Arc<MatchHandle>) {
-    game.stop.drain_requested().await;
+/// Waits until the server is asked to drain, tells the players, and returns when the last
+/// of them has left each match, or their rounds are over, or their time.
+pub(crate) async fn run(games: &Matches<Arc<MatchHandle>>) {
+    games.first().stop.drain_requested().await;
+    let mut matches: JoinSet<()> = games.iter().map(|game| drain(Arc::clone(game))).collect();
+    while matches.join_next().await.is_some() {}
+}
+
+/// Drains a match: returns when the last player has left, the round is over, or the time, or
+/// when the tick thread hangs.
+async fn drain(game: Arc<MatchHandle>) {
+    let prefix = game.prefix();
     let Some(mut left) = game.stop.draining() else { return };
     let players = game.clients.players();
-    info!(players, seconds = left.as_secs_f64(), "draining: no client may join any more");
+    info!(players, seconds = left.as_secs_f64(), "{prefix}draining: no client may join any more");
     if players > 0 {
         announce(&game, left, game.rounds.status().rules.ends());
     }
@@ -38,7 +47,7 @@ pub(crate) async fn run(game: Arc<MatchHandle>) {
         // the first tick.
         hanging = if game.telemetry.tick.is_stalled() { hanging + 1 } else { 0 };
         if hanging > HANGING_LOOKS {
-            warn!("the tick thread hangs: players are not waited for");
+            warn!("{prefix}the tick thread hangs: players are not waited for");
             break;
         }
         if last_call && left <= LAST_CALL {
@@ -53,7 +62,7 @@ pub(crate) async fn run(game: Arc<MatchHandle>) {
         let until_over = over.map_or(Duration::MAX, |over| over.since(game.now() + LOOK));
         left = left.min(until_over);
     }
-    info!(players = game.clients.players(), "drained");
+    info!(players = game.clients.players(), "{prefix}drained");
 }
 
 /// When the intermission ends, once the round is over.

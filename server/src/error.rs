@@ -24,7 +24,7 @@ pub enum StartError {
         needed: usize,
     },
     /// There is no such map.
-    #[error("there is no map {name}; {}", list(.known))]
+    #[error("there is no map {name} in this folder or in maps/; {}", list(.known))]
     NoSuchMap {
         /// The value that was asked for.
         name: String,
@@ -49,6 +49,18 @@ pub enum StartError {
         path: PathBuf,
         /// The reason.
         reason: String,
+    },
+    /// The name of a match is none.
+    #[error(transparent)]
+    MatchName(#[from] obsp_proto::control::MatchNameError),
+    /// Two matches have one name.
+    #[error("two matches are called {0}; the first match of a server is called main")]
+    MatchNameTaken(obsp_proto::control::MatchName),
+    /// More matches than a server runs.
+    #[error("{matches} matches are more than the {} of a server", obsp_proto::control::MAX_MATCHES)]
+    TooManyMatches {
+        /// How many were asked for.
+        matches: usize,
     },
     /// There is no map in the rotation.
     #[error("there is no map in {}; name some, or a folder with some, with --maps", .0.join(", "))]

@@ -8,19 +8,22 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::extract::State;
+use axum::Router;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
-use axum::{Json, Router};
 use tokio::runtime::Builder;
+use tokio::task::JoinSet;
 
 use crate::error::{RunError, StartError};
 use crate::match_handle::MatchHandle;
 use crate::published::PublishedStates;
+use crate::telemetry::STALL;
 
 use connections::Gatekeeper;
-pub(crate) use page_state::PageState;
+pub(crate) use page_state::{AllPages, PageState};
 
 mod connections;
 mod effects;
@@ -32,11 +35,28 @@ mod page;
 mod page_state;
 mod places;
 mod replays;
+mod rewind;
 mod scene;
 mod tls;
 
-/// The state of all handlers.
-type Pages = State<Arc<PageState>>;
+/// The pages of the match that a request names by `?match=`, or of the first.
+struct Pages(Arc<PageState>);
+
+impl FromRequestParts<Arc<AllPages>> for Pages {
+    type Rejection = (StatusCode, String);
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        all: &Arc<AllPages>,
+    ) -> Result<Self, Self::Rejection> {
+        let missing =
+            |names| (StatusCode::NOT_FOUND, format!("no such match; there are: {names}\n"));
+        all.asked(parts.uri.query()).map(|pages| Self(Arc::clone(pages))).map_err(missing)
+    }
+}
+
+/// The state of handlers that are about all matches.
+type All = State<Arc<AllPages>>;
 
 /// The TCP socket of the operator's pages, or of another service whose address
 /// `option` names.
@@ -54,16 +74,16 @@ pub(crate) fn bind(address: SocketAddr, option: &'static str) -> Result<TcpListe
 /// is answered.
 pub(crate) fn run(
     listener: TcpListener,
-    state: &Arc<PageState>,
-    states: PublishedStates,
+    state: &Arc<AllPages>,
+    states: Vec<PublishedStates>,
 ) -> Result<(), RunError> {
-    let game = Arc::clone(&state.game);
+    let game = Arc::clone(&state.first().game);
     let _stops_the_others = game.stop.when_dropped();
     let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
     let served = runtime.block_on(async {
         tokio::select! {
             served = serve(listener, operator_routes(state), &game) => served,
-            never = state.effects.record(states) => match never {},
+            () = record_effects(state, states) => Ok(()),
         }
     });
     // Work on a view of the level may take longer than the end of the server.
@@ -71,13 +91,22 @@ pub(crate) fn run(
     served
 }
 
+/// Records the effects of all matches, for as long as it is polled.
+async fn record_effects(all: &AllPages, states: Vec<PublishedStates>) {
+    let mut recording = JoinSet::new();
+    for (pages, states) in all.iter().map(Arc::clone).zip(states) {
+        recording.spawn(async move { match pages.effects.record(states).await {} });
+    }
+    while recording.join_next().await.is_some() {}
+}
+
 /// Serves the public page until asked to stop, in a thread of its own: however many
 /// strangers open it, the operator's probes are answered.
-pub(crate) fn run_public(listener: TcpListener, state: &Arc<PageState>) -> Result<(), RunError> {
-    let _stops_the_others = state.game.stop.when_dropped();
+pub(crate) fn run_public(listener: TcpListener, state: &Arc<AllPages>) -> Result<(), RunError> {
+    let game = &state.first().game;
+    let _stops_the_others = game.stop.when_dropped();
     let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
     let served = runtime.block_on(async {
-        let game = &state.game;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(RunError::Http)?;
         let gatekeeper = Gatekeeper::new(game.access.origins.clone(), game.stop.clone())
             .with_tls(game.endpoint.https.subscribe());
@@ -110,25 +139,30 @@ enum Audience {
 }
 
 /// What everybody may see: the page, and what it shows of the match.
-fn public_routes(state: &Arc<PageState>, audience: Audience) -> Router {
+fn public_routes(state: &Arc<AllPages>, audience: Audience) -> Router {
     Router::new()
         .route("/", get(page::index))
-        .route("/web/wasm/page.wasm", get(page::wasm))
+        .route("/web/wasm/{name}", get(page::wasm))
         .route("/web/{*path}", get(page::file))
         .route("/scene", get(scene))
         .route("/scene/{hash}", get(replays::scene_of))
         .route("/maps/{hash}", get(replays::map))
+        .route("/games/{hash}", get(replays::game))
         .route("/replays", get(replays::list))
         .route("/replays/{name}", get(replays::one))
+        .route(
+            "/rewind",
+            get(async move |pages: Pages| rewind::last_seconds(pages, audience).await),
+        )
         .route("/effects/{after}", get(effects::after))
         .route("/contacts", get(layers::contacts))
         .route("/onion/{height}", get(layers::onion))
-        .route("/info", get(async move |State(pages): Pages| Json(info::of(&pages, audience))))
+        .route("/info", get(async move |pages: Pages, all: All| info::info(&pages, &all, audience)))
         .with_state(Arc::clone(state))
 }
 
 /// What operators may see: all that everybody may, the cost of the match and its health.
-fn operator_routes(state: &Arc<PageState>) -> Router {
+fn operator_routes(state: &Arc<AllPages>) -> Router {
     let routes = Router::new()
         .route("/cascade", get(layers::cascade))
         .route("/metrics", get(metrics))
@@ -140,7 +174,7 @@ fn operator_routes(state: &Arc<PageState>) -> Router {
 }
 
 /// `/scene`: the map and the models.
-async fn scene(State(pages): Pages) -> impl IntoResponse {
+async fn scene(Pages(pages): Pages) -> impl IntoResponse {
     let json = |scene| ([(header::CONTENT_TYPE, "application/json")], scene);
     pages.level_views.respond(pages.game.level(), move |view| json(view.scene.clone())).await
 }
@@ -148,33 +182,57 @@ async fn scene(State(pages): Pages) -> impl IntoResponse {
 /// The version of the text format that the exporter writes.
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
+/// Takes over how all matches are, for a page of metrics.
+fn observe(all: &AllPages) {
+    for pages in all.iter() {
+        let published = Arc::clone(&pages.game.latest.borrow());
+        pages.game.telemetry.observe(&published);
+    }
+}
+
 /// `/metrics`, for Prometheus.
-async fn metrics(State(pages): Pages) -> impl IntoResponse {
-    let published = Arc::clone(&pages.game.latest.borrow());
-    (
-        [(header::CONTENT_TYPE, FORMAT)],
-        pages.game.telemetry.scraped_page(&published, Instant::now()),
-    )
+async fn metrics(State(all): All) -> impl IntoResponse {
+    let server = &all.first().game.telemetry.server;
+    ([(header::CONTENT_TYPE, FORMAT)], server.scraped_page(Instant::now(), || observe(&all)))
 }
 
 /// `/figures`: the same for pages, at most a second old, with its age. All requests within
 /// that second share one.
-async fn figures(State(pages): Pages) -> impl IntoResponse {
-    let published = Arc::clone(&pages.game.latest.borrow());
-    let (page, age) = pages.game.telemetry.shared_page(&published, Instant::now());
+async fn figures(State(all): All) -> impl IntoResponse {
+    let server = &all.first().game.telemetry.server;
+    let (page, age) = server.shared_page(Instant::now(), || observe(&all));
     // The header `age` itself knows whole seconds alone.
     let age = (HeaderName::from_static("x-age-seconds"), format!("{:.3}", age.as_secs_f64()));
     ([(header::CONTENT_TYPE, FORMAT.to_owned()), age], page)
 }
 
-/// `/healthz`: whether the match is alive, for a supervisor that restarts it.
-async fn health(State(pages): Pages) -> (StatusCode, String) {
-    if pages.game.telemetry.tick.is_stalled() {
-        let age = pages.game.telemetry.tick.age(Instant::now()).as_secs_f64();
-        (StatusCode::SERVICE_UNAVAILABLE, format!("the last tick was {age:.1} s ago\n"))
-    } else {
-        (StatusCode::OK, "ok\n".to_owned())
+/// `/healthz`: whether the matches are alive, for a supervisor that restarts the server. It is
+/// told of one that has failed, and may let the others be played on.
+async fn health(State(all): All) -> (StatusCode, String) {
+    let now = Instant::now();
+    let ages = played(&all).map(|pages| (pages, pages.game.telemetry.tick.age(now)));
+    match ages.max_by_key(|(_, age)| *age).filter(|(_, age)| *age >= STALL) {
+        Some((pages, age)) => {
+            let (prefix, age) = (pages.game.prefix(), age.as_secs_f64());
+            let text = format!("{prefix}the last tick was {age:.1} s ago\n");
+            (StatusCode::SERVICE_UNAVAILABLE, text)
+        }
+        None => (StatusCode::OK, format!("ok\n{}", failures(&all))),
     }
+}
+
+/// The matches that have not failed.
+fn played(all: &AllPages) -> impl Iterator<Item = &Arc<PageState>> {
+    all.iter().filter(|pages| !pages.game.has_failed())
+}
+
+/// A line for each match that has failed.
+fn failures(all: &AllPages) -> String {
+    let line = |pages: &Arc<PageState>| {
+        let why = pages.game.failure.get()?;
+        Some(format!("{}has failed: {why}\n", pages.game.prefix()))
+    };
+    all.iter().filter_map(line).collect()
 }
 
 /// Time after a stall before players are sent here again: a machine that stops
@@ -182,29 +240,37 @@ async fn health(State(pages): Pages) -> (StatusCode, String) {
 const SETTLING: Duration = Duration::from_secs(10);
 
 /// `/readyz`: whether players should be sent here, for a matchmaker or load balancer.
-async fn readiness(State(pages): Pages) -> (StatusCode, String) {
-    let (status, text) = health(State(Arc::clone(&pages))).await;
-    let tick = &pages.game.telemetry.tick;
-    let stall = tick.last_stall().filter(|stall| stall.ended.elapsed() < SETTLING);
-    if pages.game.stop.is_requested() {
-        (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned())
-    } else if let Some(left) = pages.game.stop.draining() {
-        let text = format!("draining: it shuts down in {:.1} s\n", left.as_secs_f64());
-        (StatusCode::SERVICE_UNAVAILABLE, text)
+async fn readiness(State(all): All) -> (StatusCode, String) {
+    let stop = &all.first().game.stop;
+    let (status, text) = health(State(Arc::clone(&all))).await;
+    let refused = if stop.is_requested() {
+        Some("shutting down\n".to_owned())
+    } else if let Some(left) = stop.draining() {
+        Some(format!("draining: it shuts down in {:.1} s\n", left.as_secs_f64()))
     } else if status != StatusCode::OK {
-        (status, text)
-    } else if let Some(stall) = stall {
+        Some(text)
+    } else {
+        played(&all).find_map(|pages| unready(pages))
+    };
+    match refused {
+        Some(why) => (StatusCode::SERVICE_UNAVAILABLE, why),
+        None => (StatusCode::OK, format!("ready\n{}", failures(&all))),
+    }
+}
+
+/// Why no players should be sent to this match, if that is so.
+fn unready(pages: &PageState) -> Option<String> {
+    let (tick, prefix) = (&pages.game.telemetry.tick, pages.game.prefix());
+    let stall = tick.last_stall().filter(|stall| stall.ended.elapsed() < SETTLING);
+    if let Some(stall) = stall {
         let lasted = stall.lasted.as_secs_f64();
         let ago = stall.ended.elapsed().as_secs_f64();
-        let text = format!("no tick was finished for {lasted:.1} s, until {ago:.1} s ago\n");
-        (StatusCode::SERVICE_UNAVAILABLE, text)
+        Some(format!("{prefix}no tick was finished for {lasted:.1} s, until {ago:.1} s ago\n"))
     } else if !tick.is_on_time() {
-        (StatusCode::SERVICE_UNAVAILABLE, "ticks are late\n".to_owned())
-    } else if let Some(why) =
-        pages.recording.status().and_then(|status| status.failure().map(str::to_owned))
-    {
-        (StatusCode::SERVICE_UNAVAILABLE, format!("the recording failed: {why}\n"))
+        Some(format!("{prefix}ticks are late\n"))
     } else {
-        (StatusCode::OK, "ready\n".to_owned())
+        let status = pages.recording.status();
+        let failure = status.and_then(|status| status.failure().map(str::to_owned));
+        failure.map(|why| format!("{prefix}the recording failed: {why}\n"))
     }
 }

@@ -11,22 +11,34 @@ use bytes::Bytes;
 use obsp::model::Model;
 use obsp_game::{AnyGame, GameFile, RunningMatch};
 use obsp_proto::control::{MapHash, MapName, MatchEvent};
-use obsp_proto::map_transfer::announce;
+use obsp_proto::download::Download;
 use obsp_proto::quantise::WorldBounds;
 use obsp_proto::server::MatchInfo;
 use obsp_proto::{MAX_ENTITIES, Tick};
-use obsp_sim::SetupError;
+use obsp_sim::{EntityId, SetupError};
 use tokio::sync::broadcast;
 
 use crate::error::StartError;
 use crate::map_file;
 use crate::options::Options;
+use crate::recording::ReplayBuffer;
 use crate::roster::Roster;
 
 /// Events that may wait for the slowest connection: every player of a full match joining,
 /// leaving and being hurt all the time in the same second. A connection that falls behind
 /// further does not read any more, and is closed.
 const EVENTS_WAITING: usize = 2048;
+
+/// Something that has happened, for those whom it concerns.
+#[derive(Clone, Debug)]
+pub(crate) struct News {
+    /// The first tick whose state shows it.
+    pub(crate) tick: Tick,
+    /// What has happened.
+    pub(crate) event: MatchEvent,
+    /// The player whose client alone is told; `None` for all clients.
+    pub(crate) to: Option<EntityId>,
+}
 
 /// A world that is played, with all that belongs to it alone.
 pub(crate) struct Level {
@@ -38,6 +50,8 @@ pub(crate) struct Level {
     pub(crate) spectator_match_info: Arc<MatchInfo>,
     /// The compiled map, for clients that lack it.
     pub(crate) map: Bytes,
+    /// The game's data, likewise; empty if there are none.
+    pub(crate) game_data: Bytes,
     /// The map itself.
     pub(crate) world_map: Arc<obsp::World>,
     /// The models that bodies can have.
@@ -45,7 +59,9 @@ pub(crate) struct Level {
     /// The players.
     pub(crate) roster: Roster,
     /// The match events, for all connections.
-    pub(crate) events: broadcast::Sender<(Tick, MatchEvent)>,
+    pub(crate) events: broadcast::Sender<News>,
+    /// The last half minute, for pages that want to see it again.
+    pub(crate) replay_buffer: ReplayBuffer,
     /// Whether nobody moves any more: the round is over.
     pub(crate) frozen: AtomicBool,
     /// Time that loading or compiling the map took.
@@ -73,6 +89,8 @@ pub(crate) struct LevelMaker {
     objects: u32,
     seed: u64,
     sim_threads: u16,
+    /// Cost of a second's bodies; zero for no limit.
+    sim_budget: u32,
     max_players: u16,
 }
 
@@ -105,6 +123,7 @@ impl LevelMaker {
             objects: options.objects,
             seed: options.seed,
             sim_threads: options.sim_threads,
+            sim_budget: options.sim_budget,
             max_players: options.max_players,
         }
     }
@@ -156,9 +175,11 @@ impl LevelMaker {
         if wanted + usize::from(players) > MAX_ENTITIES {
             return Err(StartError::TooManyEntities { props: wanted, players });
         }
-        let mut simulation = self.game.new_match(Arc::clone(&map), config).map_err(setup)?;
+        let game = self.game.with_file(file);
+        let mut simulation = game.new_match(Arc::clone(&map), config).map_err(setup)?;
+        let budget = (self.sim_budget > 0).then_some(self.sim_budget);
+        simulation.world_mut().set_budget_per_second(budget);
         simulation.world_mut().set_threads(self.sim_threads);
-        simulation.world_mut().set_movement(file.movement);
         let world = simulation.world();
         for warning in world.warnings() {
             tracing::warn!("map {name}: {warning}");
@@ -174,10 +195,11 @@ impl LevelMaker {
         let snapshot_rate = rate(snapshots).filter(|rate| *rate <= tick_rate);
         let snapshot_rate =
             snapshot_rate.ok_or(StartError::SnapshotRate { snapshots, ticks: self.tick_rate })?;
-        let schema =
-            self.game.schema().map_err(|error| setup(SetupError::Game(error.to_string())))?;
+        let schema = game.schema().map_err(|error| setup(SetupError::Game(error.to_string())))?;
+        let game_data = game.client_data();
+        let game_data = game_data.map_err(|error| setup(SetupError::Game(error.to_string())))?;
         let bytes = map.to_bytes();
-        if announce(&bytes).is_none() {
+        if Download::Map.announce(&bytes).is_none() {
             return Err(StartError::TooLarge { map: name, bytes: bytes.len() });
         }
         let match_info = MatchInfo {
@@ -188,7 +210,7 @@ impl LevelMaker {
             bounds,
             player_limit: players,
             schema: Arc::new(schema),
-            movement: file.movement.into(),
+            game: game_data.hash(),
         };
         let spectator_rate = rate(self.spectator_rate).unwrap_or(snapshot_rate);
         let spectator_match_info =
@@ -198,10 +220,12 @@ impl LevelMaker {
             match_info: Arc::new(match_info),
             spectator_match_info: Arc::new(spectator_match_info),
             map: bytes.into(),
+            game_data: game_data.bytes().to_owned().into(),
             world_map: map,
-            models: self.game.models().into(),
+            models: game.models().into(),
             roster: Roster::default(),
             events: broadcast::Sender::new(EVENTS_WAITING),
+            replay_buffer: ReplayBuffer::new(&*simulation, config),
             frozen: AtomicBool::new(false),
             load_time,
             phase: Mutex::default(),

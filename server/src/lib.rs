@@ -4,7 +4,7 @@
 //! Its threads share nothing but bounded queues, the published state and the roster of
 //! players:
 //!
-//! * The *tick thread* owns the simulation. Each tick it admits new players, takes one
+//! * The *tick thread* of a match owns its simulation. Each tick it admits new players, takes one
 //!   command per player, simulates, and publishes an immutable state. It never waits for
 //!   another thread; a late tick is counted, and time is dropped if it is too much.
 //! * The *network thread* runs one event loop: the QUIC endpoint with a task per
@@ -39,6 +39,7 @@ mod level;
 mod log;
 mod map_file;
 mod match_handle;
+mod matches;
 mod models;
 mod names;
 mod network;
@@ -79,16 +80,18 @@ pub use command_line::run_command_line;
 pub use error::{RunError, StartError};
 pub use health::{HealthError, HealthOptions, health};
 pub use log::{FilterError, Log};
+pub use map_file::load as load_map;
 pub use models::{ModelsOptions, write_models};
 pub use network::CertificateError;
 pub use obsp_proto::Fingerprint;
 pub use options::{
     AddressOptions, AdminOptions, Advertised, AdvertisedSyntax, AgonesOptions, AllowedOrigin,
-    JoiningOptions, LogFormat, Options, OriginSyntax, RoundOptions, ServiceOptions, Vote,
+    JoiningOptions, LogFormat, MatchOption, Options, OriginSyntax, RoundOptions, ServiceOptions,
+    Vote,
 };
 pub use run_game::run_game;
 pub use serve::{prepare, serve};
-pub use server::{CommandError, MatchUpdate, Server, ServerBuilder, ServerHandle};
+pub use server::{CommandError, MatchBuilder, MatchUpdate, Server, ServerBuilder, ServerHandle};
 pub use spans::OtlpError;
 pub use telemetry::Bookkeeping;
 pub use token_command::{TokenCommandError, TokenOptions, token};

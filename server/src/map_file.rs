@@ -5,4 +5,5 @@ mod find;
 mod load;
 
 pub(crate) use find::{find, folders};
-pub(crate) use load::{game_file, load, read_source};
+pub use load::load;
+pub(crate) use load::{game_file, read_source};

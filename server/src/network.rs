@@ -56,7 +56,7 @@ pub(crate) use admission::{Admission, Shares};
 pub(crate) use away::expire;
 pub use certificate::CertificateError;
 pub(crate) use endpoint::{Limits, bind, connection_limit, open};
-pub(crate) use lobby::{Lobby, Spectators};
+pub(crate) use lobby::{Lobbies, Lobby, Spectators};
 pub(crate) use renewal::{Credentials, renew};
 pub(crate) use reset_key::default_state_dir;
 pub(crate) use send_groups::{Cadence, SendGroups};
@@ -72,17 +72,18 @@ const LAST_PACKETS: Duration = Duration::from_millis(500);
 const DRAINING: usize = 4;
 
 /// Takes connections until asked to stop, then sees the players off.
-pub(crate) async fn serve(endpoint: quinn::Endpoint, lobby: Arc<Lobby>) {
-    let (players, spectators) =
-        (lobby.game.match_info().player_limit, lobby.game.access.max_spectators);
-    let limit = DRAINING * connection_limit(usize::from(players) + usize::from(spectators));
+pub(crate) async fn serve(endpoint: quinn::Endpoint, lobbies: Arc<Lobbies>) {
+    let lobby = lobbies.first();
+    let spectators = lobbies.count() * usize::from(lobby.game.access.max_spectators);
+    let clients = usize::from(lobbies.player_limit()) + spectators;
+    let limit = DRAINING * connection_limit(clients);
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             incoming = endpoint.accept() => match incoming {
-                Some(incoming) => match ask(&lobby, &incoming, endpoint.open_connections() < limit) {
+                Some(incoming) => match ask(lobby, &incoming, endpoint.open_connections() < limit) {
                     Verdict::Admit(permit) => {
-                        connections.spawn(connection::serve(incoming, permit, Arc::clone(&lobby)));
+                        connections.spawn(connection::serve(incoming, permit, Arc::clone(&lobbies)));
                     }
                     Verdict::Prove if incoming.may_retry() => {
                         lobby.game.telemetry.network.retries.increment(1);

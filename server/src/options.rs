@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use obsp_sim::World;
 
 mod addresses;
 mod admin;
@@ -16,6 +17,7 @@ mod duration;
 mod environment;
 mod file;
 mod joining;
+mod matches;
 mod origin;
 mod rounds;
 mod service;
@@ -28,6 +30,7 @@ pub use advertise::{Advertised, AdvertisedSyntax};
 pub use agones::AgonesOptions;
 pub(crate) use duration::parse_duration;
 pub use joining::JoiningOptions;
+pub use matches::MatchOption;
 pub use origin::{AllowedOrigin, OriginSyntax};
 pub use rounds::{RoundOptions, Vote};
 pub use service::ServiceOptions;
@@ -96,6 +99,11 @@ pub struct Options {
     )]
     pub map: String,
 
+    /// A further match on the same port, which clients join by its name: NAME=MAP, such as
+    /// `duel=warren`; may be given several times, seven at most. The first match is `main`
+    #[arg(long = "match", value_name = "NAME=MAP", env = "ARENA_MATCH", value_delimiter = ',')]
+    pub matches: Vec<MatchOption>,
+
     /// Through which maps and rounds the match goes.
     #[command(flatten)]
     pub rounds: RoundOptions,
@@ -143,14 +151,22 @@ pub struct Options {
     #[arg(long, value_name = "S", env = "ARENA_SEED", default_value_t = 1)]
     pub seed: u64,
 
-    /// Threads that the simulation may use; no result depends on it. Without it one
+    /// Threads that the simulation of each match may use; no result depends on it. Without it one
     /// less than the machine has cores, between 1 and 8
     #[arg(long, value_name = "N", env = "ARENA_SIM_THREADS",
           default_value_t = default_sim_threads(), hide_default_value = true,
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
     pub sim_threads: u16,
 
-    /// Players that the match holds
+    /// Cost that the moving bodies of a second may have: those awake, and the pairs that
+    /// touch, in all its ticks together. Above it bodies far from all players are simulated
+    /// more coarsely, never players; counted, not timed, so every machine does the same. 0
+    /// for no limit
+    #[arg(long, value_name = "COST", env = "ARENA_SIM_BUDGET",
+          default_value_t = World::DEFAULT_BUDGET_PER_SECOND)]
+    pub sim_budget: u32,
+
+    /// Players that each match holds
     #[arg(long, value_name = "N", env = "ARENA_MAX_PLAYERS",
           default_value_t = DEFAULT_MAX_PLAYERS, value_parser = clap::value_parser!(u16).range(1..))]
     pub max_players: u16,
@@ -284,6 +300,7 @@ impl Options {
         Self {
             config: None,
             map: map.into(),
+            matches: Vec::new(),
             rounds: RoundOptions::default(),
             joining: JoiningOptions::default(),
             admin: AdminOptions::default(),
@@ -297,6 +314,7 @@ impl Options {
             objects: 0,
             seed: 1,
             sim_threads: default_sim_threads(),
+            sim_budget: World::DEFAULT_BUDGET_PER_SECOND,
             max_players: DEFAULT_MAX_PLAYERS,
             tanks: 0,
             client_budget: DEFAULT_CLIENT_BUDGET,

@@ -13,6 +13,7 @@ use tracing::debug;
 
 use crate::error::{RunError, StartError};
 use crate::match_handle::MatchHandle;
+use crate::matches::Matches;
 use crate::token_bucket::{Rate, TokenBucket};
 
 /// Answers a second, and challenges: browsers of a few hundred players at once. Each has
@@ -55,11 +56,11 @@ impl QueryPort {
     }
 
     /// Answers until the server ends.
-    pub(crate) fn run(self, game: &Arc<MatchHandle>) -> Result<(), RunError> {
+    pub(crate) fn run(self, games: &Matches<Arc<MatchHandle>>) -> Result<(), RunError> {
         let begin = Instant::now();
         let [mut answers, mut challenges] = [TokenBucket::full(begin); 2];
         let mut datagram = [0; LONGEST_QUERY];
-        while !game.stop.is_requested() {
+        while !games.first().stop.is_requested() {
             // A time-out, or what the system has to say of an earlier answer.
             let Ok((length, from)) = self.socket.recv_from(&mut datagram) else { continue };
             let Some(query) = Query::parse(&datagram[..length]) else { continue };
@@ -71,7 +72,7 @@ impl QueryPort {
             if !bucket.take(ANSWERS, 1.0, Instant::now()) {
                 continue;
             }
-            let answer = if is_proven { answer(query, game) } else { a2s::challenge(valid[0]) };
+            let answer = if is_proven { answer(query, games) } else { a2s::challenge(valid[0]) };
             if let Err(error) = self.socket.send_to(&answer, from) {
                 debug!("a query of {from} could not be answered: {error}");
             }
@@ -87,27 +88,44 @@ impl QueryPort {
     }
 }
 
-fn answer(query: Query, game: &MatchHandle) -> Vec<u8> {
-    let level = game.level();
+/// What a server browser is told: all matches together, for a browser shows one line a server.
+fn answer(query: Query, games: &Matches<Arc<MatchHandle>>) -> Vec<u8> {
     let few = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
+    let first = games.first();
     match query {
         Query::Info { .. } => a2s::info(&ServerInfo {
             name: "Arena",
-            map: level.match_info.map_name.as_str(),
-            players: few(game.clients.players()),
-            max_players: few(level.match_info.player_limit.into()),
-            private: game.access.gate.is_some(),
+            map: &maps(games),
+            players: few(games.players()),
+            max_players: few(games.player_limit().into()),
+            private: first.access.gate.is_some(),
             version: env!("CARGO_PKG_VERSION"),
-            port: game.endpoint.advertised.borrow().port,
+            port: first.endpoint.advertised.borrow().port,
         }),
         Query::Players { .. } => {
-            let clients = game.clients.list();
-            let players = clients.iter().filter(|client| !client.spectates);
-            a2s::players(players.map(|client| PlayerInfo {
+            let clients: Vec<_> = games
+                .iter()
+                .flat_map(|game| {
+                    let level = game.level();
+                    let players =
+                        game.clients.list().into_iter().filter(|client| !client.spectates);
+                    players.map(move |client| (Arc::clone(&level), client))
+                })
+                .collect();
+            a2s::players(clients.iter().map(|(level, client)| PlayerInfo {
                 name: client.name.as_str(),
                 score: level.roster.score(&client.name).unwrap_or(0).into(),
                 seconds: client.seconds() as f32,
             }))
         }
     }
+}
+
+/// The map of each match, in their order; alone, or after the match's name and a colon.
+fn maps(games: &Matches<Arc<MatchHandle>>) -> String {
+    let map = |game: &Arc<MatchHandle>| {
+        let map = game.match_info().map_name.as_str().to_owned();
+        if games.count() > 1 { format!("{}: {map}", game.name) } else { map }
+    };
+    games.iter().map(map).collect::<Vec<_>>().join(", ")
 }

@@ -7,29 +7,24 @@ mod latest;
 mod level_recordings;
 mod live;
 mod new_file;
+mod replay_buffer;
 mod status;
 
 pub(crate) use latest::Latest;
 pub(crate) use level_recordings::LevelRecordings;
 pub(crate) use live::LiveRecorder;
-pub use obsp_recording::{Header, Note, Recorder, Recording, RecordingError, Said, Tick, Writer};
+pub use obsp_recording::{
+    Beginning, Header, Note, Recorder, Recording, RecordingError, Said, Schedule, Tick, Writer,
+};
+pub(crate) use replay_buffer::ReplayBuffer;
 pub(crate) use status::Status;
 
-/// Seconds between two keyframes.
-const KEYFRAME_SECONDS: u64 = 10;
-
-/// Whether a keyframe follows the tick of this number.
-pub(crate) fn is_keyframe(tick: u64, config: obsp_sim::Config) -> bool {
-    tick.is_multiple_of(KEYFRAME_SECONDS * u64::from(config.tick_rate))
-}
-
-/// The header of a match, recorded by this build.
-pub(crate) fn header_of(
+/// What the recording of a match by this build begins with.
+pub(crate) fn beginning_of(
     simulation: &dyn obsp_game::RunningMatch,
     config: obsp_sim::Config,
-) -> Header {
-    let map = simulation.world().map();
-    Header::new(map, config, simulation.game_name(), crate::build::name())
+) -> Beginning {
+    Beginning::of(simulation, config, crate::build::name())
 }
 
 /// As what a player of `world` has joined.

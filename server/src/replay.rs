@@ -86,7 +86,10 @@ pub enum ReplayError {
         hash: String,
     },
     /// The game is another one.
-    #[error("the recording is of the game {}, and this server plays {played}", .recorded.escape_debug())]
+    #[error(
+        "the recording is of the game {0}, and this program plays {played}; the program that \
+         serves {0} runs it again with --replay FILE", .recorded.escape_debug()
+    )]
     OtherGame {
         /// The game that was recorded.
         recorded: String,

@@ -1,7 +1,7 @@
 use dashmap::DashMap;
 use dashmap::try_result::TryResult;
-use obsp_proto::control::{MatchEvent, PlayerName};
-use obsp_sim::{EntityId, Vitals};
+use obsp_proto::control::{MatchEvent, PlayerName, Vitals};
+use obsp_sim::EntityId;
 
 /// The players of a level: names from the tasks of their connections, vitals from the
 /// tick thread.

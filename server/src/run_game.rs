@@ -1,15 +1,19 @@
 //! The command line of a program that serves a game of its own.
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
 use obsp_game::AnyGame;
+use serde::Serialize;
 
 use crate::log::Log;
 use crate::options::Options;
+use crate::replay::{ReplayOptions, replay_game};
 use crate::serve::{prepare, serve};
 use crate::soak::{SoakOptions, soak_game};
 
@@ -19,11 +23,17 @@ use crate::soak::{SoakOptions, soak_game};
 struct GameOptions {
     /// Play so many ticks by scripted players without a network, audit every one of them,
     /// and report
-    #[arg(long, value_name = "TICKS", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    #[arg(long, value_name = "TICKS", group = "job",
+          value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     soak: Option<u64>,
 
-    /// Print the report of a soak as JSON
-    #[arg(long, requires = "soak")]
+    /// Run a recording of a match of this game again, as `--record` wrote it, and compare its
+    /// digests
+    #[arg(long, value_name = "FILE", group = "job")]
+    replay: Option<PathBuf>,
+
+    /// Print the report of a soak or a replay as JSON
+    #[arg(long, requires = "job")]
     json: bool,
 
     /// Scripted players of a soak
@@ -39,7 +49,8 @@ struct GameOptions {
 /// command line, of which `--map` is `map` unless it is given, and serves until a signal
 /// asks for the end. With `--soak TICKS` it plays without a network instead, audits every
 /// tick, and prints a report (with `--json` as JSON); the exit code is 1 if two bodies
-/// interpenetrated or a body went through something.
+/// interpenetrated or a body went through something. With `--replay FILE` it runs a recording
+/// again; the exit code is 1 if a digest differs.
 pub fn run_game(game: impl AnyGame + 'static, map: &str) -> ExitCode {
     let arguments = Options::with_file(std::env::args_os()).unwrap_or_else(|error| error.exit());
     let options = GameOptions::parse_from(with_map(arguments, map));
@@ -61,12 +72,14 @@ pub fn run_game(game: impl AnyGame + 'static, map: &str) -> ExitCode {
     }
 }
 
-/// Serves, or plays a soak. Returns whether that went as it should.
+/// Serves, plays a soak, or runs a recording again. Returns whether that went as it should.
 fn run(game: impl AnyGame + 'static, options: GameOptions) -> Result<bool> {
-    anyhow::ensure!(
-        options.server.record.is_none(),
-        "--record: a recording holds a match of the arena game alone; leave it out"
-    );
+    if let Some(file) = options.replay {
+        let map = Some(options.server.map);
+        let outcome = replay_game(&game, &ReplayOptions { map, ..ReplayOptions::new(file) })?;
+        tell(&outcome, options.json)?;
+        return Ok(outcome.passed());
+    }
     let Some(ticks) = options.soak else {
         return serve(options.server, game).map(|()| true);
     };
@@ -84,11 +97,16 @@ fn run(game: impl AnyGame + 'static, options: GameOptions) -> Result<bool> {
             ..SoakOptions::new(map)
         },
     )?;
-    let text =
-        if options.json { serde_json::to_string_pretty(&report)? } else { report.to_string() };
+    tell(&report, options.json)?;
+    Ok(report.interpenetrations == 0 && report.tunnelled == 0)
+}
+
+/// Prints a report.
+fn tell(report: &(impl Serialize + Display), json: bool) -> Result<()> {
+    let text = if json { serde_json::to_string_pretty(report)? } else { report.to_string() };
     // A reader who has had enough, as `head` has, changes nothing.
     let _ = writeln!(std::io::stdout(), "{text}");
-    Ok(report.interpenetrations == 0 && report.tunnelled == 0)
+    Ok(())
 }
 
 /// The command line with `--map`, unless it or the environment names a map already.
@@ -117,5 +135,18 @@ mod tests {
         assert_eq!(map(&["sumo", "--soak", "60", "--json"]), "own.map");
         assert_eq!(map(&["sumo", "--map", "other.map"]), "other.map");
         assert_eq!(map(&["sumo", "--map=other.map"]), "other.map");
+    }
+
+    #[test]
+    fn a_recording_is_run_again_and_reported_as_a_soak_is() {
+        let parsed = |words: &[&str]| {
+            let words = words.iter().map(Into::into).collect();
+            GameOptions::try_parse_from(with_map(words, "own.map"))
+        };
+        let replays = parsed(&["sumo", "--replay", "match.obsr", "--json"]).unwrap();
+        assert_eq!((replays.replay, replays.json), (Some("match.obsr".into()), true));
+        assert!(parsed(&["sumo", "--soak", "60", "--json"]).is_ok());
+        assert!(parsed(&["sumo", "--json"]).is_err());
+        assert!(parsed(&["sumo", "--soak", "60", "--replay", "match.obsr"]).is_err());
     }
 }

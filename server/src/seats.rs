@@ -3,20 +3,20 @@
 
 use std::num::NonZeroU16;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::Duration;
 
 use obsp_game::RunningMatch;
 use obsp_proto::commands::CommandDatagram;
-use obsp_proto::control::MatchEvent;
+use obsp_proto::control::{MatchEvent, Vitals};
 use obsp_proto::server::{CommandSource, JitterBuffer, JitterStats, OwnPlayer};
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{Tick, Time};
-use obsp_sim::{AddPlayerError, Buttons, Command, EntityId, PlayerKind, Vitals, World};
-use tokio::sync::oneshot;
+use obsp_sim::{AddPlayerError, Buttons, Command, EntityId, PlayerKind, World};
+use tokio::sync::{broadcast, oneshot};
 
-use crate::level::Level;
+use crate::level::{Level, News};
 use crate::published::PlayerUpdate;
 use crate::roster::Roster;
 use crate::view_limit::ViewLimit;
@@ -30,7 +30,35 @@ const WAITING_BATCHES: usize = 32;
 const STANDINGS_A_SECOND: u16 = 5;
 
 /// A wish to join, answered within a tick.
-pub(crate) type JoinRequest = oneshot::Sender<Result<Seat, AddPlayerError>>;
+#[derive(Debug)]
+pub(crate) struct JoinRequest {
+    pub(crate) answer: oneshot::Sender<Result<Seat, AddPlayerError>>,
+    /// Where the client is told which entity it steers: before any state shows it.
+    pub(crate) steered: Arc<Steered>,
+}
+
+/// The entity that a client steers, as long as it has a seat. The tick thread writes it.
+#[derive(Debug, Default)]
+pub(crate) struct Steered(AtomicU64);
+
+impl Steered {
+    /// Marks that there is one, above its slot and generation.
+    const SOME: u64 = 1 << 32;
+
+    /// The entity, if the client has a seat.
+    pub(crate) fn get(&self) -> Option<EntityId> {
+        let bits = self.0.load(Ordering::Acquire);
+        let (slot, generation) = ((bits >> 16) as u16, bits as u16);
+        (bits & Self::SOME != 0).then_some(EntityId { slot, generation })
+    }
+
+    fn set(&self, player: Option<EntityId>) {
+        let bits = player.map_or(0, |EntityId { slot, generation }| {
+            Self::SOME | u64::from(slot) << 16 | u64::from(generation)
+        });
+        self.0.store(bits, Ordering::Release);
+    }
+}
 
 /// A player's place in the match, held by their connection. Giving it up is
 /// dropping it: the tick thread sees the queue's end closed and takes the
@@ -43,6 +71,8 @@ pub(crate) struct Seat {
     pub(crate) tick: Tick,
     /// The world that the seat is in.
     pub(crate) level: Arc<Level>,
+    /// What has happened since the player is in the match, until it is told to the client.
+    pub(crate) events: Option<broadcast::Receiver<News>>,
     commands: SyncSender<Received>,
     protected: Arc<AtomicBool>,
 }
@@ -100,6 +130,7 @@ struct Taken {
     player: EntityId,
     commands: Receiver<Received>,
     protected: Arc<AtomicBool>,
+    steered: Arc<Steered>,
     buffer: JitterBuffer,
     /// How far back the player's shots may meet others; `None` before a command came.
     view: Option<ViewLimit>,
@@ -151,6 +182,7 @@ impl Seats {
     /// asks for a seat in it.
     pub(crate) fn clear(&mut self) {
         for seat in self.taken.drain(..) {
+            seat.steered.set(None);
             self.past = sum(&self.past, seat.buffer.stats());
         }
     }
@@ -161,6 +193,7 @@ impl Seats {
         self.taken.retain_mut(|seat| {
             let stays = seat.receive();
             if !stays {
+                seat.steered.set(None);
                 simulation.leave(seat.player);
                 *past = sum(past, seat.buffer.stats());
             }
@@ -176,7 +209,7 @@ impl Seats {
         tick: Tick,
         level: &Arc<Level>,
     ) {
-        for request in requests {
+        for JoinRequest { answer, steered } in requests {
             let world = simulation.world();
             let drives =
                 |seat: &&Taken| world.player_kind(seat.player) == Some(PlayerKind::Hovertank);
@@ -194,13 +227,16 @@ impl Seats {
                     player,
                     tick,
                     level: Arc::clone(level),
+                    events: Some(level.events.subscribe()),
                     commands: sender,
                     protected: Arc::clone(&protected),
                 };
+                steered.set(Some(player));
                 self.taken.push(Taken {
                     player,
                     commands,
                     protected,
+                    steered,
                     buffer,
                     view,
                     command_substituted,
@@ -211,7 +247,7 @@ impl Seats {
             });
             // A client that no longer waits gets nothing: the seat is dropped with the answer,
             // and given up like any other.
-            let _ = request.send(seat);
+            let _ = answer.send(seat);
         }
     }
 

@@ -50,6 +50,8 @@ pub fn serve(options: Options, game: impl AnyGame + 'static) -> Result<()> {
                 info!(signal, "shutting down");
                 running.drain();
                 tokio::select! {
+                    // An end that has come already goes before a signal.
+                    biased;
                     () = running.ending() => {}
                     () = signals.interrupted() => info!("interrupted: players are not waited for"),
                 }
@@ -77,6 +79,12 @@ fn introduce(running: &Server, options: &Options) {
         options.max_players,
         options.seed
     );
+    for other in &options.matches {
+        let handle = running.match_handle(other.name.as_str());
+        if let Some(latest) = handle.map(|handle| handle.latest()) {
+            info!("match {}: map {}", other.name, latest.map());
+        }
+    }
     info!("players join on UDP {}", running.local_addr());
     if let Some(address) = &options.advertise {
         info!("advertised to them as {address}");

@@ -3,6 +3,8 @@
 
 mod builder;
 mod handle;
+mod match_builder;
+mod match_setup;
 mod network_thread;
 mod setup;
 
@@ -18,29 +20,34 @@ use obsp_proto::control::{MapHash, MapName};
 use crate::admin::Context;
 use crate::error::{RunError, StartError};
 use crate::http;
+use crate::matches::Matches;
 use crate::options::Options;
 use crate::recording::LevelRecordings;
 use crate::spans::Exporter;
 use crate::stop::Stop;
 use crate::threads::Threads;
 use crate::watchdog::{Gate, TicksHeld};
+use match_builder::plan;
+use match_setup::MatchSetup;
 use setup::Setup;
 
 pub use builder::ServerBuilder;
 pub use handle::{CommandError, MatchUpdate, ServerHandle};
+pub use match_builder::MatchBuilder;
 
 /// A server that runs in threads of its own until it is shut down. Dropping it shuts it
 /// down too, without waiting.
 #[derive(Debug)]
 pub struct Server {
     description: Description,
-    handle: ServerHandle,
+    /// Of each match.
+    handles: Matches<ServerHandle>,
     stop: Stop,
     /// Time that players have left once the server is asked to drain.
     drain: Duration,
     gate: Gate,
     threads: Threads,
-    recordings: Arc<LevelRecordings>,
+    recordings: Vec<Arc<LevelRecordings>>,
     /// Exports the last spans when it is dropped.
     _exporter: Option<Exporter>,
 }
@@ -78,49 +85,46 @@ impl Server {
     /// # Errors
     /// [`StartError`] names what is missing or wrong, and the way out. Nothing runs then.
     pub fn start_game(options: &Options, game: Arc<dyn AnyGame>) -> Result<Self, StartError> {
-        let setup = Setup::new(options, game)?;
-        let game = Arc::clone(&setup.network_thread.lobby.game);
+        Self::start_all(options, game, &[])
+    }
+
+    /// The same with these matches beside.
+    fn start_all(
+        options: &Options,
+        game: Arc<dyn AnyGame>,
+        others: &[(String, MatchBuilder)],
+    ) -> Result<Self, StartError> {
+        let (first, others) = plan(options, &game, others)?;
+        let setup = Setup::new(options, first, others)?;
+        let games = setup.matches.map(|each| Arc::clone(&each.game));
+        let game = Arc::clone(games.first());
+        let states = setup.matches.iter().map(MatchSetup::states).collect();
         // From here on, a failure stops what runs already.
         let mut server = Self {
             description: setup.description,
-            handle: ServerHandle::new(Arc::clone(&game)),
+            handles: games.map(|game| ServerHandle::new(Arc::clone(game))),
             stop: game.stop.clone(),
             drain: options.drain_time(),
             gate: Gate::default(),
             threads: Threads::default(),
-            recordings: setup.recordings,
+            recordings: setup.matches.iter().map(|each| Arc::clone(&each.recordings)).collect(),
             _exporter: setup.exporter,
         };
         let threads = &mut server.threads;
-        let loader_thread = setup.loader_thread;
-        threads.spawn_dispensable("level loader thread", move || {
-            loader_thread.run();
-            Ok(())
-        })?;
-        // Freeing a world takes longer than a tick.
-        let finished_worlds = setup.finished_worlds;
-        threads.spawn("cleaning thread", move || {
-            finished_worlds.into_iter().for_each(drop);
-            Ok(())
-        })?;
-        if let Some(audit) = setup.audit {
-            let stop = game.stop.clone();
-            threads.spawn_dispensable("audit thread", move || audit.run(&stop))?;
+        // The gate is that of the first match.
+        let mut gate = server.gate.clone();
+        for each in setup.matches {
+            each.start(threads, options.tick_rate, std::mem::take(&mut gate))?;
         }
-        let (simulation, tick_rate) = (setup.simulation, options.tick_rate);
-        let (shared, gate) = (Arc::clone(&game), server.gate.clone());
-        threads.spawn("tick thread", move || {
-            simulation.run(tick_rate, shared.epoch, &shared.stop, &gate, &shared.telemetry)
-        })?;
         if let Some(admin) = setup.admin {
-            let context = Context { game: Arc::clone(&game), drain: options.drain_time() };
+            let context = Context { games: games.clone(), drain: options.drain_time() };
             threads.spawn("admin thread", move || admin.run(context))?;
         }
         if let Some(query) = setup.query {
-            let game = Arc::clone(&game);
-            threads.spawn("query thread", move || query.run(&game))?;
+            let games = games.clone();
+            threads.spawn("query thread", move || query.run(&games))?;
         }
-        let (listener, pages, states) = (setup.pages_listener, setup.pages, setup.page_states);
+        let (listener, pages) = (setup.pages_listener, setup.pages);
         if let Some(listener) = setup.public_listener {
             let pages = Arc::clone(&pages);
             threads.spawn("public page thread", move || http::run_public(listener, &pages))?;
@@ -131,9 +135,14 @@ impl Server {
         Ok(server)
     }
 
-    /// A handle by which any thread or task follows the match and gives it orders.
+    /// A handle by which any thread or task follows the first match and gives it orders.
     pub fn handle(&self) -> ServerHandle {
-        self.handle.clone()
+        self.handles.first().clone()
+    }
+
+    /// The same of the match of this name, if there is one.
+    pub fn match_handle(&self, name: &str) -> Option<ServerHandle> {
+        self.handles.find(name).ok().cloned()
     }
 
     /// The UDP address that players join at.
@@ -166,17 +175,17 @@ impl Server {
         self.description.certificate
     }
 
-    /// The name of the map.
+    /// The name of the first match's map.
     pub fn map_name(&self) -> &str {
         self.description.map.as_str()
     }
 
-    /// The hash of the map.
+    /// The hash of that map.
     pub fn map_hash(&self) -> MapHash {
         self.description.map_hash
     }
 
-    /// Props that the match began with.
+    /// Props that the first match began with.
     pub fn props(&self) -> usize {
         self.description.props
     }
@@ -211,10 +220,10 @@ impl Server {
         if outcome.as_ref().is_err_and(RunError::leaves_threads) {
             return outcome;
         }
-        outcome.and(self.recordings.join())
+        self.recordings.iter().fold(outcome, |outcome, recordings| outcome.and(recordings.join()))
     }
 
-    /// Makes the tick thread hang before its next tick until what is returned is
+    /// Makes the tick thread of the first match hang before its next tick until what is returned is
     /// dropped: for tests of what a server says of a hang.
     #[doc(hidden)]
     pub fn hold_ticks(&self) -> TicksHeld<'_> {

@@ -4,11 +4,13 @@
 //! [`Script`] is what a player does; [`soak`] sets up the match, feeds it the
 //! scripts' commands, times each tick by itself and has what comes out judged:
 //! overlaps and ways through things by [`obsp_sim::audit`], players who cannot get
-//! away by [`StuckWatch`], bodies that get out of the map by [`Outside`]. The [`Report`] has every figure; a [`Dump`] writes
-//! down where everything was, so that anybody can judge for themselves.
+//! away by [`StuckWatch`], bodies that get out of the map by [`Outside`]. The [`Report`] has every
+//! figure, and what the game told its players ([`Outcome`]); a [`Dump`] writes down where
+//! everything was, so that anybody can judge for themselves.
 
 mod dump;
 mod options;
+mod outcome;
 mod outside;
 mod report;
 mod run;
@@ -17,6 +19,7 @@ mod stuck;
 
 pub use dump::Dump;
 pub use options::SoakOptions;
+pub use outcome::{Outcome, PlayerOutcome};
 pub use outside::Outside;
 pub use report::{CascadeStage, Finding, Report, TickTimes, TimeOfImpact};
 pub(crate) use run::nanoseconds;

@@ -21,15 +21,15 @@ const LATE_ONE_OF: u64 = 100;
 
 /// Says every now and then how the match is doing, for as long as it is polled.
 pub(crate) async fn report(game: Arc<MatchHandle>) {
-    let telemetry = &game.telemetry;
+    let (telemetry, prefix) = (&game.telemetry, game.prefix());
     let mut since = Instant::now();
     let mut losses = InputLosses::new(game.match_info().tick_rate.get());
     loop {
         tokio::time::sleep(INTERVAL).await;
-        telemetry.upkeep();
+        telemetry.server.upkeep();
         let counts = Counts {
             commands: game.latest.borrow().commands,
-            kernel_drops: telemetry.kernel_drops(),
+            kernel_drops: telemetry.server.kernel_drops(),
         };
         losses.look(Instant::now(), counts).into_iter().for_each(Loss::tell);
         let seconds = since.elapsed().as_secs_f64();
@@ -38,12 +38,12 @@ pub(crate) async fn report(game: Arc<MatchHandle>) {
         let players = game.clients.players();
         if ticks.ticks == 0 {
             let age = telemetry.tick.age(Instant::now()).as_secs_f64();
-            error!("no tick was finished for {age:.0} s; players in the match: {players}");
+            error!("{prefix}no tick was finished for {age:.0} s; players in the match: {players}");
             continue;
         }
         let kilobits = 8.0 * telemetry.network.take_recent_bytes() as f64 / 1000.0;
         info!(
-            "{players} players; tick p50 {}, p99 {}; {:.0} kbit/s of snapshots",
+            "{prefix}{players} players; tick p50 {}, p99 {}; {:.0} kbit/s of snapshots",
             milliseconds(ticks.median),
             milliseconds(ticks.p99),
             kilobits / seconds,
@@ -53,7 +53,7 @@ pub(crate) async fn report(game: Arc<MatchHandle>) {
                 late = ticks.overruns,
                 dropped = ticks.dropped,
                 ticks = ticks.ticks,
-                "in {seconds:.0} s {:.1} % of the ticks were late and {} left out: this machine is \
+                "{prefix}in {seconds:.0} s {:.1} % of the ticks were late and {} left out: this machine is \
                  too slow for so many players and objects, or busy with something else",
                 100.0 * ticks.overruns as f64 / ticks.ticks.max(1) as f64,
                 ticks.dropped,

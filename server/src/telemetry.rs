@@ -3,8 +3,10 @@
 //! Each server has a recorder of its own, so two in one process never mix.
 //! Every series is registered at the start: a counter that never moved reads
 //! zero instead of being absent. What the simulation counts by itself is read
-//! from the published state on request ([`Telemetry::render`]),
-//! not copied every tick. `deploy/METRICS.md` describes each metric, and a
+//! from the published state on request ([`Telemetry::observe`]), not copied every tick.
+//! What a server has once is in `server_telemetry`; each match has a [`Telemetry`], whose
+//! series carry its name (`match_label`) where the server has several.
+//! `deploy/METRICS.md` describes each metric, and a
 //! test holds the two together.
 
 mod admin_metrics;
@@ -16,6 +18,7 @@ mod heartbeat;
 mod identity;
 mod limit;
 mod log_metrics;
+mod match_label;
 mod match_metrics;
 mod network_metrics;
 mod path_metrics;
@@ -23,179 +26,91 @@ mod process_metrics;
 mod recent_ticks;
 mod recording_metrics;
 mod round_metrics;
+mod server_telemetry;
 mod socket_metrics;
 mod tick_metrics;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use metrics_exporter_prometheus::{
-    BuildError, Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder,
-};
-
+use obsp_proto::control::MatchName;
 use obsp_proto::server::JitterStats;
 use obsp_sim::{Counters, State};
 
 use crate::published::PublishedState;
 use crate::spans::Spans;
-use crate::token_bucket::{Rate, TokenBucket};
 
 pub(crate) use admin_metrics::AdminMetrics;
-use certificate_metrics::CertificateMetrics;
 pub(crate) use connection_metrics::{Connected, ConnectionState};
 pub use cost::Bookkeeping;
 pub(crate) use heartbeat::{STALL, Stall};
-pub(crate) use identity::Identity;
+pub(crate) use identity::{Identity, ServerIdentity};
 pub(crate) use limit::Limit;
-use log_metrics::LogMetrics;
+use match_label::MatchLabel;
 use match_metrics::MatchMetrics;
 pub(crate) use network_metrics::{DroppedDatagram, NetworkMetrics};
 pub(crate) use path_metrics::PathMetrics;
-use process_metrics::ProcessMetrics;
 use recording_metrics::RecordingMetrics;
 pub(crate) use round_metrics::{Part, RoundMetrics};
-use socket_metrics::SocketMetrics;
+pub(crate) use server_telemetry::ServerTelemetry;
 pub(crate) use socket_metrics::inode;
 pub(crate) use tick_metrics::{TickMetrics, TickPhases, TickSummary};
 
-/// Age up to which a page of metrics is handed out again to who looks on: however
-/// many do, one is worked out a second at most.
-const FRESH: Duration = Duration::from_secs(1);
-
-/// Pages that are worked out for Prometheus: each takes about a millisecond.
-const SCRAPES: Rate = Rate { per_second: 10.0, burst: 50.0 };
-
-/// All metrics of one server.
+/// All metrics of one match.
 pub(crate) struct Telemetry {
+    /// The metrics that the server has once.
+    pub(crate) server: Arc<ServerTelemetry>,
+    /// The name of the match, where the server has several.
+    label: Option<MatchName>,
     /// Written by the tick thread.
     pub(crate) tick: TickMetrics,
     /// Written by the network thread.
     pub(crate) network: NetworkMetrics,
-    pub(crate) certificate: CertificateMetrics,
     /// Spans of single joins, map transfers and ticks.
     pub(crate) spans: Spans,
     game: MatchMetrics,
-    process: ProcessMetrics,
-    socket: SocketMetrics,
     recording: RecordingMetrics,
-    log: LogMetrics,
-    /// Where series are registered that begin later.
-    recorder: Arc<PrometheusRecorder>,
-    /// Requests of administrators.
-    pub(crate) admin: AdminMetrics,
-    page: PrometheusHandle,
-    /// Pages worked out for Prometheus.
-    scrapes: Mutex<TokenBucket>,
-    /// The page as it was worked out last.
-    last: Mutex<Option<(Instant, Bytes)>>,
 }
 
 impl Telemetry {
-    /// The metrics of a server, all at zero.
-    pub(crate) fn new(identity: &Identity<'_>) -> Result<Self, BuildError> {
-        let whole = |name: &str| Matcher::Full(name.to_owned());
-        let recorder = PrometheusBuilder::new()
-            .set_buckets_for_metric(whole(catalogue::TICK_DURATION), &tick_metrics::DURATION_EDGES)?
-            .set_buckets_for_metric(whole(catalogue::TICK_PHASE), &tick_metrics::PHASE_EDGES)?
-            .set_buckets_for_metric(whole(catalogue::TICK_DELAY), &tick_metrics::DELAY_EDGES)?
-            .set_buckets_for_metric(whole(catalogue::RTT), &path_metrics::RTT_EDGES)?
-            .set_buckets_for_metric(
-                whole(catalogue::SNAPSHOT_RATE),
-                &path_metrics::SNAPSHOT_RATE_EDGES,
-            )?
-            .build_recorder();
-        let recorder = Arc::new(recorder);
-        let page = recorder.handle();
-        Ok(metrics::with_local_recorder(&*recorder, || {
-            catalogue::describe();
-            Self {
-                recorder: Arc::clone(&recorder),
-                admin: AdminMetrics::register(),
-                tick: TickMetrics::register(),
-                network: NetworkMetrics::register(),
-                certificate: CertificateMetrics::register(identity.self_signed),
-                spans: identity.spans.clone(),
-                game: MatchMetrics::register(identity),
-                process: ProcessMetrics::register(),
-                socket: SocketMetrics::register(identity.udp_inode),
-                recording: RecordingMetrics::register(identity.recording.clone()),
-                log: LogMetrics::register(),
-                page,
-                scrapes: Mutex::new(TokenBucket::full(Instant::now())),
-                last: Mutex::default(),
-            }
-        }))
+    /// The metrics of a match of `server`, all at zero.
+    pub(crate) fn new(server: &Arc<ServerTelemetry>, identity: &Identity<'_>) -> Self {
+        let label = identity.label.clone();
+        let recorder = MatchLabel::new(&server.recorder, label.as_ref());
+        metrics::with_local_recorder(&recorder, || Self {
+            server: Arc::clone(server),
+            label: label.clone(),
+            tick: TickMetrics::register(),
+            network: NetworkMetrics::register(Arc::clone(&server.connections)),
+            spans: server.spans.clone(),
+            game: MatchMetrics::register(identity),
+            recording: RecordingMetrics::register(identity.recording.clone()),
+        })
+    }
+
+    /// Whether the series carry the name of the match: the server has several.
+    pub(crate) fn is_labelled(&self) -> bool {
+        self.label.is_some()
     }
 
     /// The match goes on in another world, on this map.
     pub(crate) fn enters(&self, map: &str, map_hash: &str, load_time: Duration) {
-        metrics::with_local_recorder(&*self.recorder, || {
+        let recorder = MatchLabel::new(&self.server.recorder, self.label.as_ref());
+        metrics::with_local_recorder(&recorder, || {
             self.game.enters(map, map_hash, load_time.as_secs_f64());
         });
     }
 
-    /// The page that Prometheus scrapes, with the match as it was when `published`.
-    pub(crate) fn render(&self, published: &PublishedState) -> String {
-        self.render_match(&published.state, &published.counters, &published.commands)
+    /// Takes over how the match was when it was `published`.
+    pub(crate) fn observe(&self, published: &PublishedState) {
+        self.observe_match(&published.state, &published.counters, &published.commands);
     }
 
-    /// The same page, with the match as these have it.
-    fn render_match(&self, state: &State, counters: &Counters, commands: &JitterStats) -> String {
+    /// The same of a match as these have it.
+    fn observe_match(&self, state: &State, counters: &Counters, commands: &JitterStats) {
         self.game.observe(state, counters, commands);
         self.tick.observe(Instant::now());
-        self.process.observe();
-        self.socket.observe();
         self.recording.observe();
-        self.log.observe();
-        self.page.render()
-    }
-
-    /// The page that Prometheus scrapes, as it is now; the last one, if it was asked
-    /// for more often than any monitoring does.
-    pub(crate) fn scraped_page(&self, published: &PublishedState, now: Instant) -> Bytes {
-        let mut scrapes = self.scrapes.lock().unwrap_or_else(PoisonError::into_inner);
-        let may = scrapes.take(SCRAPES, 1.0, now);
-        drop(scrapes);
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, page)) = &*last
-            && !may
-        {
-            return page.clone();
-        }
-        let page = Bytes::from(self.render(published));
-        *last = Some((now, page.clone()));
-        page
-    }
-
-    /// The same page and how old it is, worked out anew if it is not fresh at
-    /// `now`: many who ask cost no more than a few.
-    pub(crate) fn shared_page(
-        &self,
-        published: &PublishedState,
-        now: Instant,
-    ) -> (Bytes, Duration) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((then, page)) = &*last
-            && let age = now.saturating_duration_since(*then)
-            && age < FRESH
-        {
-            return (page.clone(), age);
-        }
-        let page = Bytes::from(self.render(published));
-        *last = Some((now, page.clone()));
-        (page, Duration::ZERO)
-    }
-
-    /// Datagrams that the kernel threw away before the server read them; 0 where it
-    /// does not tell.
-    pub(crate) fn kernel_drops(&self) -> u64 {
-        self.socket.drops().unwrap_or_default()
-    }
-
-    /// Condenses what histograms have collected; they grow until it is called.
-    pub(crate) fn upkeep(&self) {
-        self.page.run_upkeep();
     }
 }
 
@@ -213,19 +128,25 @@ mod tests {
     /// Kind and labels of each metric.
     type Metrics = BTreeMap<String, (String, BTreeSet<String>)>;
 
-    fn telemetry() -> Telemetry {
-        let identity = Identity {
+    fn identity(label: Option<&str>) -> Identity<'static> {
+        Identity {
+            label: label.map(|name| name.parse().unwrap()),
             map: "m",
             map_hash: "h",
             tick_rate: 60,
             max_players: 4,
             map_load: 0.5,
             recording: Arc::default(),
-            self_signed: true,
-            spans: Spans::default(),
-            udp_inode: None,
-        };
-        Telemetry::new(&identity).unwrap()
+        }
+    }
+
+    fn telemetry() -> Telemetry {
+        let server = ServerTelemetry::new(&ServerIdentity::default()).unwrap();
+        Telemetry::new(&Arc::new(server), &identity(None))
+    }
+
+    fn render(telemetry: &Telemetry, published: &PublishedState) -> String {
+        telemetry.server.render(|| telemetry.observe(published))
     }
 
     fn page() -> String {
@@ -234,7 +155,7 @@ mod tests {
         let (_requests, requests) = mpsc::sync_channel(1);
         let (_match, latest) = test_match(requests);
         let published = latest.borrow().clone();
-        telemetry.render(&published)
+        render(&telemetry, &published)
     }
 
     /// The metrics on the page.
@@ -273,6 +194,40 @@ mod tests {
     #[test]
     fn the_page_for_operators_tells_what_is_exported() {
         assert_eq!(exported(&page()), documented());
+    }
+
+    #[test]
+    fn series_carry_the_name_of_their_match_where_there_are_two() {
+        let server = Arc::new(ServerTelemetry::new(&ServerIdentity::default()).unwrap());
+        let matches = ["main", "duel"].map(|name| Telemetry::new(&server, &identity(Some(name))));
+        matches[1].tick.ticked(Duration::from_millis(3), false, 0);
+        matches[1].enters("other", "h", Duration::ZERO);
+        let page = server.render(|| {});
+        for series in [
+            "game_ticks_total{match=\"duel\"} 1\n",
+            "game_ticks_total{match=\"main\"} 0\n",
+            "game_players{match=\"main\"} 0\n",
+            "game_map_info{match=\"duel\",map=\"other\",hash=\"h\"} 1\n",
+            "game_refusals_total{match=\"main\",reason=\"full\"} 0\n",
+        ] {
+            assert!(page.contains(series), "{series}{page}");
+        }
+        // As many of one as of the other, but for the map that the second went on to.
+        let count = |name| page.matches(&format!("match=\"{name}\"")).count();
+        assert_eq!(count("main") + 1, count("duel"));
+        // What the server has once has no such label, and what a match has is never without.
+        let alone = exported(&self::page());
+        let both = exported(&page);
+        let labelled = both.iter().filter(|(_, (_, labels))| labels.contains("match"));
+        let labelled: BTreeSet<_> = labelled.map(|(name, _)| name.clone()).collect();
+        assert!(labelled.len() > alone.len() / 2, "{labelled:?}");
+        for line in page.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+            let name = line.split(['{', ' ']).next().unwrap();
+            let parts = ["_bucket", "_sum", "_count"];
+            let base = parts.iter().find_map(|part| name.strip_suffix(part)).unwrap_or(name);
+            let is_of_a_match = labelled.contains(base) || labelled.contains(name);
+            assert_eq!(line.contains("match=\""), is_of_a_match, "{line}");
+        }
     }
 
     #[test]
@@ -322,7 +277,7 @@ mod tests {
         for request in 0..4000 {
             telemetry.tick.ticked(Duration::from_millis(3), false, 0);
             let now = begin + Duration::from_millis(request);
-            let (page, age) = telemetry.shared_page(&published, now);
+            let (page, age) = telemetry.server.shared_page(now, || telemetry.observe(&published));
             assert_eq!(age, Duration::from_millis(request % 1000));
             pages.insert(page);
         }
@@ -338,7 +293,7 @@ mod tests {
         let told = |quantile: &str| {
             let series =
                 format!("game_tick_duration_last_minute_seconds{{quantile=\"{quantile}\"}} ");
-            let page = telemetry.render(&published);
+            let page = render(&telemetry, &published);
             let value = page.lines().find_map(|line| line.strip_prefix(&series)).unwrap();
             value.parse::<f64>().unwrap()
         };

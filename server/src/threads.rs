@@ -120,7 +120,8 @@ mod tests {
         let begin = Instant::now();
         let ended = threads.join(&stop);
         assert!(matches!(ended, Err(RunError::DoesNotEnd { part: "second" })), "{ended:?}");
-        assert!(begin.elapsed() < Duration::from_secs(5));
+        // A machine that is busy lets it wait for longer, but not for as long as this.
+        assert!((END_LIMIT..4 * END_LIMIT).contains(&begin.elapsed()));
         drop(hold);
     }
 

@@ -13,7 +13,7 @@ use obsp_sim::{Command, Counters, EntityId};
 use tokio::sync::{broadcast, watch};
 
 use crate::error::RunError;
-use crate::level::{Level, Prepared};
+use crate::level::{Level, News, Prepared};
 use crate::pacer::{Pacer, Turn};
 use crate::published::{
     ContactSubscription, LatestState, PublishedState, PublishedStates, STATES_WAITING,
@@ -106,7 +106,7 @@ impl Match {
     /// Ticks on time until `stop`. `epoch` is the beginning of the server's
     /// [`Time`].
     pub(crate) fn run(
-        mut self,
+        &mut self,
         tick_rate: u32,
         epoch: Instant,
         stop: &Stop,
@@ -114,7 +114,6 @@ impl Match {
         telemetry: &Telemetry,
     ) -> Result<(), RunError> {
         let metrics = &telemetry.tick;
-        let _stops_the_others = stop.when_dropped();
         let start = Instant::now();
         let mut pacer = Pacer::new(tick_rate);
         metrics.begin();
@@ -155,6 +154,7 @@ impl Match {
         if let Some(recorder) = &mut self.recorder {
             recorder.ticked(&*self.simulation, &commands);
         }
+        self.current.level.replay_buffer.ticked(&*self.simulation, &commands);
         let news = self.news(next);
         self.seats.note_pushed(self.simulation.world(), next);
         self.seats.report(&self.current.level.roster);
@@ -169,7 +169,7 @@ impl Match {
         // Other threads are woken last: the network thread may take this processor at
         // once. Sending fails only without receivers, which is no error.
         for event in news {
-            let _ = self.current.level.events.send((next, event));
+            let _ = self.current.level.events.send(event);
         }
         let _ = self.states.send(state);
         Ok(TickPhases {
@@ -194,7 +194,7 @@ impl Match {
     }
 
     /// The events of the tick that was just simulated.
-    fn news(&mut self, tick: Tick) -> Vec<MatchEvent> {
+    fn news(&mut self, tick: Tick) -> Vec<News> {
         let told = |event: &Event| match event {
             Event::Died { player, by } => Some(MatchEvent::Died { player: *player, by: *by }),
             Event::Announced { line } => {
@@ -203,8 +203,15 @@ impl Match {
             Event::Game(event) => Some(MatchEvent::Game(event.clone())),
             _ => None,
         };
+        let told = |event: &Event| match event {
+            Event::Private { player, event } => {
+                Some(News { tick, event: MatchEvent::Game(event.clone()), to: Some(*player) })
+            }
+            event => told(event).map(|event| News { tick, event, to: None }),
+        };
         let mut news: Vec<_> = self.simulation.events().iter().filter_map(told).collect();
-        news.extend(self.seats.standings(&*self.simulation, tick));
+        let standings = self.seats.standings(&*self.simulation, tick).into_iter();
+        news.extend(standings.map(|event| News { tick, event, to: None }));
         news
     }
 }

@@ -60,6 +60,12 @@ impl<A, C> Tickets<A, C> {
         ticket
     }
 
+    /// The player of a ticket is back, by this connection. The ticket stays the same: the
+    /// connection may be lost before its client could be told of another one.
+    pub(crate) fn renew(&self, ticket: Ticket, connection: &Arc<C>) {
+        self.lock().insert(ticket, State::Here(Arc::clone(connection)));
+    }
+
     /// Somebody comes with a ticket. What was left behind is given out once.
     pub(crate) fn present(&self, ticket: Ticket, now: Instant) -> Presented<A, C> {
         let mut table = self.lock();
@@ -140,6 +146,8 @@ mod tests {
         assert_eq!(tickets.expired(now + KEEP / 2), Vec::<&str>::new());
         assert_eq!(tickets.present(ticket, now + KEEP / 2), Presented::Back("seat"));
         assert_eq!(tickets.present(ticket, now + KEEP / 2), Presented::Unknown);
+        tickets.renew(ticket, &Arc::new(3));
+        assert_eq!(tickets.present(ticket, now), Presented::Here(Arc::new(3)));
         let other = tickets.draw(&Arc::new(2));
         tickets.lose(other, "seat", now);
         assert_eq!(tickets.present(Ticket::NONE, now), Presented::Unknown);

@@ -26,6 +26,7 @@ pub(crate) use service_manager::ServiceManager;
 
 use crate::error::RunError;
 use crate::match_handle::MatchHandle;
+use crate::matches::Matches;
 use crate::telemetry::{STALL, Stall};
 
 /// Time between two looks at the heartbeat: a hang is told at most this much
@@ -106,44 +107,63 @@ impl Watchdog {
     }
 }
 
-/// Watches the tick thread for as long as it is polled. Returns once the tick
-/// thread has hung for `limit`: it will not go on, and only a restart helps.
+/// Watches the tick thread of each match for as long as it is polled. Returns once one has
+/// hung for `limit`: it will not go on, and only a restart helps.
 pub(crate) async fn watch(
-    game: Arc<MatchHandle>,
+    games: &Matches<Arc<MatchHandle>>,
     limit: Option<Duration>,
     manager: &mut ServiceManager,
 ) -> RunError {
-    let tick = &game.telemetry.tick;
-    let mut watchdog = Watchdog::new(Instant::now(), limit);
+    let begin = Instant::now();
+    let mut watched: Vec<_> =
+        games.iter().map(|game| (game, Watchdog::new(begin, limit))).collect();
     loop {
         tokio::time::sleep(LOOK).await;
         let now = Instant::now();
-        let age = tick.age(now);
-        let ticks = age < STALL && game.latest.borrow().state.tick > 0;
-        manager.report(now, ticks, || {
-            if age < STALL {
-                format!("players: {} of {}", game.clients.players(), game.match_info().player_limit)
-            } else {
-                format!("no tick was finished for {} s", age.as_secs())
+        let age = |game: &MatchHandle| game.telemetry.tick.age(now);
+        let ticks =
+            |game: &Arc<MatchHandle>| age(game) < STALL && game.latest.borrow().state.tick > 0;
+        // One that has failed has been told of, and nobody waits for its ticks.
+        let played = || games.iter().filter(|game| !game.has_failed());
+        manager.report(now, played().all(ticks), || {
+            match played().map(|game| age(game)).max().filter(|age| *age >= STALL) {
+                None => format!("players: {} of {}", games.players(), games.player_limit()),
+                Some(age) => format!("no tick was finished for {} s", age.as_secs()),
             }
         });
-        let Some(finding) = watchdog.look(now, age, tick.last_stall()) else { continue };
-        if matches!(finding, Finding::Hangs | Finding::Stalled { .. }) {
-            tick.stalled();
+        for (game, watchdog) in &mut watched {
+            if game.has_failed() {
+                continue;
+            }
+            let (age, tick) = (age(game), &game.telemetry.tick);
+            let Some(finding) = watchdog.look(now, age, tick.last_stall()) else { continue };
+            if matches!(finding, Finding::Hangs | Finding::Stalled { .. }) {
+                tick.stalled();
+            }
+            if finding == Finding::HangsForGood {
+                return RunError::Hangs { seconds: age.as_secs() };
+            }
+            finding.tell(game, age);
         }
-        match finding {
-            Finding::Hangs => error!(
-                "the tick thread hangs: no tick was finished for {:.1} s; players in the match: {}",
+    }
+}
+
+impl Finding {
+    /// Says in the log what was found of a match.
+    fn tell(self, game: &MatchHandle, age: Duration) {
+        let prefix = game.prefix();
+        match self {
+            Self::Hangs | Self::HangsForGood => error!(
+                "{prefix}the tick thread hangs: no tick was finished for {:.1} s; players in the match: {}",
                 age.as_secs_f64(),
                 game.clients.players(),
             ),
-            Finding::HangsForGood => return RunError::Hangs { seconds: age.as_secs() },
-            Finding::Recovered(stall) => warn!(
-                "the tick thread goes on: no tick was finished for {:.1} s",
+            Self::Recovered(stall) => warn!(
+                "{prefix}the tick thread goes on: no tick was finished for {:.1} s",
                 stall.lasted.as_secs_f64()
             ),
-            Finding::Stalled { stall, whole_process } => warn!(
-                "no tick was finished for {:.1} s: {}",
+            Self::Stalled { stall, whole_process } => warn!(
+                "{prefix}no tick was finished for {:.1} s: {}",
                 stall.lasted.as_secs_f64(),
                 if whole_process {
                     "the whole process stood still (stopped, suspended, or without a processor)"

@@ -28,7 +28,7 @@ static FIXTURE: LazyLock<Mutex<Fixture>> = LazyLock::new(|| {
     let mut game = Arena.new_match(Arc::clone(&map), config).expect("the arena can be played");
     let players = [(); 4].map(|()| game.join_as(Default::default()).expect("there is room"));
     for tick in 0..90_u16 {
-        let buttons = if tick % 30 == 0 { Buttons::GRENADE } else { Buttons::ROCKET };
+        let buttons = if tick % 30 == 0 { Buttons::TERTIARY } else { Buttons::SECONDARY };
         let yaw = tick * 700;
         let command = Command { forward: 127, yaw, buttons, ..Command::default() };
         game.step(&players.map(|player| (player, command)));

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::options::parse_duration;
 use clap::{Args, Subcommand};
+use obsp_proto::control::MatchName;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -29,6 +30,11 @@ pub struct AdminCommand {
     /// File whose first token is used: a name and a token a line
     #[arg(long, value_name = "FILE", env = "ARENA_ADMIN_TOKENS")]
     pub admin_tokens: PathBuf,
+
+    /// Match that the command is about, of a server with several; without it the first, and
+    /// all of them for `say`
+    #[arg(long = "match", value_name = "NAME")]
+    pub match_name: Option<MatchName>,
 
     /// The command.
     #[command(subcommand)]
@@ -156,10 +162,13 @@ pub enum AdminError {
 /// # Errors
 /// It does not answer, or refuses.
 pub fn admin(command: &AdminCommand) -> Result<String, AdminError> {
-    let AdminCommand { admin: address, admin_tokens: path, action } = command;
+    let AdminCommand { admin: address, admin_tokens: path, match_name, action } = command;
     let no_token = |reason| AdminError::Token { path: path.clone(), reason };
     let token = first_token(path).map_err(no_token)?;
-    let (method, target, body) = request(action);
+    let (method, mut target, body) = request(action);
+    if let Some(name) = match_name {
+        target += &format!("?match={name}");
+    }
     let silent = |source| AdminError::Silent { address: *address, source };
     let answer = ask(*address, method, &target, &token, &body).map_err(silent)?;
     let strange = || {

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use axum::body::{Bytes, to_bytes};
-use axum::extract::{DefaultBodyLimit, Path, Request, State};
+use axum::extract::{DefaultBodyLimit, FromRequestParts, Path, RawQuery, Request, State};
+use axum::http::request::Parts;
 use axum::http::{Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -60,6 +61,23 @@ struct Who(String);
 /// Why something was not done.
 struct Refusal(StatusCode, String);
 
+/// The match that a request names by `?match=`, or the first.
+struct Game(Arc<MatchHandle>);
+
+impl FromRequestParts<Arc<Context>> for Game {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        context: &Arc<Context>,
+    ) -> Result<Self, Refusal> {
+        let missing = |names| {
+            Refusal(StatusCode::NOT_FOUND, format!("there is no such match; there are: {names}"))
+        };
+        context.games.asked(parts.uri.query()).map(|game| Self(Arc::clone(game))).map_err(missing)
+    }
+}
+
 /// The outcome of a request.
 type Outcome<T> = Result<Json<T>, Refusal>;
 
@@ -79,7 +97,7 @@ fn done(what: impl Into<String>) -> Outcome<views::Done> {
 
 /// All routes, behind the judgement of tokens.
 pub(super) fn router(context: Context, access: Access) -> Router {
-    let game = Arc::clone(&context.game);
+    let game = Arc::clone(context.games.first());
     let gate = Arc::new((game, access));
     Router::new()
         .route("/v1/status", get(status))
@@ -131,7 +149,7 @@ async fn authorise(
         Ok(who) => who.to_owned(),
         Err(denied) => {
             warn!("the admin interface was asked without a right token");
-            game.telemetry.admin.count("unauthorised", false);
+            game.telemetry.server.admin.count("unauthorised", false);
             return match denied {
                 Denied::Unknown => {
                     let error = if header.is_none() {
@@ -163,7 +181,7 @@ async fn authorise(
     let response = next.run(request).await;
     if let Some(name) = name_of(&method, &path) {
         let status = response.status();
-        game.telemetry.admin.count(name, status.is_success());
+        game.telemetry.server.admin.count(name, status.is_success());
         game.telemetry.spans.admin(name, &who, begin.elapsed(), status.as_u16());
         // Looking changes nothing.
         if method != Method::GET {
@@ -173,21 +191,22 @@ async fn authorise(
     response
 }
 
-async fn status(State(context): Here) -> Json<views::Status> {
-    Json(views::status(&context.game))
+async fn status(State(context): Here, Game(game): Game) -> Json<views::Status> {
+    Json(views::status(&game, &context.games))
 }
 
 async fn players(State(context): Here) -> Json<Vec<views::Client>> {
-    Json(views::clients(&context.game))
+    Json(context.games.iter().flat_map(|game| views::clients(game)).collect())
 }
 
 async fn openapi() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], OPENAPI)
 }
 
-fn find(game: &MatchHandle, number: u64) -> Result<Arc<crate::clients::Client>, Refusal> {
+/// The client of this connection, in whichever match it is.
+fn find(context: &Context, number: u64) -> Result<Arc<crate::clients::Client>, Refusal> {
     let missing = || Refusal(StatusCode::NOT_FOUND, format!("there is no connection {number}"));
-    game.clients.find(number).ok_or_else(missing)
+    context.games.iter().find_map(|game| game.clients.find(number)).ok_or_else(missing)
 }
 
 async fn kick(State(context): Here, Path(number): Path<u64>, body: Bytes) -> Outcome<views::Done> {
@@ -195,20 +214,20 @@ async fn kick(State(context): Here, Path(number): Path<u64>, body: Bytes) -> Out
     if !reason.is_empty() {
         ChatLine::new(&reason).map_err(wrong)?;
     }
-    let client = find(&context.game, number)?;
+    let client = find(&context, number)?;
     client.remove(Removal::new(Reason::Removed, &reason));
     done(format!("{} is removed", client.name))
 }
 
 async fn mute(State(context): Here, Path(number): Path<u64>, body: Bytes) -> Outcome<views::Done> {
     let bodies::Mute { muted } = read(&body).map_err(wrong)?;
-    let client = find(&context.game, number)?;
+    let client = find(&context, number)?;
     client.mute(muted);
     done(format!("{} is {}", client.name, if muted { "muted" } else { "heard" }))
 }
 
 async fn bans(State(context): Here) -> Json<Vec<Ban>> {
-    Json(context.game.access.bans.list(unix_time()))
+    Json(context.games.first().access.bans.list(unix_time()))
 }
 
 async fn ban(
@@ -218,12 +237,12 @@ async fn ban(
 ) -> Outcome<views::Done> {
     let bodies::NewBan { subject, reason, seconds } = read(&body).map_err(wrong)?;
     let subject: Subject = subject.parse().map_err(wrong)?;
-    let (game, now) = (&context.game, unix_time());
+    let now = unix_time();
     let expires = seconds.map(|seconds| now.saturating_add(seconds.min(LONGEST)));
     let (told, why) = (subject.to_string(), reason.clone());
     let ban = Ban { subject: subject.clone(), reason, by, since: now, expires };
-    let kept = game.access.bans.add(ban, now);
-    for client in game.clients.list() {
+    let kept = context.games.first().access.bans.add(ban, now);
+    for client in context.games.iter().flat_map(|game| game.clients.list()) {
         if subject.is_about(client.address().ip(), client.player_id) {
             client.remove(Removal::new(
                 Reason::Removed,
@@ -238,23 +257,32 @@ async fn ban(
 async fn unban(State(context): Here, body: Bytes) -> Outcome<views::Done> {
     let bodies::Unban { subject } = read(&body).map_err(wrong)?;
     let subject: Subject = subject.parse().map_err(wrong)?;
-    match context.game.access.bans.lift(&subject, unix_time()) {
+    match context.games.first().access.bans.lift(&subject, unix_time()) {
         Ok(true) => done(format!("{subject} may join again")),
         Ok(false) => Err(Refusal(StatusCode::NOT_FOUND, format!("{subject} is not banned"))),
         Err(error) => Err(Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())),
     }
 }
 
-async fn say(State(context): Here, body: Bytes) -> Outcome<views::Done> {
+async fn say(
+    State(context): Here,
+    Game(asked): Game,
+    RawQuery(query): RawQuery,
+    body: Bytes,
+) -> Outcome<views::Done> {
     let bodies::Say { line } = read(&body).map_err(wrong)?;
     let line = ChatLine::new(&line).map_err(wrong)?;
-    context.game.announce(MatchEvent::Announced { line });
+    // Without a name it is for everybody.
+    let is_for = |game: &&Arc<MatchHandle>| query.is_none() || Arc::ptr_eq(game, &asked);
+    for game in context.games.iter().filter(is_for) {
+        game.announce(MatchEvent::Announced { line: line.clone() });
+    }
     done("said")
 }
 
-async fn change_map(State(context): Here, body: Bytes) -> Outcome<views::Done> {
+async fn change_map(Game(game): Game, body: Bytes) -> Outcome<views::Done> {
     let bodies::ChangeMap { map } = read(&body).map_err(wrong)?;
-    let rounds = &context.game.rounds;
+    let rounds = &game.rounds;
     // One of the rotation by its short name; any other as the command line has it.
     let known = rounds.maps.iter().find(|known| crate::rounds::short(known) == map);
     let map = known.cloned().unwrap_or(map);
@@ -263,14 +291,13 @@ async fn change_map(State(context): Here, body: Bytes) -> Outcome<views::Done> {
     done(format!("{map} is played as soon as it is loaded"))
 }
 
-async fn restart(State(context): Here) -> Outcome<views::Done> {
-    context.game.rounds.request(RoundRequest::Restart);
+async fn restart(Game(game): Game) -> Outcome<views::Done> {
+    game.rounds.request(RoundRequest::Restart);
     done("the round begins anew as soon as its world is ready")
 }
 
-async fn change_settings(State(context): Here, body: Bytes) -> Outcome<views::Settings> {
+async fn change_settings(Game(game): Game, body: Bytes) -> Outcome<views::Settings> {
     let asked: bodies::Settings = read(&body).map_err(wrong)?;
-    let game = &context.game;
     let times = [asked.round_seconds, asked.intermission_seconds, asked.idle_seconds];
     if times.into_iter().flatten().any(|seconds| seconds > LONGEST) {
         return Err(wrong("no time is longer than a year"));
@@ -290,14 +317,14 @@ async fn change_settings(State(context): Here, body: Bytes) -> Outcome<views::Se
         game.access.idle_seconds.store(seconds, Ordering::Relaxed);
     }
     game.rounds.change_rules(rules);
-    Ok(Json(views::settings(game)))
+    Ok(Json(views::settings(&game)))
 }
 
 async fn drain(State(context): Here, body: Bytes) -> Outcome<views::Done> {
     let bodies::Drain { seconds } = read(&body).map_err(wrong)?;
     let asked = seconds.map(|seconds| Duration::from_secs(seconds.min(LONGEST)));
     let time = asked.unwrap_or(context.drain.max(DRAIN));
-    context.game.stop.drain(time);
+    context.games.first().stop.drain(time);
     done(format!(
         "the server ends in {} s, after this round, or when the last player has left",
         time.as_secs()

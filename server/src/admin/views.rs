@@ -1,16 +1,24 @@
 //! The bodies of responses.
 
+use std::sync::Arc;
+
 use obsp_proto::control::RoundPhase;
 use serde::Serialize;
 
 use crate::clients::ConnectionStats;
 use crate::match_handle::MatchHandle;
+use crate::matches::Matches;
 use crate::rounds::{Rules, short};
 
 /// How the server is doing.
 #[derive(Serialize)]
 pub(super) struct Status {
     pub(super) version: &'static str,
+    /// The match that this is about.
+    #[serde(rename = "match")]
+    pub(super) match_name: String,
+    /// All matches of the server, the first one first.
+    pub(super) matches: Vec<String>,
     pub(super) map: String,
     pub(super) map_hash: String,
     /// How many worlds came before this one.
@@ -46,6 +54,8 @@ pub(super) struct Settings {
 #[derive(Serialize)]
 pub(super) struct Client {
     pub(super) number: u64,
+    #[serde(rename = "match")]
+    pub(super) match_name: String,
     pub(super) name: String,
     pub(super) role: &'static str,
     /// By which tokens know the player.
@@ -81,12 +91,14 @@ pub(super) fn settings(game: &MatchHandle) -> Settings {
     }
 }
 
-pub(super) fn status(game: &MatchHandle) -> Status {
+pub(super) fn status(game: &MatchHandle, games: &Matches<Arc<MatchHandle>>) -> Status {
     let (level, status) = (game.level(), game.rounds.status());
     let now = game.now();
     let clients = game.clients.list();
     Status {
         version: env!("CARGO_PKG_VERSION"),
+        match_name: game.name.to_string(),
+        matches: games.iter().map(|game| game.name.to_string()).collect(),
         map: level.match_info.map_name.to_string(),
         map_hash: level.match_info.map.to_string(),
         level: level.number,
@@ -113,8 +125,9 @@ pub(super) fn status(game: &MatchHandle) -> Status {
 
 pub(super) fn clients(game: &MatchHandle) -> Vec<Client> {
     let clients = game.clients.list();
-    let view = |client: &std::sync::Arc<crate::clients::Client>| Client {
+    let view = |client: &Arc<crate::clients::Client>| Client {
         number: client.number,
+        match_name: game.name.to_string(),
         name: client.name.to_string(),
         role: if client.spectates { "spectator" } else { "player" },
         player: client.player_id,

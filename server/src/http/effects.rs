@@ -4,7 +4,7 @@ use std::future::pending;
 use std::sync::{Mutex, PoisonError};
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use glam::DVec3;
 use obsp_game::Event;
 use serde::Serialize;
@@ -63,7 +63,8 @@ impl Effect {
             | Event::Died { .. }
             | Event::Deployed { .. }
             | Event::Announced { .. }
-            | Event::Game(_) => None,
+            | Event::Game(_)
+            | Event::Private { .. } => None,
         }
     }
 }
@@ -95,6 +96,6 @@ impl Effects {
 }
 
 /// `/effects/TICK`: what happened in later ticks, the earliest first.
-pub(super) async fn after(State(pages): Pages, Path(tick): Path<u64>) -> Json<Vec<Timed>> {
+pub(super) async fn after(Pages(pages): Pages, Path(tick): Path<u64>) -> Json<Vec<Timed>> {
     Json(pages.effects.after(tick))
 }

@@ -1,8 +1,10 @@
+use axum::Json;
 use obsp_proto::PROTOCOL_VERSION;
 use serde::Serialize;
 
-use super::Audience;
-use super::page_state::PageState;
+use super::page_state::{AllPages, PageState};
+use super::{All, Audience, Pages};
+use crate::match_handle::MatchHandle;
 use crate::recording;
 
 /// `/info`: the server as a program needs to know it before it joins or lists it.
@@ -10,6 +12,11 @@ use crate::recording;
 pub(super) struct Info {
     version: &'static str,
     protocol: u32,
+    /// The match that this is about.
+    #[serde(rename = "match")]
+    match_name: String,
+    /// All matches of the server, the first one first.
+    matches: Vec<Match>,
     map: String,
     map_hash: String,
     tick: u64,
@@ -36,6 +43,31 @@ pub(super) struct Info {
     recording: Option<Recording>,
 }
 
+/// A match in the list of all.
+#[derive(Serialize)]
+struct Match {
+    /// By which clients ask for it.
+    name: String,
+    map: String,
+    players: usize,
+    max_players: u16,
+    /// Whether it cannot go on, while others can: nobody may join it.
+    failed: bool,
+}
+
+impl Match {
+    fn of(game: &MatchHandle) -> Self {
+        let match_info = game.match_info();
+        Self {
+            name: game.name.to_string(),
+            map: match_info.map_name.as_str().to_owned(),
+            players: game.clients.players(),
+            max_players: match_info.player_limit,
+            failed: game.has_failed(),
+        }
+    }
+}
+
 /// How the recording is doing.
 #[derive(Serialize)]
 struct Recording {
@@ -60,8 +92,13 @@ impl Recording {
     }
 }
 
-/// The server as it is now.
-pub(super) fn of(pages: &PageState, audience: Audience) -> Info {
+/// The handler of `/info`.
+pub(super) fn info(pages: &Pages, all: &All, audience: Audience) -> Json<Info> {
+    Json(of(&pages.0, all, audience))
+}
+
+/// The server as it is now, and the match of these pages.
+fn of(pages: &PageState, all: &AllPages, audience: Audience) -> Info {
     let game = &pages.game;
     let for_operators = audience == Audience::Operators;
     let recording = pages.recording.status().filter(|_| for_operators);
@@ -70,6 +107,8 @@ pub(super) fn of(pages: &PageState, audience: Audience) -> Info {
     Info {
         version: env!("CARGO_PKG_VERSION"),
         protocol: PROTOCOL_VERSION,
+        match_name: game.name.to_string(),
+        matches: all.iter().map(|pages| Match::of(&pages.game)).collect(),
         map: match_info.map_name.as_str().to_owned(),
         map_hash: match_info.map.to_string(),
         tick: game.latest.borrow().state.tick,

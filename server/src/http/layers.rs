@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use glam::DVec3;
@@ -32,7 +32,7 @@ struct Contacts {
 
 /// `/contacts`: empty when asked for the first time in a while; published states hold
 /// them from the next tick on.
-pub(super) async fn contacts(State(pages): Pages) -> Response {
+pub(super) async fn contacts(Pages(pages): Pages) -> Response {
     let published = Arc::clone(&pages.game.latest.borrow());
     pages.contact_subscription.renew(published.state.tick);
     let point = |contact: &obsp_sim::Contact| {
@@ -62,7 +62,7 @@ struct Cascade {
 
 /// `/cascade`: see [`Heat`](obsp_sim::query::Heat). Why bodies are awake is not in the first
 /// answer in a while: published states hold it from the next tick on.
-pub(super) async fn cascade(State(pages): Pages) -> Response {
+pub(super) async fn cascade(Pages(pages): Pages) -> Response {
     let published = Arc::clone(&pages.game.latest.borrow());
     pages.contact_subscription.renew(published.state.tick);
     let level = Arc::clone(&published.level);
@@ -95,7 +95,7 @@ struct Cut {
 }
 
 /// `/onion/HEIGHT`: which sizes have room at this height.
-pub(super) async fn onion(State(pages): Pages, Path(height): Path<f64>) -> Response {
+pub(super) async fn onion(Pages(pages): Pages, Path(height): Path<f64>) -> Response {
     if !height.is_finite() {
         return (StatusCode::BAD_REQUEST, "the height must be a number\n").into_response();
     }

@@ -4,11 +4,22 @@ use std::sync::Arc;
 use super::effects::Effects;
 use super::level_view::LevelViews;
 use super::replays::OtherMaps;
+use super::rewind::Excerpts;
 use crate::match_handle::MatchHandle;
+use crate::matches::{Matches, OfMatch};
 use crate::published::ContactSubscription;
 use crate::recording;
 
-/// The data that the operator's pages are made from.
+/// The pages of all matches of a server.
+pub(crate) type AllPages = Matches<Arc<PageState>>;
+
+impl OfMatch for Arc<PageState> {
+    fn game(&self) -> &Arc<MatchHandle> {
+        &self.game
+    }
+}
+
+/// The data that the pages about a match are made from.
 pub(crate) struct PageState {
     pub(super) game: Arc<MatchHandle>,
     /// The recording of the level that is played, if there is one.
@@ -19,6 +30,7 @@ pub(crate) struct PageState {
     pub(super) effects: Effects,
     pub(super) level_views: LevelViews,
     pub(super) other_maps: OtherMaps,
+    pub(super) excerpts: Excerpts,
 }
 
 impl PageState {
@@ -37,6 +49,7 @@ impl PageState {
             effects: Effects::default(),
             level_views: LevelViews::default(),
             other_maps: OtherMaps::default(),
+            excerpts: Excerpts::default(),
         }
     }
 }

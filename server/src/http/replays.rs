@@ -7,7 +7,7 @@ use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -43,7 +43,7 @@ struct Listed {
 }
 
 /// `/replays`: the recordings in the folder, the newest first.
-pub(super) async fn list(State(pages): Pages) -> Response {
+pub(super) async fn list(Pages(pages): Pages) -> Response {
     let folder = pages.replay_dir.clone();
     let work = move || folder.as_deref().map(recordings).unwrap_or_default();
     pages.level_views.respond_without_view(work).await
@@ -51,7 +51,7 @@ pub(super) async fn list(State(pages): Pages) -> Response {
 
 /// `/replays/NAME`: one of them. However many ask, and however slowly they read, each costs
 /// a chunk of memory.
-pub(super) async fn one(State(pages): Pages, Path(name): Path<String>) -> Response {
+pub(super) async fn one(Pages(pages): Pages, Path(name): Path<String>) -> Response {
     let folder = pages.replay_dir.clone();
     let found = move || recording(&folder?, &name);
     match tokio::task::spawn_blocking(found).await.ok().flatten() {
@@ -62,7 +62,7 @@ pub(super) async fn one(State(pages): Pages, Path(name): Path<String>) -> Respon
 
 /// `/maps/HASH`: the bytes of the map that has this hash, if the server plays it or finds it
 /// among its maps.
-pub(super) async fn map(State(pages): Pages, Path(hash): Path<String>) -> Response {
+pub(super) async fn map(Pages(pages): Pages, Path(hash): Path<String>) -> Response {
     let level = pages.game.level();
     if MapHash(level.world_map.hash()).to_string() == hash {
         return answer(Some(level.map.clone()));
@@ -70,11 +70,18 @@ pub(super) async fn map(State(pages): Pages, Path(hash): Path<String>) -> Respon
     answer(pages.other_maps.look_up(hash, |map| Some(map.bytes.clone())).await)
 }
 
-/// `/scene/HASH`: the same as `/scene`, of that map.
-pub(super) async fn scene_of(State(pages): Pages, Path(hash): Path<String>) -> Response {
+/// `/games/HASH`: what a client must know of the game that is played, if it has this hash.
+pub(super) async fn game(Pages(pages): Pages, Path(hash): Path<String>) -> Response {
+    let level = pages.game.level();
+    let is_played = level.match_info.game.is_some_and(|played| played.to_string() == hash);
+    answer(is_played.then(|| level.game_data.clone()))
+}
+
+/// `/scene/HASH`: the same as `/scene`, of the map that has this hash.
+pub(super) async fn scene_of(Pages(pages): Pages, Path(hash): Path<String>) -> Response {
     let level = pages.game.level();
     if MapHash(level.world_map.hash()).to_string() == hash {
-        return super::scene(State(Arc::clone(&pages))).await.into_response();
+        return super::scene(Pages(Arc::clone(&pages))).await.into_response();
     }
     match pages.other_maps.look_up(hash, OtherMap::scene).await {
         Some(scene) => ([(header::CONTENT_TYPE, "application/json")], scene).into_response(),

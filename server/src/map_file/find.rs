@@ -102,7 +102,10 @@ mod tests {
     fn a_missing_map_lists_what_there_is() {
         let folder = Folder::with("map-missing", &["a.obsp", "b.map", "notes.txt"]);
         let message = find("c", std::slice::from_ref(&folder.0)).unwrap_err().to_string();
-        assert_eq!(message, "there is no map c; there are a.obsp, b.map");
+        assert_eq!(
+            message,
+            "there is no map c in this folder or in maps/; there are a.obsp, b.map"
+        );
         assert!(find("c", &[]).unwrap_err().to_string().contains("path of a .obsp"));
     }
 

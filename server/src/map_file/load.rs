@@ -13,7 +13,10 @@ use crate::error::StartError;
 const WARNINGS: usize = 5;
 
 /// The map in the file at `path`; a drawn one (`.map`) is compiled first.
-pub(crate) fn load(path: &Path) -> Result<World, StartError> {
+///
+/// # Errors
+/// The file cannot be read, is no map, or cannot be compiled.
+pub fn load(path: &Path) -> Result<World, StartError> {
     match read_source(path) {
         Some(source) => compile(path, &source?),
         None => Ok(World::load(path)?),
@@ -25,7 +28,10 @@ pub(crate) fn game_file(path: &Path) -> Result<GameFile, StartError> {
     let path = path.with_file_name(GAME_FILE);
     let unread = |reason: String| StartError::GameFile { path: path.clone(), reason };
     match std::fs::read_to_string(&path) {
-        Ok(text) => GameFile::parse(&text).map_err(|error| unread(error.to_string())),
+        Ok(text) => GameFile::read(&text, &mut |model| {
+            std::fs::read_to_string(path.with_file_name(model)).map_err(|error| error.to_string())
+        })
+        .map_err(|error| unread(error.to_string())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(GameFile::default()),
         Err(error) => Err(unread(error.to_string())),
     }

@@ -1,7 +1,8 @@
 //! A player's connection from its first packet to its last: the handshake ([`opening`]),
-//! the hello and the seat ([`greeting`]), then commands, snapshots and events until it
-//! ends.
+//! the hello and the seat ([`greeting`]), then commands, snapshots, events and speech
+//! ([`chat`]) until it ends.
 
+mod chat;
 mod greeting;
 mod opening;
 
@@ -19,23 +20,21 @@ use obsp_sim::EntityId;
 use opentelemetry::trace::SpanContext;
 use quinn::Incoming;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
-use web_transport_quinn::{RecvStream, SendStream, Session};
 
 use super::admission::Permit;
 use super::away::{self, Away};
 use super::end::{Client, End};
 use super::feed::{CHUNK, Feed, next_event};
 use super::idleness::{Idleness, Verdict};
-use super::lobby::{Events, Lobby};
-use super::map_stream::{self, MAPS_A_CONNECTION};
+use super::lobby::{Events, Lobbies, Lobby};
+use super::map_stream::{self, DOWNLOADS_A_CONNECTION};
 use super::path::Path;
 use super::send_groups::SnapshotJob;
 use super::web;
-use crate::address_key::AddressKey;
 use crate::clients::{self, Registration, Removal};
-use crate::rounds::ChatVerdict;
 use crate::seats::Seat;
 use crate::telemetry::{Connected, ConnectionState, DroppedDatagram};
 use crate::view_limit::{Known, ViewLimit};
@@ -53,29 +52,30 @@ struct Player {
 }
 
 /// One connection from its first packet to its last.
-pub(super) async fn serve(incoming: Incoming, mut permit: Permit, lobby: Arc<Lobby>) {
+pub(super) async fn serve(incoming: Incoming, mut permit: Permit, lobbies: Arc<Lobbies>) {
+    // Until the hello names another match, a connection belongs to the first.
+    let lobby = lobbies.first();
     let network = &lobby.game.telemetry.network;
     let address = incoming.remote_address();
     let connected = network.connections.open();
     let eviction = permit.eviction();
     let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
-    let opened = match shake_hands(incoming, deadline, &eviction, &lobby).await {
+    let opened = match shake_hands(incoming, deadline, &eviction, lobby).await {
         Ok(connection) => {
             permit.prove(std::time::Instant::now());
             // Lives as long as this task.
             let closes = ClosesWhenDropped(connection.clone());
-            Ok((closes, open(connection, deadline, &eviction, &lobby).await))
+            Ok((closes, open(connection, deadline, &eviction, lobby).await))
         }
         Err(end) => Err(end),
     };
     let end = match opened {
         Ok((_closes, Ok(Opened::Browser(connection)))) => {
-            web::serve(connection, deadline, permit, connected, &lobby).await;
+            web::serve(connection, deadline, permit, connected, &lobbies).await;
             return;
         }
         Ok((_closes, Ok(Opened::Client(connection, send, receive)))) => {
-            let feed = Feed::new((connection, send), false, &lobby);
-            PlayerConnection::new(feed, &lobby, permit, connected).run(receive).await;
+            play((connection, send, receive), permit, connected, &lobbies).await;
             return;
         }
         Ok((_closes, Err(end))) => end,
@@ -87,15 +87,15 @@ pub(super) async fn serve(incoming: Incoming, mut permit: Permit, lobby: Arc<Lob
     end.log_without_session(&connected, address);
 }
 
-/// Lets a browser play whose session is open, to its last packet.
-pub(super) async fn play(
-    (session, send, receive): (Session, SendStream, RecvStream),
+/// Lets a client play whose path and control stream are open, to its last packet.
+pub(super) async fn play<P: Path>(
+    (path, send, receive): (P, P::Stream, P::Incoming),
     permit: Permit,
     connected: Connected,
-    lobby: &Arc<Lobby>,
+    lobbies: &Lobbies,
 ) {
-    let feed = Feed::new((session, send), false, lobby);
-    PlayerConnection::new(feed, lobby, permit, connected).run(receive).await;
+    let feed = Feed::new((path, send), false, lobbies.first());
+    PlayerConnection::new(feed, lobbies, permit, connected).run(receive).await;
 }
 
 /// Waits until somebody asks for the end of a client's connection; for ever without a
@@ -110,7 +110,11 @@ pub(super) async fn removed(client: Option<&clients::Client>) -> Removal {
 /// The conversation with one client.
 struct PlayerConnection<'a, P: Path> {
     feed: Feed<'a, P>,
+    lobbies: &'a Lobbies,
+    /// The match: the first until the client names another.
     lobby: &'a Arc<Lobby>,
+    /// The states of that match.
+    news: watch::Receiver<Option<SnapshotJob>>,
     /// The connection's place in the table of addresses.
     permit: Permit,
     /// The client's name, or the one that it asks for, from its hello on.
@@ -131,10 +135,13 @@ struct PlayerConnection<'a, P: Path> {
 }
 
 impl<'a, P: Path> PlayerConnection<'a, P> {
-    fn new(feed: Feed<'a, P>, lobby: &'a Arc<Lobby>, permit: Permit, connected: Connected) -> Self {
+    fn new(feed: Feed<'a, P>, lobbies: &'a Lobbies, permit: Permit, connected: Connected) -> Self {
+        let lobby = lobbies.first();
         Self {
             feed,
+            lobbies,
             lobby,
+            news: lobby.send_groups.subscribe(),
             permit,
             name: None,
             registration: None,
@@ -171,7 +178,6 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         mut receive: P::Incoming,
     ) -> Result<std::convert::Infallible, End> {
         let lobby = self.lobby;
-        let mut news = lobby.send_groups.subscribe();
         let mut stopped = pin!(lobby.game.stop.requested());
         let mut too_late = pin!(tokio::time::sleep(HANDSHAKE_TIMEOUT));
         let path = self.feed.path.clone();
@@ -180,8 +186,8 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         let mut interrupted = pin!(interruption(connection, &eviction, lobby));
         let mut chunk = [0; CHUNK];
         // Ends with the conversation, and what is being sent with it.
-        let mut map_streams = JoinSet::new();
-        let mut maps_left = MAPS_A_CONNECTION;
+        let mut downloads = JoinSet::new();
+        let mut downloads_left = DOWNLOADS_A_CONNECTION;
         loop {
             let joined = self.registration.is_some();
             let client = self.registration.as_deref().cloned();
@@ -189,27 +195,27 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
                 event = next_event(self.player.as_mut().map(|player| &mut player.events)) => {
                     // A client that missed events would have a wrong view of the match from
                     // then on.
-                    let (tick, event) = event.map_err(|error| match error {
+                    let news = event.map_err(|error| match error {
                         RecvError::Lagged(_) => End::from(Reason::FellBehind),
                         RecvError::Closed => End::from(Reason::Shutdown),
                     })?;
-                    self.feed.note(tick, event);
+                    self.feed.note(news);
                 }
                 end = &mut interrupted => return Err(end),
                 removal = removed(client.as_deref()) => {
                     self.feed.session.close(removal.closing);
                     return Err(removal.reason.into());
                 }
-                opened = path.map_stream(), if joined && maps_left > 0 => {
+                opened = path.map_stream(), if joined && downloads_left > 0 => {
                     let streams = opened?;
-                    maps_left -= 1;
+                    downloads_left -= 1;
                     let (connection, share) = (connection.clone(), self.permit.map_share());
-                    let (map, join) = (self.feed.level.map.clone(), self.join.clone());
-                    let lobby = Arc::clone(lobby);
-                    let serving = map_stream::serve(connection, streams, share, map, lobby, join);
-                    map_streams.spawn(serving);
+                    let (level, join) = (Arc::clone(&self.feed.level), self.join.clone());
+                    let lobby = Arc::clone(self.lobby);
+                    let serving = map_stream::serve(connection, streams, share, level, lobby, join);
+                    downloads.spawn(serving);
                 }
-                Some(_) = map_streams.join_next() => {}
+                Some(_) = downloads.join_next() => {}
                 written = self.feed.outbox.write() => {
                     written.map_err(|_| End::of(connection, Reason::Unread.into()))?;
                 }
@@ -218,13 +224,13 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
                     self.on_stream(&chunk[..length]).await?;
                 }
                 datagram = path.datagram() => self.take_commands(&datagram?)?,
-                changed = news.changed(), if joined => {
+                changed = self.news.changed(), if joined => {
                     if changed.is_err() {
                         return Err(Reason::Shutdown.into());
                     }
-                    let update = news.borrow_and_update().clone();
+                    let update = self.news.borrow_and_update().clone();
                     if self.tell(update)? {
-                        maps_left = MAPS_A_CONNECTION;
+                        downloads_left = DOWNLOADS_A_CONNECTION;
                     }
                 }
                 () = &mut too_late, if !joined => {
@@ -254,7 +260,12 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
 
     async fn on_event(&mut self, event: Event) -> Result<(), End> {
         match event {
-            Event::Hello { name, token, ticket } => self.greet(name, &token, ticket).await,
+            Event::Hello { name, token, ticket, match_name } => {
+                if let Some(match_name) = match_name {
+                    self.enter_match(&match_name)?;
+                }
+                self.greet(name, &token, ticket).await
+            }
             Event::Refused(reason) => Err(End::from(&reason)),
             Event::Mismatch(tick) => {
                 self.feed.note_mismatch(tick);
@@ -269,62 +280,10 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         }
     }
 
-    /// Passes on what the player says, if their address and the match have not heard
-    /// enough of late.
-    fn say(&mut self, line: ChatLine) {
-        if self.registration.as_ref().is_some_and(|client| client.is_muted()) {
-            return;
-        }
-        match self.permit.say(line.as_str().len(), std::time::Instant::now()) {
-            Ok(()) if self.player.is_some() && self.vote(&line) => {}
-            Ok(()) => {
-                let Some(Player { seat, .. }) = &self.player else { return };
-                self.lobby.game.telemetry.network.chat_lines.increment(1);
-                let said = MatchEvent::Said { player: seat.player, line };
-                self.lobby.game.announce_in(&seat.level, said);
-            }
-            Err(limit) => self.feed.limited(limit),
-        }
-    }
-
     fn refuse(&mut self, reason: RefusalReason) -> End {
         let end = End::from(&reason);
         self.feed.session.refuse(reason);
         end
-    }
-
-    /// Takes a line for a vote, if it is one.
-    fn vote(&mut self, line: &ChatLine) -> bool {
-        let Some(client) = &self.registration else { return false };
-        if !line.as_str().starts_with('/') {
-            return false;
-        }
-        let clients = self.lobby.game.clients.list();
-        let players = clients.iter().filter(|client| !client.spectates);
-        let players: Vec<_> =
-            players.map(|client| (client.number, client.name.to_string())).collect();
-        let caller = match client.player_id {
-            Some(player) => format!("player {player}"),
-            None => {
-                format!("{:?}", AddressKey::from(self.feed.path.connection().remote_address().ip()))
-            }
-        };
-        let by = (client.number, client.name.as_str(), caller.as_str());
-        let announced =
-            |told: &str| Some(MatchEvent::Announced { line: ChatLine::new(told).ok()? });
-        match self.lobby.game.rounds.on_chat(by, line.as_str(), &players, self.lobby.game.now()) {
-            ChatVerdict::Chat => return false,
-            ChatVerdict::Counted => {}
-            ChatVerdict::Called(told) => {
-                announced(&told).into_iter().for_each(|event| self.lobby.game.announce(event));
-            }
-            ChatVerdict::Mistake(told) => {
-                if let Some(event) = announced(&told) {
-                    self.feed.session.send_event(self.lobby.game.next_tick(), &event);
-                }
-            }
-        }
-        true
     }
 
     /// Passes a datagram's commands on to the tick thread.

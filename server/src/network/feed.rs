@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use obsp_proto::control::MatchEvent;
+use obsp_proto::control::{MatchEvent, RefusalReason};
 use obsp_proto::server::{Budget, Event, MatchInfo, OwnPlayer, Session};
 use obsp_proto::snapshot::MIN_SNAPSHOT;
 use obsp_proto::{ProtocolError, Tick, Time};
@@ -23,7 +23,7 @@ use super::rate_adaptation::PathSample;
 use super::send_groups::SnapshotJob;
 use super::snapshot_pace::SnapshotPace;
 use crate::clients::{Client, ConnectionStats};
-use crate::level::Level;
+use crate::level::{Level, News};
 use crate::telemetry::{DroppedDatagram, Limit, Part};
 
 /// Most bytes read from a control stream at a time.
@@ -104,6 +104,16 @@ impl<'a, P: Path> Feed<'a, P> {
         }
     }
 
+    /// The client's hello names the match of `lobby`.
+    ///
+    /// # Errors
+    /// The client has another map, and has been refused.
+    pub(super) fn enter_match(&mut self, lobby: &'a Lobby) -> Result<(), RefusalReason> {
+        self.lobby = lobby;
+        self.level = lobby.game.level();
+        self.session.enter_match(match_info(&self.level, self.spectates))
+    }
+
     /// The match goes on in another level: a client that was in the match is asked to
     /// say hello anew.
     pub(super) fn enter(&mut self, level: &Arc<Level>) {
@@ -177,7 +187,10 @@ impl<'a, P: Path> Feed<'a, P> {
 
     /// Takes note of something that happened in the match: most of it is told at
     /// once, speech when the client can take it in.
-    pub(super) fn note(&mut self, tick: Tick, event: MatchEvent) {
+    pub(super) fn note(&mut self, News { tick, event, to }: News) {
+        if to.is_some() && to != self.session.player() {
+            return;
+        }
         let shed = match event {
             MatchEvent::Said { .. } => usize::from(self.chat.push(tick, event)),
             event => {
@@ -327,13 +340,21 @@ impl<'a, P: Path> Feed<'a, P> {
         self.lobby.game.access.is_banned(self.path.connection().remote_address().ip())
     }
 
-    /// Tells a newcomer who is there, and lets it hear of all that happens from
-    /// now on.
-    pub(super) fn introduce(&mut self) -> Events {
-        let events = self.level.events.subscribe();
+    /// Tells a newcomer who is there, and lets it hear of all that happens from now on. A
+    /// player who has just joined is also told what the game has said `since` then.
+    pub(super) fn introduce(&mut self, since: Option<Events>) -> Events {
+        let mut events = since.unwrap_or_else(|| self.level.events.subscribe());
+        let mut said = Vec::new();
+        while let Ok(news) = events.try_recv() {
+            // What else has happened is in the roster.
+            if let MatchEvent::Game(_) | MatchEvent::Announced { .. } = news.event {
+                said.push(news);
+            }
+        }
         for event in self.level.roster.introductions().into_iter().chain(self.level.phase()) {
             self.session.send_event(self.lobby.game.next_tick(), &event);
         }
+        said.into_iter().for_each(|news| self.note(news));
         events
     }
 }
@@ -345,9 +366,7 @@ fn match_info(level: &Level, spectates: bool) -> Arc<MatchInfo> {
 
 /// The next thing that happened in the match; never comes before the client has
 /// been let in.
-pub(super) async fn next_event(
-    events: Option<&mut Events>,
-) -> Result<(Tick, MatchEvent), RecvError> {
+pub(super) async fn next_event(events: Option<&mut Events>) -> Result<News, RecvError> {
     match events {
         Some(events) => events.recv().await,
         None => std::future::pending().await,

@@ -1,8 +1,6 @@
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
-use obsp_proto::Tick;
-use obsp_proto::control::MatchEvent;
 use tokio::sync::broadcast;
 
 use super::admission::Admission;
@@ -10,11 +8,13 @@ use super::away::Away;
 use super::endpoint::Limits;
 use super::send_groups::{Cadence, SendGroups};
 use crate::clients::Client;
+use crate::level::News;
 use crate::match_handle::MatchHandle;
+use crate::matches::{Matches, OfMatch};
 use crate::seats::JoinRequest;
 use crate::tickets::Tickets;
 
-/// The state that all connections of a server share.
+/// The state that all connections of a match share.
 pub(crate) struct Lobby {
     /// The match.
     pub(crate) game: Arc<MatchHandle>,
@@ -26,7 +26,7 @@ pub(crate) struct Lobby {
     pub(crate) tickets: Tickets<Away, Client>,
     /// Whether nobody can hurt a player whose connection is lost.
     pub(crate) protects_away: bool,
-    /// The table of addresses with their shares.
+    /// The table of addresses with their shares, of the whole server.
     pub(crate) admission: Arc<Admission>,
     /// Bytes of snapshots that each player is sent a second at most.
     pub(crate) client_budget: u32,
@@ -35,6 +35,15 @@ pub(crate) struct Lobby {
     /// The limits that connections are configured for.
     pub(crate) limits: Limits,
 }
+
+impl OfMatch for Arc<Lobby> {
+    fn game(&self) -> &Arc<MatchHandle> {
+        &self.game
+    }
+}
+
+/// The lobbies of a server's matches.
+pub(crate) type Lobbies = Matches<Arc<Lobby>>;
 
 /// How spectators are served.
 pub(crate) struct Spectators {
@@ -45,4 +54,4 @@ pub(crate) struct Spectators {
 }
 
 /// A receiver of the events of a level.
-pub(super) type Events = broadcast::Receiver<(Tick, MatchEvent)>;
+pub(super) type Events = broadcast::Receiver<News>;

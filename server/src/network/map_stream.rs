@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use obsp_proto::map_transfer::{REQUEST, announce};
+use obsp_proto::download::{Download, MAX_REQUEST};
 use opentelemetry::trace::SpanContext;
 use quinn::{Connection, RecvStream, SendStream, VarInt};
 use tokio::time::{sleep, timeout};
@@ -12,17 +12,19 @@ use super::admission::MapShare;
 use super::background::Background;
 use super::congestion::GameCongestion;
 use super::lobby::Lobby;
+use crate::level::Level;
 
-/// How long a client may take to ask for the map and to receive it: a megabyte at
-/// the least that is sent on a line that the snapshots fill.
+/// How long a client may take to ask for the map, or the game's data, and to receive them: a
+/// megabyte at the least that is sent on a line that the snapshots fill.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// How often is looked whether more may be sent: often enough for a megabyte in a
 /// few round trips of a good line.
 const POLL: Duration = Duration::from_millis(2);
 
-/// How often a connection may ask: once, and once more if something broke.
-pub(super) const MAPS_A_CONNECTION: u32 = 2;
+/// How often a connection may ask: for the map and for the game's data once, and once more if
+/// something broke.
+pub(super) const DOWNLOADS_A_CONNECTION: u32 = 4;
 
 /// Priority of the stream beneath that of the control stream, which is 0.
 const PRIORITY: i32 = -1;
@@ -30,27 +32,30 @@ const PRIORITY: i32 = -1;
 /// Application error code of a stream that asks for nothing there is.
 pub(super) const NO_SUCH_THING: VarInt = VarInt::from_u32(5);
 
-/// Sends the map on a stream that a client opened for it, as fast as it hinders
-/// nothing else on `connection`, and as all downloads together and those of the
-/// client's address may go. `join` is the span of the client's joining.
+/// Sends the map or the game's data of a level on a stream that a client opened for it, as
+/// fast as it hinders nothing else on `connection`, and as all downloads together and those of
+/// the client's address may go. `join` is the span of the client's joining.
 pub(super) async fn serve(
     connection: Connection,
     (mut send, mut receive): (SendStream, RecvStream),
     share: MapShare,
-    map: Bytes,
+    level: Arc<Level>,
     lobby: Arc<Lobby>,
     join: Option<SpanContext>,
 ) {
-    let (begin, bytes) = (Instant::now(), map.len());
+    let (begin, mut bytes) = (Instant::now(), 0);
     let sent = async {
         // Messages go first.
         send.set_priority(PRIORITY).ok()?;
-        let asked = receive.read_to_end(REQUEST.len()).await.ok();
-        if asked.as_deref() != Some(REQUEST) {
-            return None;
-        }
-        send.write_all(&announce(&map)?).await.ok()?;
-        write_paced(&connection, &mut send, &share, map).await?;
+        let asked = receive.read_to_end(MAX_REQUEST).await.ok()?;
+        let what = Download::requested(&asked)?;
+        let content = match what {
+            Download::Map => level.map.clone(),
+            Download::Game => level.game_data.clone(),
+        };
+        bytes = content.len();
+        send.write_all(&what.announce(&content)?).await.ok()?;
+        write_paced(&connection, &mut send, &share, content).await?;
         send.finish().ok()?;
         // Until all of it is acknowledged, so that the time is bounded.
         send.stopped().await.ok()
@@ -61,7 +66,7 @@ pub(super) async fn serve(
     match sent {
         Ok(Some(_)) => lobby.game.telemetry.network.maps_sent.increment(1),
         _ => {
-            debug!("a client asked for the map and did not get it");
+            debug!("a client asked for the map or the game's data and did not get them");
             // An error says that the stream is over already.
             let _ = send.reset(NO_SUCH_THING);
         }

@@ -92,7 +92,7 @@ pub(crate) async fn renew(endpoint: quinn::Endpoint, credentials: Credentials, l
                 endpoint.set_server_config(Some(config));
                 lobby.game.endpoint.https.send_replace(Arc::new(https));
                 lobby.game.endpoint.certificate.send_replace(fingerprint);
-                lobby.game.telemetry.certificate.shows(not_after);
+                lobby.game.telemetry.server.certificate.shows(not_after);
                 info!("certificate renewed, SHA-256 {fingerprint}");
             }
             Err(error) => warn!("the certificate could not be renewed, the old one stays: {error}"),

@@ -4,9 +4,10 @@ use std::convert::Infallible;
 use std::pin::pin;
 
 use obsp_proto::HANDSHAKE_TIMEOUT;
-use obsp_proto::control::{ClosingReason, PlayerName, Reason, RefusalReason};
+use obsp_proto::control::{ClosingReason, MatchName, PlayerName, Reason, RefusalReason};
 use obsp_proto::server::{Event, OwnPlayer};
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
 use tokio::time::timeout;
 use tracing::info;
 use web_transport_quinn::{RecvStream, SendStream, Session as WebSession};
@@ -15,7 +16,7 @@ use super::admission::Permit;
 use super::connection::{FAREWELL, interruption, removed};
 use super::end::{Client, End};
 use super::feed::{CHUNK, Feed, next_event};
-use super::lobby::{Events, Lobby};
+use super::lobby::{Events, Lobbies};
 use super::send_groups::{Cadence, SnapshotJob};
 use crate::clients::{self, Registration};
 use crate::telemetry::{Connected, ConnectionState};
@@ -27,12 +28,13 @@ pub(super) async fn serve(
     (web, send, receive): (WebSession, SendStream, RecvStream),
     permit: Permit,
     connected: Connected,
-    lobby: &Lobby,
+    lobbies: &Lobbies,
 ) {
+    let lobby = lobbies.first();
     let feed = Feed::new((web, send), true, lobby);
-    let cadence = lobby.spectators.cadence;
+    let (cadence, news) = (lobby.spectators.cadence, lobby.send_groups.subscribe());
     let (name, events, registration) = (None, None, None);
-    let show = Show { feed, permit, cadence, name, registration, events, connected };
+    let show = Show { lobbies, feed, news, permit, cadence, name, registration, events, connected };
     show.run(receive).await;
 }
 
@@ -43,7 +45,10 @@ fn path(web: &WebSession) -> &quinn::Connection {
 
 /// The conversation with one spectator.
 struct Show<'a> {
+    lobbies: &'a Lobbies,
     feed: Feed<'a, WebSession>,
+    /// The states of the match.
+    news: watch::Receiver<Option<SnapshotJob>>,
     /// The connection's place in the table of addresses.
     permit: Permit,
     cadence: Cadence,
@@ -103,7 +108,6 @@ impl Show<'_> {
 
     async fn watch(&mut self, mut receive: RecvStream) -> Result<Infallible, End> {
         let lobby = self.feed.lobby;
-        let mut news = lobby.send_groups.subscribe();
         let mut stopped = pin!(lobby.game.stop.requested());
         let mut too_late = pin!(tokio::time::sleep(HANDSHAKE_TIMEOUT));
         let web = self.feed.path.clone();
@@ -116,11 +120,11 @@ impl Show<'_> {
             tokio::select! {
                 event = next_event(self.events.as_mut()) => {
                     // A spectator that missed events would have a wrong view of the match.
-                    let (tick, event) = event.map_err(|error| match error {
+                    let news = event.map_err(|error| match error {
                         RecvError::Lagged(_) => End::from(Reason::FellBehind),
                         RecvError::Closed => End::from(Reason::Shutdown),
                     })?;
-                    self.feed.note(tick, event);
+                    self.feed.note(news);
                 }
                 end = &mut interrupted => return Err(end),
                 removal = removed(client.as_deref()) => {
@@ -139,9 +143,9 @@ impl Show<'_> {
                 written = self.feed.outbox.write() => {
                     written.map_err(|_| End::of(&web, Reason::Unread.into()))?;
                 }
-                changed = news.changed(), if joined => {
+                changed = self.news.changed(), if joined => {
                     changed.map_err(|_| End::from(Reason::Shutdown))?;
-                    let update = news.borrow_and_update().clone();
+                    let update = self.news.borrow_and_update().clone();
                     self.tell(update)?;
                 }
                 () = &mut too_late, if !joined => return Err(Reason::NoHello.into()),
@@ -167,7 +171,12 @@ impl Show<'_> {
         let events = self.feed.receive_stream(self.feed.lobby.game.now(), bytes)?;
         for event in events {
             match event {
-                Event::Hello { name, .. } => self.let_in(name)?,
+                Event::Hello { name, match_name, .. } => {
+                    if let Some(match_name) = match_name {
+                        self.enter_match(&match_name)?;
+                    }
+                    self.let_in(name)?;
+                }
                 Event::Refused(reason) => return Err(End::from(&reason)),
                 Event::Mismatch(tick) => self.feed.note_mismatch(tick),
                 // Spectators do not chat.
@@ -179,10 +188,25 @@ impl Show<'_> {
         Ok(())
     }
 
+    /// Goes to the match that a hello names.
+    fn enter_match(&mut self, name: &MatchName) -> Result<(), End> {
+        let lobby = match self.lobbies.find(name.as_str()) {
+            Ok(lobby) => lobby,
+            Err(matches) => return Err(self.refuse(RefusalReason::NoSuchMatch { matches })),
+        };
+        self.news = lobby.send_groups.subscribe();
+        self.cadence = lobby.spectators.cadence;
+        self.connected.moves(&lobby.game.telemetry.network.connections);
+        self.feed.enter_match(lobby).map_err(|reason| End::from(&reason))
+    }
+
     fn let_in(&mut self, name: PlayerName) -> Result<(), End> {
         if self.registration.is_some() {
             self.look_on();
             return Ok(());
+        }
+        if self.feed.lobby.game.has_failed() {
+            return Err(self.refuse(RefusalReason::NotReady));
         }
         self.name = Some(name.clone());
         if self.feed.is_banned() {
@@ -213,7 +237,7 @@ impl Show<'_> {
     /// Lets the spectator see the level that is played.
     fn look_on(&mut self) {
         self.feed.session.accept_spectator(self.feed.lobby.game.last_tick());
-        self.events = Some(self.feed.introduce());
+        self.events = Some(self.feed.introduce(None));
     }
 
     fn refuse(&mut self, reason: RefusalReason) -> End {

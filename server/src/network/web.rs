@@ -2,8 +2,6 @@
 //! control stream. The path of the request decides what the session is: a player at
 //! `/play`, else a spectator.
 
-use std::sync::Arc;
-
 use obsp_proto::control::Reason;
 use quinn::VarInt;
 use quinn::crypto::rustls::HandshakeData;
@@ -15,7 +13,7 @@ use web_transport_quinn::{RecvStream, Request, SendStream, ServerError, Session}
 use super::admission::Permit;
 use super::connection::{self, interruption};
 use super::end::End;
-use super::lobby::Lobby;
+use super::lobby::{Lobbies, Lobby};
 use super::spectator;
 use crate::telemetry::{Connected, Limit};
 
@@ -44,8 +42,9 @@ pub(super) async fn serve(
     deadline: Instant,
     permit: Permit,
     connected: Connected,
-    lobby: &Arc<Lobby>,
+    lobbies: &Lobbies,
 ) {
+    let lobby = lobbies.first();
     let address = connection.remote_address();
     connection.set_max_concurrent_uni_streams(HTTP_STREAMS);
     connection.set_max_concurrent_bi_streams(SESSION_STREAMS);
@@ -59,8 +58,8 @@ pub(super) async fn serve(
         end = interruption(&connection, &eviction, lobby) => Err(end),
     };
     match opened {
-        Ok((true, opened)) => connection::play(opened, permit, connected, lobby).await,
-        Ok((false, opened)) => spectator::serve(opened, permit, connected, lobby).await,
+        Ok((true, opened)) => connection::play(opened, permit, connected, lobbies).await,
+        Ok((false, opened)) => spectator::serve(opened, permit, connected, lobbies).await,
         Err(end) => {
             lobby.game.telemetry.network.refused(end.reason);
             end.log_without_session(&connected, address);

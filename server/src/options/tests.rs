@@ -18,8 +18,8 @@ fn a_map_is_all_that_must_be_said() {
 
 #[test]
 fn every_option_is_read() {
-    let text = "--map m --listen [::1]:5 --advertise a:9 --http 127.0.0.1:6 --page 0.0.0.0:8443 --allow-origin https://b,* --tick-rate 30 --objects 300 \
-                --seed 9 --sim-threads 3 --max-players 8 --tanks 3 --duration 90s --snapshot-rate 20 \
+    let text = "--map m --match duel=w,sumo=s --match king=k --listen [::1]:5 --advertise a:9 --http 127.0.0.1:6 --page 0.0.0.0:8443 --allow-origin https://b,* --tick-rate 30 --objects 300 \
+                --seed 9 --sim-threads 3 --sim-budget 60000 --max-players 8 --tanks 3 --duration 90s --snapshot-rate 20 \
                 --client-budget 4000 --rewind 50ms --drain 20s --cert c --key k \
                 --ban ::1,10.0.0.1 --log-format json --state-dir state --record match.obsr --replay-dir replays \
                 --audit-every 60 --otlp http://c:4318 --agones \
@@ -33,6 +33,7 @@ fn every_option_is_read() {
     let expected = Options {
         config: None,
         map: "m".into(),
+        matches: ["duel=w", "sumo=s", "king=k"].map(|text| text.parse().unwrap()).into(),
         rounds: RoundOptions {
             maps: vec!["a".into(), "b".into()],
             round_time: Some(Duration::from_secs(300)),
@@ -65,6 +66,7 @@ fn every_option_is_read() {
         objects: 300,
         seed: 9,
         sim_threads: 3,
+        sim_budget: 60_000,
         max_players: 8,
         tanks: 3,
         client_budget: 4000,
@@ -113,6 +115,7 @@ fn senseless_values_are_refused() {
         ["--max-players", "0"],
         ["--sim-threads", "0"],
         ["--sim-threads", "9"],
+        ["--sim-budget", "-1"],
         ["--max-spectators", "1025"],
         ["--max-spectators", "65535"],
         ["--client-budget", "10"],
@@ -122,6 +125,8 @@ fn senseless_values_are_refused() {
         ["--duration", "-1"],
         ["--cert", "without-a-key"],
         ["--ban", "everybody"],
+        ["--match", "warren"],
+        ["--match", "a duel=warren"],
         ["--config", "no-such-file.toml"],
     ] {
         assert!(parse(&["--map", "m", bad[0], bad[1]]).is_err(), "{bad:?} was accepted");

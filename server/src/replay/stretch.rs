@@ -56,7 +56,7 @@ impl Runner<'_> {
 
     fn play(&self, number: usize, found: &mut Found) -> Result<(), Stop> {
         let keyframe = self.recording.keyframe(number)?;
-        let mut playback = self.begin(number, &keyframe)?;
+        let mut playback = self.begin(&keyframe)?;
         let mut judges = self.audits.then(|| self.judges()).transpose()?;
         if let Some(judges) = &mut judges {
             judges.judge(playback.tick(), playback.world(), found);
@@ -81,17 +81,15 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// The match of a keyframe; the first is also set up as the server did.
-    fn begin(&self, number: usize, keyframe: &Keyframe) -> Result<Playback, Stop> {
+    /// The match of a keyframe; that before the first tick is also set up as the server did.
+    fn begin(&self, keyframe: &Keyframe) -> Result<Playback, Stop> {
         let map = Arc::clone(self.map);
-        let loaded = Playback::at(keyframe, Arc::clone(&map), self.game);
+        let loaded = Playback::at(self.recording, keyframe, Arc::clone(&map), self.game);
         let loaded = loaded.map_err(|error| Stop::Damaged(self.names(keyframe.tick, error)))?;
-        if number > 0 {
+        if keyframe.tick > 0 {
             return Ok(loaded);
         }
-        let mut set_up = Playback::new(self.recording.header(), map, self.game)?;
-        let movement = *loaded.world().movement();
-        set_up.game_mut().world_mut().set_movement(movement);
+        let mut set_up = Playback::new(self.recording, map, self.game)?;
         set_up.compare(loaded.game().digest());
         Ok(set_up)
     }
@@ -114,7 +112,10 @@ impl Runner<'_> {
     }
 
     fn judges(&self) -> Result<Judges, SetupError> {
-        let (models, rate) = (self.game.models(), self.recording.header().config().tick_rate);
+        let (models, rate) = (
+            self.game.with_file(self.recording.game_file()).models(),
+            self.recording.header().config().tick_rate,
+        );
         Ok(Judges {
             audit: Audit::new(self.map, &models)?,
             passages: Passages::new(self.map, &models, rate)?,

@@ -50,6 +50,11 @@ pub(crate) async fn direct(
         if level.number < entered {
             continue;
         }
+        // A server that drains ends with the round, and enters no world after it.
+        let status = game.rounds.status();
+        if game.stop.draining().is_some() && status.phase == RoundPhase::Intermission {
+            continue;
+        }
         schedule.count_votes(&game);
         let best = level.roster.best().map(|(_, score)| score);
         let input = RoundInput { now: game.now(), players: level.roster.len(), best };

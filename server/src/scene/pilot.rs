@@ -54,7 +54,7 @@ impl Pilot {
 
     /// Drops what is under the tank, as it flies.
     pub(super) fn drop_cargo(command: Command) -> Command {
-        Command { buttons: command.buttons | Buttons::GRENADE, ..command }
+        Command { buttons: command.buttons | Buttons::TERTIARY, ..command }
     }
 
     fn command(&self, wish: DVec2, buttons: Buttons) -> Command {

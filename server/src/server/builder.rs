@@ -6,7 +6,7 @@ use std::sync::Arc;
 use obsp_game::AnyGame;
 use obsp_game::arena::Arena;
 
-use super::Server;
+use super::{MatchBuilder, Server};
 use crate::error::StartError;
 use crate::options::Options;
 
@@ -29,11 +29,12 @@ use crate::options::Options;
 pub struct ServerBuilder {
     options: Options,
     game: Arc<dyn AnyGame>,
+    others: Vec<(String, MatchBuilder)>,
 }
 
 impl Default for ServerBuilder {
     fn default() -> Self {
-        Self { options: Options::new("arena.obsp"), game: Arc::new(Arena) }
+        Self { options: Options::new("arena.obsp"), game: Arc::new(Arena), others: Vec::new() }
     }
 }
 
@@ -78,6 +79,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Adds a match on the same port, which clients join by its name: letters and digits,
+    /// hyphens and underscores. The first match, that of this builder, is called `main`. A
+    /// server has eight at most.
+    pub fn add_match(mut self, name: impl Into<String>, added: MatchBuilder) -> Self {
+        self.others.push((name.into(), added));
+        self
+    }
+
     /// All options at once, as the command line has them, in place of those set so far.
     pub fn options(mut self, options: Options) -> Self {
         self.options = options;
@@ -89,8 +98,9 @@ impl ServerBuilder {
     /// # Errors
     /// [`StartError`] names what is missing or wrong, and the way out. Nothing runs then.
     pub async fn bind(self) -> Result<Server, StartError> {
-        let starting =
-            tokio::task::spawn_blocking(move || Server::start_game(&self.options, self.game));
+        let starting = tokio::task::spawn_blocking(move || {
+            Server::start_all(&self.options, self.game, &self.others)
+        });
         let crashed = |error| StartError::Thread { part: "start", source: io::Error::other(error) };
         starting.await.unwrap_or_else(|error| Err(crashed(error)))
     }

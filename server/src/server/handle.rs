@@ -10,6 +10,7 @@ use tokio::sync::watch::Receiver;
 use crate::clients::{Client, Removal};
 use crate::error::StartError;
 use crate::match_handle::MatchHandle;
+use crate::matches::OfMatch;
 use crate::published::PublishedState;
 use crate::rounds::RoundRequest;
 
@@ -66,10 +67,21 @@ impl MatchUpdate {
     }
 }
 
+impl OfMatch for ServerHandle {
+    fn game(&self) -> &Arc<MatchHandle> {
+        &self.game
+    }
+}
+
 impl ServerHandle {
     pub(super) fn new(game: Arc<MatchHandle>) -> Self {
         let states = game.latest.clone();
         Self { game, states }
+    }
+
+    /// The name that clients ask for the match by.
+    pub fn match_name(&self) -> &str {
+        self.game.name.as_str()
     }
 
     /// The match after the last tick.
@@ -94,8 +106,7 @@ impl ServerHandle {
         Ok(())
     }
 
-    /// Removes the client that steers `player`, and tells them why. A client that came in
-    /// less than a second ago is not found.
+    /// Removes the client that steers `player`, and tells them why.
     ///
     /// # Errors
     /// [`CommandError`] if no such client is found, or the reason cannot be shown.
@@ -104,9 +115,8 @@ impl ServerHandle {
             ChatLine::new(reason)?;
         }
         let clients = self.game.clients.list();
-        let steers = |client: &Arc<Client>| client.figures().slot == Some(player.slot);
-        let there = self.latest().players().any(|other| other == player);
-        let client = clients.into_iter().filter(|_| there).find(steers);
+        let steers = |client: &Arc<Client>| client.steered.get() == Some(player);
+        let client = clients.into_iter().find(steers);
         let client = client.ok_or(CommandError::NoSuchPlayer(player))?;
         client.remove(Removal::new(Reason::Removed, reason));
         Ok(())
@@ -123,13 +133,13 @@ impl ServerHandle {
         Ok(())
     }
 
-    /// Lets nobody join any more, and ends the server when the last player has left, or
+    /// Lets nobody join any match of the server any more, and ends the server when the last player has left, or
     /// after `time`.
     pub fn drain(&self, time: Duration) {
         self.game.stop.drain(time);
     }
 
-    /// Tells all clients and ends the server at once.
+    /// Tells all clients and ends the server, with all of its matches, at once.
     pub fn shutdown(&self) {
         self.game.stop.request();
     }

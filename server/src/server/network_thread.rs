@@ -1,5 +1,5 @@
 //! The network thread: one event loop for the QUIC endpoint with all connections, the
-//! groups in which snapshots leave, the rounds, the status line, the watchdog and the
+//! groups in which snapshots leave, the rounds, the status lines, the watchdog and the
 //! fleet's sidecar.
 
 use std::future::pending;
@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
 
 use crate::error::RunError;
 use crate::match_handle::MatchHandle;
-use crate::network::{self, Cadence, Credentials, Lobby};
+use crate::matches::Matches;
+use crate::network::{self, Cadence, Credentials, Lobbies, Lobby};
 use crate::options::AgonesOptions;
 use crate::published::PublishedStates;
 use crate::rounds::Schedule;
@@ -22,14 +24,11 @@ use crate::{agones, drain, status};
 pub(super) struct NetworkThread {
     pub(super) endpoint: quinn::Endpoint,
     pub(super) credentials: Credentials,
-    pub(super) states: PublishedStates,
-    pub(super) cadence: Cadence,
-    pub(super) lobby: Arc<Lobby>,
-    pub(super) schedule: Schedule,
-    pub(super) pipeline: LevelPipeline,
+    pub(super) lobbies: Arc<Lobbies>,
+    pub(super) led: Vec<LedMatch>,
     /// Time after which the server ends; for ever if `None`.
     pub(super) duration: Option<Duration>,
-    /// Time that the tick thread may hang before the server ends; for ever if `None`.
+    /// Time that a tick thread may hang before the server ends; for ever if `None`.
     pub(super) hang_limit: Option<Duration>,
     /// The supervisor of this process.
     pub(super) manager: ServiceManager,
@@ -38,41 +37,71 @@ pub(super) struct NetworkThread {
     pub(super) asks_address: bool,
 }
 
+/// What the network thread does for one match.
+pub(super) struct LedMatch {
+    pub(super) lobby: Arc<Lobby>,
+    pub(super) states: PublishedStates,
+    pub(super) cadence: Cadence,
+    pub(super) schedule: Schedule,
+    pub(super) pipeline: LevelPipeline,
+}
+
 impl NetworkThread {
     /// Serves until the server is asked to end, or something failed.
     pub(super) fn run(mut self, runtime: &Runtime) -> Result<(), RunError> {
-        let game = Arc::clone(&self.lobby.game);
-        let stop = &game.stop;
+        let games = self.lobbies.map(|lobby| Arc::clone(&lobby.game));
+        let first = Arc::clone(games.first());
+        let stop = &first.stop;
         let _stops_the_others = stop.when_dropped();
         runtime.block_on(async {
-            let (introduction, rounds) = (introduction(&game), &game.telemetry.network.round);
+            let introduction = introduction(&games);
             let ended = async {
+                let mut led = JoinSet::new();
+                for each in self.led {
+                    led.spawn(each.lead());
+                }
+                let lobby = Arc::clone(self.lobbies.first());
                 let ended = tokio::select! {
                     () = stop.requested() => Ok(()),
-                    ended = self.lobby.send_groups.run(self.states, self.cadence, rounds) => ended,
-                    () = network::renew(self.endpoint.clone(), self.credentials, Arc::clone(&self.lobby)) => Ok(()),
-                    () = status::report(Arc::clone(&game)) => Ok(()),
-                    hangs = watchdog::watch(Arc::clone(&game), self.hang_limit, &mut self.manager) => Err(hangs),
+                    Some(ended) = led.join_next() => ended.unwrap_or_else(|error| match error.try_into_panic() {
+                        Ok(panic) => std::panic::resume_unwind(panic),
+                        Err(_) => Ok(()),
+                    }),
+                    () = network::renew(self.endpoint.clone(), self.credentials, lobby) => Ok(()),
+                    hangs = watchdog::watch(&games, self.hang_limit, &mut self.manager) => Err(hangs),
                     () = after(self.duration) => Ok(()),
-                    () = drain::run(Arc::clone(&game)) => Ok(()),
-                    () = director::direct(self.schedule, self.pipeline, Arc::clone(&game)) => Ok(()),
-                    () = network::expire(Arc::clone(&self.lobby)) => Ok(()),
+                    () = drain::run(&games) => Ok(()),
                 };
                 self.manager.stopping();
                 stop.request();
                 ended
             };
-            let serving = network::serve(self.endpoint.clone(), Arc::clone(&self.lobby));
-            let fleet = agones::run(&self.agones, self.asks_address, introduction, Arc::clone(&game), stop);
+            let serving = network::serve(self.endpoint.clone(), Arc::clone(&self.lobbies));
+            let fleet = agones::run(&self.agones, self.asks_address, introduction, &games, stop);
             let (ended, (), ()) = tokio::join!(ended, serving, fleet);
             ended
         })
     }
 }
 
+impl LedMatch {
+    /// Leads the match and tells its clients of it, until it is over.
+    async fn lead(self) -> Result<(), RunError> {
+        let Self { lobby, states, cadence, schedule, pipeline } = self;
+        let game = Arc::clone(&lobby.game);
+        let rounds = &game.telemetry.network.round;
+        tokio::select! {
+            ended = lobby.send_groups.run(states, cadence, rounds) => ended,
+            () = status::report(Arc::clone(&game)) => Ok(()),
+            () = director::direct(schedule, pipeline, Arc::clone(&game)) => Ok(()),
+            () = network::expire(Arc::clone(&lobby)) => Ok(()),
+        }
+    }
+}
+
 /// The labels and the capacity by which a fleet knows this server.
-fn introduction(game: &MatchHandle) -> agones::Introduction {
-    let match_info = game.match_info();
+fn introduction(games: &Matches<Arc<MatchHandle>>) -> agones::Introduction {
+    let match_info = games.first().match_info();
     agones::Introduction {
         labels: vec![
             ("map", agones::label(match_info.map_name.as_str())),
@@ -80,7 +109,7 @@ fn introduction(game: &MatchHandle) -> agones::Introduction {
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
         ],
         annotations: vec![("map-hash", match_info.map.to_string())],
-        capacity: match_info.player_limit,
+        capacity: games.player_limit(),
     }
 }
 

@@ -3,84 +3,75 @@
 
 use std::net::{TcpListener, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Instant;
 
-use obsp_game::{AnyGame, RunningMatch};
 use obsp_proto::Fingerprint;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 use super::Description;
+use super::match_builder::PlannedMatch;
+use super::match_setup::{MatchSetup, Shared, Simulation};
 use super::network_thread::NetworkThread;
 use crate::access_rules::AccessRules;
 use crate::admin::Admin;
-use crate::audit_thread::AuditThread;
 use crate::bans::Bans;
-use crate::clients::Clients;
 use crate::error::StartError;
-use crate::http::{self, PageState};
+use crate::http::{self, AllPages};
 use crate::join_key::read_join_key;
-use crate::level::{Level, LevelMaker};
-use crate::match_handle::MatchHandle;
-use crate::network::{
-    self, Admission, Cadence, Credentials, Lobby, SendGroups, Shares, Spectators,
-};
+use crate::matches::Matches;
+use crate::network::{self, Admission, Credentials, Shares};
 use crate::options::{Advertised, Options};
 use crate::origins::Origins;
 use crate::public_endpoint::PublicEndpoint;
-use crate::published::{ContactSubscription, LatestState, PublishedStates};
 use crate::query::QueryPort;
-use crate::recording::LevelRecordings;
-use crate::rounds::director::LevelPipeline;
-use crate::rounds::{Loader, LoaderThread, Rounds, Schedule};
-use crate::seats::JoinRequest;
 use crate::spans::Exporter;
 use crate::stop::Stop;
-use crate::telemetry::{self, Identity, Telemetry};
-use crate::tick_thread::Match;
-use crate::tickets::Tickets;
+use crate::telemetry::{self, ServerIdentity, ServerTelemetry};
 use crate::token_gate::TokenGate;
 use crate::watchdog::ServiceManager;
-
-/// Finished worlds that may wait to be freed: more than there are at a time.
-const FINISHED_WORLDS: usize = 4;
 
 /// All parts of a server before its threads run.
 pub(super) struct Setup {
     pub(super) description: Description,
-    pub(super) simulation: Match,
-    pub(super) recordings: Arc<LevelRecordings>,
-    pub(super) loader_thread: LoaderThread,
-    pub(super) finished_worlds: Receiver<Box<dyn RunningMatch>>,
-    pub(super) audit: Option<AuditThread>,
+    pub(super) matches: Matches<MatchSetup>,
     pub(super) admin: Option<Admin>,
     pub(super) query: Option<QueryPort>,
     pub(super) pages_listener: TcpListener,
     pub(super) public_listener: Option<TcpListener>,
-    pub(super) pages: Arc<PageState>,
-    pub(super) page_states: PublishedStates,
+    pub(super) pages: Arc<AllPages>,
     pub(super) network_thread: NetworkThread,
     pub(super) runtime: Runtime,
     pub(super) exporter: Option<Exporter>,
 }
 
 impl Setup {
-    /// Makes everything ready by `options` to play `game`.
-    pub(super) fn new(options: &Options, game: Arc<dyn AnyGame>) -> Result<Self, StartError> {
-        let access = access_rules(options)?;
-        let simulation = Simulation::new(options, game)?;
-        let sockets = Sockets::bind(options)?;
+    /// Makes everything ready by `options` to play these matches.
+    pub(super) fn new(
+        options: &Options,
+        first: PlannedMatch,
+        others: Vec<PlannedMatch>,
+    ) -> Result<Self, StartError> {
+        let access = Arc::new(access_rules(options)?);
+        let first = Simulation::new(first)?;
+        let others: Vec<_> = others.into_iter().map(Simulation::new).collect::<Result<_, _>>()?;
+        let players = others.iter().map(|other| other.options.max_players);
+        // What the endpoint is made for: the players of all matches.
+        let all = Options {
+            max_players: players.fold(options.max_players, u16::saturating_add),
+            ..options.clone()
+        };
+        let sockets = Sockets::bind(&all)?;
         let udp_inode = telemetry::inode(&sockets.udp);
         let Quic { endpoint, runtime, credentials, certificate, https, not_after } =
-            Quic::open(options, sockets.udp)?;
+            Quic::open(&all, sockets.udp)?;
         let address = StartError::Endpoint;
         let (admin, query) = (sockets.admin, sockets.query);
         let description = Description {
-            map: simulation.level.match_info.map_name.clone(),
-            map_hash: simulation.level.match_info.map,
-            props: simulation.props,
+            map: first.level.match_info.map_name.clone(),
+            map_hash: first.level.match_info.map,
+            props: first.props,
             local_addr: endpoint.local_addr().map_err(address)?,
             http_addr: sockets.pages.local_addr().map_err(address)?,
             page_addr: sockets
@@ -95,38 +86,36 @@ impl Setup {
         };
 
         let exporter = options.otlp.as_deref().map(Exporter::start).transpose()?;
-        let telemetry =
-            new_telemetry(options, &description, &simulation, exporter.as_ref(), udp_inode)?;
+        let telemetry = Arc::new(ServerTelemetry::new(&ServerIdentity {
+            self_signed: options.cert.is_none(),
+            spans: exporter.as_ref().map(Exporter::spans).unwrap_or_default(),
+            udp_inode,
+        })?);
         telemetry.certificate.shows(not_after);
-        let game = Arc::new(MatchHandle {
-            latest: simulation.latest,
-            clients: Clients::default(),
-            rounds: simulation.rounds,
+        let shared = Shared {
             access,
-            endpoint: public_endpoint(options, &description, https),
+            endpoint: Arc::new(public_endpoint(options, &description, https)),
             telemetry,
             stop: Stop::new(),
             epoch: Instant::now(),
-        });
-        let audit = match options.audit_every {
-            0 => None,
-            every => Some(AuditThread::new(&game, every)?),
+            admission: Admission::new(Shares::from(&options.addresses)),
+            limits: network::Limits::from(&all),
+            played: Arc::new(AtomicUsize::new(1 + others.len())),
         };
-        let pages = Arc::new(PageState::new(
-            Arc::clone(&game),
-            simulation.recordings.latest(),
-            options.replay_dir.clone(),
-            simulation.contact_subscription,
-        ));
-        let lobby = Arc::new(lobby(options, game, simulation.joins));
+        let (first, first_led) = MatchSetup::new(first, &shared)?;
+        let mut led = vec![first_led];
+        let mut setups = Vec::new();
+        for other in others {
+            let (setup, other_led) = MatchSetup::new(other, &shared)?;
+            setups.push(setup);
+            led.push(other_led);
+        }
+        let matches = Matches::new(first, setups);
         let network_thread = NetworkThread {
             endpoint,
             credentials,
-            states: simulation.game.states(),
-            cadence: snapshot_cadence(options),
-            lobby,
-            schedule: simulation.schedule,
-            pipeline: simulation.pipeline,
+            lobbies: Arc::new(matches.map(|each| Arc::clone(&each.lobby))),
+            led,
             duration: options.duration,
             hang_limit: Some(options.hang_limit).filter(|limit| !limit.is_zero()),
             manager: ServiceManager::new(&options.service),
@@ -135,99 +124,15 @@ impl Setup {
         };
         Ok(Self {
             description,
-            page_states: simulation.game.states(),
-            simulation: simulation.game,
-            recordings: simulation.recordings,
-            loader_thread: simulation.loader_thread,
-            finished_worlds: simulation.finished_worlds,
-            audit,
+            pages: Arc::new(matches.map(|each| Arc::clone(&each.pages))),
+            matches,
             admin,
             query,
             pages_listener: sockets.pages,
             public_listener: sockets.public,
-            pages,
             network_thread,
             runtime,
             exporter,
-        })
-    }
-}
-
-/// The telemetry of a server that serves this simulation.
-fn new_telemetry(
-    options: &Options,
-    description: &Description,
-    simulation: &Simulation,
-    exporter: Option<&Exporter>,
-    udp_inode: Option<u64>,
-) -> Result<Arc<Telemetry>, StartError> {
-    Ok(Arc::new(Telemetry::new(&Identity {
-        map: description.map.as_str(),
-        map_hash: &description.map_hash.to_string(),
-        tick_rate: options.tick_rate,
-        max_players: options.max_players,
-        map_load: simulation.level.load_time.as_secs_f64(),
-        recording: simulation.recordings.latest(),
-        self_signed: options.cert.is_none(),
-        spans: exporter.map(Exporter::spans).unwrap_or_default(),
-        udp_inode,
-    })?))
-}
-
-/// The match on its first level, and what leads it through the next ones.
-struct Simulation {
-    game: Match,
-    latest: LatestState,
-    level: Arc<Level>,
-    props: usize,
-    joins: SyncSender<JoinRequest>,
-    contact_subscription: Arc<ContactSubscription>,
-    recordings: Arc<LevelRecordings>,
-    finished_worlds: Receiver<Box<dyn RunningMatch>>,
-    rounds: Rounds,
-    schedule: Schedule,
-    pipeline: LevelPipeline,
-    loader_thread: LoaderThread,
-}
-
-impl Simulation {
-    fn new(options: &Options, game: Arc<dyn AnyGame>) -> Result<Self, StartError> {
-        let maps = options.rounds.rotation(&options.map);
-        let first = maps.first().ok_or_else(|| StartError::NoMaps(options.rounds.maps.clone()))?;
-        let maker = LevelMaker::new(options, game);
-        let prepared = maker.make(first, 0)?;
-        // Checked now, before the match gets there and leaves a map out.
-        maps[1..].iter().try_for_each(|map| maker.check(map))?;
-        let recordings = Arc::new(LevelRecordings::new(options.record.clone()));
-        let recorder = recordings.begin_first(&prepared)?;
-        let (joins, requests) = sync_channel(network::connection_limit(options.max_players.into()));
-        let (worlds, next_worlds) = sync_channel(1);
-        let (finished, finished_worlds) = sync_channel(FINISHED_WORLDS);
-        let contact_subscription = Arc::<ContactSubscription>::default();
-        let (level, props) = (Arc::clone(&prepared.level), prepared.props);
-        let (game, latest) = Match::new(
-            prepared,
-            options.rewind,
-            requests,
-            (next_worlds, finished),
-            Arc::clone(&contact_subscription),
-        );
-        let (loader, loader_thread) = Loader::new(maker);
-        let rules = options.rounds.rules(maps.len());
-        let (rounds, schedule) = Rounds::new(rules, maps, options.rounds.votes.clone());
-        Ok(Self {
-            game: game.with_tanks(options.tanks).recorded_by(recorder),
-            latest,
-            level,
-            props,
-            joins,
-            contact_subscription,
-            pipeline: LevelPipeline { loader, worlds, recordings: Arc::clone(&recordings) },
-            recordings,
-            finished_worlds,
-            rounds,
-            schedule,
-            loader_thread,
         })
     }
 }
@@ -327,29 +232,5 @@ impl Quic {
             network::open(socket, certificate, &reset_key, network::Limits::from(options))?
         };
         Ok(Self { endpoint, runtime, credentials, certificate: fingerprint, https, not_after })
-    }
-}
-
-/// The ticks of which players are sent a snapshot.
-fn snapshot_cadence(options: &Options) -> Cadence {
-    Cadence::new(options.snapshot_rate.unwrap_or(options.tick_rate), options.tick_rate)
-}
-
-/// The state that the connections share.
-fn lobby(options: &Options, game: Arc<MatchHandle>, joins: SyncSender<JoinRequest>) -> Lobby {
-    let spectator_rate = options.spectator_rate.min(options.tick_rate);
-    Lobby {
-        game,
-        joins,
-        send_groups: Arc::new(SendGroups::new(options.max_players, options.tick_rate)),
-        tickets: Tickets::new(options.joining.rejoin),
-        protects_away: options.joining.rejoin_protect,
-        admission: Admission::new(Shares::from(&options.addresses)),
-        client_budget: options.client_budget,
-        spectators: Spectators {
-            cadence: Cadence::new(spectator_rate, options.tick_rate),
-            budget: options.spectator_budget,
-        },
-        limits: network::Limits::from(options),
     }
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 use obsp_sim::{Counters, Stage};
 use serde::Serialize;
 
+use super::Outcome;
+
 /// Everything a soak has found out; the names are those of the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
@@ -45,6 +47,8 @@ pub struct Report {
     pub cascade: Vec<CascadeStage>,
     /// Searches for the time of impact.
     pub time_of_impact: TimeOfImpact,
+    /// What the game told its players.
+    pub outcome: Outcome,
     /// The entities and options that the match continued without.
     pub warnings: Vec<String>,
     /// The first things that were wrong, in order.
@@ -163,6 +167,7 @@ impl fmt::Display for Report {
         }
         let TimeOfImpact { queries, mean_iterations } = self.time_of_impact;
         writeln!(f, "impact      {queries} queries, {mean_iterations:.2} intervals each")?;
+        writeln!(f, "{}", self.outcome)?;
         write!(f, "digest      {}", self.digest)?;
         for warning in &self.warnings {
             write!(f, "\nwarning: {warning}")?;

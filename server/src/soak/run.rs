@@ -8,16 +8,18 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use obsp::model::Model;
 use obsp_game::arena::Arena;
-use obsp_game::{AnyGame, RunningMatch};
+use obsp_game::{AnyGame, RunningMatch, Schema};
 use obsp_sim::audit::{Audit, Interpenetration, Passages, Tunnelled};
-use obsp_sim::{Clock, Command, Config, EntityId, EntityState, Kind, PlayerKind, State, World};
+use obsp_sim::{
+    Clock, Command, Config, EntityId, EntityState, Kind, PlayerKind, SetupError, State, World,
+};
 use thiserror::Error;
 
 use super::report::{cascade, time_of_impact};
-use super::{Dump, Finding, Outside, Report, Script, SoakOptions, StuckWatch, TickTimes};
+use super::{Dump, Finding, Outcome, Outside, Report, Script, SoakOptions, StuckWatch, TickTimes};
 use crate::error::StartError;
 use crate::map_file;
-use crate::recording::{Recorder, RecordingError, Writer, header_of, is_keyframe, kind_in};
+use crate::recording::{Recorder, RecordingError, Schedule, Writer, beginning_of, kind_in};
 
 /// Findings that are told one by one; the counts go on.
 const TOLD: usize = 20;
@@ -34,7 +36,7 @@ pub enum SoakError {
         /// Which map.
         map: String,
         /// The missing model.
-        source: obsp_sim::SetupError,
+        source: SetupError,
     },
     /// A player was not let in.
     #[error(transparent)]
@@ -75,15 +77,16 @@ pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, So
         max_players: options.players,
     };
     let setup = |source| SoakError::Setup { map: name.clone(), source };
+    let game = game.with_file(&file);
     let mut simulation = game.new_match(map.into(), config).map_err(setup)?;
     let world = simulation.world_mut();
-    world.set_movement(file.movement);
     world.set_resolution(options.resolution.unwrap_or_default());
     world.set_clock(options.time_stages.then_some(Clock::new(nanoseconds)));
+    let schema = game.schema().map_err(|error| setup(SetupError::Game(error.to_string())))?;
     let outputs = Outputs::open(options, &*simulation, config)?;
     let judges = Judges::new(simulation.world(), &game.models(), options).map_err(setup)?;
-    let (players, durations) = (Vec::new(), Vec::new());
-    let mut soak = Soak { simulation, players, judges, outputs, durations };
+    let (players, durations, outcome) = (Vec::new(), Vec::new(), Outcome::default());
+    let mut soak = Soak { simulation, players, judges, outputs, outcome, schema, durations };
     for player in 0..options.players {
         let kind = if player < options.tanks { PlayerKind::Hovertank } else { PlayerKind::Box };
         soak.players.push((soak.simulation.join_as(kind)?, Script::new(options.seed, player)));
@@ -97,6 +100,8 @@ struct Soak {
     players: Vec<(EntityId, Script)>,
     judges: Judges,
     outputs: Outputs,
+    outcome: Outcome,
+    schema: Schema,
     durations: Vec<Duration>,
 }
 
@@ -114,11 +119,14 @@ impl Soak {
             self.durations.push(begin.elapsed());
             awake += self.simulation.world().counters().awake;
             self.judges.judge(self.simulation.world(), tick, &commands, options);
+            self.outcome.count(self.simulation.events(), &self.schema);
             self.outputs.ticked(&*self.simulation, tick, &commands, options)?;
             bar.inc(1);
         }
         bar.finish_and_clear();
         self.outputs.finish()?;
+        let players = self.players.iter().map(|(id, _)| *id);
+        self.outcome.conclude(&*self.simulation, &self.schema, players);
         let (world, judges) = (self.simulation.world(), self.judges);
         let counters = world.counters();
         let is_prop = |entity: &&EntityState| matches!(entity.kind, Kind::Prop { .. });
@@ -141,6 +149,7 @@ impl Soak {
             digest: format!("{:016x}", self.simulation.digest()),
             cascade: cascade(counters),
             time_of_impact: time_of_impact(counters),
+            outcome: self.outcome,
             warnings: world.warnings().iter().map(ToString::to_string).collect(),
             findings: judges.findings,
         })
@@ -161,11 +170,7 @@ struct Judges {
 }
 
 impl Judges {
-    fn new(
-        world: &World,
-        models: &[Model],
-        options: &SoakOptions,
-    ) -> Result<Self, obsp_sim::SetupError> {
+    fn new(world: &World, models: &[Model], options: &SoakOptions) -> Result<Self, SetupError> {
         Ok(Self {
             audit: Audit::new(world.map(), models)?,
             passages: Passages::new(world.map(), models, options.tick_rate)?,
@@ -244,7 +249,7 @@ fn describe(world: &World, state: &State, id: EntityId) -> String {
 /// The files that a soak leaves behind.
 struct Outputs {
     dump: Option<(Dump, PathBuf)>,
-    recording: Option<(Recorder, Writer, Config)>,
+    recording: Option<(Recorder, Writer, Schedule)>,
 }
 
 impl Outputs {
@@ -259,9 +264,8 @@ impl Outputs {
         };
         let recording = match &options.record {
             Some(path) => {
-                let header = header_of(simulation, config);
-                let writer = Writer::create(path, &header, &simulation.save())?;
-                Some((Recorder::new(), writer, config))
+                let writer = Writer::create(path, &beginning_of(simulation, config))?;
+                Some((Recorder::new(), writer, Schedule::new(config)))
             }
             None => None,
         };
@@ -276,9 +280,9 @@ impl Outputs {
         options: &SoakOptions,
     ) -> Result<(), SoakError> {
         let world = simulation.world();
-        if let Some((recorder, writer, config)) = &mut self.recording {
+        if let Some((recorder, writer, schedule)) = &mut self.recording {
             writer.tick(recorder.tick(commands, kind_in(world), simulation.digest()))?;
-            if is_keyframe(tick, *config) {
+            if schedule.is_due(world, commands.len()) {
                 writer.keyframe(&simulation.save())?;
             }
         }

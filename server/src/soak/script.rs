@@ -77,7 +77,7 @@ impl Script {
 }
 
 /// The weapon that a player shoots.
-const WEAPONS: [Buttons; 3] = [Buttons::FIRE, Buttons::ROCKET, Buttons::GRENADE];
+const WEAPONS: [Buttons; 3] = [Buttons::PRIMARY, Buttons::SECONDARY, Buttons::TERTIARY];
 
 #[cfg(test)]
 mod tests {

@@ -195,7 +195,7 @@ mod tests {
         };
         let of = |loss: Loss| rule(loss.alert());
         let unused = of(Loss::Unused { players: 1.0 });
-        assert!(unused.contains(&format!("game_tick_rate_hertz > {UNUSED_PLAYERS}")), "{unused}");
+        assert!(unused.contains(&format!("(game_tick_rate_hertz) > {UNUSED_PLAYERS}")), "{unused}");
         let early = of(Loss::Early { per_second: 1.0 });
         assert!(early.contains(&format!("> {EARLY_SHARE} *")), "{early}");
         assert!(early.contains(&format!("> {EARLY_A_SECOND}\n")), "{early}");

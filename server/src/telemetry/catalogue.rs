@@ -38,6 +38,8 @@ catalogue! {
     TICK_QUANTILES = gauge "game_tick_duration_last_minute_seconds",
         "Median and 99th percentile of the time that the last minute's ticks took.";
     TICK_AGE = gauge "game_tick_age_seconds", "Time since the last tick was finished.";
+    MATCH_FAILED = gauge "game_match_failed",
+        "1 once the match cannot go on while others of the server are played.";
     TICK_STALLS = counter "game_tick_stalls_total",
         "Times that no tick was finished for a second or more.";
 
@@ -93,7 +95,7 @@ catalogue! {
     CHAT_LINES = counter "game_chat_lines_total", "Chat lines of players.";
     RETRIES = counter "game_retries_total",
         "Connection attempts that were asked to prove their address first.";
-    MAPS_SENT = counter "game_maps_sent_total", "Times the map was sent to a client.";
+    MAPS_SENT = counter "game_maps_sent_total", "Times the map, or the game's data, was sent to a client.";
     COMMAND_DATAGRAMS = counter "game_command_datagrams_total",
         "Datagrams received from players and spectators that were read.";
     DATAGRAMS_DROPPED = counter "game_datagrams_dropped_total",

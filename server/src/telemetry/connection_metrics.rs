@@ -25,7 +25,7 @@ pub(crate) enum ConnectionState {
 #[derive(Clone)]
 pub(crate) struct Connections {
     gauges: [Gauge; ConnectionState::ALL.len()],
-    /// Connections opened since the start.
+    /// Connections opened since the server's start.
     opened: Arc<AtomicU64>,
 }
 
@@ -51,10 +51,11 @@ impl ConnectionState {
 }
 
 impl Connections {
-    pub(super) fn register() -> Self {
+    /// Connections that are numbered by `opened`, together with those of other matches.
+    pub(super) fn register(opened: Arc<AtomicU64>) -> Self {
         let gauge =
             |state: ConnectionState| gauge!(catalogue::CONNECTIONS, "state" => state.label());
-        Self { gauges: ConnectionState::ALL.map(gauge), opened: Arc::default() }
+        Self { gauges: ConnectionState::ALL.map(gauge), opened }
     }
 
     /// Counts a new connection.
@@ -93,6 +94,13 @@ impl Connected {
     /// Whether the connection is in this state.
     pub(crate) fn is(&self, state: ConnectionState) -> bool {
         self.state == state
+    }
+
+    /// The connection is one of another match from now on.
+    pub(crate) fn moves(&mut self, connections: &Connections) {
+        self.connections.leave(self.state);
+        connections.enter(self.state);
+        self.connections = connections.clone();
     }
 
     /// The connection is in another state now.

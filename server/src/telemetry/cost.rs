@@ -6,7 +6,7 @@ use metrics_exporter_prometheus::BuildError;
 use obsp_proto::server::JitterStats;
 use obsp_sim::{Counters, State, World};
 
-use super::{Identity, Part, Telemetry, TickPhases};
+use super::{Identity, Part, ServerIdentity, ServerTelemetry, Telemetry, TickPhases};
 
 /// All that a server notes of itself, without a server around it: for a bench
 /// to time.
@@ -28,17 +28,16 @@ impl Bookkeeping {
     /// The edges of a histogram are wrong, which no input makes them.
     pub fn new(world: &World, tick_rate: u32) -> Result<Self, BuildError> {
         let identity = Identity {
+            label: None,
             map: "bench",
             map_hash: "",
             tick_rate,
             max_players: 32,
             map_load: 0.0,
             recording: Arc::default(),
-            self_signed: true,
-            spans: crate::spans::Spans::default(),
-            udp_inode: None,
         };
-        let telemetry = Telemetry::new(&identity)?;
+        let server = ServerTelemetry::new(&ServerIdentity::default())?;
+        let telemetry = Telemetry::new(&Arc::new(server), &identity);
         Ok(Self { telemetry, state: world.state(), counters: *world.counters() })
     }
 
@@ -67,12 +66,15 @@ impl Bookkeeping {
 
     /// Answers one scrape.
     pub fn answer_scrape(&self) -> String {
-        self.telemetry.render_match(&self.state, &self.counters, &JitterStats::default())
+        let (state, counters) = (&self.state, &self.counters);
+        let commands = JitterStats::default();
+        let Telemetry { server, .. } = &self.telemetry;
+        server.render(|| self.telemetry.observe_match(state, counters, &commands))
     }
 
     /// The work due every ten seconds: the figures of a status line, and upkeep.
     pub fn tidy_up(&self) {
-        self.telemetry.upkeep();
+        self.telemetry.server.upkeep();
         black_box(self.telemetry.tick.take_summary());
     }
 }

@@ -1,10 +1,25 @@
 use std::sync::Arc;
 
+use obsp_proto::control::MatchName;
+
 use crate::recording;
 use crate::spans::Spans;
 
 /// The constants of a server that its metrics are registered with.
+#[derive(Default)]
+pub(crate) struct ServerIdentity {
+    /// Whether the server makes its certificate itself.
+    pub(crate) self_signed: bool,
+    /// Where spans go.
+    pub(crate) spans: Spans,
+    /// By which the kernel's tables name the UDP socket.
+    pub(crate) udp_inode: Option<u64>,
+}
+
+/// The constants of a match that its metrics are registered with.
 pub(crate) struct Identity<'a> {
+    /// The name of the match, where the server has several.
+    pub(crate) label: Option<MatchName>,
     pub(crate) map: &'a str,
     pub(crate) map_hash: &'a str,
     pub(crate) tick_rate: u32,
@@ -13,10 +28,4 @@ pub(crate) struct Identity<'a> {
     pub(crate) map_load: f64,
     /// The recording of the match, if there is one.
     pub(crate) recording: Arc<recording::Latest>,
-    /// Whether the server makes its certificate itself.
-    pub(crate) self_signed: bool,
-    /// Where spans go.
-    pub(crate) spans: Spans,
-    /// By which the kernel's tables name the UDP socket.
-    pub(crate) udp_inode: Option<u64>,
 }

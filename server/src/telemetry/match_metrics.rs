@@ -44,6 +44,13 @@ fn map_info(map: &str, hash: &str) -> Gauge {
     gauge!(catalogue::MAP_INFO, "map" => map.to_owned(), "hash" => hash.to_owned())
 }
 
+/// Registers what was built, which the server says once.
+pub(super) fn build_info() {
+    let profile = if cfg!(debug_assertions) { "development" } else { "release" };
+    let version = env!("CARGO_PKG_VERSION");
+    gauge!(catalogue::BUILD_INFO, "version" => version, "profile" => profile).set(1);
+}
+
 struct StageMetrics {
     tests: Counter,
     definitive: Counter,
@@ -51,9 +58,6 @@ struct StageMetrics {
 
 impl MatchMetrics {
     pub(super) fn register(identity: &Identity<'_>) -> Self {
-        let profile = if cfg!(debug_assertions) { "development" } else { "release" };
-        let version = env!("CARGO_PKG_VERSION");
-        gauge!(catalogue::BUILD_INFO, "version" => version, "profile" => profile).set(1);
         let map_info = map_info(identity.map, identity.map_hash);
         map_info.set(1);
         gauge!(catalogue::TICK_RATE).set(identity.tick_rate);

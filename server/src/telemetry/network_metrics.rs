@@ -1,5 +1,6 @@
 //! Metrics of the network thread.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use metrics::{Counter, Gauge, counter, gauge};
@@ -11,7 +12,7 @@ use super::connection_metrics::Connections;
 use super::path_metrics::PathMetrics;
 use super::round_metrics::RoundMetrics;
 
-/// Metrics of the network thread.
+/// Metrics of the network thread for a match.
 pub(crate) struct NetworkMetrics {
     /// Metrics of the connections' paths.
     pub(crate) path: PathMetrics,
@@ -67,11 +68,12 @@ impl DroppedDatagram {
 }
 
 impl NetworkMetrics {
-    pub(super) fn register() -> Self {
+    /// The metrics of a match; `connections` numbers those of the whole server.
+    pub(super) fn register(connections: Arc<AtomicU64>) -> Self {
         Self {
             players: gauge!(catalogue::PLAYERS),
             path: PathMetrics::register(),
-            connections: Connections::register(),
+            connections: Connections::register(connections),
             round: RoundMetrics::register(),
             joins: counter!(catalogue::JOINS),
             rejoins: counter!(catalogue::REJOINS),

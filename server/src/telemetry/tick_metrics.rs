@@ -77,6 +77,7 @@ pub(crate) struct TickMetrics {
     dropped: Counter,
     age: Gauge,
     stalls: Counter,
+    failed: Gauge,
     heartbeat: Heartbeat,
     /// How long ticks took of late, and how many were late and left out since the
     /// last status line.
@@ -144,6 +145,7 @@ impl TickMetrics {
             dropped: counter!(catalogue::TICKS_DROPPED),
             age: gauge!(catalogue::TICK_AGE),
             stalls: counter!(catalogue::TICK_STALLS),
+            failed: gauge!(catalogue::MATCH_FAILED),
             heartbeat: Heartbeat::new(Instant::now()),
             recent: RecentTicks::new(),
             recent_overruns: AtomicU64::new(0),
@@ -162,6 +164,11 @@ impl TickMetrics {
     /// Time that has passed at `now` since a tick was finished.
     pub(crate) fn age(&self, now: Instant) -> Duration {
         self.heartbeat.age(now)
+    }
+
+    /// The match cannot go on.
+    pub(crate) fn fails(&self) {
+        self.failed.set(1.0);
     }
 
     /// Whether no tick was finished for [`STALL`] or longer.

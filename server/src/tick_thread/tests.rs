@@ -39,6 +39,7 @@ impl VirtualMatch {
 
     fn ask(&self) -> oneshot::Receiver<Result<Seat, AddPlayerError>> {
         let (request, answer) = oneshot::channel();
+        let request = JoinRequest { answer: request, steered: Arc::default() };
         self.joins.try_send(request).unwrap();
         answer
     }
@@ -135,7 +136,7 @@ fn nobody_shoots_farther_into_the_past_than_allowed() {
     let mut play = VirtualMatch::new();
     let seat = play.join().unwrap();
     let command =
-        Command { buttons: obsp_sim::Buttons::FIRE, view_age: 4000, ..Command::default() };
+        Command { buttons: obsp_sim::Buttons::PRIMARY, view_age: 4000, ..Command::default() };
     let tick = seat.tick.after(2);
     seat.send(datagram(tick, command), play.now(), any_view()).unwrap();
     play.game.seats.receive(&mut *play.game.simulation, seat.tick, &seat.level);
@@ -148,7 +149,8 @@ fn nobody_shoots_farther_into_the_past_than_allowed() {
 fn nobody_shoots_farther_into_the_past_than_their_line_explains() {
     let mut play = VirtualMatch::new();
     let seat = play.join().unwrap();
-    let command = Command { buttons: obsp_sim::Buttons::FIRE, view_age: 192, ..Command::default() };
+    let command =
+        Command { buttons: obsp_sim::Buttons::PRIMARY, view_age: 192, ..Command::default() };
     let known = Known {
         tick: seat.tick,
         acknowledged: Some(seat.tick),

@@ -1,8 +1,9 @@
 //! From a hello to a seat: who a client is, whether it may join, and where.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use obsp_proto::control::{MatchEvent, PlayerName, Reason, RefusalReason, Ticket};
+use obsp_proto::control::{MatchEvent, MatchName, PlayerName, Reason, RefusalReason, Ticket};
 use obsp_proto::token::OpenedToken;
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
@@ -13,8 +14,9 @@ use crate::clients::{Client, Removal};
 use crate::names;
 use crate::network::away::{self, Away};
 use crate::network::end::End;
+use crate::network::lobby::Lobby;
 use crate::network::path::Path;
-use crate::seats::Seat;
+use crate::seats::{JoinRequest, Seat, Steered};
 use crate::telemetry::ConnectionState;
 use crate::tickets::Presented;
 use crate::unix_time::unix_time;
@@ -29,7 +31,25 @@ const HANDOVER: Duration = Duration::from_secs(1);
 /// Time between two looks at whether it has.
 const HANDOVER_LOOK: Duration = Duration::from_millis(10);
 
+/// What a player who comes back keeps besides the body.
+struct Returned {
+    ticket: Ticket,
+    steered: Arc<Steered>,
+}
+
 impl<P: Path> PlayerConnection<'_, P> {
+    /// Goes to the match that a hello names.
+    pub(super) fn enter_match(&mut self, name: &MatchName) -> Result<(), End> {
+        let lobby = match self.lobbies.find(name.as_str()) {
+            Ok(lobby) => lobby,
+            Err(matches) => return Err(self.refuse(RefusalReason::NoSuchMatch { matches })),
+        };
+        self.lobby = lobby;
+        self.news = lobby.send_groups.subscribe();
+        self.connected.moves(&lobby.game.telemetry.network.connections);
+        self.feed.enter_match(lobby).map_err(|reason| End::from(&reason))
+    }
+
     /// Answers a hello: the first of a connection, or that of a client which follows
     /// the match into another world.
     pub(super) async fn greet(
@@ -41,6 +61,17 @@ impl<P: Path> PlayerConnection<'_, P> {
         if self.registration.is_some() {
             return self.take_seat().await;
         }
+        let outcome = self.admit(name, token, ticket).await;
+        self.end_older_connections().await;
+        outcome
+    }
+
+    /// Lets a client into the match: one who comes back to the body they left, others to a new
+    /// one.
+    async fn admit(&mut self, name: PlayerName, token: &[u8], ticket: Ticket) -> Result<(), End> {
+        if self.lobby.game.has_failed() {
+            return Err(self.refuse(RefusalReason::NotReady));
+        }
         self.name = Some(name.clone());
         // Banned since the handshake, or come here from another address.
         if self.feed.is_banned() {
@@ -50,7 +81,7 @@ impl<P: Path> PlayerConnection<'_, P> {
         if self.feed.path.largest_datagram().is_none() {
             return Err(Reason::NoDatagrams.into());
         }
-        if let Some(away) = self.recognise(ticket).await
+        if let Some(away) = recognise(self.lobby, ticket).await
             && let Some(away) = self.unless_unwanted(away)?
         {
             return self.come_back(away).await;
@@ -60,7 +91,7 @@ impl<P: Path> PlayerConnection<'_, P> {
         }
         let token = self.judge_token(token)?;
         let player_id = token.as_ref().map(|token| token.claims.player);
-        if let Some(away) = self.take_over_from(player_id).await
+        if let Some(away) = self.take_over_from(self.lobby, player_id, |_| true).await
             && let Some(away) = self.unless_unwanted(away)?
         {
             return self.come_back(away).await;
@@ -83,25 +114,6 @@ impl<P: Path> PlayerConnection<'_, P> {
         }
         away::release(away, self.lobby);
         if is_banned { Err(self.refuse(RefusalReason::Banned)) } else { Ok(None) }
-    }
-
-    /// The body that the holder of a ticket left. If an older connection seems to be open
-    /// still, it is closed first.
-    async fn recognise(&self, ticket: Ticket) -> Option<Away> {
-        if ticket == Ticket::NONE {
-            return None;
-        }
-        let handover = async {
-            loop {
-                match self.lobby.tickets.present(ticket, std::time::Instant::now()) {
-                    Presented::Back(away) => return Some(away),
-                    Presented::Unknown => return None,
-                    Presented::Here(older) => older.remove(Removal::replaced()),
-                }
-                sleep(HANDOVER_LOOK).await;
-            }
-        };
-        timeout(HANDOVER, handover).await.ok().flatten()
     }
 
     /// Opens the client's connect token, where tokens are asked for.
@@ -142,7 +154,7 @@ impl<P: Path> PlayerConnection<'_, P> {
         let reserved = claims.is_some_and(|claims| claims.reserved);
         let open_to_it =
             if reserved { limit } else { limit - self.lobby.game.access.reserved_slots.min(limit) };
-        if !self.register(name, player_id, open_to_it.into()) {
+        if !self.register(name, player_id, open_to_it.into(), None) {
             let end = self.refuse(RefusalReason::Full { limit: open_to_it });
             let detail = format!(
                 "{open_to_it} of {limit} places are open to this client, the others are reserved"
@@ -157,18 +169,40 @@ impl<P: Path> PlayerConnection<'_, P> {
         seated
     }
 
-    /// Ends an older connection of the player whom tokens know by this number, and gives
-    /// what it leaves behind.
-    async fn take_over_from(&self, player_id: Option<u64>) -> Option<Away> {
+    /// Ends the older connections of a player whom tokens know, once the player is in this
+    /// match: nobody is in two at once, nor in one twice. A player who is refused here keeps
+    /// the place in another match.
+    async fn end_older_connections(&self) {
+        let Some(own) = &self.registration else { return };
+        if self.lobby.game.has_failed() {
+            own.remove(Removal::match_failed());
+        }
+        for lobby in self.lobbies.iter() {
+            let is_older = |other: &Client| other.came_before(own);
+            if let Some(away) = self.take_over_from(lobby, own.player_id, is_older).await {
+                away::release(away, lobby);
+            }
+        }
+    }
+
+    /// Ends an older connection to a match of the player whom tokens know by this number, and
+    /// gives what it leaves behind.
+    async fn take_over_from(
+        &self,
+        lobby: &Arc<Lobby>,
+        player_id: Option<u64>,
+        which: impl Fn(&Client) -> bool,
+    ) -> Option<Away> {
         let player_id = player_id?;
-        let clients = self.lobby.game.clients.list();
-        let older = clients.into_iter().find(|client| client.player_id == Some(player_id))?;
+        let clients = lobby.game.clients.list();
+        let is_older = |client: &Arc<Client>| client.player_id == Some(player_id) && which(client);
+        let older = clients.into_iter().find(is_older)?;
         if older.ticket() != Ticket::NONE {
-            return self.recognise(older.ticket()).await;
+            return recognise(lobby, older.ticket()).await;
         }
         older.remove(Removal::replaced());
         let ended = async {
-            while self.lobby.game.clients.find(older.number).is_some() {
+            while lobby.game.clients.find(older.number).is_some() {
                 sleep(HANDOVER_LOOK).await;
             }
         };
@@ -177,18 +211,34 @@ impl<P: Path> PlayerConnection<'_, P> {
         None
     }
 
-    /// Takes a place among the clients; false if none of so many is left.
-    fn register(&mut self, name: PlayerName, player_id: Option<u64>, limit: usize) -> bool {
+    /// Takes a place among the clients; false if none of so many is left. A player who comes
+    /// back keeps the ticket, and steers what they steered before.
+    fn register(
+        &mut self,
+        name: PlayerName,
+        player_id: Option<u64>,
+        limit: usize,
+        returned: Option<Returned>,
+    ) -> bool {
         let lobby = self.lobby;
         let others = lobby.game.clients.list();
         let names = others.iter().filter(|client| !client.spectates).map(|client| &client.name);
         let name = names::unlike(&name, names);
         let (number, address) =
             (self.connected.number(), self.feed.path.connection().remote_address());
-        let client = Client::new(number, name.clone(), address, player_id, false);
+        let mut client = Client::new(number, name.clone(), address, player_id, false);
+        let (ticket, steered) =
+            returned.map(|Returned { ticket, steered }| (ticket, steered)).unzip();
+        client.steered = steered.unwrap_or_default();
         let Some(registration) = lobby.game.clients.enter(client, limit) else { return false };
         self.name = Some(name);
-        self.ticket = lobby.tickets.draw(&registration);
+        self.ticket = match ticket.filter(|ticket| *ticket != Ticket::NONE) {
+            Some(ticket) => {
+                lobby.tickets.renew(ticket, &registration);
+                ticket
+            }
+            None => lobby.tickets.draw(&registration),
+        };
         registration.hold(self.ticket);
         // Seconds; what is longer than the wire can say is cut there.
         let keep = u16::try_from(lobby.tickets.keep().as_secs()).unwrap_or(u16::MAX);
@@ -203,11 +253,13 @@ impl<P: Path> PlayerConnection<'_, P> {
     async fn come_back(&mut self, away: Away) -> Result<(), End> {
         let Away { name, player_id, registration, place, seat } = away;
         let was_muted = registration.is_muted();
+        let steered = Arc::clone(&registration.steered);
+        let returned = Returned { ticket: registration.ticket(), steered };
         // Its own old place is free for it.
         drop(registration);
         // Shares are for newcomers: this player has its place already.
         self.permit.resume(place, std::time::Instant::now());
-        if !self.register(name, player_id, usize::MAX) {
+        if !self.register(name, player_id, usize::MAX, Some(returned)) {
             return Err(self.refuse(RefusalReason::NotReady));
         }
         if let Some(client) = &self.registration {
@@ -230,7 +282,11 @@ impl<P: Path> PlayerConnection<'_, P> {
     /// Asks the tick thread for a seat in the world that is played, and tells the client
     /// the answer.
     async fn take_seat(&mut self) -> Result<(), End> {
+        let Some(client) = &self.registration else {
+            return Err(self.refuse(RefusalReason::NotReady));
+        };
         let (request, answer) = oneshot::channel();
+        let request = JoinRequest { answer: request, steered: Arc::clone(&client.steered) };
         // A request that finds no room is dropped, and so answered at once.
         let _ = self.lobby.joins.try_send(request);
         let Ok(Ok(answer)) = timeout(JOIN_TIMEOUT, answer).await else {
@@ -259,8 +315,8 @@ impl<P: Path> PlayerConnection<'_, P> {
     }
 
     /// Lets the client hear of the world in which it has a seat.
-    fn begin(&mut self, seat: Seat, what: &str) {
-        let events = self.feed.introduce();
+    fn begin(&mut self, mut seat: Seat, what: &str) {
+        let events = self.feed.introduce(seat.events.take());
         let player = seat.player;
         info!(
             connection = self.connected.number(),
@@ -278,4 +334,23 @@ impl<P: Path> PlayerConnection<'_, P> {
         }
         self.player = Some(Player { seat, events });
     }
+}
+
+/// The body that the holder of a ticket left. If an older connection seems to be open
+/// still, it is closed first.
+async fn recognise(lobby: &Arc<Lobby>, ticket: Ticket) -> Option<Away> {
+    if ticket == Ticket::NONE {
+        return None;
+    }
+    let handover = async {
+        loop {
+            match lobby.tickets.present(ticket, std::time::Instant::now()) {
+                Presented::Back(away) => return Some(away),
+                Presented::Unknown => return None,
+                Presented::Here(older) => older.remove(Removal::replaced()),
+            }
+            sleep(HANDOVER_LOOK).await;
+        }
+    };
+    timeout(HANDOVER, handover).await.ok().flatten()
 }

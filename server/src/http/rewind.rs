@@ -1,0 +1,60 @@
+//! `/rewind`: the last half minute of the match as a recording, for a page that watches it.
+
+use std::sync::Arc;
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use tokio::sync::Mutex;
+
+use super::level_view::in_turn;
+use super::{Audience, Pages};
+
+/// The recording that was asked for last. The work on a request holds the lock, and the
+/// buffer has another one a second later at the earliest: however many ask, one is written a
+/// second.
+#[derive(Default)]
+pub(super) struct Excerpts(Arc<Mutex<Option<Excerpt>>>);
+
+/// A recording of the last half minute.
+struct Excerpt {
+    level: u64,
+    last_tick: u64,
+    bytes: Bytes,
+}
+
+/// Answers with the recording. Where nobody may look on, everybody but the operators is
+/// refused: it shows all that a spectator sees.
+pub(super) async fn last_seconds(Pages(pages): Pages, audience: Audience) -> Response {
+    if audience == Audience::Everybody && pages.game.access.max_spectators == 0 {
+        return (StatusCode::NOT_FOUND, "nobody may look on here\n").into_response();
+    }
+    let level = pages.game.level();
+    let written = in_turn(&pages.excerpts.0, move |last: &mut Option<Excerpt>| {
+        let (number, last_tick) = (level.number, level.replay_buffer.last_tick());
+        let known = |last: &&Excerpt| last.level == number && last.last_tick == last_tick;
+        if let Some(known) = last.as_ref().filter(known) {
+            return Some(Ok(known.bytes.clone()));
+        }
+        let excerpt = level.replay_buffer.excerpt(&level.roster.introductions())?;
+        Some(excerpt.map(|bytes| {
+            let bytes = Bytes::from(bytes);
+            *last = Some(Excerpt { level: number, last_tick, bytes: bytes.clone() });
+            bytes
+        }))
+    });
+    match written.await {
+        Ok(Some(Ok(bytes))) => {
+            let headers = [
+                (header::CONTENT_TYPE, "application/octet-stream"),
+                (header::CACHE_CONTROL, "no-store"),
+            ];
+            (headers, bytes).into_response()
+        }
+        Ok(None) => (StatusCode::NOT_FOUND, "the match has just begun\n").into_response(),
+        Ok(Some(Err(error))) => {
+            (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response()
+        }
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}

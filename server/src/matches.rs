@@ -1,0 +1,105 @@
+//! The matches of a server: one or more, in the order in which they were asked for. A client
+//! that names none joins the first.
+
+use std::sync::Arc;
+
+use obsp_proto::control::{MatchName, MatchNames};
+
+use crate::match_handle::MatchHandle;
+
+/// The part of a server that each match has, for all matches.
+#[derive(Clone, Debug)]
+pub(crate) struct Matches<T> {
+    first: T,
+    others: Vec<T>,
+}
+
+/// A part of a server that belongs to one match.
+pub(crate) trait OfMatch {
+    /// The match.
+    fn game(&self) -> &Arc<MatchHandle>;
+}
+
+impl OfMatch for Arc<MatchHandle> {
+    fn game(&self) -> &Arc<MatchHandle> {
+        self
+    }
+}
+
+impl<T> Matches<T> {
+    /// The first match and the others.
+    pub(crate) fn new(first: T, others: Vec<T>) -> Self {
+        Self { first, others }
+    }
+
+    /// The first match.
+    pub(crate) fn first(&self) -> &T {
+        &self.first
+    }
+
+    /// All of them, the first one first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    /// How many there are; at least one.
+    pub(crate) fn count(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    /// Another part of each match.
+    pub(crate) fn map<U>(&self, mut part: impl FnMut(&T) -> U) -> Matches<U> {
+        Matches { first: part(&self.first), others: self.others.iter().map(part).collect() }
+    }
+}
+
+impl<T> IntoIterator for Matches<T> {
+    type Item = T;
+    type IntoIter = std::iter::Chain<std::iter::Once<T>, std::vec::IntoIter<T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        std::iter::once(self.first).chain(self.others)
+    }
+}
+
+impl<T: OfMatch> Matches<T> {
+    /// The match of this name.
+    ///
+    /// # Errors
+    /// There is none; those that there are.
+    pub(crate) fn find(&self, name: &str) -> Result<&T, MatchNames> {
+        let found = self.iter().find(|part| part.game().name.as_str() == name);
+        found.ok_or_else(|| self.names())
+    }
+
+    /// The match that the query of a request names by `match=NAME`; without it the first.
+    ///
+    /// # Errors
+    /// There is none of that name; those that there are.
+    pub(crate) fn asked(&self, query: Option<&str>) -> Result<&T, MatchNames> {
+        // Names of matches have no character that a URL would have to encode.
+        let mut pairs = query.into_iter().flat_map(|query| query.split('&'));
+        match pairs.find_map(|pair| pair.strip_prefix("match=")) {
+            Some(name) => self.find(name),
+            None => Ok(&self.first),
+        }
+    }
+
+    /// The names of all.
+    pub(crate) fn names(&self) -> MatchNames {
+        let name = |part: &T| -> MatchName { part.game().name.clone() };
+        MatchNames::new(self.iter().map(name))
+    }
+
+    /// Players in all matches.
+    pub(crate) fn players(&self) -> usize {
+        self.iter().map(|part| part.game().clients.players()).sum()
+    }
+
+    /// Players that all matches hold which can go on.
+    pub(crate) fn player_limit(&self) -> u16 {
+        let played = self.iter().map(|part| part.game()).filter(|game| !game.has_failed());
+        let limits = played.map(|game| game.match_info().player_limit);
+        limits.fold(0, u16::saturating_add)
+    }
+}

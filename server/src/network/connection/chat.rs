@@ -1,0 +1,62 @@
+//! What a player says: to everybody in the match, or as a vote.
+
+use obsp_proto::control::{ChatLine, MatchEvent};
+
+use super::{Player, PlayerConnection};
+use crate::address_key::AddressKey;
+use crate::network::path::Path;
+use crate::rounds::ChatVerdict;
+
+impl<P: Path> PlayerConnection<'_, P> {
+    /// Passes on what the player says, if their address and the match have not heard
+    /// enough of late.
+    pub(super) fn say(&mut self, line: ChatLine) {
+        if self.registration.as_ref().is_some_and(|client| client.is_muted()) {
+            return;
+        }
+        match self.permit.say(line.as_str().len(), std::time::Instant::now()) {
+            Ok(()) if self.player.is_some() && self.vote(&line) => {}
+            Ok(()) => {
+                let Some(Player { seat, .. }) = &self.player else { return };
+                self.lobby.game.telemetry.network.chat_lines.increment(1);
+                let said = MatchEvent::Said { player: seat.player, line };
+                self.lobby.game.announce_in(&seat.level, said);
+            }
+            Err(limit) => self.feed.limited(limit),
+        }
+    }
+
+    /// Takes a line for a vote, if it is one.
+    fn vote(&mut self, line: &ChatLine) -> bool {
+        let Some(client) = &self.registration else { return false };
+        if !line.as_str().starts_with('/') {
+            return false;
+        }
+        let clients = self.lobby.game.clients.list();
+        let players = clients.iter().filter(|client| !client.spectates);
+        let players: Vec<_> =
+            players.map(|client| (client.number, client.name.to_string())).collect();
+        let caller = match client.player_id {
+            Some(player) => format!("player {player}"),
+            None => {
+                format!("{:?}", AddressKey::from(self.feed.path.connection().remote_address().ip()))
+            }
+        };
+        let by = (client.number, client.name.as_str(), caller.as_str());
+        let announced =
+            |told: &str| Some(MatchEvent::Announced { line: ChatLine::new(told).ok()? });
+        match self.lobby.game.rounds.on_chat(by, line.as_str(), &players, self.lobby.game.now()) {
+            ChatVerdict::Chat => return false,
+            ChatVerdict::Counted => {}
+            ChatVerdict::Called(told) => {
+                announced(&told).into_iter().for_each(|event| self.lobby.game.announce(event));
+            }
+            ChatVerdict::Mistake(told) => {
+                if let Some(event) = announced(&told) {
+                    self.feed.session.send_event(self.lobby.game.next_tick(), &event);
+                }
+            }
+        }
+        true
+    }
+}

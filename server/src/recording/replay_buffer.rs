@@ -1,0 +1,177 @@
+//! The last half minute of a level in memory, for pages that watch it and want to see it again.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use obsp_game::{Event, RunningMatch};
+use obsp_proto::control::MatchEvent;
+use obsp_sim::{Command, Config, EntityId};
+
+use super::{Beginning, Note, Recorder, RecordingError, Said, Tick, Writer, beginning_of, kind_in};
+
+/// Seconds that are kept at least, once the level has lasted as long.
+const KEPT_SECONDS: u64 = 30;
+
+/// Seconds between two keyframes: so much more is kept at most, and a page that goes
+/// anywhere in it plays so much at most, in less than 200 ms.
+const KEYFRAME_SECONDS: u64 = 3;
+
+/// Bytes of keyframes that are kept at most. Those of 32 players and 200 bodies take some
+/// 80 kB each; beyond this less time is kept.
+const MAX_BYTES: usize = 32 << 20;
+
+/// The last seconds of a level. The tick thread adds to it; the lock that pages share with it
+/// is held only to hand over a piece, or to count references to the pieces that there are.
+pub(crate) struct ReplayBuffer {
+    beginning: Beginning,
+    tick_rate: u64,
+    /// The tick thread's own.
+    newest: Mutex<Newest>,
+    pieces: Mutex<VecDeque<Arc<Piece>>>,
+}
+
+/// The ticks that are in no piece yet.
+struct Newest {
+    recorder: Recorder,
+    count: u64,
+    piece: Piece,
+}
+
+/// A second of the match.
+#[derive(Default)]
+struct Piece {
+    /// The match before it, if there is a keyframe.
+    keyframe: Option<Saved>,
+    ticks: Vec<Tick>,
+    deaths: Vec<Note>,
+}
+
+/// The match after a tick, and the commands of its players.
+struct Saved {
+    tick: u64,
+    commands: Vec<(EntityId, Command)>,
+    saved: Vec<u8>,
+}
+
+impl ReplayBuffer {
+    /// The buffer of a level that has not ticked yet.
+    pub(crate) fn new(simulation: &dyn RunningMatch, config: Config) -> Self {
+        let beginning = beginning_of(simulation, config);
+        let keyframe = Some(Saved { tick: 0, commands: Vec::new(), saved: simulation.save() });
+        let piece = Piece { keyframe, ..Piece::default() };
+        Self {
+            beginning,
+            tick_rate: config.tick_rate.into(),
+            newest: Mutex::new(Newest { recorder: Recorder::new(), count: 0, piece }),
+            pieces: Mutex::default(),
+        }
+    }
+
+    /// Adds the tick that `simulation` was just advanced by.
+    pub(crate) fn ticked(&self, simulation: &dyn RunningMatch, commands: &[(EntityId, Command)]) {
+        let mut newest = lock(&self.newest);
+        newest.count += 1;
+        let tick = newest.count;
+        let died = |event: &Event| match event {
+            Event::Died { player, by } => {
+                Some(Note { tick, what: Said::Died(player.slot, by.slot) })
+            }
+            _ => None,
+        };
+        newest.piece.deaths.extend(simulation.events().iter().filter_map(died));
+        let kind = kind_in(simulation.world());
+        let recorded = newest.recorder.tick(commands, kind, simulation.digest());
+        newest.piece.ticks.push(recorded);
+        if !tick.is_multiple_of(self.tick_rate) {
+            return;
+        }
+        let keyframe = tick.is_multiple_of(self.tick_rate * KEYFRAME_SECONDS).then(|| {
+            let mut commands = commands.to_vec();
+            commands.sort_unstable_by_key(|(id, _)| *id);
+            Saved { tick, commands, saved: simulation.save() }
+        });
+        let next = Piece { keyframe, ..Piece::default() };
+        let piece = std::mem::replace(&mut newest.piece, next);
+        drop(newest);
+        let mut pieces = lock(&self.pieces);
+        pieces.push_back(Arc::new(piece));
+        trim(&mut pieces);
+    }
+
+    /// The last tick that pages can have, which names what they get.
+    pub(crate) fn last_tick(&self) -> u64 {
+        let pieces = lock(&self.pieces);
+        let first = pieces.front().and_then(|piece| piece.keyframe.as_ref());
+        first.map_or(0, |first| first.tick)
+            + pieces.iter().map(|piece| piece.ticks.len() as u64).sum::<u64>()
+    }
+
+    /// The pieces as a recording of its own, up to a second ago; `introductions` names the
+    /// players. `None` in the first second.
+    ///
+    /// # Errors
+    /// A keyframe is longer than a recording can hold.
+    pub(crate) fn excerpt(
+        &self,
+        introductions: &[MatchEvent],
+    ) -> Option<Result<Vec<u8>, RecordingError>> {
+        let pieces: Vec<Arc<Piece>> = lock(&self.pieces).iter().cloned().collect();
+        let first = pieces.first()?.keyframe.as_ref()?;
+        Some(self.write(first, &pieces, introductions))
+    }
+
+    fn write(
+        &self,
+        first: &Saved,
+        pieces: &[Arc<Piece>],
+        introductions: &[MatchEvent],
+    ) -> Result<Vec<u8>, RecordingError> {
+        let mut bytes = Vec::new();
+        let beginning = self.beginning.later(first.saved.clone());
+        let from = (first.tick, &first.commands[..]);
+        let mut writer = Writer::excerpt(PathBuf::new(), &mut bytes, &beginning, from)?;
+        for event in introductions {
+            if let MatchEvent::Joined { player, name } = event {
+                let what = Said::Name(player.slot, name.as_str().to_owned());
+                writer.note(Note { tick: first.tick, what });
+            }
+        }
+        for piece in pieces {
+            if let Some(keyframe) = piece.keyframe.as_ref().filter(|own| own.tick > first.tick) {
+                writer.keyframe(&keyframe.saved)?;
+            }
+            for note in &piece.deaths {
+                writer.note(note.clone());
+            }
+            for tick in &piece.ticks {
+                writer.tick(tick.clone())?;
+            }
+        }
+        writer.finish()?;
+        Ok(bytes)
+    }
+}
+
+/// Forgets what is older than has to be kept, up to a keyframe.
+fn trim(pieces: &mut VecDeque<Arc<Piece>>) {
+    loop {
+        let is_keyframe = |piece: &Arc<Piece>| piece.keyframe.is_some();
+        let Some(next) = pieces.iter().skip(1).position(is_keyframe).map(|at| at + 1) else {
+            return;
+        };
+        let keyframes = pieces.iter().filter_map(|piece| piece.keyframe.as_ref());
+        let bytes: usize = keyframes.map(|keyframe| keyframe.saved.len()).sum();
+        if pieces.len() - next < KEPT_SECONDS as usize && bytes <= MAX_BYTES {
+            return;
+        }
+        pieces.drain(..next);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

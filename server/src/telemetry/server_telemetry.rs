@@ -1,0 +1,146 @@
+//! The metrics that a server has once, whatever it plays, and the page of all metrics.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use metrics_exporter_prometheus::{
+    BuildError, Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder,
+};
+
+use super::certificate_metrics::CertificateMetrics;
+use super::log_metrics::LogMetrics;
+use super::match_metrics::build_info;
+use super::process_metrics::ProcessMetrics;
+use super::socket_metrics::SocketMetrics;
+use super::{AdminMetrics, ServerIdentity, catalogue, path_metrics, tick_metrics};
+use crate::spans::Spans;
+use crate::token_bucket::{Rate, TokenBucket};
+
+/// Age up to which a page of metrics is handed out again to who looks on: however
+/// many do, one is worked out a second at most.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// Pages that are worked out for Prometheus: each takes about a millisecond.
+const SCRAPES: Rate = Rate { per_second: 10.0, burst: 50.0 };
+
+/// The metrics that a server has once, and the page of all metrics.
+pub(crate) struct ServerTelemetry {
+    pub(crate) certificate: CertificateMetrics,
+    /// Requests of administrators.
+    pub(crate) admin: AdminMetrics,
+    /// Spans of single joins, map transfers and ticks.
+    pub(super) spans: Spans,
+    /// Connections since the start.
+    pub(super) connections: Arc<AtomicU64>,
+    process: ProcessMetrics,
+    socket: SocketMetrics,
+    log: LogMetrics,
+    /// Where series are registered, also those that begin later.
+    pub(super) recorder: PrometheusRecorder,
+    page: PrometheusHandle,
+    /// Pages worked out for Prometheus.
+    scrapes: Mutex<TokenBucket>,
+    /// The page as it was worked out last.
+    last: Mutex<Option<(Instant, Bytes)>>,
+}
+
+impl ServerTelemetry {
+    /// The metrics of a server, all at zero.
+    ///
+    /// # Errors
+    /// The edges of a histogram are wrong, which no input makes them.
+    pub(crate) fn new(identity: &ServerIdentity) -> Result<Self, BuildError> {
+        let whole = |name: &str| Matcher::Full(name.to_owned());
+        let recorder = PrometheusBuilder::new()
+            .set_buckets_for_metric(whole(catalogue::TICK_DURATION), &tick_metrics::DURATION_EDGES)?
+            .set_buckets_for_metric(whole(catalogue::TICK_PHASE), &tick_metrics::PHASE_EDGES)?
+            .set_buckets_for_metric(whole(catalogue::TICK_DELAY), &tick_metrics::DELAY_EDGES)?
+            .set_buckets_for_metric(whole(catalogue::RTT), &path_metrics::RTT_EDGES)?
+            .set_buckets_for_metric(
+                whole(catalogue::SNAPSHOT_RATE),
+                &path_metrics::SNAPSHOT_RATE_EDGES,
+            )?
+            .build_recorder();
+        let page = recorder.handle();
+        let register = || {
+            catalogue::describe();
+            build_info();
+            (
+                CertificateMetrics::register(identity.self_signed),
+                AdminMetrics::register(),
+                ProcessMetrics::register(),
+                SocketMetrics::register(identity.udp_inode),
+                LogMetrics::register(),
+            )
+        };
+        let (certificate, admin, process, socket, log) =
+            metrics::with_local_recorder(&recorder, register);
+        Ok(Self {
+            certificate,
+            admin,
+            spans: identity.spans.clone(),
+            connections: Arc::default(),
+            process,
+            socket,
+            log,
+            recorder,
+            page,
+            scrapes: Mutex::new(TokenBucket::full(Instant::now())),
+            last: Mutex::default(),
+        })
+    }
+
+    /// The page that Prometheus scrapes. `observe` takes over how the matches are.
+    pub(crate) fn render(&self, observe: impl FnOnce()) -> String {
+        observe();
+        self.process.observe();
+        self.socket.observe();
+        self.log.observe();
+        self.page.render()
+    }
+
+    /// The page that Prometheus scrapes, as it is now; the last one, if it was asked
+    /// for more often than any monitoring does.
+    pub(crate) fn scraped_page(&self, now: Instant, observe: impl FnOnce()) -> Bytes {
+        let mut scrapes = self.scrapes.lock().unwrap_or_else(PoisonError::into_inner);
+        let may = scrapes.take(SCRAPES, 1.0, now);
+        drop(scrapes);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, page)) = &*last
+            && !may
+        {
+            return page.clone();
+        }
+        let page = Bytes::from(self.render(observe));
+        *last = Some((now, page.clone()));
+        page
+    }
+
+    /// The same page and how old it is, worked out anew if it is not fresh at
+    /// `now`: many who ask cost no more than a few.
+    pub(crate) fn shared_page(&self, now: Instant, observe: impl FnOnce()) -> (Bytes, Duration) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((then, page)) = &*last
+            && let age = now.saturating_duration_since(*then)
+            && age < FRESH
+        {
+            return (page.clone(), age);
+        }
+        let page = Bytes::from(self.render(observe));
+        *last = Some((now, page.clone()));
+        (page, Duration::ZERO)
+    }
+
+    /// Datagrams that the kernel threw away before the server read them; 0 where it
+    /// does not tell.
+    pub(crate) fn kernel_drops(&self) -> u64 {
+        self.socket.drops().unwrap_or_default()
+    }
+
+    /// Condenses what histograms have collected; they grow until it is called.
+    pub(crate) fn upkeep(&self) {
+        self.page.run_upkeep();
+    }
+}
