@@ -7,16 +7,18 @@
  */
 
 import { Camera } from "./camera/camera.js";
+import { nearest } from "./camera/nearest.js";
 import { Steering } from "./camera/steering.js";
-import { project } from "./draw/algebra.js";
 import { Detail } from "./draw/detail.js";
 import { Frame } from "./draw/frame.js";
 import { Labels } from "./draw/labels.js";
 import { Renderer } from "./draw/renderer.js";
 import { Charts } from "./hud/charts.js";
+import { showFrames } from "./hud/frames.js";
 import { freeOf } from "./hud/free.js";
 import { gameFacts, GameView } from "./hud/game.js";
 import { Legend } from "./hud/legend.js";
+import { Matches } from "./hud/matches.js";
 import { MetricsFeed } from "./hud/metrics.js";
 import { Panels } from "./hud/panels.js";
 import { Recordings } from "./hud/recordings.js";
@@ -38,9 +40,6 @@ import { Replay } from "./replay/replay.js";
 /** Milliseconds between two looks at the metrics, and between two updates of tables. */
 const METRICS_EVERY = 2000;
 const TABLES_EVERY = 200;
-
-/** Pixels from a player within which a click means them. */
-const CLICK_REACH = 34;
 
 /** Everything that the page knows. */
 class Page {
@@ -89,6 +88,7 @@ class Page {
         // Why a player is out of the match is said even where nobody may look on.
         const why = status.state === "lost" && this.farewell;
         this.status.show(why ? { ...status, message: why, advice: status.message } : status);
+        document.body.classList.toggle("live", status.state === "live");
         if (status.state !== "live") this.verdict.hide();
       },
     });
@@ -100,6 +100,7 @@ class Page {
     this.settings = new Settings();
     this.joining = document.querySelector("#join");
     this.joining.addEventListener("click", () => (this.play ? this.lookOn() : this.join(this.settings.name)));
+    document.querySelector("#rewind").addEventListener("click", () => this.rewind());
     /** @type {?import("./match/scene.js").Scene} */
     this.scene = null;
     /** @type {import("./match/motion.js").Shown[]} */
@@ -116,6 +117,7 @@ class Page {
     /** What drawing took of late: frames a second, and milliseconds of script in one. */
     this.paint = { rate: 0, script: 0, worst: 0 };
     this.panels = new Panels();
+    this.matches = new Matches();
     this.switches.showView(this.camera.mode);
   }
 
@@ -149,18 +151,42 @@ class Page {
     }, METRICS_EVERY - (Date.now() % METRICS_EVERY));
   }
 
-  /** Plays a recording from now on. */
-  openReplay(bytes) {
+  /** Shows the last half minute of the match again, from its end. */
+  async rewind() {
+    try {
+      this.openReplay(await this.recordings.lastSeconds(), true);
+    } catch (error) {
+      this.roster.news.push({ what: "announced", text: `Cannot rewind: ${error.message}`, at: performance.now() / 1000 });
+    }
+  }
+
+  /** Returns from a recording to the match. */
+  goLive() {
+    this.replay.close();
+    this.replay = null;
+    this.timeline.close();
+    this.timeline = null;
+    document.body.classList.remove("replay");
+    this.shown = [];
+    this.layers.asked.contacts.answer = null;
+    this.watcher.start();
+  }
+
+  /** Plays a recording from now on; from its end, if it is of the match that is watched. */
+  openReplay(bytes, atEnd = false) {
     this.replay?.close();
+    this.timeline?.close();
     this.watcher.stop();
+    document.body.classList.remove("live");
     document.body.classList.add("replay");
     this.status.show({ state: "replay" });
     this.replay = new Replay(bytes, {
       opened: ({ map, hash }) => this.prepare({ map, map_hash: hash }).catch((error) => this.fail(error.message)),
       failed: (message) => this.fail(message),
-    });
-    this.timeline?.panel.replaceWith(this.timeline.panel.cloneNode(true));
-    this.timeline = new Timeline(this.replay);
+    }, atEnd);
+    // An address that asks for a recording is left by another one.
+    const live = !new URLSearchParams(location.search).has("replay");
+    this.timeline = new Timeline(this.replay, live ? () => this.goLive() : null);
     [this.shown, this.replayed] = [[], 0];
     this.roster.reset();
     this.layers.reset();
@@ -215,6 +241,7 @@ class Page {
   /** Takes in what the server says of itself. */
   learn(info) {
     this.info = { ...this.info, ...info };
+    this.matches.show(info);
     // What is for operators is not asked for, and not shown.
     document.body.classList.toggle("public", this.info.for_operators === false);
   }
@@ -286,15 +313,9 @@ class Page {
   /** Follows whom one clicks on; in a replay, asks why a body is as it is. */
   click(x, y) {
     if (!this.matrix) return;
-    const { clientWidth: width, clientHeight: height } = this.picture;
-    let best = null;
-    for (const { slot, isPlayer, position } of this.shown) {
-      // In a replay any body may be asked about.
-      const at = (isPlayer || this.replay) && project(this.matrix, position);
-      if (!at) continue;
-      const away = Math.hypot((at[0] * 0.5 + 0.5) * width - x, (0.5 - at[1] * 0.5) * height - y);
-      if (away < (best?.away ?? CLICK_REACH)) best = { slot, away, isPlayer };
-    }
+    // In a replay any body may be asked about.
+    const clickable = this.replay ? this.shown : this.shown.filter(({ isPlayer }) => isPlayer);
+    const best = nearest(clickable, this.matrix, [x, y], this.picture);
     if (best) this.replay?.why.ask(best.slot);
     if (best?.isPlayer) this.follow(best.slot);
   }
@@ -360,7 +381,7 @@ class Page {
     if (eye) this.play.listenFrom(eye, this.camera.sight);
     const hidden = eye && this.play.hidden;
     const seen = hidden === null || hidden === undefined ? this.shown : this.shown.filter(({ slot }) => slot !== hidden);
-    const picture = this.scene ? this.layers.compose(this.scene, seen, this.followed, now) : this.nothing;
+    const picture = this.scene ? this.layers.compose(this.scene, seen, this.followed, now, this.replay?.marked()) : this.nothing;
     this.renderer.draw(picture, view);
     const named = this.play ? this.play.named(seen, this.camera.sight, now) : seen;
     this.labels.draw(named, this.roster, view.matrix, {
@@ -393,21 +414,7 @@ class Page {
     if (this.switches.isOn("adapt")) this.detail.note(this.paint.rate);
     else this.detail.reset();
     this.renderer.detail = this.detail.share;
-    this.showFrames();
-  }
-
-  showFrames() {
-    const { rate, script } = this.paint;
-    const { share } = this.detail;
-    const figure = document.querySelector("#frames");
-    figure.textContent = rate.toFixed(0);
-    const pixels = share < 1 ? `; ${Math.round(share * 100)} % of the pixels along each side are drawn, to keep up` : "";
-    figure.parentElement.title = `The script takes ${script.toFixed(1)} ms of a frame${pixels}.`;
-    const words = [];
-    if (this.renderer.software) words.push("No graphics processor: only the map casts shadows. Switch hardware acceleration on in the browser's settings.");
-    if (share < 1) words.push(`Drawn at ${Math.round(share * 100)} % sharpness to keep up.`);
-    const note = document.querySelector("#drawing");
-    if (note.textContent !== words.join(" ")) note.textContent = words.join(" ");
+    showFrames(this.paint, this.detail.share, this.renderer.software);
   }
 
   updateTables() {
@@ -423,6 +430,7 @@ class Page {
     const tick = this.replay ? Math.floor(this.replay.at) : this.newestTick();
     document.querySelector("#tick").textContent = String(tick ?? "–");
     this.timeline?.show();
+    this.replay?.branchView.show();
     this.play?.show();
   }
 }

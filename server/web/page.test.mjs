@@ -12,10 +12,12 @@ import { hueColour, hueOf, luminance, slotColour } from "./draw/colours.js";
 import { COARSEST, Detail } from "./draw/detail.js";
 import { Frame, put, stroke } from "./draw/frame.js";
 import { outline, triangles, VERTEX } from "./draw/mesh.js";
+import { addressOf } from "./hud/matches.js";
 import { Interval, parseMetrics } from "./hud/metrics.js";
 import { StatusView } from "./hud/status.js";
 import { verdict } from "./hud/verdict.js";
 import { gameAddress } from "./link/connection.js";
+import { chosenMatch, ofMatch } from "./link/match.js";
 import { MatchClock } from "./match/clock.js";
 import { Motion } from "./match/motion.js";
 import { Roster } from "./match/roster.js";
@@ -328,7 +330,7 @@ test("fewer pixels are drawn where that helps, and only there", () => {
 });
 
 test("everything that is read can be read: contrasts of 4.5 and more (WCAG 2.2, 1.4.3)", () => {
-  const sheet = ["style.css", "panels.css"].map((name) => readFileSync(new URL(name, import.meta.url), "utf8")).join("\n");
+  const sheet = ["style.css", "panels.css", "popovers.css"].map((name) => readFileSync(new URL(name, import.meta.url), "utf8")).join("\n");
   const variable = (name) => sheet.match(new RegExp(`--${name}: ([^;]+);`))[1];
   const parsed = (text) => {
     const digits = text.match(/^#(..)(..)(..)$/);
@@ -384,11 +386,31 @@ test("the answer to why names what a body touches and why it sleeps", async () =
   const touching = [{ other: null, solid: 7, normal: [0, 0, -1], gap: 0.1, impulse: 9.5, stage: "exact" }];
   const found = { asleep: true, because: "moves", island: [3, 4], speed: 0, rests: [9, 9, 0], needed: 9, held: false, lastMoved: 120, touching };
   const said = lines({ tick: 180, slot: 2, found }, 60).join("\n");
-  for (const part of ["Body 2 at tick 180", "asleep, with 3, 4", "last moved at tick 120, 1.0 s before", "solid 7", "0.00 0.00 -1.00", "impulse 9.5", "by exact"]) {
+  for (const part of ["Body 2 at tick 180", "asleep, with body 3, body 4", "last moved at tick 120, 1.0 s before", "solid 7", "0.00 0.00 -1.00", "impulse 9.5", "by exact"]) {
     assert.ok(said.includes(part), `${part} in ${said}`);
   }
   const awake = { ...found, asleep: false, island: [], speed: 12, rests: [0, 0, 0], touching: [], lastMoved: null };
   const moving = lines({ tick: 180, slot: 2, found: awake }, 60).join("\n");
   assert.ok(moving.includes("awake: moves") && moving.includes("surface moves at 12.0") && moving.includes("touches nothing"), moving);
   assert.deepEqual(lines({ tick: 5, slot: 1, found: null }, 60), ["Body 1 is not in the world at tick 5."]);
+});
+
+test("a page is about the match of its address, and about the first without one", () => {
+  assert.equal(chosenMatch({ search: "" }), "");
+  assert.equal(chosenMatch({ search: "?play=Ann&match=duel" }), "duel");
+  assert.equal(ofMatch("/info", { search: "?play=Ann" }), "/info");
+  assert.equal(ofMatch("/effects/7", { search: "?match=duel" }), "/effects/7?match=duel");
+});
+
+test("the figures are those of the match that the page is about", () => {
+  const text = `x{match="main"} 1\nx{match="duel"} 2\ny{match="duel",quantile="0.99"} 3\nz 4`;
+  const duel = parseMetrics(text, "duel");
+  assert.deepEqual([duel.get("x"), duel.get('y{quantile="0.99"}'), duel.get("z")], [2, 3, 4]);
+  assert.equal(parseMetrics(text).get("x"), 1);
+});
+
+test("another match is looked on at the same page, whatever was played or replayed", () => {
+  const page = { href: "https://game.example:8443/?match=main&play=Ann&replay=old.obsr&port=27500" };
+  assert.equal(addressOf(page, "ring two"), "?match=ring+two&port=27500");
+  assert.equal(addressOf({ href: "http://127.0.0.1:8080/" }, "main"), "?match=main");
 });

@@ -31,6 +31,9 @@ export function modelColour(model) {
   return MODELS[model] ?? [0.7, 0.7, 0.7];
 }
 
+/** What belongs to another future than the recorded one. */
+export const OTHER = [0.95, 0.42, 0.92];
+
 /** The colour of a hue from 0 to 1, light enough to be read on dark ground. */
 export function hueColour(hue, saturation = 0.72, lightness = 0.62) {
   const reach = saturation * Math.min(lightness, 1 - lightness);

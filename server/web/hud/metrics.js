@@ -1,16 +1,24 @@
 /** Reads the server's own metrics, so that the page shows what Prometheus does. */
 
+import { chosenMatch } from "../link/match.js";
+
+/** What a server calls its first match. */
+const FIRST_MATCH = "main";
+
 /**
- * The values of a page in Prometheus' text format, by series.
+ * The values of a page in Prometheus' text format, by series. Those of the match that the
+ * page is about have no label with its name.
  *
  * @param {string} text
+ * @param {string} [match] its name
  * @returns {Map<string, number>}
  */
-export function parseMetrics(text) {
+export function parseMetrics(text, match = FIRST_MATCH) {
   const values = new Map();
+  const [alone, among] = [`{match="${match}"}`, `{match="${match}",`];
   for (const line of text.split("\n")) {
     const cut = line.lastIndexOf(" ");
-    if (cut > 0 && !line.startsWith("#")) values.set(line.slice(0, cut), Number(line.slice(cut + 1)));
+    if (cut > 0 && !line.startsWith("#")) values.set(line.slice(0, cut).replace(alone, "").replace(among, "{"), Number(line.slice(cut + 1)));
   }
   return values;
 }
@@ -68,7 +76,7 @@ export class MetricsFeed {
       if (!answer.ok) throw new Error(`status ${answer.status}`);
       const age = Number(answer.headers.get("x-age-seconds")) * 1000;
       const at = performance.now() - age;
-      const values = parseMetrics(await answer.text());
+      const values = parseMetrics(await answer.text(), chosenMatch() || FIRST_MATCH);
       // A counter that went back belongs to another server.
       const count = ({ values }) => values.get("game_ticks_total");
       if (this.looks.some((look) => count(look) > count({ values }))) this.looks = [];

@@ -1,5 +1,7 @@
 /** Where a recording is opened: a file that is dropped or chosen, or one of the server's. */
 
+import { ofMatch } from "../link/match.js";
+
 /** Bytes of a recording that is opened at most: the simulation has memory of its own. */
 const LARGEST = 64 << 20;
 
@@ -29,6 +31,13 @@ export class Recordings {
     const answer = await fetch(`/replays/${encodeURIComponent(name)}`);
     if (!answer.ok) throw new Error(`The server has no recording ${name}: it takes them from the folder of --replay-dir.`);
     this.take(new Uint8Array(await answer.arrayBuffer()), name);
+  }
+
+  /** The last half minute of the match, as the server has it in memory. */
+  async lastSeconds() {
+    const answer = await fetch(ofMatch("/rewind"), { cache: "no-store" });
+    if (!answer.ok) throw new Error((await answer.text()).trim());
+    return new Uint8Array(await answer.arrayBuffer());
   }
 
   async read(file) {

@@ -3,7 +3,7 @@
  * badge that says how much of the match has been verified.
  */
 
-import { css, slotColour } from "../draw/colours.js";
+import { css, OTHER, slotColour } from "../draw/colours.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 
@@ -11,14 +11,17 @@ const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 const LEAP = 5;
 
 function clock(ticks, rate) {
-  const seconds = Math.floor(ticks / rate);
+  const seconds = Math.floor(Math.max(0, ticks) / rate);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
 /** What steers one replay. */
 export class Timeline {
-  /** @param {import("../replay/replay.js").Replay} replay */
-  constructor(replay) {
+  /**
+   * @param {import("../replay/replay.js").Replay} replay
+   * @param {?() => void} goLive leads back to the match; by the link, if there is none
+   */
+  constructor(replay, goLive) {
     this.replay = replay;
     this.panel = document.querySelector("#timeline");
     this.slider = this.panel.querySelector("input");
@@ -34,12 +37,26 @@ export class Timeline {
     this.play.addEventListener("click", () => this.toggle());
     this.panel.querySelector("[name=back]").addEventListener("click", () => replay.step(-1));
     this.panel.querySelector("[name=on]").addEventListener("click", () => replay.step(1));
-    addEventListener("keydown", (event) => this.key(event));
+    this.panel.querySelector("a").addEventListener("click", (event) => {
+      if (!goLive) return;
+      event.preventDefault();
+      goLive();
+    });
+    this.closing = new AbortController();
+    addEventListener("keydown", (event) => this.key(event), { signal: this.closing.signal });
+  }
+
+  /** Steers no longer, and leaves the panel for another. */
+  close() {
+    this.closing.abort();
+    this.panel.hidden = true;
+    this.badge.hidden = true;
+    this.panel.replaceWith(this.panel.cloneNode(true));
   }
 
   toggle() {
     const { replay } = this;
-    if (!replay.playing && replay.at >= replay.end) replay.seek(0);
+    if (!replay.playing && replay.at >= replay.end) replay.seek(replay.first);
     replay.playing = !replay.playing;
   }
 
@@ -53,7 +70,7 @@ export class Timeline {
       ".": () => replay.step(1),
       PageUp: () => replay.seek(replay.at - leap),
       PageDown: () => replay.seek(replay.at + leap),
-      Home: () => replay.seek(0),
+      Home: () => replay.seek(replay.first),
       End: () => replay.seek(replay.end),
     };
     const act = acts[event.key];
@@ -68,10 +85,10 @@ export class Timeline {
     const { replay } = this;
     const { recording, progress } = replay;
     if (!recording) return;
-    this.slider.max = String(recording.ticks);
+    [this.slider.min, this.slider.max] = [recording.first, recording.ticks].map(String);
     if (document.activeElement !== this.slider || replay.playing) this.slider.value = String(Math.floor(replay.at));
     const rate = recording.tickRate;
-    this.time.textContent = `${clock(replay.at, rate)} / ${clock(recording.ticks, rate)} · tick ${Math.floor(replay.at)}`;
+    this.time.textContent = `${clock(replay.at - recording.first, rate)} / ${clock(recording.ticks - recording.first, rate)} · tick ${Math.floor(replay.at)}`;
     this.play.textContent = replay.playing ? "❚❚" : "▶";
     this.play.setAttribute("aria-label", replay.playing ? "Pause" : "Play");
     if (progress) this.judge(recording, progress);
@@ -79,7 +96,7 @@ export class Timeline {
   }
 
   /** Says how many digests are equal, and the first that is not. */
-  judge({ ticks, incomplete, build }, { tick, verified, difference, audited, finding, broken }) {
+  judge({ first, ticks, incomplete, build }, { tick, verified, difference, audited, finding, broken }) {
     const { badge } = this;
     badge.hidden = false;
     const count = verified.toLocaleString("en");
@@ -90,26 +107,32 @@ export class Timeline {
       badge.title = `${count} digests are equal before it. Recorded by ${build || "a build that it does not name"}.`;
     } else {
       badge.dataset.state = tick < ticks || incomplete ? "warn" : "good";
-      const rest = tick < ticks ? `, ${Math.floor((tick / ticks) * 100)} %` : "";
+      const rest = tick < ticks ? `, ${Math.floor((Math.max(0, tick - first) / (ticks - first)) * 100)} %` : "";
       badge.textContent = `${count} digests equal, ${audited.toLocaleString("en")} ticks audited${rest}`;
       badge.title = incomplete ?? "Each tick was played again in this browser by the server's own code, to the same bits.";
     }
   }
 
   /** Draws what has been verified, and who died when. */
-  mark({ ticks }, progress) {
+  mark({ first, ticks }, progress) {
     const { marks, replay } = this;
-    const state = `${marks.clientWidth} ${progress?.tick} ${replay.deaths.length}`;
+    const from = replay.branch?.from;
+    const state = `${marks.clientWidth} ${progress?.tick} ${replay.deaths.length} ${from}`;
     if (this.drawn === state) return;
     this.drawn = state;
     [marks.width, marks.height] = [Math.max(1, marks.clientWidth), Math.max(1, marks.clientHeight)];
     const pen = marks.getContext("2d");
-    const at = (tick) => (tick / Math.max(1, ticks)) * marks.width;
+    const at = (tick) => ((tick - first) / Math.max(1, ticks - first)) * marks.width;
     pen.fillStyle = progress?.difference ? "#ff8f7a" : "#5fd38d";
-    pen.fillRect(0, marks.height - 2, at(progress?.tick ?? 0), 2);
+    pen.fillRect(0, marks.height - 2, Math.max(0, at(progress?.tick ?? first)), 2);
     for (const [tick, slot] of replay.deaths) {
       pen.fillStyle = css(slotColour(slot));
       pen.fillRect(at(tick) - 1, 0, 2, marks.height - 4);
     }
+    if (from === undefined) return;
+    // Another future: where it parts, and that it goes on.
+    pen.fillStyle = css(OTHER);
+    pen.fillRect(at(from) - 1, 0, 3, marks.height);
+    pen.fillRect(at(from), 0, marks.width - at(from), 2);
   }
 }

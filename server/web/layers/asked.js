@@ -3,6 +3,8 @@
  * cascade is busy with, cuts through the onion.
  */
 
+import { ofMatch } from "../link/match.js";
+
 /** Milliseconds between two questions for what changes all the time. */
 const ASK_EVERY = 250;
 
@@ -27,7 +29,7 @@ export class Asked {
       if (path === null) [this.answer, this.answered] = [null, null];
       if (path === null || (this.once && this.answered === path)) continue;
       try {
-        const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(5000) });
+        const answer = await fetch(ofMatch(path), { cache: "no-store", signal: AbortSignal.timeout(5000) });
         if (answer.ok) [this.answer, this.answered] = [await answer.json(), path];
       } catch {
         // The connection's own trouble is told elsewhere.

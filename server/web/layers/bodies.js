@@ -4,7 +4,7 @@ import { add, mix, rotate } from "../draw/algebra.js";
 import { modelColour, PROJECTILES, slotColour } from "../draw/colours.js";
 import { put } from "../draw/frame.js";
 
-const WHOLE = [1, 1, 1];
+export const WHOLE = [1, 1, 1];
 const ASLEEP = [0.34, 0.42, 0.62];
 const VISOR = [0.09, 0.11, 0.15];
 
@@ -21,10 +21,10 @@ const PAIN = [1, 0.93, 0.9];
 /** Half height of `standing` less a hair, and the share of it of `crouching`. */
 const FEET = 27;
 const CROUCHED = 18 / 28;
-const CROUCHING = [1, 1, CROUCHED];
+export const CROUCHING = [1, 1, CROUCHED];
 
 /** What a model is called by the renderer: always the same text. */
-const MODEL_NAMES = Array.from({ length: 128 }, (_, model) => `model ${model}`);
+export const MODEL_NAMES = Array.from({ length: 128 }, (_, model) => `model ${model}`);
 
 /**
  * @param {import("../draw/frame.js").Frame} frame

@@ -2,6 +2,7 @@
 
 import { hueColour, hueOf } from "../draw/colours.js";
 import { put, stroke } from "../draw/frame.js";
+import { ofMatch } from "../link/match.js";
 
 /** Milliseconds between two questions: less than the picture is behind. */
 const ASK_EVERY = 100;
@@ -41,7 +42,7 @@ export class Effects {
       if (!wanted() || newest === null) continue;
       this.latest ??= newest;
       try {
-        const answer = await fetch(`/effects/${this.latest}`, { cache: "no-store", signal: AbortSignal.timeout(2000) });
+        const answer = await fetch(ofMatch(`/effects/${this.latest}`), { cache: "no-store", signal: AbortSignal.timeout(2000) });
         const told = answer.ok ? await answer.json() : [];
         this.waiting.push(...told);
         this.latest = told[told.length - 1]?.tick ?? this.latest;

@@ -5,6 +5,7 @@ import { Asked } from "./asked.js";
 import { addBodies } from "./bodies.js";
 import { addContacts, CONTACT_LEGEND } from "./contacts.js";
 import { Effects } from "./effects.js";
+import { addBranch } from "./branch.js";
 import { addBoxes, addGrid, BOX_LEGEND } from "./frames.js";
 import { Heat, HEAT_LEGEND, HEAT_NOTE } from "./heat.js";
 import { Onion, onionLegend } from "./onion.js";
@@ -82,12 +83,16 @@ export class Layers {
    * @param {import("../match/motion.js").Shown[]} shown
    * @param {?number} followed slot of whom one follows
    * @param {number} now seconds
+   * @param {{other?: import("../match/motion.js").Shown[], asked?: ?number}} [replay] another
+   *   future, and the slot of the body that is asked about
    * @returns {import("../draw/frame.js").Frame} that holds until the next call
    */
-  compose(scene, shown, followed, now) {
+  compose(scene, shown, followed, now, { other = [], asked: slot = null } = {}) {
     const { frame, isOn, asked } = this;
     frame.clear();
     addBodies(frame, shown, { sleeping: isOn("sleeping"), followed, hurt: this.effects.hurt(now) });
+    addBranch(frame, shown, other);
+    if (slot !== null && !isOn("boxes")) addBoxes(frame, shown.filter((one) => one.slot === slot), scene);
     if (isOn("grid")) addGrid(frame, scene, this.ground);
     if (isOn("onion")) this.onion.add(frame, asked.cut.answer);
     if (isOn("heat")) this.heat.add(frame, asked.cascade.answer, shown, scene, this.ground);

@@ -8,6 +8,7 @@ import { idleCommand } from "../wire/commands.js";
 import { Framer, hello, leave, mismatch, serverMessage } from "../wire/control.js";
 import { History } from "../wire/history.js";
 import { Malformed } from "../wire/range_decoder.js";
+import { chosenMatch, ofMatch } from "./match.js";
 
 /** Milliseconds after which an answer is not waited for any longer. */
 const PATIENCE = 5000;
@@ -36,16 +37,19 @@ export class Ended extends Error {
  * Fetches what the server says of itself.
  *
  * @returns {Promise<object>} the JSON of `/info`
- * @throws {Ended} if it does not answer
+ * @throws {Ended} if it does not answer, or has no such match
  */
 export async function fetchInfo() {
+  let missing = "";
   try {
-    const answer = await fetch("/info", { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
-    if (!answer.ok) throw new Error(`status ${answer.status}`);
-    return await answer.json();
+    const answer = await fetch(ofMatch("/info"), { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
+    if (answer.ok) return await answer.json();
+    if (answer.status === 404) missing = await answer.text();
   } catch {
-    throw new Ended("The server does not answer.", "It may be restarting, or it has stopped.");
+    // It is told below.
   }
+  if (missing) throw new Ended(`The server has ${missing}`, "The page's ?match= says which one to show.");
+  throw new Ended("The server does not answer.", "It may be restarting, or it has stopped.");
 }
 
 /**
@@ -149,7 +153,7 @@ export class Connection {
       const control = await this.web.createBidirectionalStream();
       this.control = control.writable.getWriter();
       this.datagrams = this.web.datagrams.writable.getWriter();
-      await this.control.write(hello("browser"));
+      await this.control.write(hello("browser", chosenMatch()));
       await Promise.race([this.hearControl(control.readable), this.hearDatagrams(), this.closed()]);
     } finally {
       this.close();
@@ -249,7 +253,7 @@ function closing({ reason, why }) {
   }
 }
 
-function refusal({ reason, server, limit }) {
+function refusal({ reason, server, limit, matches }) {
   switch (reason) {
     case "wrong-version":
       return new Ended(
@@ -269,6 +273,11 @@ function refusal({ reason, server, limit }) {
       return new Ended(
         "This address has as many spectators, or came as often, as one address may.",
         "The server's --address-spectators and --address-exempt allow more.",
+      );
+    case "no-such-match":
+      return new Ended(
+        "The server has no match of that name.",
+        `The page's ?match= takes one of: ${matches.join(", ")}.`,
       );
     default:
       return new Ended(`The server refused: ${reason}.`);

@@ -87,14 +87,16 @@ export class Watcher {
     for (let failures = 0; !this.stopped && run === this.runs; ) {
       this.listener.status({ state: "connecting" });
       const joins = this.joins;
-      const ended = await this.watchOnce();
+      const ended = await this.watchOnce(run);
       if (this.stopped || run !== this.runs) return;
       failures = this.joins > joins ? 0 : failures + 1;
       await this.pause(PAUSES[Math.min(failures, PAUSES.length - 1)], ended);
     }
   }
 
-  async watchOnce() {
+  /** @param {number} run which of the runs this belongs to: another may have begun meanwhile */
+  async watchOnce(run) {
+    let connection = null;
     const joined = (hello) => {
       this.joins++;
       this.listener.joined(hello);
@@ -103,9 +105,9 @@ export class Watcher {
     try {
       const info = await fetchInfo();
       await this.listener.prepare(info);
-      if (this.stopped) return new Ended("The page watches no longer.");
-      this.connection = new Connection({ ...this.listener, joined });
-      return await this.connection.watch(info);
+      if (this.stopped || run !== this.runs) return new Ended("The page watches no longer.");
+      connection = this.connection = new Connection({ ...this.listener, joined });
+      return await connection.watch(info);
     } catch (error) {
       if (error instanceof Ended) return error;
       // A conversation that was stopped breaks off whatever it waits for.
@@ -113,7 +115,7 @@ export class Watcher {
       console.error(error);
       return new Ended("What the server said could not be read.", String(error));
     } finally {
-      this.connection = null;
+      if (this.connection === connection) this.connection = null;
     }
   }
 

@@ -3,6 +3,7 @@
  */
 
 import { outline, points } from "../draw/mesh.js";
+import { ofMatch } from "../link/match.js";
 
 /**
  * @typedef {object} Scene
@@ -35,7 +36,7 @@ function around(polygons) {
  * @returns {Promise<Scene>}
  */
 export async function fetchScene(hash) {
-  const answer = await fetch(hash ? `/scene/${hash}` : "/scene");
+  const answer = await fetch(ofMatch(hash ? `/scene/${hash}` : "/scene"));
   if (!answer.ok) throw new Error(`/scene: status ${answer.status}`);
   const told = await answer.json();
   const polygons = told.polygons.map(points);

@@ -15,19 +15,20 @@ const CATCH_UP = 8;
 export class PlayEngine extends Engine {
   /** @returns {Promise<PlayEngine>} */
   static async load() {
-    return new PlayEngine((await Engine.load()).exports);
+    return new PlayEngine((await Engine.load("play")).exports);
   }
 
   /**
    * Asks to join.
    *
    * @param {string} name
+   * @param {string} match the name of a match, empty for the server's first
    * @param {Uint8Array} token a connect token, empty if there is none
-   * @throws {Error} if no server would take the name
+   * @throws {Error} if no server would take one of the names
    */
-  join(name, token) {
-    const bytes = new TextEncoder().encode(name);
-    this.give(token.length > 0 ? new Uint8Array([...bytes, 0, ...token]) : bytes);
+  join(name, match, token) {
+    const names = new TextEncoder().encode(`${name}\0${match}\0`);
+    this.give(new Uint8Array([...names, ...token]));
     if (!this.exports.join(performance.now())) throw new Error(this.text());
   }
 
@@ -43,13 +44,16 @@ export class PlayEngine extends Engine {
   }
 
   /**
-   * The map has come.
+   * The map has come, and the game's data, which are empty if there are none.
    *
-   * @throws {Error} if it is another one
+   * @throws {Error} if they are others
    */
-  useMap(bytes) {
+  useMap(map, game) {
+    const bytes = new Uint8Array(game.length + map.length);
+    bytes.set(game);
+    bytes.set(map, game.length);
     this.give(bytes);
-    if (!this.exports.use_map(performance.now())) throw new Error(this.text());
+    if (!this.exports.use_map(game.length, performance.now())) throw new Error(this.text());
   }
 
   /** Plays the ticks that are due, with these keys. */

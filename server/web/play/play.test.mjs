@@ -76,20 +76,28 @@ test("a token is read as it is printed, and anything else is refused with the wa
  * being fetched. Cause: the older map was given to the client, which refuses it.
  */
 test("a map that is fetched too late is not used", async () => {
+  globalThis.location = { search: "" };
   const player = new Player("Ann", new Keys(), LISTENER);
   const used = [];
-  player.engine = { useMap: (bytes) => used.push(bytes[0]) };
+  player.engine = { useMap: (map, game) => used.push([map[0], ...game]) };
   let answerFirst;
+  const asked = [];
   globalThis.fetch = (path) => {
-    const answer = { ok: true, arrayBuffer: async () => Uint8Array.of(Number(path.slice(6))).buffer };
+    asked.push(path);
+    const answer = { ok: true, arrayBuffer: async () => Uint8Array.of(Number(path.split("/")[2])).buffer };
     return path === "/maps/1" ? new Promise((resolve) => (answerFirst = () => resolve(answer))) : Promise.resolve(answer);
   };
-  const first = player.joined({ map: "a", hash: "1" });
+  const first = player.joined({ map: "a", hash: "1", game: null });
   await new Promise((resolve) => setImmediate(resolve));
-  await player.joined({ map: "b", hash: "2" });
+  await player.joined({ map: "b", hash: "2", game: "7" });
   answerFirst();
   await first;
-  assert.deepEqual(used, [2]);
+  assert.deepEqual(used, [[2, 7]]);
+  // Another round on the same map by another game fetches that alone.
+  asked.length = 0;
+  await player.joined({ map: "b", hash: "2", game: "8" });
+  await player.joined({ map: "b", hash: "2", game: null });
+  assert.deepEqual([used.slice(1), asked], [[[2, 8], [2]], ["/games/8"]]);
 });
 
 test("the own player moves evenly however pictures and ticks fall", () => {

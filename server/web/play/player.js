@@ -5,6 +5,7 @@
  */
 
 import { Ended, connect, fetchInfo } from "../link/connection.js";
+import { chosenMatch, ofMatch } from "../link/match.js";
 import { shownBetween } from "../replay/frames.js";
 import { CLOSE, DATAGRAM, FINISH, PlayEngine, STREAM } from "./engine.js";
 import { Line } from "./line.js";
@@ -23,10 +24,24 @@ const AWAY = 60_000;
 const REJOIN = 60_000;
 const AGAIN = 700;
 
+/** Attempts to join: one may fail on a line, or a machine, that is busy for some seconds. */
+const ATTEMPTS = 3;
+
 /** The bytes of a connect token that is written in hexadecimal. */
 export function tokenBytes(text) {
-  if (!/^([0-9a-f]{2})*$/i.test(text)) throw new Ended("This is no connect token.", "?token= takes hexadecimal digits, as `server token` prints them.");
+  if (!/^([0-9a-f]{2})*$/i.test(text)) throw Object.assign(new Ended("This is no connect token.", "?token= takes hexadecimal digits, as `server token` prints them."), { isFinal: true });
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+}
+
+/** What there is of a game without data of its own. */
+const NO_GAME = { path: "", bytes: new Uint8Array() };
+
+/** The file at a path, which is fetched unless it is the one that was fetched last. */
+async function fetchOnce(last, path) {
+  if (last?.path === path) return last;
+  const answer = await fetch(ofMatch(path));
+  if (!answer.ok) throw new Error(`${path}: status ${answer.status}`);
+  return { path, bytes: new Uint8Array(await answer.arrayBuffer()) };
 }
 
 /** One player, from joining to leaving. */
@@ -55,20 +70,23 @@ export class Player {
     this.isOver = false;
     /** Where the own player was seen last. */
     this.own = null;
-    /** The bytes of the map that is played, and its hash. */
+    /** The files of the map and of the game that is played. */
     this.map = null;
+    this.game = null;
   }
 
   /** Joins and plays until that ends. */
   async run() {
     const timer = setInterval(() => this.playOn(), LOOK);
     let lostAt = null;
+    let failures = 0;
     for (let wasIn = false; !this.isOver; ) {
       const ended = await this.runOnce(wasIn);
       if (this.isOver) break;
       if (this.isJoined) [wasIn, lostAt] = [true, performance.now()];
       this.isJoined = false;
-      if (ended.isFinal || !wasIn || performance.now() - lostAt > REJOIN) this.end(ended);
+      const isHopeless = wasIn ? performance.now() - lostAt > REJOIN : ++failures >= ATTEMPTS;
+      if (ended.isFinal || isHopeless) this.end(ended);
       else this.listener.lost();
       if (!this.isOver) await new Promise((resolve) => setTimeout(resolve, AGAIN));
     }
@@ -96,7 +114,7 @@ export class Player {
       this.datagrams = this.web.datagrams.writable.getWriter();
       if (this.isOver) return new Ended("You left the match.");
       if (wasIn) engine.rejoin();
-      else engine.join(this.name, tokenBytes(this.token));
+      else engine.join(this.name, chosenMatch(), tokenBytes(this.token));
       this.flush();
       await Promise.race([this.read(control.readable, false), this.read(this.web.datagrams.readable, true)]);
       throw new Ended("The server closed the connection.");
@@ -123,25 +141,30 @@ export class Player {
 
   hear() {
     for (const event of this.engine.events()) {
-      if (event.what === "joined") this.joined(event).catch((error) => this.end(new Ended("The map cannot be loaded.", error.message)));
-      else if (event.what === "new-world") this.isThere = false;
+      if (event.what === "joined") this.joined(event);
+      else if (event.what === "new-world") [this.isThere, this.wanted] = [false, null];
       else this.cause = Object.assign(new Ended(`You are not in the match: ${event.why}.`), { isFinal: event.isFinal });
     }
   }
 
-  async joined({ map, hash }) {
-    this.wanted = hash;
-    await this.listener.map({ map, map_hash: hash });
-    if (this.map?.hash !== hash) {
-      const answer = await fetch(`/maps/${hash}`);
-      if (!answer.ok) throw new Error(`/maps/${hash}: status ${answer.status}`);
-      const bytes = new Uint8Array(await answer.arrayBuffer());
-      // The match may have gone on to another map, or the player away, meanwhile.
-      if (this.wanted !== hash || this.isOver) return;
-      this.map = { hash, bytes };
+  async joined(event) {
+    // The match may go on to another map meanwhile, of which another event tells.
+    this.wanted = event;
+    try {
+      await this.prepare(event);
+    } catch (error) {
+      if (this.wanted === event) this.end(new Ended("The map, or the game's data, cannot be loaded.", error.message));
     }
-    if (this.wanted !== hash) return;
-    this.engine.useMap(this.map.bytes);
+  }
+
+  async prepare(wanted) {
+    const { map, hash, game } = wanted;
+    await this.listener.map({ map, map_hash: hash });
+    const fetched = [fetchOnce(this.map, `/maps/${hash}`), game ? fetchOnce(this.game, `/games/${game}`) : NO_GAME];
+    const [mapFile, gameFile] = await Promise.all(fetched);
+    if (this.wanted !== wanted || this.isOver) return;
+    [this.map, this.game] = [mapFile, gameFile];
+    this.engine.useMap(mapFile.bytes, gameFile.bytes);
     this.isJoined = true;
     this.listener.joined();
   }

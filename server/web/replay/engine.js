@@ -12,9 +12,12 @@ export class Engine {
     this.exports = exports;
   }
 
-  /** @returns {Promise<Engine>} */
-  static async load() {
-    const { instance } = await WebAssembly.instantiateStreaming(fetch("/web/wasm/page.wasm"));
+  /**
+   * @param {string} module its name: one plays in a match, one plays recordings
+   * @returns {Promise<Engine>}
+   */
+  static async load(module = "replay") {
+    const { instance } = await WebAssembly.instantiateStreaming(fetch(`/web/wasm/${module}.wasm`));
     return new Engine(instance.exports);
   }
 
@@ -83,6 +86,27 @@ export class Engine {
     return { tick, numbers, events, contacts: JSON.parse(this.text()) };
   }
 
+  /**
+   * Begins another future after a tick.
+   *
+   * @param {{slot: number, change: number, ticks: number, tick: number}} asked the change by
+   *   its number: 0 nothing, 1 removed, 2 stands still, 3 holds fire, 4 jumps
+   * @throws {Error} if it cannot be
+   */
+  branch({ slot, change, ticks, tick }) {
+    if (!this.exports.branch(slot, change, ticks, tick)) throw new Error(this.text());
+  }
+
+  /** The state of the other future after a tick; null where there is none. */
+  showBranch(tick) {
+    return this.exports.show_branch(tick) ? new Float32Array(this.taken().buffer) : null;
+  }
+
+  /** Ends the other future. */
+  endBranch() {
+    this.exports.end_branch();
+  }
+
   /** Why the entity in a slot is as it is after a tick; null if there is none. */
   why(slot, tick) {
     this.exports.why(slot, tick);
@@ -94,7 +118,8 @@ export class Engine {
  * @typedef {object} Recording
  * @property {string} map its name
  * @property {string} hash of the map, hexadecimal
- * @property {number} ticks
+ * @property {number} first tick that it begins after: 0 but for an excerpt
+ * @property {number} ticks the last one
  * @property {number} tickRate
  * @property {string} build that recorded it
  * @property {?string} incomplete why it breaks off, if it does
@@ -108,6 +133,6 @@ export class Engine {
  * @property {string} digest of the match there, hexadecimal
  * @property {number} audited ticks, by brute force
  * @property {?string} finding the first of the audit, if there is one
- * @property {?string} difference the first, if there is one
+ * @property {?string} difference the first that is known, if there is one
  * @property {?string} broken why the rest cannot be played, if that is so
  */

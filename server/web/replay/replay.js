@@ -3,6 +3,8 @@
  * keeps the moment that is shown and the states around it.
  */
 
+import { ofMatch } from "../link/match.js";
+import { Branch, BranchView } from "./branch.js";
 import { players, shownBetween } from "./frames.js";
 import { Why } from "./why.js";
 
@@ -19,8 +21,9 @@ export class Replay {
    * @param {object} listener hears of what comes
    * @param {(recording: import("./engine.js").Recording) => void} listener.opened it could be read
    * @param {(message: string) => void} listener.failed it could not be played
+   * @param {boolean} [atEnd] whether it is shown from its end at first
    */
-  constructor(bytes, listener) {
+  constructor(bytes, listener, atEnd = false) {
     this.listener = listener;
     /** @type {?import("./engine.js").Recording} */
     this.recording = null;
@@ -30,17 +33,31 @@ export class Replay {
     this.deaths = [];
     /** The moment that is shown, in ticks. */
     this.at = 0;
-    this.playing = true;
+    this.playing = !atEnd;
+    this.atEnd = atEnd;
     /** Times as fast as the match was. */
     this.speed = 1;
     /** What is asked about one body. */
     this.why = new Why(this);
+    /** @type {?Branch} another future, if one is looked at */
+    this.branch = null;
+    /** Why the one that was asked for cannot be. */
+    this.refusal = null;
+    this.branchView = new BranchView(this);
+    this.playersBefore = [];
     this.frames = new Map();
     this.asked = new Set();
-    this.worker = new Worker("/web/replay/worker.js", { type: "module" });
+    /** Ticks whose frames lack the other future: they are shown until better ones come. */
+    this.stale = new Set();
+    this.worker = new Worker(ofMatch("/web/replay/worker.js"), { type: "module" });
     this.worker.onmessage = ({ data }) => this.hear(data);
     this.worker.onerror = (event) => listener.failed(event.message || "The simulation cannot be loaded.");
     this.worker.postMessage({ open: bytes });
+  }
+
+  /** The tick that the recording begins after. */
+  get first() {
+    return this.recording?.first ?? 0;
   }
 
   /** The last tick of the recording. */
@@ -48,24 +65,57 @@ export class Replay {
     return this.recording?.ticks ?? 0;
   }
 
-  hear({ recording, frame, progress, failed, why }) {
+  hear({ recording, frame, progress, failed, why, branched }) {
     if (recording) {
       this.recording = recording;
       this.deaths = recording.deaths;
+      this.at = this.atEnd ? this.end : this.first;
       this.listener.opened(recording);
     }
     if (frame) {
       this.asked.delete(frame.tick);
+      this.stale.delete(frame.tick);
       this.frames.set(frame.tick, frame);
     }
     if (progress) this.progress = progress;
     if (why) this.why.answer(why);
+    if (branched) this.branched(branched);
     if (failed) this.listener.failed(failed);
+  }
+
+  /**
+   * Asks for another future, which parts from the record at the tick that is shown.
+   *
+   * @param {number} slot of the body that is changed
+   * @param {number} change its number
+   * @param {number} ticks for how long, if it is one of keys
+   */
+  startBranch(slot, change, ticks) {
+    this.worker.postMessage({ branch: { slot, change, ticks, tick: Math.floor(this.at) } });
+  }
+
+  /** Returns to the record alone. */
+  endBranch() {
+    this.refusal = null;
+    if (this.branch) this.worker.postMessage({ branch: null });
+    else this.branchView.show();
+  }
+
+  /** Another future has begun, or ended: frames that are here know nothing of it. */
+  branched({ branch, refused }) {
+    this.branch = branch && new Branch(this, branch);
+    this.refusal = refused ?? null;
+    for (const frame of this.frames.values()) frame.other = null;
+    this.stale.clear();
+    if (branch) for (const tick of this.frames.keys()) if (tick >= branch.tick) this.stale.add(tick);
+    this.asked.clear();
+    this.want();
+    this.branchView.show();
   }
 
   /** Goes to a tick. */
   seek(tick) {
-    this.at = Math.min(Math.max(tick, 0), this.end);
+    this.at = Math.min(Math.max(tick, this.first), this.end);
     this.want();
   }
 
@@ -108,7 +158,7 @@ export class Replay {
     const last = Math.min(now + Math.ceil(AHEAD * Math.max(1, this.speed)), this.end);
     for (const tick of this.frames.keys()) if (tick < now - BEHIND || tick > last + AHEAD) this.frames.delete(tick);
     const wanted = [];
-    for (let tick = now; tick <= last; tick++) if (!this.frames.has(tick)) wanted.push(tick);
+    for (let tick = now; tick <= last; tick++) if (!this.frames.has(tick) || this.stale.has(tick)) wanted.push(tick);
     if (wanted.every((tick) => this.asked.has(tick))) return;
     this.asked = new Set(wanted);
     this.worker.postMessage({ wanted });
@@ -126,6 +176,18 @@ export class Replay {
     return shownBetween(frame.numbers, this.frames.get(tick + 1)?.numbers, this.at - tick, this.recording.tickRate);
   }
 
+  /** What a body is called; a player by the name, or as the table has it who has none. */
+  nameOf(slot, isPlayer = undefined) {
+    const player = this.players().find((one) => one.slot === slot);
+    if (player?.name) return player.name;
+    return isPlayer ?? player ? `player ${slot + 1}` : `body ${slot}`;
+  }
+
+  /** What is drawn beside it: the other future, and which body is asked about. */
+  marked() {
+    return { other: this.branch?.shown(), asked: this.why.slot };
+  }
+
   /** What happened in the ticks after `from`, up to the one that is shown. */
   eventsSince(from) {
     const events = [];
@@ -133,16 +195,17 @@ export class Replay {
     return events;
   }
 
-  /** Who plays now, with deaths so far. */
+  /** Who plays now, with deaths so far; while the moment is computed, who played last. */
   players() {
     const frame = this.frame();
-    if (!frame) return [];
+    if (!frame) return this.playersBefore;
     const deaths = new Map();
     for (const [tick, slot] of this.deaths) if (tick <= this.at) deaths.set(slot, (deaths.get(slot) ?? 0) + 1);
     const names = new Map();
     for (const [tick, slot, name] of this.recording.names) if (tick <= this.at) names.set(slot, name);
     const known = ({ slot }) => ({ deaths: deaths.get(slot) ?? 0, name: names.get(slot) });
-    return players(frame.numbers).map((player) => ({ ...player, ...known(player) }));
+    this.playersBefore = players(frame.numbers).map((player) => ({ ...player, ...known(player) }));
+    return this.playersBefore;
   }
 
   /** Where props touch something in the tick that is shown. */
@@ -154,5 +217,6 @@ export class Replay {
   close() {
     this.worker.terminate();
     this.why.close();
+    this.branchView.panel.hidden = true;
   }
 }

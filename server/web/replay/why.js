@@ -4,24 +4,28 @@
  * last moved. While the replay is paused, the answer follows from tick to tick.
  */
 
-const vector = (numbers) => numbers.map((number) => number.toFixed(2)).join(" ");
+import { CHANGES } from "./branch.js";
+
+/** Without a zero that is negative. */
+const vector = (numbers) => numbers.map((number) => (Math.round(number * 100) / 100 + 0).toFixed(2)).join(" ");
 
 /** What an answer comes to, line by line. */
-export function lines({ tick, slot, found }, rate) {
-  if (!found) return [`Body ${slot} is not in the world at tick ${tick}.`];
+export function lines({ tick, slot, found }, rate, name = (other) => `body ${other}`) {
+  const own = name(slot).replace(/^body/, "Body");
+  if (!found) return [`${own} is not in the world at tick ${tick}.`];
   const { asleep, because, island, speed, rests, needed, held, lastMoved, touching } = found;
   const [still, jitters, heldFor] = rests;
-  const said = [`Body ${slot} at tick ${tick}`];
+  const said = [`${own} at tick ${tick}`];
   if (asleep) {
-    said.push(island.length > 0 ? `asleep, with ${island.join(", ")}: they wake together` : "asleep, by itself");
+    said.push(island.length > 0 ? `asleep, with ${island.map(name).join(", ")}: they wake together` : "asleep, by itself");
   } else {
     said.push(`awake: ${because.replaceAll("_", " ")}`, `its surface moves at ${speed.toFixed(1)} units/s: still for ${still} of ${needed} ticks, in its place for ${jitters}${held ? `, held for ${heldFor}` : ""}`);
   }
   const ago = lastMoved === null ? null : (tick - lastMoved) / rate;
-  said.push(ago === null ? "it has not moved for two minutes or more" : `last moved at tick ${lastMoved}, ${ago.toFixed(1)} s before`);
+  said.push(ago === null ? "it has not moved for two minutes or more" : ago === 0 ? "it moves in this tick" : `last moved at tick ${lastMoved}, ${ago.toFixed(1)} s before`);
   if (touching.length === 0) said.push("it touches nothing");
   for (const { other, solid, normal, gap, impulse, stage } of touching) {
-    const what = other === null ? `the world's solid ${solid}` : `body ${other}`;
+    const what = other === null ? `the world's solid ${solid}` : name(other);
     said.push(`${what}: plane ${vector(normal)}, gap ${gap.toFixed(3)}, impulse ${impulse.toFixed(1)} kg·u/s, decided by ${stage}`);
   }
   return said;
@@ -34,15 +38,39 @@ export class Why {
     this.replay = replay;
     /** The slot that is asked about. */
     this.slot = null;
+    /** The answer about it, of the tick asked last or of one before. */
+    this.told = null;
     this.panel = document.querySelector("#why");
     this.panel.querySelector("button").onclick = () => this.ask(null);
+    this.form = this.panel.querySelector("form");
+    this.form.onsubmit = (event) => event.preventDefault();
+    this.form.querySelector("div").replaceChildren(
+      ...CHANGES.map(({ number, label, player }) => {
+        const button = document.createElement("button");
+        Object.assign(button, { type: "button", textContent: label });
+        button.dataset.change = String(number);
+        button.classList.toggle("player", Boolean(player));
+        button.onclick = () => this.branch(number);
+        return button;
+      }),
+    );
   }
 
   /** Asks about a body, or about none. */
   ask(slot) {
-    [this.slot, this.asked] = [slot, null];
+    [this.slot, this.asked, this.told] = [slot, null, null];
     this.panel.hidden = slot === null;
+    // Until the answer comes, nothing of another body stands here.
+    this.form.hidden = true;
+    this.panel.querySelector("ul").replaceChildren();
     if (slot !== null) this.at(Math.floor(this.replay.at), true);
+  }
+
+  /** Asks for another future, in which this body is changed, and lets it run. */
+  branch(change) {
+    const ticks = Math.max(1, Math.floor(Number(this.form.elements.ticks.value)) || 1);
+    this.replay.startBranch(this.slot, change, ticks);
+    this.replay.playing = true;
   }
 
   /** Another tick is shown. */
@@ -56,9 +84,12 @@ export class Why {
   answer(told) {
     if (told.slot !== this.slot) return;
     this.told = told;
+    const isPlayer = this.replay.players().some(({ slot }) => slot === told.slot);
+    this.form.hidden = !told.found;
+    this.form.classList.toggle("player", isPlayer);
     const list = this.panel.querySelector("ul");
     list.replaceChildren(
-      ...lines(told, this.replay.recording.tickRate).map((line) => {
+      ...lines(told, this.replay.recording.tickRate, (slot) => this.replay.nameOf(slot)).map((line) => {
         const item = document.createElement("li");
         item.textContent = line;
         return item;

@@ -3,6 +3,7 @@
  * verifies the rest while there is nothing to show.
  */
 
+import { ofMatch } from "../link/match.js";
 import { Engine } from "./engine.js";
 
 /** Milliseconds that are verified at a stretch: what the page may have to wait. */
@@ -12,6 +13,8 @@ let engine = null;
 let wanted = [];
 /** The body that somebody asks about: its slot, and the tick. */
 let question = null;
+/** The other future that somebody asks for; `null` inside to end it. */
+let parting = null;
 let left = 0;
 let scheduled = false;
 
@@ -30,13 +33,17 @@ function schedule() {
 
 function work() {
   if (!engine) return;
-  if (question) {
+  if (parting) {
+    begin(parting.branch);
+    parting = null;
+  } else if (question) {
     const { slot, tick } = question;
     question = null;
     postMessage({ why: { slot, tick, found: engine.why(slot, tick) } });
   } else if (wanted.length > 0) {
     const frame = engine.show(wanted.shift());
-    postMessage({ frame }, [frame.numbers.buffer]);
+    frame.other = engine.showBranch(frame.tick);
+    postMessage({ frame }, [frame.numbers, frame.other].filter(Boolean).map(({ buffer }) => buffer));
   } else if (left > 0) {
     const begin = performance.now();
     let progress;
@@ -47,7 +54,20 @@ function work() {
     if (progress.broken) left = 0;
     postMessage({ progress });
   }
-  if (question || wanted.length > 0 || left > 0) schedule();
+  if (parting || question || wanted.length > 0 || left > 0) schedule();
+}
+
+/** Begins another future, or ends the one that there is. Frames from now on are of it. */
+function begin(branch) {
+  wanted = [];
+  try {
+    if (branch) engine.branch(branch);
+    else engine.endBranch();
+    postMessage({ branched: { branch } });
+  } catch (error) {
+    engine.endBranch();
+    postMessage({ branched: { branch: null, refused: error.message } });
+  }
 }
 
 async function open({ recording, map }) {
@@ -55,11 +75,14 @@ async function open({ recording, map }) {
   const told = fresh.openRecording(recording);
   postMessage({ recording: told });
   fresh.openMap(await map(told));
-  [engine, left] = [fresh, told.ticks];
+  [engine, left] = [fresh, told.ticks - told.first];
+  // Frames that were asked for meanwhile are not asked for again.
+  schedule();
 }
 
 async function fetchMap({ hash, map }) {
-  const answer = await fetch(`/maps/${hash}`);
+  // Its address names the match that the page is about, as that of the page does.
+  const answer = await fetch(ofMatch(`/maps/${hash}`, { search: globalThis.location?.search ?? "" }));
   if (!answer.ok) throw new Error(`The recording was made on the map ${map} (${hash.slice(0, 8)}), which this server does not have.`);
   return new Uint8Array(await answer.arrayBuffer());
 }
@@ -67,6 +90,8 @@ async function fetchMap({ hash, map }) {
 onmessage = ({ data }) => {
   if (data.open) {
     open({ recording: data.open, map: fetchMap }).catch((error) => postMessage({ failed: error.message }));
+  } else if ("branch" in data) {
+    parting = data;
   } else if (data.why) {
     question = data.why;
   } else {

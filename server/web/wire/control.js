@@ -5,7 +5,7 @@
 import { readSchema } from "./fields.js";
 import { Malformed } from "./range_decoder.js";
 
-export const VERSION = 8;
+export const VERSION = 10;
 /** Of a server: a client may send 1024. */
 const LONGEST_FRAME = 8192;
 
@@ -130,12 +130,13 @@ export class Framer {
 
 /**
  * @param {string} name what to be called, 1 to 32 bytes
+ * @param {string} [match] the name of a match; nothing for the server's first
  * @returns {Uint8Array} the frame that asks to be let in, whatever the map
  */
-export function hello(name) {
+export function hello(name, match = "") {
   const start = new Writer().unsigned(0).unsigned(VERSION).raw(new Array(32).fill(0)).text(name);
   // No token, no ticket.
-  return start.unsigned(0).raw(new Array(16).fill(0)).frame();
+  return start.unsigned(0).raw(new Array(16).fill(0)).text(match).frame();
 }
 
 const REFUSALS = [
@@ -148,6 +149,7 @@ const REFUSALS = [
   () => ({ reason: "token-required" }),
   () => ({ reason: "bad-token" }),
   () => ({ reason: "address-limit" }),
+  (r) => ({ reason: "no-such-match", matches: matchNames(r) }),
 ];
 
 const CLOSINGS = [
@@ -170,13 +172,18 @@ const EVENTS = [
   (r) => ({ event: "game", kind: r.byte(), data: gameData(r) }),
 ];
 
-/** The numbers by which players move, or null for the usual ones. */
-function movement(reader) {
-  const other = reader.byte();
-  if (other > 1) throw new Malformed("neither usual nor other numbers");
-  if (other === 0) return null;
-  const view = new DataView(Uint8Array.from(reader.raw(72)).buffer);
-  return Array.from({ length: 9 }, (_, i) => view.getFloat64(8 * i, true));
+/** The hash of the game's data, or null if there are none. */
+function gameHash(reader) {
+  const some = reader.byte();
+  if (some > 1) throw new Malformed("neither a hash nor none");
+  return some === 0 ? null : reader.raw(32);
+}
+
+/** The names of the matches of a server. */
+function matchNames(reader) {
+  const count = reader.unsigned();
+  if (count > 8) throw new Malformed("too many matches");
+  return Array.from({ length: count }, () => reader.text());
 }
 
 /** The content of an event of the game's own. */
@@ -208,7 +215,7 @@ const MESSAGES = [
     ticket: r.raw(16),
     rejoinSeconds: r.unsigned(),
     schema: readSchema(r),
-    movement: movement(r),
+    game: gameHash(r),
   }),
   (r) => ({ message: "refused", ...variant(r, REFUSALS, "refusal")(r) }),
   (r) => ({ message: "closing", ...variant(r, CLOSINGS, "reason to close")(r) }),

@@ -68,6 +68,7 @@ test("range coding", () => {
 
 test("what a client says", () => {
   assert.deepEqual(hello("Bot 1"), vector("client-hello"));
+  assert.deepEqual(hello("Bot 1", "duel"), vector("client-hello-match"));
   assert.deepEqual(leave(), vector("leave"));
   assert.deepEqual(mismatch(70000), vector("mismatch"));
 });
@@ -79,7 +80,7 @@ test("what a server says", () => {
   assert.deepEqual([terms.tickRate, terms.tick, terms.playerLimit], [60, 70000, 32]);
   assert.deepEqual([terms.origin, terms.bits], [TERMS.origin, TERMS.bits]);
   assert.equal(terms.mapName, "arena");
-  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 8 });
+  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 10 });
   assert.deepEqual(said("full"), { message: "refused", reason: "full", limit: 32 });
   const joined = { message: "event", tick: 70000, event: "joined", player, name: "Bot 1" };
   assert.deepEqual(said("player-joined"), joined);
@@ -94,6 +95,8 @@ test("what a server says", () => {
   assert.deepEqual(said("shutting-down"), { message: "closing", reason: "shutting-down" });
   assert.deepEqual(said("removed"), { message: "closing", reason: "removed", why: "idle" });
   assert.deepEqual(said("bad-token"), { message: "refused", reason: "bad-token" });
+  const matches = ["main", "duel"];
+  assert.deepEqual(said("no-such-match"), { message: "refused", reason: "no-such-match", matches });
   const round = { message: "event", tick: 70006, event: "round", phase: "playing", ends: 106000 };
   assert.deepEqual(said("round"), round);
   const data = [3, ...new TextEncoder().encode("Red"), 12];
@@ -181,7 +184,10 @@ const SCHEMA = {
 
 test("values of a game", () => {
   assert.deepEqual(said("server-hello").schema, SCHEMA);
-  assert.equal(said("server-hello").movement, null);
+  assert.equal(said("server-hello").game, null);
+  const ofGame = said("server-hello-game");
+  assert.deepEqual([...ofGame.game], new Array(32).fill(0xef));
+  assert.deepEqual([ofGame.player.slot, ofGame.schema.models, ofGame.rejoinSeconds], [4096, [], 30]);
   const history = new History({ ...TERMS, tick: 69990, schema: SCHEMA });
   const pin = { ...PROP, model: 1, offsets: [7] };
   history.keep(17, 70004, pin);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use obsp_recording::{Recording, Said};
 
+use crate::branch::Change;
 use crate::player::{Player, command};
 use crate::replay::Replay;
 use crate::{json, view};
@@ -111,12 +112,41 @@ impl Page {
         self.output = replay.why(slot, tick).into_bytes();
     }
 
-    /// Asks to join under the name that is the input up to a zero; after it is a connect
-    /// token.
+    /// Begins another future of the entity in a slot after a tick; the change by its number,
+    /// and for how many ticks.
+    pub fn branch(&mut self, slot: u32, change: u32, ticks: u32, tick: u32) -> bool {
+        let Some(replay) = &mut self.replay else { return self.failed("no recording is open") };
+        let slot = u16::try_from(slot).unwrap_or(u16::MAX);
+        let Some(change) = Change::of(change, ticks) else {
+            return self.failed("there is no such change");
+        };
+        let begun = replay.branch(slot, change, tick);
+        begun.map_or_else(|why| self.failed(&why), |()| true)
+    }
+
+    /// Goes to a tick in the other future; false if there is none.
+    pub fn show_branch(&mut self, tick: u32) -> bool {
+        self.output.clear();
+        let playback = self.replay.as_mut().and_then(|replay| replay.show_branch(tick));
+        let Some(playback) = playback else { return false };
+        view::write_state(playback, &mut self.output);
+        true
+    }
+
+    /// Ends the other future.
+    pub fn end_branch(&mut self) {
+        if let Some(replay) = &mut self.replay {
+            replay.end_branch();
+        }
+    }
+
+    /// Asks to join under the name that is the input up to a zero, the match that is named
+    /// up to the next one, or the first; after it is a connect token.
     pub fn join(&mut self, now: f64) -> bool {
-        let mut parts = self.input.splitn(2, |byte| *byte == 0);
-        let [name, token] = [parts.next(), parts.next()].map(Option::unwrap_or_default);
-        match Player::new(&String::from_utf8_lossy(name), token, now) {
+        let mut parts = self.input.splitn(3, |byte| *byte == 0);
+        let [name, game, token] = [(); 3].map(|()| parts.next().unwrap_or_default());
+        let [name, game] = [name, game].map(String::from_utf8_lossy);
+        match Player::new(&name, &game, token, now) {
             Ok(player) => self.player = Some(player),
             Err(why) => return self.failed(&why),
         }
@@ -139,10 +169,11 @@ impl Page {
         }
     }
 
-    /// The input is the map of the match.
-    pub fn use_map(&mut self, now: f64) -> bool {
+    /// The input is the map of the match after so many bytes of the game's data.
+    pub fn use_map(&mut self, game: usize, now: f64) -> bool {
         let bytes = std::mem::take(&mut self.input);
-        let used = self.player.as_mut().map_or(Ok(()), |player| player.on_map(&bytes, now));
+        let (game, map) = bytes.split_at(game.min(bytes.len()));
+        let used = self.player.as_mut().map_or(Ok(()), |player| player.on_map(map, game, now));
         used.map_or_else(|why| self.failed(&why), |()| true)
     }
 
@@ -240,8 +271,9 @@ fn describe(recording: &Recording) -> String {
         }
     }
     format!(
-        r#"{{"map":{},"hash":"{hash}","ticks":{},"tickRate":{},"build":{},"incomplete":{},"deaths":{},"names":{},"chat":{}}}"#,
+        r#"{{"map":{},"hash":"{hash}","first":{},"ticks":{},"tickRate":{},"build":{},"incomplete":{},"deaths":{},"names":{},"chat":{}}}"#,
         json::text(&header.map_name),
+        recording.first_tick(),
         recording.ticks(),
         header.config().tick_rate,
         json::text(&header.build),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use obsp_client::{Client, Credentials, Event, LoadedMap, PredictionStats, Transmit};
 use obsp_proto::Time;
-use obsp_proto::control::{ChatLine, MapHash, MatchEvent, PlayerName};
+use obsp_proto::control::{ChatLine, MapHash, MatchEvent, MatchName, PlayerName};
 use obsp_proto::schema::Schema;
 use obsp_sim::{Buttons, Command, EntityId, Kind};
 
@@ -16,6 +16,7 @@ use crate::view;
 #[derive(Debug)]
 pub struct Player {
     name: PlayerName,
+    match_name: Option<MatchName>,
     client: Client,
     corrections: Corrections,
 }
@@ -36,21 +37,30 @@ fn time(milliseconds: f64) -> Time {
 }
 
 impl Player {
-    /// A player who asks to join under this name, with a connect token or none.
+    /// A player who asks to join the match of a name, or the server's first, under this name
+    /// and with a connect token or none.
     ///
     /// # Errors
-    /// The server would not take the name, and why.
-    pub fn new(name: &str, token: &[u8], now: f64) -> Result<Self, String> {
+    /// The server would not take one of the names, and why.
+    pub fn new(name: &str, game: &str, token: &[u8], now: f64) -> Result<Self, String> {
         let name = PlayerName::new(name).map_err(|error| error.to_string())?;
-        let credentials = Credentials { token: token.to_vec(), ..Credentials::default() };
+        let named = (!game.is_empty()).then(|| game.parse::<MatchName>()).transpose();
+        let match_name = named.map_err(|error| error.to_string())?;
+        let credentials = Credentials {
+            token: token.to_vec(),
+            match_name: match_name.clone(),
+            ..Credentials::default()
+        };
         let client = Client::new(&name, MapHash::ANY, &credentials, time(now));
-        Ok(Self { name, client, corrections: Corrections::default() })
+        Ok(Self { name, match_name, client, corrections: Corrections::default() })
     }
 
     /// Asks to join once more on a new connection, as the same player if the server keeps
     /// the body for a while.
     pub fn rejoin(&mut self, now: f64) {
-        let credentials = Credentials { token: Vec::new(), ticket: self.client.ticket() };
+        let match_name = self.match_name.clone();
+        let credentials =
+            Credentials { token: Vec::new(), ticket: self.client.ticket(), match_name };
         self.client = Client::new(&self.name, MapHash::ANY, &credentials, time(now));
     }
 
@@ -70,13 +80,13 @@ impl Player {
         }
     }
 
-    /// The map of the match has come.
+    /// The map of the match has come, and the game's data, which may be empty.
     ///
     /// # Errors
-    /// It is another one, or damaged.
-    pub fn on_map(&mut self, bytes: &[u8], now: f64) -> Result<(), String> {
+    /// They are others, or damaged.
+    pub fn on_map(&mut self, map: &[u8], game: &[u8], now: f64) -> Result<(), String> {
         let hello = self.client.session().hello().ok_or("the server has not answered yet")?;
-        let map = LoadedMap::from_bytes(bytes, hello.map).map_err(|error| error.to_string())?;
+        let map = LoadedMap::from_bytes(map, game, hello).map_err(|error| error.to_string())?;
         self.client.use_map(Arc::new(map), time(now)).map_err(|error| error.to_string())
     }
 
@@ -104,13 +114,16 @@ impl Player {
 
     /// The next event of the connection, as JSON.
     pub fn event(&mut self) -> Option<String> {
-        let map = |name: &str, hash: MapHash, what: &str| {
-            let name = json::text(name);
-            format!(r#"{{"what":"{what}","map":{name},"hash":"{hash}"}}"#)
-        };
         Some(match self.client.poll_event()? {
-            Event::Joined(hello) => map(hello.map_name.as_str(), hello.map, "joined"),
-            Event::NewWorld { map: hash, name } => map(name.as_str(), hash, "new-world"),
+            Event::Joined(hello) => {
+                let (name, hash) = (json::text(hello.map_name.as_str()), hello.map);
+                let game = hello.game.map_or_else(|| "null".into(), |hash| format!(r#""{hash}""#));
+                format!(r#"{{"what":"joined","map":{name},"hash":"{hash}","game":{game}}}"#)
+            }
+            Event::NewWorld { map: hash, name } => {
+                let name = json::text(name.as_str());
+                format!(r#"{{"what":"new-world","map":{name},"hash":"{hash}"}}"#)
+            }
             Event::Disconnected(cause) => {
                 let (why, last) = (json::text(&cause.to_string()), cause.is_final());
                 format!(r#"{{"what":"disconnected","why":{why},"isFinal":{last}}}"#)

@@ -1,21 +1,17 @@
 //! A recorded match that can be looked at wherever one likes, from the nearest keyframe, while
 //! all of it is verified in the background from its beginning.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, LoadError};
-use obsp_recording::{Difference, Keyframe, Playback, Recording, Ticks};
+use obsp_recording::{Difference, Playback, Recording, Ticks};
 use obsp_sim::SetupError;
 use obsp_sim::audit::Audit;
 
+use crate::branch::{Branch, Change};
+use crate::kept::{Kept, NEAR, Verified};
 use crate::{json, why};
-
-/// States that are kept on the way, beside the recorded keyframes, and the ticks between two
-/// of them: what a step back has to run again at most.
-const MAX_KEPT: usize = 48;
-const KEPT_INTERVAL: u64 = 30;
 
 /// Of so many ticks that are verified one is audited, by brute force.
 const AUDIT_INTERVAL: u64 = 60;
@@ -30,8 +26,10 @@ pub struct Replay {
     shown: Playback,
     /// The ticks after the one that is shown.
     next: Ticks,
-    /// States from which others can be shown, the latest last.
-    kept: VecDeque<Keyframe>,
+    /// States from which others can be shown.
+    kept: Kept,
+    /// Another future, if one is looked at.
+    branch: Option<Branch>,
     /// Why it cannot be played to its end, if that is so.
     broken: Option<String>,
 }
@@ -43,6 +41,7 @@ struct Verifying {
     ticks: Ticks,
     audit: Audit,
     audited: u64,
+    states: Verified,
     /// The first tick in which the audit found something, and how many overlaps.
     finding: Option<(u64, usize)>,
 }
@@ -55,18 +54,22 @@ impl Replay {
     pub fn new(recording: Recording, map: Arc<obsp::World>) -> Result<Self, String> {
         let played = Arena.game_name();
         if recording.header().game != played {
-            return Err(format!("it is of another game than {played}"));
+            let game = &recording.header().game;
+            return Err(format!(
+                "it is of the game {game}, and this page has the rules of {played} alone; \
+                 `server replay` of the server that plays {game} plays it"
+            ));
         }
         let first = recording.keyframe(0).map_err(|error| error.to_string())?;
-        let shown = Playback::at(&first, Arc::clone(&map), &Arena);
+        let shown = Playback::at(&recording, &first, Arc::clone(&map), &Arena);
         let shown = shown.map_err(|error: LoadError| error.to_string())?;
         let next = recording.ticks_after(0).map_err(|error| error.to_string())?;
-        let (verifying, kept, broken) = (None, VecDeque::new(), None);
-        Ok(Self { recording, map, verifying, shown, next, kept, broken })
+        let (verifying, kept, branch, broken) = (None, Kept::default(), None, None);
+        Ok(Self { recording, map, verifying, shown, next, kept, branch, broken })
     }
 
     /// Verifies so many more ticks, as far as there are; the first call sets the match up as
-    /// the server did.
+    /// the server did, unless the recording is an excerpt.
     ///
     /// # Errors
     /// The map cannot carry the match.
@@ -82,27 +85,32 @@ impl Replay {
                 None => {}
             }
             verifying.audit();
+            verifying.states.keep(&verifying.playback);
         }
         Ok(())
     }
 
     fn begin(&self) -> Result<Verifying, SetupError> {
-        let (header, map) = (self.recording.header(), Arc::clone(&self.map));
-        let mut playback = Playback::new(header, map, &Arena)?;
-        if let Ok(Ok(first)) = self
-            .recording
-            .keyframe(0)
-            .map(|first| Playback::at(&first, Arc::clone(&self.map), &Arena))
-        {
-            let movement = *first.world().movement();
-            playback.game_mut().world_mut().set_movement(movement);
-            playback.compare(first.game().digest());
-        }
+        let (recording, map) = (&self.recording, || Arc::clone(&self.map));
+        let loaded =
+            recording.keyframe(0).map(|first| Playback::at(recording, &first, map(), &Arena));
+        let playback = match loaded {
+            // How an excerpt was come to nobody can tell.
+            Ok(Ok(first)) if recording.first_tick() > 0 => first,
+            loaded => {
+                let mut playback = Playback::new(recording, map(), &Arena)?;
+                if let Ok(Ok(first)) = loaded {
+                    playback.compare(first.game().digest());
+                }
+                playback
+            }
+        };
         Ok(Verifying {
             playback,
             ticks: self.recording.ticks_after(0).unwrap_or_else(|_| self.next.clone()),
-            audit: Audit::new(&self.map, &Arena.models())?,
+            audit: Audit::new(&self.map, &Arena.with_file(recording.game_file()).models())?,
             audited: 0,
+            states: Verified::default(),
             finding: None,
         })
     }
@@ -112,7 +120,12 @@ impl Replay {
         let verifying = self.verifying.as_ref();
         let playback = verifying.map(|verifying| &verifying.playback);
         let found = playback.and_then(Playback::difference);
-        let found = found.or(self.shown.difference()).map(Difference::to_string);
+        // A tick that was sought ahead of the verification need not be the first.
+        let unverified = || {
+            let shown = self.shown.difference()?;
+            Some(format!("{shown} (ticks before it are not verified yet)"))
+        };
+        let found = found.map(Difference::to_string).or_else(unverified);
         let audit = verifying.and_then(|verifying| verifying.finding);
         let audit = audit.map(|(tick, count)| format!("tick {tick}: {count} overlaps"));
         let text = |what: Option<String>| what.map_or("null".to_owned(), |what| json::text(&what));
@@ -131,18 +144,25 @@ impl Replay {
     /// Goes to a tick: on from the one that is shown, or from the nearest state before that is
     /// kept or recorded.
     pub fn show(&mut self, tick: u32) -> &Playback {
-        let tick = u64::from(tick).min(self.recording.ticks());
+        let tick = u64::from(tick).min(self.recording.ticks()).max(self.recording.first_tick());
         if let Err(why) = self.approach(tick) {
             self.broken = Some(why);
         }
         while self.shown.tick() < tick {
             match self.next.next() {
-                Some(Ok(next)) => self.shown.step(&next),
+                Some(Ok(next)) => {
+                    self.shown.play(&next);
+                    // That of the tick that is shown tells of those on the way to it.
+                    if self.shown.tick() == tick {
+                        self.shown.compare(next.digest);
+                    }
+                }
                 Some(Err(error)) => self.broken = Some(error.to_string()),
                 None => break,
             }
-            if self.shown.tick().is_multiple_of(KEPT_INTERVAL) {
-                self.keep();
+            // On a long way only the last states: a step back is short, and so is the way.
+            if tick - self.shown.tick() < NEAR {
+                self.kept.keep(&self.shown);
             }
         }
         &self.shown
@@ -152,7 +172,8 @@ impl Replay {
     fn approach(&mut self, tick: u64) -> Result<(), String> {
         let number = self.recording.keyframe_before(tick);
         let recorded = self.recording.keyframes().nth(number).unwrap_or_default();
-        let kept = self.kept.iter().filter(|kept| kept.tick <= tick).max_by_key(|kept| kept.tick);
+        let verified = self.verifying.as_ref().and_then(|past| past.states.before(tick));
+        let kept = self.kept.before(tick).into_iter().chain(verified).max_by_key(|kept| kept.tick);
         let nearest = kept.map_or(recorded, |kept| kept.tick.max(recorded));
         let shown = self.shown.tick();
         if (nearest..=tick).contains(&shown) {
@@ -174,16 +195,6 @@ impl Replay {
         Ok(())
     }
 
-    fn keep(&mut self) {
-        let tick = self.shown.tick();
-        if self.kept.iter().all(|kept| kept.tick != tick) {
-            if self.kept.len() >= MAX_KEPT {
-                self.kept.pop_front();
-            }
-            self.kept.push_back(self.shown.keyframe());
-        }
-    }
-
     /// Goes to a tick, and tells why the entity in a slot is as it is there, as JSON; `null` if
     /// there is none.
     pub fn why(&mut self, slot: u16, tick: u32) -> String {
@@ -193,11 +204,37 @@ impl Replay {
         let (Some(found), Ok(first)) = (found, self.recording.keyframe(0)) else {
             return "null".to_owned();
         };
-        let scratch = Playback::at(&first, Arc::clone(&self.map), &Arena).ok();
+        let scratch = Playback::at(&self.recording, &first, Arc::clone(&self.map), &Arena).ok();
         let moved = scratch.and_then(|mut scratch| {
             why::last_moved(&self.recording, &self.shown, &mut scratch, found.id)
         });
         why::told(&found, self.shown.tick(), moved)
+    }
+
+    /// Begins another future at a tick, in place of any that there was: it goes as the
+    /// recording does but for one change.
+    ///
+    /// # Errors
+    /// There is no such entity, or it cannot be changed so.
+    pub fn branch(&mut self, slot: u16, change: Change, tick: u32) -> Result<(), String> {
+        self.branch = None;
+        self.show(tick);
+        let id = why::entity_in(self.shown.world(), slot);
+        let id = id.ok_or_else(|| format!("body {slot} is not in the world at tick {tick}"))?;
+        let (origin, map) = (self.shown.keyframe(), Arc::clone(&self.map));
+        let next = self.next.clone();
+        self.branch = Some(Branch::new(&self.recording, origin, map, next, id, change)?);
+        Ok(())
+    }
+
+    /// The other future at a tick; `None` where there is none.
+    pub fn show_branch(&mut self, tick: u32) -> Option<&Playback> {
+        self.branch.as_mut()?.show(u64::from(tick).min(self.recording.ticks()))
+    }
+
+    /// Ends the other future.
+    pub fn end_branch(&mut self) {
+        self.branch = None;
     }
 
     /// The match in the tick that is shown.

@@ -6,7 +6,7 @@ use obsp_sim::{EntityId, Touching, Why, World};
 use crate::json;
 
 /// Stretches between keyframes that are searched for the tick in which a body last moved.
-const MAX_STRETCHES: usize = 12;
+const MAX_STRETCHES: usize = 24;
 
 /// The entity in a slot.
 pub(crate) fn entity_in(world: &World, slot: u16) -> Option<EntityId> {

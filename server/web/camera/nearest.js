@@ -1,0 +1,25 @@
+/** What a click means. */
+
+import { project } from "../draw/algebra.js";
+
+/** Pixels from a body within which a click means it. */
+const REACH = 34;
+
+/**
+ * The one that is seen nearest to a point of the picture, or null.
+ *
+ * @param {import("../match/motion.js").Shown[]} shown
+ * @param {Float32Array} matrix of the view
+ * @param {[number, number]} point in pixels, from the upper left
+ * @param {HTMLElement} picture
+ */
+export function nearest(shown, matrix, [x, y], { clientWidth: width, clientHeight: height }) {
+  let best = null;
+  let least = REACH;
+  for (const one of shown) {
+    const at = project(matrix, one.position);
+    const away = at ? Math.hypot((at[0] * 0.5 + 0.5) * width - x, (0.5 - at[1] * 0.5) * height - y) : Infinity;
+    if (away < least) [best, least] = [one, away];
+  }
+  return best;
+}

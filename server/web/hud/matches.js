@@ -1,0 +1,55 @@
+/** Which of the server's matches the page is about, and the way to another. */
+
+import { ofMatch } from "../link/match.js";
+
+/**
+ * @param {{href: string}} page where the page is from
+ * @param {string} name of a match
+ * @returns {string} the address of the same page about that match, looking on
+ */
+export function addressOf(page, name) {
+  const address = new URL(page.href);
+  for (const other of ["replay", "play"]) address.searchParams.delete(other);
+  address.searchParams.set("match", name);
+  return address.search;
+}
+
+/** A button with the name of the match, and the list that it opens. */
+export class Matches {
+  constructor() {
+    this.button = document.querySelector("#choose");
+    this.popover = document.querySelector("#matches");
+    this.list = this.popover.querySelector("ul");
+    this.popover.addEventListener("toggle", (event) => event.newState === "open" && this.renew());
+  }
+
+  /** Shows what `/info` says; nothing, of a server with one match. */
+  show({ match, matches }) {
+    if (!matches) return;
+    this.button.hidden = matches.length < 2;
+    this.button.querySelector("span").textContent = match;
+    const lines = matches.map(({ name, map, players, max_players: most, failed }) => {
+      const [line, link] = [document.createElement("li"), document.createElement("a")];
+      link.href = addressOf(location, name);
+      link.textContent = name;
+      if (name === match) link.setAttribute("aria-current", "page");
+      line.append(link, failed ? " cannot go on" : ` ${map}, ${players} of ${most} players`);
+      return line;
+    });
+    // The link that has the focus keeps it.
+    const at = [...this.list.querySelectorAll("a")].indexOf(document.activeElement);
+    this.list.replaceChildren(...lines);
+    (this.list.querySelectorAll("a")[at] ?? null)?.focus();
+  }
+
+  /** How many play now. */
+  async renew() {
+    this.list.querySelector("[aria-current]")?.focus();
+    try {
+      const answer = await fetch(ofMatch("/info"), { cache: "no-store" });
+      if (answer.ok) this.show(await answer.json());
+    } catch {
+      // The server has gone: the page says so elsewhere.
+    }
+  }
+}

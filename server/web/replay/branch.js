@@ -1,0 +1,131 @@
+/**
+ * Another future of a replay: the same commands but for one change. The simulation runs it
+ * beside the record, and this says how far the two have moved apart.
+ */
+
+import { PROJECTILES } from "../draw/colours.js";
+import { shownBetween } from "./frames.js";
+
+/** The changes, by the number that the simulation knows them by. */
+export const CHANGES = [
+  { number: 1, label: "Remove this body", said: (name) => `without ${name}` },
+  { number: 2, label: "Let them stand still", said: (name, time) => `${name} stands still ${time}`, player: true },
+  { number: 3, label: "Let them hold fire", said: (name, time) => `${name} holds fire ${time}`, player: true },
+  { number: 4, label: "Let them jump", said: (name, time) => `${name} jumps ${time}`, player: true },
+];
+
+/** Units from which on a body counts as being elsewhere: less is not seen. */
+const ELSEWHERE = 0.5;
+
+/** Missiles may have slots that others had in the record: only their places are compared. */
+const flies = ({ isPlayer, model }) => !isPlayer && PROJECTILES.has(model);
+
+const between = (one, other) => Math.hypot(...one.position.map((value, axis) => value - other.position[axis]));
+
+/**
+ * How two states differ.
+ *
+ * @param {import("../match/motion.js").Shown[]} record
+ * @param {import("../match/motion.js").Shown[]} other
+ * @returns {{pairs: {one: object, other: object, away: number}[], gone: object[], added: object[], flying: object[]}}
+ *   bodies that are elsewhere, those that are only in the record, and only in the other; and
+ *   missiles of the other where the record has none
+ */
+export function apart(record, other) {
+  const key = ({ slot, generation }) => slot * 65536 + generation;
+  const left = new Map(other.filter((entity) => !flies(entity)).map((entity) => [key(entity), entity]));
+  const [pairs, gone] = [[], []];
+  for (const one of record) {
+    if (flies(one)) continue;
+    const twin = left.get(key(one));
+    left.delete(key(one));
+    const away = twin && between(one, twin);
+    if (!twin) gone.push(one);
+    else if (away > ELSEWHERE) pairs.push({ one, other: twin, away });
+  }
+  const missiles = record.filter(flies);
+  const flying = other.filter((entity) => flies(entity) && !missiles.some((one) => between(one, entity) <= ELSEWHERE));
+  return { pairs, gone, added: [...left.values()], flying };
+}
+
+/** One other future. */
+export class Branch {
+  /**
+   * @param {import("./replay.js").Replay} replay
+   * @param {{slot: number, change: number, ticks: number, tick: number}} asked
+   */
+  constructor(replay, asked) {
+    this.replay = replay;
+    this.asked = asked;
+    /** The tick in which the two part. */
+    this.from = asked.tick;
+    /** What the body that is changed is called. */
+    this.name = replay.nameOf(asked.slot);
+  }
+
+  /** Everything as it is in the other future now; empty before the two part. */
+  shown() {
+    const { replay } = this;
+    const tick = Math.floor(replay.at);
+    const now = replay.frames.get(tick)?.other;
+    if (!now || tick < this.from) return [];
+    return shownBetween(now, replay.frames.get(tick + 1)?.other, replay.at - tick, replay.recording.tickRate);
+  }
+
+  /** What is other, in a line. */
+  get title() {
+    const { change, ticks, tick } = this.asked;
+    const said = CHANGES.find(({ number }) => number === change)?.said;
+    const time = `for ${ticks} ticks`;
+    return `Branched at tick ${tick}: ${said?.(this.name, time) ?? "nothing is changed"}`;
+  }
+
+  /** How far the two have moved apart, line by line. */
+  lines() {
+    const tick = Math.floor(this.replay.at);
+    if (tick < this.from) return [this.title, `One future up to tick ${this.from}.`];
+    if (!this.replay.frames.get(tick)?.other) return [this.title, "It is being computed."];
+    const { pairs, gone, added } = apart(this.replay.shown(), this.shown());
+    const lines = [this.title];
+    if (pairs.length === 0) lines.push("All that is in both is where it was.");
+    else {
+      const farthest = pairs.reduce((a, b) => (b.away > a.away ? b : a));
+      const what = this.replay.nameOf(farthest.one.slot);
+      const away = `${farthest.away.toFixed(1)} units`;
+      if (pairs.length === 1) lines.push(`Only ${what} is elsewhere: ${away} away.`);
+      else lines.push(`${pairs.length} bodies are elsewhere, ${what} the farthest: ${away}.`);
+    }
+    const listed = (bodies) => bodies.map(({ slot, isPlayer }) => this.replay.nameOf(slot, isPlayer)).join(", ");
+    if (gone.length > 0) lines.push(`In the record alone: ${listed(gone)}.`);
+    if (added.length > 0) lines.push(`In the other alone: ${listed(added)}.`);
+    return lines;
+  }
+}
+
+/** The panel of the other future. */
+export class BranchView {
+  /** @param {import("./replay.js").Replay} replay */
+  constructor(replay) {
+    this.replay = replay;
+    this.panel = document.querySelector("#branch");
+    this.panel.querySelector("button").onclick = () => replay.endBranch();
+  }
+
+  /** Shows how it stands. */
+  show() {
+    const { panel, replay } = this;
+    panel.hidden = !replay.branch && !replay.refusal;
+    if (panel.hidden) return;
+    const lines = replay.branch ? replay.branch.lines() : [`There is no such future: ${replay.refusal}.`];
+    const text = lines.join("\n");
+    if (this.text === text) return;
+    this.text = text;
+    panel.querySelector("ul").replaceChildren(
+      ...lines.map((line) => {
+        const item = document.createElement("li");
+        item.textContent = line;
+        return item;
+      }),
+    );
+  }
+}

@@ -1,0 +1,54 @@
+// Holds the worker that plays recordings to answering what it was asked before its map
+// had come: `node --test`.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+
+// The worker's port, which it listens to for good, would keep the process alive.
+after(() => setImmediate(() => process.exit()));
+
+const read = (path) => readFileSync(new URL(path, import.meta.url));
+
+/**
+ * Symptom: a recording was opened and stood still for ever, on a server that was slow to
+ * send the map.
+ * Cause: the worker found no simulation when it was asked for frames, and was not woken
+ * when there was one; the page asks for no frame twice.
+ */
+test("frames that are asked for before the map has come are shown once it has", async () => {
+  let sendMap;
+  globalThis.fetch = async (address) => {
+    const wasm = { "content-type": "application/wasm" };
+    if (address.endsWith(".wasm")) return new Response(gunzipSync(read("../wasm/replay.wasm.gz")), { headers: wasm });
+    await new Promise((resolve) => (sendMap = resolve));
+    return new Response(read("../../../maps/arena.obsp"));
+  };
+  let said;
+  const heard = (wanted) =>
+    new Promise((resolve, reject) => {
+      const given = setTimeout(() => reject(new Error("the worker says nothing")), 20_000);
+      said = (message) => {
+        assert.equal(message.failed, undefined);
+        if (!(wanted in message)) return;
+        clearTimeout(given);
+        resolve(message[wanted]);
+      };
+    });
+  globalThis.postMessage = (message) => said(message);
+  globalThis.onmessage = null;
+  await import("./worker.js");
+
+  const opened = heard("recording");
+  onmessage({ data: { open: new Uint8Array(read("../../../tests/recordings/arena.obsr")) } });
+  await opened;
+  const shown = heard("frame");
+  onmessage({ data: { wanted: [1] } });
+  // The worker looks once, in vain.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  sendMap();
+  assert.equal((await shown).tick, 1);
+  const verified = heard("progress");
+  assert.ok((await verified).verified > 0);
+});
