@@ -27,7 +27,9 @@ fn main() {
             program = apply(&program, place, block);
         }
         let path = Path::new(&folder).join(format!("step_{}.rs", index + 1));
-        fs::write(path, &program).expect("the folder can be written");
+        // The reader's copy of the map is in the folder of their package.
+        let program = program.replace("\"/sumo.map\"", "\"/../server/examples/sumo.map\"");
+        fs::write(path, program).expect("the folder can be written");
     }
     assert_eq!(steps.len(), 10, "the guide has ten steps");
 }

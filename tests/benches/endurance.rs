@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use client_bot::behaviors::BehaviorChoice;
 use client_bot::swarm::{Report, Swarm};
-use obsp_client::quic::Trust;
 use server::replay::{ReplayOptions, replay};
 use tests::harness::{ServerProcess, own_map};
 
@@ -149,17 +148,11 @@ fn visit(
 
 fn fighters(server: &ServerProcess, bots: u32, seed: u64, duration: Duration) -> Swarm {
     Swarm {
-        server: server.udp,
-        trust: Trust::Loopback,
-        bots,
         duration: Some(duration),
         seed,
         behavior: BehaviorChoice::Fight,
-        ramp: None,
         own_sockets: true,
-        join_key: None,
-        vote_map: None,
-        maps: Vec::new(),
+        ..Swarm::new(server.udp, bots)
     }
 }
 

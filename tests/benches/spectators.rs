@@ -15,9 +15,7 @@ mod spectator;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use client_bot::behaviors::BehaviorChoice;
 use client_bot::swarm::Swarm;
-use obsp_client::quic::Trust;
 use server::{Options, Server};
 use spectator::Spectator;
 use tests::harness::own_map;
@@ -78,17 +76,8 @@ async fn compare() {
     let options = Options { listen: any_port, http: any_port, objects: 200, ..Options::new(map) };
     let running = Server::start(&options).unwrap();
     let swarm = Swarm {
-        server: running.local_addr(),
-        trust: Trust::Loopback,
-        bots: 32,
         duration: Some(TURN * (2 * TURNS as u32 + 2)),
-        seed: 1,
-        behavior: BehaviorChoice::Mix,
-        ramp: None,
-        own_sockets: false,
-        join_key: None,
-        vote_map: None,
-        maps: Vec::new(),
+        ..Swarm::new(running.local_addr(), 32)
     };
     let bots = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

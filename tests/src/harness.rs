@@ -3,6 +3,7 @@
 
 mod administrators;
 mod crowd;
+mod lateness;
 mod map_builder;
 pub mod near;
 pub mod pages;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 pub use ::oracle::Random;
 pub use administrators::Administrators;
 pub use crowd::{Wanderer, crowd_shapes, placed};
+pub use lateness::{Lateness, undisturbed};
 pub use map_builder::MapBuilder;
 pub use obsp::verify::OneSize;
 pub use pem::{base64, pem};

@@ -4,7 +4,6 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use client_bot::behaviors::BehaviorChoice;
 use client_bot::swarm::Swarm;
 use obsp_client::Disconnected;
 use obsp_client::quic::{Authority, Client, Connector, JoinError, Trust};
@@ -78,19 +77,7 @@ async fn eight_bots_play_and_see_what_the_server_means_and_it_replays() {
     let recording = std::env::temp_dir().join(format!("eight-bots-{}.obsr", std::process::id()));
     let options = Options { record: Some(recording.clone()), objects: 40, ..options(8) };
     let running = Server::start(&options).unwrap();
-    let swarm = Swarm {
-        server: running.local_addr(),
-        trust: Trust::Loopback,
-        bots: 8,
-        duration: Some(MATCH),
-        seed: 1,
-        behavior: BehaviorChoice::Mix,
-        ramp: None,
-        own_sockets: false,
-        join_key: None,
-        vote_map: None,
-        maps: Vec::new(),
-    };
+    let swarm = Swarm { duration: Some(MATCH), ..Swarm::new(running.local_addr(), 8) };
     // Once all play, and not after some time: how long they take to join is up
     // to whatever else this machine is doing.
     let (all_play, mut play) = tokio::sync::watch::channel(false);
@@ -98,9 +85,11 @@ async fn eight_bots_play_and_see_what_the_server_means_and_it_replays() {
         play.wait_for(|all| *all).await.unwrap();
         loop {
             let page = get(running.http_addr(), "/metrics").await.body;
-            if metric(&page, "game_snapshots_total") > 8.0 * 20.0 {
+            let accepted = metric(&page, "game_commands_total{outcome=\"accepted\"}");
+            if metric(&page, "game_snapshots_total") > 8.0 * 20.0 && accepted > 8.0 * 10.0 {
                 return (page, get(running.http_addr(), "/healthz").await.status);
             }
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     let playing = swarm.run(std::future::pending(), |status| {
@@ -125,7 +114,6 @@ async fn eight_bots_play_and_see_what_the_server_means_and_it_replays() {
     assert_eq!(metric(&page, "game_players"), 8.0);
     assert_eq!(metric(&page, "game_entities{kind=\"player\"}"), 8.0);
     assert_eq!(metric(&page, "game_emergency_replacements_total"), 0.0);
-    assert!(metric(&page, "game_commands_total{outcome=\"accepted\"}") > 8.0 * 10.0);
 
     let page = get(running.http_addr(), "/metrics").await.body;
     assert_eq!(metric(&page, "game_disconnects_total{reason=\"left\"}"), 8.0);
@@ -277,8 +265,8 @@ async fn an_unfit_name_is_refused() {
     let running = serve(1);
     let hello = ClientMessage::Hello(ClientHello::new(MapHash::ANY, &name("bell")));
     let mut bytes = encode_client_message(&hello);
-    // Behind the name are the length of the token and the ticket.
-    let last = bytes.len() - 1 - 17;
+    // Behind the name are the length of the token, the ticket, and that of the match.
+    let last = bytes.len() - 1 - 18;
     bytes[last] = 0x07;
     let expected = ServerMessage::Refused(RefusalReason::BadName);
     assert_eq!(answer_to(&running, &bytes).await, Some(expected));

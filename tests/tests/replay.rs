@@ -60,6 +60,36 @@ fn the_committed_match_is_the_same_on_every_one_of_four_threads() {
     });
 }
 
+/// A replay needs no `game.toml` beside its map: the numbers and models are in the recording.
+#[test]
+fn a_match_by_a_game_file_is_replayed_without_it() {
+    let folder = std::env::temp_dir().join(format!("replay-game-file-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("models")).expect("a folder");
+    let copy = |from: &str, to: &str| std::fs::copy(own_map(from), folder.join(to));
+    copy("arena.obsp", "arena.obsp").and(copy("models/star.obj", "models/gem.obj")).expect("files");
+    let text = "[movement]\ngravity = 300\njump_speed = 500\n[player]\nhealth = 30\n\
+                [weapons.rocket]\nmodel = 'gem'\nblast_radius = 300\n\
+                [models]\ngem = 'models/gem.obj'\n[classes.light]\nmodel = 'gem'\n";
+    std::fs::write(folder.join("game.toml"), text).expect("a file");
+    let file = folder.join("match.obsr");
+    let map = folder.join("arena.obsp").to_string_lossy().into_owned();
+    let (players, objects, ticks, record) = (6, 10, 300, Some(file.clone()));
+    let played = SoakOptions { players, objects, ticks, record, ..SoakOptions::new(map) };
+    let report = soak(&played).expect("the arena can be played");
+    assert_eq!((report.interpenetrations, report.tunnelled), (0, 0), "{:?}", report.findings);
+
+    let map = Some(own_map("arena.obsp").to_string_lossy().into_owned());
+    let options = ReplayOptions { map, audit: true, ..ReplayOptions::new(&file) };
+    let outcome = replay(&options).unwrap_or_else(|error| panic!("{error}"));
+    assert!(outcome.passed(), "{outcome}");
+    assert_eq!((outcome.verified, &outcome.digest), (301, &report.digest));
+    // With the usual numbers, the same players go elsewhere.
+    let map = own_map("arena.obsp").to_string_lossy().into_owned();
+    let usual = soak(&SoakOptions { map, record: None, ..played }).expect("the same");
+    assert_ne!(usual.digest, report.digest);
+    std::fs::remove_dir_all(folder).expect("the folder is there");
+}
+
 #[test]
 fn the_first_tick_that_differs_is_named() {
     let file = temporary("replay-differs");
@@ -81,8 +111,8 @@ fn the_first_tick_that_differs_is_named() {
     // The same with one key pressed otherwise, and all digests as they were.
     let whole = Recording::open(&file).expect("a recording");
     let changed = temporary("replay-changed");
-    let first = whole.keyframe(0).expect("a keyframe");
-    let mut writer = Writer::create(&changed, whole.header(), &first.saved).expect("a file");
+    let mut writer =
+        Writer::create(&changed, &whole.beginning().expect("a keyframe")).expect("a file");
     let mut player = None;
     for (number, tick) in (1..).zip(whole.ticks_after(0).expect("a keyframe")) {
         let mut tick = tick.expect("a whole recording");
@@ -135,7 +165,8 @@ fn a_keyframe_of_another_match_is_named() {
     let whole = Recording::open(&committed()).expect("a recording");
     let swapped = temporary("replay-swapped");
     let first = whole.keyframe(0).expect("a keyframe");
-    let mut writer = Writer::create(&swapped, whole.header(), &first.saved).expect("a file");
+    let mut writer =
+        Writer::create(&swapped, &whole.beginning().expect("a keyframe")).expect("a file");
     for (number, tick) in (1..=200).zip(whole.ticks_after(0).expect("a keyframe")) {
         writer.tick(tick.expect("a whole recording")).expect("a file");
         if number == 100 {
@@ -150,7 +181,7 @@ fn a_keyframe_of_another_match_is_named() {
 }
 
 /// Ten minutes with 32 players take no more than 6 MB. `RECORDED_TICKS=36000` records as many;
-/// by itself, the test records 20 seconds and the two keyframes that belong to them.
+/// by itself, the test records 20 seconds and the keyframes that belong to them.
 #[test]
 fn a_recording_is_small() {
     let ticks = setting("RECORDED_TICKS", 1_200) as u64;

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use client_bot::behaviors::BehaviorChoice;
 use client_bot::swarm::Swarm;
 use obsp_client::Disconnected;
 use obsp_client::quic::{Client, ClientEvent, Connector, Trust};
@@ -50,26 +49,23 @@ fn rotation() -> Vec<String> {
     rotation
 }
 
+/// Waits until so many players are in the world, and have loaded its map, which all have.
+async fn until_in_the_world(http: SocketAddr, players: f64) {
+    let inside = "game_entities{kind=\"player\"}";
+    while metric(&get(http, "/metrics").await.body, inside) < players {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await;
+}
+
 #[tokio::test]
 async fn a_full_match_goes_through_all_maps_and_nobody_is_dropped() {
     let rotation = rotation();
     let list = rotation.join(",");
     let arguments =
-        ["--maps", &list, "--round-time", "3s", "--intermission", "1s", "--objects", "40"];
+        ["--maps", &list, "--round-time", "6s", "--intermission", "1s", "--objects", "40"];
     let mut server = ServerProcess::start(&arguments);
-    let swarm = Swarm {
-        server: server.udp,
-        trust: Trust::Loopback,
-        bots: 32,
-        duration: None,
-        seed: 3,
-        behavior: BehaviorChoice::Mix,
-        ramp: None,
-        own_sockets: false,
-        join_key: None,
-        vote_map: None,
-        maps: Vec::new(),
-    };
+    let swarm = Swarm { seed: 3, ..Swarm::new(server.udp, 32) };
     // Until they have been on each map for a round and are on the first one again: how
     // long that takes is up to whatever else this machine is doing.
     let http = server.http;
@@ -79,7 +75,7 @@ async fn a_full_match_goes_through_all_maps_and_nobody_is_dropped() {
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
         // All of them follow once more.
-        tokio::time::sleep(Duration::from_secs(2)).await;
+        until_in_the_world(http, 32.0).await;
     };
     let stop = async { timeout(2 * HANG, all_maps).await.expect("all maps were played") };
     let report = swarm.run(stop, |_| ()).await.unwrap();
@@ -220,24 +216,16 @@ async fn bots_vote_for_a_map_and_go_there() {
     };
     let running = serve(3, rounds);
     let swarm = Swarm {
-        server: running.local_addr(),
-        trust: Trust::Loopback,
-        bots: 3,
-        duration: None,
         seed: 5,
-        behavior: BehaviorChoice::Mix,
-        ramp: None,
-        own_sockets: false,
-        join_key: None,
         vote_map: Some("warren".to_owned()),
-        maps: Vec::new(),
+        ..Swarm::new(running.local_addr(), 3)
     };
     let http = running.http_addr();
     let there = async {
         while metric(&get(http, "/metrics").await.body, "game_levels_total") < 1.0 {
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        until_in_the_world(http, 3.0).await;
     };
     let stop = async { timeout(HANG, there).await.expect("the vote is carried") };
     let report = swarm.run(stop, |_| ()).await.unwrap();

@@ -18,7 +18,7 @@ const TICKS: u64 = 6_000;
 /// Ticks of each of the many short ones.
 const SHORT: u64 = 1_200;
 const PLAYERS: u16 = 32;
-const WEAPONS: [Buttons; 3] = [Buttons::FIRE, Buttons::ROCKET, Buttons::GRENADE];
+const WEAPONS: [Buttons; 3] = [Buttons::PRIMARY, Buttons::SECONDARY, Buttons::TERTIARY];
 const OBJECTS: u32 = 300;
 
 /// Mean ticks between two shots of a player; `None` where nobody shoots.

@@ -230,7 +230,7 @@ fn nothing_trembles_before_it_sleeps() {
         }
         // The very tick at which somebody wakes them, all are awake again.
         let (mut game, player) = start_arena(&drawing);
-        let rocket = Command { buttons: obsp_sim::Buttons::ROCKET, ..Default::default() };
+        let rocket = Command { buttons: obsp_sim::Buttons::SECONDARY, ..Default::default() };
         for _ in 0..TICK_RATE {
             game.step(&[(player, rocket)]);
         }
@@ -260,7 +260,7 @@ fn sleepers_wake_by_touch_by_blast_and_when_their_support_leaves() {
     let forward = Command { forward: 127, ..Default::default() };
     // At the floor before the crate: eight degrees down.
     let rocket =
-        Command { buttons: obsp_sim::Buttons::ROCKET, pitch: -1_500, ..Default::default() };
+        Command { buttons: obsp_sim::Buttons::SECONDARY, pitch: -1_500, ..Default::default() };
     for (what, command, ticks) in [("touch", forward, 80), ("blast", rocket, 40)] {
         let (mut game, player) = start_arena(&pile(17.0));
         (0..TICK_RATE).for_each(|_| game.step(&[]));

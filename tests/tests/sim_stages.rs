@@ -82,7 +82,7 @@ fn a_match_does_not_depend_on_the_number_of_threads() {
     for tick in 1..=ticks {
         let mut command = |&id: &EntityId| {
             let (yaw, shoots) = (random.bits() as u16, random.one_in(30));
-            let buttons = if shoots { Buttons::ROCKET } else { Buttons::default() };
+            let buttons = if shoots { Buttons::SECONDARY } else { Buttons::default() };
             (id, Command { forward: 127, yaw, buttons, ..Command::default() })
         };
         let commands: Vec<_> = players.iter().map(&mut command).collect();

@@ -9,7 +9,7 @@ use obsp_proto::Tick;
 use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use obsp_proto::control::{ClientHello, ClientMessage, MapHash, PlayerName, encode_client_message};
 use obsp_sim::Command;
-use tests::harness::{self, Random, ServerProcess, pages};
+use tests::harness::{self, Lateness, Random, ServerProcess, pages};
 use tokio::time::timeout;
 
 /// Far longer than anything here takes.
@@ -17,6 +17,11 @@ const HANG: Duration = Duration::from_secs(20);
 
 /// How long the witness plays while somebody does harm.
 const WATCH: Duration = Duration::from_secs(2);
+
+/// How long threads may have to wait on a machine whose figures count, and how often figures
+/// of another are taken again.
+const PROMPT: Duration = Duration::from_millis(30);
+const ATTEMPTS: u32 = 5;
 
 /// These tests measure rates: one at a time.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
@@ -81,8 +86,24 @@ async fn witness(running: &mut Server) -> Client {
     client
 }
 
-/// Plays for a while; whoever sees the match limp fails the test.
+/// Plays for a while; whoever sees the match limp fails the test. Where the machine lets
+/// threads wait, the match limps for that, and it is looked at again.
 async fn sees_nothing_amiss(client: &mut Client, running: &Server) {
+    let machine = Lateness::watch();
+    for attempt in 1.. {
+        machine.take();
+        let (ticks, snapshots) = rates(client, running).await;
+        let late = machine.take();
+        if (57.0..64.0).contains(&ticks) && snapshots > 50.0 {
+            return;
+        }
+        let excused = late > PROMPT && attempt < ATTEMPTS;
+        assert!(excused, "{ticks} ticks, {snapshots} snapshots a second; threads waited {late:?}");
+    }
+}
+
+/// Ticks and snapshots a second, played for a while.
+async fn rates(client: &mut Client, running: &Server) -> (f64, f64) {
     let ticks = metric(running, "game_ticks_total").await;
     let begin = Instant::now();
     let mut snapshots = 0;
@@ -100,9 +121,7 @@ async fn sees_nothing_amiss(client: &mut Client, running: &Server) {
     }
     let seconds = begin.elapsed().as_secs_f64();
     let ticks = metric(running, "game_ticks_total").await - ticks;
-    let (ticks, snapshots) = (ticks / seconds, f64::from(snapshots) / seconds);
-    assert!((57.0..64.0).contains(&ticks), "{ticks} ticks a second");
-    assert!(snapshots > 50.0, "{snapshots} snapshots a second");
+    (ticks / seconds, f64::from(snapshots) / seconds)
 }
 
 /// A player that speaks the protocol by hand.
@@ -310,7 +329,17 @@ async fn a_client_that_never_acknowledges_gets_no_more_than_the_budget() {
     // A budget of 16,000 bytes a second, and what was saved up.
     assert!(bytes < 25_000.0, "{bytes} bytes a second");
     // A client that sends nothing at all is dropped after the idle time-out.
-    offender.is_dropped().await;
+    let plays = async {
+        loop {
+            if let ClientEvent::CommandDue = good.next().await.unwrap() {
+                good.command(Command::default());
+            }
+        }
+    };
+    tokio::select! {
+        () = offender.is_dropped() => {}
+        () = plays => unreachable!("it has no end"),
+    }
     assert_eq!(metric(&running, "game_disconnects_total{reason=\"timed_out\"}").await, 1.0);
     end(running).await;
 }
@@ -324,17 +353,20 @@ async fn claiming_every_tick_twice_gains_nothing() {
     let (before, ticks) =
         (metric(&running, ACCEPTED).await, metric(&running, "game_ticks_total").await);
     let cheating = async {
-        let begin = Instant::now();
+        let mut due = tokio::time::interval(Duration::from_secs(1) / 60);
         let mut tick = metric(&running, "game_ticks_total").await as u32;
-        while begin.elapsed() < WATCH {
+        loop {
             tick += 1;
             for forward in [127, -127, 64] {
                 let _ = offender.connection.send_datagram(command(tick + 3, forward, None).into());
             }
-            tokio::time::sleep(Duration::from_millis(16)).await;
+            due.tick().await;
         }
     };
-    tokio::join!(cheating, sees_nothing_amiss(&mut good, &running));
+    tokio::select! {
+        () = cheating => unreachable!("it has no end"),
+        () = sees_nothing_amiss(&mut good, &running) => {}
+    }
     let conflicting = metric(&running, "game_commands_total{outcome=\"conflicting\"}").await;
     assert!(conflicting > 50.0, "{conflicting}");
     // Two players have had no more than a command a tick each, and those to come.

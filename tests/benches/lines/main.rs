@@ -20,10 +20,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use client_bot::behaviors::BehaviorChoice;
 use client_bot::swarm::{Report, Swarm};
 use lines::{BadLine, lines};
-use obsp_client::quic::Trust;
 use table::Row;
 use tests::badline::{Proxy, Setup};
 use tests::harness::{ServerProcess, compile, foreign_map, own_map};
@@ -119,18 +117,12 @@ fn play(line: &BadLine, map: &Map, options: &Options) -> Report {
     };
     let proxy = Proxy::start(setup).expect("there is a free port");
     let swarm = Swarm {
-        server: proxy.address(),
-        trust: Trust::Loopback,
-        bots: options.bots,
         duration: Some(Duration::from_secs(options.seconds)),
         seed: options.seed,
-        behavior: BehaviorChoice::Mix,
-        ramp: None,
         own_sockets: true,
-        join_key: None,
-        vote_map: None,
         // The bench is of play, not of map transfers.
         maps: map.path.parent().map(Path::to_owned).into_iter().collect(),
+        ..Swarm::new(proxy.address(), options.bots)
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let report = runtime.block_on(swarm.run(std::future::pending(), |_| {}));

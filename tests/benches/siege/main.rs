@@ -22,9 +22,7 @@ use std::time::{Duration, Instant};
 
 use attacks::{ATTACKS, Attack, Target};
 use clap::Parser;
-use client_bot::behaviors::BehaviorChoice;
 use client_bot::swarm::{Report, Swarm};
-use obsp_client::quic::Trust;
 use tests::harness::pages::get;
 use tests::harness::{ServerProcess, own_map};
 use tokio::runtime::Builder;
@@ -171,17 +169,8 @@ impl Row {
         let attackers = Attackers::start(attack, &server, source);
         std::thread::sleep(HEAD_START);
         let swarm = Swarm {
-            server: server.udp,
-            trust: Trust::Loopback,
-            bots: BOTS,
             duration: Some(Duration::from_secs(options.seconds)),
-            seed: 1,
-            behavior: BehaviorChoice::Mix,
-            ramp: None,
-            own_sockets: false,
-            join_key: None,
-            vote_map: None,
-            maps: Vec::new(),
+            ..Swarm::new(server.udp, BOTS)
         };
         let over = AtomicBool::new(false);
         let (report, probe_ms) = std::thread::scope(|scope| {

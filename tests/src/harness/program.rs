@@ -2,14 +2,17 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
-/// The binary with this name. It is built if it is not up to date, which it is after
-/// `.ci/run` but not if only this package is tested.
+/// The binary with this name. It is built if it is not up to date: in `.ci/run` it is, not
+/// where only this package is tested. Cargo is asked once by each process of tests, for it
+/// takes half a second to find that all is as it should be.
 ///
 /// # Panics
 /// If it does not build.
 pub fn program(name: &str) -> PathBuf {
-    build(&[]).join(name)
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| build(&[])).join(name)
 }
 
 /// The folder with the client library for C, built as [`program`] is.
@@ -17,7 +20,8 @@ pub fn program(name: &str) -> PathBuf {
 /// # Panics
 /// If it does not build.
 pub fn c_library() -> PathBuf {
-    build(&["--package", "obsp-client-c"])
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| build(&["--package", "obsp-client-c"])).clone()
 }
 
 /// Builds the binaries, and more packages with the same features; returns their folder.
@@ -27,10 +31,11 @@ fn build(more: &[&str]) -> PathBuf {
     let folder = test.ancestors().nth(2).unwrap();
     let release = folder.file_name().is_some_and(|name| name == "release");
     let mut cargo = Command::new(env!("CARGO"));
-    // Cargo sets these for tests; `ring`'s build script depends on them, and everything
-    // above it would be rebuilt.
-    let of_package =
-        |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    // Cargo sets these for tests (the last because of this package's build script); `ring`'s
+    // build script depends on them, and everything above it would be rebuilt.
+    let of_package = |name: &str| {
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") || name == "OUT_DIR"
+    };
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(of_package)) {
         cargo.env_remove(name);
     }

@@ -4,11 +4,12 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use tests::badline::{Conditions, Line};
+use tests::harness::undisturbed;
 use tokio::task::JoinSet;
 use tokio::time::sleep_until;
 
 use crate::player::{Seen, join, run_in_circles};
-use crate::{proxy, start};
+use crate::{PROMPT, TURN, proxy, start};
 
 /// Players on each line.
 const PLAYERS: usize = 3;
@@ -32,12 +33,16 @@ const WAY: f32 = 16.0;
 /// were kicked.
 #[tokio::test]
 async fn after_a_blackout_snapshots_come_again_at_once() {
+    let _turn = TURN.lock().await;
     let server = start(&[]).await;
-    let mut lines = JoinSet::new();
-    for seconds in [1, 3, 5, 8] {
-        lines.spawn(play_through(server.udp, Duration::from_secs(seconds)));
-    }
-    let failures: Vec<String> = lines.join_all().await.into_iter().flatten().collect();
+    let scenario = async || {
+        let mut lines = JoinSet::new();
+        for seconds in [1, 3, 5, 8] {
+            lines.spawn(play_through(server.udp, Duration::from_secs(seconds)));
+        }
+        lines.join_all().await.into_iter().flatten().collect()
+    };
+    let failures = undisturbed(PROMPT, scenario).await;
     assert!(failures.is_empty(), "{failures:#?}");
 }
 

@@ -65,7 +65,8 @@ async fn come_back(server: &ServerProcess, lost: &Client) -> Option<EntityId> {
 /// What `server admin` says of this server.
 async fn ask(server: &ServerProcess, tokens: &Administrators, action: AdminAction) -> String {
     let admin = server.said("admin interface on http://").trim_end_matches('/').parse().unwrap();
-    let command = AdminCommand { admin, admin_tokens: tokens.path().to_owned(), action };
+    let command =
+        AdminCommand { admin, admin_tokens: tokens.path().to_owned(), match_name: None, action };
     tokio::task::spawn_blocking(move || server::admin(&command)).await.unwrap().unwrap()
 }
 
@@ -155,7 +156,9 @@ async fn a_player_banned_while_away_loses_place_and_ticket() {
             TokenClaims { player, name: name.clone(), reserved: false, servers, user_data };
         let token = key.seal(&claims, UNIX_EPOCH.elapsed().unwrap().as_secs() + 60).unwrap();
         let connector = Connector::new(address, Trust::Loopback).unwrap();
-        connector.join_with(&name, MapHash::ANY, &Credentials { token, ticket }).await
+        connector
+            .join_with(&name, MapHash::ANY, &Credentials { token, ticket, match_name: None })
+            .await
     };
     let line = proxy(server.udp, Line::both(Conditions::default()), 1);
     let mut witness = come(server.udp, 1, Ticket::NONE).await.unwrap();

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use obsp_client::quic::{Connector, MapStore, Trust};
 use obsp_proto::control::{MapHash, PlayerName};
 use tests::badline::{Conditions, Line};
-use tests::harness::setting;
+use tests::harness::{setting, undisturbed};
 use tokio::task::JoinSet;
 
 use crate::player::run_in_circles;
-use crate::{proxy, start};
+use crate::{PROMPT, TURN, proxy, start};
 
 /// A way to join.
 #[derive(Clone, Copy, Debug)]
@@ -70,16 +70,20 @@ async fn every_player_moves_soon_after_joining() {
         0 => covering.into_iter().map(join).collect(),
         _ => all(),
     };
+    let _turn = TURN.lock().await;
     let mut failures = Vec::new();
     let slow = start(&["--tick-rate", "60"]).await;
     let fast = start(&["--tick-rate", "128"]).await;
     for batch in joins.chunks(16) {
-        let mut players = JoinSet::new();
-        for &join in batch {
-            let server = if join.tick_rate == 60 { slow.udp } else { fast.udp };
-            players.spawn(play(server, join));
-        }
-        failures.extend(players.join_all().await.into_iter().flatten());
+        let scenario = async || {
+            let mut players = JoinSet::new();
+            for &join in batch {
+                let server = if join.tick_rate == 60 { slow.udp } else { fast.udp };
+                players.spawn(play(server, join));
+            }
+            players.join_all().await.into_iter().flatten().collect()
+        };
+        failures.extend(undisturbed(PROMPT, scenario).await);
     }
     assert!(failures.is_empty(), "{} of {}: {failures:#?}", failures.len(), joins.len());
 }

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use client_bot::behaviors::BehaviorChoice;
 use client_bot::swarm::Swarm;
-use obsp_client::quic::Trust;
 use tests::harness::pages::{get, metric};
 use tests::harness::{ServerProcess, own_map};
+use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 const BOTS: u32 = 6;
@@ -30,20 +29,9 @@ async fn bots_come_back_to_a_server_that_was_killed() {
     let arguments = ["--map", &map, "--state-dir", &state];
     let mut server = ServerProcess::start(&arguments);
     let udp = server.udp;
-    let swarm = Swarm {
-        server: udp,
-        trust: Trust::Loopback,
-        bots: BOTS,
-        duration: Some(BEFORE + GONE + BACK_WITHIN + Duration::from_secs(2)),
-        seed: 1,
-        behavior: BehaviorChoice::Mix,
-        ramp: None,
-        own_sockets: false,
-        join_key: None,
-        vote_map: None,
-        maps: Vec::new(),
-    };
-    let bots = tokio::spawn(async move { swarm.run(std::future::pending(), |_| {}).await });
+    let (done, over) = oneshot::channel::<()>();
+    let swarm = Swarm::new(udp, BOTS);
+    let bots = tokio::spawn(async move { swarm.run(async { drop(over.await) }, |_| {}).await });
     until_all_play(&server, Duration::from_secs(30)).await;
     sleep(BEFORE).await;
     server.signal("KILL");
@@ -51,6 +39,8 @@ async fn bots_come_back_to_a_server_that_was_killed() {
     sleep(GONE).await;
     let server = ServerProcess::start_at(udp, &arguments);
     until_all_play(&server, BACK_WITHIN).await;
+    sleep(Duration::from_secs(1)).await;
+    drop(done);
     let report = bots.await.unwrap().unwrap();
     println!("{report}");
     assert!(report.passed(), "{report}");

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use tests::harness::ServerProcess;
 use tests::harness::pages::{get, metric};
+use tests::harness::{ServerProcess, undisturbed};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, sleep_until};
 
 use crate::player::{Seen, join, run_in_circles};
-use crate::start;
+use crate::{PROMPT, TURN, start};
 
 const PLAYERS: usize = 4;
 
@@ -33,11 +33,12 @@ const WAY: f32 = 16.0;
 /// so that clients never learned by how much.
 #[tokio::test]
 async fn after_a_stall_every_player_plays_on() {
-    let mut stalls = JoinSet::new();
+    let _turn = TURN.lock().await;
+    let mut failures = Vec::new();
     for milliseconds in [500, 1300, 3000, 10_000] {
-        stalls.spawn(play_through(Duration::from_millis(milliseconds)));
+        let stall = Duration::from_millis(milliseconds);
+        failures.extend(undisturbed(PROMPT, async || play_through(stall).await).await);
     }
-    let failures: Vec<String> = stalls.join_all().await.into_iter().flatten().collect();
     assert!(failures.is_empty(), "{failures:#?}");
 }
 

@@ -1,9 +1,11 @@
 //! Chromium, controlled over its remote debugging pipe.
 
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -11,6 +13,21 @@ use serde_json::{Value, json};
 /// Far longer than anything takes: only a hang lasts as long. Pictures are drawn
 /// without a graphics processor here, on a machine that others use too.
 pub(crate) const HANG: Duration = Duration::from_secs(120);
+
+/// What tests that run side by side share, and those that measure time have for themselves.
+static MACHINE: RwLock<()> = RwLock::new(());
+
+thread_local! {
+    /// This test's share of it. Each test has a thread of its own.
+    static SHARE: RefCell<Option<RwLockReadGuard<'static, ()>>> = const { RefCell::new(None) };
+}
+
+/// Waits until no other test of this program uses a browser; none begins until the test that
+/// asked, after [`installed`], drops what this returns.
+pub(crate) fn alone() -> RwLockWriteGuard<'static, ()> {
+    SHARE.with_borrow_mut(|share| *share = None);
+    MACHINE.write().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Chromium of Debian's package. Where it is absent this says loudly what is
 /// not tested.
@@ -21,6 +38,10 @@ pub(crate) fn installed() -> Option<PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let mut places = std::env::split_paths(&paths).map(|path| path.join("chromium"));
     let found = places.find(|path| path.is_file());
+    SHARE.with_borrow_mut(|share| {
+        *share = None;
+        *share = Some(MACHINE.read().unwrap_or_else(PoisonError::into_inner));
+    });
     if found.is_none() {
         let needed = std::env::var_os("ARENA_NEED_CHROMIUM").is_some_and(|value| value == "1");
         let skipped = "there is no chromium; `apt-get install chromium` brings it";
@@ -92,10 +113,16 @@ impl Chromium {
         });
         let (session, complaints) = (Value::Null, Vec::new());
         let mut this = Self { process, to, from, profile, session, calls: 0, complaints };
-        let targets = this.call("Target.getTargets", &json!({}));
-        let targets = targets["targetInfos"].as_array().unwrap().iter();
-        let page = targets.clone().find(|target| target["type"] == "page").unwrap();
-        let target = json!({ "targetId": page["targetId"], "flatten": true });
+        let begin = Instant::now();
+        let page = loop {
+            let targets = this.call("Target.getTargets", &json!({}));
+            let mut targets = targets["targetInfos"].as_array().unwrap().iter();
+            if let Some(page) = targets.find(|target| target["type"] == "page") {
+                break page["targetId"].clone();
+            }
+            assert!(begin.elapsed() < HANG, "it has no page");
+        };
+        let target = json!({ "targetId": page, "flatten": true });
         this.session = this.call("Target.attachToTarget", &target)["sessionId"].clone();
         for domain in ["Page", "Runtime", "Log"] {
             this.call(&format!("{domain}.enable"), &json!({}));
@@ -106,7 +133,10 @@ impl Chromium {
     /// Opens an address, having run `before` in its page.
     pub(crate) fn open(&mut self, address: &str, before: &str) {
         self.call("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": before }));
+        // The page before may answer for a moment.
+        let _ = self.evaluate_unless_reloaded("globalThis.isLeft = true");
         self.call("Page.navigate", &json!({ "url": address }));
+        self.wait_for("!globalThis.isLeft");
     }
 
     /// The value of an expression in the page.
@@ -120,8 +150,11 @@ impl Chromium {
         let asked = format!("Boolean({expression})");
         // A page that reloads itself meanwhile is asked again.
         while self.evaluate_unless_reloaded(&asked).ok() != Some(Value::Bool(true)) {
-            let complaints = &self.complaints;
-            assert!(begin.elapsed() < HANG, "never: {expression}; the page said {complaints:?}");
+            if begin.elapsed() > HANG {
+                let shown = self.evaluate_unless_reloaded("document.body.innerText");
+                let complaints = &self.complaints;
+                panic!("never: {expression}; the page shows {shown:?} and said {complaints:?}");
+            }
             std::thread::sleep(Duration::from_millis(100));
         }
     }
@@ -151,10 +184,12 @@ impl Chromium {
         }
     }
 
-    /// Presses the arrow key to the right.
-    pub(crate) fn arrow_right(&mut self) {
-        for kind in ["rawKeyDown", "keyUp"] {
-            let key = json!({ "type": kind, "key": "ArrowRight", "code": "ArrowRight", "windowsVirtualKeyCode": 39 });
+    /// Presses a key that has a name, by that and its number; `text` is what it writes.
+    pub(crate) fn key(&mut self, name: &str, number: u32, text: &str) {
+        for kind in ["keyDown", "keyUp"] {
+            let kind = if text.is_empty() && kind == "keyDown" { "rawKeyDown" } else { kind };
+            let key = json!({ "type": kind, "key": name, "code": name, "text": text,
+                "windowsVirtualKeyCode": number });
             self.call("Input.dispatchKeyEvent", &key);
         }
     }
@@ -182,6 +217,14 @@ impl Chromium {
         let size =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": true });
         self.call("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// Keeps a picture of the page, in the folder that `ARENA_PICTURES` names, if it does.
+    pub(crate) fn keep_picture(&mut self, name: &str) {
+        let Some(folder) = std::env::var_os("ARENA_PICTURES") else { return };
+        let picture = self.call("Page.captureScreenshot", &json!({ "format": "png" }));
+        let path = Path::new(&folder).join(format!("{name}.png.base64"));
+        std::fs::write(path, picture["data"].as_str().unwrap()).unwrap();
     }
 
     /// What the page complained of since the last call: errors on its console,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use server::Options;
 
-use crate::chromium::{Chromium, HANG, installed};
+use crate::chromium::{Chromium, HANG, alone, installed};
 use crate::walkers::Walkers;
 use crate::{ends, options, page_of, serve};
 
@@ -24,15 +24,36 @@ const SCRIPT: f64 = FRAME / 4.0;
 /// were disturbed.
 const COUNTED: usize = 8;
 
-/// Counts calls that draw, from now on.
+/// Draws a picture, and gives the number of calls that it took.
 const COUNT_CALLS: &str = "(() => {
     const { gl } = arena.renderer;
-    arena.calls = 0;
+    let calls = 0;
     for (const name of ['drawArrays', 'drawArraysInstanced']) {
-        const draw = gl[name].bind(gl);
-        gl[name] = (...rest) => { arena.calls++; draw(...rest); };
+        gl[name] = (...rest) => {
+            calls++;
+            WebGL2RenderingContext.prototype[name].apply(gl, rest);
+        };
     }
+    arena.frame(performance.now(), 0.02);
+    delete gl.drawArrays;
+    delete gl.drawArraysInstanced;
+    return calls;
 })()";
+
+/// Takes the time of each picture's script.
+const TIME_PICTURES: &str = "(() => {
+    const draw = arena.frame.bind(arena);
+    arena.took = [];
+    arena.frame = (at, passed) => {
+        const begin = performance.now();
+        draw(at, passed);
+        arena.took.push(performance.now() - begin);
+    };
+})()";
+
+/// That of a picture during which nothing else was given the processor: a quarter of all are
+/// drawn in less.
+const TAKEN: &str = "arena.took.sort((a, b) => a - b)[arena.took.length >> 2]";
 
 /// How often the map was drawn until the camera stood still: panels that fill had
 /// moved what is free of the screen.
@@ -61,8 +82,7 @@ const DRAW_ALL: &str = "Object.assign(arena.detail, { note() {}, share: 1, isTol
 
 /// Whether the page that was told so is still there, with what it draws with, and has
 /// counted a second of frames.
-const DRAWS_ALL_STILL: &str =
-    "Boolean(arena.detail.isTold) && arena.paint.rate > 0 && !arena.renderer.gl.isContextLost()";
+const DRAWS_ALL_STILL: &str = "Boolean(globalThis.arena?.detail.isTold) && arena.paint.rate > 0 && !arena.renderer.gl.isContextLost()";
 
 /// Has the page draw all pixels, and waits until its camera stands. A page whose
 /// context was lost meanwhile loads itself again and is told again.
@@ -80,7 +100,7 @@ fn draw_all(browser: &mut Chromium) {
 }
 
 /// Whether the page has lost what it draws with.
-const IS_LOST: &str = "arena.renderer.gl.isContextLost()";
+const IS_LOST: &str = "globalThis.arena?.renderer.gl.isContextLost()";
 
 /// Holds once the page draws more than `objects` entities.
 fn draws_all(objects: u32) -> String {
@@ -100,7 +120,8 @@ fn edges_are_smooth_where_a_graphics_processor_draws() {
     let running = serve(&options());
     let mut colours = Vec::new();
     for (before, smooth) in [("", false), (CLAIM_GRAPHICS, true)] {
-        let mut browser = Chromium::start(&program, "edges", (640, 480));
+        let name = format!("edges-{smooth}");
+        let mut browser = Chromium::start(&program, &name, (640, 480));
         browser.open(&page_of(&running), before);
         draw_all(&mut browser);
         assert_eq!(browser.evaluate("arena.renderer.ground.samples > 0"), smooth);
@@ -188,6 +209,7 @@ fn a_page_that_loses_its_graphics_context_draws_again() {
 #[test]
 fn a_picture_costs_little_script_and_few_calls() {
     let Some(program) = installed() else { return };
+    let _machine = alone();
     let running = serve(&Options { objects: OBJECTS, ..options() });
     let walkers = Walkers::join(running.local_addr(), PLAYERS);
     let mut browser = Chromium::start(&program, "draws", (1280, 800));
@@ -199,26 +221,23 @@ fn a_picture_costs_little_script_and_few_calls() {
     browser.evaluate(DRAW_ALL);
     browser.wait_for("arena.paint.rate > 0 && arena.renderer.detail === 1");
     browser.wait_for("!document.querySelector('#verdict').hidden");
-    let mut best = [f64::INFINITY, 0.0];
+    let mut rate: f64 = 0.0;
     let times = once_still(&mut browser);
+    browser.evaluate(TIME_PICTURES);
     for _ in 0..COUNTED {
         next_second(&mut browser);
-        let paint = browser.evaluate("arena.paint");
-        let (script, rate) = (paint["script"].as_f64().unwrap(), paint["rate"].as_f64().unwrap());
-        best = [best[0].min(script), best[1].max(rate)];
+        rate = rate.max(browser.evaluate("arena.paint.rate").as_f64().unwrap());
     }
+    let script = browser.evaluate(TAKEN).as_f64().unwrap();
     assert_eq!(browser.evaluate("arena.renderer.ground.times"), times, "the map was drawn again");
     browser.evaluate("arena.camera.turn(0.3, 0)");
     browser.wait_for(&format!("arena.renderer.ground.times > {times}"));
 
     // One call for all bodies of a shape, whatever there is of them.
-    browser.evaluate(COUNT_CALLS);
-    browser.evaluate("arena.frame(performance.now(), 0.02)");
-    let calls = browser.evaluate("arena.calls").as_f64().unwrap();
+    let calls = browser.evaluate(COUNT_CALLS).as_f64().unwrap();
     let shapes = browser.evaluate("arena.renderer.shapes.size").as_f64().unwrap();
     assert!(calls <= 2.0 * shapes + 8.0, "{calls} calls for {shapes} shapes");
 
-    let [script, rate] = best;
     // Not `println!`, which is shown of tests that fail only.
     let _ = writeln!(
         std::io::stderr(),

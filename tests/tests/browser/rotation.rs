@@ -5,7 +5,7 @@ use tests::harness::own_map;
 
 use crate::chromium::{Chromium, installed};
 use crate::walkers::Walkers;
-use crate::{ANY_PORT, OBJECTS, PLAYERS, agree, colours, ends, entities, page_of, serve};
+use crate::{ANY_PORT, OBJECTS, PLAYERS, agree, colours, ends, page_of, serve, shows_all};
 
 #[test]
 fn the_page_follows_the_match_into_another_map_on_the_same_connection() {
@@ -33,17 +33,15 @@ fn the_page_follows_the_match_into_another_map_on_the_same_connection() {
         if world > 0 {
             let action = AdminAction::Map { map: map.to_owned() };
             let (address, admin_tokens) = (running.admin_addr().unwrap(), tokens.clone());
-            admin(&AdminCommand { admin: address, admin_tokens, action }).unwrap();
+            admin(&AdminCommand { admin: address, admin_tokens, match_name: None, action })
+                .unwrap();
         }
         browser.wait_for(&format!("document.querySelector('h1')?.textContent === '{map}'"));
         browser.wait_for("globalThis.arena?.status.status.state === 'live'");
         browser.evaluate("globalThis.first ??= arena.watcher.connection; 0");
         // All players have followed, the page is told of all that is there by name, and of
         // each the same as a native client.
-        browser.wait_for(&format!(
-            "document.querySelectorAll('#score tbody tr').length === {PLAYERS}"
-        ));
-        browser.wait_for(&format!("arena.shown.length === {}", entities(&running)));
+        shows_all(&mut browser, &running, PLAYERS);
         agree(&mut browser, &walkers);
         assert!(colours(&mut browser) > 100, "{map} is not drawn");
         let digests = browser.evaluate("arena.watcher.connection.history.digests");

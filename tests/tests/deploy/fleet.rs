@@ -211,6 +211,15 @@ async fn a_fleet_hears_of_a_match_from_its_first_tick_to_its_end() {
     };
     timeout(HANG, noticed).await.expect("it asks what the fleet knows");
     let players = [join(&running).await, join(&running).await];
+    // It looks at the match before each sign of life: the second from now on is of a look
+    // that has seen both.
+    let healthy = sidecar.times("POST /health");
+    let looked = async {
+        while sidecar.times("POST /health") < healthy + 2 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(HANG, looked).await.expect("it looks");
     sidecar.counts(2).await;
     for player in players {
         player.leave().await;

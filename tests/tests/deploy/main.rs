@@ -15,10 +15,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use client_bot::behaviors::BehaviorChoice;
 use client_bot::swarm::Swarm;
 use files::{alerts, dashboard_queries, exported, folder, names, read, recorded};
-use obsp_client::quic::Trust;
 use prometheus::{Prometheus, installed};
 use server::{Options, Server};
 use tests::harness;
@@ -106,19 +104,7 @@ async fn a_real_prometheus_answers_every_query_about_a_match() {
     let options = Options { listen: any_port, http: any_port, ..Options::new(map) };
     let running = Server::start(&options).unwrap();
     let prometheus = Prometheus::start(Path::new(&program), running.http_addr()).await;
-    let swarm = Swarm {
-        server: running.local_addr(),
-        trust: Trust::Loopback,
-        bots: 4,
-        duration: None,
-        seed: 1,
-        behavior: BehaviorChoice::Mix,
-        ramp: None,
-        own_sockets: false,
-        join_key: None,
-        vote_map: None,
-        maps: Vec::new(),
-    };
+    let swarm = Swarm::new(running.local_addr(), 4);
     let seen = Notify::new();
     let looking = async {
         is_told(&prometheus, "sum(game_players)", 4.0..=4.0).await;
@@ -130,7 +116,7 @@ async fn a_real_prometheus_answers_every_query_about_a_match() {
     };
     let (report, ()) = tokio::join!(swarm.run(seen.notified(), |_| {}), looking);
     assert!(report.unwrap().passed());
-    assert_eq!(prometheus.value("up").await, Some(1.0));
+    is_told(&prometheus, "up", 1.0..=1.0).await;
 
     for query in dashboard_queries() {
         let query = query.replace("$instance", ".*").replace("$__rate_interval", "10s");

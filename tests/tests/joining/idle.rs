@@ -18,32 +18,34 @@ async fn idle_players_are_warned_and_removed_and_names_are_told_apart() {
     let mut active = join(&running, "ann", &Credentials::default()).await.unwrap();
     let mut idle = join(&running, "Ann", &Credentials::default()).await.unwrap();
     let own = idle.session().player();
-    let mut names = Vec::new();
-    let warned = play(&mut idle, 0, |_, event| match event {
-        Some(MatchEvent::Joined { player, name }) => {
-            names.push((Some(player) == own, name));
-            None
-        }
-        Some(MatchEvent::Announced { line }) => Some(line),
-        _ => None,
-    });
-    let warned = warned.await.unwrap();
-    assert!(warned.as_str().contains("unless you move"), "{warned}");
-    names.sort();
-    assert_eq!(names, [(false, name("ann")), (true, name("Ann (2)"))]);
-    let mut turn = 0;
+    let (mut turn, mut names) = (0, Vec::new());
+    // From the beginning on: the time of who does nothing runs from there.
     let moving = async {
         loop {
-            if let Ok(ClientEvent::CommandDue) = active.next().await {
+            if let ClientEvent::CommandDue = active.next().await.expect("who moves stays") {
                 turn += 1;
                 active.command(Command { yaw: turn, ..Command::default() });
             }
         }
     };
-    let removed = tokio::select! {
-        removed = lost(&mut idle, 0) => removed,
+    let idling = async {
+        let warned = play(&mut idle, 0, |_, event| match event {
+            Some(MatchEvent::Joined { player, name }) => {
+                names.push((Some(player) == own, name));
+                None
+            }
+            Some(MatchEvent::Announced { line }) => Some(line),
+            _ => None,
+        });
+        (warned.await.unwrap(), lost(&mut idle, 0).await)
+    };
+    let (warned, removed) = tokio::select! {
+        ended = idling => ended,
         () = moving => unreachable!("it has no end"),
     };
+    assert!(warned.as_str().contains("unless you move"), "{warned}");
+    names.sort();
+    assert_eq!(names, [(false, name("ann")), (true, name("Ann (2)"))]);
     let Disconnected::Closed(ClosingReason::Removed(why)) = &removed else { panic!("{removed}") };
     assert!(why.as_str().starts_with("idle"), "{why}");
     assert!(removed.is_final());

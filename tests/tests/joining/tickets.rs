@@ -4,11 +4,13 @@ use std::time::{Duration, Instant};
 
 use obsp_client::quic::Client;
 use obsp_client::{Credentials, Disconnected};
-use obsp_proto::control::{ClosingReason, MatchEvent, RefusalReason};
+use obsp_proto::control::{
+    ClientHello, ClientMessage, ClosingReason, MapHash, MatchEvent, encode_client_message,
+};
 use server::{JoiningOptions, Options, Server};
 use tests::harness::pages::{get, metric};
 
-use crate::{end, join, lost, options, play, refusal};
+use crate::{HANG, connector, end, join, lost, name, options, play};
 
 #[tokio::test]
 async fn a_player_whose_connection_is_lost_rejoins_as_the_same_player() {
@@ -25,17 +27,32 @@ async fn a_player_whose_connection_is_lost_rejoins_as_the_same_player() {
 
     // The older connection is open still: the newer one takes over.
     let by = Credentials { ticket, ..Credentials::default() };
-    let mut second = join(&running, "whoever", &by).await.unwrap();
+    let second = join(&running, "whoever", &by).await.unwrap();
     assert_eq!(second.session().player(), Some(body));
     assert!(matches!(lost(&mut first, 0).await, Disconnected::Closed(ClosingReason::Replaced)));
-    // A ticket is good once; the next one came with the hello.
-    assert_ne!(second.ticket(), ticket);
-    let third = join(&running, "ann", &by).await;
-    assert_eq!(refusal(third), RefusalReason::Full { limit: 2 });
-    let page = get(running.http_addr(), "/metrics").await.body;
-    assert_eq!(metric(&page, "game_rejoins_total"), 1.0);
-    assert_eq!(metric(&page, "game_players"), 2.0);
-    play(&mut second, 0, |client, _| client.motion()).await.unwrap();
+    // A connection on which the server's hello is never read: the ticket stays valid.
+    let unheard = connector(&running).connect().await.unwrap();
+    let (mut send, _receive) = unheard.open_bi().await.unwrap();
+    let hello = ClientHello::new(MapHash::ANY, &name("ann")).with_ticket(ticket);
+    send.write_all(&encode_client_message(&ClientMessage::Hello(hello))).await.unwrap();
+    let rejoins = async || {
+        let page = get(running.http_addr(), "/metrics").await.body;
+        assert_eq!(metric(&page, "game_players"), 2.0);
+        metric(&page, "game_rejoins_total")
+    };
+    let begin = Instant::now();
+    while rejoins().await < 2.0 {
+        assert!(begin.elapsed() < HANG, "the server does not take it");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let mut third = join(&running, "ann", &by).await.unwrap();
+    assert_eq!(third.session().player(), Some(body));
+    while rejoins().await < 3.0 {
+        assert!(begin.elapsed() < 2 * HANG, "the server does not take the third");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(rejoins().await, 3.0);
+    play(&mut third, 0, |client, _| client.motion()).await.unwrap();
 
     // Nobody else saw anybody leave or come.
     let mut heard = Vec::new();
@@ -50,11 +67,11 @@ async fn a_player_whose_connection_is_lost_rejoins_as_the_same_player() {
     let joined = heard.iter().filter(|event| matches!(event, MatchEvent::Joined { .. })).count();
     assert!(!left && joined == 2, "{heard:?}");
     // A ticket is void after a goodbye.
-    let ticket = second.ticket();
-    second.leave().await;
+    let ticket = third.ticket();
+    third.leave().await;
     let by = Credentials { ticket, ..Credentials::default() };
     let other = join(&running, "bob", &by).await.unwrap();
     assert_ne!(other.session().player(), Some(body));
-    drop((witness, other));
+    drop((witness, second, unheard, other));
     end(running).await;
 }

@@ -3,7 +3,7 @@
 use std::time::UNIX_EPOCH;
 
 use obsp_client::{Credentials, Disconnected};
-use obsp_proto::control::{ClosingReason, MatchEvent, RefusalReason, Ticket};
+use obsp_proto::control::{ClosingReason, MatchEvent, RefusalReason};
 use obsp_proto::token::{JoinKey, TokenClaims};
 use server::{JoiningOptions, Options, Server};
 
@@ -28,7 +28,7 @@ async fn only_tokens_open_a_server_with_a_key_and_each_does_once() {
         ..JoiningOptions::default()
     };
     let running = Server::start(&Options { joining, ..options(2) }).unwrap();
-    let by = |token| Credentials { token, ticket: Ticket::NONE };
+    let by = |token| Credentials { token, ..Credentials::default() };
     let refused = join(&running, "stranger", &Credentials::default()).await;
     assert_eq!(refusal(refused), RefusalReason::TokenRequired);
 

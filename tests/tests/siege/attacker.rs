@@ -168,7 +168,7 @@ impl Intruder {
     /// Asks for the map on a stream of its own, and reads all of it; how many bytes.
     pub(crate) async fn download(&self) -> Option<usize> {
         let (mut send, mut receive) = self.connection.open_bi().await.ok()?;
-        send.write_all(obsp_proto::map_transfer::REQUEST).await.ok()?;
+        send.write_all(obsp_proto::download::Download::Map.request()).await.ok()?;
         send.finish().ok()?;
         Some(receive.read_to_end(64 << 20).await.ok()?.len())
     }

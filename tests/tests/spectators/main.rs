@@ -8,8 +8,9 @@ use std::num::NonZeroU16;
 use std::time::{Duration, Instant};
 
 use obsp_client::quic::{Client, ClientEvent, Connector, Trust};
-use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason};
-use obsp_sim::{Command, Vitals};
+use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason, Vitals};
+use obsp_proto::quantise::{QuantisedBody, QuantisedEntity};
+use obsp_sim::Command;
 use server::{AdminAction, AdminCommand, AdminOptions, Options, Server};
 use spectator::{HANG, Spectator};
 use tests::harness::pages::{get, metric};
@@ -55,16 +56,19 @@ async fn a_spectator_sees_what_players_see_and_takes_no_place() {
     let hello = spectator.session.hello().unwrap();
     assert_eq!((hello.player, hello.snapshot_rate), (None, NonZeroU16::new(20).unwrap()));
 
-    let begin = Instant::now();
+    let first = spectator.see().await.0;
+    let (begin, mut last) = (Instant::now(), first);
     let (mut snapshots, mut digests) = (0, 0);
     while begin.elapsed() < LOOK {
-        let (_, agrees) = spectator.see().await;
+        let (tick, agrees) = spectator.see().await;
         assert_ne!(agrees, Some(false));
+        last = tick;
         snapshots += 1;
         digests += usize::from(agrees.is_some());
     }
-    let expected = 20 * LOOK.as_secs() as usize;
-    assert!((expected / 2..=expected + 2).contains(&snapshots), "{snapshots} snapshots");
+    // Twenty a second are one for three ticks.
+    let due = (last.0 - first.0) as usize / 3;
+    assert!((due / 2..=due + 1).contains(&snapshots), "{snapshots} snapshots of {due}");
     assert!(digests > 0);
     let seen = spectator.holds();
     assert!(seen.len() > running.props(), "{} of {}", seen.len(), running.props() + 1);
@@ -106,7 +110,7 @@ async fn a_banned_spectator_goes_and_stays_away() {
     let running = serve(Options { admin, ..options() });
     let ask = async |action| {
         let (admin, admin_tokens) = (running.admin_addr().unwrap(), tokens.path().to_owned());
-        let command = AdminCommand { admin, admin_tokens, action };
+        let command = AdminCommand { admin, admin_tokens, match_name: None, action };
         tokio::task::spawn_blocking(move || server::admin(&command)).await.unwrap().unwrap();
     };
     let mut spectator = Spectator::come(&running).await.unwrap();
@@ -121,5 +125,41 @@ async fn a_banned_spectator_goes_and_stays_away() {
     ask(AdminAction::Unban { subject }).await;
     Spectator::come(&running).await.expect("the ban is lifted");
     drop(spectator);
+    end(running).await;
+}
+
+#[tokio::test]
+async fn a_spectator_sees_the_match_that_it_names_and_no_other() {
+    let warren = harness::own_map("warren.obsp").to_string_lossy().into_owned();
+    let matches = vec![format!("duel={warren}").parse().unwrap()];
+    let running = serve(Options { matches, ..options() });
+    let player = player(&running).await;
+    let [duel, other] = ["duel", "nowhere"].map(|name| name.parse().unwrap());
+    let mut spectator = Spectator::come_to(&running, Some(&duel)).await.unwrap();
+    assert_eq!(spectator.session.hello().unwrap().map_name.as_str(), "warren");
+    for _ in 0..20 {
+        assert_ne!(spectator.see().await.1, Some(false));
+    }
+    let is_player = |entity: &QuantisedEntity| matches!(entity.body, QuantisedBody::Player { .. });
+    assert!(!spectator.holds().values().any(is_player), "the player is in the other match");
+    let mut main = Spectator::come(&running).await.unwrap();
+    let sees = async {
+        while !main.holds().values().any(is_player) {
+            main.see().await;
+        }
+    };
+    timeout(HANG, sees).await.expect("the player is in the first match");
+    let Some(RefusalReason::NoSuchMatch { matches }) =
+        Spectator::come_to(&running, Some(&other)).await.err()
+    else {
+        panic!("there is no such match")
+    };
+    assert_eq!(matches.to_string(), "main, duel");
+    let page = get(running.http_addr(), "/metrics").await.body;
+    for name in ["main", "duel"] {
+        let series = format!("game_connections{{match=\"{name}\",state=\"watching\"}}");
+        assert_eq!(metric(&page, &series), 1.0);
+    }
+    drop((player, spectator, main));
     end(running).await;
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use obsp_proto::client::{Event, Session};
-use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason};
+use obsp_proto::control::{
+    ClosingReason, MapHash, MatchEvent, MatchName, PlayerName, RefusalReason, Ticket,
+};
 use obsp_proto::quantise::QuantisedEntity;
 use obsp_proto::{Tick, Time};
 use obsp_sim::Command;
@@ -45,10 +47,25 @@ impl Spectator {
 
     /// Comes to see the match, and hears whether it may.
     pub(crate) async fn come(running: &Server) -> Result<Self, RefusalReason> {
+        Self::come_to(running, None).await
+    }
+
+    /// The same of the match of this name.
+    pub(crate) async fn come_to(
+        running: &Server,
+        match_name: Option<&MatchName>,
+    ) -> Result<Self, RefusalReason> {
         let web = Self::connect(running).await;
         let (send, receive) = web.open_bi().await.unwrap();
         let name = PlayerName::new("spectator").unwrap();
-        let session = Session::new(&name, MapHash::ANY, Time::ZERO);
+        let session = Session::with_credentials(
+            &name,
+            MapHash::ANY,
+            &[],
+            Ticket::NONE,
+            match_name,
+            Time::ZERO,
+        );
         let mut this = Self { web, send, receive, session, epoch: Instant::now() };
         while this.session.hello().is_none() {
             this.say().await;

@@ -9,8 +9,8 @@ use glam::{DQuat, DVec3};
 use obsp::MapEntity;
 use obsp::model::{Model, shipped};
 use obsp_game::arena::{Arena, ArenaState};
-use obsp_game::{Game, PerEntity, Respawn, WorldMut};
-use obsp_sim::{Buttons, Command, EntityId, Kind, Vitals};
+use obsp_game::{Game, PerEntity, Respawn, Vitals, WorldMut};
+use obsp_sim::{Buttons, Command, EntityId, Kind};
 use serde::{Deserialize, Serialize};
 
 /// Gems that a match begins with.

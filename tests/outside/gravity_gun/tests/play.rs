@@ -83,8 +83,8 @@ fn play(seed: u64) -> (u64, usize) {
                 command.forward = [127, 127, 0][random.below(3) as usize];
                 command.yaw = random.bits() as u16;
                 command.buttons = match random.below(4) {
-                    0 => Buttons::ROCKET,
-                    1 => Buttons::FIRE,
+                    0 => Buttons::SECONDARY,
+                    1 => Buttons::PRIMARY,
                     _ => Buttons::WALK,
                 };
             }

@@ -127,12 +127,12 @@ fn a_rebind_gives_a_new_port_and_closes_the_old_one() {
 fn a_rebind_comes_at_its_time() {
     let (server, client) = (socket(), socket());
     let to = server.local_addr().unwrap();
-    let rebinds = vec![Duration::from_millis(50)];
+    let rebinds = vec![Duration::from_millis(500)];
     let setup = Setup { listen: local(), to, line: Line::default(), seed: 1, rebinds };
     let proxy = Proxy::start(setup).unwrap();
     client.send_to(b"hello", proxy.address()).unwrap();
     let (_, old) = receive(&server);
-    std::thread::sleep(Duration::from_millis(100));
+    std::thread::sleep(Duration::from_millis(700));
     client.send_to(b"hello again", proxy.address()).unwrap();
     assert_ne!(receive(&server).1, old);
 }

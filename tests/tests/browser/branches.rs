@@ -1,0 +1,106 @@
+//! Why a body of a replay is as it is, and the other future that begins where it is changed.
+
+use serde_json::json;
+
+use crate::chromium::{Chromium, installed};
+use crate::replays::{RECORDING, offers, recordings};
+use crate::visitors::overlaps;
+use crate::{ends, page_of, serve};
+
+/// The tick in which the futures part.
+const BEGIN: u64 = 300;
+
+/// Goes to a tick, and asks why the body in a slot is as it is there.
+fn ask_why(browser: &mut Chromium, slot: &str, tick: u64) {
+    browser.evaluate(&format!("arena.replay.playing = false; arena.replay.seek({tick}); 0"));
+    browser.wait_for(&format!("arena.replay.frames.has({tick})"));
+    browser.evaluate("arena.frame(performance.now(), 0); 0");
+    browser.evaluate(&format!("arena.replay.why.ask({slot}); 0"));
+    browser.wait_for(&format!("arena.replay.why.told?.tick === {tick}"));
+}
+
+/// Presses the button of a change, and goes so many ticks on from where the futures part.
+fn branch(browser: &mut Chromium, change: u32, ticks: u64) {
+    browser.evaluate(&format!("document.querySelector('#why [data-change=\"{change}\"]').click()"));
+    browser.wait_for(&format!("arena.replay.branch?.asked.change === {change}"));
+    let tick = BEGIN + ticks;
+    browser.evaluate(&format!("arena.replay.playing = false; arena.replay.seek({tick}); 0"));
+    browser.wait_for(&format!("arena.replay.frames.get({tick})?.other"));
+    browser.evaluate("arena.frame(performance.now(), 0); arena.updateTables(); 0");
+}
+
+#[test]
+fn the_page_shows_another_future_beside_the_record() {
+    let Some(program) = installed() else { return };
+    let running = serve(&offers(recordings()));
+    let mut browser = Chromium::start(&program, "branch", (1280, 800));
+    browser.open(&format!("{}?replay={RECORDING}", page_of(&running)), "");
+    browser.wait_for("globalThis.arena?.replay?.recording && arena.scene && arena.shown.length");
+
+    // The prop that most others touch, awake if there is one: to remove it moves something.
+    browser.evaluate(&format!(
+        "arena.replay.playing = false; arena.replay.seek({BEGIN}); arena.look('top'); 0"
+    ));
+    browser.wait_for(&format!("arena.replay.frames.has({BEGIN})"));
+    // The page shows that tick from the next picture on; a missile of the picture before
+    // would be gone by then.
+    browser.evaluate("arena.frame(performance.now(), 0); 0");
+    let prop = "arena.shown.find(({ isPlayer, asleep }) => !isPlayer && !asleep).slot";
+    browser.evaluate(&format!("globalThis.chosen = {prop}; 0"));
+    ask_why(&mut browser, "chosen", BEGIN);
+    // Only players hold keys.
+    let offered = "[...document.querySelectorAll('#why form button')]
+        .filter((button) => button.checkVisibility()).length";
+    assert_eq!(browser.evaluate(offered), 1);
+    browser.keep_picture("why");
+
+    branch(&mut browser, 1, 120);
+    let there = "arena.replay.branch.shown().some(({ slot, generation }) => slot === chosen
+        && generation === arena.shown.find((one) => one.slot === chosen).generation)";
+    assert_eq!(browser.evaluate(there), false, "it was removed");
+    assert_eq!(browser.evaluate("arena.shown.some(({ slot }) => slot === chosen)"), true);
+    let said = browser.evaluate("document.querySelector('#branch').innerText");
+    let said = said.as_str().unwrap();
+    assert!(said.contains(&format!("Branched at tick {BEGIN}: without body")), "{said}");
+    assert!(said.contains("In the record alone: body"), "{said}");
+    assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0);
+    let found = overlaps(&mut browser, ".chip, #views, #figures, .panel, #ask");
+    assert_eq!(found, json!([]));
+    browser.keep_picture("branch-removed");
+    // Before the two part there is one future.
+    browser.evaluate(&format!("arena.replay.seek({}); 0", BEGIN - 5));
+    browser.wait_for(&format!("arena.replay.frames.has({})", BEGIN - 5));
+    assert_eq!(browser.evaluate("arena.replay.branch.shown().length"), 0);
+    browser.evaluate("document.querySelector('#branch button').click(); 0");
+    browser.wait_for("arena.replay.branch === null && document.querySelector('#branch').hidden");
+
+    // A player who walks in the record stands still.
+    let walker = "arena.shown.find(({ isPlayer, velocity: [x, y] }) =>
+        isPlayer && Math.hypot(x, y) > 200).slot";
+    browser.evaluate(&format!("arena.replay.seek({BEGIN}); 0"));
+    browser.wait_for(&format!("arena.replay.frames.has({BEGIN})"));
+    browser
+        .evaluate(&format!("arena.frame(performance.now(), 0); globalThis.chosen = {walker}; 0"));
+    ask_why(&mut browser, "chosen", BEGIN);
+    assert_eq!(browser.evaluate(offered), 4);
+    browser.evaluate("arena.follow(chosen); document.querySelector('#why input').value = 90; 0");
+    branch(&mut browser, 2, 60);
+    let away = "(() => { const at = (all) => all.find(({ slot }) => slot === chosen).position;
+        const [one, other] = [at(arena.shown), at(arena.replay.branch.shown())];
+        return Math.hypot(...one.map((value, axis) => value - other[axis])); })()";
+    let away = browser.evaluate(away).as_f64().unwrap();
+    assert!(away > 40.0, "they are {away} units apart");
+    let said = browser.evaluate("document.querySelector('#branch').innerText");
+    assert!(said.as_str().unwrap().contains("stands still for 90 ticks"), "{said}");
+    browser.evaluate("arena.look('follow'); arena.frame(performance.now(), 1); 0");
+    browser.keep_picture("branch-still");
+    browser.resize(390, 844);
+    browser.wait_for("document.querySelectorAll('.panel[open]').length === 0");
+    browser.evaluate("arena.frame(performance.now(), 1); 0");
+    let found = overlaps(&mut browser, ".chip, #views, #figures, .panel, #ask");
+    assert_eq!(found, json!([]));
+    browser.keep_picture("branch-phone");
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    ends(running);
+}
