@@ -31,6 +31,11 @@ const FLOOR: f64 = LEAST_SNAPSHOTS * (32.0 + PACKET_OVERHEAD);
 const CONGESTED: Duration = Duration::from_millis(50);
 const CLEAR: Duration = Duration::from_millis(25);
 
+/// Growth from which on one look is enough to take a line for a narrow one. Below, two in a
+/// row must tell of a queue: where jitter makes every fourth round trip so long by chance,
+/// all that one look has to go by are so about once an hour.
+const SURELY_CONGESTED: Duration = Duration::from_millis(80);
+
 /// Share of packets lost from which on a line without a queue is taken to be too
 /// narrow: more than any radio link that can be played over loses by chance.
 const HEAVY_LOSS: f64 = 0.25;
@@ -101,6 +106,8 @@ pub(super) struct RateAdaptation {
     /// Until when a cut has had no time to show.
     settling_until: Time,
     heavy_losses: u32,
+    /// Whether there was a queue at the last look.
+    is_congested: bool,
 }
 
 impl RateAdaptation {
@@ -117,6 +124,7 @@ impl RateAdaptation {
             last: None,
             settling_until: Time::ZERO,
             heavy_losses: 0,
+            is_congested: false,
         }
     }
 
@@ -140,7 +148,9 @@ impl RateAdaptation {
         let loss = (lost as f64 / packets as f64).min(1.0);
         let queue = sample.queue;
         self.heavy_losses = if loss >= HEAVY_LOSS { self.heavy_losses + 1 } else { 0 };
-        if queue > CONGESTED || self.heavy_losses >= LOSS_PATIENCE {
+        let was_congested = std::mem::replace(&mut self.is_congested, queue > CONGESTED);
+        let is_sure = queue > SURELY_CONGESTED || was_congested || self.rate.is_some();
+        if (queue > CONGESTED && is_sure) || self.heavy_losses >= LOSS_PATIENCE {
             // Of what was delivered, some may have been a map.
             let carried = sent.min(delivered as f64) / passed;
             if now >= self.settling_until && carried > 0.0 {
