@@ -37,20 +37,25 @@ fn a_page_leads_to_another_match_by_the_keyboard_alone() {
     browser.wait_for("document.querySelector('h1').textContent === 'warren'");
     assert_eq!(browser.evaluate("document.querySelector('#choose span').textContent"), "duel");
 
-    // On a phone, by a finger.
-    browser.resize(390, 844);
-    // Panels fold where there is no room for them.
-    browser.wait_for("document.querySelectorAll('.panel[open]').length === 0");
-    assert_eq!(overlaps(&mut browser, PARTS), json!([]));
-    browser.keep_picture("matches-phone-folded");
-    browser.evaluate("document.querySelector('#choose').click(); 0");
-    browser.wait_for("document.querySelector('#matches').matches(':popover-open')");
-    let inside = "(() => {
-        const box = document.querySelector('#matches').getBoundingClientRect();
-        return box.left >= 0 && box.right <= innerWidth && box.bottom <= innerHeight;
-    })()";
-    assert_eq!(browser.evaluate(inside), true);
-    browser.keep_picture("matches-phone");
+    // On phones, upright and across, by a finger.
+    for (width, height) in [(390, 844), (844, 390), (320, 568), (568, 320)] {
+        browser.resize(width, height);
+        browser.wait_for(&format!("innerWidth === {width} && innerHeight === {height}"));
+        // Panels fold where there is no room for them.
+        browser.wait_for("document.querySelectorAll('.panel[open]').length === 0");
+        assert_eq!(overlaps(&mut browser, PARTS), json!([]), "{width} x {height}");
+        browser.keep_picture(&format!("matches-{width}-folded"));
+        browser.evaluate("document.querySelector('#choose').click(); 0");
+        browser.wait_for("document.querySelector('#matches').matches(':popover-open')");
+        let inside = "(() => {
+            const box = document.querySelector('#matches').getBoundingClientRect();
+            return box.left >= 0 && box.top >= 0 && box.right <= innerWidth
+                && box.bottom <= innerHeight;
+        })()";
+        assert_eq!(browser.evaluate(inside), true, "{width} x {height}");
+        browser.keep_picture(&format!("matches-{width}"));
+        browser.evaluate("document.querySelector('#matches').hidePopover(); 0");
+    }
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{complaints:?}");
     ends(running);
