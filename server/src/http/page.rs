@@ -51,6 +51,7 @@ const FILES: &[File] = &files![
     "hud/status.js",
     "hud/switches.js",
     "hud/timeline.js",
+    "hud/typing.js",
     "hud/verdict.js",
     "index.html",
     "layers/asked.js",

@@ -1,6 +1,6 @@
 /** Where a recording is opened: a file that is dropped or chosen, or one of the server's. */
 
-import { ofMatch } from "../link/match.js";
+import { chosenMatch, ofMatch } from "../link/match.js";
 
 /** Bytes of a recording that is opened at most: the simulation has memory of its own. */
 const LARGEST = 64 << 20;
@@ -69,7 +69,8 @@ export class Recordings {
       ...found.map(({ name, bytes }) => {
         const line = document.createElement("li");
         const link = document.createElement("a");
-        link.href = `?replay=${encodeURIComponent(name)}`;
+        const match = chosenMatch();
+        link.href = `?replay=${encodeURIComponent(name)}${match && `&match=${encodeURIComponent(match)}`}`;
         link.textContent = name;
         line.append(link, ` ${megabytes(bytes)}`);
         return line;

@@ -1,5 +1,7 @@
 /** Switches of layers and the choice of view, each with its key. */
 
+import { isTyping } from "./typing.js";
+
 /** What can be switched, in the order of the panel. */
 export const LAYERS = [
   { name: "names", key: "n", label: "Names, health", on: true },
@@ -98,7 +100,7 @@ export class Switches {
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.type === "text") return;
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     const key = event.key.toLowerCase();
     const view = VIEWS.find((each) => each.key === key);
     const layer = LAYERS.find((each) => each.key === key);

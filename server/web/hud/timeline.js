@@ -4,6 +4,8 @@
  */
 
 import { css, OTHER, slotColour } from "../draw/colours.js";
+import { ofMatch } from "../link/match.js";
+import { isTyping } from "./typing.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 
@@ -37,7 +39,9 @@ export class Timeline {
     this.play.addEventListener("click", () => this.toggle());
     this.panel.querySelector("[name=back]").addEventListener("click", () => replay.step(-1));
     this.panel.querySelector("[name=on]").addEventListener("click", () => replay.step(1));
-    this.panel.querySelector("a").addEventListener("click", (event) => {
+    const link = this.panel.querySelector("a");
+    link.href = ofMatch("/");
+    link.addEventListener("click", (event) => {
       if (!goLive) return;
       event.preventDefault();
       goLive();
@@ -61,7 +65,7 @@ export class Timeline {
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLSelectElement) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     const { replay } = this;
     const leap = LEAP * (replay.recording?.tickRate ?? 60);
     const acts = {

@@ -26,6 +26,8 @@ export class Gamepad {
     Object.assign(this, { keys, act });
     this.before = [];
     this.at = null;
+    /** Whether the player has done anything by it. */
+    this.isUsed = false;
   }
 
   /** Looks what is held. */
@@ -33,10 +35,11 @@ export class Gamepad {
     const pad = [...(navigator.getGamepads?.() ?? [])].find((pad) => pad?.connected && pad.mapping === "standard");
     const passed = Math.min(now - (this.at ?? now), 0.1);
     this.at = now;
-    if (!pad) return;
+    if (!pad) return this.release();
     const { keys } = this;
     const [right, back, x, y] = pad.axes.map(axis);
     keys.stick("gamepad", right, -back);
+    if (right !== 0 || back !== 0 || x !== 0 || y !== 0) this.isUsed = true;
     if (x !== 0 || y !== 0) {
       const turn = (TURN * passed * this.act.turn()) / FIRST_TURN;
       // Finer in the middle.
@@ -50,10 +53,20 @@ export class Gamepad {
     this.changed(pad, STICK, (isDown) => isDown && this.act.outside());
   }
 
+  /** Lets everything go: it was unplugged. */
+  release() {
+    this.keys.stick("gamepad", 0, 0);
+    if (this.before[A]) this.keys.key("Space", false);
+    if (this.before[B]) this.keys.key("KeyC", false);
+    if (this.before[TRIGGER]) this.keys.fire(false, "gamepad");
+    [this.before, this.isUsed] = [[], false];
+  }
+
   changed(pad, button, act) {
     const isDown = Boolean(pad.buttons[button]?.pressed);
     if (isDown === Boolean(this.before[button])) return;
     this.before[button] = isDown;
+    this.isUsed = true;
     act(isDown);
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import { add, scale } from "../draw/algebra.js";
+import { isTyping } from "../hud/typing.js";
 import { Feedback } from "./feedback.js";
 import { Gamepad } from "./gamepad.js";
 import { Graph } from "./graph.js";
@@ -85,6 +86,9 @@ export class Play {
     hear(window, "blur", () => this.keys.release());
     hear(picture, "pointerdown", (event) => this.pointer(event, true), true);
     hear(picture, "pointerup", (event) => this.pointer(event, false), true);
+    // Of several buttons, pointer events tell only the first and the last.
+    hear(picture, "mousedown", (event) => this.trigger(event, true), true);
+    hear(window, "mouseup", (event) => this.trigger(event, false), true);
     hear(picture, "wheel", (event) => this.isLocked && (event.stopImmediatePropagation(), this.keys.change(Math.sign(event.deltaY))), true);
     hear(document, "mousemove", (event) => this.isLocked && this.keys.look(event.movementX, event.movementY, this.settings.turn));
     hear(document, "pointerlockchange", () => this.isLocked || this.keys.release());
@@ -102,18 +106,19 @@ export class Play {
     // Fingers have their own controls.
     if (event.pointerType === "touch") return;
     event.stopImmediatePropagation();
-    if (!this.isLocked) {
-      // The browser may refuse, right after one has left: then the next click does it.
-      if (isDown) Promise.resolve(this.picture.requestPointerLock()).catch(() => {});
-      return;
-    }
-    if (event.button === 0) this.keys.fire(isDown);
+    // The browser may refuse, right after one has left: then the next click does it.
+    if (isDown && !this.isLocked) Promise.resolve(this.picture.requestPointerLock()).catch(() => {});
+  }
+
+  trigger(event, isDown) {
+    if (event.button === 0 && this.isLocked) this.keys.fire(isDown);
   }
 
   key(event, isDown) {
     this.sound.wake();
     if (event.target === this.chat) return this.type(event, isDown);
-    if (event.metaKey || event.altKey || event.target.type === "text") return;
+    // What was pressed before is let go, whatever else is held by now.
+    if (isDown && (event.metaKey || event.altKey || isTyping(event.target))) return;
     event.stopImmediatePropagation();
     // A control that has the focus keeps its keys.
     const isFree = event.target === document.body || event.target === this.picture;
@@ -148,6 +153,8 @@ export class Play {
   type(event, isDown) {
     event.stopPropagation();
     this.keys.used();
+    // That Enter ends a word of an input method.
+    if (event.isComposing) return;
     if (!isDown || (event.key !== "Enter" && event.key !== "Escape")) return;
     const line = this.chat.value.trim();
     if (event.key === "Enter" && line) this.player.engine?.say(line);
@@ -306,7 +313,7 @@ export class Play {
     if (!player.isJoined) return player.own ? "Joining again…" : "Joining…";
     if (this.idleFor !== null) return `Still there? Do something, or you leave the match in ${this.idleFor} s.`;
     if (!player.isThere) return "You died. Back in a moment.";
-    if (this.isLocked || this.touch.isUsed || this.keys.sticks.has("gamepad")) return "";
+    if (this.isLocked || this.touch.isUsed || this.gamepad.isUsed) return "";
     return "Click to steer with the mouse. W A S D moves, Space jumps, C crouches, 1 2 3 choose a weapon, Enter chats, V looks from outside, Esc lets go, / shows all keys.";
   }
 

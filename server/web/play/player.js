@@ -103,6 +103,8 @@ export class Player {
   async runOnce(wasIn) {
     /** @type {?Ended} what the client library says is the end of it */
     this.cause = null;
+    // The map of a match whose line was lost is of no use to the next conversation.
+    this.wanted = null;
     try {
       const [info, engine] = await Promise.all([fetchInfo(), this.engine ?? PlayEngine.load()]);
       this.engine = engine;
@@ -114,7 +116,7 @@ export class Player {
       this.datagrams = this.web.datagrams.writable.getWriter();
       if (this.isOver) return new Ended("You left the match.");
       if (wasIn) engine.rejoin();
-      else engine.join(this.name, chosenMatch(), tokenBytes(this.token));
+      else join(engine, this.name, tokenBytes(this.token));
       this.flush();
       await Promise.race([this.read(control.readable, false), this.read(this.web.datagrams.readable, true)]);
       throw new Ended("The server closed the connection.");
@@ -245,5 +247,14 @@ export class Player {
     } catch {
       // It was never open.
     }
+  }
+}
+
+/** Asks to join; a name that no server would take ends it. */
+function join(engine, name, token) {
+  try {
+    engine.join(name, chosenMatch(), token);
+  } catch (error) {
+    throw Object.assign(new Ended(`You cannot join: ${error.message}.`), { isFinal: true });
   }
 }

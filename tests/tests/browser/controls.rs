@@ -115,6 +115,11 @@ fn a_gamepad_steers() {
     browser.wait_for(&format!("arena.play.keys.yaw < {yaw} - 0.3"));
     browser.evaluate("pad.axes = [0, 0, 0, 0]; pad.buttons[7].pressed = true; 0");
     browser.wait_for("arena.play.keys.triggers.has('gamepad')");
+    // One that is unplugged holds nothing any longer.
+    browser.evaluate("pad.axes = [0, -1, 0, 0]; 0");
+    browser.wait_for("arena.play.keys.sticks.has('gamepad')");
+    browser.evaluate("pad.connected = false; 0");
+    browser.wait_for("arena.play.keys.sticks.size + arena.play.keys.triggers.size === 0");
     ends(running);
 }
 
@@ -131,6 +136,13 @@ fn a_control_with_the_focus_keeps_its_keys() {
     let before = browser.evaluate(field).as_f64().unwrap();
     browser.key("ArrowRight", 39, "");
     assert_eq!(browser.evaluate(field).as_f64().unwrap(), before + 1.0);
+    assert_eq!(browser.evaluate("arena.play.keys.held.size"), 0);
+    // What was held before is let go all the same.
+    browser.evaluate("arena.play.keys.key('KeyW', true); 0");
+    browser.evaluate(
+        "document.activeElement.dispatchEvent(
+            new KeyboardEvent('keyup', { code: 'KeyW', altKey: true, bubbles: true })); 0",
+    );
     assert_eq!(browser.evaluate("arena.play.keys.held.size"), 0);
     // What is set is seen, and remembered.
     browser.evaluate(

@@ -1,0 +1,11 @@
+/** Whether somebody types, or chooses, in a control: its keys are no shortcuts then. */
+
+const TYPED_IN = new Set(["text", "number", "search", "password"]);
+
+/**
+ * @param {EventTarget} target of an event of the keyboard
+ * @returns {boolean}
+ */
+export function isTyping(target) {
+  return target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && TYPED_IN.has(target.type));
+}
