@@ -97,6 +97,8 @@ class Page {
     this.replay = null;
     /** @type {?Play} who plays in the match, instead of looking on */
     this.play = null;
+    /** The tick that is shown to whoever plays; null before there is one. */
+    this.playedTick = null;
     this.settings = new Settings();
     this.joining = document.querySelector("#join");
     this.joining.addEventListener("click", () => (this.play ? this.lookOn() : this.join(this.settings.name)));
@@ -154,7 +156,9 @@ class Page {
   /** Shows the last half minute of the match again, from its end. */
   async rewind() {
     try {
-      this.openReplay(await this.recordings.lastSeconds(), true);
+      const bytes = await this.recordings.lastSeconds();
+      // Whoever plays by now does not want to look back.
+      if (!this.play) this.openReplay(bytes, true);
     } catch (error) {
       this.roster.news.push({ what: "announced", text: `Cannot rewind: ${error.message}`, at: performance.now() / 1000 });
     }
@@ -174,6 +178,7 @@ class Page {
 
   /** Plays a recording from now on; from its end, if it is of the match that is watched. */
   openReplay(bytes, atEnd = false) {
+    this.stopPlaying();
     this.replay?.close();
     this.timeline?.close();
     this.watcher.stop();
@@ -196,7 +201,7 @@ class Page {
   join(name) {
     this.watcher.stop();
     this.roster.reset();
-    [this.shown, this.followed] = [[], null];
+    [this.shown, this.followed, this.playedTick, this.farewell] = [[], null, null, null];
     this.verdict.hide();
     this.joining.textContent = "Leave";
     this.joining.blur();
@@ -205,6 +210,7 @@ class Page {
       map: (info) => {
         this.roster.reset();
         this.layers.reset();
+        this.playedTick = null;
         return this.prepare(info);
       },
       told: (info) => this.learn({ for_operators: info.for_operators }),
@@ -219,23 +225,28 @@ class Page {
 
   /** Leaves the match, and looks on. */
   lookOn() {
-    this.play?.close();
-    this.play = null;
-    this.joining.textContent = "Play";
+    this.stopPlaying();
     this.roster.reset();
     this.shown = [];
     this.watcher.start();
   }
 
+  /** The page is a player no longer. */
+  stopPlaying() {
+    this.play?.close();
+    this.play = null;
+    this.joining.textContent = "Play";
+  }
+
   /** A recording cannot be played. */
   fail(message) {
-    this.status.show({ state: "unsupported", message, advice: "The address without ?replay= leads to the match." });
+    this.status.show({ state: "unsupported", message, advice: "Live, beside the timeline, leads back to the match." });
   }
 
   /** The newest tick of the match that is watched; null in a replay. */
   newestTick() {
     if (this.replay) return null;
-    return this.play ? (this.playedTick ?? null) : (this.watcher.connection?.history?.latest ?? null);
+    return this.play ? this.playedTick : (this.watcher.connection?.history?.latest ?? null);
   }
 
   /** Takes in what the server says of itself. */
@@ -332,6 +343,7 @@ class Page {
       this.replayed = Math.floor(tick);
     }
     this.layers.effects.waiting.push(...replay.eventsSince(this.replayed));
+    for (const event of replay.newsSince(this.replayed)) this.roster.happen(event, now);
     this.replayed = Math.max(this.replayed, Math.floor(tick));
     this.layers.asked.contacts.answer = this.switches.isOn("contacts") ? replay.contacts() : null;
     this.roster.assign(replay.players());

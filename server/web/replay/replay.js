@@ -195,6 +195,16 @@ export class Replay {
     return events;
   }
 
+  /** Who died and who said what after tick `from`, up to the one that is shown. */
+  newsSince(from) {
+    const { chat } = this.recording;
+    const isNew = ([tick]) => tick > from && tick <= this.at;
+    const who = (slot) => this.playersBefore.find((player) => player.slot === slot) ?? { slot: -1 };
+    const died = this.deaths.filter(isNew).map(([, slot, by]) => ({ event: "died", player: who(slot), by: who(by) }));
+    const said = chat.filter(isNew).map(([, slot, line]) => (slot === null ? { event: "announced", line } : { event: "said", player: who(slot), line }));
+    return [...died, ...said];
+  }
+
   /** Who plays now, with deaths so far; while the moment is computed, who played last. */
   players() {
     const frame = this.frame();

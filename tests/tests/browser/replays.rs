@@ -65,6 +65,34 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
         assert_eq!(browser.evaluate("arena.replay.at"), tick);
     }
     assert_eq!(browser.evaluate("document.querySelectorAll('#score tbody tr').length"), 12);
+    // Who dies and what is said is told as in the match. Nobody did in this recording.
+    browser.evaluate(
+        "(() => {
+            const [one, other] = arena.replay.playersBefore.map(({ slot }) => slot);
+            arena.replay.deaths = [[895, one, other]];
+            arena.replay.recording.chat = [[896, other, '<b>well</b>'], [897, null, 'a vote']];
+            arena.replay.playing = true;
+        })()",
+    );
+    let told = "arena.roster.news.map(({ what, text }) => what + ' ' + text.split(': ').at(-1))";
+    browser.wait_for("arena.roster.news.length === 3");
+    let told = browser.evaluate(told);
+    assert!(told[0].as_str().is_some_and(|line| line.starts_with("kill ") && line.contains('▸')));
+    assert_eq!([&told[1], &told[2]], ["said <b>well</b>", "announced a vote"]);
+    browser.evaluate("arena.replay.playing = false; arena.replay.seek(890); 0");
+    browser.wait_for("arena.replay.frames.has(890)");
+    // The badge is there on pages for everybody, too, and what no recording has is not offered.
+    browser.evaluate(
+        "document.body.classList.add('public'); document.querySelector('#layers').open = true; 0",
+    );
+    assert_eq!(browser.evaluate("document.querySelector('#verdict').checkVisibility()"), true);
+    let offered = "[...document.querySelectorAll('#layers input[type=checkbox]')]
+        .filter((box) => box.checkVisibility()).map((box) => box.name)";
+    let offered = browser.evaluate(offered).to_string();
+    assert!(offered.contains("contacts") && !offered.contains("heat"), "{offered}");
+    browser.evaluate(
+        "document.body.classList.remove('public'); document.querySelector('#layers').open = false; 0",
+    );
     // A phone has room for its controls.
     browser.resize(390, 844);
     browser.wait_for("document.querySelectorAll('.panel[open]').length === 0");
