@@ -29,6 +29,8 @@ export class Effects {
 
   /** Forgets what happened. */
   reset() {
+    /** One for each match or place in it: answers about another come too late. */
+    this.asked = {};
     this.latest = null;
     this.waiting = [];
     this.running = [];
@@ -41,9 +43,11 @@ export class Effects {
       const newest = newestTick();
       if (!wanted() || newest === null) continue;
       this.latest ??= newest;
+      const { asked } = this;
       try {
         const answer = await fetch(ofMatch(`/effects/${this.latest}`), { cache: "no-store", signal: AbortSignal.timeout(2000) });
         const told = answer.ok ? await answer.json() : [];
+        if (asked !== this.asked) continue;
         this.waiting.push(...told);
         this.latest = told[told.length - 1]?.tick ?? this.latest;
       } catch {

@@ -136,6 +136,7 @@ export class Connection {
     this.history = null;
     this.web = null;
     this.terms = null;
+    this.isClosed = false;
   }
 
   /**
@@ -150,6 +151,8 @@ export class Connection {
     }
     this.web = await connect(info);
     try {
+      // It was closed while the handshake took its time.
+      if (this.isClosed) throw new Ended("The page watches no longer.");
       const control = await this.web.createBidirectionalStream();
       this.control = control.writable.getWriter();
       this.datagrams = this.web.datagrams.writable.getWriter();
@@ -162,6 +165,7 @@ export class Connection {
 
   /** Ends the conversation from this side. */
   close() {
+    this.isClosed = true;
     this.control?.write(leave()).catch(() => {});
     try {
       this.web?.close();

@@ -33,7 +33,7 @@ export function unsupported() {
     return {
       state: "unsupported",
       message: "This browser has no WebTransport.",
-      advice: "Use Chrome, Edge or another Chromium of version 100 or later, or Firefox of version 133 or later. Safari has WebTransport from version 26.4 on; nobody has tried it with this page.",
+      advice: "Use Chrome, Edge or another Chromium of version 120 or later, or Firefox of version 133 or later. Safari has WebTransport from version 26.4 on; nobody has tried it with this page.",
     };
   }
   return null;
