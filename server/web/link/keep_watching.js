@@ -8,6 +8,9 @@ import { Connection, Ended, fetchInfo } from "./connection.js";
 /** Milliseconds between attempts: short at first, since most ends are restarts. */
 const PAUSES = [300, 700, 1500, 3000, 5000];
 
+/** Milliseconds for which a hidden page keeps its place among the spectators. */
+const HIDDEN = 300_000;
+
 /**
  * @typedef {object} Status
  * @property {"connecting" | "live" | "lost" | "unsupported"} state how it stands
@@ -56,6 +59,10 @@ export class Watcher {
     this.wake = () => {};
     this.stopped = false;
     this.runs = 0;
+    /** Whether it stopped because nobody sees the page. */
+    this.isResting = false;
+    this.hidden = HIDDEN;
+    document.addEventListener("visibilitychange", () => this.seen(!document.hidden));
     addEventListener("online", () => this.wake());
     addEventListener("pagehide", () => this.connection?.close());
   }
@@ -71,6 +78,20 @@ export class Watcher {
     if (!this.stopped) return;
     this.stopped = false;
     this.run();
+  }
+
+  /** The page is seen from now on, or not: a hidden one gives its place to others. */
+  seen(isSeen) {
+    clearTimeout(this.resting);
+    if (!isSeen) {
+      this.resting = setTimeout(() => {
+        this.isResting = !this.stopped;
+        this.stop();
+      }, this.hidden);
+    } else if (this.isResting) {
+      this.isResting = false;
+      this.start();
+    }
   }
 
   /** Tries again now instead of when the pause is over. */

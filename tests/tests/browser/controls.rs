@@ -220,6 +220,37 @@ fn a_player_drives_a_tank() {
     ends(running);
 }
 
+/// Says that the page is hidden, or seen again.
+fn hide(browser: &mut Chromium, is_hidden: bool) {
+    browser.evaluate(&format!(
+        "Object.defineProperty(document, 'hidden', {{ configurable: true, value: {is_hidden} }});
+        document.dispatchEvent(new Event('visibilitychange')); 0"
+    ));
+}
+
+#[test]
+fn a_hidden_page_gives_its_place_back() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let mut browser = Chromium::start(&program, "hidden", (800, 600));
+    browser.open(&format!("{}?play=Ann", page_of(&running)), "");
+    browser.wait_for(THERE);
+    // More than a minute passes.
+    hide(&mut browser, true);
+    browser.wait_for("arena.play.player.hiddenSince");
+    browser.evaluate("arena.play.player.hiddenSince -= 61_000; 0");
+    let watches = "globalThis.arena.play === null && arena.watcher.connection?.history";
+    browser.wait_for(watches);
+    hide(&mut browser, false);
+    // One that looks on gives back its place, too, and is there when it is seen again.
+    browser.evaluate("arena.watcher.hidden = 0; 0");
+    hide(&mut browser, true);
+    browser.wait_for("arena.watcher.connection === null && arena.watcher.stopped");
+    hide(&mut browser, false);
+    browser.wait_for(watches);
+    ends(running);
+}
+
 #[test]
 fn a_page_that_does_nothing_gives_its_place_back() {
     let Some(program) = installed() else { return };
