@@ -77,7 +77,10 @@ fn a_page_plays_walks_jumps_chats_dies_and_comes_back() {
     }
 
     // All hear what the page says, itself included, and it is text, whatever is in it.
-    browser.evaluate("arena.play.player.engine.say('<b>hello</b>')");
+    browser.key("Enter", 13, "\r");
+    browser.wait_for("document.activeElement === arena.play.chat");
+    browser.evaluate("arena.play.chat.value = '<b>hello</b>'; 0");
+    browser.key("Enter", 13, "\r");
     browser.wait_for("document.querySelector('#news').textContent.includes('Ann: <b>hello</b>')");
 
     // It shoots at the ground before its feet until it dies, and comes back.
