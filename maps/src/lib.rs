@@ -7,6 +7,7 @@
 //!   [`World::find_first_transition`] traces a box, [`World::cast`] any [`body`], and
 //!   [`World::clearance`] finds the nearest surface.
 //! - [`World::entities`] are the map's entities, [`World::solids`] its convex solids.
+//! - [`PlayerSize`] is what a `game.toml` says of how large players are.
 //! - [`entity_class`] says as data which classes of entities a game has.
 //! - [`model`] has the rigid polyhedra of the moving world, which share its [`geometry`].
 
@@ -14,8 +15,10 @@ pub mod body;
 mod box_tree;
 mod compile;
 pub mod entity_class;
+mod game_file_error;
 pub mod geometry;
 pub mod model;
+mod player_size;
 mod spaces;
 // Public for `mapc verify` and the tests only.
 #[cfg(feature = "verify")]
@@ -31,6 +34,8 @@ pub use compile::{
     DegenerateBrush, Expansion, Leak, MAX_COORDINATE, Options, Progress, RedundantFace, Report,
     Sealing, Source, Stage, compile,
 };
+pub use game_file_error::GameFileError;
+pub use player_size::PlayerSize;
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};
 pub use world::{
     Clearance, FormatError, Hit, InvalidTree, Leaf, LeafId, LoadError, MapEntity, Near,

@@ -230,6 +230,25 @@ fn sizes_are_read_from_the_given_file() {
 }
 
 #[test]
+fn players_are_as_large_as_a_game_file_says() {
+    let folder = Folder::new("game");
+    let source = folder.file("cube.map", &map(CUBE));
+    let game = folder.file("game.toml", "[movement]\ngravity = 400\n[player]\nheight = 40\n");
+    let world = folder.path("cube.obsp");
+    let text = done(&["compile", &source, "-o", &world, "--game", &game, "--json"], "");
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(report["sizes"].as_array().map(Vec::len), Some(4));
+    assert_eq!(report["sizes"][2]["half_extents"], serde_json::json!([16.0, 16.0, 20.0]));
+    assert_eq!(report["sizes"][3]["half_extents"], serde_json::json!([32.0, 32.0, 44.0]));
+    let bad = folder.file("bad.toml", "[player]\nheight = 4\n");
+    let message = refused(&["compile", &source, "--game", &bad], "", 1);
+    let expected = "bad.toml: line 2, column 10: height is 4, not within 16 and 96";
+    assert!(message.contains(expected), "{message}");
+    let spaces = folder.file("s.toml", "[[size]]\nname = \"crate\"\nhalf_extents = [8, 8, 8]\n");
+    refused(&["compile", &source, "--game", &game, "--spaces", &spaces], "", 2);
+}
+
+#[test]
 fn a_degenerate_brush_is_left_out_with_its_line_or_rejected() {
     let folder = Folder::new("brush");
     let open: String = CUBE

@@ -3,7 +3,6 @@
 //! has read, so clients have the same numbers and shapes without a parser of TOML; tables that
 //! only the rules of a game need are left to the server.
 
-mod error;
 mod models;
 mod movement;
 
@@ -18,7 +17,7 @@ use thiserror::Error;
 use crate::control::GameHash;
 use crate::schema::Schema;
 
-pub use error::GameFileError;
+pub use obsp::GameFileError;
 
 /// Most bytes of a `game.toml`: far more than all its tables take, and little enough to be in
 /// every recording.
@@ -177,10 +176,8 @@ impl GameData {
             let message = format!("{} bytes follow, and {MAX_GAME_FILE} at most may", text.len());
             return Err(GameFileError::at(text, 0, message));
         }
-        let written: Written = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            GameFileError::at(text, at, error.message())
-        })?;
+        let written: Written =
+            toml::from_str(text).map_err(|error| GameFileError::of(text, &error))?;
         let movement = written.movement.map(|movement| movement.parameters(text)).transpose()?;
         let models = models::read(&written.models, &written.materials, text, model)?;
         let data = Self {

@@ -85,6 +85,9 @@ pub enum StartError {
     /// The file is no map that can be compiled.
     #[error(transparent)]
     CompileMap(#[from] obsp::CompileError),
+    /// No map can be compiled for players of the size that the `game.toml` asks for.
+    #[error(transparent)]
+    Spaces(#[from] obsp::SpacesError),
     /// The map or the options cannot carry a match.
     #[error("map {map}: {source}")]
     Setup {

@@ -132,19 +132,23 @@ impl LevelMaker {
     pub(crate) fn make(&self, asked: &str, number: u64) -> Result<Prepared, StartError> {
         let path = map_file::find(asked, &map_file::folders())?;
         let loading = Instant::now();
-        let (map, file) = (Arc::new(map_file::load(&path)?), map_file::game_file(&path)?);
-        self.set_up(map, &file, number, loading.elapsed())
+        let (map, file) = map_file::load_with_file(&path)?;
+        self.set_up(map.into(), &file, number, loading.elapsed())
     }
 
     /// Whether the map that `asked` means can be played, as far as that is known without
-    /// compiling it: a compiled one is tried, of another the source is parsed.
+    /// compiling it: a compiled one is tried, of another the source and the file beside it are
+    /// parsed.
     ///
     /// # Errors
     /// Why not, with the map's name.
     pub(crate) fn check(&self, asked: &str) -> Result<(), StartError> {
         let path = map_file::find(asked, &map_file::folders())?;
         match map_file::read_source(&path) {
-            Some(source) => Ok(source?.check_syntax()?),
+            Some(source) => {
+                source?.check_syntax()?;
+                map_file::game_file(&path).map(drop)
+            }
             None => self.make(asked, 0).map(drop),
         }
     }

@@ -6,4 +6,4 @@ mod load;
 
 pub(crate) use find::{find, folders};
 pub use load::load;
-pub(crate) use load::{game_file, read_source};
+pub(crate) use load::{game_file, load_with_file, read_source};

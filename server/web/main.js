@@ -33,7 +33,7 @@ import { Watcher, unsupported } from "./link/keep_watching.js";
 import { MatchClock } from "./match/clock.js";
 import { Motion } from "./match/motion.js";
 import { Roster } from "./match/roster.js";
-import { fetchScene } from "./match/scene.js";
+import { fetchScene, playersOf } from "./match/scene.js";
 import { Play } from "./play/play.js";
 import { Replay } from "./replay/replay.js";
 
@@ -352,7 +352,7 @@ class Page {
 
   /** Plays on. */
   advancePlay(now, passed) {
-    const view = this.play.advance(now, passed);
+    const view = this.play.advance(now, passed, this.scene?.players ?? playersOf([]));
     if (!view) return;
     this.playedTick = Math.floor(view.tick);
     this.shown = view.shown;

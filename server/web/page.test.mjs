@@ -21,8 +21,18 @@ import { chosenMatch, ofMatch } from "./link/match.js";
 import { MatchClock } from "./match/clock.js";
 import { Motion } from "./match/motion.js";
 import { Roster } from "./match/roster.js";
+import { playersOf } from "./match/scene.js";
 
 const TERMS = { origin: [-100, 0, 0], tickRate: 60 };
+
+test("players are drawn as large as the map was compiled for", () => {
+  const usual = playersOf([]);
+  assert.deepEqual([usual.standing.figure, usual.standing.eyes, usual.crouching.eyes], [[1, 1, 1], 22, 10]);
+  assert.deepEqual(usual.crouching.figure, [1, 1, 18 / 28]);
+  const { standing, crouching } = playersOf([{ name: "standing", half_extents: [8, 8, 14] }]);
+  assert.deepEqual([standing.figure, standing.eyes], [[0.5, 0.5, 0.5], 11]);
+  assert.equal(crouching.eyes, 10);
+});
 
 // A prop at `x` units that moves along x at `speed` units a second.
 function prop(x, speed = 0, more = {}) {

@@ -22,9 +22,10 @@ use crate::{
 /// size of the largest one.
 const OBSTACLE_RADIUS: f64 = 256.0;
 
-/// Size of the largest body, in units, and the highest speed, in units a second: the
-/// radius for a single tick is the first, and one tick's worth of the second.
-const LARGEST_BODY: f64 = 64.0;
+/// Half of the size of the largest body and of the tallest player, in units, and the highest
+/// speed, in units a second: the radius for a single tick is the first, and one tick's worth of
+/// the second.
+const LARGEST_BODY: f64 = 96.0;
 const MAX_SPEED: f64 = 3840.0;
 
 /// Most datagrams that wait for [`Client::poll_transmit`]. Each repeats the commands of

@@ -1,14 +1,14 @@
 //! Fighting other players on foot.
 
 use glam::DVec3;
-use obsp::{Trace, World};
+use obsp::{PlayerSize, Trace, World};
 use obsp_sim::{Buttons, Command, EntityState, Posture, Random};
 
 use super::behavior::{Behavior, Perception, heading};
 use super::path_follower::PathFollower;
 
-/// Height of the eyes over the middle of a standing player, in units.
-const EYES: f64 = 22.0;
+/// Height of the eyes over the middle of a standing player, as a share of the player's height.
+const EYES: f64 = 22.0 / 56.0;
 
 /// A bot approaches an opponent farther off than the first, in units, and steps back
 /// from one nearer than the second.
@@ -143,7 +143,10 @@ impl Behavior for Fight {
         let Some(own) = &perception.own else { return Command::default() };
         let position = own.position.as_dvec3();
         let crouches = own.walker.posture == Posture::Crouching;
-        let eyes = position + DVec3::Z * if crouches { EYES / 2.0 } else { EYES };
+        let height =
+            f64::from(PlayerSize::among(perception.map.sizes()).unwrap_or_default().height);
+        let over = EYES * height * if crouches { 0.5 } else { 1.0 };
+        let eyes = position + DVec3::Z * over;
         if self.ticks.is_multiple_of(SEARCH_INTERVAL) {
             self.opponent = self.find_opponent(eyes, perception);
         }
@@ -217,7 +220,7 @@ mod tests {
             let mut any = || nav.random_position(&mut random).unwrap() + DVec3::Z * 12.0;
             (any(), any())
         })
-        .find(|(a, b)| a.distance(*b) > 200.0 && sees(&map, *a + DVec3::Z * EYES, *b))
+        .find(|(a, b)| a.distance(*b) > 200.0 && sees(&map, *a + DVec3::Z * 22.0, *b))
         .unwrap();
         let others = [player_at(there)];
         let own = Some(own_at(here));

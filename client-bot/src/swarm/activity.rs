@@ -13,9 +13,6 @@ const CHECK_INTERVAL: u64 = 60;
 /// stuck.
 const MIN_PROGRESS: f64 = 16.0;
 
-/// Half extents of a standing player, in units; a jump pad that they overlap is used.
-const PLAYER_EXTENTS: DVec3 = DVec3::new(16.0, 16.0, 28.0);
-
 /// Records how one bot spends its time, tick by tick.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ActivityRecorder {
@@ -29,6 +26,8 @@ pub(super) struct ActivityRecorder {
     stuck_in_a_row: u64,
     longest_stuck: u64,
     pads: Vec<Aabb>,
+    /// Half of the sides of a standing player; a jump pad that they overlap is used.
+    half_extents: DVec3,
     on_pad: bool,
     pads_ridden: u64,
     driving: u64,
@@ -64,7 +63,9 @@ impl ActivityRecorder {
     pub(super) fn new(map: &World) -> Self {
         let pads = map.entities().iter().filter(|entity| entity.classname() == "trigger_push");
         let pads = pads.flat_map(|pad| pad.solids()).map(|solid| *solid.bounds()).collect();
-        Self { pads, wants_to_move: true, ..Self::default() }
+        let standing = map.size("standing").map(|size| map.sizes()[size.index()].half_extents);
+        let half_extents = standing.unwrap_or_default().as_dvec3();
+        Self { pads, half_extents, wants_to_move: true, ..Self::default() }
     }
 
     /// Records a tick in a hovertank, and whether the drop button was down in it.
@@ -93,7 +94,7 @@ impl ActivityRecorder {
         // A teleport or a spawn covers no distance.
         let distance = self.last_position.replace(here).map_or(0.0, |last| last.distance(here));
         self.travelled += if distance < MIN_PROGRESS * 2.0 { distance } else { 0.0 };
-        let player = Aabb::from_centre(here, PLAYER_EXTENTS);
+        let player = Aabb::from_centre(here, self.half_extents);
         let on_pad = self.pads.iter().any(|pad| pad.overlaps(&player));
         self.pads_ridden += u64::from(on_pad && !std::mem::replace(&mut self.on_pad, on_pad));
         self.wants_to_move &= command.forward != 0;

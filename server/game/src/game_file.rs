@@ -10,6 +10,7 @@ mod written_weapon;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use obsp::PlayerSize;
 use obsp::entity_class::EntityClasses;
 use obsp::model::Model;
 use obsp_proto::game_data::{GameData, GameDataError};
@@ -38,6 +39,7 @@ pub struct GameFile {
     data: GameData,
     classes: Arc<EntityClasses>,
     player: PlayerParameters,
+    size: Option<PlayerSize>,
     weapons: Arc<Weapons>,
 }
 
@@ -85,14 +87,13 @@ impl GameFile {
     /// The rest of a file, of which clients have read their part.
     fn of(data: GameData) -> Result<Self, GameFileError> {
         let text = data.text();
-        let written: Written = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            GameFileError::at(text, at, error.message())
-        })?;
+        let written: Written =
+            toml::from_str(text).map_err(|error| GameFileError::of(text, &error))?;
         let player = written.player.map(|player| player.parameters(text)).transpose()?;
         Ok(Self {
             classes: Arc::new(written.classes),
             player: player.unwrap_or_default(),
+            size: PlayerSize::parse(text)?,
             weapons: Arc::new(Weapons::read(written.weapons, data.models(), text)?),
             data,
         })
@@ -157,6 +158,12 @@ impl GameFile {
         &self.player
     }
 
+    /// How large players are to be, if the file says so. They are as large as the map was
+    /// compiled for: [`Match::with_file`](crate::Match::with_file) refuses another.
+    pub fn size(&self) -> Option<&PlayerSize> {
+        self.size.as_ref()
+    }
+
     /// The weapons of the arena game.
     pub fn weapons(&self) -> &Arc<Weapons> {
         &self.weapons
@@ -189,6 +196,7 @@ mod tests {
         let (file, usual) = (file.expect("it can be read"), GameFile::default());
         assert_eq!(file.movement(), usual.movement());
         assert_eq!((file.player(), file.weapons()), (usual.player(), usual.weapons()));
+        assert_eq!(file.size(), Some(&PlayerSize::default()));
         assert_eq!(file.models()[0].name(), "pin");
         assert_eq!(file.models()[0].material(), obsp::model::Material::USUAL);
         assert_eq!(file.classes()["item_pin"].model.as_deref(), Some("pin"));
@@ -198,6 +206,7 @@ mod tests {
             "restitution",
             "step_height",
             "respawn_seconds",
+            "crouched_height",
             "reach",
             "lift",
             "blast_player_speed",
@@ -228,6 +237,7 @@ mod tests {
             ("[player]\nhealth = 0", "line 2, column 10: health is 0, not within 1 and 10000"),
             ("[player]\nhealth = 1.5", "line 2, column 10: health is 1.5, not a whole number"),
             ("[player]\nhealht = 1", "line 2, column 1: unknown field `healht`"),
+            ("[player]\nheight = 9", "line 2, column 10: height is 9, not within 16 and 96"),
             ("[weapons.ray]\nspeed = 1", "line 2, column 9: a ray has no speed"),
             ("[weapons.ray]\nmodel = 'x'", "line 2, column 9: a ray has no model"),
             ("[weapons.rocket]\nlift = 1", "line 2, column 8: a rocket has no lift"),

@@ -21,7 +21,7 @@ use crate::game_file::GameFile;
 use crate::replicated::{Subject, Values, schema};
 use crate::save::{self, LoadError, wire};
 use crate::volumes::Volumes;
-use crate::with_file::{WithFile, all_models, check, spawn_classes};
+use crate::with_file::{WithFile, all_models, check, check_size, spawn_classes};
 use crate::world_mut::{Shared, WorldMut};
 
 /// A match of any game, as a server runs it.
@@ -196,6 +196,7 @@ impl<G: Game> Match<G> {
     ) -> Result<Self, SetupError> {
         let models = all_models(&game, file);
         check(file, &models)?;
+        check_size(file, &map)?;
         let schema = schema(game.replicated(), &models);
         let schema = schema.map_err(|error| SetupError::Game(error.to_string()))?;
         let mut world = World::new(map, models.into(), config)?;

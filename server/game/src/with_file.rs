@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
+use obsp::PlayerSize;
 use obsp::model::Model;
 use obsp_proto::game_data::{GameData, GameDataError};
 use obsp_proto::schema::{Schema, SchemaError};
@@ -100,6 +101,22 @@ pub(crate) fn check(file: &GameFile, models: &[Model]) -> Result<(), SetupError>
         ));
     }
     Ok(())
+}
+
+/// Checks that players are as large on `map` as the file says: they are what it was compiled for.
+pub(crate) fn check_size(file: &GameFile, map: &obsp::World) -> Result<(), SetupError> {
+    let Some(asked) = file.size() else { return Ok(()) };
+    let compiled = PlayerSize::among(map.sizes());
+    if compiled == Some(*asked) {
+        return Ok(());
+    }
+    let compiled = compiled.map_or("others".to_owned(), |size| format!("players {size}"));
+    Err(SetupError::Game(format!(
+        "game.toml asks for players {asked}, and the map was compiled for {compiled}: compile it \
+         by `mapc compile {}.map --game game.toml`, or leave width, height and crouched_height \
+         out of [player]",
+        map.name()
+    )))
 }
 
 /// Spawns the bodies of the map's entities whose class has a model.

@@ -54,7 +54,7 @@ impl Arena {
         let (_, standing) = shapes.boxes.of(Posture::Standing);
         let mut warnings = Vec::new();
         Ok(Self {
-            triggers: Triggers::new(&map),
+            triggers: Triggers::new(&map, standing),
             model_names: models.iter().map(|model| model.name().to_owned()).collect(),
             spawn_points: spawn::spawn_points(&map, standing, &mut warnings),
             warnings,

@@ -68,7 +68,7 @@ pub fn soak(options: &SoakOptions) -> Result<Report, SoakError> {
 /// It could not be set up, or what it should leave behind not be written.
 pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, SoakError> {
     let path = map_file::find(&options.map, &map_file::folders())?;
-    let (map, file) = (map_file::load(&path)?, map_file::game_file(&path)?);
+    let (map, file) = map_file::load_with_file(&path)?;
     let name = map.name().to_owned();
     let config = Config {
         tick_rate: options.tick_rate,

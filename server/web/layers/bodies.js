@@ -18,10 +18,8 @@ const GLOW_OPACITY = 0.25;
 
 const PAIN = [1, 0.93, 0.9];
 
-/** Half height of `standing` less a hair, and the share of it of `crouching`. */
+/** Half height of the figure less a hair. */
 const FEET = 27;
-const CROUCHED = 18 / 28;
-export const CROUCHING = [1, 1, CROUCHED];
 
 /** What a model is called by the renderer: always the same text. */
 export const MODEL_NAMES = Array.from({ length: 128 }, (_, model) => `model ${model}`);
@@ -29,16 +27,17 @@ export const MODEL_NAMES = Array.from({ length: 128 }, (_, model) => `model ${mo
 /**
  * @param {import("../draw/frame.js").Frame} frame
  * @param {import("../match/motion.js").Shown[]} shown
+ * @param {import("../match/scene.js").Players} players
  * @param {{sleeping: boolean, followed: ?number, hurt: Map<number, number>}} options `hurt`
  *   has the slots of those who were just hurt, with how fresh that is
  */
-export function addBodies(frame, shown, { sleeping, followed, hurt }) {
+export function addBodies(frame, shown, players, { sleeping, followed, hurt }) {
   for (const entity of shown) {
     const { position, rotation, model, slot, isPlayer, asleep } = entity;
     const pain = hurt.get(slot) ?? 0;
     const glow = Math.max(followed === slot ? 0.28 : 0, pain * 0.7);
     if (model === null) {
-      const size = entity.crouching ? CROUCHING : WHOLE;
+      const size = (entity.crouching ? players.crouching : players.standing).figure;
       const own = slotColour(slot);
       const colour = pain > 0 ? mix(own, PAIN, pain) : own;
       put(frame.bodies, "pawn", position, rotation, size, colour, 1, glow);

@@ -40,11 +40,9 @@ export function addGrid(frame, { grid }, height) {
 }
 
 /** What the cascade tests: boxes that turn with bodies, upright ones of players. */
-export function addBoxes(frame, shown, { models, sizes }) {
-  const upright = (name) => sizes.find((size) => size.name === name)?.half_extents ?? [16, 16, 28];
-  const [standing, crouching] = [upright("standing"), upright("crouching")];
+export function addBoxes(frame, shown, { models, players }) {
   for (const { model, position, rotation, crouching: crouches, asleep } of shown) {
-    const half = crouches ? crouching : standing;
+    const { half } = crouches ? players.crouching : players.standing;
     const shape = model === null ? null : models[model];
     const corners = shape
       ? boxCorners(position, rotation, shape.min, shape.max)

@@ -90,8 +90,8 @@ export class Layers {
   compose(scene, shown, followed, now, { other = [], asked: slot = null } = {}) {
     const { frame, isOn, asked } = this;
     frame.clear();
-    addBodies(frame, shown, { sleeping: isOn("sleeping"), followed, hurt: this.effects.hurt(now) });
-    addBranch(frame, shown, other);
+    addBodies(frame, shown, scene.players, { sleeping: isOn("sleeping"), followed, hurt: this.effects.hurt(now) });
+    addBranch(frame, shown, other, scene.players);
     if (slot !== null && !isOn("boxes")) addBoxes(frame, shown.filter((one) => one.slot === slot), scene);
     if (isOn("grid")) addGrid(frame, scene, this.ground);
     if (isOn("onion")) this.onion.add(frame, asked.cut.answer);

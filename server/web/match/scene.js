@@ -13,8 +13,39 @@ import { ofMatch } from "../link/match.js";
  * @property {[number[], number[]][]} edges at which the map bends
  * @property {{name: string, polygons: number[][][], min: number[], max: number[]}[]} models
  * @property {{name: string, half_extents: number[]}[]} sizes
+ * @property {Players} players how large they are on this map
  * @property {{origin: number[], cell: number, counts: number[]}} grid
  */
+
+/**
+ * @typedef {object} Posture
+ * @property {number[]} half half of the sides of the box
+ * @property {number[]} figure how much larger the figure is than that of a usual player who stands
+ * @property {number} eyes height of the eyes over the middle
+ *
+ * @typedef {{standing: Posture, crouching: Posture}} Players
+ */
+
+/** Half of the sides of the box of a usual player, and the height of the eyes over its middle. */
+const USUAL = {
+  standing: { half: [16, 16, 28], eyes: 22 },
+  crouching: { half: [16, 16, 18], eyes: 10 },
+};
+
+/**
+ * How large players are where a map was compiled for these sizes.
+ *
+ * @returns {Players}
+ */
+export function playersOf(sizes) {
+  const posture = (name) => {
+    const usual = USUAL[name];
+    const half = sizes.find((size) => size.name === name)?.half_extents ?? usual.half;
+    const figure = half.map((value, axis) => value / USUAL.standing.half[axis]);
+    return { half, figure, eyes: (half[2] * usual.eyes) / usual.half[2] };
+  };
+  return { standing: posture("standing"), crouching: posture("crouching") };
+}
 
 /** The box around polygons: the solids themselves may reach far beyond it. */
 function around(polygons) {
@@ -43,6 +74,7 @@ export async function fetchScene(hash) {
   return {
     ...told,
     polygons,
+    players: playersOf(told.sizes),
     bounds: around(polygons) ?? told.bounds,
     edges: outline(polygons),
     models: told.models.map((model) => ({ ...model, polygons: model.polygons.map(points) })),

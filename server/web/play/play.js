@@ -14,8 +14,8 @@ import { Player } from "./player.js";
 import { Sound } from "./sound.js";
 import { Touch } from "./touch.js";
 
-/** Units from the middle of a player to the eyes, standing and crouching; of a tank. */
-const EYES = { standing: 22, crouching: 10, tank: 40 };
+/** Units from the middle of a tank to the eyes of who drives it. */
+const TANK_EYES = 40;
 
 /** Units behind and above the eyes in the third person, and behind a tank. */
 const BEHIND = 130;
@@ -65,7 +65,8 @@ export class Play {
     this.noises = new Noises(this.sound);
     this.feedback = new Feedback(this.panel);
     this.graph = new Graph(this.panel);
-    this.eyes = EYES.standing;
+    /** Units from the middle of the player to the eyes; the first picture has them where they belong. */
+    this.eyes = null;
     this.walked = 0;
     this.panel.hidden = false;
     document.body.classList.add("play");
@@ -168,9 +169,10 @@ export class Play {
    *
    * @param {number} now seconds
    * @param {number} passed seconds since the last call
+   * @param {import("../match/scene.js").Players} players how large they are
    * @returns {?{tick: number, shown: object[]}} what is to be drawn
    */
-  advance(now, passed) {
+  advance(now, passed, players) {
     const { player } = this;
     this.gamepad.poll(now);
     this.restIfIdle();
@@ -183,7 +185,7 @@ export class Play {
     }
     const view = player.view();
     if (!view) return null;
-    if (player.isThere) this.moveEyes(player.own, passed);
+    if (player.isThere) this.moveEyes(player.own, passed, players);
     if (player.own) this.noises.hear(view.shown, player.own.position);
     return view;
   }
@@ -226,8 +228,9 @@ export class Play {
     return shown.filter(({ slot }) => slot !== this.slot && this.inSight.has(slot));
   }
 
-  moveEyes(own, passed) {
-    const wanted = this.drives ? EYES.tank : own.crouching ? EYES.crouching : EYES.standing;
+  moveEyes(own, passed, players) {
+    const wanted = this.drives ? TANK_EYES : (own.crouching ? players.crouching : players.standing).eyes;
+    this.eyes ??= wanted;
     this.eyes += (wanted - this.eyes) * (1 - Math.exp(-passed / DUCK));
     const [x, y, up] = own.velocity;
     if (Math.abs(up) < 1) this.walked += Math.hypot(x, y) * passed;
@@ -236,7 +239,7 @@ export class Play {
   /** From where and to where one looks. */
   eye() {
     const { own } = this.player;
-    if (!own) return null;
+    if (!own || this.eyes === null) return null;
     const { yaw, pitch } = this.keys;
     const ahead = [Math.cos(yaw) * Math.cos(pitch), Math.sin(yaw) * Math.cos(pitch), Math.sin(pitch)];
     const bob = this.settings.values.bob && !this.drives ? BOB.height * Math.sin((this.walked / BOB.stride) * Math.PI) : 0;

@@ -2,9 +2,11 @@
 
 mod server;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use obsp::{Options, PlayerSize, Source, Spaces, compile};
 use obsp_client::{Client, Credentials, Disconnected, Event, LoadedMap, MapError, Transmit};
 use obsp_proto::control::{
     ChatLine, ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason,
@@ -47,7 +49,11 @@ impl Match {
 
     /// A match of a game, of which the client has other data or the same.
     fn playing(objects: u32, game: &GameData, told: GameData) -> Self {
-        let arena = std::fs::read(ARENA).unwrap();
+        Self::on(std::fs::read(ARENA).unwrap(), objects, game, told)
+    }
+
+    /// The same on a compiled map.
+    fn on(arena: Vec<u8>, objects: u32, game: &GameData, told: GameData) -> Self {
         let name = PlayerName::new("Ann").unwrap();
         Self {
             server: Server::playing(&arena, objects, game, told.hash()),
@@ -174,6 +180,24 @@ fn a_player_who_moves_by_other_numbers_is_predicted_to_the_bit() {
     };
     assert_eq!(greatest_error(&other), 0.0);
     assert!(greatest_error(&GameData::default()) > 1.0);
+}
+
+/// Players are as large as the map was compiled for, on the server and in the prediction.
+#[test]
+fn players_of_another_size_are_predicted_exactly() {
+    let small = PlayerSize { width: 20.0, height: 40.0, crouched_height: 24.0 };
+    let spaces = Spaces::default().with_players(&small).unwrap();
+    let source = Source::read(Path::new(ARENA).with_extension("map").as_path()).unwrap();
+    let compiled = compile(&source, &spaces, &Options::default(), &mut |_, _, _| ()).unwrap();
+    let none = GameData::default();
+    let mut game = Match::on(compiled.world.to_bytes(), 0, &none, none.clone());
+    game.jumps = true;
+    game.run(1_800);
+    let own = game.server.player().and_then(|own| game.server.world().bounds_of(own));
+    let height = own.map(|bounds| bounds.max.z - bounds.min.z).unwrap();
+    assert!((height - 40.0).abs() < 0.1 || (height - 24.0).abs() < 0.1, "{height}");
+    assert!(game.errors.len() > 200, "{}", game.errors.len());
+    assert!(game.errors.iter().all(|error| *error == 0.0), "{:?}", game.errors);
 }
 
 /// A box about the origin as OBJ text, by its sides.

@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 use glam::DVec3;
 use indicatif::{ProgressBar, ProgressStyle};
 use obsp::{
-    BevelAngle, BrushWarning, Compiled, MapEntity, Options, Report, Sealing, Source, Spaces, Stage,
-    World, compile,
+    BevelAngle, BrushWarning, Compiled, MapEntity, Options, PlayerSize, Report, Sealing, Source,
+    Spaces, Stage, World, compile,
 };
 use serde::Serialize;
 
@@ -28,6 +28,9 @@ pub(crate) struct Arguments {
     /// The sizes to compile for [default: those of maps/spaces.toml]
     #[arg(long, value_name = "FILE")]
     spaces: Option<PathBuf>,
+    /// The game.toml whose [player] says how large players are; the other sizes are the usual
+    #[arg(long, value_name = "GAME.toml", conflicts_with = "spaces")]
+    game: Option<PathBuf>,
     /// Refuse degenerate brushes instead of leaving them out
     #[arg(long)]
     strict: bool,
@@ -98,9 +101,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let text = "ends in .pts, which is the file beside a world that shows its leak";
         return Err(Usage(format!("{} {text}", output.display())).into());
     }
-    let spaces = match &arguments.spaces {
-        Some(path) => Spaces::load(path)?,
-        None => Spaces::default(),
+    let spaces = match (&arguments.spaces, &arguments.game) {
+        (Some(path), _) => Spaces::load(path)?,
+        (None, Some(game)) => spaces_of_game(game)?,
+        (None, None) => Spaces::default(),
     };
     let Compiled { world, report } = compile_with_progress(arguments, &spaces)?;
     world.save(&output)?;
@@ -129,6 +133,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         write!(io::stdout(), "{}", compilation.world)?;
     }
     Ok(())
+}
+
+/// The usual sizes, but for players as large as the `game.toml` at `path` says.
+fn spaces_of_game(path: &Path) -> Result<Spaces> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let players = PlayerSize::parse(&text).with_context(|| path.display().to_string())?;
+    Ok(Spaces::default().with_players(&players.unwrap_or_default())?)
 }
 
 fn compile_with_progress(arguments: &Arguments, spaces: &Spaces) -> Result<Compiled> {

@@ -10,9 +10,11 @@ use crate::event::Event;
 use crate::game_file::{Ray, Thrown, Weapon, WeaponKey, WeaponKind};
 use crate::world_mut::WorldMut;
 
-/// Height of the eyes above the centre of the box, in units.
-const EYES_STANDING: f64 = 22.0;
-const EYES_CROUCHING: f64 = 10.0;
+/// Height of the eyes above the centre of the box, as a share of half of its height: 22 and 10
+/// units of a player of the usual size.
+const EYES_STANDING: [f64; 2] = [22.0, 28.0];
+const EYES_CROUCHING: [f64; 2] = [10.0, 18.0];
+
 /// Height of a hovertank's gunner above its centre of mass, in units.
 const TURRET: f64 = 12.0;
 
@@ -92,8 +94,13 @@ impl Aim {
     fn of(world: &WorldMut<'_>, player: EntityId, command: &Command) -> Option<Self> {
         let entity = world.entity(player)?;
         let above = match entity.kind {
-            Kind::Player { posture: Posture::Standing } => EYES_STANDING,
-            Kind::Player { posture: Posture::Crouching } => EYES_CROUCHING,
+            Kind::Player { posture } => {
+                let [part, whole] = match posture {
+                    Posture::Standing => EYES_STANDING,
+                    Posture::Crouching => EYES_CROUCHING,
+                };
+                world.player_half_extents(posture).z * part / whole
+            }
             Kind::Vehicle { .. } | Kind::Prop { .. } => TURRET,
         };
         Some(Self {

@@ -92,6 +92,8 @@ impl GameFile {
         Ok(Self {
             classes: Arc::new(classes.into_iter().map(class).collect::<Result<_, _>>()?),
             player: player.parameters("")?,
+            // The map has it, and was compiled for it before this was written.
+            size: None,
             weapons: Arc::new(Weapons::read(written, data.models(), "")?),
             data,
         })

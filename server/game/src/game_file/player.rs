@@ -1,6 +1,7 @@
 //! The table `[player]`.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use toml::Spanned;
 
 use super::GameFileError;
@@ -33,11 +34,18 @@ impl Default for PlayerParameters {
 pub(super) struct Written {
     health: Option<Spanned<f64>>,
     respawn_seconds: Option<Spanned<f64>>,
+    /// Read by [`PlayerSize`](obsp::PlayerSize), as the compiler of maps reads them.
+    #[serde(rename = "width")]
+    _width: Option<IgnoredAny>,
+    #[serde(rename = "height")]
+    _height: Option<IgnoredAny>,
+    #[serde(rename = "crouched_height")]
+    _crouched_height: Option<IgnoredAny>,
 }
 
 impl Written {
     pub(super) fn of(health: Option<Spanned<f64>>, respawn_seconds: Option<Spanned<f64>>) -> Self {
-        Self { health, respawn_seconds }
+        Self { health, respawn_seconds, _width: None, _height: None, _crouched_height: None }
     }
 
     pub(super) fn parameters(self, text: &str) -> Result<PlayerParameters, GameFileError> {

@@ -24,9 +24,8 @@ use crate::setup::SetupWarning;
 pub(crate) use places::Places;
 use places::walk;
 
-/// A Quake spawn point is the origin of a box from 24 units below to 32 above it, so
-/// the box's centre is four units higher.
-const ORIGIN_TO_CENTRE: f64 = 4.0;
+/// Height of a Quake spawn point over the feet of who spawns there, in units.
+const ORIGIN_OVER_FEET: f64 = 24.0;
 
 /// Heights tried at a spawn point, in units: some maps put it into the floor, and a
 /// player may be standing there.
@@ -105,7 +104,7 @@ pub(crate) fn spawn_points(
             let radius = LEAST_CLEARANCE;
             map.clearance(standing, centre.as_vec3(), radius) == Clearance::Clear
         };
-        let lifted = |lift: &f64| standing_centre(origin + DVec3::Z * lift);
+        let lifted = |lift: &f64| standing_centre(map, standing, origin + DVec3::Z * lift);
         let Some(centre) = LIFTS.iter().map(lifted).find(clear) else {
             warnings.push(SetupWarning::SpawnInSolid { classname, origin });
             continue;
@@ -119,10 +118,11 @@ pub(crate) fn spawn_points(
     points
 }
 
-/// Centre of a standing player whose origin a map gives; like every position of a
-/// player, values of `f32`.
-pub(crate) fn standing_centre(origin: DVec3) -> DVec3 {
-    (origin + DVec3::Z * ORIGIN_TO_CENTRE).as_vec3().as_dvec3()
+/// Centre of a player of the size `standing` whose origin a map gives; like every position of
+/// a player, values of `f32`.
+pub(crate) fn standing_centre(map: &obsp::World, standing: SizeId, origin: DVec3) -> DVec3 {
+    let half_height = f64::from(map.sizes()[standing.index()].half_extents.z);
+    (origin + DVec3::Z * (half_height - ORIGIN_OVER_FEET)).as_vec3().as_dvec3()
 }
 
 /// A free place for a player at the spawn point farthest from all others, and the

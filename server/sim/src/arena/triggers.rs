@@ -2,8 +2,8 @@
 //! teleporters (`trigger_teleport`), with the keys of Quake and Quake III.
 
 use glam::{DVec3, Vec3};
-use obsp::MapEntity;
 use obsp::geometry::{Aabb, ConvexSolid};
+use obsp::{MapEntity, SizeId};
 
 use crate::arena::spawn::standing_centre;
 use crate::conventions::{GRAVITY, heading, yaw_of};
@@ -33,13 +33,14 @@ pub(crate) enum Effect {
 pub(crate) struct Triggers(Vec<(ConvexSolid, Effect)>);
 
 impl Triggers {
-    pub(crate) fn new(map: &obsp::World) -> Self {
+    /// The triggers of `map`, for players of the size `standing`.
+    pub(crate) fn new(map: &obsp::World, standing: SizeId) -> Self {
         let mut triggers = Vec::new();
         for entity in map.entities() {
             for solid in entity.solids() {
                 let effect = match entity.classname() {
                     "trigger_push" => push(map, entity, solid),
-                    "trigger_teleport" => teleport(map, entity),
+                    "trigger_teleport" => teleport(map, standing, entity),
                     _ => None,
                 };
                 triggers.extend(effect.map(|effect| (solid.clone(), effect)));
@@ -92,8 +93,9 @@ fn thrown(velocity: DVec3) -> Option<Effect> {
     velocity.length_squared().is_finite().then_some(Effect::Push(velocity))
 }
 
-fn teleport(map: &obsp::World, entity: &MapEntity) -> Option<Effect> {
+fn teleport(map: &obsp::World, standing: SizeId, entity: &MapEntity) -> Option<Effect> {
     let destination = target(map, entity)?;
     let yaw = yaw_of(destination.angle().unwrap_or(0.0));
-    Some(Effect::Teleport { to: standing_centre(destination.origin()?).as_vec3(), yaw })
+    let to = standing_centre(map, standing, destination.origin()?).as_vec3();
+    Some(Effect::Teleport { to, yaw })
 }

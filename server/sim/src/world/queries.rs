@@ -102,6 +102,12 @@ impl World {
         self.arena.model(name)
     }
 
+    /// Half of the sides of a player's box, in units: the map was compiled for it.
+    pub fn player_half_extents(&self, posture: Posture) -> DVec3 {
+        let (_, size) = self.arena.shapes.boxes.of(posture);
+        self.arena.map.sizes()[size.index()].half_extents.as_dvec3()
+    }
+
     /// The box around an entity, with sides along the world's axes; `None` if it is not in
     /// the world.
     pub fn bounds_of(&self, id: EntityId) -> Option<Aabb> {

@@ -5,18 +5,18 @@ use std::collections::{BTreeSet, VecDeque};
 use glam::{DVec3, Vec3};
 use obsp::{SizeId, Trace};
 
-/// Distance of places, in units: a little more than the width of a player, so that
-/// many players find room.
-const STRIDE: f32 = 36.0;
+/// Places lie this much farther apart than a player is wide, in units, so that many players
+/// find room.
+const ASIDE: f32 = 4.0;
 
-/// Height in units of the cells that distinguish floors.
-const STOREY: f32 = 48.0;
+/// The cells that distinguish floors are this much lower than a player, in units.
+const LOWER: f32 = 8.0;
 
 /// Highest ledge that is walked up, in units.
 const STEP: f32 = 18.0;
 
-/// A walk shorter than this, in units, has met a wall.
-const SHORT: f32 = 0.25 * STRIDE;
+/// A walk shorter than this share of the distance of places has met a wall.
+const SHORT: f32 = 0.25;
 
 /// Most places of a map: a floor of 4,600 units square.
 const MOST: usize = 16_384;
@@ -31,8 +31,15 @@ pub(crate) struct Places(Vec<Vec3>);
 impl Places {
     /// The places of `map` that are reachable from `points` with the box of `size`.
     pub(crate) fn new(map: &obsp::World, size: SizeId, points: &[DVec3]) -> Self {
-        let mut flood =
-            Flood { map, size, lowest: map.bounds().min.z as f32 - 1.0, known: BTreeSet::new() };
+        let half = map.sizes()[size.index()].half_extents;
+        let mut flood = Flood {
+            map,
+            size,
+            stride: 2.0 * half.x + ASIDE,
+            storey: 2.0 * half.z - LOWER,
+            lowest: map.bounds().min.z as f32 - 1.0,
+            known: BTreeSet::new(),
+        };
         let mut places = Vec::new();
         let mut open: VecDeque<Vec3> =
             points.iter().filter_map(|point| flood.land(point.as_vec3())).collect();
@@ -54,6 +61,9 @@ impl Places {
 struct Flood<'a> {
     map: &'a obsp::World,
     size: SizeId,
+    /// Distance of places, and height of the cells that distinguish floors, in units.
+    stride: f32,
+    storey: f32,
     /// Below this height there is nothing to land on.
     lowest: f32,
     known: BTreeSet<[i32; 3]>,
@@ -66,8 +76,8 @@ impl Flood<'_> {
         [Vec3::X, Vec3::Y, -Vec3::X, -Vec3::Y]
             .into_iter()
             .filter_map(|direction| {
-                let over = self.go(up, up + direction * STRIDE);
-                (over.distance(up) >= SHORT).then(|| self.land(over))?
+                let over = self.go(up, up + direction * self.stride);
+                (over.distance(up) >= SHORT * self.stride).then(|| self.land(over))?
             })
             .collect()
     }
@@ -76,7 +86,7 @@ impl Flood<'_> {
     fn land(&mut self, from: Vec3) -> Option<Vec3> {
         let trace = self.map.find_first_transition(self.size, from, from.with_z(self.lowest));
         let Trace::Hit(hit) = trace else { return None };
-        let cell = hit.end / Vec3::new(STRIDE, STRIDE, STOREY);
+        let cell = hit.end / Vec3::new(self.stride, self.stride, self.storey);
         let new = self.known.insert(cell.floor().to_array().map(|c| c as i32));
         new.then_some(hit.end)
     }

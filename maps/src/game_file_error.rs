@@ -1,3 +1,5 @@
+//! The place of a fault in a `game.toml`, of which each crate reads what it needs.
+
 use thiserror::Error;
 
 /// Why a text is no `game.toml`.
@@ -19,5 +21,10 @@ impl GameFileError {
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
         Self { line, column, message: message.into() }
+    }
+
+    /// The fault for which a text is not TOML, or has not the form that was asked for.
+    pub fn of(text: &str, error: &toml::de::Error) -> Self {
+        Self::at(text, error.span().map_or(0, |span| span.start), error.message())
     }
 }

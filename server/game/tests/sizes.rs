@@ -1,0 +1,132 @@
+//! Players of other sizes than usual, which a `game.toml` asks for and the map is compiled for:
+//! in a hall that is 44 units high in its middle.
+
+use std::sync::Arc;
+
+use glam::{DVec3, Vec3};
+use obsp::{Options, PlayerSize, Source, Spaces, compile};
+use obsp_game::arena::Arena;
+use obsp_game::{AnyGame, Event, GameFile, Match, RunningMatch};
+use obsp_sim::audit::Audit;
+use obsp_sim::{Buttons, Command, Config, PlayerKind, Posture};
+
+const SMALL: &str = "[player]\nwidth = 20\nheight = 40\ncrouched_height = 24\n";
+
+/// A hall along X, its floor at height zero; between 0 and 200 it is 44 units high, else 256.
+fn hall(spaces: &Spaces) -> Arc<obsp::World> {
+    let blocks = [
+        ([-320, -80, -16], [520, 80, 0]),
+        ([-320, -80, 256], [520, 80, 272]),
+        ([-320, -80, 0], [-304, 80, 256]),
+        ([504, -80, 0], [520, 80, 256]),
+        ([-320, -80, 0], [520, -64, 256]),
+        ([-320, 64, 0], [520, 80, 256]),
+        ([0, -80, 44], [200, 80, 256]),
+    ];
+    let mut text = "{\n\"classname\" \"worldspawn\"\n".to_owned();
+    for ([x0, y0, z0], [x1, y1, z1]) in blocks {
+        text += &format!(
+            "{{\n\
+            ( {x0} {y0} {z1} ) ( {x0} {y1} {z1} ) ( {x1} {y0} {z1} ) stone 0 0 0 1 1\n\
+            ( {x0} {y0} {z0} ) ( {x1} {y0} {z0} ) ( {x0} {y1} {z0} ) stone 0 0 0 1 1\n\
+            ( {x1} {y0} {z0} ) ( {x1} {y0} {z1} ) ( {x1} {y1} {z0} ) stone 0 0 0 1 1\n\
+            ( {x0} {y0} {z0} ) ( {x0} {y1} {z0} ) ( {x0} {y0} {z1} ) stone 0 0 0 1 1\n\
+            ( {x0} {y1} {z0} ) ( {x1} {y1} {z0} ) ( {x0} {y1} {z1} ) stone 0 0 0 1 1\n\
+            ( {x0} {y0} {z0} ) ( {x0} {y0} {z1} ) ( {x1} {y0} {z0} ) stone 0 0 0 1 1\n}}\n"
+        );
+    }
+    // Its feet are on the floor.
+    text += "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"-200 0 24.1\"\n}\n";
+    let source = Source::from_text("hall", text);
+    let compiled = compile(&source, spaces, &Options::default(), &mut |_, _, _| ());
+    Arc::new(compiled.expect("the hall compiles").world)
+}
+
+fn file(text: &str) -> GameFile {
+    GameFile::parse(text).expect("a game file")
+}
+
+/// A match by the text of a `game.toml`, in a hall for players of this size.
+fn play(text: &str, size: &PlayerSize) -> Result<Match<Arena>, String> {
+    let map = hall(&Spaces::default().with_players(size).expect("sizes"));
+    let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 2 };
+    Match::with_file(Arena, map, config, &file(text)).map_err(|error| error.to_string())
+}
+
+/// How far along X a player gets in four seconds, in a match that is audited in every tick.
+fn walks_to(game: &mut Match<Arena>, buttons: Buttons) -> f64 {
+    let mut audit = Audit::new(game.world().map(), &Arena.models()).expect("it can be audited");
+    let player = game.join_as(PlayerKind::Box).expect("there is room");
+    let ahead = Command { forward: 127, buttons, ..Command::default() };
+    let mut farthest = f64::NEG_INFINITY;
+    for _ in 0..240 {
+        game.step(&[(player, ahead)]);
+        assert_eq!(audit.check(&game.world().state()), []);
+        let at = game.world().entity(player).expect("it is in the world").position;
+        farthest = farthest.max(at.x);
+    }
+    farthest
+}
+
+#[test]
+fn a_small_player_walks_upright_where_the_usual_one_has_to_crouch() {
+    let small = file(SMALL).size().copied().expect("it has a size");
+    let mut low = play(SMALL, &small).unwrap();
+    assert_eq!(low.world().player_half_extents(Posture::Standing), DVec3::new(10.0, 10.0, 20.0));
+    // To the wall beyond.
+    assert!((walks_to(&mut low, Buttons::default()) - 494.0).abs() < 1.0);
+    let usual = PlayerSize::default();
+    // To the beam; the player's front is half of the width ahead.
+    let mut high = play("", &usual).unwrap();
+    assert!((walks_to(&mut high, Buttons::default()) + 16.0).abs() < 1.0);
+    let mut crouched = play("", &usual).unwrap();
+    assert!(walks_to(&mut crouched, Buttons::CROUCH) > 200.0);
+    // One that has no room under it, crouched or not.
+    let text = "[player]\nheight = 80\ncrouched_height = 48\n";
+    let mut tall = play(text, file(text).size().unwrap()).unwrap();
+    assert!((walks_to(&mut tall, Buttons::CROUCH) + 16.0).abs() < 1.0);
+}
+
+/// A spawn point is 24 units over the feet of anybody, and the eyes are where they are in a
+/// usual player, in proportion.
+#[test]
+fn feet_and_eyes_are_where_the_size_has_them() {
+    for (text, half, eyes) in [("", 28.0, 22.0), (SMALL, 20.0, 20.0 * 22.0 / 28.0)] {
+        let size = file(text).size().copied().unwrap_or_default();
+        let mut game = play(text, &size).unwrap();
+        let player = game.join_as(PlayerKind::Box).unwrap();
+        let centre = game.world().entity(player).unwrap().position;
+        assert!((centre.z - half - 0.1).abs() < 0.3, "{centre}");
+        let fire = Command { buttons: Buttons::PRIMARY, ..Command::default() };
+        game.step(&[(player, fire)]);
+        let from = game.events().iter().find_map(|event| match event {
+            Event::Ray { from, .. } => Some(*from),
+            _ => None,
+        });
+        let at = game.world().entity(player).unwrap().position;
+        assert_eq!(from.expect("a shot").z, at.z + eyes);
+    }
+}
+
+#[test]
+fn a_map_that_was_compiled_for_players_of_another_size_is_refused() {
+    let refused = play(SMALL, &PlayerSize::default()).unwrap_err();
+    for part in [
+        "players 20 wide, 40 high and 24 crouched",
+        "players 32 wide, 56 high and 36 crouched",
+        "mapc compile hall.map --game game.toml",
+    ] {
+        assert!(refused.contains(part), "{refused}");
+    }
+    // A file that asks for no size takes every map.
+    let small = *file(SMALL).size().unwrap();
+    assert!(play("[player]\nhealth = 5\n", &small).is_ok());
+    let flat = |size: &obsp::Size| obsp::Size {
+        half_extents: size.half_extents * Vec3::new(1.0, 0.5, 1.0),
+        ..size.clone()
+    };
+    let odd = Spaces::new(Spaces::default().sizes().iter().map(flat).collect()).unwrap();
+    let refused = Arena.with_file(&file(SMALL)).new_match(hall(&odd), Config::default());
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("was compiled for others"), "{refused}");
+}
