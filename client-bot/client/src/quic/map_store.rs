@@ -1,7 +1,6 @@
 //! The maps of all clients in a process, by content hash: each is loaded from a file,
 //! or fetched from the server, once. So are the data of games.
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,21 +17,25 @@ use crate::{LoadedMap, MapError};
 /// File name extension of a compiled map.
 const SUFFIX: &str = "obsp";
 
-/// Loads maps and keeps them, with the games that are played on them, for all clients of a
-/// process. See [`MapStore::get`].
+/// Loads maps and keeps the 16 that were asked for last, with the games that are played on them,
+/// for all clients of a process. See [`MapStore::get`].
 #[derive(Debug)]
 pub struct MapStore {
     folders: Vec<PathBuf>,
-    loaded: Mutex<Loaded>,
+    /// The one that was asked for last is the last.
+    loaded: Mutex<Vec<Loaded>>,
 }
 
-/// What was loaded.
-#[derive(Debug, Default)]
+/// Most maps that are kept: those of all matches of a server, and as many that come next. A
+/// client holds the map that it plays on for as long as it does.
+const MAPS: usize = 16;
+
+/// A map that was loaded, and the game that is played on it.
+#[derive(Clone, Debug)]
 struct Loaded {
-    worlds: HashMap<MapHash, Arc<World>>,
-    games: HashMap<GameHash, GameData>,
-    /// Few: one for each level of the servers that this process has joined.
-    maps: Vec<Arc<LoadedMap>>,
+    map: Arc<LoadedMap>,
+    hash: Option<GameHash>,
+    game: GameData,
 }
 
 impl Default for MapStore {
@@ -68,11 +71,12 @@ impl MapStore {
     ) -> Result<Arc<LoadedMap>, MapError> {
         // Held during the fetch, so that only one of many clients fetches.
         let mut loaded = self.loaded.lock().await;
-        if let Some(map) = loaded.maps.iter().find(|map| map.check(hello).is_ok()) {
-            return Ok(Arc::clone(map));
+        if let Some(at) = loaded.iter().position(|known| known.map.check(hello).is_ok()) {
+            loaded[at..].rotate_left(1);
+            return Ok(Arc::clone(&loaded[loaded.len() - 1].map));
         }
-        let world = match loaded.worlds.get(&hello.map) {
-            Some(world) => Arc::clone(world),
+        let world = match loaded.iter().find(|known| known.map.hash() == hello.map) {
+            Some(known) => Arc::clone(&known.map.world),
             None => match self.find(hello.map, &hello.map_name).await? {
                 Some(world) => Arc::new(world),
                 None => {
@@ -85,8 +89,8 @@ impl MapStore {
         };
         let game = match hello.game {
             None => GameData::default(),
-            Some(hash) => match loaded.games.get(&hash) {
-                Some(game) => game.clone(),
+            Some(_) => match loaded.iter().find(|known| known.hash == hello.game) {
+                Some(known) => known.game.clone(),
                 None => {
                     let bytes = fetch(Download::Game).await?;
                     if GameHash::of(&bytes) != hello.game {
@@ -100,11 +104,10 @@ impl MapStore {
         let map = apart(move || LoadedMap::new(world, &of_game, &schema)).await??;
         let map = Arc::new(map);
         map.check(hello)?;
-        loaded.worlds.insert(hello.map, Arc::clone(&map.world));
-        if let Some(hash) = hello.game {
-            loaded.games.insert(hash, game);
+        if loaded.len() == MAPS {
+            loaded.remove(0);
         }
-        loaded.maps.push(Arc::clone(&map));
+        loaded.push(Loaded { map: Arc::clone(&map), hash: hello.game, game });
         Ok(map)
     }
 
@@ -132,4 +135,93 @@ async fn apart<T: Send + 'static>(
 ) -> Result<T, MapError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| MapError::Invalid(format!("it could not be loaded: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::num::NonZeroU16;
+
+    use obsp::{Options, Source, Spaces, compile};
+    use obsp_proto::Tick;
+    use obsp_proto::control::Ticket;
+    use obsp_proto::quantise::WorldBounds;
+    use obsp_proto::schema::Schema;
+
+    use super::*;
+
+    /// A map of one block, so high.
+    fn block(height: usize) -> World {
+        let text = format!(
+            "{{\n\"classname\" \"worldspawn\"\n{{\n\
+            ( 0 0 {height} ) ( 0 64 {height} ) ( 64 0 {height} ) stone 0 0 0 1 1\n\
+            ( 0 0 0 ) ( 64 0 0 ) ( 0 64 0 ) stone 0 0 0 1 1\n\
+            ( 64 0 0 ) ( 64 0 {height} ) ( 64 64 0 ) stone 0 0 0 1 1\n\
+            ( 0 0 0 ) ( 0 64 0 ) ( 0 0 {height} ) stone 0 0 0 1 1\n\
+            ( 0 64 0 ) ( 64 64 0 ) ( 0 64 {height} ) stone 0 0 0 1 1\n\
+            ( 0 0 0 ) ( 0 0 {height} ) ( 64 0 0 ) stone 0 0 0 1 1\n}}\n}}\n"
+        );
+        let source = Source::from_text("block", text);
+        let compiled = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ());
+        compiled.unwrap().world
+    }
+
+    fn hello(map: &World, game: &GameData) -> ServerHello {
+        let rate = NonZeroU16::new(60).unwrap();
+        let bounds = map.bounds();
+        ServerHello {
+            player: None,
+            tick_rate: rate,
+            snapshot_rate: rate,
+            tick: Tick(0),
+            map: MapHash(map.hash()),
+            map_name: MapName::new("block"),
+            bounds: WorldBounds::covering(bounds.min, bounds.max).unwrap(),
+            player_limit: 1,
+            ticket: Ticket::NONE,
+            rejoin_seconds: 0,
+            schema: Arc::new(Schema::of_models(std::iter::empty()).unwrap()),
+            game: game.hash(),
+        }
+    }
+
+    /// Symptom: bots that a rotation led through many maps kept all of them. Cause: nothing ever
+    /// left the store. Cure: the map that was asked for least recently leaves.
+    #[tokio::test]
+    async fn the_map_that_was_asked_for_least_recently_leaves() {
+        let store = MapStore::new(Vec::new());
+        let worlds: Vec<World> = (0..=MAPS).map(|number| block(32 + number)).collect();
+        let game = GameData::parse("[movement]\ngravity = 400").unwrap();
+        let fetched = RefCell::new((0, 0));
+        let get = async |map: usize| {
+            let fetch = async |what| {
+                let (maps, games) = &mut *fetched.borrow_mut();
+                Ok(match what {
+                    Download::Map => {
+                        *maps += 1;
+                        worlds[map].to_bytes()
+                    }
+                    Download::Game => {
+                        *games += 1;
+                        game.bytes().to_owned()
+                    }
+                })
+            };
+            store.get(&hello(&worlds[map], &game), fetch).await.unwrap()
+        };
+        let first = get(0).await;
+        for map in 1..MAPS {
+            get(map).await;
+        }
+        // All have one game, which is fetched once.
+        assert_eq!(*fetched.borrow(), (MAPS, 1));
+        assert!(Arc::ptr_eq(&get(0).await, &first), "it is kept");
+        // One too many: the second map has not been asked for since.
+        get(MAPS).await;
+        assert_eq!(*fetched.borrow(), (MAPS + 1, 1));
+        assert!(Arc::ptr_eq(&get(0).await, &first), "it was asked for again");
+        get(1).await;
+        assert_eq!(*fetched.borrow(), (MAPS + 2, 1));
+        assert_eq!(store.loaded.lock().await.len(), MAPS);
+    }
 }
