@@ -41,6 +41,8 @@ pub struct ServerInfo<'a> {
     pub name: &'a str,
     /// The map that is played.
     pub map: &'a str,
+    /// The name of the game.
+    pub game: &'a str,
     /// Number of players.
     pub players: u8,
     /// Most players that the server accepts.
@@ -96,7 +98,9 @@ pub fn challenge(challenge: u32) -> Vec<u8> {
 /// The answer to [`Query::Info`].
 pub fn info(info: &ServerInfo<'_>) -> Vec<u8> {
     let mut answer = [&SINGLE[..], b"I", &[PROTOCOL]].concat();
-    for value in [info.name, info.map, "arena", "Arena"] {
+    // Where a browser of Valve's would look for the game's files: by the same name.
+    let folder = info.game.to_lowercase();
+    for value in [info.name, info.map, &folder, info.game] {
         text(&mut answer, value);
     }
     // No Steam application id, and no bots of the server's own.
@@ -166,6 +170,7 @@ mod tests {
         let server = ServerInfo {
             name: &long,
             map: &long,
+            game: &long,
             players: 1,
             max_players: 2,
             private: true,

@@ -23,6 +23,8 @@ use crate::telemetry::Telemetry;
 pub(crate) struct MatchHandle {
     /// The name that clients ask for it by.
     pub(crate) name: MatchName,
+    /// The name of the game that is played.
+    pub(crate) game_name: &'static str,
     /// The state after the last tick.
     pub(crate) latest: LatestState,
     /// The players and spectators that are connected.

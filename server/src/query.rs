@@ -92,10 +92,12 @@ impl QueryPort {
 fn answer(query: Query, games: &Matches<Arc<MatchHandle>>) -> Vec<u8> {
     let few = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
     let first = games.first();
+    let played = played(games);
     match query {
         Query::Info { .. } => a2s::info(&ServerInfo {
-            name: "Arena",
+            name: &played,
             map: &maps(games),
+            game: &played,
             players: few(games.players()),
             max_players: few(games.player_limit().into()),
             private: first.access.gate.is_some(),
@@ -119,6 +121,17 @@ fn answer(query: Query, games: &Matches<Arc<MatchHandle>>) -> Vec<u8> {
             }))
         }
     }
+}
+
+/// The names of the games that are played, each once.
+fn played(games: &Matches<Arc<MatchHandle>>) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for game in games.iter() {
+        if !names.contains(&game.game_name) {
+            names.push(game.game_name);
+        }
+    }
+    names.join(", ")
 }
 
 /// The map of each match, in their order; alone, or after the match's name and a colon.

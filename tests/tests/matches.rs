@@ -304,6 +304,7 @@ async fn one_player_is_in_one_match_at_a_time() {
         (client.info(port).unwrap(), client.players(port).unwrap())
     });
     let (info, players) = asked.await.unwrap();
+    assert_eq!((info.name.as_str(), info.game.as_str()), ("Arena, Sumo", "Arena, Sumo"));
     assert_eq!(
         (info.map.as_str(), info.players, info.max_players),
         ("main: arena, ring: sumo", 2, 12)

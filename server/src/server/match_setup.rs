@@ -68,6 +68,7 @@ pub(super) struct MatchSetup {
 /// The match on its first level, and what leads it through the next ones.
 pub(super) struct Simulation {
     name: MatchName,
+    game_name: &'static str,
     pub(super) options: Options,
     game: Match,
     latest: LatestState,
@@ -89,6 +90,7 @@ impl Simulation {
         let PlannedMatch { name, options, game } = planned;
         let maps = options.rounds.rotation(&options.map);
         let first = maps.first().ok_or_else(|| StartError::NoMaps(options.rounds.maps.clone()))?;
+        let game_name = game.game_name();
         let maker = LevelMaker::new(&options, game);
         let prepared = maker.make(first, 0)?;
         // Checked now, before the match gets there and leaves a map out.
@@ -112,6 +114,7 @@ impl Simulation {
         let (rounds, schedule) = Rounds::new(rules, maps, options.rounds.votes.clone());
         Ok(Self {
             name,
+            game_name,
             game: game.with_tanks(options.tanks).recorded_by(recorder),
             options,
             latest,
@@ -139,6 +142,7 @@ impl MatchSetup {
         let game = Arc::new(MatchHandle {
             telemetry: Arc::new(telemetry(&simulation, shared)),
             name: simulation.name,
+            game_name: simulation.game_name,
             latest: simulation.latest,
             clients: Clients::default(),
             rounds: simulation.rounds,
