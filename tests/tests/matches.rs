@@ -16,8 +16,10 @@ use obsp_proto::control::{
 use obsp_proto::token::{JoinKey, TokenClaims};
 use obsp_sim::{Buttons, Command, EntityId};
 use server::replay::{ReplayOptions, replay, replay_game};
-use server::{AdminOptions, JoiningOptions, MatchBuilder, Options, Server, StartError};
-use tests::harness::own_map;
+use server::{
+    AdminAction, AdminCommand, AdminError, AdminOptions, CommandError, JoiningOptions,
+    MatchBuilder, Options, Server, StartError,
+};
 use tests::harness::pages::{get, metric};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -228,7 +230,14 @@ impl Game for Fragile {
 #[tokio::test]
 async fn a_match_that_crashes_is_over_alone() {
     let fragile = MatchBuilder::new(own_map("arena.obsp")).game(Fragile).max_players(2);
-    let builder = Server::builder().options(options()).add_match("fragile", fragile);
+    let tokens = Administrators::new("matches-admin-tokens");
+    let admin = AdminOptions {
+        admin: Some("127.0.0.1:0".parse().unwrap()),
+        admin_tokens: Some(tokens.path().to_owned()),
+        query: None,
+    };
+    let options = Options { admin, ..options() };
+    let builder = Server::builder().options(options).add_match("fragile", fragile);
     let running = builder.bind().await.unwrap();
     let mut ann = join(&running, "Ann", &into("main")).await.unwrap();
     let mut bob = join(&running, "Bob", &into("fragile")).await.unwrap();
@@ -263,6 +272,28 @@ async fn a_match_that_crashes_is_over_alone() {
         health.body,
         "ok\nmatch fragile: has failed: the tick thread crashed: a defect of the game\n"
     );
+    // Nobody is told that what has ended goes on.
+    let ask = async |name: &str, action: AdminAction| {
+        let command = AdminCommand {
+            admin: running.admin_addr().unwrap(),
+            admin_tokens: tokens.path().to_owned(),
+            match_name: name.parse().ok(),
+            action,
+        };
+        tokio::task::spawn_blocking(move || server::admin(&command)).await.unwrap()
+    };
+    let warren = own_map("warren.obsp").to_string_lossy().into_owned();
+    for action in [AdminAction::Restart, AdminAction::Map { map: warren.clone() }] {
+        let refused = ask("fragile", action).await.unwrap_err();
+        let why = "the match fragile has ended: the tick thread crashed: a defect of the game;";
+        assert!(
+            matches!(&refused, AdminError::Refused(text) if text.starts_with(why)),
+            "{refused}"
+        );
+    }
+    let handle = running.match_handle("fragile").unwrap();
+    assert!(matches!(handle.change_map(&warren), Err(CommandError::Ended(_))));
+    ask("main", AdminAction::Restart).await.unwrap();
     let page = get(running.http_addr(), "/metrics").await.body;
     assert_eq!(metric(&page, "game_match_failed{match=\"fragile\"}"), 1.0);
     assert_eq!(metric(&page, "game_match_failed{match=\"main\"}"), 0.0);

@@ -91,6 +91,16 @@ fn wrong(why: impl ToString) -> Refusal {
     Refusal(StatusCode::BAD_REQUEST, why.to_string())
 }
 
+/// Refuses what only a match can do that goes on.
+fn going_on(game: &MatchHandle) -> Result<(), Refusal> {
+    let Some(why) = game.failure.get() else { return Ok(()) };
+    let error = format!(
+        "the match {} has ended: {why}; only a new start of the server begins it again",
+        game.name
+    );
+    Err(Refusal(StatusCode::CONFLICT, error))
+}
+
 fn done(what: impl Into<String>) -> Outcome<views::Done> {
     Ok(Json(views::Done { done: what.into() }))
 }
@@ -282,6 +292,7 @@ async fn say(
 
 async fn change_map(Game(game): Game, body: Bytes) -> Outcome<views::Done> {
     let bodies::ChangeMap { map } = read(&body).map_err(wrong)?;
+    going_on(&game)?;
     let rounds = &game.rounds;
     // One of the rotation by its short name; any other as the command line has it.
     let known = rounds.maps.iter().find(|known| crate::rounds::short(known) == map);
@@ -292,6 +303,7 @@ async fn change_map(Game(game): Game, body: Bytes) -> Outcome<views::Done> {
 }
 
 async fn restart(Game(game): Game) -> Outcome<views::Done> {
+    going_on(&game)?;
     game.rounds.request(RoundRequest::Restart);
     done("the round begins anew as soon as its world is ready")
 }

@@ -34,6 +34,9 @@ pub enum CommandError {
     /// There is no such map.
     #[error(transparent)]
     Map(#[from] StartError),
+    /// The match cannot go on: its tick thread has crashed, or hangs.
+    #[error("the match has ended: {0}")]
+    Ended(String),
     /// Nobody who is connected steers this entity.
     #[error("no client steers the entity in slot {}", .0.slot)]
     NoSuchPlayer(EntityId),
@@ -125,9 +128,12 @@ impl ServerHandle {
     /// Goes on in another map as soon as it is loaded: a path, or a name found in `maps/`.
     ///
     /// # Errors
-    /// [`CommandError::Map`] if there is none. One that cannot be played is left out, with a
-    /// warning in the log.
+    /// [`CommandError::Map`] if there is none, [`CommandError::Ended`] if the match has failed.
+    /// A map that cannot be played is left out, with a warning in the log.
     pub fn change_map(&self, map: &str) -> Result<(), CommandError> {
+        if let Some(why) = self.game.failure.get() {
+            return Err(CommandError::Ended(why.clone()));
+        }
         crate::map_file::find(map, &crate::map_file::folders())?;
         self.game.rounds.request(RoundRequest::Map(map.to_owned()));
         Ok(())
