@@ -67,8 +67,8 @@ pub(crate) async fn run(
     let game = games.first();
     let fleet = Cell::new(Fleet::default());
     let look = || MatchStatus {
-        on_time: games.iter().all(|game| game.telemetry.tick.is_on_time()),
-        fresh: !games.iter().any(|game| game.telemetry.tick.is_stalled()),
+        on_time: games.played().all(|game| game.telemetry.tick.is_on_time()),
+        fresh: games.is_alive(Instant::now()),
         players: u32::try_from(games.players()).unwrap_or(u32::MAX),
         certificate: *game.endpoint.certificate.borrow(),
         draining: stop.draining().is_some(),

@@ -206,24 +206,25 @@ async fn figures(State(all): All) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, FORMAT.to_owned()), age], page)
 }
 
-/// `/healthz`: whether the matches are alive, for a supervisor that restarts the server. It is
-/// told of one that has failed, and may let the others be played on.
+/// `/healthz`: whether a match is alive, for a supervisor that restarts the server. It is told
+/// of those that hang or have failed, and may let the others be played on.
 async fn health(State(all): All) -> (StatusCode, String) {
     let now = Instant::now();
-    let ages = played(&all).map(|pages| (pages, pages.game.telemetry.tick.age(now)));
-    match ages.max_by_key(|(_, age)| *age).filter(|(_, age)| *age >= STALL) {
-        Some((pages, age)) => {
-            let (prefix, age) = (pages.game.prefix(), age.as_secs_f64());
-            let text = format!("{prefix}the last tick was {age:.1} s ago\n");
-            (StatusCode::SERVICE_UNAVAILABLE, text)
-        }
-        None => (StatusCode::OK, format!("ok\n{}", failures(&all))),
+    let hanging = hanging(&all, now);
+    match all.is_alive(now) {
+        true => (StatusCode::OK, format!("ok\n{hanging}{}", failures(&all))),
+        false => (StatusCode::SERVICE_UNAVAILABLE, hanging),
     }
 }
 
-/// The matches that have not failed.
-fn played(all: &AllPages) -> impl Iterator<Item = &Arc<PageState>> {
-    all.iter().filter(|pages| !pages.game.has_failed())
+/// A line for each match that has not failed, and has finished no tick of late.
+fn hanging(all: &AllPages, now: Instant) -> String {
+    let line = |pages: &Arc<PageState>| {
+        let age = pages.game.telemetry.tick.age(now);
+        let (prefix, seconds) = (pages.game.prefix(), age.as_secs_f64());
+        (age >= STALL).then(|| format!("{prefix}the last tick was {seconds:.1} s ago\n"))
+    };
+    all.played().filter_map(line).collect()
 }
 
 /// A line for each match that has failed.
@@ -242,15 +243,15 @@ const SETTLING: Duration = Duration::from_secs(10);
 /// `/readyz`: whether players should be sent here, for a matchmaker or load balancer.
 async fn readiness(State(all): All) -> (StatusCode, String) {
     let stop = &all.first().game.stop;
-    let (status, text) = health(State(Arc::clone(&all))).await;
+    let hanging = hanging(&all, Instant::now());
     let refused = if stop.is_requested() {
         Some("shutting down\n".to_owned())
     } else if let Some(left) = stop.draining() {
         Some(format!("draining: it shuts down in {:.1} s\n", left.as_secs_f64()))
-    } else if status != StatusCode::OK {
-        Some(text)
+    } else if !hanging.is_empty() {
+        Some(hanging)
     } else {
-        played(&all).find_map(|pages| unready(pages))
+        all.played().find_map(|pages| unready(pages))
     };
     match refused {
         Some(why) => (StatusCode::SERVICE_UNAVAILABLE, why),

@@ -1,7 +1,7 @@
 //! A match as the parts of the server see it that do not simulate it: its latest state,
 //! its clients, and the ways to tell or to ask it something.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -45,6 +45,10 @@ pub(crate) struct MatchHandle {
     pub(crate) played: Arc<AtomicUsize>,
     /// Why the match cannot go on, if it has failed and others are played.
     pub(crate) failure: OnceLock<String>,
+    /// Whether it was taken note of that the match cannot go on.
+    pub(crate) is_over: AtomicBool,
+    /// Whether its tick thread hangs and is left behind: nobody can end it, or waits for it.
+    pub(crate) is_left_behind: Arc<AtomicBool>,
 }
 
 impl MatchHandle {
@@ -76,8 +80,11 @@ impl MatchHandle {
 
     /// Takes note that the match cannot go on. If others are played, it is said in log and
     /// metrics, its clients are told to go, and nobody else may join it; false if it was the
-    /// last.
+    /// last. Of several faults the first counts.
     pub(crate) fn fail(&self, why: &str) -> bool {
+        if self.is_over.swap(true, Ordering::Relaxed) {
+            return true;
+        }
         if self.played.fetch_sub(1, Ordering::Relaxed) == 1 {
             return false;
         }

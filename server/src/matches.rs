@@ -2,10 +2,12 @@
 //! that names none joins the first.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use obsp_proto::control::{MatchName, MatchNames};
 
 use crate::match_handle::MatchHandle;
+use crate::telemetry::STALL;
 
 /// The part of a server that each match has, for all matches.
 #[derive(Clone, Debug)]
@@ -91,6 +93,17 @@ impl<T: OfMatch> Matches<T> {
         MatchNames::new(self.iter().map(name))
     }
 
+    /// Those that can go on.
+    pub(crate) fn played(&self) -> impl Iterator<Item = &T> {
+        self.iter().filter(|part| !part.game().has_failed())
+    }
+
+    /// Whether any match has finished a tick of late. If one of several hangs, the watchdog gives
+    /// it up, and the server is alive as long as the others tick.
+    pub(crate) fn is_alive(&self, now: Instant) -> bool {
+        self.played().any(|part| part.game().telemetry.tick.age(now) < STALL)
+    }
+
     /// Players in all matches.
     pub(crate) fn players(&self) -> usize {
         self.iter().map(|part| part.game().clients.players()).sum()
@@ -98,8 +111,7 @@ impl<T: OfMatch> Matches<T> {
 
     /// Players that all matches hold which can go on.
     pub(crate) fn player_limit(&self) -> u16 {
-        let played = self.iter().map(|part| part.game()).filter(|game| !game.has_failed());
-        let limits = played.map(|game| game.match_info().player_limit);
+        let limits = self.played().map(|part| part.game().match_info().player_limit);
         limits.fold(0, u16::saturating_add)
     }
 }

@@ -197,8 +197,8 @@ pub struct Options {
     #[arg(long, value_name = "D", env = "ARENA_DRAIN", value_parser = parse_duration)]
     pub drain: Option<Duration>,
 
-    /// End the server when no tick was finished for this long, so that a supervisor can
-    /// restart it; 0 for never
+    /// End a match that has finished no tick for this long, and with the last one the server,
+    /// so that a supervisor can restart it; 0 for never
     #[arg(long, value_name = "D", env = "ARENA_HANG_LIMIT", value_parser = parse_duration,
           default_value = DEFAULT_HANG_LIMIT)]
     pub hang_limit: Duration,

@@ -1,6 +1,8 @@
 //! The threads of a server, and how they end: each by itself once that is asked for,
 //! and those that do not are left behind after a while.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -22,8 +24,8 @@ pub(crate) struct Threads(Vec<Thread>);
 struct Thread {
     part: &'static str,
     handle: JoinHandle<Result<(), RunError>>,
-    /// Whether it may be in the middle of something long that nobody needs any more.
-    is_dispensable: bool,
+    /// Whether it may be in the middle of something long that nobody needs any more, or hang.
+    is_dispensable: Arc<AtomicBool>,
 }
 
 impl Threads {
@@ -33,12 +35,7 @@ impl Threads {
         part: &'static str,
         work: impl FnOnce() -> Result<(), RunError> + Send + 'static,
     ) -> Result<(), StartError> {
-        let handle = Builder::new()
-            .name(part.to_owned())
-            .spawn(work)
-            .map_err(|source| StartError::Thread { part, source })?;
-        self.0.push(Thread { part, handle, is_dispensable: false });
-        Ok(())
+        self.spawn_until_left(part, &Arc::default(), work)
     }
 
     /// The same for one that may take long to end, and that nobody waits for.
@@ -47,8 +44,21 @@ impl Threads {
         part: &'static str,
         work: impl FnOnce() -> Result<(), RunError> + Send + 'static,
     ) -> Result<(), StartError> {
-        self.spawn(part, work)?;
-        self.0.last_mut().into_iter().for_each(|thread| thread.is_dispensable = true);
+        self.spawn_until_left(part, &Arc::new(AtomicBool::new(true)), work)
+    }
+
+    /// The same for one that nobody waits for once it `is_left_behind`.
+    pub(crate) fn spawn_until_left(
+        &mut self,
+        part: &'static str,
+        is_left_behind: &Arc<AtomicBool>,
+        work: impl FnOnce() -> Result<(), RunError> + Send + 'static,
+    ) -> Result<(), StartError> {
+        let handle = Builder::new()
+            .name(part.to_owned())
+            .spawn(work)
+            .map_err(|source| StartError::Thread { part, source })?;
+        self.0.push(Thread { part, handle, is_dispensable: Arc::clone(is_left_behind) });
         Ok(())
     }
 
@@ -63,6 +73,7 @@ impl Threads {
         let mut outcome = Ok(());
         let mut deadline = None;
         for Thread { part, handle, is_dispensable } in self.0.into_iter().rev() {
+            let is_dispensable = is_dispensable.load(Ordering::Relaxed);
             let ended = match deadline {
                 None => handle.join().unwrap_or(Err(RunError::Crashed { part })),
                 Some(_) if is_dispensable && !handle.is_finished() => Ok(()),

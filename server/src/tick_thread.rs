@@ -14,14 +14,14 @@ use tokio::sync::{broadcast, watch};
 
 use crate::error::RunError;
 use crate::level::{Level, News, Prepared};
+use crate::match_handle::MatchHandle;
 use crate::pacer::{Pacer, Turn};
 use crate::published::{
     ContactSubscription, LatestState, PublishedState, PublishedStates, STATES_WAITING,
 };
 use crate::recording::LiveRecorder;
 use crate::seats::{JoinRequest, Seats};
-use crate::stop::Stop;
-use crate::telemetry::{Telemetry, TickPhases};
+use crate::telemetry::TickPhases;
 use crate::watchdog::Gate;
 
 /// The level that is played, and what the match had counted when it began.
@@ -103,27 +103,26 @@ impl Match {
         Self { seats: self.seats.with_tanks(tanks), ..self }
     }
 
-    /// Ticks on time until `stop`. `epoch` is the beginning of the server's
-    /// [`Time`].
+    /// Ticks on time until the server stops, or the match has failed: this thread hung, and was
+    /// given up meanwhile.
     pub(crate) fn run(
         &mut self,
         tick_rate: u32,
-        epoch: Instant,
-        stop: &Stop,
+        game: &MatchHandle,
         gate: &Gate,
-        telemetry: &Telemetry,
     ) -> Result<(), RunError> {
+        let telemetry = &game.telemetry;
         let metrics = &telemetry.tick;
         let start = Instant::now();
         let mut pacer = Pacer::new(tick_rate);
         metrics.begin();
-        while !stop.is_requested() {
+        while !game.stop.is_requested() && !game.has_failed() {
             gate.pass();
             match pacer.turn(start.elapsed()) {
                 Turn::Wait(time) => std::thread::sleep(time),
                 Turn::Run { dropped, late } => {
                     metrics.began(late);
-                    let now = Time::since_start(epoch.elapsed());
+                    let now = game.now();
                     self.seats.skip_time(dropped, now);
                     let phases = self.tick(now)?;
                     metrics.ticked(phases.work(), pacer.overran(start.elapsed()), dropped);

@@ -1,5 +1,6 @@
 //! The watchdog: says when the tick thread has not finished a tick for a second
-//! or more, and ends a server whose tick thread never will.
+//! or more, and gives up a match whose tick thread never will; with the last of them it ends
+//! the server.
 //!
 //! The tick thread notes the end of each tick in its heartbeat
 //! ([`Stall`](crate::telemetry::Stall)). The watchdog runs on the network
@@ -16,6 +17,7 @@ mod gate;
 mod service_manager;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tracing::{error, warn};
@@ -28,6 +30,7 @@ use crate::error::RunError;
 use crate::match_handle::MatchHandle;
 use crate::matches::Matches;
 use crate::telemetry::{STALL, Stall};
+use service_manager::Ticking;
 
 /// Time between two looks at the heartbeat: a hang is told at most this much
 /// later than [`STALL`].
@@ -107,8 +110,9 @@ impl Watchdog {
     }
 }
 
-/// Watches the tick thread of each match for as long as it is polled. Returns once one has
-/// hung for `limit`: it will not go on, and only a restart helps.
+/// Watches the tick thread of each match for as long as it is polled. One that has hung for
+/// `limit` will not go on, and nobody can end it: its match is over. Returns with the last match,
+/// for only a restart helps then.
 pub(crate) async fn watch(
     games: &Matches<Arc<MatchHandle>>,
     limit: Option<Duration>,
@@ -124,9 +128,13 @@ pub(crate) async fn watch(
         let ticks =
             |game: &Arc<MatchHandle>| age(game) < STALL && game.latest.borrow().state.tick > 0;
         // One that has failed has been told of, and nobody waits for its ticks.
-        let played = || games.iter().filter(|game| !game.has_failed());
-        manager.report(now, played().all(ticks), || {
-            match played().map(|game| age(game)).max().filter(|age| *age >= STALL) {
+        let ticking = match games.played().any(ticks) {
+            true if games.played().all(ticks) => Ticking::All,
+            true => Ticking::Some,
+            false => Ticking::None,
+        };
+        manager.report(now, ticking, || {
+            match games.played().map(|game| age(game)).max().filter(|age| *age >= STALL) {
                 None => format!("players: {} of {}", games.players(), games.player_limit()),
                 Some(age) => format!("no tick was finished for {} s", age.as_secs()),
             }
@@ -141,7 +149,17 @@ pub(crate) async fn watch(
                 tick.stalled();
             }
             if finding == Finding::HangsForGood {
-                return RunError::Hangs { seconds: age.as_secs() };
+                let seconds = age.as_secs();
+                let why = format!(
+                    "the tick thread hangs: no tick was finished for {seconds} s; nobody can end \
+                     it, and it is left behind"
+                );
+                // First: once the match has failed, the thread that goes on takes it back.
+                game.is_left_behind.store(true, Ordering::Relaxed);
+                if !game.fail(&why) {
+                    return RunError::Hangs { seconds };
+                }
+                continue;
             }
             finding.tell(game, age);
         }

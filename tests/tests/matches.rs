@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use client_bot::swarm::{Report, Swarm};
 use obsp_client::quic::{Client, ClientEvent, Connector, JoinError, Trust};
@@ -21,6 +21,7 @@ use server::{
     MatchBuilder, Options, Server, StartError,
 };
 use tests::harness::pages::{get, metric};
+use tests::harness::{Administrators, own_map};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -299,6 +300,56 @@ async fn a_match_that_crashes_is_over_alone() {
     assert_eq!(metric(&page, "game_match_failed{match=\"main\"}"), 0.0);
     drop((ann, dan));
     end(running).await;
+}
+
+/// Symptom: a match whose tick thread hung for good ended the others of its server with it, by
+/// `--hang-limit` or by the supervisor. Cause: the watchdog ended the server, and the server was
+/// unhealthy while any match hung. Cure: the watchdog gives up the match alone.
+#[tokio::test]
+async fn a_match_that_hangs_is_over_alone_whether_its_thread_comes_back_or_not() {
+    for comes_back in [false, true] {
+        let options = Options { hang_limit: Duration::from_secs(3), ..options() };
+        let running = Server::builder().options(options).add_match("ring", ring());
+        let running = running.bind().await.unwrap();
+        let mut ann = join(&running, "Ann", &into("main")).await.unwrap();
+        let mut bob = join(&running, "Bob", &into("ring")).await.unwrap();
+        look_on(&mut ann, &mut Vec::new(), 10).await;
+        let held = running.hold_ticks();
+        let (mut told_ann, mut told_bob) = (Vec::new(), Vec::new());
+        let lost = play(&mut ann, &mut told_ann, |_, _| None::<()>);
+        let seen = look_on(&mut bob, &mut told_bob, 120);
+        let ((), lost) = tokio::join!(seen, lost);
+        let lost = lost.unwrap_err();
+        let Disconnected::Closed(ClosingReason::Removed(why)) = lost else { panic!("{lost}") };
+        assert_eq!(why.as_str(), "the match has failed");
+        let refused = join(&running, "Ann", &into("main")).await.unwrap_err();
+        assert!(matches!(refused, JoinError::Refused(RefusalReason::NotReady)), "{refused}");
+        look_on(&mut bob, &mut Vec::new(), 30).await;
+        let health = get(running.http_addr(), "/healthz").await;
+        assert_eq!(health.status, 200);
+        let said = "ok\nmatch main: has failed: the tick thread hangs: no tick was finished for ";
+        assert!(health.body.starts_with(said), "{}", health.body);
+        assert!(health.body.ends_with("it is left behind\n"), "{}", health.body);
+        let ticks = async || {
+            let page = get(running.http_addr(), "/metrics").await.body;
+            assert_eq!(metric(&page, "game_match_failed{match=\"main\"}"), 1.0);
+            metric(&page, "game_ticks_total{match=\"main\"}")
+        };
+        let before = ticks().await;
+        if comes_back {
+            drop(held);
+        } else {
+            // Never let go: the gate lives as long as the process.
+            std::mem::forget(held);
+        }
+        look_on(&mut bob, &mut Vec::new(), 60).await;
+        // It may finish the tick in which it hung, and plays no other.
+        assert!(ticks().await <= before + 1.0);
+        drop((ann, bob));
+        let begin = Instant::now();
+        end(running).await;
+        assert!(begin.elapsed() < Duration::from_secs(4), "a thread is waited for that hangs");
+    }
 }
 
 /// Two tokens of one player: who comes into another match leaves the first.

@@ -2,7 +2,7 @@
 //! its pages, and the threads that play it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -152,6 +152,8 @@ impl MatchSetup {
             epoch: shared.epoch,
             played: Arc::clone(&shared.played),
             failure: OnceLock::new(),
+            is_over: AtomicBool::new(false),
+            is_left_behind: Arc::default(),
         });
         let audit = match options.audit_every {
             0 => None,
@@ -202,17 +204,21 @@ impl MatchSetup {
             Ok(())
         })?;
         // Freeing a world takes longer than a tick.
+        let (game, simulation) = (self.game, self.simulation);
         let finished_worlds = self.finished_worlds;
-        threads.spawn("cleaning thread", move || {
+        // It ends after the tick thread.
+        threads.spawn_until_left("cleaning thread", &game.is_left_behind, move || {
             finished_worlds.into_iter().for_each(drop);
             Ok(())
         })?;
-        let (game, simulation) = (self.game, self.simulation);
         if let Some(audit) = self.audit {
             let stop = game.stop.clone();
             threads.spawn_dispensable("audit thread", move || audit.run(&stop))?;
         }
-        threads.spawn("tick thread", move || play(simulation, &game, tick_rate, &gate))
+        let is_left_behind = Arc::clone(&game.is_left_behind);
+        threads.spawn_until_left("tick thread", &is_left_behind, move || {
+            play(simulation, &game, tick_rate, &gate)
+        })
     }
 }
 
@@ -226,10 +232,11 @@ fn play(
 ) -> Result<(), RunError> {
     let _stops_the_others = game.stop.when_dropped();
     // A panic may leave the match in any state; no code reads the match again.
-    let ended = catch_unwind(AssertUnwindSafe(|| {
-        simulation.run(tick_rate, game.epoch, &game.stop, gate, &game.telemetry)
-    }));
+    let ended = catch_unwind(AssertUnwindSafe(|| simulation.run(tick_rate, game, gate)));
+    // If it hung, it does not any more, and ends with the server.
+    game.is_left_behind.store(false, Ordering::Relaxed);
     let why = match &ended {
+        Ok(Ok(())) if game.has_failed() => "the tick thread hung".to_owned(),
         Ok(Ok(())) => return Ok(()),
         Ok(Err(error)) => error.to_string(),
         Err(panic) => {

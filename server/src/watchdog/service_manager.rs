@@ -10,6 +10,17 @@ use crate::options::ServiceOptions;
 /// what `systemctl status` shows is hardly older.
 const INTERVAL: Duration = Duration::from_secs(1);
 
+/// Which matches of a server tick, those left out that have failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ticking {
+    /// None of them.
+    None,
+    /// Some, but not all.
+    Some,
+    /// All of them.
+    All,
+}
+
 /// The service manager that supervises this process, and what it was told. It
 /// speaks the protocol of `sd_notify(3)`: one datagram of `KEY=VALUE` lines a
 /// report, to which there is no answer.
@@ -40,16 +51,18 @@ impl ServiceManager {
         Self { socket, interval, is_ready: false, next: None }
     }
 
-    /// Reports, if it is time to, how the match is: that it ticks, which is a sign
-    /// of life; or that it hangs, which is none. `status` is for people.
-    pub(super) fn report(&mut self, now: Instant, ticks: bool, status: impl Fn() -> String) {
+    /// Reports, if it is time to, which matches tick: any that does is a sign of life, and once
+    /// all do, the server is ready. `status` is for people.
+    pub(super) fn report(&mut self, now: Instant, ticks: Ticking, status: impl Fn() -> String) {
         if self.socket.is_none() || self.next.is_some_and(|next| now < next) {
             return;
         }
         self.next = Some(now + self.interval);
         let mut report = format!("STATUS={}\n", status());
-        if ticks {
+        if ticks != Ticking::None {
             report.push_str("WATCHDOG=1\n");
+        }
+        if ticks == Ticking::All {
             if !self.is_ready {
                 report.push_str("READY=1\n");
             }
@@ -160,17 +173,17 @@ mod tests {
         let status = || "fine".to_owned();
         let start = Instant::now();
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
-        manager.report(at(0), false, status);
-        manager.report(at(400), true, status);
+        manager.report(at(0), Ticking::None, status);
+        manager.report(at(400), Ticking::Some, status);
         // Not yet due.
-        manager.report(at(700), true, status);
-        manager.report(at(800), true, status);
-        manager.report(at(1200), false, || "no tick".to_owned());
+        manager.report(at(700), Ticking::Some, status);
+        manager.report(at(800), Ticking::All, status);
+        manager.report(at(1200), Ticking::None, || "no tick".to_owned());
         manager.stopping();
         let expected = [
             "STATUS=fine\n",
-            "STATUS=fine\nWATCHDOG=1\nREADY=1\n",
             "STATUS=fine\nWATCHDOG=1\n",
+            "STATUS=fine\nWATCHDOG=1\nREADY=1\n",
             "STATUS=no tick\n",
             "STOPPING=1\nSTATUS=shutting down\n",
         ];
@@ -193,7 +206,7 @@ mod tests {
     #[test]
     fn a_manager_that_is_not_there_or_does_not_listen_disturbs_nobody() {
         let mut manager = ServiceManager::new(&options("/nowhere/notify".into()));
-        manager.report(Instant::now(), true, String::new);
+        manager.report(Instant::now(), Ticking::All, String::new);
         manager.stopping();
 
         let name = format!("arena-deaf-{}", std::process::id());
@@ -203,7 +216,7 @@ mod tests {
         let start = Instant::now();
         // More than its buffer holds.
         for second in 0..100_000 {
-            manager.report(start + Duration::from_secs(second), true, String::new);
+            manager.report(start + Duration::from_secs(second), Ticking::All, String::new);
         }
         drop(socket);
         manager.stopping();
