@@ -1,5 +1,5 @@
 //! The tables `[models]`, models by file, relative to the map, and `[materials.NAME]`, what they
-//! are made of and whether a game drives them.
+//! are made of and how their bodies move.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -28,6 +28,9 @@ pub(super) struct WrittenMaterial {
     /// Whether a game drives its bodies.
     #[serde(default)]
     kinematic: bool,
+    /// Whether its bodies fly, and nobody shoves them.
+    #[serde(default)]
+    missile: bool,
 }
 
 impl WrittenMaterial {
@@ -77,11 +80,22 @@ pub(super) fn read(
         }
         let model = Model::from_obj(name, &source);
         let model = model.map_err(|error| refused(format!("{path}: {error}")))?;
-        models.push(match materials.get(name).map(Spanned::get_ref) {
-            None => model,
-            Some(written) => {
-                let model = model.with_material(written.material(text)?);
-                if written.kinematic { model.as_kinematic() } else { model }
+        let Some(material) = materials.get(name) else {
+            models.push(model);
+            continue;
+        };
+        let written = material.get_ref();
+        let model = model.with_material(written.material(text)?);
+        models.push(match (written.kinematic, written.missile) {
+            (false, false) => model,
+            (true, false) => model.as_kinematic(),
+            (false, true) => model.as_missile(),
+            (true, true) => {
+                let message = format!(
+                    "materials.{name}: bodies that a game drives are no missiles; leave out \
+                     kinematic or missile"
+                );
+                return Err(GameFileError::at(text, material.span().start, message));
             }
         });
     }

@@ -65,7 +65,15 @@ fn materials_and_kinds_of_bodies_reach_clients() {
     let client = GameData::from_bytes(driven.bytes()).unwrap();
     assert!(slab(&client)[0].is_kinematic() && !slab(&file)[0].is_kinematic());
     assert_eq!(slab(&client)[0].material(), Material::USUAL);
+    let flies = format!("{FILE}[materials.slab]\nmissile = true\nkinematic = false\n");
+    let flies = GameData::read(&flies, &mut |_, _| Ok(CUBE.to_owned())).unwrap();
+    let client = GameData::from_bytes(flies.bytes()).unwrap();
+    assert!(slab(&client)[0].is_missile() && !slab(&file)[0].is_missile());
     for (table, expected) in [
+        (
+            "[materials.slab]\nmissile = true\nkinematic = true",
+            "line 6, column 1: materials.slab: bodies that a game drives are no missiles",
+        ),
         ("[materials.slab]\nkinematic = 1", "line 7, column 13: invalid type: integer `1`"),
         ("[materials.slab]\nfriction = 3", "line 7, column 12: friction is 3, not within 0 and 2"),
         ("[materials.slab]\nbounce = 1", "line 7, column 1: unknown field `bounce`"),

@@ -203,6 +203,7 @@ mod tests {
         for key in [
             "friction = 0.6",
             "kinematic = false",
+            "missile = false",
             "restitution",
             "step_height",
             "respawn_seconds",
