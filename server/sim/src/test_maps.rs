@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use obsp::{Options, Source, Spaces};
+use obsp::{Options, PlayerSize, Source, Spaces};
 
 /// A point of a map.
 pub(crate) type Point = [i32; 3];
@@ -47,6 +47,16 @@ pub(crate) fn funnel([x, y, z]: Point, least: i32, greatest: i32, height: i32) -
 
 /// The map of these brushes, with a spawn point at `spawn` and more `entities`.
 pub(crate) fn compiled(brushes: &str, spawn: Point, entities: &str) -> Arc<obsp::World> {
+    compiled_for(&PlayerSize::default(), brushes, spawn, entities)
+}
+
+/// The same for players of another size.
+pub(crate) fn compiled_for(
+    players: &PlayerSize,
+    brushes: &str,
+    spawn: Point,
+    entities: &str,
+) -> Arc<obsp::World> {
     let [x, y, z] = spawn;
     let text = format!(
         "{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n\
@@ -54,6 +64,7 @@ pub(crate) fn compiled(brushes: &str, spawn: Point, entities: &str) -> Arc<obsp:
     );
     let options = Options { strict: true, ..Options::default() };
     let source = Source::from_text("test map", text);
-    let compiled = obsp::compile(&source, &Spaces::default(), &options, &mut |_, _, _| {});
+    let spaces = Spaces::default().with_players(players).expect("sizes that can be");
+    let compiled = obsp::compile(&source, &spaces, &options, &mut |_, _, _| {});
     Arc::new(compiled.expect("the test map compiles").world)
 }

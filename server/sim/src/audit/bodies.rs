@@ -73,4 +73,15 @@ impl AuditedBody {
             && self.entity.position == entity.position
             && attitude(&self.entity) == attitude(entity)
     }
+
+    /// Where the middle of this body would have been in the shape that it has `now`: a player
+    /// who stands up or crouches has another, with the feet in the same place.
+    pub(super) fn origin_as(&self, now: &Self) -> DVec3 {
+        let origin = self.entity.position;
+        if self.entity.kind == now.entity.kind {
+            return origin;
+        }
+        let over_feet = now.entity.position.z - now.figure.bounds().min.z;
+        origin.with_z(self.figure.bounds().min.z + over_feet)
+    }
 }

@@ -47,7 +47,8 @@ const BEARINGS: u32 = 8;
 /// position of a point well inside it meets the solid, and no slightly longer detour
 /// by one corner leads there either. It has come through another body if, in that
 /// body's frame, the line meets the other's core, the middle half of its largest
-/// part. A body that appeared at a spawn point or teleporter, farther away than it
+/// part; the frame of a player who stands up or crouches is that of the feet, which stay where
+/// they are. A body that appeared at a spawn point or teleporter, farther away than it
 /// could have moved, is not tested.
 #[derive(Debug)]
 pub struct Passages {
@@ -172,10 +173,11 @@ impl Passages {
             }
             let Some(surface) = self.surfaces.of(&seen.entity) else { return false };
             // The other body's frame, in which it is at rest.
-            let local = |point: DVec3, other: &EntityState| {
-                attitude(other).inverse() * (point - other.position)
+            let local = |point: DVec3, other: &EntityState, origin: DVec3| {
+                attitude(other).inverse() * (point - origin)
             };
-            surface.core_stops(local(from, &before.entity), local(to, &seen.entity))
+            let (was, is) = (before.origin_as(seen), seen.entity.position);
+            surface.core_stops(local(from, &before.entity, was), local(to, &seen.entity, is))
         });
         through.map(|(id, _)| *id)
     }

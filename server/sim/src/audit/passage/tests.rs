@@ -1,7 +1,10 @@
+use obsp::PlayerSize;
 use obsp::model::shipped;
 
 use super::*;
 use crate::audit::overlap::tests::{crate_at, room};
+use crate::state::{Kind, ModelId, Posture};
+use crate::test_maps::{block, compiled_for};
 
 /// The result when one body moves from `from` to `to` beside another.
 fn way(from: DVec3, to: DVec3, beside: Option<DVec3>) -> Vec<Tunnelled> {
@@ -45,4 +48,39 @@ fn a_body_that_appears_at_a_spawn_point_is_not_tested() {
     assert_eq!(way(DVec3::new(300.0, 300.0, 100.0), spawn, None), []);
     let beyond = spawn + DVec3::new(0.0, 300.0, 0.0);
     assert_eq!(way(DVec3::new(300.0, 300.0, 100.0), beyond, None).len(), 1);
+}
+
+/// Symptom: a grenade under the feet of a tall player who stood up was told to have come through
+/// the player. Cause: the frame of a player was that of the middle, which rises by half of what
+/// the player grows. Cure: it is that of the feet.
+#[test]
+fn what_is_under_the_feet_of_who_stands_up_has_not_come_through() {
+    let tall = PlayerSize { width: 64.0, height: 96.0, crouched_height: 16.0 };
+    let floor = block([-512, -512, -16], [512, 512, 0]);
+    let map = compiled_for(&tall, &floor, [-400, -400, 25], "");
+    let grenade = shipped().iter().position(|model| model.name() == "grenade").expect("it ships");
+    let stands_up = |from: DVec3, to: DVec3| {
+        let mut passages = Passages::new(&map, &shipped(), 60).expect("the map has both sizes");
+        let player = |posture, half: f64| EntityState {
+            kind: Kind::Player { posture },
+            ..crate_at(0, DVec3::new(200.0, 0.0, 100.0 + half))
+        };
+        let flying = |at| EntityState {
+            kind: Kind::Prop { model: ModelId(grenade as u8) },
+            ..crate_at(1, at)
+        };
+        let before = vec![player(Posture::Crouching, 8.0), flying(from)];
+        let now = vec![player(Posture::Standing, 48.0), flying(to)];
+        assert_eq!(passages.check(&State { tick: 0, entities: before }), [], "nobody has moved");
+        passages.check(&State { tick: 1, entities: now })
+    };
+    let below = DVec3::new(203.0, 0.0, 95.0);
+    assert_eq!(stands_up(below, below - DVec3::new(4.0, 0.0, 1.0)), []);
+    let beside = DVec3::new(240.0, 0.0, 110.0);
+    assert_eq!(stands_up(beside, beside + DVec3::Z), []);
+    let found = stands_up(beside, beside - DVec3::X * 80.0 + DVec3::Z * 40.0);
+    assert!(found.iter().any(|way| way.body.slot == 1), "{found:?}");
+    // From above to below.
+    let found = stands_up(below + DVec3::Z * 110.0, below);
+    assert!(found.iter().any(|way| way.body.slot == 1), "{found:?}");
 }
