@@ -89,7 +89,9 @@ impl PlayerSize {
         }
         let [width, height, crouched_height] = numbers;
         if crouched_height > height {
-            let message = format!("crouched_height is {crouched_height}, and height only {height}");
+            let message = format!(
+                "crouched_height is {crouched_height}, more than the height, {height}; write a smaller one"
+            );
             return Err(GameFileError::at(text, last, message));
         }
         Ok(Some(Self { width, height, crouched_height }))
@@ -168,10 +170,10 @@ mod tests {
             ("height = 1e9", "line 2, column 10: height is 1000000000, not within 16 and 96"),
             ("height =  nan", "line 2, column 11: height is NaN, not within 16 and 96"),
             ("crouched_height = 0", "line 2, column 19: crouched_height is 0, not within 16"),
-            ("height = 20", "line 2, column 10: crouched_height is 36, and height only 20"),
+            ("height = 20", "line 2, column 10: crouched_height is 36, more than the height, 20"),
             (
                 "crouched_height = 60",
-                "line 2, column 19: crouched_height is 60, and height only 56",
+                "line 2, column 19: crouched_height is 60, more than the height, 56",
             ),
             ("width = 'wide'", "line 2, column 9: "),
         ] {

@@ -16,7 +16,7 @@ use crate::game_file::GameFile;
 use crate::replicated::schema;
 use crate::running::Match;
 use crate::volumes::{SavedVolume, Volumes};
-use crate::with_file::all_models;
+use crate::with_file::{all_models, check_size};
 use crate::world_mut::Shared;
 
 /// Most bytes that are read.
@@ -138,6 +138,7 @@ pub(crate) fn load<G: Game>(
     file: &GameFile,
     saved: &[u8],
 ) -> Result<Match<G>, LoadError> {
+    check_size(file, &map).map_err(obsp_sim::LoadError::Setup)?;
     let models = all_models(game, file).into();
     Match::restored(game.clone(), file.clone(), saved, |bytes| World::load(map, models, bytes))
 }

@@ -129,4 +129,9 @@ fn a_map_that_was_compiled_for_players_of_another_size_is_refused() {
     let refused = Arena.with_file(&file(SMALL)).new_match(hall(&odd), Config::default());
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("was compiled for others"), "{refused}");
+    // Nor is a match loaded on it.
+    let saved = play(SMALL, &small).unwrap().save();
+    let usual = hall(&Spaces::default());
+    let refused = Arena.with_file(&file(SMALL)).load_match(usual, &saved).unwrap_err().to_string();
+    assert!(refused.contains("the map was compiled for players 32 wide"), "{refused}");
 }
