@@ -23,7 +23,7 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::dynamics;
 use crate::bodies::entities::{Entities, Entity};
-use crate::bodies::roles::{Cargo, Hovertank, Missile, PlayerBody, Role, Walker};
+use crate::bodies::roles::{Cargo, Hovertank, Kinematic, Missile, PlayerBody, Role, Walker};
 use crate::bodies::sleep::AwakeReason;
 use crate::command::Command;
 use crate::context::StepContext;
@@ -354,7 +354,7 @@ impl World {
                 (Kind::Vehicle { model: tank.model }, placement.pose().orientation)
             }
             Role::Prop(model)
-            | Role::Kinematic(model)
+            | Role::Kinematic(Kinematic { model, .. })
             | Role::Missile(Missile { model, .. })
             | Role::Cargo(Cargo { model, .. }) => {
                 (Kind::Prop { model: *model }, placement.pose().orientation)
@@ -367,7 +367,7 @@ impl World {
             kind,
             position: placement.pose().position,
             orientation,
-            velocity: if stopped { DVec3::ZERO } else { entity.velocity },
+            velocity: if stopped { DVec3::ZERO } else { entity.motion()[0] },
             asleep: entity.sleep.asleep,
         })
     }

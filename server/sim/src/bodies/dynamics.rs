@@ -9,7 +9,8 @@ use glam::DVec3;
 
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::{FREE_AT_REST, Known, Pair, PairIndex, find, find_woken, look_around};
-use crate::bodies::entities::Entities;
+use crate::bodies::driven;
+use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::{Advance, NEGLIGIBLE_SHARE, Proposal, Space};
 use crate::bodies::impulse::ImpulseBody;
 use crate::bodies::overload;
@@ -38,9 +39,6 @@ const MIN_RETRY_DISTANCE: f64 = 1.0 / 64.0;
 /// threads: to gather these takes as long as some dozens of bodies.
 const MIN_GATHERED: u64 = 100;
 
-/// A kinematic body that could not make this share of its motion is held.
-const HELD_SHARE: f64 = 0.5;
-
 /// The rest of the motion of a body that was stopped.
 struct Remainder {
     slot: u16,
@@ -66,7 +64,9 @@ pub(crate) fn step(
     overload::set_paces(entities, shapes, pairs, context);
     let is_small = context.counters.bodies_cost < MIN_GATHERED;
     let threads = if is_small { Threads::default() } else { context.threads.clone() };
+    let slowed = driven::begin_tick(entities, pairs);
     let overlapping = threads.gathered(|| step_with_paces(map, shapes, entities, pairs, context));
+    driven::end_tick(entities, slowed);
     overload::reset_paces(entities);
     overlapping
 }
@@ -229,7 +229,9 @@ impl BodyStep<'_> {
         let proposal = |remainder: &Remainder| {
             let Remainder { slot, seconds, .. } = *remainder;
             let entity = self.entities.get(slot)?;
-            if sleep::surface_speed(entity, self.shapes) * seconds < MIN_RETRY_DISTANCE {
+            let way = sleep::surface_speed(entity, self.shapes) * seconds;
+            // That a kinematic body did not get there has to be known, however short its way.
+            if way < MIN_RETRY_DISTANCE && !entity.is_kinematic() {
                 return None;
             }
             let start = *entity.placement()?.pose();
@@ -243,12 +245,22 @@ impl BodyStep<'_> {
     /// Takes the kinematic bodies out of those that were stopped: they do nothing but what
     /// their velocity says, and keep it for the next tick.
     fn without_kinematic(&mut self, mut stopped: Vec<Remainder>) -> Vec<Remainder> {
-        stopped.retain(|Remainder { slot, seconds, whole, .. }| {
-            let entity = self.entities.get_mut(*slot).filter(|entity| entity.is_kinematic());
-            let Some(entity) = entity else { return true };
-            entity.sleep.held = *seconds > HELD_SHARE * whole;
-            false
-        });
+        if !self.entities.has_kinematic() {
+            return stopped;
+        }
+        for slot in self.entities.slots_where(Entity::is_driven) {
+            let stop = stopped.binary_search_by_key(&slot, |remainder| remainder.slot);
+            let stop = stop.map(|at| &stopped[at]).ok();
+            let made = stop.map_or(1.0, |stop| 1.0 - stop.seconds / stop.whole);
+            let blocker = stop.and_then(|stop| stop.blocker?.entity());
+            let gives_way = |slot| self.entities.get(slot).is_some_and(Entity::is_solved);
+            let gives_way = blocker.is_some_and(gives_way);
+            if let Some(entity) = self.entities.get_mut(slot) {
+                driven::note_way(entity, made, gives_way);
+            }
+        }
+        let is_kinematic = |slot| self.entities.get(slot).is_some_and(Entity::is_kinematic);
+        stopped.retain(|remainder| !is_kinematic(remainder.slot));
         stopped
     }
 

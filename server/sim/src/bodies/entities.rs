@@ -49,6 +49,10 @@ pub(crate) struct Entity {
     pub(crate) shoved_by: Option<u16>,
     /// Whether a game keeps it out of the world: it does not wait for a free place.
     pub(crate) taken_out: bool,
+    /// The velocity that a kinematic body gives it by pushing or carrying it, directly or through
+    /// others; zero between two ticks.
+    #[serde(skip)]
+    pub(crate) driven_velocity: DVec3,
     /// The solids around it: a cache.
     #[serde(skip)]
     pub(crate) near_solids: NearSolids,
@@ -145,6 +149,16 @@ impl Entity {
     /// Whether it is kinematic and moves.
     pub(crate) fn is_driven(&self) -> bool {
         self.is_kinematic() && self.is_awake_body()
+    }
+
+    /// Its velocities, linear and angular: of a kinematic body those with which it moves, which
+    /// are less than its game has set after something stopped it.
+    pub(crate) fn motion(&self) -> [DVec3; 2] {
+        let share = match &self.role {
+            Role::Kinematic(kinematic) => kinematic.share(),
+            _ => return [self.velocity, self.angular],
+        };
+        [self.velocity, self.angular].map(|velocity| velocity * share)
     }
 
     /// Lets its rest begin anew. A kinematic body sleeps if it has no velocity, on its own.
@@ -362,6 +376,7 @@ impl Entities {
             moved: 0.0,
             shoved_by: None,
             taken_out: false,
+            driven_velocity: DVec3::ZERO,
             near_solids: NearSolids::none(),
             placed: None,
         };

@@ -92,7 +92,7 @@ impl<'a> NearbyBodies<'a> for LiveBodies<'a> {
     }
 
     fn velocity(&self, slot: u16) -> DVec3 {
-        self.space.entities.get(slot).map_or(DVec3::ZERO, |entity| entity.velocity)
+        self.space.entities.get(slot).map_or(DVec3::ZERO, |entity| entity.motion()[0])
     }
 
     fn is_own_doing(&self, slot: u16) -> bool {
@@ -109,12 +109,13 @@ impl<'a> NearbyBodies<'a> for LiveBodies<'a> {
 fn driver<'a>(space: &Space<'a>, slot: u16) -> Option<Driver<'a>> {
     let entity = space.entities.get(slot).filter(|entity| entity.is_driven())?;
     let placement = entity.placement()?;
+    let [velocity, angular] = entity.motion();
     Some(Driver {
         slot,
         shape: space.shape(placement.shape()),
         pose: *placement.pose(),
-        velocity: entity.velocity,
-        angular: entity.angular,
+        velocity,
+        angular,
         is_held: entity.sleep.held,
     })
 }

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
-use crate::bodies::roles::{Missile, PlayerBody, Role};
+use crate::bodies::roles::{Kinematic, Missile, PlayerBody, Role};
 use crate::players::history::PositionHistory;
 use crate::state::EntityId;
 
@@ -102,7 +102,9 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
             tank.cargo.into_iter().for_each(|cargo| add_id(hash, cargo));
         }
         Role::Prop(model) => hash.update(&[2, model.0]),
-        Role::Kinematic(model) => hash.update(&[6, model.0, u8::from(held)]),
+        Role::Kinematic(Kinematic { model, halvings }) => {
+            hash.update(&[6, model.0, u8::from(held), *halvings]);
+        }
         Role::Missile(Missile { model, motion }) => hash.update(&[3, *motion as u8, model.0]),
         Role::Cargo(cargo) => {
             hash.update(&[5, cargo.model.0]);

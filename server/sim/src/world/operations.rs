@@ -368,6 +368,7 @@ impl World {
     pub(super) fn store_velocity(&mut self, id: EntityId, linear: DVec3, angular: DVec3) {
         let spin = max_spin(self.context.seconds);
         let Some(entity) = self.entities.find_mut(id) else { return };
+        let before = [entity.velocity, entity.angular];
         entity.velocity = shortened(linear, MAX_SPEED);
         if entity.walker().is_some() {
             // Rounded, as a walking player's velocity always is.
@@ -375,7 +376,11 @@ impl World {
         } else {
             entity.angular = shortened(angular, spin);
         }
-        if entity.is_kinematic() {
+        if let Role::Kinematic(kinematic) = &mut entity.role {
+            if entity.velocity.dot(before[0]) + entity.angular.dot(before[1]) <= 0.0 {
+                // What was in its way is behind it.
+                kinematic.halvings = 0;
+            }
             return self.set_going(id);
         }
         self.disturb(id);

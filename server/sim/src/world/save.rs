@@ -25,7 +25,7 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity, MAX_ENTITIES};
 use crate::bodies::guard::Space;
-use crate::bodies::roles::{Cargo, Missile, PlayerBody, Role};
+use crate::bodies::roles::{Cargo, Kinematic, Missile, PlayerBody, Role};
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::event::Event;
@@ -304,7 +304,10 @@ impl Checks<'_> {
                 numbers(&tank.drive.angular.to_array())?;
                 shapes.of_model(tank.model) == Some(entity.shape)
             }
-            Role::Kinematic(model)
+            Role::Kinematic(Kinematic { halvings, .. }) if *halvings > Kinematic::MAX_HALVINGS => {
+                return Err("a kinematic body is slowed down too often");
+            }
+            Role::Kinematic(Kinematic { model, .. })
             | Role::Prop(model)
             | Role::Missile(Missile { model, .. })
             | Role::Cargo(Cargo { model, .. }) => shapes.of_model(*model) == Some(entity.shape),

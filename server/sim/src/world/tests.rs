@@ -7,6 +7,7 @@ use obsp::model::shipped;
 mod emergency;
 mod islands;
 mod kinematic;
+mod kinematic_heaps;
 mod missiles;
 mod overload;
 mod physics;

@@ -117,7 +117,8 @@ pub(super) fn reach_of(entity: &Entity, radius: f64, seconds: f64) -> f64 {
         return 0.0;
     }
     let seconds = seconds * f64::from(entity.pace.ticks());
-    let way = (entity.velocity.length() + entity.angular.length() * radius) * seconds;
+    let speed = entity.velocity.length() + entity.angular.length() * radius;
+    let way = speed.max(entity.driven_velocity.length()) * seconds;
     // A falling body gains speed meanwhile.
     if way > MIN_SEARCH_REACH { way + GRAVITY * seconds * seconds } else { MIN_SEARCH_REACH }
 }
@@ -342,21 +343,22 @@ impl<'a, 'c> Finder<'a, 'c> {
     }
 
     /// Upper bound of how far the gap along `axis`, a direction from the body to the other,
-    /// shrinks within the tick at the current velocities.
+    /// shrinks within the tick at the current velocities, or those that drive the two.
     fn approach(&self, entity: &Entity, other: Blocker, axis: DVec3) -> f64 {
         let partner = other.entity().and_then(|slot| self.search.space.entities.get(slot));
         let partner = partner.filter(|partner| partner.has_velocity());
         let swing = |entity: &Entity| {
             entity.angular.length() * self.search.space.shape(entity.shape).radius
         };
-        let theirs = partner.map_or(DVec3::ZERO, |partner| partner.velocity);
-        let closing = (entity.velocity - theirs).dot(axis).max(0.0);
+        let closing = possible_velocities(entity, partner)
+            .map(|[ours, theirs]| (ours - theirs).dot(axis))
+            .fold(0.0, f64::max);
         let ticks = entity.pace.ticks().max(partner.map_or(0, |partner| partner.pace.ticks()));
         let seconds = self.search.seconds * f64::from(ticks);
         (closing + swing(entity) + partner.map_or(0.0, swing)) * seconds
     }
 
-    /// Whether the pair, at its current velocities, will come nearer than
+    /// Whether the pair, at its current velocities or those that drive it, will come nearer than
     /// [`CONTACT_TRIGGER_GAP`] this tick: only then does a contact beyond the
     /// speculative distance need a constraint. An estimate is good enough, because
     /// the guard checks the motion.
@@ -376,21 +378,38 @@ impl<'a, 'c> Finder<'a, 'c> {
         if found.gap - self.approach(entity, other, found.axis) > CONTACT_TRIGGER_GAP {
             return false;
         }
-        let ahead = |entity: &Entity, time: f64| -> Option<Pose> {
+        let ahead = |entity: &Entity, velocity: DVec3, time: f64| -> Option<Pose> {
             let pose = entity.placement()?.pose();
             let seconds = self.search.seconds * f64::from(entity.pace.ticks());
-            Some(pose.advanced(entity.velocity, entity.angular, seconds * time))
+            Some(pose.advanced(velocity, entity.angular, seconds * time))
         };
-        [1.0, 0.5].into_iter().any(|time| {
-            let ours = ahead(entity, time).map_or(*part, |pose| Part::new(part.solid, &pose));
+        let meet = |[ours, theirs]: [DVec3; 2], time: f64| {
+            let ours = ahead(entity, ours, time).map_or(*part, |pose| Part::new(part.solid, &pose));
             let theirs = partner
-                .and_then(|partner| ahead(partner, time))
+                .and_then(|partner| ahead(partner, theirs, time))
                 .map_or(*against, |pose| Part::new(against.solid, &pose));
             gap_along(&ours, &theirs, found.axis) <= CONTACT_TRIGGER_GAP
                 && !matches!(separate(&ours, &theirs, found.axis),
                     Proximity::Apart(ahead) if ahead.gap > CONTACT_TRIGGER_GAP)
-        })
+        };
+        possible_velocities(entity, partner)
+            .any(|velocities| [1.0, 0.5].into_iter().any(|time| meet(velocities, time)))
     }
+}
+
+/// The velocities that two bodies may have within the tick, the second at rest if there is none:
+/// those of now and, if a kinematic body drives either of them, what it may give to that one. In a
+/// heap that is pushed, one that was stopped has lost its velocity, and gets it back within the
+/// tick.
+fn possible_velocities(
+    entity: &Entity,
+    partner: Option<&Entity>,
+) -> impl Iterator<Item = [DVec3; 2]> {
+    let driven = |entity: &Entity| Some(entity.driven_velocity).filter(|v| *v != DVec3::ZERO);
+    let (ours, theirs) = (entity.velocity, partner.map_or(DVec3::ZERO, |entity| entity.velocity));
+    let first = driven(entity).map(|velocity| [velocity, theirs]);
+    let second = partner.and_then(driven).map(|velocity| [ours, velocity]);
+    std::iter::once([ours, theirs]).chain(first).chain(second)
 }
 
 /// Corrects the direction of a contact with the world where brushes meet. Returns

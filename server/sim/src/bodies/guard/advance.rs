@@ -14,7 +14,7 @@ use super::{Placement, Space};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::Entity;
 use crate::collision::cascade::{Body, LastPlane, pass, pass_known, pass_neighbour};
-use crate::collision::distances::{MARGIN, ROUNDING};
+use crate::collision::distances::{MARGIN, REST_GAP, ROUNDING};
 use crate::collision::pose::{Motion, Pose};
 use crate::collision::shape::ShapeId;
 use crate::collision::time_of_impact::{Impact, Passage};
@@ -28,6 +28,10 @@ pub(crate) const NEGLIGIBLE_SHARE: f64 = 1.0 / 128.0;
 /// Distance in units by which a kinematic body stops earlier than it must at a body that
 /// stands: a player between it and a wall could not walk out otherwise.
 const KEPT_OFF: f64 = 3.0 * MARGIN;
+
+/// Distance in units by which what a kinematic body pushes or carries stops earlier than it must
+/// at what moves: two that are pressed together at the margin, and turn, have no room for it.
+const KEPT_OFF_MOVING: f64 = REST_GAP;
 
 /// Fewest pairs of a thread's share.
 const MIN_PAIRS: usize = 48;
@@ -76,8 +80,11 @@ pub(super) struct MovingBody<'a> {
     /// When it stops, as a share of its motion.
     pub(super) stop_time: f64,
     pub(super) stop: Option<(Blocker, Impact)>,
-    /// The share of its motion by which it stops earlier than it must at a body that stands.
-    kept_off: f64,
+    /// Upper bound of how far its surface moves in this motion.
+    way: f64,
+    /// Distances in units by which it stops earlier than it must at a body that stands, and at
+    /// one that moves.
+    kept_off: [f64; 2],
     pub(super) overlapping: bool,
 }
 
@@ -210,7 +217,13 @@ impl Space<'_> {
             let since_search = SinceSearch { undirected, shift };
             let travel = undirected + shift.length();
             let way = travel - entity.moved;
-            let kept_off = if entity.is_kinematic() && way > 0.0 { KEPT_OFF / way } else { 0.0 };
+            let kept_off = if entity.is_kinematic() {
+                [KEPT_OFF, KEPT_OFF_MOVING]
+            } else if entity.driven_velocity != DVec3::ZERO {
+                [0.0, KEPT_OFF_MOVING]
+            } else {
+                [0.0; 2]
+            };
             Some(MovingBody {
                 excess_travel: travel - entity.free_distance,
                 travel,
@@ -221,6 +234,7 @@ impl Space<'_> {
                 seconds: proposal.seconds,
                 stop_time: 1.0,
                 stop: None,
+                way,
                 kept_off,
                 overlapping: false,
             })
@@ -353,8 +367,9 @@ impl MovingBody<'_> {
                 self.stop_time = 0.0;
             }
             Passage::Blocked(mut impact) => {
-                if self.kept_off > 0.0 && matches!(blocker, Blocker::Entity(_)) {
-                    impact.time = (impact.time - self.kept_off).max(0.0);
+                let [kept_off, _] = self.kept_off;
+                if kept_off > 0.0 && matches!(blocker, Blocker::Entity(_)) {
+                    impact.time = (impact.time - kept_off / self.way).max(0.0);
                 }
                 if impact.time < self.stop_time {
                     self.stop_time = impact.time;
@@ -362,6 +377,15 @@ impl MovingBody<'_> {
                 }
             }
         }
+    }
+}
+
+impl<P> MovingPair<P> {
+    /// The time by which the two stop earlier than they must where they meet.
+    pub(super) fn kept_off(&self, movers: &[MovingBody]) -> f64 {
+        let [a, b] = self.movers.map(|mover| &movers[mover]);
+        let kept_off = a.kept_off[1].max(b.kept_off[1]);
+        if kept_off > 0.0 { kept_off / (a.way + b.way) } else { 0.0 }
     }
 }
 

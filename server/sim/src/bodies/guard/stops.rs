@@ -32,7 +32,8 @@ pub(super) fn stop_in_order<P: LastPlane + Sync>(
     for pair in pairs.iter().filter(|pair| pair.passage == Passage::Overlapping) {
         pair.movers.into_iter().for_each(|mover| movers[mover].overlapping = true);
     }
-    let mut meetings: Vec<_> = pairs.iter().map(|pair| Meeting::of(pair.passage, 0.0)).collect();
+    let mut meetings: Vec<_> =
+        pairs.iter().map(|pair| Meeting::of(pair, pair.passage, 0.0, movers)).collect();
     for (index, meeting) in meetings.iter().enumerate() {
         queue.add_meeting(index, meeting.as_ref());
     }
@@ -79,7 +80,7 @@ pub(super) fn stop_in_order<P: LastPlane + Sync>(
                     }
                     None => pair.pass_stopped(movers, mover, span, context),
                 };
-                let meeting = Meeting::of(passage, time);
+                let meeting = Meeting::of(pair, passage, time, movers);
                 queue.add_meeting(index as usize, meeting.as_ref());
                 meetings[index as usize] = meeting;
             }
@@ -170,11 +171,19 @@ struct Meeting {
 }
 
 impl Meeting {
-    /// `None` if the two get past each other; `from` is where the passage began.
-    fn of(passage: Passage, from: f64) -> Option<Self> {
+    /// `None` if the two of a pair get past each other; `from` is where the passage began.
+    fn of<P>(
+        pair: &MovingPair<P>,
+        passage: Passage,
+        from: f64,
+        movers: &[MovingBody],
+    ) -> Option<Self> {
         match passage {
             Passage::Free => None,
-            Passage::Blocked(impact) => Some(Self { time: impact.time, impact: Some(impact) }),
+            Passage::Blocked(impact) => {
+                let time = (impact.time - pair.kept_off(movers)).max(from);
+                Some(Self { time, impact: Some(impact) })
+            }
             Passage::Overlapping => Some(Self { time: from, impact: None }),
         }
     }

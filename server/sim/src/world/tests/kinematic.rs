@@ -8,7 +8,7 @@ use crate::audit::{Audit, Passages};
 use crate::command::Buttons;
 
 /// A box of these half extents as OBJ text.
-fn cuboid([x, y, z]: [f64; 3]) -> String {
+pub(super) fn cuboid([x, y, z]: [f64; 3]) -> String {
     let corner = |sx: f64, sy: f64, sz: f64| format!("v {} {} {}\n", sx * x, sy * y, sz * z);
     let level = |sz: f64| {
         [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
