@@ -11,7 +11,8 @@
 // Texts are UTF-8 and end with a zero byte. A handle may be used by any thread, but by one at
 // a time, and not after it was freed. `now` is the time in seconds since any moment before
 // the client was made; it must not go back. No call blocks, but for `obsp_client_free`. A call
-// that fails returns null, false, 0 or a status, and `obsp_last_error` says why.
+// that fails returns null, false, 0 or a status (`obsp_client_next_tick_at`: -1), and
+// `obsp_last_error` says why.
 
 #pragma once
 

@@ -2,10 +2,10 @@
 //! structures. `include/obsp_client.h` is generated from this crate and says how to use it;
 //! `examples/walk.c` is a complete client.
 //!
-//! Every function that does any work catches panics, because unwinding into C is undefined; checks its pointers
-//! for null; and reports failures by its result and `obsp_last_error`. `unsafe` is confined
-//! to this crate: the pointers of callers become references in `raw.rs`,
-//! and boxes in `handle.rs`.
+//! Every function that does any work catches panics, because unwinding into C would abort the
+//! program; checks its pointers for null; and reports failures by its result and
+//! `obsp_last_error`. `unsafe` is confined to this crate: the pointers of callers become
+//! references in `raw.rs`, and boxes in `handle.rs`.
 //!
 //! * [`handle`]: making and freeing clients; [`connect`]: with a socket of their own.
 //! * [`wire`]: bytes in and out, for callers with a connection of their own.

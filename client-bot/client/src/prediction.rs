@@ -48,7 +48,6 @@ pub struct Prediction {
     map: Arc<LoadedMap>,
     /// Length of a tick, in seconds.
     seconds: f64,
-    /// The numbers by which the server moves players.
     /// The server's latest motion, from which the oldest pending command is played.
     authoritative: Option<(Tick, PlayerMotion)>,
     /// Commands for ticks after that, in order of their ticks.
@@ -109,8 +108,7 @@ impl PredictionStats {
 }
 
 impl Prediction {
-    /// A prediction on this map, with ticks of this many seconds, of players who move by
-    /// these numbers.
+    /// A prediction on this map, with ticks of this many seconds.
     pub fn new(map: Arc<LoadedMap>, seconds: f64) -> Self {
         Self {
             map,

@@ -75,7 +75,8 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world, player);
     }
 
-    /// A player's command, before anybody moves; the game may change it.
+    /// A player's command, before anybody moves; the game may change it. The client predicts
+    /// with what it sent, so a change of movement is corrected on its screen.
     fn command(
         &self,
         state: &mut Self::State,

@@ -92,8 +92,8 @@ impl ServerHandle {
         MatchUpdate(Arc::clone(&self.game.latest.borrow()))
     }
 
-    /// Waits for the next tick that this handle has not seen, and skips those that it was
-    /// too slow for. `None` once the match is over.
+    /// Waits for the next tick that this handle has not seen. Who calls it less often than the
+    /// match ticks skips ticks, and loses their events. `None` once the match is over.
     pub async fn next(&mut self) -> Option<MatchUpdate> {
         self.states.changed().await.ok()?;
         Some(MatchUpdate(Arc::clone(&self.states.borrow_and_update())))
@@ -139,8 +139,8 @@ impl ServerHandle {
         Ok(())
     }
 
-    /// Lets nobody join any match of the server any more, and ends the server when the last player has left, or
-    /// after `time`.
+    /// Lets nobody join any match of the server any more, and ends the server when the last
+    /// player has left, or after `time`.
     pub fn drain(&self, time: Duration) {
         self.game.stop.drain(time);
     }

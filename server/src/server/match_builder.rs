@@ -90,7 +90,8 @@ impl MatchBuilder {
         self
     }
 
-    /// Records the match to this file; the arena game alone can be recorded.
+    /// Records the match to this file; the program that serves the game runs it again with
+    /// `--replay`.
     pub fn record(mut self, file: impl Into<PathBuf>) -> Self {
         self.record = Some(file.into());
         self

@@ -63,12 +63,16 @@ impl NetworkThread {
                 let lobby = Arc::clone(self.lobbies.first());
                 let ended = tokio::select! {
                     () = stop.requested() => Ok(()),
-                    Some(ended) = led.join_next() => ended.unwrap_or_else(|error| match error.try_into_panic() {
-                        Ok(panic) => std::panic::resume_unwind(panic),
-                        Err(_) => Ok(()),
+                    Some(ended) = led.join_next() => ended.unwrap_or_else(|error| {
+                        match error.try_into_panic() {
+                            Ok(panic) => std::panic::resume_unwind(panic),
+                            Err(_) => Ok(()),
+                        }
                     }),
                     () = network::renew(self.endpoint.clone(), self.credentials, lobby) => Ok(()),
-                    hangs = watchdog::watch(&games, self.hang_limit, &mut self.manager) => Err(hangs),
+                    hangs = watchdog::watch(&games, self.hang_limit, &mut self.manager) => {
+                        Err(hangs)
+                    }
                     () = after(self.duration) => Ok(()),
                     () = drain::run(&games) => Ok(()),
                 };

@@ -23,7 +23,7 @@ pub extern "C" fn verify(ticks: u32) {
     with(|page| page.verify(ticks));
 }
 
-/// Goes to a tick, or as near as has been verified; the output is its state as numbers.
+/// Goes to a tick, or the recording's nearest end; the output is its state as numbers.
 /// Gives the tick.
 #[unsafe(no_mangle)]
 pub extern "C" fn show(tick: u32) -> u32 {
