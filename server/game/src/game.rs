@@ -36,7 +36,7 @@ pub enum Respawn {
 /// 2. for each player, in the same order: the player moves, then [`Game::moved`];
 /// 3. the bodies move;
 /// 4. for each missile, in ascending order of slot: it moves, then [`Game::missile_moved`];
-/// 5. [`Game::left_volume`], [`Game::entered`] and [`Game::touched`];
+/// 5. [`Game::left_volume`], [`Game::entered`], [`Game::parted`] and [`Game::touched`];
 /// 6. [`Game::tick`];
 /// 7. for each player outside of the world: [`Game::respawn`].
 ///
@@ -138,9 +138,23 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     }
 
     /// Something, which may be a player, has begun to touch an entity that
-    /// [`WorldMut::watch`] watches: it is called in the first tick of a touch alone. What goes
-    /// on touching is in [`World::touching`](obsp_sim::World::touching).
+    /// [`WorldMut::watch`] watches: it is called in the first tick of a touch alone, and again
+    /// only after [`Game::parted`]. Bodies that fall asleep go on touching.
     fn touched(
+        &self,
+        state: &mut Self::State,
+        world: &mut WorldMut<'_>,
+        entity: EntityId,
+        by: EntityId,
+    ) {
+        let _ = (state, world, entity, by);
+    }
+
+    /// What touched an entity that [`WorldMut::watch`] watches does so no more: it has moved
+    /// away, or either of them is out of the world. A player on foot has parted a quarter of a
+    /// second after the last touch, since one who shoves a body touches it in every other tick.
+    /// Nothing is told of the touches of a watched entity that is removed.
+    fn parted(
         &self,
         state: &mut Self::State,
         world: &mut WorldMut<'_>,

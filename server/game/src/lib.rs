@@ -3,8 +3,8 @@
 //! ## How it works
 //!
 //! A game implements [`Game`]: what happens when a match is set up; a player joins, sends a
-//! command, or is to come back; a body enters a volume or is touched; a tick passes. It
-//! changes the world by [`WorldMut`] alone, and every placement there goes through the guard:
+//! command, or is to come back; a body enters a volume or leaves it, is touched or left; a
+//! tick passes. It changes the world by [`WorldMut`] alone, and every placement there goes through the guard:
 //! whatever a game does, no two bodies ever interpenetrate. [`Match`] plays a [`Game`] in a
 //! [`World`](obsp_sim::World), tick by tick; a server holds it as a [`RunningMatch`] and
 //! makes it by [`AnyGame`], whatever its game is.

@@ -247,7 +247,7 @@ impl<G: Game> Match<G> {
     }
 
     /// Tells the game what has entered and left its volumes, and what has begun to touch the
-    /// entities that it watches.
+    /// entities that it watches, or no longer does.
     fn tell_contacts(&mut self) {
         for crossing in self.shared.volumes.update(&self.world) {
             let (volume, entity) = (crossing.volume, crossing.entity);
@@ -261,14 +261,24 @@ impl<G: Game> Match<G> {
             world.entity(id).is_some() || world.player_kind(id).is_some() || waiting.contains(&id)
         };
         self.shared.watched.retain(|(id, _)| is_there(*id));
-        let mut begun = Vec::new();
+        let mut changes = Vec::new();
         for (entity, before) in &mut self.shared.watched {
-            let now = self.world.touching(*entity);
-            begun.extend(now.iter().filter(|by| !before.contains(by)).map(|by| (*entity, *by)));
+            let mut now = world.touching(*entity);
+            let left = before.iter().copied().filter(|by| !now.contains(by));
+            let (kept, ended): (Vec<EntityId>, Vec<EntityId>) =
+                left.partition(|by| world.keeps_touching(*entity, *by));
+            let begun = now.iter().filter(|by| !before.contains(by));
+            changes.extend(ended.iter().map(|by| (*entity, *by, false)));
+            changes.extend(begun.map(|by| (*entity, *by, true)));
+            now.extend(kept);
+            now.sort_unstable();
             *before = now;
         }
-        for (entity, by) in begun {
-            self.act(|game, state, world| game.touched(state, world, entity, by));
+        for (entity, by, touches) in changes {
+            self.act(|game, state, world| match touches {
+                true => game.touched(state, world, entity, by),
+                false => game.parted(state, world, entity, by),
+            });
         }
     }
 

@@ -277,7 +277,7 @@ impl WorldMut<'_> {
     }
 
     /// Has [`Game::touched`](crate::Game::touched) called when something begins to touch
-    /// this entity. Bodies that fall asleep together part, as [`World::touching`] says.
+    /// this entity, and [`Game::parted`](crate::Game::parted) when it no longer does.
     pub fn watch(&mut self, id: EntityId) {
         let watched = &mut self.shared.watched;
         if let Err(index) = watched.binary_search_by_key(&id, |(entity, _)| *entity) {

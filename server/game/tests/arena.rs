@@ -1,13 +1,16 @@
 //! The weapons of the arena game, in a room with a wall across its middle.
 
+mod drawn;
+
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use obsp::{Options, Source, Spaces, compile};
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, Event, GameFile, Match, RunningMatch, Vitals};
 use obsp_sim::audit::Audit;
 use obsp_sim::{Buttons, Command, Config, EntityId, Kind, PlayerKind};
+
+use drawn::{brush, map};
 
 /// Half of the side of the room, and its height, in units.
 const HALF: f64 = 512.0;
@@ -74,35 +77,20 @@ impl Play {
 
 fn room() -> Arc<obsp::World> {
     let (low, high) = (DVec3::new(-HALF, -HALF, 0.0), DVec3::splat(HALF));
-    let mut text = "{\n\"classname\" \"worldspawn\"\n".to_owned();
+    let mut brushes = String::new();
     for axis in 0..3 {
         let (mut min, mut max) = (low - 16.0, high + 16.0);
         max[axis] = low[axis];
-        text += &brush(min, max);
+        brushes += &brush(min, max);
         (min, max) = (low - 16.0, high + 16.0);
         min[axis] = high[axis];
-        text += &brush(min, max);
+        brushes += &brush(min, max);
     }
-    text += &brush(DVec3::new(0.0, -HALF, 0.0), DVec3::new(1.0, HALF, HALF));
-    text += "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400 -400 25\"\n}\n";
-    text += "{\n\"classname\" \"item_gem\"\n\"origin\" \"300 300 100\"\n\"angle\" \"30\"\n}\n";
-    text += "{\n\"classname\" \"item_gem\"\n\"origin\" \"nowhere\"\n}\n";
-    let source = Source::from_text("room", text);
-    let compiled = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ());
-    Arc::new(compiled.expect("the room compiles").world)
-}
-
-fn brush(min: DVec3, max: DVec3) -> String {
-    let ([x0, y0, z0], [x1, y1, z1]) = (min.to_array(), max.to_array());
-    format!(
-        "{{\n\
-        ( {x0} {y0} {z1} ) ( {x0} {y1} {z1} ) ( {x1} {y0} {z1} ) stone 0 0 0 1 1\n\
-        ( {x0} {y0} {z0} ) ( {x1} {y0} {z0} ) ( {x0} {y1} {z0} ) stone 0 0 0 1 1\n\
-        ( {x1} {y0} {z0} ) ( {x1} {y0} {z1} ) ( {x1} {y1} {z0} ) stone 0 0 0 1 1\n\
-        ( {x0} {y0} {z0} ) ( {x0} {y1} {z0} ) ( {x0} {y0} {z1} ) stone 0 0 0 1 1\n\
-        ( {x0} {y1} {z0} ) ( {x1} {y1} {z0} ) ( {x0} {y1} {z1} ) stone 0 0 0 1 1\n\
-        ( {x0} {y0} {z0} ) ( {x0} {y0} {z1} ) ( {x1} {y0} {z0} ) stone 0 0 0 1 1\n}}\n"
-    )
+    brushes += &brush(DVec3::new(0.0, -HALF, 0.0), DVec3::new(1.0, HALF, HALF));
+    let entities = "{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400 -400 25\"\n}\n\
+        {\n\"classname\" \"item_gem\"\n\"origin\" \"300 300 100\"\n\"angle\" \"30\"\n}\n\
+        {\n\"classname\" \"item_gem\"\n\"origin\" \"nowhere\"\n}\n";
+    map(&brushes, entities)
 }
 
 fn holding(buttons: Buttons) -> Command {

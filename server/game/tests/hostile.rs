@@ -5,12 +5,13 @@
 //! `HOSTILE_MATCHES` says how many matches are played, and `HOSTILE_SEED` with which seed
 //! the first one is.
 
+mod drawn;
+
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use obsp::geometry::Aabb;
 use obsp::model::{Model, shipped};
-use obsp::{Options, Source, Spaces, compile};
 use obsp_game::{Event, Game, Match, Respawn, RunningMatch, VolumeId, WorldMut};
 use obsp_sim::audit::Audit;
 use obsp_sim::{
@@ -18,6 +19,8 @@ use obsp_sim::{
     SweptShape,
 };
 use serde::{Deserialize, Serialize};
+
+use drawn::{brush, map};
 
 /// Ticks of a match.
 const TICKS: u32 = 24;
@@ -105,6 +108,10 @@ impl Game for Hostile {
     }
 
     fn touched(&self, state: &mut State, world: &mut WorldMut<'_>, _: EntityId, _: EntityId) {
+        mischief(state, world);
+    }
+
+    fn parted(&self, state: &mut State, world: &mut WorldMut<'_>, _: EntityId, _: EntityId) {
         mischief(state, world);
     }
 
@@ -286,7 +293,7 @@ fn ask(id: EntityId, world: &mut WorldMut<'_>) {
 fn room() -> Arc<obsp::World> {
     let wall = 32.0;
     let (low, high) = (DVec3::new(-HALF, -HALF, 0.0), DVec3::new(HALF, HALF, HEIGHT));
-    let mut text = "{\n\"classname\" \"worldspawn\"\n".to_owned();
+    let mut brushes = String::new();
     for axis in 0..3 {
         for upper in [false, true] {
             let (mut min, mut max) = (low - wall, high + wall);
@@ -295,30 +302,15 @@ fn room() -> Arc<obsp::World> {
             } else {
                 max[axis] = low[axis]
             }
-            text += &brush(min, max);
+            brushes += &brush(min, max);
         }
     }
-    text += &brush(DVec3::new(-16.0, -16.0, 0.0), DVec3::new(16.0, 16.0, 64.0));
-    text += "}\n";
+    brushes += &brush(DVec3::new(-16.0, -16.0, 0.0), DVec3::new(16.0, 16.0, 64.0));
+    let mut entities = String::new();
     for at in ["-100 0 24", "100 0 24"] {
-        text += &format!("{{\n\"classname\" \"info_player_start\"\n\"origin\" \"{at}\"\n}}\n");
+        entities += &format!("{{\n\"classname\" \"info_player_start\"\n\"origin\" \"{at}\"\n}}\n");
     }
-    let source = Source::from_text("room", text);
-    let compiled = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ());
-    Arc::new(compiled.expect("the room compiles").world)
-}
-
-fn brush(min: DVec3, max: DVec3) -> String {
-    let ([x0, y0, z0], [x1, y1, z1]) = (min.to_array(), max.to_array());
-    format!(
-        "{{\n\
-        ( {x0} {y0} {z1} ) ( {x0} {y1} {z1} ) ( {x1} {y0} {z1} ) stone 0 0 0 1 1\n\
-        ( {x0} {y0} {z0} ) ( {x1} {y0} {z0} ) ( {x0} {y1} {z0} ) stone 0 0 0 1 1\n\
-        ( {x1} {y0} {z0} ) ( {x1} {y0} {z1} ) ( {x1} {y1} {z0} ) stone 0 0 0 1 1\n\
-        ( {x0} {y0} {z0} ) ( {x0} {y1} {z0} ) ( {x0} {y0} {z1} ) stone 0 0 0 1 1\n\
-        ( {x0} {y1} {z0} ) ( {x1} {y1} {z0} ) ( {x0} {y1} {z1} ) stone 0 0 0 1 1\n\
-        ( {x0} {y0} {z0} ) ( {x0} {y0} {z1} ) ( {x1} {y0} {z0} ) stone 0 0 0 1 1\n}}\n"
-    )
+    map(&brushes, &entities)
 }
 
 /// A number from the environment.

@@ -5,7 +5,7 @@ use glam::{DQuat, DVec3};
 use obsp::Trace;
 use obsp::geometry::{Aabb, ConvexSolid};
 
-use super::World;
+use super::{Touch, World};
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
 use crate::bodies::ray::Ray;
@@ -296,6 +296,20 @@ impl World {
         let here = self.entities.find(id).and_then(Entity::placement).is_some();
         slots.retain(|_| here);
         slots.into_iter().filter_map(|slot| self.id_in(Some(slot))).collect()
+    }
+
+    /// Whether two that have touched go on touching although [`World::touching`] no longer
+    /// tells so: both sleep, so that no search looks at them; or one is a player who has run
+    /// into the other within the last quarter of a second, as one who shoves it does in every
+    /// other tick.
+    pub fn keeps_touching(&self, one: EntityId, other: EntityId) -> bool {
+        let here = |id| self.entities.find(id).filter(|entity| entity.placement().is_some());
+        let (Some(first), Some(second)) = (here(one), here(other)) else { return false };
+        let are_they = |touch: &Touch| {
+            let (player, body) = (touch.player, touch.body);
+            (player, body) == (one, other) || (body, player) == (one, other)
+        };
+        first.sleep.asleep && second.sleep.asleep || self.touches.iter().any(are_they)
     }
 
     pub(super) fn space(&self) -> Space<'_> {

@@ -1,0 +1,114 @@
+//! What a match tells its game, on a platform in the open air.
+
+mod drawn;
+
+use glam::{DQuat, DVec3};
+use obsp_game::{Game, Match, Respawn, RunningMatch, WorldMut};
+use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind};
+use serde::{Deserialize, Serialize};
+
+use drawn::{brush, map};
+
+/// Where players come in: far from the only spawn point.
+const HOME: DVec3 = DVec3::new(-100.0, 0.0, 29.0);
+
+/// A game that notes what it is told.
+#[derive(Clone, Debug)]
+struct Notes;
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct State {
+    lower: Option<EntityId>,
+    upper: Option<EntityId>,
+    contacts: Vec<Contact>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+enum Contact {
+    Touched(EntityId, EntityId),
+    Parted(EntityId, EntityId),
+}
+
+impl Game for Notes {
+    type State = State;
+
+    /// One crate on another; the lower one is watched.
+    fn set_up(&self, world: &mut WorldMut<'_>) -> State {
+        let model = world.model("crate").expect("it ships");
+        let mut put = |z| world.spawn_body(model, DVec3::new(0.0, 0.0, z), DQuat::IDENTITY).ok();
+        let (lower, upper) = (put(16.1), put(49.0));
+        world.watch(lower.expect("the place is free"));
+        State { lower, upper, ..State::default() }
+    }
+
+    fn touched(&self, state: &mut State, _: &mut WorldMut<'_>, entity: EntityId, by: EntityId) {
+        state.contacts.push(Contact::Touched(entity, by));
+    }
+
+    fn parted(&self, state: &mut State, _: &mut WorldMut<'_>, entity: EntityId, by: EntityId) {
+        state.contacts.push(Contact::Parted(entity, by));
+    }
+
+    fn respawn(&self, _: &mut State, _: &mut WorldMut<'_>, _: EntityId) -> Respawn {
+        Respawn::At { position: HOME, yaw: 0 }
+    }
+}
+
+fn play() -> Match<Notes> {
+    let platform = brush(DVec3::new(-256.0, -256.0, -32.0), DVec3::new(256.0, 256.0, 0.0));
+    let spawn = "{\n\"classname\" \"info_player_start\"\n\"origin\" \"-200 200 25\"\n}\n";
+    let config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 4 };
+    Match::new(Notes, map(&platform, spawn), config).expect("it can be played")
+}
+
+fn run(game: &mut Match<Notes>, ticks: u32, commands: &[(EntityId, Command)]) {
+    (0..ticks).for_each(|_| game.step(commands));
+}
+
+fn walking(forward: i8) -> Command {
+    Command { forward, buttons: Buttons::WALK, ..Command::default() }
+}
+
+/// Bodies that sleep are in no pair: without a memory of it they would part when they fall
+/// asleep, and touch again when they wake.
+#[test]
+fn bodies_that_fall_asleep_have_not_parted() {
+    let mut game = play();
+    let (lower, upper) = (game.state().lower.unwrap(), game.state().upper.unwrap());
+    let touched = Contact::Touched(lower, upper);
+    run(&mut game, 300, &[]);
+    let asleep = |id| game.world().entity(id).is_some_and(|entity| entity.asleep);
+    assert!(asleep(lower) && asleep(upper));
+    assert_eq!(game.state().contacts, [touched]);
+    game.world_mut().add_velocity(upper, DVec3::X * 3.0).expect("it is there");
+    run(&mut game, 300, &[]);
+    assert_eq!(game.state().contacts, [touched]);
+    let aside = DVec3::new(100.0, 100.0, 17.0);
+    game.world_mut().teleport(upper, aside, DQuat::IDENTITY).expect("it is free there");
+    run(&mut game, 1, &[]);
+    assert_eq!(game.state().contacts, [touched, Contact::Parted(lower, upper)]);
+}
+
+/// A player who shoves a body runs into it in every other tick.
+#[test]
+fn a_player_who_shoves_a_body_touches_it_once_and_parts_from_it_once() {
+    let mut game = play();
+    let (lower, upper) = (game.state().lower.unwrap(), game.state().upper.unwrap());
+    game.world_mut().remove(upper).expect("it is there");
+    let player = game.join_as(PlayerKind::Box).expect("there is a place");
+    run(&mut game, 90, &[(player, walking(127))]);
+    let (touched, parted) = (Contact::Touched(lower, player), Contact::Parted(lower, player));
+    assert_eq!(game.state().contacts, [touched]);
+    let shoved = game.world().entity(lower).expect("it is there").position;
+    assert!(shoved.x > 8.0, "{shoved}");
+    run(&mut game, 10, &[(player, walking(-127))]);
+    assert_eq!(game.state().contacts, [touched], "a quarter of a second has not passed");
+    run(&mut game, 10, &[(player, walking(-127))]);
+    assert_eq!(game.state().contacts, [touched, parted]);
+    // Whoever leaves the world parts at once.
+    run(&mut game, 30, &[(player, walking(127))]);
+    assert_eq!(game.state().contacts, [touched, parted, touched]);
+    game.world_mut().take_out(player).expect("they are there");
+    run(&mut game, 1, &[]);
+    assert_eq!(game.state().contacts, [touched, parted, touched, parted]);
+}
