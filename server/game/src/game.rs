@@ -169,8 +169,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world);
     }
 
-    /// Whether a player who is outside of the world comes back in this tick, and where. A
-    /// player who finds no room is asked for again in the next tick.
+    /// Whether a player who is outside of the world comes back in this tick, and where: one
+    /// who has joined, was [taken out](WorldMut::take_out), or fell out of the map. A player
+    /// who finds no room is asked for again in the next tick.
     fn respawn(
         &self,
         state: &mut Self::State,

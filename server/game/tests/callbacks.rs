@@ -1,13 +1,16 @@
-//! What a match tells its game, on a platform in the open air.
+//! What a match tells its game, and what it asks, on a platform in the open air.
 
 mod drawn;
 
 use glam::{DQuat, DVec3};
-use obsp_game::{Game, Match, Respawn, RunningMatch, WorldMut};
+use obsp_game::{Event, Game, Match, Respawn, RunningMatch, WorldMut};
 use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind};
 use serde::{Deserialize, Serialize};
 
 use drawn::{brush, map};
+
+/// Ticks for which a player who fell stays out.
+const OUT: u32 = 10;
 
 /// Where players come in: far from the only spawn point.
 const HOME: DVec3 = DVec3::new(-100.0, 0.0, 29.0);
@@ -21,6 +24,8 @@ struct State {
     lower: Option<EntityId>,
     upper: Option<EntityId>,
     contacts: Vec<Contact>,
+    /// How often it was asked where a player comes back, since one was in the world.
+    asked: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,7 +54,12 @@ impl Game for Notes {
         state.contacts.push(Contact::Parted(entity, by));
     }
 
-    fn respawn(&self, _: &mut State, _: &mut WorldMut<'_>, _: EntityId) -> Respawn {
+    fn respawn(&self, state: &mut State, world: &mut WorldMut<'_>, _: EntityId) -> Respawn {
+        state.asked += 1;
+        if world.tick() > 0 && state.asked <= OUT {
+            return Respawn::Wait;
+        }
+        state.asked = 0;
         Respawn::At { position: HOME, yaw: 0 }
     }
 }
@@ -111,4 +121,28 @@ fn a_player_who_shoves_a_body_touches_it_once_and_parts_from_it_once() {
     game.world_mut().take_out(player).expect("they are there");
     run(&mut game, 1, &[]);
     assert_eq!(game.state().contacts, [touched, parted, touched, parted]);
+}
+
+/// Symptom: who fell out of an open map came back at any spawn point, whatever the game said.
+/// Cause: the world put fallen players back by itself, before the game was asked.
+#[test]
+fn a_player_who_falls_out_of_the_map_comes_back_where_the_game_says() {
+    let mut game = play();
+    let player = game.join_as(PlayerKind::Box).expect("there is a place");
+    let aside = Command { yaw: 16_384, forward: 127, ..Command::default() };
+    let is_there = |game: &Match<Notes>| game.world().entity(player).is_some();
+    let fell = (0..400).position(|_| {
+        game.step(&[(player, aside)]);
+        !is_there(&game)
+    });
+    assert!(fell.is_some(), "the player falls");
+    assert_eq!(game.world().counters().fallen, 1);
+    for _ in 1..OUT {
+        game.step(&[]);
+        assert!(!is_there(&game), "the game lets them wait");
+    }
+    game.step(&[]);
+    assert!(game.events().contains(&Event::Spawned { player }), "{:?}", game.events());
+    let back = game.world().entity(player).expect("they are back").position;
+    assert!(back.distance(HOME) < 2.0, "{back}");
 }

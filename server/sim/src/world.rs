@@ -381,7 +381,7 @@ impl World {
     }
 
     /// Moves the props, and puts back the bodies that were found `overlapping`, before
-    /// or now, and those that fell out of the map.
+    /// or now, and those that fell out of the map; players who fell wait from then on.
     fn advance_props(&mut self, mut overlapping: Vec<u16>) {
         overlapping.extend(dynamics::step(
             &self.arena.map,

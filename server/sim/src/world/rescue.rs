@@ -38,13 +38,21 @@ impl World {
                 return;
             }
             Some(nearest) => self.settle_in(slot, nearest),
-            None => self.return_from_limbo(slot),
+            None => self.return_body(slot),
         }
         self.context.counters.emergency_replacements += 1;
         if let Some(entity) = self.entities.get(slot) {
             self.events.push(Event::Replaced { entity: entity.id });
         }
         sleep::wake_around(&mut self.entities, placement.bounds());
+    }
+
+    /// Puts a body from limbo where there is room. A player comes back when the tick ends:
+    /// where, a game may say.
+    fn return_body(&mut self, slot: u16) {
+        if self.entities.get(slot).is_some_and(|entity| entity.player().is_none()) {
+            self.return_from_limbo(slot);
+        }
     }
 
     /// Puts an entity from limbo to a spawn point, if one is free.
@@ -98,6 +106,7 @@ impl World {
         self.entities.commit(slot, placement);
     }
 
+    /// Takes out what has fallen out of the map, and puts the bodies among it back.
     pub(super) fn catch_fallen(&mut self) {
         let floor = self.arena.floor;
         let fallen = |entity: &Entity| {
@@ -106,7 +115,7 @@ impl World {
         for slot in self.entities.slots_where(fallen) {
             self.context.counters.fallen += 1;
             self.entities.withdraw(slot);
-            self.return_from_limbo(slot);
+            self.return_body(slot);
         }
     }
 }

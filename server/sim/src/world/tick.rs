@@ -11,8 +11,9 @@ use crate::players::{hovertank, walk};
 use crate::state::EntityId;
 
 /// A tick under way: the players move one by one ([`World::move_player`]), then the bodies
-/// ([`World::move_bodies`]) and the missiles ([`World::move_missile`]); [`World::end_tick`] completes it. A player or phase that is left
-/// out stands still in this tick.
+/// ([`World::move_bodies`]) and the missiles ([`World::move_missile`]); what waits outside of
+/// the world is brought back ([`World::bring_back`]); [`World::end_tick`] completes it. A
+/// player or phase that is left out stands still in this tick.
 #[derive(Debug, Default)]
 pub struct Tick {
     /// The players that were found overlapping something.
@@ -57,7 +58,8 @@ impl World {
     }
 
     /// Moves all bodies, puts back those that were found overlapping something or that fell
-    /// out of the map, and turns cargo boxes that have landed into pads.
+    /// out of the map, and turns cargo boxes that have landed into pads. A player who fell
+    /// [waits](World::waiting) from then on.
     pub fn move_bodies(&mut self, tick: &mut Tick) {
         tick.moved = self.motions();
         self.advance_props(std::mem::take(&mut tick.overlapping));

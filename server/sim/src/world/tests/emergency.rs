@@ -218,6 +218,26 @@ fn bodies_forced_into_the_world_are_clean_after_one_tick() {
     }
 }
 
+/// Without a game a player comes back at a spawn point within the tick of the fall.
+#[test]
+fn a_player_who_falls_out_of_the_map_is_back_at_the_end_of_the_tick() {
+    let mut world = nowhere();
+    let player = world.join().expect("there is a seat");
+    let spawned = world.entity(player).expect("there is room").position;
+    let aside = DVec3::new(300.0, 0.0, -2_900.0);
+    world.teleport(player, aside, DQuat::IDENTITY).expect("nothing is there");
+    for _ in 0..120 {
+        world.step(&[]);
+        let position = world.entity(player).expect("it is never out").position;
+        if world.counters().fallen > 0 {
+            assert!(position.distance(spawned) < 1.0, "{position}");
+            assert!(world.events().contains(&Event::Spawned { player }));
+            return;
+        }
+    }
+    panic!("the player does not fall");
+}
+
 #[test]
 fn players_who_find_no_place_wait_in_limbo_and_return() {
     let mut trial = Trial::new(chamber(128, 80));
