@@ -144,14 +144,35 @@ impl WorldMut<'_> {
         self.world.spawn_body_near(model, position, orientation)
     }
 
-    /// Adds a player without a client, who takes a player's place. The game writes their
-    /// commands in [`Game::command`](crate::Game::command), and lets them into the world as
-    /// any other in [`Game::respawn`](crate::Game::respawn).
+    /// Adds a player without a client, who takes a player's place, and answers the id. The
+    /// agent waits outside of the world; the game lets it in as any other player in
+    /// [`Game::respawn`](crate::Game::respawn), and writes its commands in
+    /// [`Game::command`](crate::Game::command). Neither [`Game::joined`](crate::Game::joined)
+    /// nor [`Game::left`](crate::Game::left) is called for an agent: who adds or
+    /// [removes](WorldMut::remove) one does what they would.
     ///
     /// # Errors
     /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
     pub fn spawn_agent(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError> {
         let id = self.world.add_player(kind)?;
+        self.shared.agents.push(id);
+        Ok(id)
+    }
+
+    /// The same at once, at the nearest free place to `position` (the centre of the agent's
+    /// box, or of its vehicle's mass), with a heading of 65,536 steps a turn. Whenever the
+    /// agent is out of the world later, [`Game::respawn`](crate::Game::respawn) is asked.
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing is added then. [`PlaceError::Full`] when all places for players
+    /// are taken, and [`PlaceError::NoSuchModel`] if there is no hovertank to drive.
+    pub fn spawn_agent_at(
+        &mut self,
+        kind: PlayerKind,
+        position: DVec3,
+        yaw: u16,
+    ) -> Result<EntityId, PlaceError> {
+        let id = self.world.add_player_at(kind, position, yaw)?;
         self.shared.agents.push(id);
         Ok(id)
     }

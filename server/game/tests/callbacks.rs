@@ -26,6 +26,7 @@ struct State {
     contacts: Vec<Contact>,
     /// How often it was asked where a player comes back, since one was in the world.
     asked: u32,
+    agent: Option<EntityId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,6 +62,18 @@ impl Game for Notes {
         }
         state.asked = 0;
         Respawn::At { position: HOME, yaw: 0 }
+    }
+
+    /// An agent comes where nothing is, once there is a player.
+    fn joined(&self, state: &mut State, world: &mut WorldMut<'_>, player: EntityId) {
+        assert_ne!(state.agent, Some(player), "an agent does not join");
+        if state.agent.is_some() {
+            return;
+        }
+        let mut agent = |position| world.spawn_agent_at(PlayerKind::Box, position, 16_384);
+        // Far outside of the map.
+        assert!(agent(DVec3::splat(1e6)).is_err());
+        state.agent = agent(DVec3::new(200.0, 200.0, 29.0)).ok();
     }
 }
 
@@ -145,4 +158,14 @@ fn a_player_who_falls_out_of_the_map_comes_back_where_the_game_says() {
     assert!(game.events().contains(&Event::Spawned { player }), "{:?}", game.events());
     let back = game.world().entity(player).expect("they are back").position;
     assert!(back.distance(HOME) < 2.0, "{back}");
+}
+
+#[test]
+fn an_agent_comes_at_once_where_the_game_wants_it() {
+    let mut game = play();
+    game.join_as(PlayerKind::Box).expect("there is a place");
+    let agent = game.state().agent.expect("there is room");
+    let at = game.world().entity(agent).expect("it is in the world").position;
+    assert!(at.distance(DVec3::new(200.0, 200.0, 29.0)) < 2.0, "{at}");
+    assert_eq!(game.world().players().len(), 2);
 }

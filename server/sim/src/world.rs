@@ -25,6 +25,7 @@ use crate::bodies::dynamics;
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::roles::{Cargo, Hovertank, Kinematic, Missile, PlayerBody, Role, Walker};
 use crate::bodies::sleep::AwakeReason;
+use crate::collision::shape::ShapeId;
 use crate::command::Command;
 use crate::context::StepContext;
 use crate::conventions::turn;
@@ -185,12 +186,18 @@ impl World {
     /// # Errors
     /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
     pub fn add_player(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError> {
+        let (body, shape) = self.new_player(kind)?;
         let full = AddPlayerError::Full(self.config.max_players);
+        self.entities.insert(Role::Player(body), shape).ok_or(full)
+    }
+
+    /// The body and shape of another player.
+    fn new_player(&self, kind: PlayerKind) -> Result<(PlayerBody, ShapeId), AddPlayerError> {
         let players = self.entities.iter().filter(|entity| entity.player().is_some()).count();
         if players >= usize::from(self.config.max_players) {
-            return Err(full);
+            return Err(AddPlayerError::Full(self.config.max_players));
         }
-        let (body, shape) = match kind {
+        Ok(match kind {
             PlayerKind::Box => {
                 let shape = self.arena.shapes.of_posture(Posture::Standing);
                 (PlayerBody::Box(Walker::default()), shape)
@@ -202,8 +209,7 @@ impl World {
                 let shape = self.arena.shapes.of_model(model).ok_or(AddPlayerError::NoHovertank)?;
                 (PlayerBody::Hovertank(Hovertank::new(model)), shape)
             }
-        };
-        self.entities.insert(Role::Player(body), shape).ok_or(full)
+        })
     }
 
     /// Removes a player and their cargo; an id that is no longer there is ignored.

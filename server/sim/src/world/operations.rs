@@ -5,7 +5,7 @@
 use glam::{DQuat, DVec3};
 use thiserror::Error;
 
-use super::World;
+use super::{AddPlayerError, World};
 use crate::arena::spawn;
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::{Placement, Space};
@@ -17,7 +17,7 @@ use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::players::hovertank;
 use crate::players::walk::PLAYER_MASS;
-use crate::state::{EntityId, ModelId, Posture};
+use crate::state::{EntityId, ModelId, PlayerKind, Posture};
 
 /// Highest speed that a game gives a body, in units per second: five times that of a
 /// rocket. In a tick of 1/60 s it is 75 units.
@@ -50,6 +50,15 @@ pub enum PlaceError {
     /// A number is infinite or none at all, or an orientation has no length.
     #[error("a position or orientation is not finite")]
     NotFinite,
+}
+
+impl From<AddPlayerError> for PlaceError {
+    fn from(error: AddPlayerError) -> Self {
+        match error {
+            AddPlayerError::NoHovertank => Self::NoSuchModel,
+            AddPlayerError::Full(_) => Self::Full,
+        }
+    }
 }
 
 impl World {
@@ -288,11 +297,40 @@ impl World {
             Some(_) => self.arena.shapes.of_posture(Posture::Standing),
             None => entity.shape,
         };
-        let position = position.as_vec3().as_dvec3();
-        let pose = self.checked_pose(position, DQuat::IDENTITY)?;
-        let placement = self.nearest(shape, pose).ok_or(PlaceError::NoRoom)?;
+        let placement = self.nearest_upright(shape, position)?;
         self.settle_player_in(id.slot, placement, yaw);
         Ok(())
+    }
+
+    /// Adds a player at once, at the nearest free place to `position` (the centre of the
+    /// player's box, or of the vehicle's mass), with a heading of 65,536 steps a turn.
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing is added then. [`PlaceError::Full`] when all places for players
+    /// are taken.
+    pub fn add_player_at(
+        &mut self,
+        kind: PlayerKind,
+        position: DVec3,
+        yaw: u16,
+    ) -> Result<EntityId, PlaceError> {
+        let (body, shape) = self.new_player(kind)?;
+        let placement = self.nearest_upright(shape, position)?;
+        let id = self.entities.insert(Role::Player(body), shape).ok_or(PlaceError::Full)?;
+        self.settle_player_in(id.slot, placement, yaw);
+        Ok(id)
+    }
+
+    /// The free place of `shape`, not turned, that is nearest to a position rounded to `f32`,
+    /// as those of players are.
+    fn nearest_upright(
+        &mut self,
+        shape: ShapeId,
+        position: DVec3,
+    ) -> Result<Placement, PlaceError> {
+        let position = position.as_vec3().as_dvec3();
+        let pose = self.checked_pose(position, DQuat::IDENTITY)?;
+        self.nearest(shape, pose).ok_or(PlaceError::NoRoom)
     }
 
     fn insert_body(
