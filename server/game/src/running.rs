@@ -396,10 +396,7 @@ impl<G: Game> RunningMatch for Match<G> {
         }
         if !schema.of_own_player().is_empty() {
             let own = |id| (id, of(Subject::OwnPlayer(id), schema.of_own_player()));
-            let waiting = self.world.waiting().into_iter();
-            let waiting = waiting.filter(|id| self.world.player_kind(*id).is_some());
-            let players = self.world.players().into_iter().chain(waiting);
-            told.of_own_players.extend(players.map(own));
+            told.of_own_players.extend(self.world.players().into_iter().map(own));
         }
         told
     }

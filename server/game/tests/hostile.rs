@@ -1,24 +1,27 @@
 //! A game that does all that it can to break the promise: random calls with random and
 //! absurd arguments, from every method that a match calls. Whatever it does, no two bodies
-//! overlap after any tick, and nothing panics.
+//! overlap after any tick, nothing panics, and what clients are sent is within its bounds.
 //!
 //! `HOSTILE_MATCHES` says how many matches are played, and `HOSTILE_SEED` with which seed
 //! the first one is.
 
 mod drawn;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use glam::{DQuat, DVec3};
 use obsp::geometry::Aabb;
 use obsp::model::{Model, shipped};
-use obsp_game::{Event, Game, Match, Respawn, RunningMatch, VolumeId, WorldMut};
+use obsp_game::{
+    Event, EventError, Field, Game, Match, Replicated, Respawn, RunningMatch, Subject, Values,
+    VolumeId, WorldMut,
+};
 use obsp_sim::audit::Audit;
 use obsp_sim::{
     Buttons, Command, Config, EntityId, MissileMotion, ModelId, PlayerKind, Posture, Random,
-    SweptShape,
+    SweptShape, World,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use drawn::{brush, map};
 
@@ -34,6 +37,18 @@ const MOST_VOLUMES: u64 = 6;
 /// Half of the side of the room, and its height, in units: small, so that things meet.
 const HALF: f64 = 160.0;
 const HEIGHT: f64 = 192.0;
+
+/// Most events of a game's own in a tick, and most bytes of one.
+const MOST_EVENTS: usize = 32;
+const MOST_BYTES: usize = 256;
+
+/// From the narrowest to the widest range.
+const BIT: Field = Field::new("bit", -1, 0);
+const WIDE: Field = Field::new("wide", -32_768, 32_767);
+const FAR: Field = Field::new("far", i32::MAX - 9, i32::MAX);
+
+/// The only model whose bodies have fields.
+const TOLD: &str = "crate";
 
 #[derive(Clone, Debug)]
 struct Hostile;
@@ -127,6 +142,38 @@ impl Game for Hostile {
             _ => Respawn::At { position: point(world), yaw: world.random().bits() as u16 },
         }
     }
+
+    fn replicated(&self) -> Replicated {
+        Replicated {
+            of_match: vec![WIDE, FAR],
+            of_own_player: vec![WIDE],
+            of_players: vec![BIT, FAR],
+            of_bodies: vec![(TOLD, vec![BIT])],
+            events: vec!["told", "shouted"],
+        }
+    }
+
+    fn values(&self, state: &State, world: &World, of: Subject, values: &mut Values<'_>) {
+        let value = [i64::MIN, i64::MAX, 0, -1, 70_000][(state.done % 5) as usize];
+        match of {
+            Subject::Match => [WIDE, FAR].iter().for_each(|field| values.set(field, value)),
+            Subject::Player(_) => [BIT, FAR].iter().for_each(|field| values.set(field, value)),
+            Subject::OwnPlayer(_) => values.set(&WIDE, value),
+            Subject::Body(id) => {
+                assert!(world.entity(id).is_some(), "{id:?}");
+                values.set(&BIT, value);
+            }
+        }
+    }
+}
+
+/// What serde cannot encode.
+struct Refused;
+
+impl Serialize for Refused {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        Err(serde::ser::Error::custom("it has no encoding"))
+    }
 }
 
 /// Those that ship, and two whose bodies are driven.
@@ -188,7 +235,7 @@ fn known(state: &State, world: &mut WorldMut<'_>) -> EntityId {
 fn mischief(state: &mut State, world: &mut WorldMut<'_>) {
     for _ in 0..world.random().below(CALLS + 1) {
         let id = known(state, world);
-        let kind = world.random().below(20);
+        let kind = world.random().below(24);
         state.done += u64::from(call(kind, id, state, world));
     }
 }
@@ -197,8 +244,8 @@ fn mischief(state: &mut State, world: &mut WorldMut<'_>) {
 fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) -> bool {
     match kind {
         // Enough is enough: the matches are to be many, not slow.
-        0..=2 if state.known.len() > MOST_KNOWN => false,
-        12 if state.volumes > MOST_VOLUMES => false,
+        0..=2 | 18 if state.known.len() > MOST_KNOWN => false,
+        12 | 19 if state.volumes > MOST_VOLUMES => false,
         0 | 1 => {
             let (model, at) = (any_model(world), point(world));
             let turned = turned(world);
@@ -212,12 +259,16 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
             state.known.extend(spawned);
             spawned.is_ok()
         }
-        3 => {
-            let kind =
-                if world.random().below(2) == 0 { PlayerKind::Box } else { PlayerKind::Hovertank };
-            let spawned = world.spawn_agent(kind);
+        3 | 18 => {
+            let on_foot = world.random().below(2) == 0;
+            let agent = if on_foot { PlayerKind::Box } else { PlayerKind::Hovertank };
+            let (at, yaw) = (point(world), world.random().bits() as u16);
+            let spawned = match kind {
+                3 => world.spawn_agent(agent).ok(),
+                _ => world.spawn_agent_at(agent, at, yaw).ok(),
+            };
             state.known.extend(spawned);
-            spawned.is_ok()
+            spawned.is_some()
         }
         4 => world.remove(id).is_ok(),
         5..=7 => {
@@ -242,6 +293,14 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
             let (a, b) = (point(world), point(world));
             state.volumes += 1;
             world.add_volume(&Aabb { min: a.min(b), max: a.max(b) }).is_some()
+        }
+        19 => {
+            state.volumes += 1;
+            add_brush_volume(world)
+        }
+        20 => {
+            shout(id, world);
+            false
         }
         14 | 15 if state.known.len() > MOST_KNOWN => false,
         14 | 15 => {
@@ -268,6 +327,45 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
     }
 }
 
+/// The brushes of one of the map's entities, which may have none, or of one of another map.
+fn add_brush_volume(world: &mut WorldMut<'_>) -> bool {
+    static OTHER: OnceLock<Arc<obsp::World>> = OnceLock::new();
+    let is_own = world.random().below(4) > 0;
+    let elsewhere = || map(&brush(DVec3::ZERO, DVec3::splat(64.0)), &trigger(96.0));
+    let map = if is_own { world.map() } else { OTHER.get_or_init(elsewhere) }.clone();
+    let chosen = world.random().below(map.entities().len() as u64) as usize;
+    let entity = &map.entities()[chosen];
+    let added = world.add_brush_volume(entity).is_some();
+    assert_eq!(added, is_own && !entity.solids().is_empty(), "{entity:?}");
+    added
+}
+
+/// Tells clients anything. What is too long, too much, of no kind or without an encoding is
+/// refused.
+fn shout(id: EntityId, world: &mut WorldMut<'_>) {
+    let kind = ["told", "shouted", "whispered", ""][world.random().below(4) as usize];
+    let is_declared = kind == "told" || kind == "shouted";
+    let long = vec![0_u8; world.random().below(2 * MOST_BYTES as u64) as usize];
+    let sent = match world.random().below(5) {
+        0 => world.send(kind, &long),
+        1 => world.send_to(id, kind, &long),
+        2 => world.send(kind, &Refused),
+        3 => world.send_to(id, kind, &(id, f64::NAN, "text")),
+        _ => (0..2 * MOST_EVENTS).try_for_each(|count| world.send(kind, &count)),
+    };
+    match sent {
+        Ok(()) => assert!(is_declared, "{kind}"),
+        Err(EventError::UnknownKind { .. }) => assert!(!is_declared, "{kind}"),
+        Err(EventError::TooLong { bytes }) => assert!(bytes > MOST_BYTES),
+        Err(EventError::TooMany { most }) => assert_eq!(most, MOST_EVENTS),
+        Err(_) => {}
+    }
+    let line =
+        ["", "a line", "two\nlines", "\0\u{202e}", "\u{1f600}"][world.random().below(5) as usize];
+    let times = 1 << world.random().below(10);
+    world.announce(line.repeat(times));
+}
+
 /// Questions with any arguments do not panic.
 fn ask(id: EntityId, world: &mut WorldMut<'_>) {
     let (from, to, half, turned) = (point(world), point(world), force(world), turned(world));
@@ -285,11 +383,19 @@ fn ask(id: EntityId, world: &mut WorldMut<'_>) {
     assert!(seen.fraction <= 1.0, "{seen:?}");
     world.near(from, half.y);
     world.muzzle(id, model, from, to);
+    world.inside(VolumeId(age % 8));
     world.touching(id);
+    world.keeps_touching(id, hit.entity.unwrap_or(id));
     world.in_sight(from, to);
 }
 
-/// A closed room with a pillar, and two spawn points.
+/// An entity of brushes about the origin, up to this height.
+fn trigger(height: f64) -> String {
+    let brush = brush(DVec3::new(-64.0, -64.0, 0.0), DVec3::new(64.0, 64.0, height));
+    format!("{{\n\"classname\" \"trigger_hill\"\n{brush}}}\n")
+}
+
+/// A closed room with a pillar, two spawn points, and an entity of brushes.
 fn room() -> Arc<obsp::World> {
     let wall = 32.0;
     let (low, high) = (DVec3::new(-HALF, -HALF, 0.0), DVec3::new(HALF, HALF, HEIGHT));
@@ -306,7 +412,7 @@ fn room() -> Arc<obsp::World> {
         }
     }
     brushes += &brush(DVec3::new(-16.0, -16.0, 0.0), DVec3::new(16.0, 16.0, 64.0));
-    let mut entities = String::new();
+    let mut entities = trigger(80.0);
     for at in ["-100 0 24", "100 0 24"] {
         entities += &format!("{{\n\"classname\" \"info_player_start\"\n\"origin\" \"{at}\"\n}}\n");
     }
@@ -317,6 +423,26 @@ fn room() -> Arc<obsp::World> {
 fn number(variable: &str, default: u64) -> u64 {
     let given = std::env::var(variable).ok();
     given.map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable}={text}")))
+}
+
+/// What clients are told is within its bounds, whatever the game asks for.
+fn check_told(game: &Match<Hostile>) {
+    let own = game.events().iter().filter_map(|event| match event {
+        Event::Game(event) | Event::Private { event, .. } => Some(event.data().len()),
+        _ => None,
+    });
+    let lengths: Vec<usize> = own.collect();
+    assert!(lengths.len() <= MOST_EVENTS, "{} events", lengths.len());
+    assert!(lengths.iter().all(|length| *length <= MOST_BYTES), "{lengths:?}");
+    let (world, told) = (game.world(), game.values(&game.world().state()));
+    for field in [&WIDE, &FAR] {
+        let value = told.of_match.get(&[WIDE, FAR], field.name()).expect("it is declared");
+        assert!((field.least()..=field.most()).contains(&value), "{} is {value}", field.name());
+    }
+    // Those of players outside of the world as well, each once.
+    let players = told.of_own_players.iter().map(|(id, _)| *id);
+    assert_eq!(players.collect::<Vec<_>>(), world.players());
+    assert!(told.of_entities.iter().all(|(id, _)| world.entity(*id).is_some()));
 }
 
 /// Plays a match and audits every tick. Returns the digest at the end, how many calls have
@@ -345,6 +471,7 @@ fn play(map: &Arc<obsp::World>, audit: &mut Audit, seed: u64, saved: bool) -> (u
         game.step(&commands);
         let overlaps = audit.check(&game.world().state());
         assert!(overlaps.is_empty(), "HOSTILE_SEED={seed}, tick {tick}: {overlaps:?}");
+        check_told(&game);
         if saved {
             let loaded = game.restore(&game.save());
             loaded.unwrap_or_else(|why| panic!("HOSTILE_SEED={seed}, tick {tick}: {why}"));
