@@ -2,6 +2,7 @@
 //! of its own: what it may hold, the usual values, and the ranges that hold others.
 
 mod binary;
+mod model_places;
 mod number;
 mod player;
 mod weapons;
@@ -18,6 +19,8 @@ use obsp_sim::MovementParameters;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
+
+use model_places::ModelPlaces;
 
 pub use obsp_proto::game_data::{GameFileError, MAX_GAME_FILE};
 pub use player::PlayerParameters;
@@ -41,6 +44,7 @@ pub struct GameFile {
     player: PlayerParameters,
     size: Option<PlayerSize>,
     weapons: Arc<Weapons>,
+    places: Arc<ModelPlaces>,
 }
 
 /// The file as it is written.
@@ -95,6 +99,7 @@ impl GameFile {
             player: player.unwrap_or_default(),
             size: PlayerSize::parse(text)?,
             weapons: Arc::new(Weapons::read(written.weapons, data.models(), text)?),
+            places: Arc::new(ModelPlaces::read(text)),
             data,
         })
     }
@@ -167,6 +172,28 @@ impl GameFile {
     /// The weapons of the arena game.
     pub fn weapons(&self) -> &Arc<Weapons> {
         &self.weapons
+    }
+
+    /// What is wrong with a model of the file.
+    pub(crate) fn fault_of_model(&self, name: &str, message: String) -> String {
+        self.fault(self.places.of_model(name), message)
+    }
+
+    /// What is wrong with the model of a class.
+    pub(crate) fn fault_of_class(&self, class: &str, message: String) -> String {
+        self.fault(self.places.of_class(class), message)
+    }
+
+    /// What is wrong with the model that a weapon throws.
+    pub(crate) fn fault_of_weapon(&self, thrown: &str, message: String) -> String {
+        self.fault(self.places.of_weapon(thrown), message)
+    }
+
+    fn fault(&self, at: Option<usize>, message: String) -> String {
+        match at {
+            Some(at) => GameFileError::at(self.text(), at, message).to_string(),
+            None => message,
+        }
     }
 }
 

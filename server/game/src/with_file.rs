@@ -74,31 +74,37 @@ pub(crate) fn all_models<G: Game>(game: &G, file: &GameFile) -> Vec<Model> {
 
 /// Checks that what the file says fits the models of the match.
 pub(crate) fn check(file: &GameFile, models: &[Model]) -> Result<(), SetupError> {
-    let refused = |reason: String| Err(SetupError::Game(format!("game.toml: {reason}")));
+    let refused = |fault: String| Err(SetupError::Game(format!("game.toml: {fault}")));
     let names = || models.iter().map(Model::name);
     for model in models {
-        if names().filter(|name| *name == model.name()).count() > 1 {
-            let name = model.name();
-            return refused(format!("there are two models {name}; choose another name"));
+        let name = model.name();
+        if names().filter(|other| *other == name).count() > 1 {
+            let fault = format!("there are two models {name}; choose another name");
+            return refused(file.fault_of_model(name, fault));
         }
     }
     let known = || names().collect::<Vec<_>>().join(", ");
     for (class, description) in file.classes() {
         let Some(model) = &description.model else { continue };
-        if Borrow::<str>::borrow(class) == "prop" {
-            return refused("the server has a class prop already; choose another name".into());
+        let class: &str = class.borrow();
+        if class == "prop" {
+            let fault = "the server has a class prop already; choose another name".into();
+            return refused(file.fault_of_class(class, fault));
         }
         if !names().any(|name| name == model) {
-            return refused(format!("classes.{class}: no model {model}; there are {}", known()));
+            let fault = format!("classes.{class}: no model {model}; there are {}", known());
+            return refused(file.fault_of_class(class, fault));
         }
     }
     if let Some(model) = file.weapons().missing_model(names()) {
-        return refused(format!("no model {model} can be thrown; there are {}", known()));
+        let fault = format!("no model {model} can be thrown; there are {}", known());
+        return refused(file.fault_of_weapon(model, fault));
     }
     if let Some(model) = file.weapons().kinematic_model(models) {
-        return refused(format!(
+        let fault = format!(
             "a weapon throws the model {model}, whose bodies are kinematic; give it another"
-        ));
+        );
+        return refused(file.fault_of_weapon(model, fault));
     }
     Ok(())
 }

@@ -127,14 +127,22 @@ fn an_entity_of_a_class_spawns_its_model() {
 fn models_and_classes_fit_the_game() {
     let config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 8 };
     for (text, expected) in [
-        ("[models]\ncrate = 'crate.obj'\n", "there are two models crate"),
-        ("[classes.prop]\nmodel = 'crate'\n", "the server has a class prop already"),
-        ("[classes.item_gem]\nmodel = 'gem'\n", "classes.item_gem: no model gem; there are crate"),
+        ("[models]\ncrate = 'crate.obj'\n", "line 2, column 9: there are two models crate"),
+        (
+            "[classes.prop]\nmodel = 'crate'\n",
+            "line 2, column 9: the server has a class prop already",
+        ),
+        (
+            "[classes.item_gem]\nsize = [[-8, -8, -8], [8, 8, 8]]\nmodel = 'gem'\n",
+            "line 3, column 9: classes.item_gem: no model gem; there are crate",
+        ),
+        ("\n[weapons.rocket]\nmodel = 'pin'\n", "line 3, column 9: no model pin can be thrown"),
+        ("[weapons.gem]\nkind = 'grenade'\nkey = 'fire'\nmodel = 'pin'", "line 4, column 9: no"),
     ] {
         let model = include_str!("../../../maps/models/crate.obj");
         let file = GameFile::read(text, &mut |_| Ok(model.to_owned())).expect("a game file");
         let error = Match::with_file(Arena, room(), config, &file).unwrap_err().to_string();
-        assert!(error.contains(expected), "{error}");
+        assert!(error.contains(&format!("game.toml: {expected}")), "{error}");
     }
 }
 

@@ -95,6 +95,7 @@ impl GameFile {
             // The map has it, and was compiled for it before this was written.
             size: None,
             weapons: Arc::new(Weapons::read(written, data.models(), "")?),
+            places: Arc::default(),
             data,
         })
     }
