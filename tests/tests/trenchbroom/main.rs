@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use obsp::model::shipped;
+use obsp_game::GameFile;
 use serde_json::Value;
 use tests::harness::{ShippedMap, own_map};
 use tests::oracle::map_text::Entity;
@@ -41,17 +42,38 @@ fn class_of(entity: &Entity) -> &str {
     entity.get("classname").expect("an entity has a class")
 }
 
+fn kind_of(entity: &Entity) -> Kind {
+    let is_solid = class_of(entity) == "worldspawn" || !entity.brushes.is_empty();
+    if is_solid { Kind::Solid } else { Kind::Point }
+}
+
+/// The examples have classes of their own, in a file that no server reads.
+#[test]
+fn every_entity_in_the_maps_of_the_examples_is_described() {
+    let definitions = definitions();
+    let own = GameFile::parse(&read(&own_map("../server/examples/classes.toml")));
+    let own = own.unwrap_or_else(|error| panic!("classes.toml: {error}"));
+    let mut used = BTreeSet::new();
+    for name in ["sumo", "king_of_the_hill", "bowling"] {
+        for entity in ShippedMap::read(&format!("../server/examples/{name}")).entities() {
+            let class = class_of(entity);
+            let kind = definitions.kind(class).or_else(|| {
+                let own = own.classes().get(class)?;
+                used.insert(class.to_owned());
+                Some(if own.brushes { Kind::Solid } else { Kind::Point })
+            });
+            assert_eq!(kind, Some(kind_of(entity)), "{name}: {class}");
+        }
+    }
+    assert_eq!(used.len(), own.classes().len(), "only {used:?} are used");
+}
+
 #[test]
 fn every_entity_in_the_maps_is_described() {
     let definitions = definitions();
     for name in MAPS {
         for entity in ShippedMap::read(name).entities() {
-            let class = class_of(entity);
-            let kind = if class == "worldspawn" || !entity.brushes.is_empty() {
-                Kind::Solid
-            } else {
-                Kind::Point
-            };
+            let (class, kind) = (class_of(entity), kind_of(entity));
             assert_eq!(definitions.kind(class), Some(kind), "{name}: {class}");
             let described = definitions.keys(class);
             for (key, _) in &entity.pairs {
