@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// The sizes to compile for [default: those of maps/spaces.toml]
     #[arg(long, value_name = "FILE")]
     spaces: Option<PathBuf>,
-    /// The game.toml whose [player] says how large players are; the other sizes are the usual
+    /// The game.toml whose table player says how large players are; the other sizes are the usual
     #[arg(long, value_name = "GAME.toml", conflicts_with = "spaces")]
     game: Option<PathBuf>,
     /// Refuse degenerate brushes instead of leaving them out
