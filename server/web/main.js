@@ -157,7 +157,7 @@ class Page {
   async rewind() {
     try {
       const bytes = await this.recordings.lastSeconds();
-      // Whoever plays by now does not want to look back.
+      // A visitor who plays by now does not want to look back.
       if (!this.play) this.openReplay(bytes, true);
     } catch (error) {
       this.roster.news.push({ what: "announced", text: `Cannot rewind: ${error.message}`, at: performance.now() / 1000 });

@@ -128,7 +128,7 @@ fn a_player_who_shoves_a_body_touches_it_once_and_parts_from_it_once() {
     assert_eq!(game.state().contacts, [touched], "a quarter of a second has not passed");
     run(&mut game, 10, &[(player, walking(-127))]);
     assert_eq!(game.state().contacts, [touched, parted]);
-    // Whoever leaves the world parts at once.
+    // A player who leaves the world parts at once.
     run(&mut game, 30, &[(player, walking(127))]);
     assert_eq!(game.state().contacts, [touched, parted, touched]);
     game.world_mut().take_out(player).expect("they are there");

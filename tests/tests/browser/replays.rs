@@ -65,7 +65,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
         assert_eq!(browser.evaluate("arena.replay.at"), tick);
     }
     assert_eq!(browser.evaluate("document.querySelectorAll('#score tbody tr').length"), 12);
-    // Who dies and what is said is told as in the match. Nobody did in this recording.
+    // The page tells of deaths and chat as in the match. This recording has none: they are added.
     browser.evaluate(
         "(() => {
             const [one, other] = arena.replay.playersBefore.map(({ slot }) => slot);
