@@ -91,7 +91,7 @@ impl LoadedMap {
         if world.hash() != hello.map.0 {
             return Err(MapError::Other);
         }
-        // What is not the data of the hello is not even looked into.
+        // The client does not even parse bytes whose hash is not that of the hello.
         if GameHash::of(game) != hello.game {
             return Err(MapError::OtherGame);
         }

@@ -174,17 +174,17 @@ impl GameFile {
         &self.weapons
     }
 
-    /// What is wrong with a model of the file.
+    /// The message about a fault of a model of the file, with its place.
     pub(crate) fn fault_of_model(&self, name: &str, message: String) -> String {
         self.fault(self.places.of_model(name), message)
     }
 
-    /// What is wrong with the model of a class.
+    /// The message about a fault of the model of a class, with its place.
     pub(crate) fn fault_of_class(&self, class: &str, message: String) -> String {
         self.fault(self.places.of_class(class), message)
     }
 
-    /// What is wrong with the model that a weapon throws.
+    /// The message about a fault of the model that a weapon throws, with its place.
     pub(crate) fn fault_of_weapon(&self, thrown: &str, message: String) -> String {
         self.fault(self.places.of_weapon(thrown), message)
     }

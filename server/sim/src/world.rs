@@ -366,7 +366,7 @@ impl World {
                 (Kind::Prop { model: *model }, placement.pose().orientation)
             }
         };
-        // Who extrapolates it must not see it move on.
+        // A client that extrapolates it must not see it move on.
         let stopped = entity.is_kinematic() && entity.sleep.held;
         Some(EntityState {
             id: entity.id,

@@ -166,7 +166,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Option<VecDeque<Vec<PastPose>>> {
         }
     }
     for tick in &mut ticks {
-        // Who came later is in a later run.
+        // A player who came later is in a later run.
         tick.sort_unstable_by_key(|past| past.player.slot);
         if !tick.is_sorted_by(|one, next| one.player.slot < next.player.slot) {
             return None;
