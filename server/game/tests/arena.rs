@@ -5,6 +5,7 @@ mod drawn;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
+use obsp::Spaces;
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, Event, GameFile, Match, RunningMatch, Vitals};
 use obsp_sim::audit::Audit;
@@ -90,7 +91,7 @@ fn room() -> Arc<obsp::World> {
     let entities = "{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400 -400 25\"\n}\n\
         {\n\"classname\" \"item_gem\"\n\"origin\" \"300 300 100\"\n\"angle\" \"30\"\n}\n\
         {\n\"classname\" \"item_gem\"\n\"origin\" \"nowhere\"\n}\n";
-    map(&brushes, entities)
+    map(&Spaces::default(), &brushes, entities)
 }
 
 fn holding(buttons: Buttons) -> Command {

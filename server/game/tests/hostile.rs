@@ -10,6 +10,7 @@ mod drawn;
 use std::sync::{Arc, OnceLock};
 
 use glam::{DQuat, DVec3};
+use obsp::Spaces;
 use obsp::geometry::Aabb;
 use obsp::model::{Model, shipped};
 use obsp_game::{
@@ -331,7 +332,8 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
 fn add_brush_volume(world: &mut WorldMut<'_>) -> bool {
     static OTHER: OnceLock<Arc<obsp::World>> = OnceLock::new();
     let is_own = world.random().below(4) > 0;
-    let elsewhere = || map(&brush(DVec3::ZERO, DVec3::splat(64.0)), &trigger(96.0));
+    let elsewhere =
+        || map(&Spaces::default(), &brush(DVec3::ZERO, DVec3::splat(64.0)), &trigger(96.0));
     let map = if is_own { world.map() } else { OTHER.get_or_init(elsewhere) }.clone();
     let chosen = world.random().below(map.entities().len() as u64) as usize;
     let entity = &map.entities()[chosen];
@@ -416,7 +418,7 @@ fn room() -> Arc<obsp::World> {
     for at in ["-100 0 24", "100 0 24"] {
         entities += &format!("{{\n\"classname\" \"info_player_start\"\n\"origin\" \"{at}\"\n}}\n");
     }
-    map(&brushes, &entities)
+    map(&Spaces::default(), &brushes, &entities)
 }
 
 /// A number from the environment.

@@ -1,14 +1,18 @@
 //! Players of other sizes than usual, which a `game.toml` asks for and the map is compiled for:
 //! in a hall that is 44 units high in its middle.
 
+mod drawn;
+
 use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
-use obsp::{Options, PlayerSize, Source, Spaces, compile};
+use obsp::{PlayerSize, Spaces};
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, Event, GameFile, Match, RunningMatch};
 use obsp_sim::audit::Audit;
 use obsp_sim::{Buttons, Command, Config, PlayerKind, Posture};
+
+use drawn::{brush, map};
 
 const SMALL: &str = "[player]\nwidth = 20\nheight = 40\ncrouched_height = 24\n";
 
@@ -23,23 +27,11 @@ fn hall(spaces: &Spaces) -> Arc<obsp::World> {
         ([-320, 64, 0], [520, 80, 256]),
         ([0, -80, 44], [200, 80, 256]),
     ];
-    let mut text = "{\n\"classname\" \"worldspawn\"\n".to_owned();
-    for ([x0, y0, z0], [x1, y1, z1]) in blocks {
-        text += &format!(
-            "{{\n\
-            ( {x0} {y0} {z1} ) ( {x0} {y1} {z1} ) ( {x1} {y0} {z1} ) stone 0 0 0 1 1\n\
-            ( {x0} {y0} {z0} ) ( {x1} {y0} {z0} ) ( {x0} {y1} {z0} ) stone 0 0 0 1 1\n\
-            ( {x1} {y0} {z0} ) ( {x1} {y0} {z1} ) ( {x1} {y1} {z0} ) stone 0 0 0 1 1\n\
-            ( {x0} {y0} {z0} ) ( {x0} {y1} {z0} ) ( {x0} {y0} {z1} ) stone 0 0 0 1 1\n\
-            ( {x0} {y1} {z0} ) ( {x1} {y1} {z0} ) ( {x0} {y1} {z1} ) stone 0 0 0 1 1\n\
-            ( {x0} {y0} {z0} ) ( {x0} {y0} {z1} ) ( {x1} {y0} {z0} ) stone 0 0 0 1 1\n}}\n"
-        );
-    }
+    let point = |corner: [i32; 3]| DVec3::from(corner.map(f64::from));
+    let brushes: String = blocks.iter().map(|&(min, max)| brush(point(min), point(max))).collect();
     // Its feet are on the floor.
-    text += "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"-200 0 24.1\"\n}\n";
-    let source = Source::from_text("hall", text);
-    let compiled = compile(&source, spaces, &Options::default(), &mut |_, _, _| ());
-    Arc::new(compiled.expect("the hall compiles").world)
+    let start = "{\n\"classname\" \"info_player_start\"\n\"origin\" \"-200 0 24.1\"\n}\n";
+    map(spaces, &brushes, start)
 }
 
 fn file(text: &str) -> GameFile {
@@ -114,7 +106,7 @@ fn a_map_that_was_compiled_for_players_of_another_size_is_refused() {
     for part in [
         "players 20 wide, 40 high and 24 crouched",
         "players 32 wide, 56 high and 36 crouched",
-        "mapc compile hall.map --game game.toml",
+        "mapc compile drawn.map --game game.toml",
     ] {
         assert!(refused.contains(part), "{refused}");
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use glam::DVec3;
 use obsp::{Options, Source, Spaces, compile};
 
-/// The map of these brushes and entities.
-pub(crate) fn map(brushes: &str, entities: &str) -> Arc<obsp::World> {
+/// The map of these brushes and entities, compiled for the sizes of players in `spaces`.
+pub(crate) fn map(spaces: &Spaces, brushes: &str, entities: &str) -> Arc<obsp::World> {
     let text = format!("{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n{entities}");
     let source = Source::from_text("drawn", text);
-    let compiled = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ());
+    let compiled = compile(&source, spaces, &Options::default(), &mut |_, _, _| ());
     Arc::new(compiled.expect("the map compiles").world)
 }
 
