@@ -4,9 +4,11 @@
 
 mod stages;
 
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 
@@ -14,7 +16,7 @@ pub(crate) use stages::Stages;
 
 /// Shares for each thread, because not all take equally long, nor is every thread there
 /// from the beginning.
-const SHARES_A_THREAD: usize = 4;
+const SHARES_A_THREAD: usize = 8;
 
 /// How often a thread looks whether it may go on before it lets others run: some fifty
 /// microseconds. On a busy machine it then waits for the slice of another process, which is
@@ -28,42 +30,71 @@ const MAX_SEARCHES: u32 = 8000;
 /// How often it does so before it lets others run.
 const SEARCHES_BEFORE_YIELD: u32 = 1000;
 
-/// The threads that a simulation works with: a pool that sleeps between two uses.
-#[derive(Clone, Debug, Default)]
+/// The threads that a simulation works with: the caller's, and others that sleep between two
+/// uses.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Threads {
     /// How many work at once.
     count: usize,
-    /// `None` for one thread.
-    pool: Option<Arc<Pool>>,
 }
 
-/// Started by the first caller that has work for it, because threads inherit the priority of
-/// the one that starts them: worlds are set up at the lowest. `None` where the system gives
-/// no threads: the caller does all the work.
-type Pool = OnceLock<Option<ThreadPool>>;
+impl Default for Threads {
+    fn default() -> Self {
+        Self { count: 1 }
+    }
+}
+
+thread_local! {
+    /// The pools that this thread has started, one for each number of threads. A thread keeps
+    /// them, because it can be a member of only one pool in its life, and plays one world after
+    /// another. `None` where the system gives no threads: the caller does all the work.
+    static POOLS: RefCell<Vec<(usize, Option<Rc<ThreadPool>>)>> = const { RefCell::new(Vec::new()) };
+
+    /// Whether this thread is within [`Threads::gathered`].
+    static GATHERED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The pool of the calling thread, which is a member of the first that it starts: the system
+/// places a thread that is woken on an idle processor, and two that wake each other while the
+/// caller falls asleep it places on the same.
+///
+/// It is started by the first caller that has work for it, because threads inherit the priority
+/// of the one that starts them: worlds are set up at the lowest.
+fn pool(count: usize) -> Option<Rc<ThreadPool>> {
+    let builder = || {
+        let name = |index| format!("sim-{index}");
+        ThreadPoolBuilder::new().num_threads(count).thread_name(name)
+    };
+    POOLS.with_borrow_mut(|pools| {
+        if let Some((_, pool)) = pools.iter().find(|(threads, _)| *threads == count) {
+            return pool.clone();
+        }
+        let with_caller = builder().use_current_thread().build();
+        let pool = with_caller.or_else(|_| builder().build()).ok().map(Rc::new);
+        pools.push((count, pool.clone()));
+        pool
+    })
+}
 
 impl Threads {
     /// At most `count` threads at once; zero counts as one.
     pub(crate) fn new(count: u16) -> Self {
         // WebAssembly has one thread, and is to be loaded without code for more.
-        let alone = cfg!(target_family = "wasm") || count < 2;
-        Self { count: usize::from(count.max(1)), pool: (!alone).then(Arc::default) }
+        let alone = cfg!(target_family = "wasm");
+        Self { count: if alone { 1 } else { usize::from(count.max(1)) } }
     }
 
     /// Does `work`, which may share out its parts over the threads: only within this call
     /// they do anything, and they stay awake in it while work comes, because to wake one takes
     /// as long as many a part.
     ///
-    /// The work moves to a thread of the pool, while the caller waits. So no thread waits
-    /// for one that the system has not let run yet: what such a thread was to do, whoever
-    /// is free does.
+    /// The thread that leads the work is a member of the pool. So no thread waits for one that
+    /// the system has not let run yet: what such a thread was to do, whoever is free does.
     pub(crate) fn gathered<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        let start = || {
-            let name = |index| format!("sim-{}", index + 1);
-            ThreadPoolBuilder::new().num_threads(self.count).thread_name(name).build().ok()
-        };
-        let pool = self.pool.as_ref().filter(|_| !cfg!(target_family = "wasm"));
-        match pool.and_then(|pool| pool.get_or_init(start).as_ref()) {
+        if cfg!(target_family = "wasm") || self.count < 2 {
+            return work();
+        }
+        match pool(self.count) {
             Some(pool) => pool.install(|| {
                 let _until_done = KeptAwake::begin();
                 work()
@@ -76,9 +107,7 @@ impl Threads {
     /// [`Threads::gathered`].
     #[inline]
     pub(crate) fn are_gathered(&self) -> bool {
-        let started = || self.pool.as_ref()?.get()?.as_ref();
-        !cfg!(target_family = "wasm")
-            && started().is_some_and(|pool| pool.current_thread_index().is_some())
+        !cfg!(target_family = "wasm") && self.count > 1 && GATHERED.get()
     }
 
     #[inline]
@@ -95,7 +124,7 @@ impl Threads {
         least: usize,
         work: impl Fn(Range<usize>) -> T + Sync,
     ) -> Vec<T> {
-        let most = if self.pool.is_none() { 1 } else { SHARES_A_THREAD * self.count };
+        let most = if self.count < 2 { 1 } else { SHARES_A_THREAD * self.count };
         let shares = most.min(count / least).max(1);
         if !self.share(shares) {
             return vec![work(0..count)];
@@ -134,16 +163,12 @@ pub(crate) fn joined<T>(shares: Vec<Vec<T>>) -> Vec<T> {
 /// Calls `work` with each number below `count`, on up to `threads` threads of the pool, of
 /// which the caller's is one.
 fn share_out(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let (claims, done) = (Claims::new(count), AtomicUsize::new(0));
     let take = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= count {
-                break;
-            }
+        claims.each(1, count, threads, |index| {
             work(index);
             done.fetch_add(1, Ordering::Relaxed);
-        }
+        });
     };
     rayon::scope(|scope| {
         for _ in 1..threads.min(count) {
@@ -159,6 +184,40 @@ fn share_out(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
+/// Which items of a list somebody has taken, round after round. Each thread begins with the same
+/// part of the list whenever it comes, because what it worked on last is in its cache, and then
+/// helps the others from the back of theirs.
+struct Claims {
+    /// The last round in which an item was taken.
+    rounds: Vec<AtomicU32>,
+}
+
+impl Claims {
+    /// For so many items. Rounds count from one.
+    fn new(count: usize) -> Self {
+        Self { rounds: (0..count).map(|_| AtomicU32::new(0)).collect() }
+    }
+
+    fn len(&self) -> usize {
+        self.rounds.len()
+    }
+
+    /// Calls `work` with each item below `count` that the calling thread, one of `threads`, takes
+    /// in a round. Nothing is left of an earlier round.
+    fn each(&self, round: u32, count: usize, threads: usize, mut work: impl FnMut(usize)) {
+        let own = rayon::current_thread_index().unwrap_or(0) % threads;
+        let part = |thread: usize| count * thread / threads..count * (thread + 1) / threads;
+        let others = (1..threads).map(|ahead| (own + ahead) % threads);
+        for item in part(own).chain(others.flat_map(|other| part(other).rev())) {
+            let mark = &self.rounds[item];
+            let is_free = mark.load(Ordering::Relaxed) < round;
+            if is_free && mark.fetch_max(round, Ordering::Acquire) < round {
+                work(item);
+            }
+        }
+    }
+}
+
 /// Keeps the other threads of the pool awake while it lives.
 struct KeptAwake {
     ended: Arc<AtomicBool>,
@@ -167,6 +226,7 @@ struct KeptAwake {
 impl KeptAwake {
     /// On the thread of the pool that leads the work.
     fn begin() -> Self {
+        GATHERED.set(true);
         let ended = Arc::new(AtomicBool::new(false));
         let (leader, until) = (rayon::current_thread_index(), Arc::clone(&ended));
         rayon::spawn_broadcast(move |own| {
@@ -181,6 +241,7 @@ impl KeptAwake {
 
 impl Drop for KeptAwake {
     fn drop(&mut self) {
+        GATHERED.set(false);
         self.ended.store(true, Ordering::Relaxed);
     }
 }
@@ -236,9 +297,9 @@ mod tests {
     fn threads_are_started_by_the_first_caller_with_work() {
         let threads = Threads::new(2);
         threads.in_shares(64, 32, |_| ());
-        let pool = threads.pool.as_ref().unwrap();
-        assert!(pool.get().is_none());
+        let started = || POOLS.with_borrow(Vec::len);
+        assert_eq!(started(), 0);
         threads.gathered(|| ());
-        assert!(pool.get().is_some());
+        assert_eq!(started(), 1);
     }
 }

@@ -63,7 +63,7 @@ pub(crate) fn step(
 ) -> Vec<u16> {
     overload::set_paces(entities, shapes, pairs, context);
     let is_small = context.counters.bodies_cost < MIN_GATHERED;
-    let threads = if is_small { Threads::default() } else { context.threads.clone() };
+    let threads = if is_small { Threads::default() } else { context.threads };
     let slowed = driven::begin_tick(entities, pairs);
     let overlapping = threads.gathered(|| step_with_paces(map, shapes, entities, pairs, context));
     driven::end_tick(entities, slowed);

@@ -3,39 +3,44 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::{SPINS_BEFORE_YIELD, Threads};
+use super::{Claims, SPINS_BEFORE_YIELD, Threads};
 
-/// The stage that is under way. In one number, so that a thread takes an item together with
-/// the stage that it belongs to.
+/// The stage that is under way, which is one number to the threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Ticket {
-    /// The number of the stage's task.
+struct Stage {
+    /// What to do.
     task: u16,
     /// Items of the stage.
     count: u16,
-    /// The next item that nobody has taken.
-    next: u32,
+    /// Stages so far, this one included.
+    number: u32,
 }
 
-impl Ticket {
+impl Stage {
+    /// Before all stages.
+    const NONE: Self = Self { task: 0, count: 0, number: 0 };
+
     /// After all stages.
-    const END: Self = Self { task: u16::MAX, count: 0, next: 0 };
+    const END: Self = Self { task: 0, count: 0, number: u32::MAX };
 
     fn bits(self) -> u64 {
-        u64::from(self.task) << 48 | u64::from(self.count) << 32 | u64::from(self.next)
+        u64::from(self.task) << 48 | u64::from(self.count) << 32 | u64::from(self.number)
     }
 
     fn of(bits: u64) -> Self {
-        Self { task: (bits >> 48) as u16, count: (bits >> 32) as u16, next: bits as u32 }
+        Self { task: (bits >> 48) as u16, count: (bits >> 32) as u16, number: bits as u32 }
     }
 }
 
 /// Stages that the caller's thread and others work on.
 pub(crate) struct Stages<'a> {
     work: &'a (dyn Fn(u16, usize) + Sync),
-    ticket: AtomicU64,
+    /// The bits of the stage that is under way.
+    stage: AtomicU64,
+    claims: Claims,
     /// Items of the stage that are done.
     done: AtomicUsize,
+    threads: usize,
     alone: bool,
 }
 
@@ -48,9 +53,16 @@ impl Threads {
         work: impl Fn(u16, usize) + Sync,
         lead: impl FnOnce(&Stages) + Send,
     ) {
+        let most = most.min(usize::from(u16::MAX));
         let alone = !self.share(most);
-        let ticket = AtomicU64::new(Ticket { task: 0, count: 0, next: 0 }.bits());
-        let stages = Stages { work: &work, ticket, done: AtomicUsize::new(0), alone };
+        let stages = Stages {
+            work: &work,
+            stage: AtomicU64::new(Stage::NONE.bits()),
+            claims: Claims::new(if alone { 0 } else { most }),
+            done: AtomicUsize::new(0),
+            threads: self.count,
+            alone,
+        };
         if alone {
             return lead(&stages);
         }
@@ -71,44 +83,42 @@ impl Stages<'_> {
             return (0..count).for_each(|item| (self.work)(task, item));
         }
         self.done.store(0, Ordering::Relaxed);
-        let count = count.min(usize::from(u16::MAX));
-        let ticket = Ticket { task, count: count as u16, next: 0 };
-        self.ticket.store(ticket.bits(), Ordering::Release);
-        while self.take() {}
+        let count = count.min(self.claims.len());
+        let number = Stage::of(self.stage.load(Ordering::Relaxed)).number + 1;
+        let stage = Stage { task, count: count as u16, number };
+        self.stage.store(stage.bits(), Ordering::Release);
+        self.take(stage);
         wait_until(|| self.done.load(Ordering::Acquire) == count);
     }
 
-    /// Does an item of the stage that is under way. Returns whether there was one.
-    fn take(&self) -> bool {
-        let now = Ticket::of(self.ticket.load(Ordering::Relaxed));
-        if now.next >= u32::from(now.count) {
-            return false;
-        }
-        // Another stage may have begun meanwhile: then it is an item of that one.
-        let Ticket { task, count, next } = Ticket::of(self.ticket.fetch_add(1, Ordering::Acquire));
-        if next >= u32::from(count) {
-            return false;
-        }
-        let _done = Done(&self.done);
-        (self.work)(task, next as usize);
-        true
+    /// Does the items of a stage that nobody else does. Once another stage is under way, there
+    /// are none.
+    fn take(&self, Stage { task, count, number }: Stage) {
+        self.claims.each(number, usize::from(count), self.threads, |item| {
+            let _done = Done(&self.done);
+            (self.work)(task, item);
+        });
     }
 
     /// Works on all stages until they end.
     fn help(&self) {
-        let ticket = || Ticket::of(self.ticket.load(Ordering::Relaxed));
-        while ticket().task != Ticket::END.task {
-            if !self.take() {
-                wait_until(|| {
-                    let Ticket { task, count, next } = ticket();
-                    next < u32::from(count) || task == Ticket::END.task
-                });
+        let mut last = Stage::NONE;
+        loop {
+            let mut stage = last;
+            wait_until(|| {
+                stage = Stage::of(self.stage.load(Ordering::Acquire));
+                stage.number != last.number
+            });
+            if stage == Stage::END {
+                break;
             }
+            self.take(stage);
+            last = stage;
         }
     }
 }
 
-fn wait_until(is_so: impl Fn() -> bool) {
+fn wait_until(mut is_so: impl FnMut() -> bool) {
     let mut spins = 0;
     while !is_so() {
         spins += 1;
@@ -134,7 +144,7 @@ struct End<'a, 'b>(&'a Stages<'b>);
 
 impl Drop for End<'_, '_> {
     fn drop(&mut self) {
-        self.0.ticket.store(Ticket::END.bits(), Ordering::Relaxed);
+        self.0.stage.store(Stage::END.bits(), Ordering::Relaxed);
     }
 }
 

@@ -78,22 +78,14 @@ pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepCont
     let stays = |&Pair { key: PairKey { body, other, .. }, .. }: &Pair| {
         !has_woken(body) && !other.entity().is_some_and(has_woken)
     };
+    let mut all = pairs;
+    all.retain(stays);
     // A pair of a woken body may be that of the other one, whose slot is lower.
     found.pairs.sort_by_key(|pair| pair.key);
-    Found { pairs: merged(pairs.into_iter().filter(stays), found.pairs), ..found }
-}
-
-/// Two lists of pairs in order of key as one.
-fn merged(list: impl Iterator<Item = Pair>, others: Vec<Pair>) -> Vec<Pair> {
-    let mut all = Vec::with_capacity(list.size_hint().1.unwrap_or(0) + others.len());
-    let mut others = others.into_iter();
-    for pair in list {
-        let before = others.as_slice().iter().take_while(|other| other.key < pair.key).count();
-        all.extend(others.by_ref().take(before));
-        all.push(pair);
-    }
-    all.extend(others);
-    all
+    // Two lists in order, of which only the shorter is copied.
+    all.append(&mut found.pairs);
+    all.sort_by_key(|pair| pair.key);
+    Found { pairs: all, ..found }
 }
 
 /// The bodies near those that look for contacts, but for these themselves.

@@ -79,17 +79,25 @@ impl Space<'_> {
         let standing = Standing { space: *self, left: &standing, stands };
         let shares = context.threads.in_shares(moving.len(), MIN_BODIES, |range| {
             let mut context = context.share();
-            let mut met = Vec::new();
+            let mut near = Near::default();
             for i in range {
-                standing.meet((i, &moving[i]), &speedboxes[i], &planes, &mut met, &mut context);
+                standing.meet((i, &moving[i]), &speedboxes[i], &planes, &mut near, &mut context);
             }
-            (met, context.counters)
+            (near.met, context.counters)
         });
         for (met, counters) in shares {
             met.into_iter().for_each(|(i, blocker, passage)| movers[i].meet(blocker, passage));
             context.counters.add_earlier(&counters);
         }
     }
+}
+
+/// What moving bodies meet, and lists that are filled anew for each of them.
+#[derive(Default)]
+struct Near {
+    met: Vec<(usize, Blocker, Passage)>,
+    solids: Vec<u32>,
+    entities: Vec<u16>,
 }
 
 /// What moving bodies may meet that stands.
@@ -102,13 +110,13 @@ struct Standing<'a, S> {
 }
 
 impl<S: Fn(u16) -> bool> Standing<'_, S> {
-    /// Adds to `met` what the mover with an index meets beyond the reach of the search.
+    /// Adds to what is met what the mover with an index meets beyond the reach of the search.
     fn meet<P: LastPlane>(
         &self,
         (index, mover): (usize, &MovingBody),
         speedbox: &Aabb,
         planes: &impl Fn(u16, Blocker) -> P,
-        met: &mut Vec<(usize, Blocker, Passage)>,
+        Near { met, solids, entities: near }: &mut Near,
         context: &mut StepContext,
     ) {
         let Space { map, entities, .. } = self.space;
@@ -117,22 +125,22 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
             exceed_reach(excess, entity.excess_travel())
                 && entity.placement().is_some_and(|p| p.bounds().overlaps(speedbox))
         };
-        let mut near = Vec::new();
+        near.clear();
         if excess > 0.0 {
             let Some(entity) = entities.get(slot) else { return };
-            let mut solids = Vec::new();
+            solids.clear();
             entity.near_solids.visit(map, speedbox, |index| solids.push(index));
-            for solid in solids.into_iter().map(Blocker::Solid) {
+            for solid in solids.drain(..).map(Blocker::Solid) {
                 let passage = self.pass(mover, solid, planes(slot, solid), context);
                 met.extend(passage.map(|passage| (index, solid, passage)));
             }
-            entities.near_where(speedbox, &self.stands, &mut near);
+            entities.near_where(speedbox, &self.stands, near);
             near.retain(|&other| entities.get(other).is_some_and(touches));
         } else {
             let touching = self.left.iter().filter(|entity| touches(entity));
             near.extend(touching.map(|entity| entity.id.slot));
         }
-        for other in near {
+        for other in near.drain(..) {
             let blocker = Blocker::Entity(other);
             let known = planes(slot, blocker);
             let passage = if known.whole().is_some() {

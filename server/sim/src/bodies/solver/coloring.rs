@@ -1,3 +1,5 @@
+use arrayvec::ArrayVec;
+
 use super::lanes::LANES;
 
 /// Most colors: bits of a mask. A body that touches more pairs than that has the rest of
@@ -12,6 +14,9 @@ pub(super) struct Edge {
     pub(super) points: usize,
 }
 
+/// Contacts that are solved at once, by index.
+pub(super) type Group = ArrayVec<u32, LANES>;
+
 /// Divides contacts into groups of up to [`LANES`] that have no moving body in
 /// common, so that they can be solved at once (graph coloring, as in Box2D 3). Each
 /// contact gets the first color that none of its bodies has; a group has contacts of one
@@ -22,7 +27,7 @@ pub(super) struct Edge {
 ///
 /// Contacts of one color do not influence each other, so the result does not depend on
 /// how they are grouped, and that of an island not on other islands.
-pub(super) fn group(body_count: usize, edges: &[Edge]) -> Vec<Vec<u32>> {
+pub(super) fn group(body_count: usize, edges: &[Edge]) -> Vec<Group> {
     let mut used = vec![0_u64; body_count];
     let of = |used: &[u64], body: usize| used.get(body).copied().unwrap_or(0);
     let mut overflow = MAX_COLORS;
@@ -76,7 +81,7 @@ mod tests {
                 let mutual = group.iter().filter(|index| of(index)[1] > 0).count();
                 assert!([0, group.len()].contains(&mutual));
             }
-            let mut all = groups.concat();
+            let mut all: Vec<u32> = groups.into_iter().flatten().collect();
             all.sort_unstable();
             assert_eq!(all, (0..pairs.len() as u32).collect::<Vec<_>>());
         }

@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 
 use super::body::Bodies;
-use super::coloring::{self, Edge};
+use super::coloring::{self, Edge, Group};
 use super::constraint::{ConstraintPoint, ContactConstraint};
 use super::lanes::LANES;
 use super::softness::Softness;
@@ -30,7 +30,7 @@ pub(super) struct Contacts {
     /// Their indices among all pairs.
     pub(super) pairs: Vec<usize>,
     /// Which of these pairs are solved at once.
-    groups: Vec<Vec<u32>>,
+    groups: Vec<Group>,
     /// One for each group.
     pub(super) constraints: Vec<ContactConstraint>,
     pub(super) points: Vec<ConstraintPoint>,
@@ -52,6 +52,9 @@ impl Contacts {
         let edges: Vec<Edge> = own.iter().map(edge).collect();
         self.groups = coloring::group(bodies.movable_end(), &edges);
         self.constraints.reserve(self.groups.len());
+        let points_of = |&at: &u32| edges[at as usize].points;
+        let points = |group: &Group| group.iter().map(points_of).max().unwrap_or(0);
+        self.points.reserve(self.groups.iter().map(points).sum());
         for group in &self.groups {
             let lanes: ArrayVec<_, LANES> = group.iter().map(|&at| own[at as usize]).collect();
             self.constraints.push(ContactConstraint::new(bodies, &lanes, &mut self.points));
