@@ -425,7 +425,7 @@ fn seam_keeps(
     if !matches!(other, Blocker::Solid(_)) || found.gap <= CONTACT_TRIGGER_GAP {
         return true;
     }
-    match exposure(space.map, &entity.near_solids, against, found.on_b) {
+    match exposure(space.map, &entity.near_solids, against, found.on_b, -found.axis) {
         Exposure::AsDrawn => true,
         Exposure::Covered => false,
         Exposure::Face(normal) => {

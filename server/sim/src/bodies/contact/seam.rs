@@ -19,6 +19,9 @@ const PROBE: f64 = 1.0 / 16.0;
 /// A point this near to a face's plane, in units, lies on the face.
 const ON_FACE: f64 = 1.0 / 64.0;
 
+/// A direction this near to that of a face, or to the arc between those of two, belongs to them.
+const SAME_DIRECTION: f64 = 1e-6;
+
 /// Which faces of a solid are part of the world's surface at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Exposure {
@@ -30,13 +33,14 @@ pub(super) enum Exposure {
     Covered,
 }
 
-/// Tests the faces of the world's `solid` that meet at `point`. `near` are the
-/// solids around the body that touches it.
+/// Tests the faces of the world's `solid` that meet at `point`, where it is nearest to a body in
+/// a unit `direction`. `near` are the solids around that body.
 pub(super) fn exposure(
     map: &obsp::World,
     near: &NearSolids,
     solid: &Part,
     point: DVec3,
+    direction: DVec3,
 ) -> Exposure {
     let here = |face: &&Face| face.plane.signed_distance(point).abs() < ON_FACE;
     let normals: Vec<DVec3> =
@@ -45,12 +49,38 @@ pub(super) fn exposure(
         let inward: DVec3 = normals.iter().filter(|n| *n != normal).sum();
         !is_solid(map, near, point + (*normal - inward) * PROBE)
     };
-    let mut open_faces = normals.iter().filter(|normal| open(normal));
-    match (normals.len(), open_faces.next(), open_faces.next()) {
+    let supporting = supporting(&normals, direction);
+    let mut open_faces = supporting.iter().filter(|normal| open(normal));
+    match (supporting.len(), open_faces.next(), open_faces.next()) {
         (0 | 1, ..) | (_, Some(_), Some(_)) => Exposure::AsDrawn,
         (_, Some(&only), None) => Exposure::Face(only),
         (_, None, _) => Exposure::Covered,
     }
+}
+
+/// Those of the `normals` of a corner between which a direction is: all of them, but two if it is
+/// perpendicular to their edge, or one. Of an edge that runs along another one rounding decides
+/// which of its points, or which of its corners, is nearest: the faces at its ends do not matter.
+fn supporting(normals: &[DVec3], direction: DVec3) -> Vec<DVec3> {
+    if normals.len() < 2 {
+        return normals.to_vec();
+    }
+    let is_along = |normal: &&DVec3| normal.distance(direction) < SAME_DIRECTION;
+    if let Some(&along) = normals.iter().find(is_along) {
+        return vec![along];
+    }
+    for (index, &first) in normals.iter().enumerate() {
+        for &second in &normals[index + 1..] {
+            let edge = first.cross(second);
+            let is_between = direction.dot(edge).abs() < SAME_DIRECTION * edge.length()
+                && first.cross(direction).dot(edge) > 0.0
+                && direction.cross(second).dot(edge) > 0.0;
+            if is_between {
+                return vec![first, second];
+            }
+        }
+    }
+    normals.to_vec()
 }
 
 fn is_solid(map: &obsp::World, near: &NearSolids, point: DVec3) -> bool {
@@ -59,4 +89,25 @@ fn is_solid(map: &obsp::World, near: &NearSolids, point: DVec3) -> bool {
         found = found || map.solids()[index as usize].contains(point);
     });
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Symptom: a contact over the foot of a ramp had another plane once the whole scene was
+    /// shifted. Cause: the body's edge ran along that of the foot, and rounding decided whether
+    /// the foot's corner was the nearest point: there the ramp's side counted, too. Cure: only
+    /// faces between which the direction is count.
+    #[test]
+    fn the_end_of_an_edge_is_like_its_middle() {
+        let slope = DVec3::new(-0.4, 0.0, 1.0).normalize();
+        let (bottom, side) = (DVec3::NEG_Z, DVec3::Y);
+        let over_the_edge = DVec3::new(-1.0, 0.0, 1.0).normalize();
+        let all = [slope, bottom, side];
+        assert_eq!(supporting(&all, over_the_edge), supporting(&[slope, bottom], over_the_edge));
+        assert_eq!(supporting(&all, slope), [slope]);
+        let over_the_corner = (over_the_edge + side).normalize();
+        assert_eq!(supporting(&all, over_the_corner), all);
+    }
 }
