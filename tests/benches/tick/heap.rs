@@ -31,6 +31,11 @@ impl Fallen {
         self.measured.step(engine, &[]);
         self.awake += engine.awake();
     }
+
+    /// All ticks in milliseconds.
+    fn total(&self) -> f64 {
+        self.measured.ticks.iter().map(|tick| tick.as_secs_f64() * 1e3).sum()
+    }
 }
 
 /// Drops heaps of all kinds and sizes in both engines and prints a line for each.
@@ -40,10 +45,11 @@ pub(crate) fn heaps() {
         "heaps: {TICKS} ticks; all of them in ms, the 99th percentile in ms, us for each body awake"
     );
     println!(
-        "and tick, bodies awake on average, mean height of the bodies and deepest overlap in units"
+        "and tick, bodies awake on average, mean height of the bodies and deepest overlap in units;"
     );
+    println!("what ours takes over what rapier takes, and how much faster ours is with two threads");
     println!(
-        "{:14} {:>7} {:>7} {:>6} {:>6} {:>6} {:>7}   {:>7} {:>7} {:>6} {:>6} {:>6} {:>7}   {:>5} {:>5}",
+        "{:14} {:>7} {:>7} {:>6} {:>6} {:>6} {:>7}   {:>7} {:>7} {:>6} {:>6} {:>6} {:>7}   {:>5} {:>5} {:>7}",
         "",
         "ours",
         "p99",
@@ -59,6 +65,7 @@ pub(crate) fn heaps() {
         "deepest",
         "total",
         "p99",
+        "threads",
     );
     for models in [HeapModels::Crates, HeapModels::Mixed, HeapModels::Concave] {
         for objects in SIZES {
@@ -68,20 +75,24 @@ pub(crate) fn heaps() {
 }
 
 fn drop_heap(scene: &Scene) {
-    let mut ours = Ours::new(scene);
+    let (mut ours, mut doubled) = (Ours::new(scene), Ours::new(scene));
+    doubled.set_threads(2);
     let mut peer = Peer::new(scene, &ours.state());
     let (mut audit, mut peers_audit) = (scene.audit(), scene.audit());
     let (mut own, mut others) = (Fallen::default(), Fallen::default());
+    let mut by_two = Fallen::default();
     for tick in 1..=TICKS {
         own.step(&mut ours);
         others.step(&mut peer);
+        by_two.step(&mut doubled);
         if tick % AUDIT_EVERY == 0 {
             own.measured.judge(&ours, &mut audit);
             others.measured.judge(&peer, &mut peers_audit);
         }
     }
+    assert_eq!(ours.digest(), doubled.digest(), "two threads drop another heap");
     let print = |fallen: &mut Fallen, state: State| {
-        let total: f64 = fallen.measured.ticks.iter().map(|tick| tick.as_secs_f64() * 1e3).sum();
+        let total = fallen.total();
         let [_, _, late] = fallen.measured.summary();
         print!(
             " {total:7.0} {late:7.2} {:6.1} {:6.0} {:6.1} {:7.4}  ",
@@ -95,7 +106,7 @@ fn drop_heap(scene: &Scene) {
     print!("{:14}", scene.name());
     let a = print(&mut own, ours.state());
     let b = print(&mut others, peer.state());
-    println!(" {:4.2}x {:4.2}x", a[0] / b[0], a[1] / b[1]);
+    println!(" {:4.2}x {:4.2}x {:6.2}x", a[0] / b[0], a[1] / b[1], a[0] / by_two.total());
 }
 
 fn mean_height(state: &State) -> f64 {

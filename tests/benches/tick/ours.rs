@@ -18,6 +18,16 @@ impl Ours {
     pub(crate) fn set_stages(&mut self, stages: Stages) {
         self.world.set_stages(stages);
     }
+
+    /// Sets how many threads it works with.
+    pub(crate) fn set_threads(&mut self, threads: u16) {
+        self.world.set_threads(threads);
+    }
+
+    /// The digest of its state.
+    pub(crate) fn digest(&self) -> u64 {
+        self.world.digest()
+    }
 }
 
 impl Engine for Ours {
