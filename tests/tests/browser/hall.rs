@@ -1,0 +1,44 @@
+//! A hall whose every wall is known, with a crate in a corner: a player who walks into the
+//! corner along a wall meets the crate, whatever way they came, and cannot push it anywhere.
+
+use std::path::{Path, PathBuf};
+
+use server::Options;
+use tests::harness::MapBuilder;
+
+/// Half of the hall's sides, in units.
+pub(crate) const HALF: i32 = 320;
+
+/// The sides of the model `crate`, in units.
+pub(crate) const CRATE: f64 = 32.0;
+
+/// Half the width of a player, in units.
+pub(crate) const PLAYER: f64 = 16.0;
+
+/// Where the middle of the crate is along X and Y: a unit from both walls.
+pub(crate) const CRATE_AT: f64 = HALF as f64 - 1.0 - CRATE / 2.0;
+
+/// Writes the map of the hall, and gives its path.
+fn write_map(name: &str) -> PathBuf {
+    let (inner, outer) = (HALF, HALF + 16);
+    let spawn = |origin: &str| {
+        MapBuilder::default().entity(&[("classname", "info_player_start"), ("origin", origin)])
+    };
+    let hall = spawn("-200 -200 25")
+        .entity(&[("classname", "info_player_start"), ("origin", "200 -200 25")])
+        .block([-outer, -outer, -16], [outer, outer, 0])
+        .block([inner, -outer, 0], [outer, outer, 256])
+        .block([-outer, -outer, 0], [-inner, outer, 256])
+        .block([-inner, inner, 0], [inner, outer, 256])
+        .block([-inner, -outer, 0], [inner, -inner, 256])
+        .prop("crate", [CRATE_AT, CRATE_AT, CRATE / 2.0 + 0.1], 0.0);
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.map"));
+    std::fs::write(&path, hall.text()).unwrap();
+    path
+}
+
+/// A server on any port of this machine whose match is in the hall; `name` is the test's own.
+pub(crate) fn options(name: &str) -> Options {
+    let map = write_map(name).to_string_lossy().into_owned();
+    Options { listen: crate::ANY_PORT, http: crate::ANY_PORT, ..Options::new(map) }
+}

@@ -1,0 +1,131 @@
+//! A native client that stands where it came in and, once it is told to, shoots the only other
+//! player until they die.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use glam::DVec3;
+use obsp_client::quic::{Client, ClientEvent, Connector, Trust};
+use obsp_proto::control::{MapHash, MatchEvent, PlayerName};
+use obsp_sim::{Buttons, Command};
+use tokio::time::timeout;
+
+use crate::chromium::HANG;
+
+/// Height of the eyes over the middle of a standing player, in units.
+const EYES: f64 = 22.0;
+
+/// Steps of a command's angles in a radian.
+const STEPS: f64 = 65_536.0 / std::f64::consts::TAU;
+
+/// What a marksman knows.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// The slot of the marksman.
+    pub(crate) own: u16,
+    /// Where the middle of the marksman is, as the server said last.
+    pub(crate) here: Option<DVec3>,
+    /// Where the middle of the other player is, as the server said last.
+    pub(crate) target: Option<DVec3>,
+    /// All that was told of the match.
+    pub(crate) events: Vec<MatchEvent>,
+}
+
+/// The client, on a thread of its own.
+pub(crate) struct Marksman {
+    known: Arc<Mutex<Known>>,
+    fires: Arc<AtomicBool>,
+    done: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Marksman {
+    /// Lets one join under this name.
+    pub(crate) fn join(server: SocketAddr, name: &'static str) -> Self {
+        let known = Arc::<Mutex<Known>>::default();
+        let [fires, done] = [(); 2].map(|()| Arc::<AtomicBool>::default());
+        let thread = std::thread::spawn({
+            let (known, fires, done) = (Arc::clone(&known), Arc::clone(&fires), Arc::clone(&done));
+            move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                runtime.unwrap().block_on(play(server, name, &known, &fires, &done));
+            }
+        });
+        Self { known, fires, done, thread: Some(thread) }
+    }
+
+    /// Reads what it knows.
+    pub(crate) fn known<T>(&self, read: impl FnOnce(&Known) -> T) -> T {
+        read(&self.known.lock().unwrap())
+    }
+
+    /// Lets it fire until the other player dies.
+    pub(crate) fn fire(&self) {
+        self.fires.store(true, Ordering::Relaxed);
+    }
+
+    /// Lets it leave.
+    pub(crate) fn leave(mut self) {
+        self.done.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+async fn play(
+    server: SocketAddr,
+    name: &str,
+    known: &Mutex<Known>,
+    fires: &AtomicBool,
+    done: &AtomicBool,
+) {
+    let connector = Connector::new(server, Trust::Loopback).unwrap();
+    let name = PlayerName::new(name).unwrap();
+    let mut client = connector.join(&name, MapHash::ANY).await.unwrap();
+    let mut ticks = 0_u64;
+    while !done.load(Ordering::Relaxed) {
+        match timeout(HANG, client.next()).await.unwrap().unwrap() {
+            ClientEvent::CommandDue => {
+                ticks += 1;
+                // The trigger is let go between two shots.
+                let shoots = fires.load(Ordering::Relaxed) && ticks.is_multiple_of(2);
+                client.command(aim(&client).map_or_else(Command::default, |command| {
+                    let buttons = if shoots { Buttons::PRIMARY } else { Buttons::default() };
+                    Command { buttons, ..command }
+                }));
+            }
+            ClientEvent::Snapshot { .. } => {
+                let mut known = known.lock().unwrap();
+                note(&mut client, &mut known, fires);
+            }
+            ClientEvent::NewWorld => unreachable!("the match has one world"),
+        }
+    }
+    client.leave().await;
+}
+
+/// A command that looks at the other player; `None` while either is not in the world.
+fn aim(client: &Client) -> Option<Command> {
+    let view = client.view();
+    let eyes = view.position()? + DVec3::Z * EYES;
+    let to = view.entities().find(|entity| entity.kind.is_player())?.position - eyes;
+    let yaw = (to.y.atan2(to.x) * STEPS).round() as i32 as u16;
+    let pitch = (to.z.atan2(to.truncate().length()) * STEPS).round() as i16;
+    Some(Command { yaw, pitch, ..Command::default() })
+}
+
+/// Writes down what the server says.
+fn note(client: &mut Client, known: &mut Known, fires: &AtomicBool) {
+    let own = client.session().player();
+    while let Some((_, event)) = client.next_event() {
+        if matches!(event, MatchEvent::Died { player, .. } if Some(player) != own) {
+            fires.store(false, Ordering::Relaxed);
+        }
+        known.events.push(event);
+    }
+    known.own = own.map_or(u16::MAX, |own| own.slot);
+    known.here = client.motion().map(|(_, motion)| motion.position.as_dvec3());
+    let mut others = client.session().entities().filter(|entity| Some(entity.id) != own);
+    known.target = others.find(|entity| entity.kind.is_player()).map(|entity| entity.position);
+}
