@@ -391,17 +391,30 @@ test("batches keep their memory and what is in them", () => {
   assert.equal(frame.bodies.get("ball").numbers, before);
 });
 
-test("the answer to why names what a body touches and why it sleeps", async () => {
+test("the answer to why names what a body touches, what stopped it and why it sleeps", async () => {
   const { lines } = await import("./replay/why.js");
   const touching = [{ other: null, solid: 7, normal: [0, 0, -1], gap: 0.1, impulse: 9.5, stage: "exact" }];
-  const found = { asleep: true, because: "moves", island: [3, 4], speed: 0, rests: [9, 9, 0], needed: 9, held: false, lastMoved: 120, touching };
+  const found = { asleep: true, because: "moves", sleeps: "at_rest", island: [3, 4], speed: 0, rests: [9, 9, 0], needed: 9, held: false, lastMoved: 120, stopped: null, touching };
   const said = lines({ tick: 180, slot: 2, found }, 60).join("\n");
+  assert.ok(!said.includes("stopped"), said);
   for (const part of ["Body 2 at tick 180", "asleep, with body 3, body 4", "last moved at tick 120, 1.0 s before", "solid 7", "0.00 0.00 -1.00", "impulse 9.5", "by exact"]) {
     assert.ok(said.includes(part), `${part} in ${said}`);
   }
   const awake = { ...found, asleep: false, island: [], speed: 12, rests: [0, 0, 0], touching: [], lastMoved: null };
   const moving = lines({ tick: 180, slot: 2, found: awake }, 60).join("\n");
   assert.ok(moving.includes("awake: moves") && moving.includes("surface moves at 12.0") && moving.includes("touches nothing"), moving);
+  assert.ok(moving.includes("still for 0 of 9 ticks"), moving);
+  const stopped = { other: 12, solid: null, normal: [0, 0, -1], share: 0.4 };
+  const name = (slot) => `crate ${slot}`;
+  const of = (stop) => lines({ tick: 180, slot: 2, found: { ...awake, stopped: stop } }, 60, name);
+  assert.ok(of(stopped).includes("stopped by crate 12 at 40 % of its motion: plane 0.00 0.00 -1.00"), of(stopped).join("\n"));
+  assert.ok(of({ ...stopped, other: null, solid: 7 }).some((line) => line.startsWith("stopped by the world's solid 7 at")));
+  assert.ok(of({ ...stopped, other: null }).some((line) => line.startsWith("stopped by something that has gone at")));
+  // Symptom: of players it said "still for 0 of 9 ticks". Cause: they do not sleep, so nobody counts. Cure: it says so.
+  for (const [sleeps, because] of [["never_player", "players do not sleep"], ["never_missile", "missiles do not sleep"], ["without_velocity", "its game moves it"]]) {
+    const told = lines({ tick: 180, slot: 2, found: { ...awake, sleeps } }, 60).join("\n");
+    assert.ok(told.includes(`awake: ${because}`) && told.includes("moves at 12.0") && !told.includes("still for"), told);
+  }
   assert.deepEqual(lines({ tick: 5, slot: 1, found: null }, 60), ["Body 1 is not in the world at tick 5."]);
 });
 

@@ -54,7 +54,7 @@ pub use operations::PlaceError;
 pub use queries::{RayHit, SweepHit, SweptShape};
 pub use save::LoadError;
 pub use tick::Tick;
-pub use why::{Touching, Why};
+pub use why::{FallsAsleep, StoppedBy, Touching, Why};
 
 /// Why a player cannot join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

@@ -1,7 +1,8 @@
 /**
  * Why? A click on a body of a replay asks the simulation: what it touches and by which plane,
- * which stage of the cascade decides that, the impulses, why it is awake or asleep, and when it
- * last moved. While the replay is paused, the answer follows from tick to tick.
+ * which stage of the cascade decides that, the impulses, what the guard stopped it with, why it
+ * is awake or asleep, and when it last moved. While the replay is paused, the answer follows
+ * from tick to tick.
  */
 
 import { CHANGES } from "./branch.js";
@@ -9,24 +10,36 @@ import { CHANGES } from "./branch.js";
 /** Without a zero that is negative. */
 const vector = (numbers) => numbers.map((number) => (Math.round(number * 100) / 100 + 0).toFixed(2)).join(" ");
 
+/** Why a body is awake that does not fall asleep by resting. */
+const AWAKE = { never_player: "players do not sleep", never_missile: "missiles do not sleep", without_velocity: "its game moves it" };
+
+/** A body or a solid of the world; neither if what it was has gone. */
+function named({ other, solid }, name) {
+  if (other !== null) return name(other);
+  return solid === null ? "something that has gone" : `the world's solid ${solid}`;
+}
+
 /** What an answer comes to, line by line. */
 export function lines({ tick, slot, found }, rate, name = (other) => `body ${other}`) {
   const own = name(slot).replace(/^body/, "Body");
   if (!found) return [`${own} is not in the world at tick ${tick}.`];
-  const { asleep, because, island, speed, rests, needed, held, lastMoved, touching } = found;
+  const { asleep, because, sleeps, island, speed, rests, needed, held, lastMoved, stopped, touching } = found;
   const [still, jitters, heldFor] = rests;
   const said = [`${own} at tick ${tick}`];
   if (asleep) {
     said.push(island.length > 0 ? `asleep, with ${island.map(name).join(", ")}: they wake together` : "asleep, by itself");
+  } else if (sleeps in AWAKE) {
+    said.push(`awake: ${AWAKE[sleeps]}`, `its surface moves at ${speed.toFixed(1)} units/s`);
   } else {
     said.push(`awake: ${because.replaceAll("_", " ")}`, `its surface moves at ${speed.toFixed(1)} units/s: still for ${still} of ${needed} ticks, in its place for ${jitters}${held ? `, held for ${heldFor}` : ""}`);
   }
   const ago = lastMoved === null ? null : (tick - lastMoved) / rate;
   said.push(ago === null ? "it has not moved for two minutes or more" : ago === 0 ? "it moves in this tick" : `last moved at tick ${lastMoved}, ${ago.toFixed(1)} s before`);
+  if (stopped) said.push(`stopped by ${named(stopped, name)} at ${Math.round(stopped.share * 100)} % of its motion: plane ${vector(stopped.normal)}`);
   if (touching.length === 0) said.push("it touches nothing");
-  for (const { other, solid, normal, gap, impulse, stage } of touching) {
-    const what = other === null ? `the world's solid ${solid}` : name(other);
-    said.push(`${what}: plane ${vector(normal)}, gap ${gap.toFixed(3)}, impulse ${impulse.toFixed(1)} kg·u/s, decided by ${stage}`);
+  for (const touched of touching) {
+    const { normal, gap, impulse, stage } = touched;
+    said.push(`${named(touched, name)}: plane ${vector(normal)}, gap ${gap.toFixed(3)}, impulse ${impulse.toFixed(1)} kg·u/s, decided by ${stage}`);
   }
   return said;
 }

@@ -10,7 +10,7 @@ use glam::DVec3;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::{FREE_AT_REST, Known, Pair, PairIndex, find, find_woken, look_around};
 use crate::bodies::driven;
-use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::entities::{Entities, Entity, Stopped};
 use crate::bodies::guard::{Advance, NEGLIGIBLE_SHARE, Proposal, Space};
 use crate::bodies::impulse::ImpulseBody;
 use crate::bodies::overload;
@@ -139,10 +139,11 @@ fn find_and_wake(
     }
 }
 
-/// Notes with the bodies how a search found them.
+/// Notes with the bodies how a search found them, which nothing has stopped in this tick.
 fn note_search(entities: &mut Entities, free_distances: &[(u16, f64)]) {
     for entity in entities.iter_mut() {
         (entity.searched_as, entity.moved) = (entity.search_state(), 0.0);
+        entity.stopped = None;
         if !entity.is_awake_body() {
             entity.free_distance = FREE_AT_REST;
         }
@@ -194,18 +195,32 @@ impl BodyStep<'_> {
                 self.changed.push(advance.slot);
             }
             if let Some((blocker, impact)) = &advance.stop {
+                self.note_stop(&advance, *blocker, impact);
                 self.apply_impact(advance.slot, *blocker, impact);
             }
             if advance.seconds_left > 0.0 {
                 let Advance { slot, seconds_left: seconds, stuck, stop, .. } = advance;
                 let blocker = stop.map(|(blocker, _)| blocker);
-                let pace = self.entities.get(slot).map(|entity| entity.pace).unwrap_or_default();
-                let whole = self.context.seconds * f64::from(pace.ticks());
+                let whole = self.whole(slot);
                 stopped.push(Remainder { slot, seconds, whole, stuck, blocker });
             }
         }
         self.changed.sort_unstable();
         stopped
+    }
+
+    /// Duration of the whole motion of a body in this tick, in seconds.
+    fn whole(&self, slot: u16) -> f64 {
+        let pace = self.entities.get(slot).map(|entity| entity.pace).unwrap_or_default();
+        self.context.seconds * f64::from(pace.ticks())
+    }
+
+    /// Notes with a body what has stopped it, for whoever asks why.
+    fn note_stop(&mut self, advance: &Advance, by: Blocker, impact: &Impact) {
+        let share = (1.0 - advance.seconds_left / self.whole(advance.slot)).clamp(0.0, 1.0);
+        if let Some(entity) = self.entities.get_mut(advance.slot) {
+            entity.stopped = Some(Stopped { by, normal: impact.axis, share });
+        }
     }
 
     /// Splits the bodies that were stopped: first those that would now move

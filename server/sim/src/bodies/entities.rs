@@ -5,6 +5,7 @@ use glam::DVec3;
 use obsp::geometry::Aabb;
 use serde::{Deserialize, Serialize};
 
+use crate::bodies::blocker::Blocker;
 use crate::bodies::guard::Placement;
 use crate::bodies::near_solids::NearSolids;
 use crate::bodies::overload::Pace;
@@ -53,12 +54,26 @@ pub(crate) struct Entity {
     /// others; zero between two ticks.
     #[serde(skip)]
     pub(crate) driven_velocity: DVec3,
+    /// What the guard stopped it with in this tick, if it did. The simulation does not depend
+    /// on it.
+    #[serde(skip)]
+    pub(crate) stopped: Option<Stopped>,
     /// The solids around it: a cache.
     #[serde(skip)]
     pub(crate) near_solids: NearSolids,
     /// Not among what is deserialised: only the guard makes a placement.
     #[serde(skip)]
     placed: Option<(Placement, CellRange)>,
+}
+
+/// What the guard stopped a body with, the last time in a tick that it did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Stopped {
+    pub(crate) by: Blocker,
+    /// Normal of the plane between the two, from the body to what stopped it.
+    pub(crate) normal: DVec3,
+    /// The share of the tick's motion that the body had made, 0 to 1.
+    pub(crate) share: f64,
 }
 
 /// All that a search for contacts depends on, for one body that hardly moves.
@@ -377,6 +392,7 @@ impl Entities {
             shoved_by: None,
             taken_out: false,
             driven_velocity: DVec3::ZERO,
+            stopped: None,
             near_solids: NearSolids::none(),
             placed: None,
         };

@@ -1,18 +1,46 @@
 //! Why a body is as it is: what it touches and by which plane, which stage of the cascade
-//! decides that, the impulses, and why it is awake or asleep. Asked by people, of one body at
-//! a time: the simulation keeps no record of it.
+//! decides that, the impulses, what the guard stopped it with, and why it is awake or asleep.
+//! Asked by people, of one body at a time: but for the stop, which is known only while a body
+//! moves, the simulation keeps no record of it.
 
 use glam::DVec3;
 
 use super::World;
 use crate::bodies::blocker::Blocker;
-use crate::bodies::entities::Entity;
+use crate::bodies::entities::{Entity, Stopped};
 use crate::bodies::sleep::{self, AwakeReason, TOUCH};
 use crate::collision::cascade::Body;
 use crate::collision::separation::{Proximity, separate};
 use crate::counters::Stage;
 use crate::query::deciding;
 use crate::state::EntityId;
+
+/// By what a body falls asleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FallsAsleep {
+    /// By resting, as [`Why::rests`] counts.
+    AtRest,
+    /// It is kinematic: it sleeps while its game gives it no velocity.
+    WithoutVelocity,
+    /// It is a player on foot, and these do not sleep.
+    NeverPlayer,
+    /// It is a missile, and these do not sleep.
+    NeverMissile,
+}
+
+/// What the guard stopped a body with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StoppedBy {
+    /// The other body; `None` for the world, and for one that has gone since.
+    pub other: Option<EntityId>,
+    /// The index of the world's solid; `None` for a body.
+    pub solid: Option<u32>,
+    /// Normal of the plane between the two, from the body to what stopped it.
+    pub normal: DVec3,
+    /// The share of its motion in this tick that the body had made, 0 to 1. It may have gone
+    /// on later in the tick, once what was in its way had moved.
+    pub share: f64,
+}
 
 /// The account of one body after a tick.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,12 +57,18 @@ pub struct Why {
     /// Upper bound of the speed of its surface, in units per second.
     pub surface_speed: f64,
     /// Ticks in a row in which its surface was slow, in which it stayed where it was, and in
-    /// which the solver or the guard held it: the longest of them lets it sleep.
+    /// which the solver or the guard held it: the longest of them lets it sleep, if rest does.
     pub rests: [u16; 3],
+    /// By what it falls asleep.
+    pub falls_asleep: FallsAsleep,
     /// How many ticks of the first kind it takes to fall asleep.
     pub rest_needed: u16,
     /// Whether the solver or the guard holds it in this tick.
     pub held: bool,
+    /// What the guard stopped it with in this tick, the last time that it did; `None` if its
+    /// whole motion was free, of players on foot and missiles, which have a guard of their own,
+    /// and in the tick of a match that was loaded.
+    pub stopped: Option<StoppedBy>,
     /// All that it touches: the nearest first.
     pub touching: Vec<Touching>,
 }
@@ -56,6 +90,30 @@ pub struct Touching {
     pub impulse: f64,
     /// The stage of the cascade that decides the pair when it meets for the first time.
     pub stage: Stage,
+}
+
+impl FallsAsleep {
+    fn of(entity: &Entity) -> Self {
+        if entity.is_kinematic() {
+            Self::WithoutVelocity
+        } else if entity.missile().is_some() {
+            Self::NeverMissile
+        } else if entity.is_rigid() {
+            Self::AtRest
+        } else {
+            Self::NeverPlayer
+        }
+    }
+
+    /// What it is called where it is told.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AtRest => "at_rest",
+            Self::WithoutVelocity => "without_velocity",
+            Self::NeverPlayer => "never_player",
+            Self::NeverMissile => "never_missile",
+        }
+    }
 }
 
 impl World {
@@ -86,8 +144,23 @@ impl World {
             rests: [state.still_ticks, state.jitter_ticks, state.held_ticks],
             rest_needed: (sleep::STILL_SECONDS / self.context.seconds).ceil() as u16,
             held: state.held,
+            falls_asleep: FallsAsleep::of(entity),
+            stopped: entity.stopped.map(|stopped| self.stopped_by(stopped)),
             touching,
         })
+    }
+
+    /// The body in a slot, or the world's solid.
+    fn named(&self, blocker: Blocker) -> (Option<EntityId>, Option<u32>) {
+        match blocker {
+            Blocker::Solid(index) => (None, Some(index)),
+            Blocker::Entity(slot) => (self.entities.get(slot).map(|other| other.id), None),
+        }
+    }
+
+    fn stopped_by(&self, Stopped { by, normal, share }: Stopped) -> StoppedBy {
+        let (other, solid) = self.named(by);
+        StoppedBy { other, solid, normal, share }
     }
 
     /// How a body and something near it touch; `None` if they do not.
@@ -122,10 +195,7 @@ impl World {
         };
         let pairs = self.pairs.iter().filter(|pair| between(pair.key.body, pair.key.other));
         let impulse = pairs.flat_map(|pair| &pair.points).map(|point| point.impulse[0]).sum();
-        let (other_id, solid) = match blocker {
-            Blocker::Solid(index) => (None, Some(index)),
-            Blocker::Entity(slot) => (self.entities.get(slot).map(|other| other.id), None),
-        };
+        let (other_id, solid) = self.named(blocker);
         let stage = deciding(body, other);
         Some(Touching { other: other_id, solid, at, normal, gap, impulse, stage })
     }
@@ -135,22 +205,41 @@ impl World {
 mod tests {
     use std::sync::Arc;
 
-    use glam::DQuat;
-    use obsp::model::shipped;
+    use glam::{DQuat, DVec3};
+    use obsp::model::{Model, shipped};
 
+    use super::{FallsAsleep, Touching};
     use crate::test_maps::{block, compiled};
-    use crate::{Config, Stage, World};
+    use crate::{Config, EntityId, ModelId, PlayerKind, Stage, World};
+
+    /// A floor, and the shipped models with a crate, `lift`, that a game drives.
+    fn maps() -> (Arc<obsp::World>, Arc<[Model]>) {
+        let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [-200, -200, 25], "");
+        let text = include_str!("../../../../maps/models/crate.obj");
+        let lift = Model::from_obj("lift", text).unwrap().as_kinematic();
+        (map, shipped().into_iter().chain([lift]).collect())
+    }
+
+    /// A floor without anything on it, and the model of crates.
+    fn floor() -> (World, ModelId) {
+        let (map, models) = maps();
+        let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 2 };
+        let world = World::new(map, models, config).unwrap();
+        let model = model(&world, "crate");
+        (world, model)
+    }
+
+    fn model(world: &World, name: &str) -> ModelId {
+        let model = world.model_names().iter().position(|model| model == name).unwrap();
+        ModelId(model as u8)
+    }
 
     /// Two crates on a floor, one on the other: who carries whom, and why they sleep.
     #[test]
     fn a_stack_tells_what_carries_it_and_that_it_sleeps_together() {
-        let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [-200, -200, 25], "");
-        let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 2 };
-        let mut world = World::new(Arc::clone(&map), shipped().into(), config).unwrap();
-        let model = world.model_names().iter().position(|name| name == "crate").unwrap();
-        let model = crate::ModelId(model as u8);
+        let (mut world, model) = floor();
         let place = |world: &mut World, z: f64| {
-            world.spawn_body(model, glam::DVec3::new(0.0, 0.0, z), DQuat::IDENTITY).unwrap()
+            world.spawn_body(model, DVec3::new(0.0, 0.0, z), DQuat::IDENTITY).unwrap()
         };
         let lower = place(&mut world, 16.2);
         let upper = place(&mut world, 48.5);
@@ -172,9 +261,86 @@ mod tests {
         // A face of either box divides them.
         assert_eq!((ground.stage, load.stage), (Stage::Boxes, Stage::Boxes));
         assert!(ground.gap > 0.0 && ground.gap < 0.2, "{bears:?}");
+        assert_eq!(bears.falls_asleep, FallsAsleep::AtRest);
         (0..120).for_each(|_| world.step(&[]));
         let sleeps = world.why(upper).unwrap();
         assert!(sleeps.asleep && sleeps.island == [lower], "{sleeps:?}");
         assert_eq!(sleeps.touching.len(), 1, "{sleeps:?}");
+        // What sleeps was not stopped in this tick.
+        assert_eq!(sleeps.stopped, None);
+    }
+
+    /// A driven body that meets the floor in the middle of its motion, a motion that is free, and
+    /// one that begins at the floor. What stopped it is neither saved nor part of the digest.
+    #[test]
+    fn a_body_tells_what_the_guard_stopped_it_with() {
+        let (mut world, _) = floor();
+        let lift = world.spawn_body(model(&world, "lift"), DVec3::Z * 26.0, DQuat::IDENTITY);
+        let lift = lift.unwrap();
+        assert_eq!(world.why(lift).unwrap().falls_asleep, FallsAsleep::WithoutVelocity);
+        // 20 units a tick, with 10 below it.
+        world.set_velocity(lift, DVec3::Z * -1200.0, DVec3::ZERO).unwrap();
+        world.step(&[]);
+        let stop = world.why(lift).unwrap().stopped.expect("the floor is in its way");
+        assert!(stop.other.is_none() && stop.solid.is_some(), "{stop:?}");
+        assert!(stop.normal.z < -0.99 && (0.4..0.5).contains(&stop.share), "{stop:?}");
+        let (map, models) = maps();
+        let loaded = World::load(map, models, &world.save()).unwrap();
+        assert_eq!(loaded.why(lift).unwrap().stopped, None);
+        assert_eq!(loaded.digest(), world.digest());
+        world.step(&[]);
+        let stop = world.why(lift).unwrap().stopped.expect("the floor is in its way still");
+        assert!(stop.share < 0.1, "{stop:?}");
+        world.set_velocity(lift, DVec3::Z * 600.0, DVec3::ZERO).unwrap();
+        world.step(&[]);
+        assert_eq!(world.why(lift).unwrap().stopped, None, "its way up is free");
+    }
+
+    /// A heap of tumbling bodies, some of which the guard stops in their turning: each names what
+    /// was in its way, and a plane that still divides the two where they stayed together.
+    #[test]
+    fn bodies_of_a_heap_tell_what_the_guard_stopped_them_with() {
+        let (mut world, _) = floor();
+        let names = ["u_block", "star", "l_block", "plank", "crate", "barrel"];
+        let mut spawn = |number: usize| {
+            let [x, y] = [number % 3, number / 3 % 2].map(|place| place as f64 * 90.0 - 90.0);
+            let at = DVec3::new(x, y, 60.0 + (number / 6) as f64 * 90.0);
+            let model = model(&world, names[number % names.len()]);
+            let id = world.spawn_body(model, at, DQuat::from_rotation_x(number as f64)).unwrap();
+            // Towards the middle of all.
+            let (linear, angular) = (DVec3::new(-x, -y, -200.0), DVec3::new(9.0, 7.0, 5.0));
+            world.set_velocity(id, linear, angular).unwrap();
+            id
+        };
+        let heap: Vec<EntityId> = (0..18).map(&mut spawn).collect();
+        let [mut by_bodies, mut by_solids, mut together] = [0; 3];
+        for _ in 0..240 {
+            world.step(&[]);
+            for why in heap.iter().map(|&id| world.why(id).unwrap()) {
+                let Some(stop) = why.stopped else { continue };
+                assert!((0.0..=1.0).contains(&stop.share), "{why:?}");
+                assert!(stop.other.is_some() != stop.solid.is_some(), "{why:?}");
+                assert_ne!(stop.other, Some(why.id));
+                *if stop.solid.is_some() { &mut by_solids } else { &mut by_bodies } += 1;
+                let is_it = |near: &&Touching| (near.other, near.solid) == (stop.other, stop.solid);
+                // A body that turns fast is elsewhere by the end of the tick.
+                let is_slow = why.surface_speed < 30.0;
+                if let Some(near) = why.touching.iter().find(is_it).filter(|_| is_slow) {
+                    assert!(near.normal.dot(stop.normal) > 0.9, "{why:?}");
+                    together += 1;
+                }
+            }
+        }
+        println!("stopped by bodies {by_bodies}, by the world {by_solids}, together {together}");
+        assert!(by_bodies > 10 && by_solids > 0 && together > 0);
+    }
+
+    /// Of players and missiles no count of still ticks says anything: they do not sleep.
+    #[test]
+    fn players_do_not_fall_asleep() {
+        let (mut world, _) = floor();
+        let player = world.add_player(PlayerKind::Box).unwrap();
+        world.step(&[]);
+        assert_eq!(world.why(player).unwrap().falls_asleep, FallsAsleep::NeverPlayer);
     }
 }

@@ -28,6 +28,9 @@ struct Corrections {
     corrected: u64,
     /// The largest correction, in units.
     largest: f64,
+    /// How far the latest prediction that could be compared was off, in units, and whether
+    /// something that cannot be predicted may have disturbed the player.
+    latest: (f64, bool),
     mismatches: u64,
 }
 
@@ -74,9 +77,10 @@ impl Player {
         let Some(snapshot) = self.client.handle_datagram(bytes, time(now)) else { return };
         self.corrections.snapshots += 1;
         self.corrections.mismatches += u64::from(snapshot.received.digest_agrees == Some(false));
-        if let Some(error) = snapshot.error.filter(|error| error.units > 0.0) {
-            self.corrections.corrected += 1;
+        if let Some(error) = snapshot.error {
+            self.corrections.corrected += u64::from(error.units > 0.0);
             self.corrections.largest = self.corrections.largest.max(error.units);
+            self.corrections.latest = (error.units, error.disturbed);
         }
     }
 
@@ -162,16 +166,18 @@ impl Player {
     }
 
     /// How the line and the prediction do, as JSON: the latest tick, by how many ticks the
-    /// picture is behind it, and counters of which the page takes differences.
+    /// picture is behind it, counters of which the page takes differences, and by how much the
+    /// latest prediction that was compared was off.
     pub fn stats(&self) -> String {
-        let Corrections { snapshots, corrected, largest, mismatches } = &self.corrections;
+        let Corrections { snapshots, corrected, largest, latest, mismatches } = &self.corrections;
+        let (error, disturbed) = latest;
         let tick = self.client.session().latest_tick().map_or(0, |tick| tick.0);
         let rtt = self.client.session().round_trip().unwrap_or_default().as_secs_f64() * 1000.0;
         let delay = self.client.view(Time::ZERO).interpolation_delay();
         let stats = self.client.prediction().map(|prediction| *prediction.stats());
         let PredictionStats { compared, visible_corrections, .. } = stats.unwrap_or_default();
         format!(
-            r#"{{"snapshots":{snapshots},"corrected":{corrected},"largest":{largest},"mismatches":{mismatches},"tick":{tick},"rtt":{rtt},"delay":{delay},"compared":{compared},"visible":{visible_corrections}}}"#
+            r#"{{"snapshots":{snapshots},"corrected":{corrected},"largest":{largest},"mismatches":{mismatches},"tick":{tick},"rtt":{rtt},"delay":{delay},"compared":{compared},"visible":{visible_corrections},"error":{error},"disturbed":{disturbed}}}"#
         )
     }
 

@@ -144,8 +144,18 @@ impl Replay {
     /// Goes to a tick: on from the one that is shown, or from the nearest state before that is
     /// kept or recorded.
     pub fn show(&mut self, tick: u32) -> &Playback {
-        let tick = u64::from(tick).min(self.recording.ticks()).max(self.recording.first_tick());
-        if let Err(why) = self.approach(tick) {
+        let tick = self.within(tick);
+        self.show_from(tick, tick)
+    }
+
+    /// The tick of the recording that is nearest to one.
+    fn within(&self, tick: u32) -> u64 {
+        u64::from(tick).min(self.recording.ticks()).max(self.recording.first_tick())
+    }
+
+    /// Goes to a tick, from a state that is not after `from`.
+    fn show_from(&mut self, from: u64, tick: u64) -> &Playback {
+        if let Err(why) = self.approach(from) {
             self.broken = Some(why);
         }
         while self.shown.tick() < tick {
@@ -198,7 +208,9 @@ impl Replay {
     /// Goes to a tick, and tells why the entity in a slot is as it is there, as JSON; `null` if
     /// there is none.
     pub fn why(&mut self, slot: u16, tick: u32) -> String {
-        self.show(tick);
+        // The tick itself is played: no state that was kept has what stopped bodies in it.
+        let tick = self.within(tick);
+        self.show_from(tick.saturating_sub(1).max(self.recording.first_tick()), tick);
         let world = self.shown.world();
         let found = why::entity_in(world, slot).and_then(|id| world.why(id));
         let (Some(found), Ok(first)) = (found, self.recording.keyframe(0)) else {

@@ -1,7 +1,7 @@
 //! Why a body of a replay is as it is, as JSON.
 
 use obsp_recording::{Playback, Recording};
-use obsp_sim::{EntityId, Touching, Why, World};
+use obsp_sim::{EntityId, StoppedBy, Touching, Why, World};
 
 use crate::json;
 
@@ -16,10 +16,16 @@ pub(crate) fn entity_in(world: &World, slot: u16) -> Option<EntityId> {
 /// What there is to say of an entity after the tick of `playback`.
 pub(crate) fn told(why: &Why, tick: u64, last_moved: Option<u64>) -> String {
     let number = |id: &EntityId| f64::from(id.slot);
+    let slot = |id: &Option<EntityId>| id.map_or("null".to_owned(), |id| id.slot.to_string());
+    let index = |solid: &Option<u32>| solid.map_or("null".to_owned(), |solid| solid.to_string());
+    let stopped = why.stopped.as_ref().map(|StoppedBy { other, solid, normal, share }| {
+        let (other, solid) = (slot(other), index(solid));
+        let normal = json::numbers(normal.to_array());
+        format!(r#"{{"other":{other},"solid":{solid},"normal":{normal},"share":{share}}}"#)
+    });
     let touching = why.touching.iter().map(|touching| {
         let Touching { other, solid, at, normal, gap, impulse, stage } = touching;
-        let other = other.as_ref().map_or("null".to_owned(), |id| id.slot.to_string());
-        let solid = solid.map_or("null".to_owned(), |solid| solid.to_string());
+        let (other, solid) = (slot(other), index(solid));
         format!(
             r#"{{"other":{other},"solid":{solid},"at":{},"normal":{},"gap":{gap},"impulse":{impulse},"stage":{}}}"#,
             json::numbers(at.to_array()),
@@ -28,16 +34,18 @@ pub(crate) fn told(why: &Why, tick: u64, last_moved: Option<u64>) -> String {
         )
     });
     format!(
-        r#"{{"tick":{tick},"slot":{},"asleep":{},"because":{},"island":{},"speed":{},"rests":{},"needed":{},"held":{},"lastMoved":{},"touching":{}}}"#,
+        r#"{{"tick":{tick},"slot":{},"asleep":{},"because":{},"sleeps":{},"island":{},"speed":{},"rests":{},"needed":{},"held":{},"lastMoved":{},"stopped":{},"touching":{}}}"#,
         why.id.slot,
         why.asleep,
         json::text(why.awake_because.name()),
+        json::text(why.falls_asleep.name()),
         json::numbers(why.island.iter().map(number)),
         why.surface_speed,
         json::numbers(why.rests.map(f64::from)),
         why.rest_needed,
         why.held,
         last_moved.map_or("null".to_owned(), |tick| tick.to_string()),
+        stopped.unwrap_or("null".to_owned()),
         json::list(touching),
     )
 }
