@@ -7,8 +7,10 @@ use crate::replays::{RECORDING, offers, recordings};
 use crate::visitors::overlaps;
 use crate::{ends, page_of, serve};
 
-/// The tick in which the futures part.
-const BEGIN: u64 = 300;
+/// The tick in which the futures part, and one soon after it: of two crates on one another, of
+/// which the lower one is removed, the upper one falls meanwhile.
+const BEGIN: u64 = 280;
+const SOON: u64 = 20;
 
 /// Goes to a tick, and asks why the body in a slot is as it is there.
 fn ask_why(browser: &mut Chromium, slot: &str, tick: u64) {
@@ -19,14 +21,43 @@ fn ask_why(browser: &mut Chromium, slot: &str, tick: u64) {
     browser.wait_for(&format!("arena.replay.why.told?.tick === {tick}"));
 }
 
-/// Presses the button of a change, and goes so many ticks on from where the futures part.
+/// Props that are asked why they are as they are.
+const ASKED: usize = 24;
+
+/// The slot of the awake prop that touches most, of the first [`ASKED`] of the picture.
+fn most_touching(browser: &mut Chromium) -> u64 {
+    let awake = "arena.shown.filter(({ isPlayer, asleep }) => !isPlayer && !asleep)";
+    let slots = browser.evaluate(&format!("{awake}.map(({{ slot }}) => slot)"));
+    let slots = slots.as_array().unwrap().iter().map(|slot| slot.as_u64().unwrap());
+    let mut touching = |slot: u64| {
+        ask_why(browser, &slot.to_string(), BEGIN + SOON);
+        let found = browser.evaluate("arena.replay.why.told.found");
+        let said = browser.evaluate("document.querySelector('#why').innerText");
+        let said = said.as_str().unwrap();
+        assert_eq!(said.contains("stopped by"), !found["stopped"].is_null(), "{said}");
+        let counted = !said.contains("missiles do not sleep");
+        assert_eq!(said.contains("still for"), counted, "{said}");
+        found["touching"].as_array().unwrap().len()
+    };
+    let (most, slot) = slots.take(ASKED).map(|slot| (touching(slot), slot)).max().unwrap();
+    assert!(most > 1, "none touches more than {most}");
+    slot
+}
+
+/// Presses the button of a change where the futures part, and goes so many ticks on.
 fn branch(browser: &mut Chromium, change: u32, ticks: u64) {
     browser.evaluate(&format!("document.querySelector('#why [data-change=\"{change}\"]').click()"));
     browser.wait_for(&format!("arena.replay.branch?.asked.change === {change}"));
+    go_on(browser, ticks);
+}
+
+/// Goes so many ticks on from where the futures part.
+fn go_on(browser: &mut Chromium, ticks: u64) {
     let tick = BEGIN + ticks;
     browser.evaluate(&format!("arena.replay.playing = false; arena.replay.seek({tick}); 0"));
     browser.wait_for(&format!("arena.replay.frames.get({tick})?.other"));
     browser.evaluate("arena.frame(performance.now(), 0); arena.updateTables(); 0");
+    browser.wait_for(&format!("arena.replay.why.told?.tick === {tick}"));
 }
 
 #[test]
@@ -37,24 +68,41 @@ fn the_page_shows_another_future_beside_the_record() {
     browser.open(&format!("{}?replay={RECORDING}", page_of(&running)), "");
     browser.wait_for("globalThis.arena?.replay?.recording && arena.scene && arena.shown.length");
 
-    // The prop that most others touch, awake if there is one: to remove it moves something.
-    browser.evaluate(&format!(
-        "arena.replay.playing = false; arena.replay.seek({BEGIN}); arena.look('top'); 0"
-    ));
-    browser.wait_for(&format!("arena.replay.frames.has({BEGIN})"));
+    // The prop that touches most: to remove it moves something.
+    let seen = BEGIN + SOON;
+    browser.evaluate(&format!("arena.replay.playing = false; arena.replay.seek({seen}); 0"));
+    browser.wait_for(&format!("arena.replay.frames.has({seen})"));
     // The page shows that tick from the next picture on; a missile of the picture before
     // would be gone by then.
     browser.evaluate("arena.frame(performance.now(), 0); 0");
-    let prop = "arena.shown.find(({ isPlayer, asleep }) => !isPlayer && !asleep).slot";
+    let prop = most_touching(&mut browser);
     browser.evaluate(&format!("globalThis.chosen = {prop}; 0"));
     ask_why(&mut browser, "chosen", BEGIN);
     // Only players hold keys.
     let offered = "[...document.querySelectorAll('#why form button')]
         .filter((button) => button.checkVisibility()).length";
     assert_eq!(browser.evaluate(offered), 1);
-    browser.keep_picture("why");
-
-    branch(&mut browser, 1, 120);
+    // From near, with what it rests on and what it carries, and no wall in between.
+    browser.evaluate(
+        "(() => {
+            arena.look('orbit');
+            const { camera } = arena;
+            const target = [...arena.shown.find(({ slot }) => slot === chosen).position];
+            Object.assign(camera, { fit: false, aside: { x: 0.1, y: 0.1 }, target });
+            Object.assign(camera, { distance: 300, pitch: 0.4 });
+            const free = Array.from({ length: 64 }, (_, turn) => {
+                camera.yaw = turn / 10;
+                return { yaw: camera.yaw, reach: camera.sight.reach(target, camera.place().eye) };
+            });
+            camera.yaw = free.reduce((a, b) => (b.reach > a.reach ? b : a)).yaw;
+            document.querySelector('#layers').open = false;
+            Object.assign(arena.detail, { note() {}, share: 1 });
+        })()",
+    );
+    browser.evaluate("arena.frame(performance.now(), 1); 0");
+    branch(&mut browser, 1, SOON);
+    browser.keep_picture("branch-removed");
+    go_on(&mut browser, 120);
     let there = "arena.replay.branch.shown().some(({ slot, generation }) => slot === chosen
         && generation === arena.shown.find((one) => one.slot === chosen).generation)";
     assert_eq!(browser.evaluate(there), false, "it was removed");
@@ -66,7 +114,6 @@ fn the_page_shows_another_future_beside_the_record() {
     assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0);
     let found = overlaps(&mut browser, ".chip, #views, #figures, .panel, #ask");
     assert_eq!(found, json!([]));
-    browser.keep_picture("branch-removed");
     // Before the two part there is one future.
     browser.evaluate(&format!("arena.replay.seek({}); 0", BEGIN - 5));
     browser.wait_for(&format!("arena.replay.frames.has({})", BEGIN - 5));
