@@ -6,6 +6,7 @@ mod certificates;
 mod choosing;
 mod chromium;
 mod controls;
+mod corrections;
 #[cfg(target_os = "linux")]
 mod crowd;
 mod drawing;
