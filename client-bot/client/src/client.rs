@@ -4,13 +4,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use glam::DVec3;
 use obsp_proto::client::{self, Session, SnapshotReceived};
 use obsp_proto::control::{
     ChatLine, MapHash, MapName, MatchEvent, MatchName, PlayerName, ServerHello, Ticket,
 };
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{ProtocolError, Tick, Time};
-use obsp_sim::{Command, PlayerMotion};
+use obsp_sim::{Command, Kind, PlayerMotion};
 
 use crate::smoothing::Smoothing;
 use crate::{
@@ -27,6 +28,10 @@ const OBSTACLE_RADIUS: f64 = 256.0;
 /// the second.
 const LARGEST_BODY: f64 = 96.0;
 const MAX_SPEED: f64 = 3840.0;
+
+/// Ticks after which a vehicle that stood still, and of which nothing was received since, is
+/// known to stand there still: moving ones are sent twice as often.
+const AT_REST: i64 = 12;
 
 /// Most datagrams that wait for [`Client::poll_transmit`]. Each repeats the commands of
 /// those before it, so the oldest ones are dropped.
@@ -205,6 +210,7 @@ impl Client {
         if let Some((tick, motion)) = self.authoritative {
             self.reconcile(tick, motion, now);
         }
+        self.reconcile_vehicle(now);
         Ok(())
     }
 
@@ -221,12 +227,14 @@ impl Client {
         }
         let render_tick = self.playout.render_tick(now);
         let sent = self.session.command(now, command, render_tick)?;
-        let others = match self.motion() {
-            Some((_, motion)) => {
+        let others = match self.prediction.as_ref().map(|own| (own.position(), own.motion())) {
+            Some((Some(position), Some(_))) => {
                 let radius = LARGEST_BODY + MAX_SPEED / self.tick_rate();
-                self.obstacles_near(&motion, radius.min(OBSTACLE_RADIUS))
+                self.obstacles_near(position, radius.min(OBSTACLE_RADIUS))
             }
-            None => Vec::new(),
+            // Where a vehicle may be before the server's next word of it.
+            Some((Some(position), None)) => self.obstacles_near(position, OBSTACLE_RADIUS),
+            _ => Vec::new(),
         };
         if let Some(prediction) = &mut self.prediction {
             prediction.play(&sent, &others);
@@ -368,7 +376,10 @@ impl Client {
     fn on_snapshot(&mut self, received: SnapshotReceived, now: Time) -> Snapshot {
         self.playout.arrived(now, received.tick);
         let own = received.own_motion;
-        let corrected = own.and_then(|motion| self.reconcile(received.tick, motion, now));
+        let corrected = match own {
+            Some(motion) => self.reconcile(received.tick, motion, now),
+            None => self.reconcile_vehicle(now),
+        };
         if self.has_left_the_world() {
             self.authoritative = None;
             if let Some(prediction) = &mut self.prediction {
@@ -390,8 +401,35 @@ impl Client {
         if self.authoritative.is_none_or(|(last, _)| tick > last) {
             self.authoritative = Some((tick, motion));
         }
-        let others = self.obstacles_near(&motion.motion, OBSTACLE_RADIUS);
+        let others = self.obstacles_near(motion.motion.position.as_dvec3(), OBSTACLE_RADIUS);
         let error = self.prediction.as_mut()?.reconcile(tick, motion, &others)?;
+        let view_jumps = self.smoothing.correct(now, error.correction);
+        Some((error, view_jumps))
+    }
+
+    /// The same with the latest state of the vehicle that the own player drives, if it does
+    /// and the state is news.
+    fn reconcile_vehicle(&mut self, now: Time) -> Option<(PredictionError, bool)> {
+        let known = self.prediction.as_ref()?.authoritative_tick();
+        let id = self.session.player()?;
+        let state = self.session.entity(id)?;
+        if !matches!(state.kind, Kind::Vehicle { .. }) {
+            return None;
+        }
+        let (mut tick, _) = self.session.history(id).last()?;
+        let latest = self.session.latest_tick()?;
+        // What stands still is not sent again: after a while that is news as well, for one
+        // that is predicted to move.
+        if state.velocity == DVec3::ZERO
+            && latest.distance(known.map_or(tick, |known| known.max(tick))) >= AT_REST
+        {
+            tick = latest;
+        }
+        if known.is_some_and(|known| tick <= known) {
+            return None;
+        }
+        let others = self.obstacles_near(state.position, OBSTACLE_RADIUS);
+        let error = self.prediction.as_mut()?.reconcile_vehicle(tick, state, &others)?;
         let view_jumps = self.smoothing.correct(now, error.correction);
         Some((error, view_jumps))
     }
@@ -400,13 +438,15 @@ impl Client {
     /// its latest motion. An entity that no snapshot has told of yet has not left.
     fn has_left_the_world(&self) -> bool {
         let since = self.session.player().and_then(|own| self.session.gone_since(own));
-        since.zip(self.authoritative).is_some_and(|(since, (motion, _))| since >= motion)
+        let motion = self.authoritative.map(|(tick, _)| tick);
+        let known = motion.max(self.prediction.as_ref().and_then(Prediction::authoritative_tick));
+        since.zip(known).is_some_and(|(since, known)| since >= known)
     }
 
     /// The latest state of every entity that the own player may run into.
-    fn obstacles_near(&self, motion: &PlayerMotion, radius: f64) -> Vec<Observed> {
+    fn obstacles_near(&self, position: DVec3, radius: f64) -> Vec<Observed> {
         let own = self.session.player();
-        let near = self.session.entities_near(motion.position.as_dvec3(), radius);
+        let near = self.session.entities_near(position, radius);
         near.filter(|(_, entity)| Some(entity.id) != own).collect()
     }
 }

@@ -1,9 +1,11 @@
 //! Client-side prediction and reconciliation of the own player.
 //!
 //! [`Prediction::play`] for every command sent, [`Prediction::reconcile`] for every
-//! authoritative motion received, [`Prediction::reset`] when the player leaves the
-//! world; [`Prediction::motion`] is the result at any time.
+//! authoritative motion received, [`Prediction::reconcile_vehicle`] for every state of a
+//! vehicle that the player drives, [`Prediction::reset`] when the player leaves the
+//! world; [`Prediction::motion`] or [`Prediction::vehicle`] is the result at any time.
 
+mod driving;
 mod shoved_props;
 
 use std::collections::VecDeque;
@@ -13,7 +15,7 @@ use glam::DVec3;
 use obsp_proto::Tick;
 use obsp_proto::client::{CommandSent, Observed};
 use obsp_proto::snapshot::AuthoritativeMotion;
-use obsp_sim::{Command, EntityState, PlayerMotion, Predicted};
+use obsp_sim::{Command, DrivenTank, EntityState, PlayerMotion, Predicted};
 
 use crate::LoadedMap;
 use shoved_props::{ServerUpdate, ShovedProps};
@@ -48,8 +50,9 @@ pub struct Prediction {
     map: Arc<LoadedMap>,
     /// Length of a tick, in seconds.
     seconds: f64,
-    /// The server's latest motion, from which the oldest pending command is played.
-    authoritative: Option<(Tick, PlayerMotion)>,
+    /// The player by the server's latest word, from which the oldest pending command is
+    /// played.
+    authoritative: Option<(Tick, Own)>,
     /// Commands for ticks after that, in order of their ticks.
     pending: VecDeque<PendingCommand>,
     /// Props that the player shoves, after the latest command.
@@ -57,12 +60,36 @@ pub struct Prediction {
     stats: PredictionStats,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+/// The own player after a tick.
+#[derive(Clone, Debug)]
+enum Own {
+    OnFoot(PlayerMotion),
+    /// With the bodies near the tank.
+    Driving(Box<DrivenTank>),
+}
+
+impl Own {
+    fn position(&self) -> Option<DVec3> {
+        match self {
+            Self::OnFoot(motion) => Some(motion.position.as_dvec3()),
+            Self::Driving(tank) => tank.state().map(|tank| tank.state.position),
+        }
+    }
+
+    fn motion(&self) -> Option<PlayerMotion> {
+        match self {
+            Self::OnFoot(motion) => Some(*motion),
+            Self::Driving(_) => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
 struct PendingCommand {
     tick: Tick,
     command: Command,
-    /// The predicted motion after it; `None` if nothing could be predicted.
-    after: Option<PlayerMotion>,
+    /// The predicted player after it; `None` if nothing could be predicted.
+    after: Option<Own>,
     /// Whether a moving body was predicted to be in the way.
     disturbed: bool,
 }
@@ -120,11 +147,28 @@ impl Prediction {
         }
     }
 
-    /// The predicted motion after the latest command, with its tick.
+    /// The predicted motion after the latest command, with its tick; `None` for the driver
+    /// of a vehicle.
     pub fn motion(&self) -> Option<(Tick, PlayerMotion)> {
+        let (tick, own) = self.own()?;
+        Some((tick, own.motion()?))
+    }
+
+    /// The predicted place of the player, or of the vehicle that they drive, after the latest
+    /// command.
+    pub fn position(&self) -> Option<DVec3> {
+        self.own()?.1.position()
+    }
+
+    /// The tick of the server's latest word of the player that was reconciled.
+    pub fn authoritative_tick(&self) -> Option<Tick> {
+        self.authoritative.as_ref().map(|(tick, _)| *tick)
+    }
+
+    fn own(&self) -> Option<(Tick, &Own)> {
         match self.pending.back() {
-            Some(last) => Some((last.tick, last.after?)),
-            None => self.authoritative,
+            Some(last) => Some((last.tick, last.after.as_ref()?)),
+            None => self.authoritative.as_ref().map(|(tick, own)| (*tick, own)),
         }
     }
 
@@ -138,14 +182,14 @@ impl Prediction {
             self.shoved.clear();
         }
         let last = self.pending.back().map(|played| played.tick);
-        let last = last.or(self.authoritative.map(|(tick, _)| tick));
+        let last = last.or(self.authoritative_tick());
         let mut tick = last.map_or(sent.tick, |last| last.after(1));
         tick = tick.max(sent.tick.before(MAX_PENDING as u32).unwrap_or_default());
         while tick <= sent.tick {
             let command = if tick < sent.tick { sent.held } else { sent.command };
             let mut played = PendingCommand { tick, command, after: None, disturbed: false };
-            if let Some((_, motion)) = self.motion() {
-                self.step(motion, &mut played, others);
+            if let Some(own) = self.own().map(|(_, own)| own.clone()) {
+                self.step(own, &mut played, others);
             }
             self.pending.push_back(played);
             tick = tick.after(1);
@@ -165,21 +209,63 @@ impl Prediction {
         AuthoritativeMotion { motion, since_pushed, touched }: AuthoritativeMotion,
         others: &[Observed],
     ) -> Option<PredictionError> {
-        let last = self.authoritative.map(|(tick, _)| tick);
+        let last = self.authoritative_tick();
         if last.is_some_and(|last| tick <= last) {
             return None;
         }
-        let position = |motion: Option<(Tick, PlayerMotion)>| Some(motion?.1.position.as_dvec3());
-        let position_before = position(self.motion());
-        self.authoritative = Some((tick, motion));
-        let mut predicted = None;
+        let position_before = self.position();
         let between = last.map_or(0, |last| tick.distance(last));
-        let mut disturbed =
+        let was_pushed =
             since_pushed < AuthoritativeMotion::NOT_RECENT && i64::from(since_pushed) < between;
-        while let Some(played) = self.pending.front().filter(|played| played.tick <= tick) {
+        let (predicted, met) = self.take_played(tick);
+        self.authoritative = Some((tick, Own::OnFoot(motion)));
+        let predicted = predicted.and_then(|own| own.motion());
+        let update = ServerUpdate { tick, observed: others, exact: &touched };
+        if predicted != Some(motion) || !self.shoved.is_confirmed(&update) {
+            if self.is_far_ahead() {
+                self.shoved.clear();
+            } else {
+                self.shoved.restart(&update, &motion, (self.seconds, &self.map.predictor));
+            }
+            self.replay(Own::OnFoot(motion), others);
+        }
+        let predicted = predicted?;
+        let positions = [predicted.position, motion.position].map(|at| at.as_dvec3());
+        self.compared(positions, predicted != motion, position_before, met || was_pushed)
+    }
+
+    /// Counts a prediction that was compared: the positions that were predicted and found,
+    /// whether anything differed, and the position after the latest command before the
+    /// replay.
+    fn compared(
+        &mut self,
+        [predicted, found]: [DVec3; 2],
+        differs: bool,
+        before: Option<DVec3>,
+        disturbed: bool,
+    ) -> Option<PredictionError> {
+        let error = predicted.distance(found);
+        if error > RELOCATION_DISTANCE {
+            self.stats.relocations += 1;
+            return None;
+        }
+        self.stats.compared += 1;
+        self.stats.corrections += u64::from(differs);
+        self.stats.visible_corrections += u64::from(error > VISIBLE_ERROR);
+        let correction = before.zip(self.position()).map(|(before, after)| after - before);
+        let correction = correction.unwrap_or_default();
+        Some(PredictionError { units: error, correction, disturbed })
+    }
+
+    /// Takes the commands until `tick` out of those that wait. Returns what was predicted
+    /// for that tick, and whether a moving body was predicted to be in the way until then.
+    fn take_played(&mut self, tick: Tick) -> (Option<Own>, bool) {
+        let (mut predicted, mut disturbed) = (None, false);
+        while self.pending.front().is_some_and(|played| played.tick <= tick)
+            && let Some(played) = self.pending.pop_front()
+        {
             predicted = played.after.filter(|_| played.tick == tick);
             disturbed |= played.disturbed;
-            self.pending.pop_front();
         }
         // Commands sent before the prediction began: the server played idle ones.
         while let Some(first) = self.pending.front().map(|played| played.tick)
@@ -189,23 +275,7 @@ impl Prediction {
             let idle = PendingCommand { tick: before(first), ..PendingCommand::default() };
             self.pending.push_front(idle);
         }
-        let update = ServerUpdate { tick, observed: others, exact: &touched };
-        if predicted != Some(motion) || !self.shoved.is_confirmed(&update) {
-            self.replay(motion, &update);
-        }
-        let predicted = predicted?;
-        let error = predicted.position.as_dvec3().distance(motion.position.as_dvec3());
-        if error > RELOCATION_DISTANCE {
-            self.stats.relocations += 1;
-            return None;
-        }
-        self.stats.compared += 1;
-        self.stats.corrections += u64::from(predicted != motion);
-        self.stats.visible_corrections += u64::from(error > VISIBLE_ERROR);
-        let correction =
-            position_before.zip(position(self.motion())).map(|(before, after)| after - before);
-        let correction = correction.unwrap_or_default();
-        Some(PredictionError { units: error, correction, disturbed })
+        (predicted, disturbed)
     }
 
     /// Forgets the player's motion when the player has left the world: nothing is
@@ -231,16 +301,11 @@ impl Prediction {
         &self.map
     }
 
-    fn replay(&mut self, mut motion: PlayerMotion, update: &ServerUpdate) {
-        let movement = (self.seconds, &self.map.predictor);
-        if self.is_far_ahead() {
-            self.shoved.clear();
-        } else {
-            self.shoved.restart(update, &motion, movement);
-        }
+    /// Plays all commands that wait again, from `own`.
+    fn replay(&mut self, mut own: Own, others: &[Observed]) {
         for index in 0..self.pending.len() {
-            let mut played = self.pending[index];
-            motion = self.step(motion, &mut played, update.observed);
+            let mut played = std::mem::take(&mut self.pending[index]);
+            own = self.step(own, &mut played, others);
             self.pending[index] = played;
         }
     }
@@ -249,9 +314,19 @@ impl Prediction {
         self.pending.len() as f64 * self.seconds > PROP_PREDICTION_LIMIT
     }
 
-    /// Plays one tick: the player moves among the others, and props that they shove
+    /// Plays one tick; returns the player after it.
+    fn step(&mut self, from: Own, played: &mut PendingCommand, others: &[Observed]) -> Own {
+        let after = match from {
+            Own::OnFoot(motion) => Own::OnFoot(self.walk(motion, played, others)),
+            Own::Driving(tank) => Own::Driving(self.drive(tank, played, others)),
+        };
+        played.after = Some(after.clone());
+        after
+    }
+
+    /// Plays one tick on foot: the player moves among the others, and props that they shove
     /// give way. Returns the motion after it.
-    fn step(
+    fn walk(
         &mut self,
         from: PlayerMotion,
         played: &mut PendingCommand,
@@ -273,7 +348,7 @@ impl Prediction {
             let movement = (seconds, predictor);
             self.shoved.advance((played.tick, &motion), &shoved, &around, movement);
         }
-        (played.after, played.disturbed) = (Some(motion), pushed);
+        played.disturbed = pushed;
         motion
     }
 }

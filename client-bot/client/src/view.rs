@@ -1,11 +1,11 @@
 use glam::DVec3;
 use obsp_proto::{Tick, Time};
-use obsp_sim::{EntityId, EntityState, PlayerMotion};
+use obsp_sim::{EntityId, EntityState, Kind, PlayerMotion};
 
-use crate::{Client, Roster, interpolate};
+use crate::{Client, Prediction, Roster, interpolate};
 
-/// The match as it is to be drawn at one moment: the own player as predicted, everything
-/// else interpolated at the render tick.
+/// The match as it is to be drawn at one moment: the own player, or the vehicle that it
+/// drives, as predicted, everything else interpolated at the render tick.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     client: &'a Client,
@@ -36,7 +36,7 @@ impl<'a> View<'a> {
 
     /// Where to draw the own player: the centre of its box as predicted, in units, with
     /// corrections of the prediction spread over a tenth of a second. `None` while it is
-    /// not in the world, or drives a vehicle.
+    /// not in the world, or drives a [vehicle](View::vehicle).
     pub fn position(self) -> Option<DVec3> {
         let motion = self.motion()?;
         Some(motion.position.as_dvec3() + self.client.smoothing().offset(self.now))
@@ -45,6 +45,19 @@ impl<'a> View<'a> {
     /// The own player's predicted motion after the latest command.
     pub fn motion(self) -> Option<PlayerMotion> {
         self.client.motion().map(|(_, motion)| motion)
+    }
+
+    /// The vehicle that the own player drives: as predicted, with corrections spread over a
+    /// tenth of a second, or interpolated while it cannot be predicted. `None` for a player
+    /// on foot, and while it is not in the world.
+    pub fn vehicle(self) -> Option<EntityState> {
+        let predicted = self.client.prediction().and_then(Prediction::vehicle);
+        if let Some((_, vehicle)) = predicted {
+            let position = vehicle.position + self.client.smoothing().offset(self.now);
+            return Some(EntityState { position, ..vehicle });
+        }
+        let own = self.entity(self.player()?)?;
+        matches!(own.kind, Kind::Vehicle { .. }).then_some(own)
     }
 
     /// One entity.

@@ -28,6 +28,9 @@ const FAST: f32 = 160.0;
 /// Interval, in milliseconds, of the client's own entity: its motion is sent separately.
 const OWN: f32 = 100.0;
 
+/// The same of the vehicle that the client's own player drives, which is predicted from it.
+const OWN_VEHICLE: f32 = 34.0;
+
 /// Longest interval, in ticks, between two sends of a moving entity while the budget
 /// suffices.
 pub(super) fn longest(tick_rate: NonZeroU16) -> u32 {
@@ -68,6 +71,7 @@ pub(super) fn interval(
     tick_rate: NonZeroU16,
 ) -> u32 {
     let milliseconds = match viewer {
+        _ if own && matches!(entity.body, QuantisedBody::Prop { .. }) => OWN_VEHICLE,
         _ if own => OWN,
         Some(viewer) => interval_of(viewer, entity, speed),
         // A spectator sees everything equally well.

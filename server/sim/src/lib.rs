@@ -52,7 +52,7 @@ pub use command::{Buttons, Command};
 pub use counters::{Clock, Counters, Stage, StageCounter, Stages};
 pub use event::Event;
 pub use players::movement::{MovementError, MovementParameters, PlayerMotion};
-pub use players::prediction::{Moving, Pile, Predicted, Predictor};
+pub use players::prediction::{DrivenTank, Moving, Pile, Predicted, Predictor};
 pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};

@@ -237,7 +237,11 @@ fn is_rounded(observed: &EntityState, known: &EntityState) -> bool {
 }
 
 /// Where an entity is at the end of `tick` if it keeps its velocity.
-fn extrapolated((observed_at, state): &Observed, tick: Tick, seconds: f64) -> EntityState {
+pub(super) fn extrapolated(
+    (observed_at, state): &Observed,
+    tick: Tick,
+    seconds: f64,
+) -> EntityState {
     if state.asleep {
         return *state;
     }

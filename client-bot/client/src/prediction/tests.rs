@@ -71,7 +71,7 @@ fn a_correction_is_carried_through_all_later_commands() {
         prediction.play(&sent(tick, wandering(tick)), &[]);
     }
     // The server moved the player by a unit that the client knew nothing of.
-    let predicted = prediction.pending[1].after.unwrap();
+    let predicted = prediction.pending[1].after.as_ref().and_then(Own::motion).unwrap();
     let (_, before) = prediction.motion().unwrap();
     let shoved = PlayerMotion { position: predicted.position + Vec3::Z, ..predicted };
     let error = prediction.reconcile(Tick(2), answer(shoved), &[]).unwrap();

@@ -14,9 +14,10 @@ use obsp_proto::schema::Schema;
 use obsp_proto::server::{CommandSource, Event, JitterBuffer, MatchInfo, OwnPlayer, Session};
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{Tick, Time};
-use obsp_sim::{Command, Config, EntityId, World};
+use obsp_sim::{Command, Config, EntityId, PlayerKind, World};
 
 /// The map of these matches.
+#[allow(dead_code, reason = "drivers play in a hall of their own")]
 pub(crate) const ARENA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
 
 const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
@@ -30,6 +31,8 @@ pub(crate) struct Server {
     quantiser: Quantiser,
     session: Session,
     commands: JitterBuffer,
+    /// What the client joins as.
+    pub(crate) kind: PlayerKind,
     player: Option<EntityId>,
     pushed: Option<Tick>,
     /// The time of the last tick.
@@ -48,6 +51,7 @@ pub(crate) struct Server {
     /// What the client has reported.
     pub(crate) events: Vec<Event>,
     /// Whether the client has ended the connection.
+    #[allow(dead_code, reason = "drivers stay")]
     pub(crate) is_closed: bool,
 }
 
@@ -88,6 +92,7 @@ impl Server {
             quantiser: Quantiser::new(info.bounds),
             session: Session::new(info, Time::ZERO),
             commands: JitterBuffer::new(RATE, Tick(0), Time::ZERO),
+            kind: PlayerKind::Box,
             player: None,
             pushed: None,
             now: Time::ZERO,
@@ -120,6 +125,7 @@ impl Server {
     }
 
     /// The session, to say something by it at once.
+    #[allow(dead_code, reason = "drivers hear nothing")]
     pub(crate) fn session(&mut self) -> &mut Session {
         &mut self.session
     }
@@ -165,6 +171,7 @@ impl Server {
     }
 
     /// The client ends the connection.
+    #[allow(dead_code, reason = "drivers stay")]
     pub(crate) fn close(&mut self) {
         self.is_closed = true;
     }
@@ -192,7 +199,7 @@ impl Server {
         while let Some(bytes) = take(&mut self.stream_up, self.now) {
             for event in self.session.receive_stream(self.now, &bytes).expect("a valid stream") {
                 if let Event::Hello { name, .. } = &event {
-                    let player = self.world.join().expect("a free place");
+                    let player = self.world.join_as(self.kind).expect("a free place");
                     let tick = Tick(self.world.state().tick as u32);
                     self.session.accept(player, tick);
                     let joined = MatchEvent::Joined { player, name: name.clone() };

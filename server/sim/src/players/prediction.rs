@@ -2,6 +2,7 @@
 //! player's motion before the server confirms it.
 
 mod pile;
+mod tank;
 
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ use crate::players::walk::{PlayerSurroundings, shove_speed};
 use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, Kind, ModelId};
 pub use pile::{Moving, Pile};
+pub use tank::DrivenTank;
 
 /// Predicts a player's motion from their commands: the player moves past the other
 /// bodies as the client knows them, and shoves props in the way.
@@ -117,6 +119,31 @@ impl Predictor {
         seconds: f64,
     ) {
         pile.advance(self, others, motion, seconds);
+    }
+
+    /// A tank that the player drives, and those of `bodies` that are near it, to be moved by
+    /// [`Predictor::drive`]. `None` if it is no tank, or there is no room for it where it is
+    /// said to be.
+    pub fn tank(&self, tank: &Moving, bodies: &[Moving]) -> Option<DrivenTank> {
+        DrivenTank::new(self, tank, bodies)
+    }
+
+    /// Corrects a tank and the bodies near it, which were predicted, to what is known of them
+    /// now, where there is room for that. Returns whether anything changed.
+    pub fn correct_tank(&self, among: &mut DrivenTank, tank: &Moving, bodies: &[Moving]) -> bool {
+        among.correct(self, tank, bodies)
+    }
+
+    /// Moves a tank by a tick of `seconds` with its driver's `command`, by the server's own
+    /// engine, solver and guard. `others` are the other bodies when the tick began.
+    pub fn drive(
+        &self,
+        tank: &mut DrivenTank,
+        command: Command,
+        others: &[EntityState],
+        seconds: f64,
+    ) {
+        tank.advance(self, others, command, seconds);
     }
 
     /// Whether bodies of this model are missiles, which nobody shoves: a snapshot does not

@@ -40,10 +40,10 @@ pub struct Moving {
 /// moved by the server's own solver and guard.
 #[derive(Clone, Debug)]
 pub struct Pile {
-    entities: Entities,
-    pairs: Vec<Pair>,
+    pub(super) entities: Entities,
+    pub(super) pairs: Vec<Pair>,
     /// The slot of the player.
-    player: u16,
+    pub(super) player: u16,
     /// Id and kind of the other bodies in the match, and their slot in the pile.
     members: Vec<(EntityId, Kind, u16)>,
 }
@@ -55,20 +55,28 @@ impl Pile {
         bodies: &[Moving],
         motion: &PlayerMotion,
     ) -> Self {
-        let near = near(predictor, own, bodies);
-        let places = near.iter().map(|(_, body)| body.state.position);
-        let bounds = Aabb::around(places.chain([motion.position.as_dvec3()]));
-        let mut entities = Entities::new(&bounds, 1);
-        // Contacts are solved in the server's order: players come first.
-        let walker = Role::Player(PlayerBody::Box(motion.walker));
+        let near = near(predictor, own, bodies, REACH);
+        let position = motion.position.as_dvec3();
+        let role = Role::Player(PlayerBody::Box(motion.walker));
         let shape = predictor.arena.shapes.of_posture(motion.walker.posture);
-        let player = entities.insert(walker, shape).map_or(0, |id| id.slot);
-        let mut pile = Self { entities, pairs: Vec::new(), player, members: Vec::new() };
-        pile.put(predictor, player, shape, Pose::at(motion.position.as_dvec3()));
-        for (shape, body) in near {
-            pile.add(predictor, shape, body);
-        }
+        let mut pile = Self::of_player(role, shape, position, &near);
+        pile.put(predictor, pile.player, shape, Pose::at(position));
+        pile.add_all(predictor, near);
         pile
+    }
+
+    /// A pile of a player alone, who has no place yet, with room for these bodies.
+    pub(super) fn of_player(
+        role: Role,
+        shape: ShapeId,
+        position: DVec3,
+        near: &[(ShapeId, Moving)],
+    ) -> Self {
+        let places = near.iter().map(|(_, body)| body.state.position);
+        let mut entities = Entities::new(&Aabb::around(places.chain([position])), 1);
+        // Contacts are solved in the server's order: players come first.
+        let player = entities.insert(role, shape).map_or(0, |id| id.slot);
+        Self { entities, pairs: Vec::new(), player, members: Vec::new() }
     }
 
     /// The current state of a body of the pile.
@@ -103,25 +111,68 @@ impl Pile {
         motion: &PlayerMotion,
         seconds: f64,
     ) {
-        let shapes = &predictor.arena.shapes;
-        for index in 0..self.members.len() {
-            let (id, kind, slot) = self.members[index];
-            let other = others.iter().find(|other| other.id == id);
-            if let (Kind::Player { posture }, Some(other)) = (kind, other) {
-                let goes_to = other.position + other.velocity * seconds;
-                self.put(predictor, slot, shapes.of_posture(posture), Pose::at(goes_to));
-            }
-        }
-        let shape = shapes.of_posture(motion.walker.posture);
+        self.move_players(predictor, others, seconds);
+        let shape = predictor.arena.shapes.of_posture(motion.walker.posture);
         self.put(predictor, self.player, shape, Pose::at(motion.position.as_dvec3()));
         if let Some(player) = self.entities.get_mut(self.player) {
             player.velocity = motion.velocity.as_dvec3();
         }
+        self.move_bodies(predictor, seconds);
+    }
+
+    /// Moves the other players on foot by a tick, as their velocity among `others` says.
+    pub(super) fn move_players(
+        &mut self,
+        predictor: &Predictor,
+        others: &[EntityState],
+        seconds: f64,
+    ) {
+        for index in 0..self.members.len() {
+            let (id, kind, slot) = self.members[index];
+            let other = others.iter().find(|other| other.id == id);
+            if let (Kind::Player { posture }, Some(other)) = (kind, other) {
+                let shape = predictor.arena.shapes.of_posture(posture);
+                let goes_to = other.position + other.velocity * seconds;
+                self.put(predictor, slot, shape, Pose::at(goes_to));
+            }
+        }
+    }
+
+    /// Moves all bodies by a tick.
+    pub(super) fn move_bodies(&mut self, predictor: &Predictor, seconds: f64) {
         let mut context = StepContext { seconds, ..StepContext::default() };
-        let map = &predictor.arena.map;
+        let (map, shapes) = (&predictor.arena.map, &predictor.arena.shapes);
         let (entities, pairs) = (&mut self.entities, &mut self.pairs);
         // Bodies that overlap are known inexactly: they stay until the next snapshot.
         dynamics::step(map, shapes, entities, pairs, &mut context);
+    }
+
+    /// Adds bodies to the player, those for which there is room.
+    pub(super) fn add_all(&mut self, predictor: &Predictor, near: Vec<(ShapeId, Moving)>) {
+        for (shape, body) in near {
+            self.add(predictor, shape, body);
+        }
+    }
+
+    /// Takes out the bodies that `is_kept` does not accept; returns whether there were any.
+    pub(super) fn keep(&mut self, is_kept: impl Fn(EntityId) -> bool) -> bool {
+        let (kept, gone) = self.members.iter().partition(|(id, ..)| is_kept(*id));
+        self.members = kept;
+        let gone: Vec<(EntityId, Kind, u16)> = gone;
+        let entities = &mut self.entities;
+        let id_of = |slot| entities.get(slot).map(|entity| entity.id);
+        let ids: Vec<EntityId> = gone.iter().filter_map(|(.., slot)| id_of(*slot)).collect();
+        ids.into_iter().for_each(|id| drop(entities.remove(id)));
+        !gone.is_empty()
+    }
+
+    /// Whether a body is in the pile in this very state. A player on foot, who is put where
+    /// they go anyway, is in any state.
+    pub(super) fn has(&self, body: &Moving) -> bool {
+        match body.state.kind {
+            Kind::Player { .. } => self.members.iter().any(|(id, ..)| *id == body.state.id),
+            _ => self.find(body.state.id) == Some(*body),
+        }
     }
 
     fn add(&mut self, predictor: &Predictor, shape: ShapeId, Moving { state, spin }: Moving) {
@@ -152,7 +203,13 @@ impl Pile {
     }
 
     /// Puts a body at a pose, if there is room for it, else takes it out.
-    fn put(&mut self, predictor: &Predictor, slot: u16, shape: ShapeId, pose: Pose) -> bool {
+    pub(super) fn put(
+        &mut self,
+        predictor: &Predictor,
+        slot: u16,
+        shape: ShapeId,
+        pose: Pose,
+    ) -> bool {
         let (map, shapes) = (&predictor.arena.map, &predictor.arena.shapes);
         let space = Space { map, shapes, entities: &self.entities };
         match space.place(shape, pose, Some(slot), &mut StepContext::default()) {
@@ -167,7 +224,7 @@ impl Pile {
         }
     }
 
-    fn seen(&self, id: EntityId, kind: Kind, slot: u16) -> Option<Moving> {
+    pub(super) fn seen(&self, id: EntityId, kind: Kind, slot: u16) -> Option<Moving> {
         let is_body = |entity: &&Entity| entity.is_rigid() || entity.is_kinematic();
         let entity = self.entities.get(slot).filter(is_body)?;
         let pose = entity.placement()?.pose();
@@ -183,9 +240,14 @@ impl Pile {
     }
 }
 
-/// The bodies that the player shoves and those near them, in the order of their
-/// slots.
-fn near(predictor: &Predictor, own: &[EntityId], bodies: &[Moving]) -> Vec<(ShapeId, Moving)> {
+/// The bodies that are the player's `own` and those less than `reach` units from them, in
+/// the order of their slots.
+pub(super) fn near(
+    predictor: &Predictor,
+    own: &[EntityId],
+    bodies: &[Moving],
+    reach: f64,
+) -> Vec<(ShapeId, Moving)> {
     let radius = |shape: ShapeId| predictor.arena.shapes[shape].radius;
     let shaped: Vec<(ShapeId, &Moving)> = bodies
         .iter()
@@ -208,7 +270,7 @@ fn near(predictor: &Predictor, own: &[EntityId], bodies: &[Moving]) -> Vec<(Shap
     };
     let mut near: Vec<(f64, ShapeId, Moving)> =
         shaped.iter().map(|found| (gap(found), found.0, *found.1)).collect();
-    near.retain(|(gap, ..)| *gap < REACH);
+    near.retain(|(gap, ..)| *gap < reach);
     near.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
     near.truncate(MOST);
     near.sort_by_key(|(.., body)| body.state.id.slot);

@@ -1,0 +1,194 @@
+//! The vehicle that the player drives, predicted by the server's own engine, solver and guard.
+//!
+//! The server says where a vehicle is as it does of any body: rounded, and without its spin.
+//! Of the states that would be rounded to that, the one nearest to the prediction is taken
+//! for the true one. So a vehicle that is predicted rightly is never corrected, and one that
+//! is not is known again within a few states, for its engine brings it to the motion that
+//! the driver commands, whatever it was.
+
+use glam::{DQuat, DVec3};
+use obsp_proto::Tick;
+use obsp_proto::quantise::{STEPS_PER_UNIT, VELOCITY_STEP};
+use obsp_sim::{DrivenTank, EntityState, Moving};
+
+use super::shoved_props::extrapolated;
+use super::{Observed, Own, PendingCommand, Prediction, PredictionError, before};
+
+/// By how much rounding changes a coordinate, in units, and a velocity, in units per second.
+const POSITION_ROUNDING: f64 = 0.5 / STEPS_PER_UNIT as f64;
+const VELOCITY_ROUNDING: f64 = 0.5 * VELOCITY_STEP;
+
+/// By how much it turns a body at most, in radians.
+const TURN_ROUNDING: f64 = 0.0025;
+
+/// Seconds in which a velocity that is a little off is told from rounding.
+const LEAST_WAY: f64 = 0.1;
+
+/// A body of which a snapshot tells less often than the others, in units: as far as it may be
+/// from where it would be without a contact, its prediction is believed.
+const BELIEVED: f64 = 4.0;
+
+impl Prediction {
+    /// The vehicle that the player drives as predicted after the latest command, with that
+    /// command's tick; `None` for a player on foot.
+    pub fn vehicle(&self) -> Option<(Tick, EntityState)> {
+        let (tick, Own::Driving(tank)) = self.own()? else { return None };
+        Some((tick, tank.state()?.state))
+    }
+
+    /// Compares the state after `tick` of the vehicle that the player drives, as a snapshot
+    /// has it, with the prediction for it, and replays later commands from there if they
+    /// differ. `others` are the latest known states of other entities. `None` as for
+    /// [`Prediction::reconcile`].
+    pub fn reconcile_vehicle(
+        &mut self,
+        tick: Tick,
+        state: EntityState,
+        others: &[Observed],
+    ) -> Option<PredictionError> {
+        let last = self.authoritative_tick();
+        if last.is_some_and(|last| tick <= last) {
+            return None;
+        }
+        let position_before = self.position();
+        let between = last.map_or(0, |last| tick.distance(last)) as f64 * self.seconds;
+        let (played, disturbed) = self.take_played(tick);
+        let predicted = match played {
+            Some(Own::Driving(tank)) => tank.state().map(|state| (state, tank)),
+            _ => None,
+        };
+        let predicted = predicted.filter(|(predicted, _)| predicted.state.id == state.id);
+        self.shoved.clear();
+        let predictor = &self.map.predictor;
+        let Some((before, mut tank)) = predicted else {
+            let unknown = |state| Moving { state, spin: DVec3::ZERO };
+            let at = |observed| unknown(extrapolated(observed, tick, self.seconds));
+            let bodies: Vec<Moving> = others.iter().map(at).collect();
+            let tank = predictor.tank(&unknown(state), &bodies)?;
+            self.authoritative = Some((tick, Own::Driving(Box::new(tank.clone()))));
+            self.replay(Own::Driving(Box::new(tank)), others);
+            return None;
+        };
+        let after = nearest(&before, &state, between);
+        let known: Vec<Moving> = tank.bodies().collect();
+        let at = |observed: &Observed| {
+            let then = extrapolated(observed, tick, self.seconds);
+            let known = known.iter().find(|body| body.state.id == then.id);
+            let Some(known) = known else { return Moving { state: then, spin: DVec3::ZERO } };
+            let is_old = observed.0 < tick && !then.asleep;
+            if is_old && then.position.distance(known.state.position) < BELIEVED {
+                return *known;
+            }
+            nearest(known, &then, 0.0)
+        };
+        let bodies: Vec<Moving> = others.iter().map(at).collect();
+        let changed = predictor.correct_tank(&mut tank, &after, &bodies);
+        self.authoritative = Some((tick, Own::Driving(tank.clone())));
+        if changed {
+            self.replay(Own::Driving(tank), others);
+        }
+        let positions = [before, after].map(|vehicle| vehicle.state.position);
+        self.compared(positions, before != after, position_before, disturbed)
+    }
+
+    /// Plays one tick of a tank; returns the tank after it.
+    pub(super) fn drive(
+        &mut self,
+        mut tank: Box<DrivenTank>,
+        played: &mut PendingCommand,
+        others: &[Observed],
+    ) -> Box<DrivenTank> {
+        let begins = before(played.tick);
+        let others = others.iter().map(|observed| extrapolated(observed, begins, self.seconds));
+        let others: Vec<EntityState> = others.collect();
+        self.map.predictor.drive(&mut tank, played.command, &others, self.seconds);
+        played.disturbed = tank.touches_bodies();
+        tank
+    }
+}
+
+/// Of all states that are rounded to `rounded`, the one nearest to `predicted`. If the
+/// position is another, so was the velocity on the way of so many `seconds`.
+fn nearest(predicted: &Moving, rounded: &EntityState, seconds: f64) -> Moving {
+    let within = |value: DVec3, about: DVec3, by: f64| value.clamp(about - by, about + by);
+    let (state, spin) = (&predicted.state, predicted.spin);
+    let at_rest = rounded.asleep;
+    let position = within(state.position, rounded.position, POSITION_ROUNDING);
+    let missed = match seconds {
+        0.0 => DVec3::ZERO,
+        _ => (position - state.position) / seconds.max(LEAST_WAY),
+    };
+    Moving {
+        state: EntityState {
+            position,
+            orientation: within_turn(state.orientation, rounded.orientation),
+            velocity: if at_rest {
+                DVec3::ZERO
+            } else {
+                within(state.velocity + missed, rounded.velocity, VELOCITY_ROUNDING)
+            },
+            ..*rounded
+        },
+        spin: if at_rest { DVec3::ZERO } else { spin },
+    }
+}
+
+/// The orientation nearest to `predicted` that may be rounded to `rounded`.
+fn within_turn(predicted: DQuat, rounded: DQuat) -> DQuat {
+    // The same rotation in the predicted sign, so that the one goes over into the other.
+    let rounded = if rounded.dot(predicted) < 0.0 { -rounded } else { rounded };
+    // Not `angle_between`, whose arc cosine is imprecise near zero.
+    let apart = 2.0 * (rounded.inverse() * predicted).xyz().length().min(1.0).asin();
+    if apart <= TURN_ROUNDING {
+        return predicted;
+    }
+    rounded.slerp(predicted, TURN_ROUNDING / apart).normalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use obsp_sim::{EntityId, Kind, ModelId};
+
+    use super::*;
+
+    fn tank(position: DVec3, turned: f64, velocity: DVec3) -> EntityState {
+        EntityState {
+            id: EntityId { slot: 3, generation: 0 },
+            kind: Kind::Vehicle { model: ModelId(8) },
+            position,
+            orientation: DQuat::from_rotation_z(turned),
+            velocity,
+            asleep: false,
+        }
+    }
+
+    #[test]
+    fn what_would_be_rounded_alike_is_kept_as_it_was_predicted() {
+        let rounded = tank(DVec3::new(8.0, -3.0, 40.0), 0.5, DVec3::new(200.0, 0.0, -4.0));
+        let near = tank(DVec3::new(8.01, -3.01, 40.015), 0.5012, DVec3::new(198.5, 1.9, -5.0));
+        let predicted = Moving { state: near, spin: DVec3::Z };
+        assert_eq!(nearest(&predicted, &rounded, 0.1), predicted);
+        // In the other sign it is the same orientation.
+        let other = EntityState { orientation: -rounded.orientation, ..rounded };
+        assert_eq!(nearest(&predicted, &other, 0.1), predicted);
+    }
+
+    #[test]
+    fn what_is_elsewhere_is_corrected_by_as_little_as_it_can_be() {
+        let rounded = tank(DVec3::ZERO, 0.0, DVec3::ZERO);
+        let away = tank(DVec3::X, 0.2, DVec3::Y * 7.0);
+        let found = nearest(&Moving { state: away, spin: DVec3::Z }, &rounded, 0.0);
+        let turned = 2.0 * found.state.orientation.z.asin();
+        assert_eq!(found.state.position, DVec3::X / 64.0);
+        assert_eq!((found.state.velocity, found.spin), (DVec3::Y * 2.0, DVec3::Z));
+        assert!((turned - TURN_ROUNDING).abs() < 1e-4, "{turned}");
+        // One that was predicted 0.2 units too far in a fifth of a second was too fast by one.
+        let fast = tank(DVec3::X * (0.2 + 1.0 / 64.0), 0.0, DVec3::X * 1.5);
+        let found = nearest(&Moving { state: fast, spin: DVec3::ZERO }, &rounded, 0.2);
+        assert!((found.state.velocity.x - 0.5).abs() < 1e-9, "{:?}", found.state.velocity);
+        let asleep = EntityState { asleep: true, ..rounded };
+        let found = nearest(&Moving { state: fast, spin: DVec3::Z }, &asleep, 0.2);
+        assert!(found.state.asleep && found.spin == DVec3::ZERO);
+        assert_eq!(found.state.velocity, DVec3::ZERO);
+    }
+}

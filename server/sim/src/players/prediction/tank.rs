@@ -1,0 +1,138 @@
+//! What a client predicts of the hovertank that its player drives.
+
+use glam::DVec3;
+
+use super::Predictor;
+use super::pile::{Moving, Pile, near};
+use crate::bodies::blocker::Blocker;
+use crate::bodies::entities::{Entity, SleepState};
+use crate::bodies::roles::{Hovertank, PlayerBody, Role};
+use crate::collision::pose::Pose;
+use crate::collision::shape::ShapeId;
+use crate::command::Command;
+use crate::players::hovertank;
+use crate::state::{EntityId, EntityState, Kind};
+
+/// Bodies farther than this from the tank, in units, are left out until the server's next
+/// word of it: more than its way at full speed in a tenth of a second and a round trip of a
+/// quarter.
+const REACH: f64 = 160.0;
+
+/// A pose that was rounded for the wire may be nearer to something than the guard allows:
+/// it is tried again this much farther up, then aside, in units.
+const SHIFTS: [f64; 3] = [1.0 / 64.0, 1.0 / 16.0, 1.0 / 4.0];
+
+/// The tank that the player drives and the bodies near it: a small match of their own,
+/// moved by the server's own engine, solver and guard.
+#[derive(Clone, Debug)]
+pub struct DrivenTank {
+    pile: Pile,
+    id: EntityId,
+    kind: Kind,
+}
+
+impl DrivenTank {
+    /// `None` if it is no tank, or there is no room for it where it is said to be.
+    pub(super) fn new(predictor: &Predictor, tank: &Moving, bodies: &[Moving]) -> Option<Self> {
+        let Kind::Vehicle { model } = tank.state.kind else { return None };
+        let shape = predictor.arena.shapes.of_model(model)?;
+        let near = near_tank(predictor, tank, bodies);
+        let role = Role::Player(PlayerBody::Hovertank(Hovertank::new(model)));
+        let pile = Pile::of_player(role, shape, tank.state.position, &near);
+        let mut tank_among = Self { pile, id: tank.state.id, kind: tank.state.kind };
+        tank_among.put(predictor, tank).then_some(())?;
+        tank_among.pile.add_all(predictor, near);
+        Some(tank_among)
+    }
+
+    /// Corrects the tank and the bodies near it to these states, where there is room for
+    /// them. Returns whether anything changed.
+    pub(super) fn correct(
+        &mut self,
+        predictor: &Predictor,
+        tank: &Moving,
+        bodies: &[Moving],
+    ) -> bool {
+        let near = near_tank(predictor, tank, bodies);
+        let (same, other): (Vec<_>, Vec<_>) =
+            near.into_iter().partition(|(_, body)| self.pile.has(body));
+        let is_same = |id| same.iter().any(|(_, body)| body.state.id == id);
+        // All that change are taken out first, or they would be in each other's way.
+        let mut changed = self.pile.keep(is_same) | !other.is_empty();
+        changed |= self.state() != Some(*tank) && self.put(predictor, tank);
+        self.pile.add_all(predictor, other);
+        changed
+    }
+
+    /// Puts the tank where it is said to be, or nearly so; false if there is no room for it.
+    fn put(&mut self, predictor: &Predictor, tank: &Moving) -> bool {
+        let Moving { state, spin } = tank;
+        let Some(shape) = predictor.shape(state) else { return false };
+        let aside = [DVec3::Z, DVec3::X, -DVec3::X, DVec3::Y, -DVec3::Y, -DVec3::Z];
+        let shifts = SHIFTS.iter().flat_map(|by| aside.map(|direction| direction * *by));
+        let mut poses = [DVec3::ZERO]
+            .into_iter()
+            .chain(shifts)
+            .map(|shift| Pose { position: state.position + shift, orientation: state.orientation });
+        let slot = self.pile.player;
+        let pile = &mut self.pile;
+        let before = pile.entities.get(slot).and_then(Entity::placement).copied();
+        if !poses.any(|pose| pile.put(predictor, slot, shape, pose)) {
+            // Nothing has moved meanwhile: its place is still free.
+            before.into_iter().for_each(|before| pile.entities.commit(slot, before));
+            return false;
+        }
+        if let Some(entity) = pile.entities.get_mut(slot) {
+            (entity.velocity, entity.angular) = (state.velocity, *spin);
+            if entity.sleep.asleep != state.asleep {
+                let asleep = state.asleep;
+                entity.sleep = SleepState { asleep, island: slot, ..SleepState::default() };
+            }
+        }
+        true
+    }
+
+    /// Moves all bodies by a tick of `seconds`, the tank by its driver's `command`, past the
+    /// players on foot among `others`.
+    pub(super) fn advance(
+        &mut self,
+        predictor: &Predictor,
+        others: &[EntityState],
+        command: Command,
+        seconds: f64,
+    ) {
+        let pile = &mut self.pile;
+        pile.move_players(predictor, others, seconds);
+        hovertank::steer(&predictor.arena, &mut pile.entities, pile.player, command, seconds);
+        pile.move_bodies(predictor, seconds);
+    }
+
+    /// The tank.
+    pub fn state(&self) -> Option<Moving> {
+        self.pile.seen(self.id, self.kind, self.pile.player)
+    }
+
+    /// The bodies near it, but for players on foot.
+    pub fn bodies(&self) -> impl Iterator<Item = Moving> {
+        self.pile.bodies()
+    }
+
+    /// Whether it touches another body, whose motion only the server knows.
+    pub fn touches_bodies(&self) -> bool {
+        let player = self.pile.player;
+        self.pile.pairs.iter().any(|pair| {
+            let Blocker::Entity(other) = pair.key.other else { return false };
+            !pair.points.is_empty() && [pair.key.body, other].contains(&player)
+        })
+    }
+}
+
+/// Those of `bodies` that are near a tank, in the order of their slots.
+fn near_tank(predictor: &Predictor, tank: &Moving, bodies: &[Moving]) -> Vec<(ShapeId, Moving)> {
+    let id = tank.state.id;
+    let others = bodies.iter().filter(|body| body.state.id != id);
+    let all: Vec<Moving> = others.copied().chain([*tank]).collect();
+    let mut near = near(predictor, &[id], &all, REACH);
+    near.retain(|(_, body)| body.state.id != id);
+    near
+}
