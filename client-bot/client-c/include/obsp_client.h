@@ -4,8 +4,8 @@
 // A client is made by `obsp_connect`, which brings a socket thread of its own, or by
 // `obsp_client_new`, for callers with a QUIC connection of their own. Each frame calls
 // `obsp_client_tick`, then takes all of `obsp_client_poll_event` and
-// `obsp_client_next_match_event`, and draws `obsp_client_own_player` and
-// `obsp_client_entities`. See examples/walk.c.
+// `obsp_client_next_match_event`, and draws `obsp_client_own_player` or
+// `obsp_client_own_vehicle`, and `obsp_client_entities`. See examples/walk.c.
 //
 // Pointers must be null or valid for the call; where null has no meaning, the call fails.
 // Texts are UTF-8 and end with a zero byte. A handle may be used by any thread, but by one at
@@ -367,8 +367,12 @@ bool obsp_client_match_value(ObspClient *client, const char *name, int32_t *valu
 bool obsp_client_own_value(ObspClient *client, const char *name, int32_t *value);
 
 // Copies the own player as it is to be drawn at `now`. False while it is not in the world,
-// drives a vehicle, or the map is not loaded.
+// drives a vehicle (`obsp_client_own_vehicle`), or the map is not loaded.
 bool obsp_client_own_player(ObspClient *client, double now, ObspOwnPlayer *player);
+
+// Copies the vehicle that the own player drives as it is to be drawn at `now`. False for a
+// player on foot, and while it is not in the world or the map is not loaded.
+bool obsp_client_own_vehicle(ObspClient *client, double now, ObspEntity *vehicle);
 
 // Copies all entities but the own player as they are to be drawn at `now`, as many as
 // `capacity`; returns how many there are.
@@ -487,8 +491,12 @@ bool obsp_client_poll_event(ObspClient *client, ObspEvent *event);
 bool obsp_client_next_match_event(ObspClient *client, double now, ObspMatchEvent *event);
 
 // Copies the own player as it is to be drawn at `now`. False while it is not in the world,
-// drives a vehicle, or the map is not loaded.
+// drives a vehicle (`obsp_client_own_vehicle`), or the map is not loaded.
 bool obsp_client_own_player(ObspClient *client, double now, ObspOwnPlayer *player);
+
+// Copies the vehicle that the own player drives as it is to be drawn at `now`. False for a
+// player on foot, and while it is not in the world or the map is not loaded.
+bool obsp_client_own_vehicle(ObspClient *client, double now, ObspEntity *vehicle);
 
 // Copies all entities but the own player as they are to be drawn at `now`, as many as
 // `capacity`; returns how many there are.

@@ -28,7 +28,7 @@ pub struct ObspOwnPlayer {
 }
 
 /// Copies the own player as it is to be drawn at `now`. False while it is not in the world,
-/// drives a vehicle, or the map is not loaded.
+/// drives a vehicle (`obsp_client_own_vehicle`), or the map is not loaded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_own_player(
     client: *mut ObspClient,
@@ -49,6 +49,24 @@ pub unsafe extern "C" fn obsp_client_own_player(
         };
         // SAFETY: the same.
         unsafe { raw::put(player, own)? };
+        Ok(true)
+    })
+}
+
+/// Copies the vehicle that the own player drives as it is to be drawn at `now`. False for a
+/// player on foot, and while it is not in the world or the map is not loaded.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obsp_client_own_vehicle(
+    client: *mut ObspClient,
+    now: f64,
+    vehicle: *mut ObspEntity,
+) -> bool {
+    guard(false, || {
+        // SAFETY: the contract of the header.
+        let view = unsafe { raw::client(client)? }.client.view(raw::time(now));
+        let Some(own) = view.vehicle() else { return Ok(false) };
+        // SAFETY: the same.
+        unsafe { raw::put(vehicle, ObspEntity::from(own))? };
         Ok(true)
     })
 }

@@ -9,7 +9,9 @@ use obsp_client_c::play::{
     ObspCommand, obsp_client_leave, obsp_client_next_tick_at, obsp_client_say, obsp_client_tick,
 };
 use obsp_client_c::values::{obsp_client_match_value, obsp_client_own_value, obsp_client_value};
-use obsp_client_c::view::{obsp_client_entities, obsp_client_own_player, obsp_client_players};
+use obsp_client_c::view::{
+    obsp_client_entities, obsp_client_own_player, obsp_client_own_vehicle, obsp_client_players,
+};
 use obsp_client_c::wire::{
     ObspTransmit, ObspTransmitKind, obsp_client_handle_closed, obsp_client_handle_datagram,
     obsp_client_handle_map_stream, obsp_client_handle_stream, obsp_client_poll_transmit,
@@ -84,6 +86,7 @@ fn nulls_are_refused_everywhere() {
         assert!(!obsp_client_tick(client, null(), 0.0));
         assert!(!obsp_client_poll_transmit(client, null_mut()));
         assert!(!obsp_client_own_player(client, 0.0, null_mut()));
+        assert!(!obsp_client_own_vehicle(client, 0.0, null_mut()));
         assert_eq!(obsp_client_entities(client, f64::NAN, null_mut(), 0), 0);
         assert!(!obsp_client_ticket(client, null_mut()));
         let id = ObspId { slot: 65_535, generation: 1 };
