@@ -11,7 +11,7 @@ use obsp_client::{Credentials, Disconnected, LoadedMap, Prediction};
 use obsp_proto::client::SnapshotReceived;
 use obsp_proto::control::{ChatLine, MapHash, MatchEvent, MatchName, PlayerName, Ticket};
 use obsp_proto::token::{JoinKey, TokenClaims};
-use obsp_sim::{Buttons, Command, EntityState, Kind};
+use obsp_sim::{Buttons, Command};
 use tokio::sync::{OnceCell, watch};
 use tracing::{debug, info, warn};
 
@@ -242,7 +242,7 @@ impl Bot {
                 }
                 ClientEvent::CommandDue => {
                     let own = client.motion().map(|(_, motion)| motion);
-                    let tank = vehicle(client);
+                    let tank = client.view().vehicle();
                     let here = own.map(|own| own.position.as_dvec3());
                     let here = here.or(tank.map(|tank| tank.position));
                     if let Some(here) =
@@ -367,10 +367,4 @@ impl Bot {
         let observations = record.observations();
         ages.into_iter().for_each(|age| observations.ages.record(age));
     }
-}
-
-/// The vehicle that the client's player drives, if any.
-fn vehicle(client: &Client) -> Option<EntityState> {
-    let own = client.session().entity(client.session().player()?)?;
-    matches!(own.kind, Kind::Vehicle { .. }).then_some(own)
 }

@@ -24,7 +24,7 @@ export class Path {
   /**
    * Where to draw the player: as far between the last two ticks as the time is to the next.
    *
-   * @param {number[]} position after the latest tick
+   * @param {number[]} position after the latest tick; of a tank with its rotation behind
    * @param {?number} until milliseconds to the next one, if that is known
    * @param {number} tick milliseconds of one
    * @returns {number[]}

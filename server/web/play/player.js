@@ -221,10 +221,17 @@ export class Player {
     const shown = shownBetween(numbers, null, 0, 1);
     if (isThere) {
       this.own = shown[0];
-      // A tank is shown between two snapshots already.
-      if (this.own.model === null) this.own.position = this.path.at(this.own.position, this.engine.untilTick, 1000 / this.line.tickRate);
+      this.smooth(this.own);
     }
     return { tick, shown: shown.sort((a, b) => a.slot - b.slot) };
+  }
+
+  /** Puts the own player between two ticks, and turns a tank as far. */
+  smooth(own) {
+    const turns = own.model === null ? [] : own.rotation;
+    const pose = this.path.at([...own.position, ...turns], this.engine.untilTick, 1000 / this.line.tickRate);
+    own.position = pose.slice(0, 3);
+    if (turns.length > 0) own.rotation = pose.slice(3).map((part) => part / Math.hypot(...pose.slice(3)));
   }
 
   end(ended) {

@@ -7,7 +7,7 @@ use obsp_client::{Client, Credentials, Event, LoadedMap, PredictionStats, Transm
 use obsp_proto::Time;
 use obsp_proto::control::{ChatLine, MapHash, MatchEvent, MatchName, PlayerName};
 use obsp_proto::schema::Schema;
-use obsp_sim::{Buttons, Command, EntityId, Kind};
+use obsp_sim::{Buttons, Command, EntityId};
 
 use crate::json;
 use crate::view;
@@ -142,8 +142,8 @@ impl Player {
         Some(format!(r#"{{"tick":{},{}}}"#, tick.0, told(&event, schema)))
     }
 
-    /// The match as it is to be drawn: the own player first, if it is in the world, then
-    /// everything else. Gives whether it is, and the moment that is shown, in ticks.
+    /// The match as it is to be drawn: the own player or its vehicle first, if it is in the
+    /// world, then everything else. Gives whether it is, and the moment that is shown, in ticks.
     pub fn view(&self, now: f64, out: &mut Vec<u8>) -> (bool, f64) {
         let view = self.client.view(time(now));
         let tick = view.render_tick().unwrap_or(-1.0);
@@ -151,9 +151,7 @@ impl Player {
         if let Some(((id, position), motion)) = own {
             view::write_walker(id, position, &motion, out);
         }
-        // A vehicle is not predicted: its driver sees it as everybody does.
-        let vehicle = view.player().filter(|_| own.is_none()).and_then(|id| view.entity(id));
-        let vehicle = vehicle.filter(|entity| matches!(entity.kind, Kind::Vehicle { .. }));
+        let vehicle = view.vehicle().filter(|_| own.is_none());
         for entity in vehicle.into_iter().chain(view.entities()) {
             view::write_entity(&entity, out);
         }
