@@ -47,7 +47,9 @@ pub(crate) fn heaps() {
     println!(
         "and tick, bodies awake on average, mean height of the bodies and deepest overlap in units;"
     );
-    println!("what ours takes over what rapier takes, and how much faster ours is with two threads");
+    println!(
+        "what ours takes over what rapier takes, and how much faster ours is with two threads"
+    );
     println!(
         "{:14} {:>7} {:>7} {:>6} {:>6} {:>6} {:>7}   {:>7} {:>7} {:>6} {:>6} {:>6} {:>7}   {:>5} {:>5} {:>7}",
         "",
