@@ -29,9 +29,9 @@ const OBSTACLE_RADIUS: f64 = 256.0;
 const LARGEST_BODY: f64 = 96.0;
 const MAX_SPEED: f64 = 3840.0;
 
-/// Ticks after which a vehicle that stood still, and of which nothing was received since, is
-/// known to stand there still: moving ones are sent twice as often.
-const AT_REST: i64 = 12;
+/// Seconds after which a vehicle that stood still, and of which nothing was received since, is
+/// known to stand there still: a moving one is sent at least twice in that time.
+const AT_REST: f64 = 0.2;
 
 /// Most datagrams that wait for [`Client::poll_transmit`]. Each repeats the commands of
 /// those before it, so the oldest ones are dropped.
@@ -420,9 +420,8 @@ impl Client {
         let latest = self.session.latest_tick()?;
         // What stands still is not sent again: after a while that is news as well, for one
         // that is predicted to move.
-        if state.velocity == DVec3::ZERO
-            && latest.distance(known.map_or(tick, |known| known.max(tick))) >= AT_REST
-        {
+        let silence = latest.distance(known.map_or(tick, |known| known.max(tick)));
+        if state.velocity == DVec3::ZERO && silence as f64 / self.tick_rate() >= AT_REST {
             tick = latest;
         }
         if known.is_some_and(|known| tick <= known) {

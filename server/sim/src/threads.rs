@@ -243,6 +243,9 @@ impl Drop for KeptAwake {
     fn drop(&mut self) {
         GATHERED.set(false);
         self.ended.store(true, Ordering::Relaxed);
+        // The leader was called as well, and may never have looked: calls would pile up, and keep
+        // the pool from ending with its thread.
+        while let Some(Yield::Executed) = rayon::yield_local() {}
     }
 }
 

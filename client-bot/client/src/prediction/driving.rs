@@ -24,8 +24,8 @@ const TURN_ROUNDING: f64 = 0.0025;
 /// Seconds in which a velocity that is a little off is told from rounding.
 const LEAST_WAY: f64 = 0.1;
 
-/// A body of which a snapshot tells less often than the others, in units: as far as it may be
-/// from where it would be without a contact, its prediction is believed.
+/// Units by which a body of which the latest snapshot did not tell may be predicted elsewhere
+/// than where it would be without a contact: as far its prediction is believed.
 const BELIEVED: f64 = 4.0;
 
 impl Prediction {
@@ -59,6 +59,7 @@ impl Prediction {
         };
         let predicted = predicted.filter(|(predicted, _)| predicted.state.id == state.id);
         self.shoved.clear();
+        let others = if self.is_far_ahead() { &[] } else { others };
         let predictor = &self.map.predictor;
         let Some((before, mut tank)) = predicted else {
             let unknown = |state| Moving { state, spin: DVec3::ZERO };
@@ -91,7 +92,7 @@ impl Prediction {
         self.compared(positions, before != after, position_before, disturbed)
     }
 
-    /// Plays one tick of a tank; returns the tank after it.
+    /// Plays one tick of a tank; returns the tank after it. Far ahead of the server it is alone.
     pub(super) fn drive(
         &mut self,
         mut tank: Box<DrivenTank>,
@@ -99,6 +100,12 @@ impl Prediction {
         others: &[Observed],
     ) -> Box<DrivenTank> {
         let begins = before(played.tick);
+        let others = if self.is_far_ahead() {
+            tank.leave_others();
+            &[]
+        } else {
+            others
+        };
         let others = others.iter().map(|observed| extrapolated(observed, begins, self.seconds));
         let others: Vec<EntityState> = others.collect();
         self.map.predictor.drive(&mut tank, played.command, &others, self.seconds);

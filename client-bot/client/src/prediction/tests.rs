@@ -199,3 +199,4 @@ fn far_ahead_of_the_server_no_shoved_prop_is_left_in_the_way() {
 
 mod among_others;
 mod carried;
+mod vehicles;

@@ -162,9 +162,10 @@ impl Predictor {
     fn rigid(&self, other: &EntityState) -> Option<ShapeId> {
         match other.kind {
             Kind::Player { .. } => None,
-            Kind::Prop { model } if self.is_missile(model) => None,
-            Kind::Prop { model } if self.arena.shapes.is_kinematic(model) => None,
-            Kind::Vehicle { model } | Kind::Prop { model } => self.arena.shapes.of_model(model),
+            Kind::Vehicle { model } | Kind::Prop { model } => {
+                let has_own_rules = self.is_missile(model) || self.arena.shapes.is_kinematic(model);
+                self.arena.shapes.of_model(model).filter(|_| !has_own_rules)
+            }
         }
     }
 

@@ -53,7 +53,7 @@ impl Threads {
         work: impl Fn(u16, usize) + Sync,
         lead: impl FnOnce(&Stages) + Send,
     ) {
-        let most = most.min(usize::from(u16::MAX));
+        debug_assert!(most <= usize::from(u16::MAX), "{most} items in a stage");
         let alone = !self.share(most);
         let stages = Stages {
             work: &work,
@@ -83,7 +83,7 @@ impl Stages<'_> {
             return (0..count).for_each(|item| (self.work)(task, item));
         }
         self.done.store(0, Ordering::Relaxed);
-        let count = count.min(self.claims.len());
+        debug_assert!(count <= self.claims.len(), "{count} items in a stage");
         let number = Stage::of(self.stage.load(Ordering::Relaxed)).number + 1;
         let stage = Stage { task, count: count as u16, number };
         self.stage.store(stage.bits(), Ordering::Release);

@@ -58,9 +58,9 @@ pub(super) fn exposure(
     }
 }
 
-/// Those of the `normals` of a corner between which a direction is: all of them, but two if it is
-/// perpendicular to their edge, or one. Of an edge that runs along another one rounding decides
-/// which of its points, or which of its corners, is nearest: the faces at its ends do not matter.
+/// Those of the `normals` that meet at a point which a direction needs: the one that it is along,
+/// else the two whose edge it is perpendicular to, else all. Where two edges run along each other,
+/// rounding decides whether a corner at their end is nearest, so its other faces must not matter.
 fn supporting(normals: &[DVec3], direction: DVec3) -> Vec<DVec3> {
     if normals.len() < 2 {
         return normals.to_vec();

@@ -32,10 +32,11 @@ pub struct DrivenTank {
 }
 
 impl DrivenTank {
-    /// `None` if it is no tank, or there is no room for it where it is said to be.
+    /// `None` if it is no tank, if no impulse moves bodies of its model, or if there is no room
+    /// for it where it is said to be.
     pub(super) fn new(predictor: &Predictor, tank: &Moving, bodies: &[Moving]) -> Option<Self> {
         let Kind::Vehicle { model } = tank.state.kind else { return None };
-        let shape = predictor.arena.shapes.of_model(model)?;
+        let shape = predictor.rigid(&tank.state)?;
         let near = near_tank(predictor, tank, bodies);
         let role = Role::Player(PlayerBody::Hovertank(Hovertank::new(model)));
         let pile = Pile::of_player(role, shape, tank.state.position, &near);
@@ -110,6 +111,11 @@ impl DrivenTank {
     /// The tank.
     pub fn state(&self) -> Option<Moving> {
         self.pile.seen(self.id, self.kind, self.pile.player)
+    }
+
+    /// Leaves the bodies near it out from now on.
+    pub fn leave_others(&mut self) {
+        self.pile.keep(|_| false);
     }
 
     /// The bodies near it, but for players on foot.
