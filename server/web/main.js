@@ -346,6 +346,9 @@ class Page {
     for (const event of replay.newsSince(this.replayed)) this.roster.happen(event, now);
     this.replayed = Math.max(this.replayed, Math.floor(tick));
     this.layers.asked.contacts.answer = this.switches.isOn("contacts") ? replay.contacts() : null;
+    const { layers, switches } = this;
+    const told = replay.layers(switches.isOn("heat"), switches.isOn("onion") ? layers.height : null);
+    [layers.asked.cascade.answer, layers.asked.cut.answer] = [told.cascade, told.cut];
     this.roster.assign(replay.players());
     this.layers.advance(tick, this.shown, now);
   }

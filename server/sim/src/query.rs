@@ -1,6 +1,7 @@
 //! Questions to the simulation's geometry that need no match, for tests and tools.
 
 mod contacts;
+mod cut;
 mod heat;
 mod passage;
 
@@ -16,6 +17,7 @@ use crate::context::StepContext;
 use crate::counters::Stages;
 
 pub use contacts::{ContactSearch, Contacts, Manifold, Thing, Touched, Touching};
+pub use cut::Cut;
 pub(crate) use heat::deciding;
 pub use heat::{Heat, Met};
 pub use passage::{Passing, Way, passing};

@@ -8,18 +8,11 @@ use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use glam::DVec3;
-use obsp::World;
+use obsp_sim::query::Cut;
 use obsp_sim::{AwakeReason, Stage};
 use serde::Serialize;
 
 use super::Pages;
-
-/// Points along the longer side of a cut through the onion: one every 8 units
-/// of a map of 2048.
-const CUT_POINTS: f64 = 256.0;
-
-/// Least units between them.
-const CUT_SPACING: f64 = 4.0;
 
 /// Points at which props touch something.
 #[derive(Serialize)]
@@ -80,68 +73,13 @@ pub(super) async fn cascade(Pages(pages): Pages) -> Response {
     respond.await
 }
 
-/// A level cut through the onion.
-#[derive(Serialize)]
-struct Cut {
-    height: f64,
-    /// Where the first point lies, and how far apart they are, in units.
-    origin: [f64; 2],
-    spacing: f64,
-    /// The sizes, in the order of `spaces.toml`.
-    sizes: Vec<String>,
-    /// Row by row from the south, for each point how many sizes are in solid
-    /// there, as a digit: of nested sizes those are the largest.
-    rows: Vec<String>,
-}
-
 /// `/onion/HEIGHT`: which sizes have room at this height.
 pub(super) async fn onion(Pages(pages): Pages, Path(height): Path<f64>) -> Response {
     if !height.is_finite() {
         return (StatusCode::BAD_REQUEST, "the height must be a number\n").into_response();
     }
-    pages.level_views.respond(pages.game.level(), move |view| Json(cut(&view.map, height))).await
-}
-
-fn cut(map: &World, height: f64) -> Cut {
-    let bounds = map.bounds();
-    let size = if bounds.is_empty() { DVec3::ONE } else { bounds.max - bounds.min };
-    let origin = if bounds.is_empty() { DVec3::ZERO } else { bounds.min };
-    let spacing = CUT_SPACING.max(size.x.max(size.y) / CUT_POINTS);
-    let points = |length: f64| 0..(length / spacing).ceil() as u32;
-    let digit = |x: u32, y: u32| {
-        let middle = |least: f64, n: u32| least + (f64::from(n) + 0.5) * spacing;
-        let at = DVec3::new(middle(origin.x, x), middle(origin.y, y), height).as_vec3();
-        let solidity = map.solidity(at);
-        let sizes = map.sizes().iter().filter_map(|size| map.size(&size.name));
-        let solid = sizes.filter(|&size| solidity.contains(size)).count();
-        char::from_digit(solid as u32, 36).unwrap_or('z')
-    };
-    Cut {
-        height,
-        origin: [origin.x, origin.y],
-        spacing,
-        sizes: map.sizes().iter().map(|size| size.name.clone()).collect(),
-        rows: points(size.y).map(|y| points(size.x).map(|x| digit(x, y)).collect()).collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cut_shows_rings_about_walls() {
-        let path = crate::map_file::find("arena.obsp", &crate::map_file::folders()).unwrap();
-        let map = crate::map_file::load(&path).unwrap();
-        let cut = cut(&map, 60.0);
-        let all = cut.rows.concat();
-        for sizes in 0..=cut.sizes.len() {
-            let digit = char::from_digit(sizes as u32, 36).unwrap();
-            assert!(all.contains(digit), "nowhere are {sizes} sizes in solid");
-        }
-        assert!(cut.rows.iter().all(|row| row.len() == cut.rows[0].len()));
-        assert!(cut.rows.len() <= 256 && cut.rows[0].len() <= 256);
-        // In the void around the map there is no room for anybody.
-        assert!(cut.rows[0].chars().all(|digit| digit == '4'), "{}", cut.rows[0]);
-    }
+    pages
+        .level_views
+        .respond(pages.game.level(), move |view| Json(Cut::through(&view.map, height)))
+        .await
 }

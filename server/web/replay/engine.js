@@ -75,15 +75,25 @@ export class Engine {
   /**
    * The state after a tick: the simulation goes there from the nearest keyframe.
    *
-   * @returns {{tick: number, numbers: Float32Array, events: object[], contacts: object}}
+   * @param {number} wanted tick
+   * @param {boolean} [hot] whether what the cascade is busy with is to be told
+   * @returns {{tick: number, numbers: Float32Array, events: object[], contacts: object, cascade: ?object}}
    */
-  show(wanted) {
+  show(wanted, hot = false) {
     const tick = this.exports.show(wanted);
     const numbers = new Float32Array(this.taken().buffer);
     this.exports.events();
     const events = JSON.parse(this.text());
     this.exports.contacts();
-    return { tick, numbers, events, contacts: JSON.parse(this.text()) };
+    const contacts = JSON.parse(this.text());
+    if (hot) this.exports.cascade();
+    return { tick, numbers, events, contacts, cascade: hot ? JSON.parse(this.text()) : null };
+  }
+
+  /** A cut through the onion at a height. */
+  cut(height) {
+    this.exports.cut(height);
+    return JSON.parse(this.text());
   }
 
   /**

@@ -47,8 +47,12 @@ export class Replay {
     this.playersBefore = [];
     this.frames = new Map();
     this.asked = new Set();
-    /** Ticks whose frames lack the other future: they are shown until better ones come. */
+    /** Ticks whose frames lack what is asked for by now: they are shown until better ones come. */
     this.stale = new Set();
+    /** Whether frames tell what the cascade is busy with. */
+    this.hot = false;
+    /** Where the onion was asked to be cut last, and the cut. */
+    [this.height, this.cut] = [null, null];
     this.worker = new Worker(ofMatch("/web/replay/worker.js"), { type: "module" });
     this.worker.onmessage = ({ data }) => this.hear(data);
     this.worker.onerror = (event) => listener.failed(event.message || "The simulation cannot be loaded.");
@@ -65,7 +69,7 @@ export class Replay {
     return this.recording?.ticks ?? 0;
   }
 
-  hear({ recording, frame, progress, failed, why, branched }) {
+  hear({ recording, frame, progress, failed, why, branched, cut }) {
     if (recording) {
       this.recording = recording;
       this.deaths = recording.deaths;
@@ -79,6 +83,7 @@ export class Replay {
     }
     if (progress) this.progress = progress;
     if (why) this.why.answer(why);
+    if (cut) this.cut = cut;
     if (branched) this.branched(branched);
     if (failed) this.listener.failed(failed);
   }
@@ -221,6 +226,27 @@ export class Replay {
   /** Where props touch something in the tick that is shown. */
   contacts() {
     return this.frame()?.contacts ?? null;
+  }
+
+  /**
+   * What layers show of the tick that is shown.
+   *
+   * @param {boolean} hot whether what the cascade is busy with
+   * @param {?number} height at which the onion is cut, if it is
+   * @returns {{cascade: ?object, cut: ?object}} as far as it is known yet
+   */
+  layers(hot, height) {
+    if (hot !== this.hot || (height !== null && height !== this.height)) {
+      const isNew = height !== null && height !== this.height;
+      this.worker.postMessage({ layers: { hot, height: isNew ? height : null } });
+      if (hot && !this.hot) {
+        for (const tick of this.frames.keys()) this.stale.add(tick);
+        this.asked.clear();
+      }
+      [this.hot, this.height] = [hot, height ?? this.height];
+      this.want();
+    }
+    return { cascade: (hot && this.frame()?.cascade) || null, cut: height === null ? null : this.cut };
   }
 
   /** Ends the worker. */

@@ -15,6 +15,10 @@ let wanted = [];
 let question = null;
 /** The other future that somebody asks for; `null` inside to end it. */
 let parting = null;
+/** Whether frames tell what the cascade is busy with. */
+let hot = false;
+/** The height at which the onion is to be cut. */
+let height = null;
 let left = 0;
 let scheduled = false;
 
@@ -40,8 +44,11 @@ function work() {
     const { slot, tick } = question;
     question = null;
     postMessage({ why: { slot, tick, found: engine.why(slot, tick) } });
+  } else if (height !== null) {
+    postMessage({ cut: engine.cut(height) });
+    height = null;
   } else if (wanted.length > 0) {
-    const frame = engine.show(wanted.shift());
+    const frame = engine.show(wanted.shift(), hot);
     frame.other = engine.showBranch(frame.tick);
     postMessage({ frame }, [frame.numbers, frame.other].filter(Boolean).map(({ buffer }) => buffer));
   } else if (left > 0) {
@@ -54,7 +61,7 @@ function work() {
     if (progress.broken) left = 0;
     postMessage({ progress });
   }
-  if (parting || question || wanted.length > 0 || left > 0) schedule();
+  if (parting || question || height !== null || wanted.length > 0 || left > 0) schedule();
 }
 
 /** Begins another future, or ends the one that there is. Frames from now on are of it. */
@@ -94,6 +101,9 @@ onmessage = ({ data }) => {
     parting = data;
   } else if (data.why) {
     question = data.why;
+  } else if (data.layers) {
+    hot = data.layers.hot;
+    height = data.layers.height ?? height;
   } else {
     wanted = data.wanted;
   }

@@ -81,7 +81,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
     assert_eq!([&told[1], &told[2]], ["said <b>well</b>", "announced a vote"]);
     browser.evaluate("arena.replay.playing = false; arena.replay.seek(890); 0");
     browser.wait_for("arena.replay.frames.has(890)");
-    // The badge is there on pages for everybody, too, and what no recording has is not offered.
+    // The badge is there on pages for everybody, too, and so are all layers.
     browser.evaluate(
         "document.body.classList.add('public'); document.querySelector('#layers').open = true; 0",
     );
@@ -89,7 +89,31 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
     let offered = "[...document.querySelectorAll('#layers input[type=checkbox]')]
         .filter((box) => box.checkVisibility()).map((box) => box.name)";
     let offered = browser.evaluate(offered).to_string();
-    assert!(offered.contains("contacts") && !offered.contains("heat"), "{offered}");
+    for layer in ["contacts", "heat", "onion"] {
+        assert!(offered.contains(layer), "{offered}");
+    }
+    // What snapshots never carried, of each tick that is shown.
+    let switch = |browser: &mut Chromium, layer: &str| {
+        browser.evaluate(&format!("document.querySelector('#layers [name={layer}]').click(); 0"));
+    };
+    switch(&mut browser, "heat");
+    let [busy, cut] =
+        ["cascade", "cut"].map(|name| format!("globalThis.arena.layers.asked.{name}.answer"));
+    browser.wait_for(&format!("{busy}?.pairs.length > 0"));
+    let of_first = browser.evaluate(&format!("JSON.stringify({busy}.pairs)"));
+    browser.evaluate("arena.replay.seek(300); 0");
+    browser.wait_for("arena.replay.frames.get(300)?.cascade");
+    browser.wait_for(&format!("JSON.stringify({busy}?.pairs) !== {of_first}"));
+    browser.keep_picture("replay_heat");
+    switch(&mut browser, "heat");
+    let plain = colours(&mut browser);
+    switch(&mut browser, "onion");
+    browser.wait_for(&format!("{cut}?.rows.length > 10"));
+    browser.keep_picture("replay_onion");
+    assert!(colours(&mut browser) > plain / 2, "nothing is drawn with the onion");
+    switch(&mut browser, "onion");
+    browser.evaluate("arena.replay.seek(890); 0");
+    browser.wait_for("arena.replay.frames.has(890)");
     browser.evaluate(
         "document.body.classList.remove('public'); document.querySelector('#layers').open = false; 0",
     );

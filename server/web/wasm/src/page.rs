@@ -104,6 +104,18 @@ impl Page {
         self.output = view::contacts(replay.shown().world()).into_bytes();
     }
 
+    /// What the cascade is busy with in the tick that is shown.
+    pub fn cascade(&mut self) {
+        let told = self.replay.as_mut().and_then(|replay| replay.cascade().ok());
+        self.output = told.unwrap_or_else(|| "null".to_owned()).into_bytes();
+    }
+
+    /// A cut through the onion at a height; zero for one that is no number.
+    pub fn cut(&mut self, height: f64) {
+        let Some(replay) = &self.replay else { return self.output.clear() };
+        self.output = replay.cut(if height.is_finite() { height } else { 0.0 }).into_bytes();
+    }
+
     /// Why the entity in a slot is as it is after a tick.
     pub fn why(&mut self, slot: u32, tick: u32) {
         let Some(replay) = &mut self.replay else { return self.output.clear() };

@@ -8,10 +8,11 @@ use obsp_game::{AnyGame, LoadError};
 use obsp_recording::{Difference, Playback, Recording, Ticks};
 use obsp_sim::SetupError;
 use obsp_sim::audit::Audit;
+use obsp_sim::query::Heat;
 
 use crate::branch::{Branch, Change};
 use crate::kept::{Kept, NEAR, Verified};
-use crate::{json, why};
+use crate::{json, layers, why};
 
 /// Of so many ticks that are verified one is audited, by brute force.
 const AUDIT_INTERVAL: u64 = 60;
@@ -30,6 +31,8 @@ pub struct Replay {
     kept: Kept,
     /// Another future, if one is looked at.
     branch: Option<Branch>,
+    /// Tells what the cascade is busy with, once somebody has asked.
+    heat: Option<Heat>,
     /// Why it cannot be played to its end, if that is so.
     broken: Option<String>,
 }
@@ -64,8 +67,9 @@ impl Replay {
         let shown = Playback::at(&recording, &first, Arc::clone(&map), &Arena);
         let shown = shown.map_err(|error: LoadError| error.to_string())?;
         let next = recording.ticks_after(0).map_err(|error| error.to_string())?;
-        let (verifying, kept, branch, broken) = (None, Kept::default(), None, None);
-        Ok(Self { recording, map, verifying, shown, next, kept, branch, broken })
+        let (verifying, kept, branch) = (None, Kept::default(), None);
+        let (heat, broken) = (None, None);
+        Ok(Self { recording, map, verifying, shown, next, kept, branch, heat, broken })
     }
 
     /// Verifies so many more ticks, as far as there are; the first call sets the match up as
@@ -139,6 +143,24 @@ impl Replay {
             text(found),
             text(self.broken.clone()),
         )
+    }
+
+    /// What the cascade is busy with in the tick that is shown, as JSON.
+    ///
+    /// # Errors
+    /// The map cannot carry the match.
+    pub fn cascade(&mut self) -> Result<String, SetupError> {
+        let models = || Arena.with_file(self.recording.game_file()).models();
+        let heat = match self.heat.take() {
+            Some(heat) => heat,
+            None => Heat::new(Arc::clone(&self.map), &models())?,
+        };
+        Ok(layers::cascade(self.heat.insert(heat), self.shown.world()))
+    }
+
+    /// A cut through the onion at a height, as JSON.
+    pub fn cut(&self, height: f64) -> String {
+        layers::cut(&self.map, height)
     }
 
     /// Goes to a tick: on from the one that is shown, or from the nearest state before that is

@@ -42,6 +42,18 @@ pub extern "C" fn contacts() {
     with(Page::contacts);
 }
 
+/// The output is what the cascade is busy with in the tick that is shown, as JSON.
+#[unsafe(no_mangle)]
+pub extern "C" fn cascade() {
+    with(Page::cascade);
+}
+
+/// The output is a cut through the onion at a height, as JSON.
+#[unsafe(no_mangle)]
+pub extern "C" fn cut(height: f64) {
+    with(|page| page.cut(height));
+}
+
 /// The output is why the entity in a slot is as it is after a tick, as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn why(slot: u32, tick: u32) {

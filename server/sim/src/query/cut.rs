@@ -1,0 +1,73 @@
+//! A level cut through the onion BSP, to be drawn.
+
+use glam::DVec3;
+use obsp::World;
+use serde::Serialize;
+
+/// Points along the longer side of a cut: one every 8 units of a map of 2048.
+const POINTS: f64 = 256.0;
+
+/// Least units between them.
+const SPACING: f64 = 4.0;
+
+/// For each point at a height, which sizes have room there.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cut {
+    /// In units.
+    pub height: f64,
+    /// Where the first point lies, in units.
+    pub origin: [f64; 2],
+    /// How far apart points are, in units.
+    pub spacing: f64,
+    /// The names of the sizes, in the order of `spaces.toml`.
+    pub sizes: Vec<String>,
+    /// Row by row from the south, for each point how many sizes are in solid
+    /// there, as a digit: of nested sizes those are the largest.
+    pub rows: Vec<String>,
+}
+
+impl Cut {
+    /// Cuts a map at a height, which is finite.
+    pub fn through(map: &World, height: f64) -> Self {
+        let bounds = map.bounds();
+        let size = if bounds.is_empty() { DVec3::ONE } else { bounds.max - bounds.min };
+        let origin = if bounds.is_empty() { DVec3::ZERO } else { bounds.min };
+        let spacing = SPACING.max(size.x.max(size.y) / POINTS);
+        let points = |length: f64| 0..(length / spacing).ceil() as u32;
+        let digit = |x: u32, y: u32| {
+            let middle = |least: f64, n: u32| least + (f64::from(n) + 0.5) * spacing;
+            let at = DVec3::new(middle(origin.x, x), middle(origin.y, y), height).as_vec3();
+            let solidity = map.solidity(at);
+            let sizes = map.sizes().iter().filter_map(|size| map.size(&size.name));
+            let solid = sizes.filter(|&size| solidity.contains(size)).count();
+            char::from_digit(solid as u32, 36).unwrap_or('z')
+        };
+        Self {
+            height,
+            origin: [origin.x, origin.y],
+            spacing,
+            sizes: map.sizes().iter().map(|size| size.name.clone()).collect(),
+            rows: points(size.y).map(|y| points(size.x).map(|x| digit(x, y)).collect()).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_shows_rings_about_walls() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
+        let cut = Cut::through(&World::load(path.as_ref()).unwrap(), 60.0);
+        let all = cut.rows.concat();
+        for sizes in 0..=cut.sizes.len() {
+            let digit = char::from_digit(sizes as u32, 36).unwrap();
+            assert!(all.contains(digit), "nowhere are {sizes} sizes in solid");
+        }
+        assert!(cut.rows.iter().all(|row| row.len() == cut.rows[0].len()));
+        assert!(cut.rows.len() <= 256 && cut.rows[0].len() <= 256);
+        // In the void around the map there is no room for anybody.
+        assert!(cut.rows[0].chars().all(|digit| digit == '4'), "{}", cut.rows[0]);
+    }
+}

@@ -1,0 +1,35 @@
+//! What layers of the page show that the server works out for a match that is watched: which
+//! stages the cascade is busy with, and cuts through the onion.
+
+use obsp_sim::query::{Cut, Heat};
+use obsp_sim::{AwakeReason, Stage, World};
+
+use crate::json;
+
+/// In the form of the server's `/cascade`.
+pub(crate) fn cascade(heat: &Heat, world: &World) -> String {
+    let state = world.state();
+    let pairs = heat.of(&state);
+    let pair = |met: &obsp_sim::query::Met| {
+        format!("[{},{},{}]", met.slots[0], met.slots[1], met.stage as u8)
+    };
+    let awake = |(slot, reason): (u16, AwakeReason)| format!("[{slot},{}]", reason as u8);
+    format!(
+        r#"{{"stages":{},"pairs":{},"reasons":{},"awake":{}}}"#,
+        json::list(Stage::ALL.map(|stage| json::text(stage.name()))),
+        json::list(pairs.iter().map(pair)),
+        json::list(AwakeReason::ALL.map(|reason| json::text(reason.name()))),
+        json::list(world.awake_because().map(awake)),
+    )
+}
+
+/// In the form of the server's `/onion`.
+pub(crate) fn cut(map: &obsp::World, height: f64) -> String {
+    let Cut { height, origin, spacing, sizes, rows } = Cut::through(map, height);
+    format!(
+        r#"{{"height":{height},"origin":{},"spacing":{spacing},"sizes":{},"rows":{}}}"#,
+        json::numbers(origin),
+        json::list(sizes.iter().map(|size| json::text(size))),
+        json::list(rows.iter().map(|row| json::text(row))),
+    )
+}
