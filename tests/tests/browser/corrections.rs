@@ -178,9 +178,9 @@ fn errors_of(browser: &mut Chromium) -> Errors {
     Errors { judged, left_out }
 }
 
-/// What is judged is the product's: a page that is drawn by the processor, on a machine that
-/// others use too, sends commands late, and the server plays others then. These moments are
-/// left out, of the bot too. What the line loses is not: it is the same for both.
+/// The test judges the product, not the machine: a page that is drawn by the processor sends
+/// commands late where others use the machine too, and the server plays other commands then. These
+/// moments are left out, of the bot too. What the line loses counts: it is the same for both.
 #[test]
 fn a_page_is_corrected_over_a_bad_line_no_more_than_a_bot() {
     let Some(program) = installed() else { return };

@@ -325,9 +325,10 @@ fn a_tank_that_runs_into_crates_is_shown_nearer_than_without_a_prediction() {
             let report = game.report(&format!("{what}, {delay:?}"));
             let [[_, late, _], [error, worst, _], _, _] = report;
             assert!(late > 60.0, "the tank hardly moved");
-            // The four worst of some four hundred: how crates fly off depends on more than clients
-            // know.
-            assert!(error < 0.1 && worst < late / 2.0, "{report:?}");
+            // Of a heap, how crates fly off depends on more than clients know; these are the four
+            // worst of some four hundred predictions.
+            let share = if columns > 1 { 2.0 } else { 3.0 };
+            assert!(error < 0.1 && worst < late / share, "{report:?}");
         }
     }
 }

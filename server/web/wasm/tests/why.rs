@@ -1,4 +1,4 @@
-//! What is told of a body of the committed recording.
+//! The module explains bodies of the committed recording.
 
 use std::path::Path;
 use std::sync::Arc;
