@@ -11,8 +11,9 @@ use crate::bodies::near_solids::NearSolids;
 use crate::bodies::overload::Pace;
 use crate::bodies::roles::{Drive, Hovertank, Missile, MissileMotion, PlayerBody, Role, Walker};
 use crate::bodies::sleep::AwakeReason;
-use crate::collision::grid::{CellRange, Grid, HeightRange};
+use crate::collision::grid::{CellRange, Grid};
 use crate::collision::pose::Pose;
+use crate::collision::rounded_box::RoundedBox;
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
 
@@ -456,7 +457,7 @@ impl Entities {
         if let Some(before) = before.filter(|&before| before != range) {
             self.grid.remove(slot, before);
         }
-        self.grid.insert(slot, range, HeightRange::of(placement.bounds()));
+        self.grid.insert(slot, range, RoundedBox::of(placement.bounds()));
     }
 
     /// Takes an entity out of the world into limbo.
@@ -487,8 +488,8 @@ impl Entities {
         self.slots.len()
     }
 
-    /// Writes to `found` the slots of all placed entities whose grid cells `bounds`
-    /// touches, at its heights, ascending.
+    /// Writes to `found` the slots of all placed entities whose boxes overlap `bounds`, or
+    /// nearly so, ascending; without the grid those of all.
     pub(crate) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
         self.grid.near(bounds, found);
     }

@@ -4,6 +4,7 @@
 use glam::DVec3;
 use obsp::geometry::Aabb;
 
+use super::rounded_box::RoundedBox;
 use crate::threads::Threads;
 
 /// For each box, the later boxes that it overlaps.
@@ -87,6 +88,13 @@ impl Entry {
     }
 }
 
+/// What decides most pairs of boxes.
+struct Rounded {
+    bounds: RoundedBox,
+    /// The first strip that the box covers.
+    first: u32,
+}
+
 /// Sweeps along the axis with the widest spread, in strips across the axis with the
 /// second widest. Returns each overlapping pair once, the lower index first.
 fn sweep(boxes: &[Aabb], threads: &Threads) -> Vec<Vec<[u32; 2]>> {
@@ -108,18 +116,32 @@ fn sweep(boxes: &[Aabb], threads: &Threads) -> Vec<Vec<[u32; 2]>> {
         ranges.push((first, end));
     }
     entries.sort_unstable();
+    // In the order in which they are read.
+    let rounded: Vec<Rounded> = entries
+        .iter()
+        .map(|entry| {
+            let index = entry.index();
+            Rounded { bounds: RoundedBox::of(&boxes[index]), first: ranges[index].0 }
+        })
+        .collect();
     threads.in_shares(entries.len(), MIN_SHARE, |range| {
         let mut pairs = Vec::with_capacity(4 * range.len());
         for at in range {
             let own = entries[at];
             let (strip, index) = (own.strip(), own.index());
-            let (bounds, (first, end)) = (&boxes[index], ranges[index]);
+            let (bounds, own_rounded) = (&boxes[index], &rounded[at]);
+            let end = ranges[index].1;
             let beyond = Entry::new(strip, end, (1 << Entry::INDEX_BITS) - 1);
-            for other in entries[at + 1..].iter().take_while(|other| **other <= beyond) {
-                let other = other.index();
+            let later = entries[at + 1..].iter().zip(&rounded[at + 1..]);
+            for (other, other_rounded) in later.take_while(|(other, _)| **other <= beyond) {
                 // Two boxes that share several strips meet in the first of them.
-                if first.max(ranges[other].0) == strip && bounds.overlaps(&boxes[other]) {
-                    pairs.push([index.min(other) as u32, index.max(other) as u32]);
+                if own_rounded.first.max(other_rounded.first) == strip
+                    && own_rounded.bounds.overlaps(&other_rounded.bounds)
+                {
+                    let other = other.index();
+                    if bounds.overlaps(&boxes[other]) {
+                        pairs.push([index.min(other) as u32, index.max(other) as u32]);
+                    }
                 }
             }
         }

@@ -218,6 +218,11 @@ fn exact_passage(
             if known.is_some_and(|near| near.gap - approach(near.axis) > margin + ROUNDING) {
                 continue;
             }
+            // Parts of which no plane is known were too far apart to be searched.
+            if known.is_none() && ours.oriented_box().is_apart_from(&theirs.oriented_box(), beyond)
+            {
+                continue;
+            }
             let between = || (theirs.centre() - ours.centre()).normalize_or(DVec3::Z);
             let direction = known.map_or_else(between, |near| near.axis);
             let (resolution, iterations) =

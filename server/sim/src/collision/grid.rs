@@ -1,12 +1,14 @@
 //! Blow's uniform two-dimensional grid: which bodies are near each other, seen
-//! from above. Each entry has its heights, because in a heap a cell is a tall
-//! column.
+//! from above. Each entry has its box, because in a heap a cell is a tall column, and to
+//! look a body up takes longer than to compare its box.
 
 use obsp::geometry::Aabb;
 
+use super::rounded_box::RoundedBox;
+
 /// Side of a cell in units: a few players wide, so that most bodies lie in
 /// one to four cells and most cells hold a handful of bodies.
-const CELL: f64 = 128.0;
+const CELL: f64 = 64.0;
 
 /// No map needs more; a larger one gets larger cells.
 const MAX_CELLS_A_SIDE: f64 = 256.0;
@@ -18,29 +20,11 @@ pub(crate) struct CellRange {
     max: [u16; 2],
 }
 
-/// Bottom and top of a body in units, rounded outward.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct HeightRange {
-    bottom: f32,
-    top: f32,
-}
-
-impl HeightRange {
-    pub(crate) fn of(bounds: &Aabb) -> Self {
-        let (bottom, top) = (bounds.min.z as f32, bounds.max.z as f32);
-        Self { bottom: bottom.next_down(), top: top.next_up() }
-    }
-
-    fn overlaps(self, other: Self) -> bool {
-        self.bottom <= other.top && other.bottom <= self.top
-    }
-}
-
 /// A body registered in a cell.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     slot: u16,
-    heights: HeightRange,
+    bounds: RoundedBox,
 }
 
 /// The grid over a map. Bodies beyond the map's edge are registered in the cells
@@ -84,13 +68,13 @@ impl Grid {
         }
     }
 
-    /// Registers a body in the cells of `range`, or updates its heights there.
-    pub(crate) fn insert(&mut self, slot: u16, range: CellRange, heights: HeightRange) {
+    /// Registers a body in the cells of `range`, or updates its box there.
+    pub(crate) fn insert(&mut self, slot: u16, range: CellRange, bounds: RoundedBox) {
         for cell in self.indices(range) {
             let entries = &mut self.cells[cell];
             match entries.binary_search_by_key(&slot, |entry| entry.slot) {
-                Ok(at) => entries[at].heights = heights,
-                Err(at) => entries.insert(at, Entry { slot, heights }),
+                Ok(at) => entries[at].bounds = bounds,
+                Err(at) => entries.insert(at, Entry { slot, bounds }),
             }
         }
     }
@@ -104,8 +88,8 @@ impl Grid {
         }
     }
 
-    /// Writes to `found` the slots of all bodies in the cells that `bounds` covers
-    /// and at its heights, ascending, each once.
+    /// Writes to `found` the slots of all bodies whose boxes overlap `bounds`, or nearly so,
+    /// ascending, each once.
     pub(crate) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
         self.near_where(bounds, |_| true, found);
     }
@@ -119,10 +103,10 @@ impl Grid {
     ) {
         found.clear();
         if self.skips {
-            let (range, heights) = (self.range(bounds), HeightRange::of(bounds));
+            let (range, around) = (self.range(bounds), RoundedBox::of(bounds));
             for cell in self.indices(range) {
                 let entries = self.cells[cell].iter();
-                let near = entries.filter(|e| e.heights.overlaps(heights) && choose(e.slot));
+                let near = entries.filter(|e| e.bounds.overlaps(&around) && choose(e.slot));
                 found.extend(near.map(|entry| entry.slot));
             }
             if range.min == range.max {
@@ -159,13 +143,13 @@ mod tests {
         let mut grid = Grid::new(&Aabb::from_centre(DVec3::ZERO, DVec3::splat(1000.0)));
         let places = [boxed(0.0, 0.0), boxed(5.0, 5.0), boxed(1000.0, 0.0), boxed(5000.0, 0.0)];
         for (slot, place) in places.iter().enumerate() {
-            grid.insert(slot as u16, grid.range(place), HeightRange::of(place));
+            grid.insert(slot as u16, grid.range(place), RoundedBox::of(place));
         }
         let mut found = Vec::new();
         grid.near(&boxed(2.0, 2.0), &mut found);
         assert_eq!(found, [0, 1]);
-        grid.near(&boxed(4000.0, 10.0), &mut found);
-        assert_eq!(found, [2, 3]);
+        grid.near(&boxed(5010.0, 10.0), &mut found);
+        assert_eq!(found, [3], "beyond the map");
         grid.near(&Aabb::from_centre(DVec3::new(2.0, 2.0, 20.5), DVec3::splat(10.0)), &mut found);
         assert_eq!(found, [], "far above them");
         grid.remove(0, grid.range(&places[0]));

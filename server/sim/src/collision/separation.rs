@@ -16,6 +16,7 @@ use obsp::geometry::ConvexSolid;
 
 pub(crate) use face::FacePlane;
 
+use crate::collision::oriented_box::OrientedBox;
 use crate::collision::pose::Pose;
 
 /// A convex part at one pose.
@@ -56,9 +57,10 @@ impl<'a> Part<'a> {
         self.solid.vertices().get(index).map(|&vertex| self.to_world(vertex))
     }
 
-    /// Radius of a sphere about [`Part::centre`] that holds the part.
-    pub(crate) fn radius(&self) -> f64 {
-        self.solid.bounds().half_extents().length()
+    /// A box in the axes of its body that holds the part.
+    pub(crate) fn oriented_box(&self) -> OrientedBox {
+        let half_extents = self.solid.bounds().half_extents();
+        OrientedBox { axes: self.rotation, centre: self.centre(), half_extents }
     }
 
     pub(crate) fn centre(&self) -> DVec3 {

@@ -15,6 +15,7 @@ use glam::{DMat3, DVec3};
 use obsp::geometry::ConvexSolid;
 
 use crate::collision::distances::ROUNDING;
+use crate::collision::oriented_box::OrientedBox;
 use crate::collision::pose::{Motion, Pose, least_between, relative_sagitta, sagitta};
 use crate::collision::separation::{
     FacePlane, Part, Proximity, Separation, gap_along, separate, separate_from,
@@ -128,6 +129,12 @@ impl<'a> Sweep<'a> {
     /// Middle of the part at the beginning of the tick.
     pub(crate) fn centre(&self) -> DVec3 {
         self.motion.start.position + self.rotations[0] * self.solid.bounds().centre()
+    }
+
+    /// A box that holds the part at the beginning of the tick.
+    pub(crate) fn oriented_box(&self) -> OrientedBox {
+        let half_extents = self.solid.bounds().half_extents();
+        OrientedBox { axes: self.rotations[0], centre: self.centre(), half_extents }
     }
 
     fn at(&self, time: f64) -> PartAt<'a> {

@@ -5,13 +5,18 @@ use std::sync::Arc;
 use obsp::model::Model;
 
 use crate::collision::cascade::{Body, are_apart};
-use crate::collision::grid::{Grid, HeightRange};
+use crate::collision::grid::Grid;
 use crate::collision::pose::Pose;
+use crate::collision::rounded_box::RoundedBox;
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
 use crate::counters::Stage;
 use crate::setup::SetupError;
 use crate::state::{EntityState, Kind, State};
+
+/// Pairs whose boxes are farther apart than this, in units, are left out: the grid decides
+/// them.
+const NEAR: f64 = 64.0;
 
 /// The work of the filter cascade, computed from a published state: the match keeps no
 /// record of single pairs, which would cost more than the cascade itself.
@@ -21,7 +26,7 @@ pub struct Heat {
     shapes: Shapes,
 }
 
-/// Two bodies that share a cell of the grid.
+/// Two bodies that the grid does not tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Met {
     /// Slots of both, the lower one first.
@@ -40,22 +45,22 @@ impl Heat {
         Ok(Self { shapes: Shapes::new(&map, models)?, map })
     }
 
-    /// All pairs that share a cell of the grid and of which at least one is awake, in
-    /// ascending order.
+    /// All pairs of which at least one is awake and whose boxes are nearer to each other than
+    /// `NEAR`, in ascending order.
     pub fn of(&self, state: &State) -> Vec<Met> {
         let mut grid = Grid::new(&self.map.bounds());
         let bodies: Vec<_> = state.entities.iter().map(|entity| self.standing(entity)).collect();
         for (index, body) in bodies.iter().enumerate() {
             if let Some(body) = body {
                 let bounds = body.speedbox();
-                grid.insert(index as u16, grid.range(&bounds), HeightRange::of(&bounds));
+                grid.insert(index as u16, grid.range(&bounds), RoundedBox::of(&bounds));
             }
         }
         let mut met = Vec::new();
         let mut near = Vec::new();
         for (index, body) in bodies.iter().enumerate() {
             let Some(body) = body else { continue };
-            grid.near(&body.speedbox(), &mut near);
+            grid.near(&body.speedbox().inflated(NEAR), &mut near);
             for &other in near.iter().filter(|&&other| usize::from(other) > index) {
                 let entities = [&state.entities[index], &state.entities[usize::from(other)]];
                 let both_rest = entities.iter().all(|entity| entity.asleep);

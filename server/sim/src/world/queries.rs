@@ -180,7 +180,7 @@ impl World {
         }
         let bounds = Aabb::from_centre(point, DVec3::splat(radius));
         self.space().visit_entities(&bounds, None, &mut |slot, body| {
-            let middle = body.centre();
+            let middle = body.box_centre();
             if point.distance(middle) < radius {
                 found.extend(self.id_in(Some(slot)).map(|id| (id, middle)));
             }

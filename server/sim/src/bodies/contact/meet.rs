@@ -5,14 +5,15 @@ use glam::DVec3;
 use obsp::geometry::Aabb;
 
 use super::manifold::{flat, manifold};
-use super::pair_index::{Known, PairIndex};
+use super::pair_index::PairIndex;
 use super::seam::{Exposure, exposure};
 use super::{Pair, PairKey, Points};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
 use crate::collision::cascade::{Body, Candidates, LastPlane, Verdict, filter};
-use crate::collision::distances::REST_GAP;
+use crate::collision::distances::{REST_GAP, ROUNDING};
+use crate::collision::oriented_box::OrientedBox;
 use crate::collision::pose::Pose;
 use crate::collision::separation::{
     Features, Part, Proximity, Separation, gap_along, separate, separate_from,
@@ -139,16 +140,18 @@ pub(super) struct Finder<'a, 'c> {
     solids: Vec<u32>,
 }
 
-/// A part in the world and its bounding sphere.
+/// A part in the world and what holds it.
 struct BoundedPart<'a> {
     part: Part<'a>,
-    centre: DVec3,
+    bounds: OrientedBox,
+    /// Radius of a sphere about the middle of the box.
     radius: f64,
 }
 
 impl<'a> BoundedPart<'a> {
     fn new(part: Part<'a>) -> Self {
-        Self { centre: part.centre(), radius: part.radius(), part }
+        let bounds = part.oriented_box();
+        Self { radius: bounds.half_extents.length(), bounds, part }
     }
 }
 
@@ -269,9 +272,17 @@ impl<'a, 'c> Finder<'a, 'c> {
         for (i, part) in parts.iter().enumerate() {
             for (j, against) in others.iter().enumerate().filter(|&(j, _)| open.hold(i, j)) {
                 let touching = part.radius + against.radius + reach;
-                if part.centre.distance_squared(against.centre) <= touching * touching {
-                    self.meet_parts((own.entity, other), [(i, part), (j, against)], known, reach);
+                let [ours, theirs] = [&part.bounds, &against.bounds];
+                if ours.centre.distance_squared(theirs.centre) > touching * touching {
+                    continue;
                 }
+                // Parts that are no pair yet mostly stay none: their boxes say so without a
+                // search.
+                let known = known.pair(i, j);
+                if known.is_none() && ours.is_apart_from(theirs, reach + ROUNDING) {
+                    continue;
+                }
+                self.meet_parts((own.entity, other), [(i, part), (j, against)], known, reach);
             }
         }
         (self.own_parts, self.other_parts) = (parts, others);
@@ -283,12 +294,11 @@ impl<'a, 'c> Finder<'a, 'c> {
         &mut self,
         (entity, other): (&Entity, Blocker),
         [(i, own), (j, obstacle)]: [(usize, &BoundedPart); 2],
-        known: Known,
+        known: Option<&Pair>,
         reach: f64,
     ) {
         let (part, against) = (&own.part, &obstacle.part);
         let key = PairKey { body: entity.id.slot, other, parts: (i as u16, j as u16) };
-        let known = known.pair(i, j);
         if let Some(pair) = known {
             let gap = gap_along(part, against, pair.axis);
             if gap > reach {
@@ -311,7 +321,8 @@ impl<'a, 'c> Finder<'a, 'c> {
                 (found, flat_points)
             }
             None => {
-                let guess = known.map_or(obstacle.centre - own.centre, |pair| pair.axis);
+                let guess =
+                    known.map_or(obstacle.bounds.centre - own.bounds.centre, |pair| pair.axis);
                 let none = Features::new();
                 let features = known.map_or(&none, |pair| &pair.features);
                 let Proximity::Apart(found) = separate_from(part, against, guess, features, reach)

@@ -5,6 +5,7 @@ use obsp::geometry::{Aabb, ConvexSolid};
 
 use super::mesh::{Mesh, is_angled};
 use crate::collision::distances::ROUNDING;
+use crate::collision::oriented_box::OrientedBox;
 use crate::collision::pose::{Motion, Pose, sagitta};
 use crate::collision::separation::Part;
 use crate::collision::shape::Shape;
@@ -101,8 +102,15 @@ impl<'a> Body<'a> {
         self.radius
     }
 
-    pub(crate) fn centre(&self) -> DVec3 {
-        self.motion.start.position + self.motion.start.orientation * self.bounds.centre()
+    /// Middle of its box at the beginning of the tick.
+    pub(crate) fn box_centre(&self) -> DVec3 {
+        self.motion.start.position + self.rotations[0] * self.bounds.centre()
+    }
+
+    /// Its box at the beginning of the tick.
+    pub(super) fn oriented_box(&self) -> OrientedBox {
+        let half_extents = self.bounds.half_extents();
+        OrientedBox { axes: self.rotations[0], centre: self.box_centre(), half_extents }
     }
 
     /// Whether some face is aligned with none of the body's axes: otherwise the box

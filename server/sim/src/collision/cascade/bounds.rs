@@ -25,8 +25,11 @@ pub(super) fn spheres_apart(a: &Body, b: &Body, margin: f64) -> bool {
 /// The six face directions of the two boxes: most of the separating-axis test for
 /// little of its cost. The nine edge pairs are left to later stages.
 pub(super) fn boxes_apart(a: &Body, b: &Body, margin: f64) -> bool {
+    if a.motion.is_still() && b.motion.is_still() {
+        return a.oriented_box().is_apart_from(&b.oriented_box(), margin + ROUNDING);
+    }
     let ([ours, _], [theirs, _]) = (a.rotations, b.rotations);
-    let toward = b.centre() - a.centre();
+    let toward = b.box_centre() - a.box_centre();
     let axes = [ours.x_axis, ours.y_axis, ours.z_axis, theirs.x_axis, theirs.y_axis, theirs.z_axis];
     axes.into_iter().any(|axis| {
         let axis = if axis.dot(toward) < 0.0 { -axis } else { axis };
