@@ -27,11 +27,6 @@ use crate::threads::Threads;
 /// sleeping bodies before the next tick.
 const MAX_WAKE_ROUNDS: usize = 3;
 
-/// Further attempts for bodies that were stopped, once their neighbours have moved: each lets a
-/// queue of bodies close up by one. A second one stops 19 of 20 bodies again that the first has
-/// stopped.
-const RETRY_ROUNDS: usize = 1;
-
 /// A body whose remaining motion is shorter than this, in units, gets no further
 /// attempt: heaps that settle are full of such jitter.
 const MIN_RETRY_DISTANCE: f64 = 1.0 / 64.0;
@@ -83,29 +78,40 @@ fn step_with_paces(
     let seconds = context.seconds;
     find_and_wake(map, shapes, entities, pairs, context);
     let proposals = solve(entities, shapes, pairs, context);
+    let has_contacts = with_contacts(pairs, entities.slot_count());
     let pairs_known = PairIndex::new(pairs, entities.slot_count());
     let mut step = BodyStep {
         map,
         shapes,
         entities,
         neighbours: pairs_known.neighbours().collect(),
+        has_contacts,
         pairs: pairs_known,
         context,
         overlapping: Vec::new(),
         changed: Vec::new(),
     };
-    let mut stopped = step.advance(&proposals);
-    for _ in 0..RETRY_ROUNDS {
-        let (retried, stuck) = step.split_by_retry(stopped);
-        stopped = step.advance_remainders(&retried, |_, target| target);
-        stopped.extend(stuck);
-        stopped.sort_unstable_by_key(|remainder| remainder.slot);
-    }
+    let stopped = step.advance(&proposals);
+    let (retried, others) = step.split_by_retry(stopped);
+    let mut stopped = step.advance_remainders(&retried, |_, target| target);
+    stopped.extend(others);
+    stopped.sort_unstable_by_key(|remainder| remainder.slot);
     let stopped = step.without_kinematic(stopped);
     step.advance_in_part(stopped);
     let overlapping = step.overlapping;
     sleep::settle(entities, shapes, pairs, seconds);
     overlapping
+}
+
+/// Whether the body in each slot has contact points, with anything.
+fn with_contacts(pairs: &[Pair], slot_count: usize) -> Vec<bool> {
+    let mut has_contacts = vec![false; slot_count];
+    for pair in pairs.iter().filter(|pair| !pair.points.is_empty()) {
+        for slot in [Some(pair.key.body), pair.key.other.entity()].into_iter().flatten() {
+            has_contacts[usize::from(slot)] = true;
+        }
+    }
+    has_contacts
 }
 
 /// Replaces `pairs` by the pairs of this tick, and wakes sleeping bodies that
@@ -166,6 +172,8 @@ struct BodyStep<'a> {
     pairs: PairIndex<'a>,
     /// All pairs of bodies that the search for contacts found.
     neighbours: Vec<(u16, Blocker, Known<'a>)>,
+    /// Whether the body in a slot touches another body or the world, or was to within the tick.
+    has_contacts: Vec<bool>,
     context: &'a mut StepContext,
     overlapping: Vec<u16>,
     /// Slots of the bodies that moved in the last round, or took an impulse;
@@ -223,14 +231,23 @@ impl BodyStep<'_> {
         }
     }
 
-    /// Splits the bodies that were stopped: first those that would now move
-    /// otherwise, or whose blocker has changed, then those for which nothing has
-    /// changed.
+    /// Splits the bodies that were stopped: first those that get a further attempt, because they
+    /// would now move otherwise or their blocker has changed. Only bodies in flight, which
+    /// would visibly lose the rest of their tick, and those that a kinematic body drives or that
+    /// stop at such get one:
+    /// what has contacts was proposed a way that keeps them, and most of a heap that is stopped
+    /// would be stopped again.
     fn split_by_retry(&self, stopped: Vec<Remainder>) -> (Vec<Remainder>, Vec<Remainder>) {
         let changed = |slot: u16| self.changed.binary_search(&slot).is_ok();
-        stopped.into_iter().partition(|remainder| {
-            changed(remainder.slot)
-                || matches!(remainder.blocker, Some(Blocker::Entity(other)) if changed(other))
+        let is_driven = |slot: u16| {
+            let driven = |e: &Entity| e.is_driven() || e.driven_velocity != DVec3::ZERO;
+            self.entities.get(slot).is_some_and(driven)
+        };
+        stopped.into_iter().partition(|&Remainder { slot, blocker, .. }| {
+            let may_go_on =
+                changed(slot) || matches!(blocker, Some(Blocker::Entity(other)) if changed(other));
+            let by_driven = matches!(blocker, Some(Blocker::Entity(other)) if is_driven(other));
+            may_go_on && (!self.has_contacts[usize::from(slot)] || is_driven(slot) || by_driven)
         })
     }
 
