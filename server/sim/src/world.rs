@@ -306,7 +306,10 @@ impl World {
     /// Where awake props touched something in the last tick, or came near.
     pub fn contacts(&self) -> impl Iterator<Item = Contact> {
         let points = self.pairs.iter().flat_map(|pair| &pair.points);
-        points.map(|point| Contact { at: point.on_body, gap: point.gap, impulse: point.impulse[0] })
+        points.map(|point| {
+            let impulse = f64::from(point.impulse[0]);
+            Contact { at: point.on_body, gap: point.gap, impulse }
+        })
     }
 
     /// The slots of the bodies that are awake, ascending, and why each of them is.

@@ -83,8 +83,9 @@ fn add_pair(hash: &mut Hash, pair: &Pair) {
     add_numbers(hash, &pair.axis.to_array());
     pair.features.iter().flatten().for_each(|index| hash.update(&index.to_le_bytes()));
     for point in &pair.points {
-        add_numbers(hash, &point.local.to_array());
-        add_numbers(hash, &point.impulse);
+        for number in point.local.to_array().into_iter().chain(point.impulse) {
+            hash.update(&number.to_bits().to_le_bytes());
+        }
     }
 }
 

@@ -35,7 +35,7 @@ use crate::setup::{Config, SetupError};
 use crate::state::{EntityId, Posture};
 
 /// Raised by any change of what is saved.
-const VERSION: u16 = 3;
+const VERSION: u16 = 4;
 
 /// Most bytes that are read.
 const MAX_BYTES: usize = 1 << 26;
@@ -394,9 +394,9 @@ impl Checks<'_> {
         unit(pair.axis.length())?;
         numbers(&[pair.gap])?;
         for point in &pair.points {
-            numbers(&point.local.to_array())?;
+            numbers(&point.local.as_dvec3().to_array())?;
             numbers(&[point.gap])?;
-            numbers(&point.impulse)?;
+            numbers(&point.impulse.map(f64::from))?;
         }
         Ok(())
     }
@@ -407,7 +407,8 @@ fn place_points(pairs: &mut [Pair], entities: &Entities) {
     for pair in pairs {
         let body = entities.get(pair.key.body).and_then(|entity| entity.searched_as);
         for point in &mut pair.points {
-            point.on_body = body.map_or(point.local, |body| body.point_to_world(point.local));
+            let local = point.local.as_dvec3();
+            point.on_body = body.map_or(local, |body| body.point_to_world(local));
         }
     }
 }

@@ -194,7 +194,8 @@ impl World {
             body == own && met == blocker || reverse
         };
         let pairs = self.pairs.iter().filter(|pair| between(pair.key.body, pair.key.other));
-        let impulse = pairs.flat_map(|pair| &pair.points).map(|point| point.impulse[0]).sum();
+        let impulse =
+            pairs.flat_map(|pair| &pair.points).map(|point| f64::from(point.impulse[0])).sum();
         let (other_id, solid) = self.named(blocker);
         let stage = deciding(body, other);
         Some(Touching { other: other_id, solid, at, normal, gap, impulse, stage })

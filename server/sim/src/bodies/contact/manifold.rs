@@ -182,7 +182,7 @@ impl<'a, 'p> Faces<'a, 'p> {
 }
 
 fn point(a: &Part, on_body: DVec3, gap: f64) -> ContactPoint {
-    ContactPoint { on_body, local: a.point_to_local(on_body), gap, impulse: [0.0; 3] }
+    ContactPoint { on_body, local: a.point_to_local(on_body).as_vec3(), gap, impulse: [0.0; 3] }
 }
 
 fn vertex(part: &Part, face: &Face, index: usize) -> DVec3 {

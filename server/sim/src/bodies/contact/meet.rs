@@ -40,7 +40,7 @@ const STILL_FAR: f64 = 0.75;
 
 /// A point is the same one as last tick if it is less than this from it, in units,
 /// in the body's axes: corners of props are farther apart.
-const SAME_POINT: f64 = 4.0;
+const SAME_POINT: f32 = 4.0;
 
 /// Fewest bodies of a thread's share when these begin to look.
 const MIN_SHARE: usize = 128;

@@ -2,7 +2,7 @@
 //! they touch: what a search for contacts finds and the solver works on.
 
 use arrayvec::ArrayVec;
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::blocker::Blocker;
@@ -17,17 +17,17 @@ pub(crate) type Points = ArrayVec<ContactPoint, MAX_POINTS>;
 /// One point of a manifold.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ContactPoint {
-    /// On the awake body, world axes. No later tick depends on it, and it follows from `local`.
+    /// On the awake body, world axes. No later tick depends on it, and it follows from `local` but for rounding.
     #[serde(skip)]
     pub(crate) on_body: DVec3,
     /// The same in the body's own axes, by which a point is matched with last
     /// tick's.
-    pub(crate) local: DVec3,
+    pub(crate) local: Vec3,
     /// Distance along the normal, in units.
     pub(crate) gap: f64,
     /// Last impulse of the solver in kilogram units per second, along the normal and
-    /// two tangents.
-    pub(crate) impulse: [f64; 3],
+    /// two tangents. The solver has no more digits.
+    pub(crate) impulse: [f32; 3],
 }
 
 /// The two parts of a pair. Pairs are listed, and colored by the solver, in the order of

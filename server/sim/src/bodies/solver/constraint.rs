@@ -158,7 +158,9 @@ impl ContactConstraint {
             torques,
             spins,
             effective_masses: [normal_mass, tangent_mass, bitangent_mass],
-            impulses: [0, 1, 2].map(|k| number(&|point| point.impulse[k])),
+            impulses: [0, 1, 2].map(|k| {
+                Lanes::new(points.map(|point| point.map_or(0.0, |point| point.impulse[k])))
+            }),
             gap,
             separation: gap - REST_GAP as f32,
             approach_speed: -velocities.at::<true>(&anchors).dot(self.axes[0]) * exists,
@@ -172,10 +174,10 @@ impl ContactConstraint {
         &self,
         points: &[ConstraintPoint],
         lane: usize,
-    ) -> impl Iterator<Item = [f64; 3]> {
+    ) -> impl Iterator<Item = [f32; 3]> {
         points[self.points.clone()]
             .iter()
-            .map(move |point| point.impulses.map(|of| f64::from(of.to_array()[lane])))
+            .map(move |point| point.impulses.map(|of| of.to_array()[lane]))
     }
 
     /// Applies the impulses of the last tick.
