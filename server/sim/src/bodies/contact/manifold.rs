@@ -182,7 +182,8 @@ impl<'a, 'p> Faces<'a, 'p> {
 }
 
 fn point(a: &Part, on_body: DVec3, gap: f64) -> ContactPoint {
-    ContactPoint { on_body, local: a.point_to_local(on_body).as_vec3(), gap, impulse: [0.0; 3] }
+    let local = a.point_to_local(on_body).as_vec3();
+    ContactPoint { on_body: a.to_world(local.as_dvec3()), local, gap, impulse: [0.0; 3] }
 }
 
 fn vertex(part: &Part, face: &Face, index: usize) -> DVec3 {

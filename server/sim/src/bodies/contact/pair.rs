@@ -17,7 +17,8 @@ pub(crate) type Points = ArrayVec<ContactPoint, MAX_POINTS>;
 /// One point of a manifold.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ContactPoint {
-    /// On the awake body, world axes. No later tick depends on it, and it follows from `local` but for rounding.
+    /// On the awake body, world axes: `local` at the pose of the search, to the bit, so that it
+    /// need not be saved.
     #[serde(skip)]
     pub(crate) on_body: DVec3,
     /// The same in the body's own axes, by which a point is matched with last
