@@ -9,7 +9,7 @@ use glam::DVec3;
 
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::{FREE_AT_REST, Known, Pair, PairIndex, find, find_woken, look_around};
-use crate::bodies::driven;
+use crate::bodies::driven::{self, Driven};
 use crate::bodies::entities::{Entities, Entity, Stopped};
 use crate::bodies::guard::{Advance, NEGLIGIBLE_SHARE, Proposal, Space};
 use crate::bodies::impulse::ImpulseBody;
@@ -79,6 +79,7 @@ fn step_with_paces(
     find_and_wake(map, shapes, entities, pairs, context);
     let proposals = solve(entities, shapes, pairs, context);
     let has_contacts = with_contacts(pairs, entities.slot_count());
+    let driven = Driven::new(entities, pairs);
     let pairs_known = PairIndex::new(pairs, entities.slot_count());
     let mut step = BodyStep {
         map,
@@ -86,6 +87,7 @@ fn step_with_paces(
         entities,
         neighbours: pairs_known.neighbours().collect(),
         has_contacts,
+        driven,
         pairs: pairs_known,
         context,
         overlapping: Vec::new(),
@@ -174,6 +176,8 @@ struct BodyStep<'a> {
     neighbours: Vec<(u16, Blocker, Known<'a>)>,
     /// Whether the body in a slot touches another body or the world, or was to within the tick.
     has_contacts: Vec<bool>,
+    /// The bodies that kinematic ones push or carry now.
+    driven: Driven,
     context: &'a mut StepContext,
     overlapping: Vec<u16>,
     /// Slots of the bodies that moved in the last round, or took an impulse;
@@ -233,15 +237,15 @@ impl BodyStep<'_> {
 
     /// Splits the bodies that were stopped: first those that get a further attempt, because they
     /// would now move otherwise or their blocker has changed. Only bodies in flight, which
-    /// would visibly lose the rest of their tick, and those that a kinematic body drives or that
-    /// stop at such get one:
+    /// would visibly lose the rest of their tick, and those that a kinematic body drives, or that
+    /// stop at such, get one:
     /// what has contacts was proposed a way that keeps them, and most of a heap that is stopped
     /// would be stopped again.
     fn split_by_retry(&self, stopped: Vec<Remainder>) -> (Vec<Remainder>, Vec<Remainder>) {
         let changed = |slot: u16| self.changed.binary_search(&slot).is_ok();
         let is_driven = |slot: u16| {
             let driven = |e: &Entity| e.is_driven() || e.driven_velocity != DVec3::ZERO;
-            self.entities.get(slot).is_some_and(driven)
+            self.driven.contains(slot) || self.entities.get(slot).is_some_and(driven)
         };
         stopped.into_iter().partition(|&Remainder { slot, blocker, .. }| {
             let may_go_on =
