@@ -183,6 +183,7 @@ impl<'a, 'p> Faces<'a, 'p> {
 
 fn point(a: &Part, on_body: DVec3, gap: f64) -> ContactPoint {
     let local = a.point_to_local(on_body).as_vec3();
+    let gap = f64::from(gap as f32);
     ContactPoint { on_body: a.to_world(local.as_dvec3()), local, gap, impulse: [0.0; 3] }
 }
 

@@ -309,6 +309,7 @@ impl<'a, 'c> Finder<'a, 'c> {
             if is_far && gap - self.approach(entity, other, pair.axis) > CONTACT_TRIGGER_GAP {
                 let Pair { axis, features, .. } = pair;
                 let (axis, features) = (*axis, features.clone());
+                let gap = rounded_down(gap);
                 self.pairs.push(Pair { key, axis, features, gap, points: Points::new() });
                 return;
             }
@@ -350,6 +351,7 @@ impl<'a, 'c> Finder<'a, 'c> {
             remember(known, &mut points);
         }
         let Separation { axis, gap, features, .. } = found;
+        let gap = rounded_down(gap);
         self.pairs.push(Pair { key, axis, features, gap, points });
     }
 
@@ -448,6 +450,11 @@ fn seam_keeps(
             true
         }
     }
+}
+
+/// The next value of `f32` below.
+fn rounded_down(gap: f64) -> f64 {
+    f64::from((gap as f32).next_down())
 }
 
 /// Copies last tick's impulses to the points that are still there.

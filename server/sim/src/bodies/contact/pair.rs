@@ -24,7 +24,7 @@ pub(crate) struct ContactPoint {
     /// The same in the body's own axes, by which a point is matched with last
     /// tick's.
     pub(crate) local: Vec3,
-    /// Distance along the normal, in units.
+    /// Distance along the normal, in units, at a value of `f32`: a saved match is shorter then.
     pub(crate) gap: f64,
     /// Last impulse of the solver in kilogram units per second, along the normal and
     /// two tangents. The solver has no more digits.
@@ -51,7 +51,7 @@ pub(crate) struct Pair {
     pub(crate) axis: DVec3,
     /// The vertices between which they are closest, if a search found them.
     pub(crate) features: Features,
-    /// A lower bound of their distance when they were searched, in units.
+    /// A lower bound of their distance when they were searched, in units, at a value of `f32`.
     pub(crate) gap: f64,
     /// Where they touch or will touch this tick; empty if they will not.
     pub(crate) points: Points,
