@@ -235,23 +235,24 @@ impl BodyStep<'_> {
         }
     }
 
-    /// Splits the bodies that were stopped: first those that get a further attempt, because they
-    /// would now move otherwise or their blocker has changed. Only bodies in flight, which
-    /// would visibly lose the rest of their tick, and those that a kinematic body drives, or that
-    /// stop at such, get one:
-    /// what has contacts was proposed a way that keeps them, and most of a heap that is stopped
-    /// would be stopped again.
+    /// Splits the bodies that were stopped: first those that get a further attempt. These would
+    /// now move otherwise, or their blocker has changed, and either they are in flight and would
+    /// visibly lose the rest of their tick, or a kinematic body drives them or what they stop at.
+    /// Any other body with contacts was proposed a way that keeps these: most of a heap that is
+    /// stopped would be stopped again.
     fn split_by_retry(&self, stopped: Vec<Remainder>) -> (Vec<Remainder>, Vec<Remainder>) {
         let changed = |slot: u16| self.changed.binary_search(&slot).is_ok();
-        let is_driven = |slot: u16| {
+        // What was driven in the last tick may have left its driver by a hair, and what it reaches
+        // in this one is driven from now on.
+        let moves_with_driver = |slot: u16| {
             let driven = |e: &Entity| e.is_driven() || e.driven_velocity != DVec3::ZERO;
             self.driven.contains(slot) || self.entities.get(slot).is_some_and(driven)
         };
         stopped.into_iter().partition(|&Remainder { slot, blocker, .. }| {
-            let may_go_on =
-                changed(slot) || matches!(blocker, Some(Blocker::Entity(other)) if changed(other));
-            let by_driven = matches!(blocker, Some(Blocker::Entity(other)) if is_driven(other));
-            may_go_on && (!self.has_contacts[usize::from(slot)] || is_driven(slot) || by_driven)
+            let blocker = blocker.and_then(Blocker::entity);
+            let may_go_on = changed(slot) || blocker.is_some_and(changed);
+            let is_driven = moves_with_driver(slot) || blocker.is_some_and(moves_with_driver);
+            may_go_on && (is_driven || !self.has_contacts[usize::from(slot)])
         })
     }
 

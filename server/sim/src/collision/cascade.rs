@@ -34,7 +34,7 @@ pub(crate) use mesh::Mesh;
 
 use crate::collision::distances::ROUNDING;
 use crate::collision::separation::{Proximity, separate};
-use crate::collision::time_of_impact::{Passage, passage};
+use crate::collision::time_of_impact::{Passage, Sweep, passage};
 use crate::context::StepContext;
 use crate::counters::{Stage, Stages};
 
@@ -202,10 +202,7 @@ fn exact_passage(
     let mut watch = context.watch();
     context.counters.impact_queries += 1;
     let mut result = Passage::Free;
-    // A solid of the world has an infinite radius.
-    let travel = |body: &Body| body.motion.travel(body.radius);
-    let travel = [a, b].map(|body| if body.motion.is_still() { 0.0 } else { travel(body) });
-    let beyond = travel[0] + travel[1] + margin + ROUNDING;
+    let beyond = meeting_distance(a, b, margin);
     for (j, theirs) in b.parts.iter().enumerate() {
         for (i, ours) in a.parts.iter().enumerate().filter(|&(i, _)| open.hold(i, j)) {
             let (ours, theirs) = (a.sweep_of(ours), b.sweep_of(theirs));
@@ -218,9 +215,9 @@ fn exact_passage(
             if known.is_some_and(|near| near.gap - approach(near.axis) > margin + ROUNDING) {
                 continue;
             }
-            // Parts of which no plane is known were too far apart to be searched.
-            if known.is_none() && ours.oriented_box().is_apart_from(&theirs.oriented_box(), beyond)
-            {
+            // The boxes of parts of which a plane is known are near each other: to compare them
+            // would be in vain.
+            if known.is_none() && boxes_of_parts_apart(&ours, &theirs, beyond) {
                 continue;
             }
             let between = || (theirs.centre() - ours.centre()).normalize_or(DVec3::Z);
@@ -233,6 +230,20 @@ fn exact_passage(
     }
     context.note(Stage::Exact, true, &mut watch);
     result
+}
+
+/// Parts that are farther apart than this, in units, at the beginning of the tick do not come
+/// within `margin` of each other at any time of it.
+fn meeting_distance(a: &Body, b: &Body, margin: f64) -> f64 {
+    // A solid of the world has an infinite radius.
+    let travel = |body: &Body| body.motion.travel(body.radius);
+    let travel = [a, b].map(|body| if body.motion.is_still() { 0.0 } else { travel(body) });
+    travel[0] + travel[1] + margin + ROUNDING
+}
+
+/// Whether the boxes of two parts are farther apart than that.
+fn boxes_of_parts_apart(ours: &Sweep, theirs: &Sweep, beyond: f64) -> bool {
+    ours.oriented_box().is_apart_from(&theirs.oriented_box(), beyond)
 }
 
 /// Whether `a` and `b`, which do not move, are more than `margin` apart.

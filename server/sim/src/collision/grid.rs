@@ -6,11 +6,11 @@ use obsp::geometry::Aabb;
 
 use super::rounded_box::RoundedBox;
 
-/// Side of a cell in units: a few players wide, so that most bodies lie in
+/// Side of a cell in units: two players wide, so that most bodies lie in
 /// one to four cells and most cells hold a handful of bodies.
 const CELL: f64 = 64.0;
 
-/// No map needs more; a larger one gets larger cells.
+/// A map of more than 16,384 units gets larger cells: more of them would take megabytes.
 const MAX_CELLS_A_SIDE: f64 = 256.0;
 
 /// The cells that a box covers, as inclusive ranges.
@@ -36,7 +36,8 @@ pub(crate) struct Grid {
     counts: [u16; 2],
     /// In ascending order of slot.
     cells: Vec<Vec<Entry>>,
-    /// Whether cells out of range are skipped; otherwise every body is near.
+    /// Whether cells out of range and boxes that do not overlap are skipped; otherwise every body
+    /// is near.
     pub(crate) skips: bool,
 }
 

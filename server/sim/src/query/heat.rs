@@ -14,8 +14,8 @@ use crate::counters::Stage;
 use crate::setup::SetupError;
 use crate::state::{EntityState, Kind, State};
 
-/// Pairs whose boxes are farther apart than this, in units, are left out: the grid decides
-/// them.
+/// Pairs whose boxes are farther apart than this along an axis, in units, are left out: the grid
+/// of a match decides them, and most that are nearer.
 const NEAR: f64 = 64.0;
 
 /// The work of the filter cascade, computed from a published state: the match keeps no

@@ -24,8 +24,8 @@ pub(crate) const FREE_AT_REST: f64 = 0.5 * (SPECULATIVE_DISTANCE - MARGIN);
 /// Fewest bodies of a thread's share.
 const MIN_SHARE: usize = 24;
 
-/// Up to so many bodies are all looked at: the cells of the grid around a body in a heap hold
-/// as many.
+/// Up to so many bodies are all looked at: the cells of the grid around a body in a heap have
+/// as many entries.
 const FEW: usize = 32;
 
 /// The result of a search.

@@ -277,9 +277,10 @@ impl<'a, 'c> Finder<'a, 'c> {
                     continue;
                 }
                 // Parts that are no pair yet mostly stay none: their boxes say so without a
-                // search.
+                // search. The filters have compared those of two convex bodies.
                 let known = known.pair(i, j);
-                if known.is_none() && ours.is_apart_from(theirs, reach + ROUNDING) {
+                let is_concave = parts.len() + others.len() > 2;
+                if known.is_none() && is_concave && ours.is_apart_from(theirs, reach + ROUNDING) {
                     continue;
                 }
                 self.meet_parts((own.entity, other), [(i, part), (j, against)], known, reach);
@@ -452,7 +453,7 @@ fn seam_keeps(
     }
 }
 
-/// The next value of `f32` below.
+/// A value of `f32` below, by two steps at most: the gap of a pair is a lower bound.
 fn rounded_down(gap: f64) -> f64 {
     f64::from((gap as f32).next_down())
 }

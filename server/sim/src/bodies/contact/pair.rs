@@ -18,13 +18,14 @@ pub(crate) type Points = ArrayVec<ContactPoint, MAX_POINTS>;
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ContactPoint {
     /// On the awake body, world axes: `local` at the pose of the search, to the bit, so that it
-    /// need not be saved.
+    /// need not be saved. (A loaded match may have it elsewhere until the next search finds it
+    /// anew, of bodies at half rate and of those that overlap something.)
     #[serde(skip)]
     pub(crate) on_body: DVec3,
     /// The same in the body's own axes, by which a point is matched with last
     /// tick's.
     pub(crate) local: Vec3,
-    /// Distance along the normal, in units, at a value of `f32`: a saved match is shorter then.
+    /// Distance along the normal, in units, at a value of `f32`: a recording packs it better.
     pub(crate) gap: f64,
     /// Last impulse of the solver in kilogram units per second, along the normal and
     /// two tangents. The solver has no more digits.

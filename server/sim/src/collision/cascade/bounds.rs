@@ -25,6 +25,7 @@ pub(super) fn spheres_apart(a: &Body, b: &Body, margin: f64) -> bool {
 /// The six face directions of the two boxes: most of the separating-axis test for
 /// little of its cost. The nine edge pairs are left to later stages.
 pub(super) fn boxes_apart(a: &Body, b: &Body, margin: f64) -> bool {
+    // Most pairs are asked by the search for contacts, in which nothing moves.
     if a.motion.is_still() && b.motion.is_still() {
         return a.oriented_box().is_apart_from(&b.oriented_box(), margin + ROUNDING);
     }
