@@ -118,7 +118,9 @@ impl From<&ConnectionError> for End {
         let reason = match error {
             ConnectionError::ApplicationClosed(_) => Reason::Closed,
             ConnectionError::TimedOut => Reason::TimedOut,
-            ConnectionError::LocallyClosed => Reason::Shutdown,
+            // Also if it was closed locally. While the conversation goes on, only the library of
+            // WebTransport does so, where its stream breaks off: as it does when the line times
+            // out, a cause that quinn then forgets.
             _ => Reason::Lost,
         };
         Self::with_detail(reason, error)
@@ -195,6 +197,17 @@ mod tests {
     use obsp_proto::DatagramError;
 
     use super::*;
+    use crate::network::away::may_come_back;
+
+    /// Symptom: now and then a page whose line was lost came back as another player. Cause: the
+    /// library of WebTransport closes a connection whose stream broke off as it timed out, and
+    /// where its task ran first, the server took that for its own shutdown.
+    #[test]
+    fn a_connection_that_was_closed_under_its_conversation_is_lost() {
+        for error in [ConnectionError::LocallyClosed, ConnectionError::TimedOut] {
+            assert!(may_come_back(End::from(&error).reason), "{error}");
+        }
+    }
 
     #[test]
     fn a_client_that_goes_before_its_hello_is_refused_for_want_of_one() {
