@@ -301,6 +301,8 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
         } else {
             entity.sleep.asleep = true;
             entity.sleep.island = island;
+            // Once it has woken it gets another one.
+            entity.sleep.anchor = None;
             entity.velocity = DVec3::ZERO;
             entity.angular = DVec3::ZERO;
         }
