@@ -1,19 +1,180 @@
 //! Recordings: whatever comes is refused, or read up to where it is damaged. A file that is
 //! read costs no more than it holds, and the body of a frame is safe to read even if its hash
 //! was made by somebody who means harm.
+//!
+//! The input is the body of a frame. It is also a byte that chooses a keyframe, and changes of
+//! four bytes each to the recording of a short match. They are made twice: to its bytes, which
+//! the hashes have to tell, and to the bodies of its frames, with hashes that fit.
 #![no_main]
 
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+
 use libfuzzer_sys::fuzz_target;
-use obsp_recording::Recording;
+use obsp_game::arena::Arena;
+use obsp_game::{AnyGame, Event, GameFile};
+use obsp_recording::{
+    Beginning, Keyframe, Note, Playback, Recorder, Recording, RecordingError, Said, Tick, Writer,
+};
+use obsp_sim::{Buttons, Command, Config};
+
+/// Ticks of the recorded match, and from one keyframe of it to the next.
+const TICKS: u64 = 60;
+const INTERVAL: u64 = 12;
+
+/// Ticks that are played at most, bodies of a match that is set up, and the part of the choices
+/// of a keyframe that play: to play takes ten times as long as to read.
+const PLAYED: usize = 4;
+const BODIES: u64 = 64;
+const PLAYS: u8 = u8::MAX / 8;
+
+struct Fixture {
+    map: Arc<obsp::World>,
+    bytes: Vec<u8>,
+    recording: Recording,
+    ticks: Vec<Tick>,
+    keyframes: Vec<Keyframe>,
+}
+
+/// A match by a `game.toml`, with players who shoot, of whom one leaves.
+static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
+    let map = Arc::new(obsp::World::load(path.as_ref()).expect("a shipped map"));
+    let file = GameFile::parse("[movement]\ngravity = 300\n").expect("a game file");
+    let config = Config { tick_rate: 60, seed: 5, objects: 1, max_players: 3 };
+    let arena = Arena.with_file(&file);
+    let mut game = arena.new_match(Arc::clone(&map), config).expect("the arena can be played");
+    let mut bytes = Vec::new();
+    let beginning = Beginning::of(&*game, config, "the fuzz target");
+    let mut writer = Writer::begin(PathBuf::new(), &mut bytes, &beginning).expect("memory");
+    let mut recorder = Recorder::new();
+    let mut players: Vec<_> =
+        [(); 2].map(|()| game.join_as(Default::default()).expect("there is room")).to_vec();
+    for tick in 1..=TICKS {
+        if tick == 20 {
+            game.leave(players.remove(0));
+        }
+        let yaw = (tick as u16).wrapping_mul(700);
+        let buttons = if tick % 30 == 0 { Buttons::TERTIARY } else { Buttons::SECONDARY };
+        let command = Command { forward: 127, yaw, buttons, ..Command::default() };
+        let commands: Vec<_> = players.iter().map(|player| (*player, command)).collect();
+        game.step(&commands);
+        if tick % 25 == 1 {
+            writer.note(Note { tick, what: Said::Name(0, format!("player at {tick}")) });
+            writer.note(Note { tick, what: Said::Chat(Some(0), "hello".to_owned()) });
+        }
+        for event in game.events() {
+            if let Event::Died { player, by } = event {
+                writer.note(Note { tick, what: Said::Died(player.slot, by.slot) });
+            }
+        }
+        let kind = |id| game.world().player_kind(id).unwrap_or_default();
+        writer.tick(recorder.tick(&commands, kind, game.digest())).expect("memory");
+        // As many as there have to be until one is packed by the first again, and one more.
+        if tick % INTERVAL == 0 {
+            writer.keyframe(&game.save()).expect("memory");
+        }
+    }
+    writer.finish().expect("memory");
+    let recording = Recording::read("the fixture".as_ref(), &bytes[..]).expect("a recording");
+    assert!(recording.incomplete().is_none(), "{:?}", recording.incomplete());
+    let ticks = ticks_of(&recording);
+    let numbers = 0..recording.keyframes().len();
+    let keyframes = numbers.map(|number| recording.keyframe(number).expect("a keyframe"));
+    let keyframes: Vec<_> = keyframes.collect();
+    assert_eq!((ticks.len() as u64, keyframes.len() as u64), (TICKS, TICKS / INTERVAL + 1));
+    Fixture { map, bytes, recording, ticks, keyframes }
+});
+
+fn ticks_of(recording: &Recording) -> Vec<Tick> {
+    let ticks = recording.ticks_after(0).expect("the first keyframe was read");
+    ticks.map(|tick| tick.expect("nobody made these hashes")).collect()
+}
+
+/// A flipped bit, any number of other bytes, or a cut: refused, or what is read is what was
+/// recorded, up to the tick that is named.
+fn damage(fixture: &Fixture, choice: u8, changes: &[u8]) {
+    let Fixture { bytes, recording: whole, ticks, keyframes, .. } = fixture;
+    let mut damaged = bytes.clone();
+    let changes = changes.chunks_exact(4);
+    if let &[low, high, ..] = changes.remainder() {
+        damaged.truncate(usize::from(u16::from_le_bytes([low, high])));
+    }
+    for change in changes {
+        let place = u32::from_le_bytes([change[0], change[1], change[2], 0]) as usize;
+        if let Some(last) = damaged.len().checked_sub(1) {
+            damaged[place % (last + 1)] ^= change[3];
+        }
+    }
+    let Ok(read) = Recording::read("the recording".as_ref(), &damaged[..]) else {
+        return assert_ne!(&damaged, bytes, "it is whole");
+    };
+    let last = match read.incomplete() {
+        None => {
+            assert_eq!(&damaged, bytes, "it is damaged");
+            whole.ticks()
+        }
+        Some(RecordingError::Truncated { tick, .. } | RecordingError::Damaged { tick, .. }) => {
+            *tick
+        }
+        Some(other) => panic!("{other}"),
+    };
+    let read_ticks = ticks_of(&read);
+    assert_eq!((read.ticks(), read_ticks.len() as u64), (last, last));
+    assert_eq!(read.header(), whole.header());
+    assert_eq!(read.game_file().bundle(), whole.game_file().bundle());
+    assert!(ticks.starts_with(&read_ticks));
+    let number = usize::from(choice) % read.keyframes().len();
+    assert_eq!(&read.keyframe(number).expect("nobody made these hashes"), &keyframes[number]);
+    assert!(whole.notes().starts_with(read.notes()));
+}
+
+/// The recording with changes to the bodies of its frames: the first byte of each names a frame,
+/// two a place in it, and the last what happens there.
+fn resealed(fixture: &Fixture, changes: &[u8]) -> Vec<u8> {
+    obsp_recording::with_bodies(&fixture.bytes, |number, mut body| {
+        let mut copies = 1;
+        for change in changes.chunks_exact(4).filter(|change| usize::from(change[0]) == number) {
+            let place = usize::from(u16::from_le_bytes([change[1], change[2]]));
+            match (body.len(), change[3]) {
+                (_, 0) => copies = place % 6,
+                (length, 1) => body.truncate(place % (length + 1)),
+                (length, 2) => body.insert(place % (length + 1), change[1]),
+                (0, _) => {}
+                (length, added) => {
+                    let byte = &mut body[place % length];
+                    *byte = byte.wrapping_add(added - 2);
+                }
+            }
+        }
+        vec![body; copies]
+    })
+}
+
+/// Reads and plays what somebody made who means harm.
+fn play(fixture: &Fixture, choice: u8, bytes: &[u8]) {
+    let Ok(recording) = Recording::read("the recording".as_ref(), bytes) else { return };
+    let number = usize::from(choice) % recording.keyframes().len();
+    let Ok(ticks) = recording.ticks_after(number) else { return };
+    let ticks: Vec<_> = ticks.map_while(Result::ok).collect();
+    assert!(ticks.len() as u64 <= recording.ticks(), "there are {} ticks", recording.ticks());
+    let Ok(keyframe) = recording.keyframe(number) else { return };
+    if choice > PLAYS {
+        return;
+    }
+    let map = || Arc::clone(&fixture.map);
+    let config = recording.header().config();
+    let is_small = u64::from(config.objects) + u64::from(config.max_players) <= BODIES;
+    if is_small && recording.header() != fixture.recording.header() {
+        let _ = Playback::new(&recording, map(), &Arena);
+    }
+    let Ok(mut playback) = Playback::at(&recording, &keyframe, map(), &Arena) else { return };
+    ticks.iter().take(PLAYED).for_each(|tick| playback.step(tick));
+}
 
 fuzz_target!(|bytes: &[u8]| {
     obsp_recording::read_as_bodies(bytes);
-    let Ok(recording) = Recording::read("the recording".as_ref(), bytes) else { return };
-    for number in 0..recording.keyframes().len() {
-        let _ = recording.keyframe(number);
-        if let Ok(ticks) = recording.ticks_after(number) {
-            let read = ticks.filter(Result::is_ok).count() as u64;
-            assert!(read <= recording.ticks(), "there are {} ticks", recording.ticks());
-        }
-    }
+    let (choice, changes) = bytes.split_first().unwrap_or((&0, &[]));
+    damage(&FIXTURE, *choice, changes);
+    play(&FIXTURE, *choice, &resealed(&FIXTURE, changes));
 });

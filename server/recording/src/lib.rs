@@ -34,5 +34,26 @@ pub fn read_as_bodies(bytes: &[u8]) {
     let _ = packing::unpack(bytes, &[]);
 }
 
+/// A recording with other bodies and hashes that fit them: `change` gives the bodies that take
+/// the place of each, by the frame's number, so that none removes it. For the fuzz target.
+#[doc(hidden)]
+pub fn with_bodies(
+    mut bytes: &[u8],
+    mut change: impl FnMut(usize, Vec<u8>) -> Vec<Vec<u8>>,
+) -> Vec<u8> {
+    let start = bytes.split_off(..format::MAGIC.len() + 2).unwrap_or_default();
+    let (mut out, mut before, mut after) =
+        (start.to_vec(), frame::Chain::new(), frame::Chain::new());
+    let mut number = 0;
+    while let Ok(frame::Found::Frame(kind, body)) = frame::read(&mut bytes, &mut before) {
+        for body in change(number, body) {
+            // Memory does not fail.
+            let _ = frame::write(&mut out, &mut after, kind, &body);
+        }
+        number += 1;
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests;
