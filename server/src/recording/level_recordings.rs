@@ -87,6 +87,8 @@ impl LevelRecordings {
     }
 
     fn prepare(&self, level: &Prepared) -> Option<(LiveRecorder, RecordingThread)> {
+        // Pages rewind matches that no file is written of, too.
+        level.level.replay_buffer.hear(level.level.events.subscribe());
         let path = self.path.as_ref()?;
         let (recorder, thread) = {
             let news = level.level.events.subscribe();

@@ -37,6 +37,25 @@ enum Item {
     Note(Note),
 }
 
+/// The next name or line of chat.
+pub(super) fn next_said(news: &mut NewsReceiver) -> Option<Said> {
+    loop {
+        match news.try_recv().map(|news| news.event) {
+            Ok(MatchEvent::Joined { player, name }) => {
+                return Some(Said::Name(player.slot, name.as_str().to_owned()));
+            }
+            Ok(MatchEvent::Said { player, line }) => {
+                return Some(Said::Chat(Some(player.slot), line.as_str().to_owned()));
+            }
+            Ok(MatchEvent::Announced { line }) => {
+                return Some(Said::Chat(None, line.as_str().to_owned()));
+            }
+            Ok(_) | Err(TryRecvError::Lagged(_)) => {}
+            Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
+        }
+    }
+}
+
 /// Records a match from its tick thread without ever making it wait: ticks go
 /// to a thread that writes them. If the disk falls so far behind that the
 /// queue is full, the recording ends there, because one with a gap would be
@@ -101,7 +120,7 @@ impl LiveRecorder {
         }
         self.count += 1;
         let tick = self.count;
-        while let Some(what) = self.next_said() {
+        while let Some(what) = self.news.as_mut().and_then(next_said) {
             self.send(Item::Note(Note { tick, what }));
         }
         for event in simulation.events() {
@@ -118,25 +137,6 @@ impl LiveRecorder {
         if self.schedule.is_due(simulation.world(), commands.len()) {
             // Some 0.3 ms with 32 players and 300 bodies; that thread packs it.
             self.send(Item::Keyframe(simulation.save()));
-        }
-    }
-
-    /// The next name or line of chat.
-    fn next_said(&mut self) -> Option<Said> {
-        loop {
-            match self.news.as_mut()?.try_recv().map(|news| news.event) {
-                Ok(MatchEvent::Joined { player, name }) => {
-                    return Some(Said::Name(player.slot, name.as_str().to_owned()));
-                }
-                Ok(MatchEvent::Said { player, line }) => {
-                    return Some(Said::Chat(Some(player.slot), line.as_str().to_owned()));
-                }
-                Ok(MatchEvent::Announced { line }) => {
-                    return Some(Said::Chat(None, line.as_str().to_owned()));
-                }
-                Ok(_) | Err(TryRecvError::Lagged(_)) => {}
-                Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
-            }
         }
     }
 

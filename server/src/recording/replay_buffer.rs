@@ -1,6 +1,6 @@
 //! The last half minute of a level in memory, for pages that watch it and want to see it again.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,6 +8,7 @@ use obsp_game::{Event, RunningMatch};
 use obsp_proto::control::MatchEvent;
 use obsp_sim::{Command, Config, EntityId};
 
+use super::live::{NewsReceiver, next_said};
 use super::{Beginning, Note, Recorder, RecordingError, Said, Tick, Writer, beginning_of, kind_in};
 
 /// Seconds that are kept at least, once the level has lasted as long.
@@ -20,6 +21,10 @@ const KEYFRAME_SECONDS: u64 = 3;
 /// Bytes of keyframes that are kept at most. Those of 32 players and 200 bodies take some
 /// 80 kB each; beyond this less time is kept.
 const MAX_BYTES: usize = 32 << 20;
+
+/// Lines of chat of a second that are kept at most, or a flood of short ones would take much
+/// memory: 128 of the longest are 90 kB.
+const MAX_LINES: usize = 128;
 
 /// The last seconds of a level. The tick thread adds to it; the lock that pages share with it
 /// is held only to hand over a piece, or to count references to the pieces that there are.
@@ -35,6 +40,10 @@ pub(crate) struct ReplayBuffer {
 struct Newest {
     recorder: Recorder,
     count: u64,
+    /// Brings names and chat.
+    news: Option<NewsReceiver>,
+    /// The latest name in each slot.
+    names: BTreeMap<u16, String>,
     piece: Piece,
 }
 
@@ -44,28 +53,62 @@ struct Piece {
     /// The match before it, if there is a keyframe.
     keyframe: Option<Saved>,
     ticks: Vec<Tick>,
-    deaths: Vec<Note>,
+    /// Names, chat and deaths. Names are no more than the joins in the ticks.
+    notes: Vec<Note>,
+    /// Notes that are lines of chat.
+    lines: usize,
 }
 
-/// The match after a tick, and the commands of its players.
+/// The match after a tick, and the commands and names of its players.
 struct Saved {
     tick: u64,
     commands: Vec<(EntityId, Command)>,
+    names: BTreeMap<u16, String>,
     saved: Vec<u8>,
+}
+
+impl Newest {
+    /// Keeps what was said since the last tick.
+    fn hear(&mut self) {
+        let tick = self.count;
+        while let Some(what) = self.news.as_mut().and_then(next_said) {
+            match &what {
+                Said::Name(slot, name) => {
+                    self.names.insert(*slot, name.clone());
+                }
+                Said::Chat(..) if self.piece.lines == MAX_LINES => continue,
+                Said::Chat(..) => self.piece.lines += 1,
+                Said::Died(..) => {}
+            }
+            self.piece.notes.push(Note { tick, what });
+        }
+    }
 }
 
 impl ReplayBuffer {
     /// The buffer of a level that has not ticked yet.
     pub(crate) fn new(simulation: &dyn RunningMatch, config: Config) -> Self {
         let beginning = beginning_of(simulation, config);
-        let keyframe = Some(Saved { tick: 0, commands: Vec::new(), saved: simulation.save() });
-        let piece = Piece { keyframe, ..Piece::default() };
+        let (commands, names) = (Vec::new(), BTreeMap::new());
+        let keyframe = Some(Saved { tick: 0, commands, names, saved: simulation.save() });
+        let newest = Newest {
+            recorder: Recorder::new(),
+            count: 0,
+            news: None,
+            names: BTreeMap::new(),
+            piece: Piece { keyframe, ..Piece::default() },
+        };
         Self {
             beginning,
             tick_rate: config.tick_rate.into(),
-            newest: Mutex::new(Newest { recorder: Recorder::new(), count: 0, piece }),
+            newest: Mutex::new(newest),
             pieces: Mutex::default(),
         }
+    }
+
+    /// Keeps names and chat from now on, which `news` brings.
+    pub(crate) fn hear(&self, news: NewsReceiver) {
+        lock(&self.newest).news = Some(news);
     }
 
     /// Adds the tick that `simulation` was just advanced by.
@@ -73,13 +116,14 @@ impl ReplayBuffer {
         let mut newest = lock(&self.newest);
         newest.count += 1;
         let tick = newest.count;
+        newest.hear();
         let died = |event: &Event| match event {
             Event::Died { player, by } => {
                 Some(Note { tick, what: Said::Died(player.slot, by.slot) })
             }
             _ => None,
         };
-        newest.piece.deaths.extend(simulation.events().iter().filter_map(died));
+        newest.piece.notes.extend(simulation.events().iter().filter_map(died));
         let kind = kind_in(simulation.world());
         let recorded = newest.recorder.tick(commands, kind, simulation.digest());
         newest.piece.ticks.push(recorded);
@@ -89,7 +133,11 @@ impl ReplayBuffer {
         let keyframe = tick.is_multiple_of(self.tick_rate * KEYFRAME_SECONDS).then(|| {
             let mut commands = commands.to_vec();
             commands.sort_unstable_by_key(|(id, _)| *id);
-            Saved { tick, commands, saved: simulation.save() }
+            let name = |(id, _): &(EntityId, _)| newest.names.remove_entry(&id.slot);
+            let names: BTreeMap<_, _> = commands.iter().filter_map(name).collect();
+            // Those who have left are forgotten.
+            newest.names.clone_from(&names);
+            Saved { tick, commands, names, saved: simulation.save() }
         });
         let next = Piece { keyframe, ..Piece::default() };
         let piece = std::mem::replace(&mut newest.piece, next);
@@ -107,8 +155,9 @@ impl ReplayBuffer {
             + pieces.iter().map(|piece| piece.ticks.len() as u64).sum::<u64>()
     }
 
-    /// The pieces as a recording of its own, up to a second ago; `introductions` names the
-    /// players. `None` in the first second.
+    /// The pieces as a recording of its own, up to a second ago. It has the names and the chat
+    /// of then; `introductions` names those of today's players whose names were not heard.
+    /// `None` in the first second.
     ///
     /// # Errors
     /// A keyframe is longer than a recording can hold.
@@ -131,17 +180,22 @@ impl ReplayBuffer {
         let beginning = self.beginning.later(first.saved.clone());
         let from = (first.tick, &first.commands[..]);
         let mut writer = Writer::excerpt(PathBuf::new(), &mut bytes, &beginning, from)?;
+        let mut names = first.names.clone();
         for event in introductions {
-            if let MatchEvent::Joined { player, name } = event {
-                let what = Said::Name(player.slot, name.as_str().to_owned());
-                writer.note(Note { tick: first.tick, what });
+            if let MatchEvent::Joined { player, name } = event
+                && first.commands.binary_search_by_key(player, |(id, _)| *id).is_ok()
+            {
+                names.insert(player.slot, name.as_str().to_owned());
             }
+        }
+        for (slot, name) in names {
+            writer.note(Note { tick: first.tick, what: Said::Name(slot, name) });
         }
         for piece in pieces {
             if let Some(keyframe) = piece.keyframe.as_ref().filter(|own| own.tick > first.tick) {
                 writer.keyframe(&keyframe.saved)?;
             }
-            for note in &piece.deaths {
+            for note in &piece.notes {
                 writer.note(note.clone());
             }
             for tick in &piece.ticks {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, RunningMatch};
+use obsp_proto::control::{ChatLine, MatchEvent};
 use obsp_sim::Config;
 
 use super::*;
@@ -154,4 +155,23 @@ fn a_disk_that_is_slow_to_create_a_file_holds_up_only_the_recording() {
     assert_eq!((ticks.len(), error.is_none()), (100, true), "{error:?}");
     recordings.join().unwrap();
     assert_eq!(recordings.latest().written().0, 100);
+}
+
+/// A page rewinds a match that no file is written of, too, with what was said in it.
+#[test]
+fn a_level_that_is_not_recorded_keeps_what_was_said_for_the_rewind() {
+    let (_, mut level) = crate::test_level(1);
+    let recordings = LevelRecordings::new(None);
+    assert!(recordings.begin_first(&level).unwrap().is_none());
+    let event = MatchEvent::Announced { line: ChatLine::new("hello").unwrap() };
+    let news = crate::level::News { tick: obsp_proto::Tick(0), event, to: None };
+    assert!(level.level.events.send(news).is_ok());
+    for _ in 0..level.config.tick_rate {
+        level.simulation.step(&[]);
+        level.level.replay_buffer.ticked(&*level.simulation, &[]);
+    }
+    let bytes = level.level.replay_buffer.excerpt(&[]).unwrap().unwrap();
+    let read = Recording::read("the excerpt".as_ref(), &bytes[..]).unwrap();
+    let what = Said::Chat(None, "hello".to_owned());
+    assert_eq!(read.notes(), [Note { tick: 1, what }]);
 }
