@@ -192,7 +192,7 @@ class Page {
     // An address that asks for a recording is left by another one.
     const live = !new URLSearchParams(location.search).has("replay");
     this.timeline = new Timeline(this.replay, live ? () => this.goLive() : null);
-    [this.shown, this.replayed] = [[], 0];
+    this.shown = [];
     this.roster.reset();
     this.layers.reset();
   }
@@ -337,14 +337,11 @@ class Page {
     const tick = replay.advance(passed);
     if (tick === null) return;
     this.shown = replay.shown();
-    // Backward, or far ahead, is another place: what was seen to happen is not there.
-    if (tick < this.replayed || tick > this.replayed + replay.recording.tickRate) {
-      this.layers.reset();
-      this.replayed = Math.floor(tick);
-    }
-    this.layers.effects.waiting.push(...replay.eventsSince(this.replayed));
-    for (const event of replay.newsSince(this.replayed)) this.roster.happen(event, now);
-    this.replayed = Math.max(this.replayed, Math.floor(tick));
+    const { elsewhere, events, news } = replay.happened();
+    // What was seen to happen is not there.
+    if (elsewhere) this.layers.reset();
+    this.layers.effects.waiting.push(...events);
+    for (const event of news) this.roster.happen(event, now);
     this.layers.asked.contacts.answer = this.switches.isOn("contacts") ? replay.contacts() : null;
     const { layers, switches } = this;
     const told = replay.layers(switches.isOn("heat"), switches.isOn("onion") ? layers.height : null);

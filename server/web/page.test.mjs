@@ -15,6 +15,7 @@ import { outline, triangles, VERTEX } from "./draw/mesh.js";
 import { addressOf } from "./hud/matches.js";
 import { Interval, parseMetrics } from "./hud/metrics.js";
 import { StatusView } from "./hud/status.js";
+import { Timeline } from "./hud/timeline.js";
 import { verdict } from "./hud/verdict.js";
 import { gameAddress } from "./link/connection.js";
 import { chosenMatch, ofMatch } from "./link/match.js";
@@ -394,15 +395,21 @@ test("batches keep their memory and what is in them", () => {
 test("the answer to why names what a body touches, what stopped it and why it sleeps", async () => {
   const { lines } = await import("./replay/why.js");
   const touching = [{ other: null, solid: 7, normal: [0, 0, -1], gap: 0.1, impulse: 9.5, stage: "exact" }];
-  const found = { asleep: true, because: "moves", sleeps: "at_rest", island: [3, 4], speed: 0, rests: [9, 9, 0], needed: 9, held: false, lastMoved: 120, stopped: null, touching };
-  const said = lines({ tick: 180, slot: 2, found }, 60).join("\n");
+  const found = { asleep: true, because: "moves", sleeps: "at_rest", island: [3, 4], speed: 0, rests: [9, 9, 0], needed: 9, held: false, moves: false, stopped: null, touching };
+  const said = lines({ tick: 180, slot: 2, found, last: { moved: 120, since: 120 } }, 60).join("\n");
   assert.ok(!said.includes("stopped"), said);
   for (const part of ["Body 2 at tick 180", "asleep, with body 3, body 4", "last moved at tick 120, 1.0 s before", "solid 7", "0.00 0.00 -1.00", "impulse 9.5", "by exact"]) {
     assert.ok(said.includes(part), `${part} in ${said}`);
   }
-  const awake = { ...found, asleep: false, island: [], speed: 12, rests: [0, 0, 0], touching: [], lastMoved: null };
+  const awake = { ...found, asleep: false, island: [], speed: 12, rests: [0, 0, 0], touching: [], moves: true };
+  // Symptom: of a body that lay since the recording began, 15 s before, it said "two minutes or
+  // more". Cause: what was not found was taken for long ago. Cure: it says since when.
+  for (const [last, part] of [[null, "looking back for the tick"], [{ moved: null, since: 0 }, "has not moved since tick 0, with which the recording begins"]]) {
+    const told = lines({ tick: 180, slot: 2, found, last }, 60).join("\n");
+    assert.ok(told.includes(part), told);
+  }
   const moving = lines({ tick: 180, slot: 2, found: awake }, 60).join("\n");
-  assert.ok(moving.includes("awake: moves") && moving.includes("surface moves at 12.0") && moving.includes("touches nothing"), moving);
+  assert.ok(moving.includes("it moves in this tick") && moving.includes("awake: moves") && moving.includes("surface moves at 12.0") && moving.includes("touches nothing"), moving);
   assert.ok(moving.includes("still for 0 of 9 ticks"), moving);
   const stopped = { other: 12, solid: null, normal: [0, 0, -1], share: 0.4 };
   const name = (slot) => `crate ${slot}`;
@@ -436,4 +443,58 @@ test("another match is looked on at the same page, whatever was played or replay
   const page = { href: "https://game.example:8443/?match=main&play=Ann&replay=old.obsr&port=27500" };
   assert.equal(addressOf(page, "ring two"), "?match=ring+two&port=27500");
   assert.equal(addressOf({ href: "http://127.0.0.1:8080/" }, "main"), "?match=main");
+});
+
+// A replay at a tick, of one player in slot 3, whose frames have an event each.
+async function replayAt(at, recording = {}) {
+  const { Replay } = await import("./replay/replay.js");
+  const anything = new Proxy(() => {}, { get: () => anything, apply: () => anything, set: () => true });
+  Object.assign(globalThis, { document: anything, location: { search: "" }, Worker: class { postMessage() {} } });
+  const replay = new Replay(new Uint8Array(), { opened() {} });
+  for (const name of ["document", "location", "Worker"]) delete globalThis[name];
+  replay.hear({ recording: { first: 0, ticks: 600, tickRate: 60, deaths: [], names: [], chat: [], ...recording } });
+  const numbers = new Float32Array(16).fill(1, 2, 3).fill(3, 0, 1);
+  return Object.assign(replay, { at, told: at, frames: new Map(Array.from({ length: 601 }, (_, tick) => [tick, { tick, numbers, events: [{ tick }] }])) });
+}
+
+test("a step of a replay is from the tick that is shown to the next one, or to the one before", async () => {
+  for (const [at, ticks, then] of [[10, 1, 11], [10, -1, 9], [10.6, 1, 11], [10.6, -1, 9], [10.6, 20, 30], [0, -1, 0], [600, 1, 600]]) {
+    const replay = await replayAt(at);
+    assert.equal((replay.step(ticks), replay.at), then, `${ticks} from ${at}`);
+  }
+});
+
+test("nothing that happens in a replay is lost, however many ticks a picture is late", async () => {
+  const replay = Object.assign(await replayAt(10), { speed: 8 });
+  const told = ({ elsewhere, events }) => [elsewhere, ...events.map(({ tick }) => tick)];
+  const happened = (passed = 0) => [replay.advance(passed), ...told(replay.happened())];
+  assert.deepEqual(happened(), [10, true]);
+  // More than a second of the match, and still the same place.
+  assert.deepEqual(happened(0.15), [82, false, ...Array.from({ length: 72 }, (_, i) => 11 + i)]);
+  replay.seek(85);
+  assert.deepEqual(happened(), [85, false, 83, 84, 85]);
+  replay.seek(77);
+  assert.deepEqual(happened(0.01), [81.8, true, 78, 79, 80, 81]);
+});
+
+// Symptom: who had just joined had died several times. Cause: deaths were counted by slot, which another had before.
+test("a newcomer of a replay has not died as often as who had the slot before", async () => {
+  const recording = { names: [[1, 3, "Ann"], [100, 3, "Bob"]], deaths: [20, 60, 100, 140].map((tick) => [tick, 3, 4]) };
+  for (const [at, name, deaths] of [[50, "Ann", 1], [99, "Ann", 2], [100, "Bob", 1], [140, "Bob", 2]]) {
+    assert.deepEqual((await replayAt(at, recording)).players().map((one) => [one.name, one.deaths]), [[name, deaths]], `at ${at}`);
+  }
+});
+
+test("the badge of a replay says what is wrong, and the strip is red for all of it", () => {
+  for (const [progress, state, text, title] of [
+    [{}, "good", "1,201 digests equal, 20 ticks audited", /^Each tick was played again/],
+    [{ finding: "tick 9" }, "bad", "audit: tick 9", /^1,201 digests are equal so far/],
+    [{ difference: "tick 9" }, "bad", "tick 9", /^1,201 digests are equal before it/],
+    [{ broken: "too large", verified: undefined }, "bad", "too large", /^0 digests are equal up to there/],
+  ]) {
+    const [badge, pen, marks] = [{ dataset: {} }, { fillRect() {} }, { getContext: () => pen }];
+    for (const part of ["judge", "mark"]) Timeline.prototype[part].call({ badge, marks, replay: { deaths: [] } }, { first: 0, ticks: 600 }, { tick: 600, verified: 1201, audited: 20, ...progress });
+    assert.deepEqual([badge.dataset.state, pen.fillStyle === "#ff8f7a", badge.textContent], [state, state === "bad", text]);
+    assert.match(badge.title, title);
+  }
 });

@@ -17,6 +17,21 @@ function clock(ticks, rate) {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
+/**
+ * What is wrong with a recording, as far as it has been verified.
+ *
+ * @param {import("../replay/engine.js").Progress} progress
+ * @returns {?{said: string, detail: string}} the worst; null if nothing is known to be
+ */
+export function fault({ verified = 0, difference, broken, finding }) {
+  const equal = `${verified.toLocaleString("en")} digests are equal`;
+  if (difference) return { said: difference, detail: `${equal} before it.` };
+  if (broken) return { said: broken, detail: `${equal} up to there; the rest cannot be played.` };
+  // After a finding of the audit the digests are compared on: it was in the match itself.
+  if (finding) return { said: `audit: ${finding}`, detail: `${equal} so far: the match had it when it was recorded, too.` };
+  return null;
+}
+
 /** What steers one replay. */
 export class Timeline {
   /**
@@ -100,19 +115,19 @@ export class Timeline {
   }
 
   /** Says how many digests are equal, and the first that is not. */
-  judge({ first, ticks, incomplete, build }, { tick, verified, difference, audited, finding, broken }) {
+  judge({ first, ticks, incomplete, build }, progress) {
     const { badge } = this;
     badge.hidden = false;
-    const count = verified.toLocaleString("en");
-    const wrong = difference ?? broken ?? (finding && `audit: ${finding}`);
+    const wrong = fault(progress);
     if (wrong) {
       badge.dataset.state = "bad";
-      badge.textContent = wrong;
-      badge.title = `${count} digests are equal before it. Recorded by ${build || "a build that it does not name"}.`;
+      badge.textContent = wrong.said;
+      badge.title = `${wrong.detail} Recorded by ${build || "a build that it does not name"}.`;
     } else {
+      const { tick, verified, audited } = progress;
       badge.dataset.state = tick < ticks || incomplete ? "warn" : "good";
       const rest = tick < ticks ? `, ${Math.floor((Math.max(0, tick - first) / (ticks - first)) * 100)} %` : "";
-      badge.textContent = `${count} digests equal, ${audited.toLocaleString("en")} ticks audited${rest}`;
+      badge.textContent = `${verified.toLocaleString("en")} digests equal, ${audited.toLocaleString("en")} ticks audited${rest}`;
       badge.title = incomplete ?? "Each tick was played again in this browser by the server's own code, to the same bits.";
     }
   }
@@ -121,13 +136,14 @@ export class Timeline {
   mark({ first, ticks }, progress) {
     const { marks, replay } = this;
     const from = replay.branch?.from;
-    const state = `${marks.clientWidth} ${progress?.tick} ${replay.deaths.length} ${from}`;
+    const isBad = progress !== null && fault(progress) !== null;
+    const state = `${marks.clientWidth} ${progress?.tick} ${isBad} ${replay.deaths.length} ${from}`;
     if (this.drawn === state) return;
     this.drawn = state;
     [marks.width, marks.height] = [Math.max(1, marks.clientWidth), Math.max(1, marks.clientHeight)];
     const pen = marks.getContext("2d");
     const at = (tick) => ((tick - first) / Math.max(1, ticks - first)) * marks.width;
-    pen.fillStyle = progress?.difference ? "#ff8f7a" : "#5fd38d";
+    pen.fillStyle = isBad ? "#ff8f7a" : "#5fd38d";
     pen.fillRect(0, marks.height - 2, Math.max(0, at(progress?.tick ?? first)), 2);
     for (const [tick, slot] of replay.deaths) {
       pen.fillStyle = css(slotColour(slot));

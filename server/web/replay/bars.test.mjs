@@ -17,7 +17,7 @@ const named = process.env.RECORDINGS?.split(",").map((pair) => pair.split("="));
 const module = new WebAssembly.Module(gunzipSync(readFileSync(here("../wasm/replay.wasm.gz"))));
 
 /** Places that are gone to, spread over a recording and in no order. */
-const SEEKS = 40;
+const SEEKS = 100;
 const GOLDEN = 0.61803398875;
 
 /** Ticks that the page plays before somebody seeks: what runs often is compiled meanwhile. */

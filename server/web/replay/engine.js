@@ -122,6 +122,17 @@ export class Engine {
     this.exports.why(slot, tick);
     return JSON.parse(this.text());
   }
+
+  /**
+   * Looks back for the tick in which the entity in a slot last moved, one keyframe at a time:
+   * undefined while that goes on; null if there is no such entity.
+   *
+   * @returns {{moved: ?number, since: number} | null | undefined} the tick, null if it has not
+   *   moved, and the tick since which it has not
+   */
+  lastMoved(slot, tick) {
+    return this.exports.last_moved(slot, tick) ? JSON.parse(this.text()) : undefined;
+  }
 }
 
 /**

@@ -33,6 +33,8 @@ export class Replay {
     this.deaths = [];
     /** The moment that is shown, in ticks. */
     this.at = 0;
+    /** The tick up to which it was told what happened, and whether that is another place now. */
+    [this.told, this.elsewhere] = [0, true];
     this.playing = !atEnd;
     this.atEnd = atEnd;
     /** Times as fast as the match was. */
@@ -69,11 +71,11 @@ export class Replay {
     return this.recording?.ticks ?? 0;
   }
 
-  hear({ recording, frame, progress, failed, why, branched, cut }) {
+  hear({ recording, frame, progress, failed, why, lastMoved, branched, cut }) {
     if (recording) {
       this.recording = recording;
       this.deaths = recording.deaths;
-      this.at = this.atEnd ? this.end : this.first;
+      this.at = this.told = this.atEnd ? this.end : this.first;
       this.listener.opened(recording);
     }
     if (frame) {
@@ -83,6 +85,7 @@ export class Replay {
     }
     if (progress) this.progress = progress;
     if (why) this.why.answer(why);
+    if (lastMoved) this.why.found(lastMoved);
     if (cut) this.cut = cut;
     if (branched) this.branched(branched);
     if (failed) this.listener.failed(failed);
@@ -121,13 +124,16 @@ export class Replay {
   /** Goes to a tick. */
   seek(tick) {
     this.at = Math.min(Math.max(tick, this.first), this.end);
+    // Backward, or far ahead, is another place: what happened on the way there is not told.
+    this.elsewhere ||= this.at < this.told || this.at > this.told + this.recording?.tickRate;
+    if (this.elsewhere) this.told = Math.floor(this.at);
     this.want();
   }
 
-  /** Stops, and goes so many ticks on, or back. */
+  /** Stops, and goes so many ticks on, or back, from the one that is shown. */
   step(ticks) {
     this.playing = false;
-    this.seek(Math.round(this.at) + ticks);
+    this.seek(Math.floor(this.at) + ticks);
   }
 
   /**
@@ -161,7 +167,9 @@ export class Replay {
     if (!this.recording) return;
     const now = Math.floor(this.at);
     const last = Math.min(now + Math.ceil(AHEAD * Math.max(1, this.speed)), this.end);
-    for (const tick of this.frames.keys()) if (tick < now - BEHIND || tick > last + AHEAD) this.frames.delete(tick);
+    // A picture may be of many ticks later than the one before: what happened since is told first.
+    const oldest = Math.min(now - BEHIND, this.told);
+    for (const tick of this.frames.keys()) if (tick < oldest || tick > last + AHEAD) this.frames.delete(tick);
     const wanted = [];
     for (let tick = now; tick <= last; tick++) if (!this.frames.has(tick) || this.stale.has(tick)) wanted.push(tick);
     if (wanted.every((tick) => this.asked.has(tick))) return;
@@ -193,6 +201,18 @@ export class Replay {
     return { other: this.branch?.shown(), asked: this.why.slot };
   }
 
+  /**
+   * What happened since this was asked last, up to the tick that is shown.
+   *
+   * @returns {{elsewhere: boolean, events: object[], news: object[]}} `elsewhere` after a jump:
+   *   then it is what happened since
+   */
+  happened() {
+    const { elsewhere, told: from } = this;
+    [this.told, this.elsewhere] = [Math.floor(this.at), false];
+    return { elsewhere, events: this.eventsSince(from), news: this.newsSince(from) };
+  }
+
   /** What happened in the ticks after `from`, up to the one that is shown. */
   eventsSince(from) {
     const events = [];
@@ -214,11 +234,13 @@ export class Replay {
   players() {
     const frame = this.frame();
     if (!frame) return this.playersBefore;
+    const named = new Map();
+    for (const [since, slot, name] of this.recording.names) if (since <= this.at) named.set(slot, { since, name });
     const deaths = new Map();
-    for (const [tick, slot] of this.deaths) if (tick <= this.at) deaths.set(slot, (deaths.get(slot) ?? 0) + 1);
-    const names = new Map();
-    for (const [tick, slot, name] of this.recording.names) if (tick <= this.at) names.set(slot, name);
-    const known = ({ slot }) => ({ deaths: deaths.get(slot) ?? 0, name: names.get(slot) });
+    // A slot is given again: what came before its last name was another player's.
+    const counts = (tick, slot) => tick <= this.at && tick >= (named.get(slot)?.since ?? 0);
+    for (const [tick, slot] of this.deaths) if (counts(tick, slot)) deaths.set(slot, (deaths.get(slot) ?? 0) + 1);
+    const known = ({ slot }) => ({ deaths: deaths.get(slot) ?? 0, name: named.get(slot)?.name });
     this.playersBefore = players(frame.numbers).map((player) => ({ ...player, ...known(player) }));
     return this.playersBefore;
   }

@@ -19,11 +19,20 @@ function named({ other, solid }, name) {
   return solid === null ? "something that has gone" : `the world's solid ${solid}`;
 }
 
+/** When a body last moved, as far as that has been found. */
+function lastMoved(tick, moves, found, rate) {
+  if (moves) return "it moves in this tick";
+  if (!found) return "looking back for the tick in which it last moved …";
+  const { moved, since } = found;
+  if (moved === null) return `it has not moved since tick ${since}, with which the recording begins`;
+  return `last moved at tick ${moved}, ${((tick - moved) / rate).toFixed(1)} s before`;
+}
+
 /** What an answer comes to, line by line. */
-export function lines({ tick, slot, found }, rate, name = (other) => `body ${other}`) {
+export function lines({ tick, slot, found, last = null }, rate, name = (other) => `body ${other}`) {
   const own = name(slot).replace(/^body/, "Body");
   if (!found) return [`${own} is not in the world at tick ${tick}.`];
-  const { asleep, because, sleeps, island, speed, rests, needed, held, lastMoved, stopped, touching } = found;
+  const { asleep, because, sleeps, island, speed, rests, needed, held, moves, stopped, touching } = found;
   const [still, jitters, heldFor] = rests;
   const said = [`${own} at tick ${tick}`];
   if (asleep) {
@@ -33,8 +42,7 @@ export function lines({ tick, slot, found }, rate, name = (other) => `body ${oth
   } else {
     said.push(`awake: ${because.replaceAll("_", " ")}`, `its surface moves at ${speed.toFixed(1)} units/s: still for ${still} of ${needed} ticks, in its place for ${jitters}${held ? `, held for ${heldFor}` : ""}`);
   }
-  const ago = lastMoved === null ? null : (tick - lastMoved) / rate;
-  said.push(ago === null ? "it has not moved for two minutes or more" : ago === 0 ? "it moves in this tick" : `last moved at tick ${lastMoved}, ${ago.toFixed(1)} s before`);
+  said.push(lastMoved(tick, moves, last, rate));
   if (stopped) said.push(`stopped by ${named(stopped, name)} at ${Math.round(stopped.share * 100)} % of its motion: plane ${vector(stopped.normal)}`);
   if (touching.length === 0) said.push("it touches nothing");
   for (const touched of touching) {
@@ -76,7 +84,8 @@ export class Why {
     // Until the answer comes, nothing of another body stands here.
     this.form.hidden = true;
     this.panel.querySelector("ul").replaceChildren();
-    if (slot !== null) this.at(Math.floor(this.replay.at), true);
+    if (slot === null) this.replay.worker.postMessage({ why: null });
+    else this.at(Math.floor(this.replay.at), true);
   }
 
   /** Asks for another future, in which this body is changed, and lets it run. */
@@ -93,10 +102,22 @@ export class Why {
     this.replay.worker.postMessage({ why: { slot: this.slot, tick } });
   }
 
-  /** The answer has come. */
+  /** The answer has come, but for when the body last moved, which may take longer. */
   answer(told) {
     if (told.slot !== this.slot) return;
     this.told = told;
+    this.show();
+  }
+
+  /** When the body last moved has been found. */
+  found({ slot, tick, found }) {
+    if (slot !== this.slot || tick !== this.told?.tick) return;
+    this.told.last = found;
+    this.show();
+  }
+
+  show() {
+    const { told } = this;
     const isPlayer = this.replay.players().some(({ slot }) => slot === told.slot);
     this.form.hidden = !told.found;
     this.form.classList.toggle("player", isPlayer);

@@ -13,6 +13,8 @@ let engine = null;
 let wanted = [];
 /** The body that somebody asks about: its slot, and the tick. */
 let question = null;
+/** The body of which it is not known yet when it last moved, and the tick. */
+let search = null;
 /** The other future that somebody asks for; `null` inside to end it. */
 let parting = null;
 /** Whether frames tell what the cascade is busy with. */
@@ -43,7 +45,10 @@ function work() {
   } else if (question) {
     const { slot, tick } = question;
     question = null;
-    postMessage({ why: { slot, tick, found: engine.why(slot, tick) } });
+    const found = engine.why(slot, tick);
+    // What moves in this tick last moved in it.
+    search = found && !found.moves ? { slot, tick } : null;
+    postMessage({ why: { slot, tick, found } });
   } else if (height !== null) {
     postMessage({ cut: engine.cut(height) });
     height = null;
@@ -51,6 +56,12 @@ function work() {
     const frame = engine.show(wanted.shift(), hot);
     frame.other = engine.showBranch(frame.tick);
     postMessage({ frame }, [frame.numbers, frame.other].filter(Boolean).map(({ buffer }) => buffer));
+  } else if (search) {
+    const found = engine.lastMoved(search.slot, search.tick);
+    if (found !== undefined) {
+      postMessage({ lastMoved: { ...search, found } });
+      search = null;
+    }
   } else if (left > 0) {
     const begin = performance.now();
     let progress;
@@ -61,7 +72,7 @@ function work() {
     if (progress.broken) left = 0;
     postMessage({ progress });
   }
-  if (parting || question || height !== null || wanted.length > 0 || left > 0) schedule();
+  if (parting || question || height !== null || wanted.length > 0 || search || left > 0) schedule();
 }
 
 /** Begins another future, or ends the one that there is. Frames from now on are of it. */
@@ -99,8 +110,8 @@ onmessage = ({ data }) => {
     open({ recording: data.open, map: fetchMap }).catch((error) => postMessage({ failed: error.message }));
   } else if ("branch" in data) {
     parting = data;
-  } else if (data.why) {
-    question = data.why;
+  } else if ("why" in data) {
+    [question, search] = [data.why, null];
   } else if (data.layers) {
     hot = data.layers.hot;
     height = data.layers.height ?? height;

@@ -24,7 +24,12 @@ pub(crate) fn list<T: Display>(values: impl IntoIterator<Item = T>) -> String {
     format!("[{}]", values.join(","))
 }
 
-/// A list of numbers, all of them finite.
+/// A number; zero for one that is not finite, which JSON does not have.
+pub(crate) fn number(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
+}
+
+/// A list of numbers.
 pub(crate) fn numbers(values: impl IntoIterator<Item = f64>) -> String {
-    list(values.into_iter().map(|value| if value.is_finite() { value } else { 0.0 }))
+    list(values.into_iter().map(number))
 }

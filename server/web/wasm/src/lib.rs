@@ -10,6 +10,7 @@ mod branch;
 pub mod exports;
 mod json;
 mod kept;
+mod last_moved;
 mod layers;
 mod page;
 mod player;

@@ -124,6 +124,16 @@ impl Page {
         self.output = replay.why(slot, tick).into_bytes();
     }
 
+    /// Looks for the tick in which the entity in a slot last moved. False while it goes on.
+    pub fn last_moved(&mut self, slot: u32, tick: u32) -> bool {
+        self.output.clear();
+        let Some(replay) = &mut self.replay else { return true };
+        let found = replay.last_moved(u16::try_from(slot).unwrap_or(u16::MAX), tick);
+        let is_done = found.is_some();
+        self.output = found.unwrap_or_default().into_bytes();
+        is_done
+    }
+
     /// Begins another future of the entity in a slot after a tick; the change by its number,
     /// and for how many ticks.
     pub fn branch(&mut self, slot: u32, change: u32, ticks: u32, tick: u32) -> bool {

@@ -12,6 +12,7 @@ use obsp_sim::query::Heat;
 
 use crate::branch::{Branch, Change};
 use crate::kept::{Kept, NEAR, Verified};
+use crate::last_moved::{self, LastMoved};
 use crate::{json, layers, why};
 
 /// Of so many ticks that are verified one is audited, by brute force.
@@ -31,6 +32,8 @@ pub struct Replay {
     kept: Kept,
     /// Another future, if one is looked at.
     branch: Option<Branch>,
+    /// The last search for the tick in which a body last moved.
+    search: Option<LastMoved>,
     /// Tells what the cascade is busy with, once somebody has asked.
     heat: Option<Heat>,
     /// Why it cannot be played to its end, if that is so.
@@ -68,8 +71,8 @@ impl Replay {
         let shown = shown.map_err(|error: LoadError| error.to_string())?;
         let next = recording.ticks_after(0).map_err(|error| error.to_string())?;
         let (verifying, kept, branch) = (None, Kept::default(), None);
-        let (heat, broken) = (None, None);
-        Ok(Self { recording, map, verifying, shown, next, kept, branch, heat, broken })
+        let (search, heat, broken) = (None, None, None);
+        Ok(Self { recording, map, verifying, shown, next, kept, branch, search, heat, broken })
     }
 
     /// Verifies so many more ticks, as far as there are; the first call sets the match up as
@@ -232,17 +235,50 @@ impl Replay {
     pub fn why(&mut self, slot: u16, tick: u32) -> String {
         // The tick itself is played: no state that was kept has what stopped bodies in it.
         let tick = self.within(tick);
-        self.show_from(tick.saturating_sub(1).max(self.recording.first_tick()), tick);
+        let before = tick.saturating_sub(1).max(self.recording.first_tick());
+        self.show_from(before, before);
+        let there = |shown: &Playback| {
+            let id = why::entity_in(shown.world(), slot)?;
+            Some((id, last_moved::pose(shown, id)))
+        };
+        let from = there(&self.shown);
+        self.show_from(before, tick);
+        let moves = tick > before && there(&self.shown) != from;
         let world = self.shown.world();
         let found = why::entity_in(world, slot).and_then(|id| world.why(id));
-        let (Some(found), Ok(first)) = (found, self.recording.keyframe(0)) else {
-            return "null".to_owned();
+        found.map_or("null".to_owned(), |found| why::told(&found, tick, moves))
+    }
+
+    /// Looks for the tick in which the entity in a slot last moved before one, from one keyframe
+    /// to the one before: to be called until there is an answer, as JSON; `null` if there is no
+    /// such entity.
+    pub fn last_moved(&mut self, slot: u16, tick: u32) -> Option<String> {
+        let tick = self.within(tick);
+        if !self.search.as_ref().is_some_and(|search| search.is_for(slot, tick)) {
+            self.show_from(tick, tick);
+            if !self.begin_search(slot) {
+                return Some("null".to_owned());
+            }
+        }
+        self.search.as_mut()?.look_back(&self.recording)
+    }
+
+    /// Begins a search for the entity in a slot, as it is shown, or goes on with the last one.
+    /// False if there is no such entity.
+    fn begin_search(&mut self, slot: u16) -> bool {
+        let shown = &self.shown;
+        let Some(id) = why::entity_in(shown.world(), slot) else { return false };
+        if self.search.as_mut().is_some_and(|search| search.goes_on_for(shown, id)) {
+            return true;
+        }
+        let another = || {
+            let first = self.recording.keyframe(0).ok()?;
+            Playback::at(&self.recording, &first, Arc::clone(&self.map), &Arena).ok()
         };
-        let scratch = Playback::at(&self.recording, &first, Arc::clone(&self.map), &Arena).ok();
-        let moved = scratch.and_then(|mut scratch| {
-            why::last_moved(&self.recording, &self.shown, &mut scratch, found.id)
-        });
-        why::told(&found, self.shown.tick(), moved)
+        let scratch = self.search.take().map(LastMoved::into_scratch).or_else(another);
+        self.search =
+            scratch.map(|scratch| LastMoved::new(&self.recording, scratch, &self.shown, id));
+        self.search.is_some()
     }
 
     /// Begins another future at a tick, in place of any that there was: it goes as the

@@ -1,5 +1,6 @@
 //! The module explains bodies of the committed recording.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -60,4 +61,51 @@ fn of_players_it_is_told_that_they_do_not_sleep() {
             assert!(told.contains(&format!(r#""sleeps":"{sleeps}""#)), "{told}");
         }
     }
+}
+
+/// Symptom: of a body that lay since the recording began, 15 s before, it was told that it had
+/// not moved for two minutes. Cause: a search that found nothing did not tell how far it had
+/// looked. Cure: it looks as far as the recording goes, and tells since when the body lies.
+#[test]
+fn when_a_body_last_moved_is_what_all_ticks_say() {
+    let mut replay = opened();
+    let asked = [1, END];
+    let (mut before, mut moved, mut expected) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+    for tick in 0..=END {
+        let entities = replay.show(tick).world().state().entities.clone();
+        for entity in &entities {
+            let pose = (entity.position.to_array(), entity.orientation.to_array());
+            let there = before.insert(entity.id, pose);
+            if tick > 0 && there != Some(pose) {
+                moved.insert(entity.id, tick);
+            }
+        }
+        if asked.contains(&tick) {
+            expected.push((tick, entities, moved.clone()));
+        }
+    }
+    let mut counts = [0; 2];
+    for (tick, entities, moved) in expected {
+        let mut so_far = [0; 2];
+        for id in entities.iter().map(|entity| entity.id) {
+            let count = &mut so_far[usize::from(moved.contains_key(&id))];
+            *count += 1;
+            if *count > 8 {
+                continue;
+            }
+            let told = (0..100).find_map(|_| replay.last_moved(id.slot, tick));
+            let (since, at) = match moved.get(&id) {
+                Some(at) => (*at, at.to_string()),
+                None => (0, "null".to_owned()),
+            };
+            let expected = format!(r#"{{"moved":{at},"since":{since}}}"#);
+            assert_eq!(told, Some(expected), "{id:?} at tick {tick}");
+            let moves = format!(r#""moves":{}"#, moved.get(&id) == Some(&tick));
+            let told = replay.why(id.slot, tick);
+            assert!(told.contains(&moves), "{id:?} at tick {tick}: {told}");
+            counts[usize::from(moved.contains_key(&id))] += 1;
+        }
+    }
+    println!("{counts:?} bodies that had not moved, and that had");
+    assert!(counts.iter().all(|&count| count >= 8), "{counts:?}");
 }

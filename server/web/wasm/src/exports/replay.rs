@@ -60,6 +60,13 @@ pub extern "C" fn why(slot: u32, tick: u32) {
     with(|page| page.why(slot, tick));
 }
 
+/// Looks for the tick in which the entity in a slot last moved before a tick, one keyframe at a
+/// time: to be called until it is true. The output then is that tick, as JSON.
+#[unsafe(no_mangle)]
+pub extern "C" fn last_moved(slot: u32, tick: u32) -> bool {
+    with(|page| page.last_moved(slot, tick))
+}
+
 /// Begins another future after a tick: the entity in a slot, the number of the change
 /// (0 nothing, 1 removed, 2 stands still, 3 holds fire, 4 jumps) and for how many ticks.
 /// False with the reason as output if that cannot be.

@@ -1,0 +1,128 @@
+//! When a body of a replay last moved: looked for from one keyframe to the one before, so that
+//! the page has time for other things in between.
+
+use obsp_game::LoadError;
+use obsp_recording::{Playback, Recording, RecordingError};
+use obsp_sim::{EntityId, FallsAsleep};
+
+/// A search for the last tick in which a body moved.
+#[derive(Debug)]
+pub(crate) struct LastMoved {
+    /// The slot and the tick that were asked about.
+    asked: (u16, u64),
+    id: EntityId,
+    pose: Option<Pose>,
+    /// Whether only a push moves it: if it lies where it lay, it has not moved meanwhile. What
+    /// its game drives may have come back.
+    rests: bool,
+    /// Number of the keyframe to look at next.
+    number: usize,
+    /// It has not moved since this tick.
+    since: u64,
+    moved: Option<u64>,
+    is_done: bool,
+    /// A match of the same recording, to run it again.
+    scratch: Playback,
+}
+
+/// Position and orientation.
+type Pose = ([f64; 3], [f64; 4]);
+
+/// Where a body is; `None` if it is not in the world.
+pub(crate) fn pose(playback: &Playback, id: EntityId) -> Option<Pose> {
+    let state = playback.world().entity(id)?;
+    Some((state.position.to_array(), state.orientation.to_array()))
+}
+
+impl LastMoved {
+    /// Begins with the body in a slot, as `shown` has it.
+    pub(crate) fn new(
+        recording: &Recording,
+        scratch: Playback,
+        shown: &Playback,
+        id: EntityId,
+    ) -> Self {
+        let tick = shown.tick();
+        let why = shown.world().why(id);
+        Self {
+            asked: (id.slot, tick),
+            id,
+            pose: pose(shown, id),
+            rests: why.is_some_and(|why| why.falls_asleep == FallsAsleep::AtRest),
+            number: recording.keyframe_before(tick.saturating_sub(1)),
+            since: tick,
+            moved: None,
+            is_done: false,
+            scratch,
+        }
+    }
+
+    /// Whether it was begun for the body in a slot at a tick.
+    pub(crate) fn is_for(&self, slot: u16, tick: u64) -> bool {
+        self.asked == (slot, tick)
+    }
+
+    /// Goes on for a body as `shown` has it, if the answer is the same: it lies where it lay.
+    pub(crate) fn goes_on_for(&mut self, shown: &Playback, id: EntityId) -> bool {
+        let is_same = self.rests && self.id == id && self.pose == pose(shown, id);
+        if is_same {
+            self.asked = (id.slot, shown.tick());
+        }
+        is_same
+    }
+
+    /// The match that it runs again, for another search.
+    pub(crate) fn into_scratch(self) -> Playback {
+        self.scratch
+    }
+
+    /// Looks back to the next keyframe. Gives what was found as JSON once it is complete: the
+    /// tick, or `null`, and the tick since which the body has not moved.
+    pub(crate) fn look_back(&mut self, recording: &Recording) -> Option<String> {
+        if !self.is_done {
+            // What cannot be played tells of no motion, nor does anything before it.
+            self.is_done = self.search_stretch(recording).unwrap_or(true);
+        }
+        let (since, moved) = (self.since, self.moved.map(|tick| tick.to_string()));
+        let moved = moved.unwrap_or("null".to_owned());
+        self.is_done.then(|| format!(r#"{{"moved":{moved},"since":{since}}}"#))
+    }
+
+    /// Searches from the next keyframe to the one after it. Returns whether that was the last.
+    fn search_stretch(&mut self, recording: &Recording) -> Result<bool, Broken> {
+        let keyframe = recording.keyframe(self.number)?;
+        self.scratch.go_to(&keyframe)?;
+        let mut before = pose(&self.scratch, self.id);
+        if !self.rests || before != self.pose {
+            for tick in recording.ticks_after(self.number)? {
+                if self.scratch.tick() >= self.since {
+                    break;
+                }
+                self.scratch.play(&tick?);
+                let now = pose(&self.scratch, self.id);
+                if now != before {
+                    (before, self.moved) = (now, Some(self.scratch.tick()));
+                }
+            }
+        }
+        self.since = self.moved.unwrap_or(keyframe.tick);
+        let is_first = self.number == 0;
+        self.number = self.number.saturating_sub(1);
+        Ok(is_first || self.moved.is_some())
+    }
+}
+
+/// The recording cannot be played.
+struct Broken;
+
+impl From<RecordingError> for Broken {
+    fn from(_: RecordingError) -> Self {
+        Self
+    }
+}
+
+impl From<LoadError> for Broken {
+    fn from(_: LoadError) -> Self {
+        Self
+    }
+}
