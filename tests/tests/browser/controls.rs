@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use server::{Options, Server};
+use server::{JoiningOptions, Options, Server};
 use tests::harness::pages::get;
 
 use crate::chromium::{Chromium, HANG, installed};
@@ -254,7 +254,9 @@ fn a_hidden_page_gives_its_place_back() {
 #[test]
 fn a_page_that_does_nothing_gives_its_place_back() {
     let Some(program) = installed() else { return };
-    let running = serve(&options());
+    // A place that is free within `HANG` was given back, and not only held for too long.
+    let joining = JoiningOptions { rejoin: HANG * 2, ..JoiningOptions::default() };
+    let running = serve(&Options { joining, ..options() });
     let mut browser = Chromium::start(&program, "idle", (800, 600));
     browser.open(&format!("{}?play=Ann", page_of(&running)), "");
     browser.wait_for(THERE);

@@ -1,7 +1,9 @@
 //! The page predicts its player over a bad line as well as a bot does: both play the same
 //! commands, each over a line of its own with the same faults.
 
+use std::io::Write;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -21,6 +23,9 @@ use crate::{ANY_PORT, ends, hall, page_of, serve};
 const JUDGED: usize = 300;
 const LEAST_JUDGED: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(75);
+
+/// Measurements at most: a machine that lets nothing be judged in any is too busy.
+const MEASURED: usize = 3;
 
 /// Ticks along each side of the squares that both run, and between two jumps. A command that
 /// is lost or late at a turn makes the server go on for a tick, five units, the old way.
@@ -178,16 +183,11 @@ fn errors_of(browser: &mut Chromium) -> Errors {
     Errors { judged, left_out }
 }
 
-/// The test judges the product, not the machine: a page that is drawn by the processor sends
-/// commands late where others use the machine too, and the server plays other commands then. These
-/// moments are left out, of the bot too. What the line loses counts: it is the same for both.
-#[test]
-fn a_page_is_corrected_over_a_bad_line_no_more_than_a_bot() {
-    let Some(program) = installed() else { return };
-    let _machine = alone();
+/// Has a page and a bot play until enough predictions of both are judged, or for [`PATIENCE`].
+fn measure(program: &Path) -> [Errors; 2] {
     let running = serve(&hall::options("corrections"));
     let [to_page, to_bot] = [(); 2].map(|()| proxy(running.local_addr(), 1));
-    let mut browser = Chromium::start(&program, "corrections", (320, 240));
+    let mut browser = Chromium::start(program, "corrections", (320, 240));
     let port = to_page.address().port();
     browser.open(&format!("{}?play=Ann&port={port}", page_of(&running)), "");
     browser.wait_for("globalThis.arena?.play?.player.isThere");
@@ -212,15 +212,36 @@ fn a_page_is_corrected_over_a_bad_line_no_more_than_a_bot() {
     page.tell("page");
     bot.tell("bot");
     assert_eq!(browser.evaluate("arena.play.player.engine.stats().mismatches"), Value::from(0));
-    if page.judged.len().min(bot.judged.len()) < LEAST_JUDGED {
-        println!("not judged: this machine lets players wait too often");
-    } else {
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    ends(running);
+    [page, bot]
+}
+
+/// The test judges the product, not the machine: a page that is drawn by the processor sends
+/// commands late where others use the machine too, and the server plays other commands then. These
+/// moments are left out, of the bot too. What the line loses counts: it is the same for both.
+#[test]
+fn a_page_is_corrected_over_a_bad_line_no_more_than_a_bot() {
+    let Some(program) = installed() else { return };
+    let _machine = alone();
+    for left in (0..MEASURED).rev() {
+        let [page, bot] = measure(&program);
+        let judged = page.judged.len().min(bot.judged.len());
+        if judged < LEAST_JUDGED {
+            let what = if left == 0 { "SKIPPED: corrections are not judged" } else { "once more" };
+            // Not `eprintln!`, which is captured and not shown for tests that pass.
+            let _ = writeln!(
+                std::io::stderr(),
+                "{what}: this machine lets players wait too often; {judged} predictions were \
+                 undisturbed, fewer than {LEAST_JUDGED}"
+            );
+            continue;
+        }
         let [of_page, of_bot] = [&page, &bot].map(|errors| errors.percentile(99));
         assert!(of_page <= of_bot + TOLERANCE, "{of_page} units, those of the bot {of_bot}");
         let [of_page, of_bot] = [page.wrong(), bot.wrong()];
         assert!(of_page <= of_bot + MORE_WRONG, "{of_page} are wrong, of the bot {of_bot}");
+        return;
     }
-    let complaints = browser.complaints();
-    assert!(complaints.is_empty(), "{complaints:?}");
-    ends(running);
 }
