@@ -18,7 +18,7 @@ const FULL_HEALTH = 100;
  * @property {string} name
  * @property {number} health 0 to 100, 0 while dead
  * @property {number} score
- * @property {number} deaths since this page looks on
+ * @property {number} deaths that this page knows of: in a live match, those since it began to watch
  * @property {number} hue 0 to 1
  */
 

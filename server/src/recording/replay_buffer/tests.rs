@@ -140,7 +140,7 @@ fn an_excerpt_has_the_names_and_the_chat_of_its_ticks() {
     ];
     expected.extend(vec![(2000, chat(None, "flood")); MAX_LINES]);
     let expected: Vec<_> = expected.into_iter().map(|(tick, what)| Note { tick, what }).collect();
-    // Who is there today says nothing of who was.
+    // The players of today say nothing of those of then.
     for introductions in [&[][..], &[joined(first, "Dora"), joined(second, "Carl")]] {
         let bytes = buffer.excerpt(introductions).unwrap().unwrap();
         let read = Recording::read(Path::new("excerpt"), &bytes[..]).unwrap();
