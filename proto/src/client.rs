@@ -6,6 +6,7 @@ mod clock;
 mod event_queue;
 mod history;
 mod joined;
+mod round_trip;
 mod session;
 mod view;
 

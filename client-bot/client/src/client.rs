@@ -14,6 +14,7 @@ use obsp_proto::{ProtocolError, Tick, Time};
 use obsp_sim::{Command, Kind, PlayerMotion};
 
 use crate::smoothing::Smoothing;
+use crate::stall::Stall;
 use crate::{
     Disconnected, LoadedMap, MapError, Observed, Playout, Prediction, PredictionError, Roster, View,
 };
@@ -117,6 +118,7 @@ pub struct Snapshot {
 #[derive(Debug)]
 pub struct Client {
     session: Session,
+    hello_sent: Time,
     /// The ticket to rejoin with if the connection is lost.
     ticket: Ticket,
     prediction: Option<Prediction>,
@@ -125,6 +127,7 @@ pub struct Client {
     authoritative: Option<(Tick, AuthoritativeMotion)>,
     smoothing: Smoothing,
     playout: Playout,
+    stall: Stall,
     roster: Roster,
     events: VecDeque<Event>,
     datagrams: VecDeque<Vec<u8>>,
@@ -140,11 +143,13 @@ impl Client {
         let match_name = match_name.as_ref();
         Self {
             session: Session::with_credentials(name, map, token, *ticket, match_name, now),
+            hello_sent: now,
             ticket: *ticket,
             prediction: None,
             authoritative: None,
             smoothing: Smoothing::default(),
             playout: Playout::new(1.0),
+            stall: Stall::default(),
             roster: Roster::default(),
             events: VecDeque::new(),
             datagrams: VecDeque::new(),
@@ -155,7 +160,7 @@ impl Client {
     /// Handles bytes that arrived on the control stream, cut anywhere.
     pub fn handle_stream(&mut self, bytes: &[u8], now: Time) {
         match self.session.receive_stream(now, bytes) {
-            Ok(events) => events.into_iter().for_each(|event| self.on_event(event)),
+            Ok(events) => events.into_iter().for_each(|event| self.on_event(event, now)),
             Err(error) => self.on_violation(error),
         }
     }
@@ -223,10 +228,12 @@ impl Client {
     /// once more, here and on the server.
     pub fn tick(&mut self, command: Command, now: Time) -> Option<Tick> {
         if let Some(event) = self.session.advance(now) {
-            self.on_event(event);
+            self.on_event(event, now);
         }
         let render_tick = self.playout.render_tick(now);
+        let due = self.session.next_command_at();
         let sent = self.session.command(now, command, render_tick)?;
+        self.stall.ended(due.unwrap_or(now), now);
         let others = match self.prediction.as_ref().map(|own| (own.position(), own.motion())) {
             Some((Some(position), Some(_))) => {
                 let radius = LARGEST_BODY + MAX_SPEED / self.tick_rate();
@@ -335,15 +342,17 @@ impl Client {
         self.session.hello().map_or(1.0, |hello| f64::from(hello.tick_rate.get()))
     }
 
-    fn on_event(&mut self, event: client::Event) {
+    fn on_event(&mut self, event: client::Event, now: Time) {
         match event {
             client::Event::Joined(hello) => {
                 self.ticket = hello.ticket;
                 self.playout = Playout::new(self.tick_rate());
+                self.stall.ended(self.hello_sent, now);
                 self.events.push_back(Event::Joined(hello));
             }
             client::Event::NewWorld { map, name } => {
                 (self.prediction, self.authoritative) = (None, None);
+                self.hello_sent = now;
                 (self.smoothing, self.roster) = Default::default();
                 // What was reported of earlier worlds is void, and must not pile up.
                 self.events.clear();
@@ -374,7 +383,10 @@ impl Client {
 
     /// Uses a snapshot for interpolation and prediction.
     fn on_snapshot(&mut self, received: SnapshotReceived, now: Time) -> Snapshot {
-        self.playout.arrived(now, received.tick);
+        let waited = self.stall.waited(self.session.next_command_at(), now);
+        if !self.playout.arrived(now, received.tick, waited) {
+            self.stall.caught_up();
+        }
         let own = received.own_motion;
         let corrected = match own {
             Some(motion) => self.reconcile(received.tick, motion, now),

@@ -15,6 +15,7 @@ mod prediction;
 pub mod quic;
 mod roster;
 mod smoothing;
+mod stall;
 mod view;
 
 pub use client::{Client, Credentials, Event, Snapshot, Transmit};

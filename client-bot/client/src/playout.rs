@@ -3,6 +3,8 @@
 //! [`Playout::arrived`] for every snapshot, [`Playout::render_tick`] for every rendered
 //! frame, and [`interpolate`] for every entity of that frame.
 
+use std::time::Duration;
+
 use obsp_proto::Tick;
 use obsp_proto::Time;
 use obsp_sim::EntityState;
@@ -24,6 +26,9 @@ const MIN_DELAY: f64 = 1.0;
 /// Weight of one gap between two snapshots in their average: a server that lowers its
 /// rate is followed within a second.
 const INTERVAL_WEIGHT: f64 = 1.0 / 16.0;
+
+/// Lateness, in ticks, of a snapshot that is late: more than sends spread over a tick.
+const LATE: f64 = 1.0;
 
 /// Greatest lateness, in ticks, that the delay allows for; snapshots that are later
 /// count as lost.
@@ -81,15 +86,18 @@ impl Playout {
         }
     }
 
-    /// Records that the snapshot of `tick` arrived at `now`.
-    pub fn arrived(&mut self, now: Time, tick: Tick) {
+    /// Records that the snapshot of `tick` arrived at `now`, having waited for the caller for
+    /// up to `waited`. Returns whether it was late, by the line or by the caller.
+    pub fn arrived(&mut self, now: Time, tick: Tick, waited: Duration) -> bool {
         let after = self.ticks(now) - f64::from(tick.0);
+        let waited = waited.as_secs_f64() * self.tick_rate;
         self.note_interval(tick);
         let earliest =
             self.earliest.map_or(after, |earliest| (earliest + EARLIEST_DRIFT).min(after));
-        let earliest = self.without_outdated(earliest, after);
+        let earliest = self.without_outdated(earliest, after, waited);
         self.earliest = Some(earliest);
-        self.lateness = (after - earliest).max(self.lateness * LATENESS_DECAY).min(MAX_LATENESS);
+        self.lateness =
+            (after - waited - earliest).max(self.lateness * LATENESS_DECAY).min(MAX_LATENESS);
         let target = self.ticks(now) - earliest - self.interpolation_delay();
         let render_tick = match self.render {
             Some((since, tick)) => {
@@ -105,6 +113,7 @@ impl Playout {
             None => target,
         };
         self.render = Some((now, render_tick));
+        after - earliest > LATE
     }
 
     /// Updates the average number of ticks between two snapshots.
@@ -119,8 +128,8 @@ impl Playout {
 
     /// The earliest arrival; measured anew once a whole run of snapshots came much
     /// later than that.
-    fn without_outdated(&mut self, earliest: f64, after: f64) -> f64 {
-        if after - earliest < OUTDATED {
+    fn without_outdated(&mut self, earliest: f64, after: f64, waited: f64) -> f64 {
+        if after - waited - earliest < OUTDATED {
             self.outdated = (0, f64::INFINITY);
             return earliest;
         }
@@ -178,8 +187,6 @@ pub fn interpolate(
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use glam::{DQuat, DVec3};
     use obsp_sim::{EntityId, Kind, ModelId};
@@ -209,7 +216,7 @@ mod tests {
                 (100..1000).map(|tick| (at(f64::from(tick) + 6.0 + late(tick)), tick)).collect();
             arrivals.sort();
             for (arrival, tick) in arrivals {
-                playout.arrived(arrival, Tick(tick));
+                playout.arrived(arrival, Tick(tick), Duration::ZERO);
                 let render_tick = playout.render_tick(arrival).unwrap();
                 assert!(render_tick >= last || tick < 110, "{render_tick} after {last}");
                 last = render_tick;
@@ -224,13 +231,29 @@ mod tests {
         assert!((3.0..4.5).contains(&delay(2.0)), "{}", delay(2.0));
     }
 
+    /// Symptom: a page that was busy for 300 ms while it joined rendered the others a third of
+    /// a second late, and took half a minute to come back from that.
+    #[test]
+    fn snapshots_that_waited_for_the_caller_are_not_late() {
+        let mut playout = Playout::new(60.0);
+        for tick in 100..300 {
+            let (due, end) = (f64::from(tick) + 6.0, 220.0);
+            let arrival = if (200.0..end).contains(&due) { end } else { due };
+            let waited = Duration::from_secs_f64((arrival - due).max(0.0) / 60.0);
+            playout.arrived(at(arrival), Tick(tick), waited);
+        }
+        assert!(playout.interpolation_delay() < 2.1, "{}", playout.interpolation_delay());
+    }
+
     /// Symptom: after the server had stood still for two seconds and skipped that time,
     /// the render tick was ahead of the arrived snapshots for minutes.
     #[test]
     fn time_that_the_server_skipped_is_skipped_by_the_render_tick() {
         let mut playout = Playout::new(60.0);
-        (0..300).for_each(|tick| playout.arrived(at(f64::from(tick) + 6.0), Tick(tick)));
-        (300..330).for_each(|tick| playout.arrived(at(f64::from(tick) + 126.0), Tick(tick)));
+        for tick in 0..330 {
+            let delay = if tick < 300 { 6.0 } else { 126.0 };
+            playout.arrived(at(f64::from(tick) + delay), Tick(tick), Duration::ZERO);
+        }
         let render_tick = playout.render_tick(at(329.0 + 126.0)).unwrap();
         assert!((324.0..=328.0).contains(&render_tick), "{render_tick}");
     }
@@ -239,7 +262,7 @@ mod tests {
     fn a_lower_snapshot_rate_increases_the_delay() {
         let mut playout = Playout::new(60.0);
         for tick in (0..900).step_by(3) {
-            playout.arrived(at(f64::from(tick) + 6.0), Tick(tick));
+            playout.arrived(at(f64::from(tick) + 6.0), Tick(tick), Duration::ZERO);
         }
         let delay = playout.interpolation_delay();
         assert!((3.9..4.2).contains(&delay), "{delay}");

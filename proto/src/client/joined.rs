@@ -8,6 +8,7 @@ use obsp_sim::{Buttons, Command};
 
 use super::clock::Clock;
 use super::event_queue::EventQueue;
+use super::round_trip::RoundTrip;
 use super::view::View;
 use crate::commands::{
     Acknowledgement, CommandBatch, CommandDatagram, MAX_COMMANDS, MAX_VIEW_AGE, QUARTER_TURN,
@@ -73,6 +74,7 @@ pub(super) struct Joined {
     codec: SnapshotCodec,
     pub(super) view: View,
     pub(super) clock: Clock,
+    pub(super) round_trip: RoundTrip,
     pub(super) received: Option<Acknowledgement>,
     last_arrival: Time,
     /// The latest commands, for consecutive ticks; the last is for the tick `newest`.
@@ -93,6 +95,7 @@ impl Joined {
             },
             view: View::default(),
             clock: Clock::new(hello.tick_rate, hello.tick, now - hello_sent, now),
+            round_trip: RoundTrip::new(hello.tick_rate, now - hello_sent, now),
             received: None,
             last_arrival: now,
             commands: VecDeque::new(),
@@ -153,6 +156,7 @@ impl Joined {
         }
         if let Some(lead) = snapshot.lead.filter(|_| in_order) {
             self.clock.steer(now, tick, lead);
+            self.round_trip.reported(now, tick, lead);
         }
         Ok(Some(SnapshotReceived { tick, gap, digest_agrees, own_motion: snapshot.own_motion }))
     }
@@ -183,6 +187,7 @@ impl Joined {
         let excess = self.commands.len().saturating_sub(MAX_COMMANDS);
         self.commands.drain(..excess);
         self.newest = tick;
+        self.round_trip.sent(now, tick.before(count - 1).unwrap_or(tick));
         let oldest = tick.before(self.commands.len() as u32 - 1)?;
         let batch = CommandBatch::new(oldest, self.commands.iter().copied().collect())?;
         let datagram = CommandDatagram { acknowledgement: self.received, batch }.encode();

@@ -284,11 +284,11 @@ impl Session {
         self.joined()?.received.map(|received| received.latest)
     }
 
-    /// The round trip of commands, by the server's latest report on them, to within a tick.
-    /// Before the first it is the time that the answer to the hello took. `None` while the
-    /// client has not joined.
+    /// The least round trip of the last seconds, by the server's reports on commands, to
+    /// within a tick; what the caller itself is late is left out. Before the first report it
+    /// is the time that the answer to the hello took. `None` while the client has not joined.
     pub fn round_trip(&self) -> Option<Duration> {
-        self.joined().map(|joined| joined.clock.round_trip())
+        self.joined().map(|joined| joined.round_trip.get())
     }
 
     /// The latest states of all entities, in ascending order of slot.

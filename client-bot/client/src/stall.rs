@@ -1,0 +1,69 @@
+//! How late the caller is. What arrives while it is busy waits for the caller, not on the
+//! line, and nothing was rendered meanwhile: so it is no reason to render later from then on.
+
+use std::time::Duration;
+
+use obsp_proto::Time;
+
+/// Time after a stall in which the caller has handled what arrived during it: a page reads one
+/// datagram at a time, and draws in between.
+const BACKLOG: Duration = Duration::from_secs(1);
+
+/// The caller's longest stall whose backlog may not have been handled yet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stall {
+    ended: Time,
+    length: Duration,
+}
+
+impl Stall {
+    /// Records that the caller, who may have been busy since `since`, is not at `now`.
+    pub(crate) fn ended(&mut self, since: Time, now: Time) {
+        let length = now.since(since);
+        if length > self.backlog(now) {
+            *self = Self { ended: now, length };
+        }
+    }
+
+    /// For how long what the caller handles at `now` may have waited for it; `due` is when
+    /// its next command is due.
+    pub(crate) fn waited(&self, due: Option<Time>, now: Time) -> Duration {
+        let overdue = due.map_or(Duration::ZERO, |due| now.since(due));
+        overdue.max(self.backlog(now))
+    }
+
+    /// Records that something was handled that had not waited: nothing else waits either.
+    pub(crate) fn caught_up(&mut self) {
+        self.length = Duration::ZERO;
+    }
+
+    fn backlog(&self, now: Time) -> Duration {
+        if now.since(self.ended) < BACKLOG { self.length } else { Duration::ZERO }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(milliseconds: u64) -> Time {
+        Time::since_start(Duration::from_millis(milliseconds))
+    }
+
+    #[test]
+    fn what_is_handled_in_or_right_after_a_stall_waited_for_the_caller() {
+        let mut stall = Stall::default();
+        let waited = |stall: &Stall, due, now| stall.waited(Some(at(due)), at(now)).as_millis();
+        assert_eq!(waited(&stall, 1016, 1010), 0, "no command is overdue");
+        assert_eq!(waited(&stall, 1016, 1300), 284, "before the caller sends");
+        stall.ended(at(1016), at(1300));
+        assert_eq!(waited(&stall, 1316, 1301), 284, "after it has sent");
+        stall.ended(at(1316), at(1350));
+        assert_eq!(waited(&stall, 1366, 1351), 284, "after a shorter stall");
+        stall.caught_up();
+        assert_eq!(waited(&stall, 1366, 1352), 0, "after one that had not waited");
+        stall.ended(at(1366), at(1400));
+        assert_eq!(waited(&stall, 2416, 2400), 0, "long after");
+        assert_eq!(stall.waited(None, at(2400)), Duration::ZERO, "not in the match");
+    }
+}
