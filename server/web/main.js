@@ -337,22 +337,25 @@ class Page {
     const tick = replay.advance(passed);
     if (tick === null) return;
     this.shown = replay.shown();
+    this.roster.assign(replay.players());
     const { elsewhere, events, news } = replay.happened();
-    // What was seen to happen is not there.
-    if (elsewhere) this.layers.reset();
+    // What was seen to happen is not there, and what was told of it.
+    if (elsewhere) {
+      this.layers.reset();
+      this.roster.news = [];
+    }
     this.layers.effects.waiting.push(...events);
     for (const event of news) this.roster.happen(event, now);
     this.layers.asked.contacts.answer = this.switches.isOn("contacts") ? replay.contacts() : null;
     const { layers, switches } = this;
     const told = replay.layers(switches.isOn("heat"), switches.isOn("onion") ? layers.height : null);
     [layers.asked.cascade.answer, layers.asked.cut.answer] = [told.cascade, told.cut];
-    this.roster.assign(replay.players());
     this.layers.advance(tick, this.shown, now);
   }
 
   /** Plays on. */
   advancePlay(now, passed) {
-    const view = this.play.advance(now, passed, this.scene?.players ?? playersOf([]));
+    const view = this.play.advance(now, passed, this.scene?.players ?? playersOf([]), this.camera.sight);
     if (!view) return;
     this.playedTick = Math.floor(view.tick);
     this.shown = view.shown;
@@ -391,6 +394,7 @@ class Page {
     this.matrix = view.matrix;
     this.renderer.casts = this.switches.isOn("shadows");
     if (eye) this.play.listenFrom(eye, this.camera.sight);
+    if (eye) this.play.away = view.away;
     const hidden = eye && this.play.hidden;
     const seen = hidden === null || hidden === undefined ? this.shown : this.shown.filter(({ slot }) => slot !== hidden);
     const picture = this.scene ? this.layers.compose(this.scene, seen, this.followed, now, this.replay?.marked()) : this.nothing;

@@ -179,6 +179,8 @@ export class Camera {
    *   the direction they look in, how far behind them the camera is, in units, and the field
    *   of view upright, in radians
    * @param {number} aspect of the screen
+   * @returns {{matrix: Float32Array, eye: number[], away: number, fog: number, nearer: number}}
+   *   `away`: units from the eyes
    */
   through({ eye, ahead, behind, field }, aspect) {
     // A little above, so that the own body is below what one aims at.
@@ -189,7 +191,7 @@ export class Camera {
     // A player who stops playing looks on from there.
     [this.target, this.eased] = [eye, null];
     const matrix = multiply(perspective(field, aspect, 2, this.largest * 2), lookAt(from, add(from, ahead), [0, 0, 1]));
-    return { matrix, eye: from, fog: 1 / 2600, nearer: 0.00012 };
+    return { matrix, eye: from, away, fog: 1 / 2600, nearer: 0.00012 };
   }
 
   /** Goes to the least distance from which the whole map is seen in what is free. */

@@ -2,9 +2,19 @@
 
 import { css, slotColour } from "../draw/colours.js";
 
-/** Seconds that a line of news stays. */
+/** Seconds that a line of news stays, one that somebody wrote for longer, and how many there are. */
 const NEWS_SHOWN = 7;
+const WORDS_SHOWN = 14;
 const NEWS_LINES = 5;
+
+const isWritten = ({ what }) => what === "said" || what === "announced";
+
+/** The lines of news to be seen: kills make room for what somebody wrote. */
+function seenNow(news, now) {
+  const lines = news.filter((line) => line.at > now - (isWritten(line) ? WORDS_SHOWN : NEWS_SHOWN));
+  while (lines.length > NEWS_LINES) lines.splice(Math.max(0, lines.findIndex((line) => !isWritten(line))), 1);
+  return lines;
+}
 
 function cell(row, className, text) {
   const made = row.insertCell();
@@ -17,7 +27,8 @@ function cell(row, className, text) {
 export class ScoreView {
   /** @param {(slot: number) => void} follow somebody was chosen */
   constructor(follow) {
-    this.body = document.querySelector("#score tbody");
+    this.table = document.querySelector("#score table");
+    this.body = this.table.tBodies[0];
     this.count = document.querySelector("#score summary span");
     this.news = document.querySelector("#news");
     this.rows = new Map();
@@ -42,6 +53,7 @@ export class ScoreView {
    */
   show(roster, followed, now) {
     const ranking = roster.ranking();
+    this.table.classList.toggle("counted", ranking.some(({ deaths }) => deaths !== null));
     this.count.textContent = String(ranking.length);
     for (const [slot, row] of this.rows) {
       if (!roster.players.has(slot)) {
@@ -54,7 +66,7 @@ export class ScoreView {
       if (this.body.rows[rank] !== row) this.body.insertBefore(row, this.body.rows[rank] ?? null);
       this.fill(row, player, player.slot === followed);
     });
-    const lines = roster.news.filter(({ at }) => at > now - NEWS_SHOWN).slice(-NEWS_LINES);
+    const lines = seenNow(roster.news, now);
     const text = lines.map((line) => line.text).join("\n");
     if (this.newsText !== text) {
       this.newsText = text;
@@ -76,7 +88,7 @@ export class ScoreView {
       const bar = document.createElement("b");
       cell(row, "health", "").append(bar);
       cell(row, "number", "");
-      cell(row, "number deaths", "");
+      cell(row, "deaths number", "");
       this.rows.set(slot, row);
     }
     return this.rows.get(slot);
@@ -95,6 +107,6 @@ export class ScoreView {
     healthCell.firstChild.dataset.level = health > 60 ? "high" : health > 30 ? "middle" : "low";
     healthCell.title = `${health} health`;
     scoreCell.textContent = String(score);
-    deathsCell.textContent = String(deaths);
+    deathsCell.textContent = String(deaths ?? "");
   }
 }

@@ -59,12 +59,14 @@ export class Watcher {
     this.wake = () => {};
     this.stopped = false;
     this.runs = 0;
-    /** Whether it stopped because nobody sees the page. */
+    /** Whether it stopped because nobody sees the page, or it was left. */
     this.isResting = false;
     this.hidden = HIDDEN;
     document.addEventListener("visibilitychange", () => this.seen(!document.hidden));
     addEventListener("online", () => this.wake());
-    addEventListener("pagehide", () => this.connection?.close());
+    // A browser may keep a page that was left, and show it again.
+    addEventListener("pagehide", () => this.rest());
+    addEventListener("pageshow", () => this.seen(true));
   }
 
   /** Watches no longer. */
@@ -80,14 +82,17 @@ export class Watcher {
     this.run();
   }
 
+  /** Stops until the page is seen again. */
+  rest() {
+    this.isResting = !this.stopped;
+    this.stop();
+  }
+
   /** The page is seen from now on, or not: a hidden one gives its place to others. */
   seen(isSeen) {
     clearTimeout(this.resting);
     if (!isSeen) {
-      this.resting = setTimeout(() => {
-        this.isResting = !this.stopped;
-        this.stop();
-      }, this.hidden);
+      this.resting = setTimeout(() => this.rest(), this.hidden);
     } else if (this.isResting) {
       this.isResting = false;
       this.start();

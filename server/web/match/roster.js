@@ -18,7 +18,8 @@ const FULL_HEALTH = 100;
  * @property {string} name
  * @property {number} health 0 to 100, 0 while dead
  * @property {number} score
- * @property {number} deaths that this page knows of: in a live match, those since it began to watch
+ * @property {?number} deaths in the whole match; null where the page does not know all of them,
+ *   as in a match that it began to watch later
  * @property {number} hue 0 to 1
  */
 
@@ -80,7 +81,7 @@ export class Roster {
   /** @returns {Player[]} the best first */
   ranking() {
     return [...this.players.values()].sort(
-      (a, b) => b.score - a.score || a.deaths - b.deaths || a.name.localeCompare(b.name, "en", { numeric: true }),
+      (a, b) => b.score - a.score || (a.deaths ?? 0) - (b.deaths ?? 0) || a.name.localeCompare(b.name, "en", { numeric: true }),
     );
   }
 
@@ -93,7 +94,7 @@ export class Roster {
     switch (event.event) {
       case "joined": {
         const { slot, generation } = event.player;
-        const fresh = { slot, generation, name: event.name, health: FULL_HEALTH, score: 0, deaths: 0, hue: hueOf(slot) };
+        const fresh = { slot, generation, name: event.name, health: FULL_HEALTH, score: 0, deaths: null, hue: hueOf(slot) };
         if (!player) this.players.set(slot, fresh);
         break;
       }
@@ -109,7 +110,6 @@ export class Roster {
       case "died": {
         const by = this.find(event.by);
         if (player) {
-          player.deaths++;
           player.health = 0;
           const own = !by || by === player;
           tell("kill", own ? `${player.name} died` : `${by.name} ▸ ${player.name}`);

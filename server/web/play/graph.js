@@ -34,7 +34,8 @@ export class Graph {
   }
 
   /** @param {import("./line.js").Line} line */
-  draw({ samples }) {
+  draw(line) {
+    const { samples } = line;
     if (this.figure.hidden) return;
     const context = this.canvas.getContext("2d");
     const { width, height } = this.canvas;
@@ -52,8 +53,8 @@ export class Graph {
         context.lineTo(((WIDE - samples.length + i) / WIDE) * width, bottom - 1 - share * (strip - 4));
       });
       context.stroke();
-      const latest = samples[samples.length - 1]?.[name] ?? null;
-      this.values[row].textContent = latest === null ? "–" : text(latest);
+      const mean = line.mean(name);
+      this.values[row].textContent = mean === null ? "–" : text(mean);
     });
   }
 }

@@ -7,8 +7,12 @@
 const EVERY = 250;
 const KEPT = 120;
 
-/** Samples that a judgement looks back on: three seconds. */
+/** Samples that a judgement looks back on, three seconds, and those of the latest second. */
 const JUDGED = 12;
+const LATEST = 4;
+
+/** Milliseconds after the page was busy in which it takes in what came meanwhile. */
+const BURST = 8;
 
 /** Milliseconds without a snapshot after which the line counts as silent. */
 const SILENT = 1000;
@@ -40,14 +44,32 @@ export class Line {
     this.samples = [];
     this.jitter = 0;
     this.arrived = null;
+    /** When the page was busy last, until when and for how many milliseconds. */
+    this.busy = { until: -Infinity, length: 0 };
     this.last = null;
     this.sampledAt = -Infinity;
   }
 
-  /** A snapshot has come, at a time in milliseconds. */
-  arrive(now) {
+  /** The page could take in nothing for so many milliseconds until now. */
+  wasBusy(now, length) {
+    if (length > 0) this.busy = { until: now, length };
+  }
+
+  /**
+   * A snapshot has come.
+   *
+   * @param {number} now milliseconds
+   * @param {number} [busy] milliseconds that the page has been busy until now
+   */
+  arrive(now, busy = 0) {
+    if (now - this.busy.until < BURST) {
+      // One after the other: all of them came while the page was busy.
+      this.busy.until = now;
+      busy = Math.max(busy, this.busy.length);
+    }
     if (this.arrived !== null) {
-      const off = Math.abs(now - this.arrived - 1000 / this.rate);
+      // What waited for the page was not late on the line.
+      const off = Math.max(0, Math.abs(now - this.arrived - 1000 / this.rate) - busy);
       this.jitter += (Math.min(off, SILENT) - this.jitter) * SMOOTHED;
     }
     this.arrived = now;
@@ -83,20 +105,25 @@ export class Line {
     if (this.samples.length > KEPT) this.samples.shift();
   }
 
-  /** The mean of the latest samples. */
-  mean(name) {
-    const values = this.samples.slice(-JUDGED).map((sample) => sample[name]);
-    return values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
+  /** The mean of the latest samples, of a second; null if there are none. */
+  mean(name, count = LATEST) {
+    const values = this.samples.slice(-count).map((sample) => sample[name]);
+    return values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
+  }
+
+  /** What has been so for three seconds, and is so in the latest: nothing old is told. */
+  lasting(name) {
+    return Math.min(this.mean(name, JUDGED), this.mean(name));
   }
 
   /** A word on a bad line; nothing on one that is good. */
   word(now) {
     if (this.arrived !== null && now - this.arrived > SILENT) return "No word from the server: the line is down, or it is.";
     if (this.samples.length < JUDGED) return "";
-    const [loss, jitter, corrections] = ["loss", "jitter", "corrections"].map((name) => this.mean(name));
+    const [loss, jitter, corrections] = ["loss", "jitter", "corrections"].map((name) => this.lasting(name));
     if (loss > BAD.loss) return `Bad line: ${Math.round(loss * 100)} % of the snapshots do not come.`;
     if (jitter > BAD.jitter) return `Bad line: snapshots come ${Math.round(jitter)} ms too early or too late.`;
-    if (this.mean("rtt") > BAD.rtt) return `Far away: ${Math.round(this.mean("rtt"))} ms there and back.`;
+    if (this.lasting("rtt") > BAD.rtt) return `Far away: ${Math.round(this.lasting("rtt"))} ms there and back.`;
     if (corrections > BAD.corrections) return "The server corrects where you are again and again.";
     return "";
   }

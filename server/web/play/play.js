@@ -21,11 +21,18 @@ const TANK_EYES = 40;
 const BEHIND = 130;
 const BEHIND_TANK = 220;
 
+/** Units from the eyes within which the own body would fill the picture. */
+const NEAR = 70;
+
 /** Seconds in which the eyes go most of the way down as one crouches. */
 const DUCK = 0.06;
 
 /** View bob, where it is switched on: units up and down, and units of way for one of them. */
 const BOB = { height: 1.6, stride: 92 };
+
+/** Headings that are tried for the one that a new player looks in, and units they see at most. */
+const HEADINGS = 16;
+const OPEN = 2000;
 
 /** Seconds between two looks at who is in sight. */
 const LOOK_EVERY = 0.1;
@@ -51,6 +58,8 @@ export class Play {
     this.keys = new Keys();
     this.player = new Player(name, this.keys, listener, new URLSearchParams(location.search).get("token") ?? "");
     this.thirdPerson = false;
+    /** Units from the eyes to the camera, which a wall may keep from where it should be. */
+    this.away = 0;
     /** Slots of the players who are in sight: others have no name on the screen. */
     this.inSight = new Set();
     this.lookedAt = 0;
@@ -124,17 +133,17 @@ export class Play {
     // A control that has the focus keeps its keys.
     const isFree = event.target === document.body || event.target === this.picture;
     if (!isFree && isDown) return;
-    if (isDown && !event.repeat && this.act(event.code)) event.preventDefault();
+    if (isDown && !event.repeat && this.act(event)) event.preventDefault();
     else if (this.keys.key(event.code, isDown)) event.preventDefault();
   }
 
-  /** What a key does at once; false if it means nothing here. */
-  act(code) {
+  /** What a key does at once, by its place and what it writes; false if it means nothing here. */
+  act({ code, key }) {
     if (code === "Enter") this.speak();
     else if (code === "KeyV") this.lookFromOutside();
     else if (code === "KeyN") this.graph.toggle();
     else if (code === "Tab") document.querySelector("#score").toggleAttribute("open");
-    else if (code === "Slash") document.querySelector("#help").togglePopover();
+    else if (code === "Slash" || key === "?") document.querySelector("#help").togglePopover();
     else return false;
     return true;
   }
@@ -170,9 +179,10 @@ export class Play {
    * @param {number} now seconds
    * @param {number} passed seconds since the last call
    * @param {import("../match/scene.js").Players} players how large they are
+   * @param {import("../camera/sight.js").Sight} sight through the map
    * @returns {?{tick: number, shown: object[]}} what is to be drawn
    */
-  advance(now, passed, players) {
+  advance(now, passed, players, sight) {
     const { player } = this;
     this.gamepad.poll(now);
     this.restIfIdle();
@@ -183,9 +193,11 @@ export class Play {
       this.roster.happen(event, now);
       this.happened(event);
     }
+    const wasThere = player.isThere;
     const view = player.view();
     if (!view) return null;
     if (player.isThere) this.moveEyes(player.own, passed, players);
+    if (player.isThere && !wasThere && !this.drives) this.lookIntoTheOpen(sight);
     if (player.own) this.noises.hear(view.shown, player.own.position);
     return view;
   }
@@ -207,9 +219,12 @@ export class Play {
     return this.player.own !== null && this.player.own.model !== null;
   }
 
-  /** The slot of the own body if it is seen from within: it is not drawn then. */
+  /**
+   * The slot of the own body if it is seen from within, or from so near that it would hide all
+   * else: it is not drawn then.
+   */
   get hidden() {
-    return this.thirdPerson || this.drives ? null : this.slot;
+    return this.drives || this.away >= NEAR ? null : this.slot;
   }
 
   /**
@@ -234,6 +249,16 @@ export class Play {
     this.eyes += (wanted - this.eyes) * (1 - Math.exp(-passed / DUCK));
     const [x, y, up] = own.velocity;
     if (Math.abs(up) < 1) this.walked += Math.hypot(x, y) * passed;
+  }
+
+  /** Whoever comes into the match looks where most is to be seen, not at a wall. */
+  lookIntoTheOpen(sight) {
+    const eye = add(this.player.own.position, [0, 0, this.eyes]);
+    const headings = Array.from({ length: HEADINGS }, (_, i) => (i / HEADINGS) * 2 * Math.PI);
+    const seen = headings.map((yaw) => sight.reach(eye, add(eye, [Math.cos(yaw) * OPEN, Math.sin(yaw) * OPEN, 0])));
+    // With what is on both sides: a gap between two pillars is no view.
+    const open = seen.map((one, i) => one + seen[(i + 1) % HEADINGS] + seen.at(i - 1));
+    [this.keys.yaw, this.keys.pitch] = [headings[open.indexOf(Math.max(...open))], 0];
   }
 
   /** From where and to where one looks. */
@@ -317,7 +342,7 @@ export class Play {
     if (this.idleFor !== null) return `Still there? Do something, or you leave the match in ${this.idleFor} s.`;
     if (!player.isThere) return "You died. Back in a moment.";
     if (this.isLocked || this.touch.isUsed || this.gamepad.isUsed) return "";
-    return "Click to steer with the mouse. W A S D moves, Space jumps, C crouches, 1 2 3 choose a weapon, Enter chats, V looks from outside, Esc lets go, / shows all keys.";
+    return "Click to steer with the mouse. W A S D moves, Space jumps, C crouches, 1 2 3 choose a weapon, Enter chats, V looks from outside, Esc lets go, ? shows all keys.";
   }
 
   /** Stops playing. */

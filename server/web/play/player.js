@@ -68,6 +68,8 @@ export class Player {
     /** Whether the own player is in the world: alive, that is. */
     this.isThere = false;
     this.isOver = false;
+    /** When it was looked last whether a tick is due. */
+    this.lookedAt = performance.now();
     /** Where the own player was seen last. */
     this.own = null;
     /** The files of the map and of the game that is played. */
@@ -135,10 +137,16 @@ export class Player {
       const { value, done } = await reader.read();
       if (done || this.isOver || this.cause) return;
       this.engine.receive(value, isDatagram);
-      if (isDatagram) this.line.arrive(performance.now());
+      if (isDatagram) this.arrive();
       this.hear();
       this.flush();
     }
+  }
+
+  /** A datagram has come. */
+  arrive() {
+    const now = performance.now();
+    this.line.arrive(now, Math.max(0, now - this.lookedAt - LOOK));
   }
 
   hear() {
@@ -183,6 +191,9 @@ export class Player {
 
   /** Plays on, unless nobody has seen the page for too long. */
   playOn() {
+    const now = performance.now();
+    this.line.wasBusy(now, now - this.lookedAt - LOOK);
+    this.lookedAt = now;
     if (!document.hidden) this.hiddenSince = null;
     else this.hiddenSince ??= performance.now();
     if (this.hiddenSince && performance.now() - this.hiddenSince > AWAY) this.giveUp("You left the match: this page was hidden for a minute.");

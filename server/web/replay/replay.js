@@ -11,6 +11,9 @@ import { Why } from "./why.js";
 /** Ticks that are asked for ahead of the one that is shown, at normal speed. */
 const AHEAD = 12;
 
+/** Seconds before another place that it is told of who died and who said what. */
+const NEWS = 7;
+
 /** Ticks kept behind it, for a step back. */
 const BEHIND = 8;
 
@@ -205,12 +208,12 @@ export class Replay {
    * What happened since this was asked last, up to the tick that is shown.
    *
    * @returns {{elsewhere: boolean, events: object[], news: object[]}} `elsewhere` after a jump:
-   *   then it is what happened since
+   *   then `events` are those since, and `news` those of the last seconds there
    */
   happened() {
     const { elsewhere, told: from } = this;
     [this.told, this.elsewhere] = [Math.floor(this.at), false];
-    return { elsewhere, events: this.eventsSince(from), news: this.newsSince(from) };
+    return { elsewhere, events: this.eventsSince(from), news: this.newsSince(elsewhere ? from - NEWS * this.recording.tickRate : from) };
   }
 
   /** What happened in the ticks after `from`, up to the one that is shown. */
@@ -230,7 +233,7 @@ export class Replay {
     return [...died, ...said];
   }
 
-  /** Who plays now, with deaths so far; while the moment is computed, who played last. */
+  /** Who plays now, with deaths so far if the recording has the whole match; while the moment is computed, who played last. */
   players() {
     const frame = this.frame();
     if (!frame) return this.playersBefore;
@@ -240,7 +243,8 @@ export class Replay {
     // A slot is given again: what came before its last name was another player's.
     const counts = (tick, slot) => tick <= this.at && tick >= (named.get(slot)?.since ?? 0);
     for (const [tick, slot] of this.deaths) if (counts(tick, slot)) deaths.set(slot, (deaths.get(slot) ?? 0) + 1);
-    const known = ({ slot }) => ({ deaths: deaths.get(slot) ?? 0, name: named.get(slot)?.name });
+    const isWhole = this.recording.first === 0;
+    const known = ({ slot }) => ({ deaths: isWhole ? (deaths.get(slot) ?? 0) : null, name: named.get(slot)?.name });
     this.playersBefore = players(frame.numbers).map((player) => ({ ...player, ...known(player) }));
     return this.playersBefore;
   }

@@ -97,6 +97,7 @@ export class Why {
 
   /** Another tick is shown. */
   at(tick, now = false) {
+    this.panel.classList.toggle("old", this.told !== null && this.told.tick !== tick);
     if (this.slot === null || this.asked === tick || (this.replay.playing && !now)) return;
     this.asked = tick;
     this.replay.worker.postMessage({ why: { slot: this.slot, tick } });

@@ -191,13 +191,14 @@ fn hits_are_seen_and_heard_and_the_line_is_told() {
     let told =
         browser.evaluate("[...document.querySelectorAll('.graph b')].map((b) => b.textContent)");
     assert!(told.as_array().unwrap().iter().all(|text| text != "–"), "{told}");
-    browser
-        .wait_for("arena.play.player.line.samples.some(({ rtt, loss }) => rtt < 500 && loss <= 1)");
-    // The third person sees the own body.
+    // The line is short, however slowly the page draws.
+    let rtt = browser.evaluate("arena.play.player.line.mean('rtt')").as_f64().unwrap();
+    assert!(rtt < 60.0, "{rtt} ms there and back on loopback");
+    // The third person sees the own body, where no wall is right behind it.
     assert_ne!(browser.evaluate("arena.play.hidden"), serde_json::Value::Null);
     browser.hold("KeyV", true);
     browser.hold("KeyV", false);
-    assert_eq!(browser.evaluate("arena.play.hidden"), serde_json::Value::Null);
+    browser.wait_for("(arena.play.keys.yaw += 0.3, arena.play.hidden === null)");
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{complaints:?}");
     ends(running);
