@@ -97,7 +97,12 @@ fn introduce(running: &Server, options: &Options) {
     }
     info!("certificate SHA-256 {}", running.certificate_sha256());
     if let Some(address) = running.page_addr() {
-        info!("everybody may open the page on https://{address}/");
+        if address.ip().is_unspecified() {
+            let port = address.port();
+            info!("everybody may open the page on https://ADDRESS:{port}/, any of this machine's");
+        } else {
+            info!("everybody may open the page on https://{address}/");
+        }
     }
-    info!("metrics on http://{}/metrics", running.http_addr());
+    info!("page on http://{0}/, metrics on http://{0}/metrics", running.http_addr());
 }
