@@ -19,6 +19,7 @@ mod session;
 mod value_schedule;
 
 pub use budget::Budget;
+pub(crate) use jitter_buffer::LEAD_WINDOW;
 pub use jitter_buffer::{CommandSource, JitterBuffer, JitterStats};
 pub use motion_schedule::OwnPlayer;
 pub use session::{Event, MatchInfo, Session, SessionStats};

@@ -118,7 +118,6 @@ pub struct Snapshot {
 #[derive(Debug)]
 pub struct Client {
     session: Session,
-    hello_sent: Time,
     /// The ticket to rejoin with if the connection is lost.
     ticket: Ticket,
     prediction: Option<Prediction>,
@@ -143,7 +142,6 @@ impl Client {
         let match_name = match_name.as_ref();
         Self {
             session: Session::with_credentials(name, map, token, *ticket, match_name, now),
-            hello_sent: now,
             ticket: *ticket,
             prediction: None,
             authoritative: None,
@@ -160,7 +158,7 @@ impl Client {
     /// Handles bytes that arrived on the control stream, cut anywhere.
     pub fn handle_stream(&mut self, bytes: &[u8], now: Time) {
         match self.session.receive_stream(now, bytes) {
-            Ok(events) => events.into_iter().for_each(|event| self.on_event(event, now)),
+            Ok(events) => events.into_iter().for_each(|event| self.on_event(event)),
             Err(error) => self.on_violation(error),
         }
     }
@@ -228,7 +226,7 @@ impl Client {
     /// once more, here and on the server.
     pub fn tick(&mut self, command: Command, now: Time) -> Option<Tick> {
         if let Some(event) = self.session.advance(now) {
-            self.on_event(event, now);
+            self.on_event(event);
         }
         let render_tick = self.playout.render_tick(now);
         let due = self.session.next_command_at();
@@ -342,17 +340,15 @@ impl Client {
         self.session.hello().map_or(1.0, |hello| f64::from(hello.tick_rate.get()))
     }
 
-    fn on_event(&mut self, event: client::Event, now: Time) {
+    fn on_event(&mut self, event: client::Event) {
         match event {
             client::Event::Joined(hello) => {
                 self.ticket = hello.ticket;
                 self.playout = Playout::new(self.tick_rate());
-                self.stall.ended(self.hello_sent, now);
                 self.events.push_back(Event::Joined(hello));
             }
             client::Event::NewWorld { map, name } => {
                 (self.prediction, self.authoritative) = (None, None);
-                self.hello_sent = now;
                 (self.smoothing, self.roster) = Default::default();
                 // What was reported of earlier worlds is void, and must not pile up.
                 self.events.clear();

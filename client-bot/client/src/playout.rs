@@ -47,6 +47,9 @@ const JUMP_THRESHOLD: f64 = 15.0;
 const OUTDATED: f64 = 15.0;
 const MAX_OUTDATED: u32 = 8;
 
+/// Snapshots of which one at least did not wait for the caller: those of a second at 60 a second.
+const RECENT: u32 = 60;
+
 /// Ticks by which a motion is extrapolated. The server sends a moving entity at least
 /// that often.
 const MAX_EXTRAPOLATION: f64 = 8.0;
@@ -64,6 +67,9 @@ pub struct Playout {
     /// How many outdated snapshots arrived in a row, and the lateness of the earliest
     /// of them.
     outdated: (u32, f64),
+    /// How many snapshots arrived in the present window, and the least time after its tick in
+    /// that window and the one before.
+    recent: (u32, [f64; 2]),
     /// The latest tick that arrived.
     latest: Option<Tick>,
     /// Average number of ticks between two snapshots.
@@ -80,6 +86,7 @@ impl Playout {
             earliest: None,
             lateness: 0.0,
             outdated: (0, f64::INFINITY),
+            recent: (0, [f64::INFINITY; 2]),
             latest: None,
             interval: 1.0,
             render: None,
@@ -94,10 +101,11 @@ impl Playout {
         self.note_interval(tick);
         let earliest =
             self.earliest.map_or(after, |earliest| (earliest + EARLIEST_DRIFT).min(after));
-        let earliest = self.without_outdated(earliest, after, waited);
+        let earliest = self.without_outdated(earliest, after);
         self.earliest = Some(earliest);
-        self.lateness =
-            (after - waited - earliest).max(self.lateness * LATENESS_DECAY).min(MAX_LATENESS);
+        // Of the latest second, the snapshot that came soonest had not waited.
+        let late = (after - waited).max(self.soonest(after)) - earliest;
+        self.lateness = late.max(self.lateness * LATENESS_DECAY).min(MAX_LATENESS);
         let target = self.ticks(now) - earliest - self.interpolation_delay();
         let render_tick = match self.render {
             Some((since, tick)) => {
@@ -126,10 +134,21 @@ impl Playout {
         self.latest = self.latest.max(Some(tick));
     }
 
+    /// The least time after its tick of the latest [`RECENT`] snapshots, at most twice as many.
+    fn soonest(&mut self, after: f64) -> f64 {
+        let (count, least) = self.recent;
+        self.recent = if count < RECENT {
+            (count + 1, [least[0].min(after), least[1]])
+        } else {
+            (1, [after, least[0]])
+        };
+        self.recent.1[0].min(self.recent.1[1])
+    }
+
     /// The earliest arrival; measured anew once a whole run of snapshots came much
     /// later than that.
-    fn without_outdated(&mut self, earliest: f64, after: f64, waited: f64) -> f64 {
-        if after - waited - earliest < OUTDATED {
+    fn without_outdated(&mut self, earliest: f64, after: f64) -> f64 {
+        if after - earliest < OUTDATED {
             self.outdated = (0, f64::INFINITY);
             return earliest;
         }
@@ -188,6 +207,7 @@ pub fn interpolate(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stall::Stall;
     use glam::{DQuat, DVec3};
     use obsp_sim::{EntityId, Kind, ModelId};
 
@@ -243,6 +263,34 @@ mod tests {
             playout.arrived(at(arrival), Tick(tick), waited);
         }
         assert!(playout.interpolation_delay() < 2.1, "{}", playout.interpolation_delay());
+    }
+
+    /// A page that draws eight pictures a second, on a line that becomes longer by so many ticks.
+    fn delay_of_a_slow_page(longer: f64) -> f64 {
+        let (mut playout, mut stall) = (Playout::new(60.0), Stall::default());
+        let mut waiting = (0..1200_u32).peekable();
+        // It is busy for 125 ms, draws, and takes in what has arrived meanwhile.
+        for picture in 1..160 {
+            let now = f64::from(picture) * 7.5;
+            stall.ended(at(now - 7.5), at(now));
+            let arrival = |tick: u32| f64::from(tick) + 6.0 + if tick < 600 { 0.0 } else { longer };
+            while let Some(tick) = waiting.next_if(|&tick| arrival(tick) <= now) {
+                if !playout.arrived(at(now), Tick(tick), stall.waited(None, at(now))) {
+                    stall.caught_up();
+                }
+            }
+        }
+        playout.interpolation_delay()
+    }
+
+    #[test]
+    fn a_slow_page_notices_that_the_line_became_longer() {
+        let (usual, longer) = (delay_of_a_slow_page(0.0), delay_of_a_slow_page(10.0));
+        assert!(usual < 3.0, "{usual}");
+        assert!((10.0..16.0).contains(&longer), "{longer}");
+        // Beyond that the earliest arrival is measured anew.
+        let skipped = delay_of_a_slow_page(30.0);
+        assert!(skipped < 12.0, "{skipped}");
     }
 
     /// Symptom: after the server had stood still for two seconds and skipped that time,

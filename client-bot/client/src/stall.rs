@@ -9,7 +9,12 @@ use obsp_proto::Time;
 /// datagram at a time, and draws in between.
 const BACKLOG: Duration = Duration::from_secs(1);
 
-/// The caller's longest stall whose backlog may not have been handled yet.
+/// Stalls of at least three ticks at 60 a second add up, where the backlog of the first has not
+/// been handled when the next begins: what arrived in the first waited for both. Shorter ones
+/// are as usual as ticks, and would add up to what never was.
+const LONG: Duration = Duration::from_millis(50);
+
+/// The caller's stalls whose backlog may not have been handled yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stall {
     ended: Time,
@@ -17,10 +22,12 @@ pub(crate) struct Stall {
 }
 
 impl Stall {
-    /// Records that the caller, who may have been busy since `since`, is not at `now`.
+    /// Records that a stall from `since` ended at `now`.
     pub(crate) fn ended(&mut self, since: Time, now: Time) {
-        let length = now.since(since);
-        if length > self.backlog(now) {
+        let (length, backlog) = (now.since(since), self.backlog(now));
+        if length >= LONG {
+            *self = Self { ended: now, length: (backlog + length).min(BACKLOG) };
+        } else if length > backlog {
             *self = Self { ended: now, length };
         }
     }
@@ -60,10 +67,12 @@ mod tests {
         assert_eq!(waited(&stall, 1316, 1301), 284, "after it has sent");
         stall.ended(at(1316), at(1350));
         assert_eq!(waited(&stall, 1366, 1351), 284, "after a shorter stall");
+        stall.ended(at(1366), at(1466));
+        assert_eq!(waited(&stall, 1483, 1467), 384, "after two long ones");
         stall.caught_up();
-        assert_eq!(waited(&stall, 1366, 1352), 0, "after one that had not waited");
-        stall.ended(at(1366), at(1400));
-        assert_eq!(waited(&stall, 2416, 2400), 0, "long after");
-        assert_eq!(stall.waited(None, at(2400)), Duration::ZERO, "not in the match");
+        assert_eq!(waited(&stall, 1483, 1468), 0, "after one that had not waited");
+        stall.ended(at(1483), at(1500));
+        assert_eq!(waited(&stall, 2516, 2500), 0, "long after");
+        assert_eq!(stall.waited(None, at(2500)), Duration::ZERO, "not in the match");
     }
 }

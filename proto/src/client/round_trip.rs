@@ -11,12 +11,13 @@ use std::collections::VecDeque;
 use std::num::NonZeroU16;
 use std::time::Duration;
 
+use crate::server::LEAD_WINDOW;
 use crate::snapshot::Lead;
 use crate::{Tick, Time};
 
-/// Ticks of commands that a report covers, at least and at most: one to two windows of 16 of
-/// the server, less or more a few ticks for commands that are themselves late.
-const COVERED: [f64; 2] = [14.0, 36.0];
+/// Ticks of commands that a report covers, at least and at most: one to two windows of the
+/// server, less or more a few ticks for commands that are themselves late.
+const COVERED: [f64; 2] = [LEAD_WINDOW as f64 - 2.0, 2.0 * LEAD_WINDOW as f64 + 4.0];
 
 /// Ticks by which the newest command of a report may be older than the round trip says that
 /// is known so far.
@@ -29,8 +30,8 @@ const AMBIGUITY: f64 = 1.0;
 /// Ticks between a lead and its report on the average: the server rounds down to quarters.
 const ROUNDED: f64 = 0.125;
 
-/// How long a measurement counts, at least and at most twice as long. The least one counts:
-/// a client that was busy takes snapshots late, and measures too much.
+/// How long a measurement counts at least; at most until there are clear ones for as long again.
+/// The least one counts: a client that was busy takes snapshots late, and measures too much.
 const MEMORY: Duration = Duration::from_secs(1);
 
 /// Datagrams of commands that are remembered: two seconds at 60 ticks a second, so that a

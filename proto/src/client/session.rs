@@ -284,9 +284,10 @@ impl Session {
         self.joined()?.received.map(|received| received.latest)
     }
 
-    /// The least round trip of the last seconds, by the server's reports on commands, to
-    /// within a tick; what the caller itself is late is left out. Before the first report it
-    /// is the time that the answer to the hello took. `None` while the client has not joined.
+    /// The round trip of the line, to within a tick: the longest way of a command of the latest
+    /// half second, as the server reports it, and the shortest way back of the latest seconds.
+    /// What the caller itself is late is left out. Before the first report it is the time that
+    /// the answer to the hello took. `None` while the client has not joined.
     pub fn round_trip(&self) -> Option<Duration> {
         self.joined().map(|joined| joined.round_trip.get())
     }

@@ -18,7 +18,7 @@ const MAX_REPEATS: u32 = 8;
 
 /// Ticks after which a measured lead is forgotten (at most twice as many): long enough to
 /// see the worst of a jittery connection, short enough for the client to steer by.
-const LEAD_WINDOW: u32 = 16;
+pub(crate) const LEAD_WINDOW: u32 = 16;
 
 /// Ticks after skipped time during which arrivals are not measured: commands that waited
 /// in a socket while the process stood still seem to arrive all at once.

@@ -54,8 +54,8 @@ pub enum RecordingError {
     },
     /// The file ends before its end mark: its writer was cut off.
     #[error(
-        "{path} breaks off after tick {tick}: the server was killed, or its disk was full or too \
-         slow; what comes before can be trusted"
+        "{path} breaks off after tick {tick}: the server still records it, or was killed, or its \
+         disk was full or too slow; what comes before can be trusted"
     )]
     Truncated {
         /// Which file.
