@@ -99,7 +99,9 @@ fn introduce(running: &Server, options: &Options) {
     if let Some(address) = running.page_addr() {
         if address.ip().is_unspecified() {
             let port = address.port();
-            info!("everybody may open the page on https://ADDRESS:{port}/, any of this machine's");
+            info!(
+                "everybody may open the page on https://ADDRESS:{port}/, where ADDRESS is any address of this machine"
+            );
         } else {
             info!("everybody may open the page on https://{address}/");
         }

@@ -113,6 +113,8 @@ class Page {
     // again, and so the page starts again.
     this.picture.addEventListener("webglcontextlost", (event) => event.preventDefault());
     this.picture.addEventListener("webglcontextrestored", () => location.reload());
+    // A page that was left while it played, and is shown again, has left the match.
+    addEventListener("pageshow", () => this.play?.player.isOver && this.lookOn());
     this.measure();
     addEventListener("resize", () => this.measure());
     this.frames = { count: 0, since: performance.now(), script: 0, worst: 0 };
@@ -240,7 +242,7 @@ class Page {
 
   /** A recording cannot be played. */
   fail(message) {
-    this.status.show({ state: "unsupported", message, advice: "Live, beside the timeline, leads back to the match." });
+    this.status.show({ state: "unsupported", message, advice: this.timeline ? "Live, beside the timeline, leads back to the match." : "The match is at this address without ?replay= and what follows." });
   }
 
   /** The newest tick of the match that is watched; null in a replay. */
@@ -345,7 +347,7 @@ class Page {
       this.roster.news = [];
     }
     this.layers.effects.waiting.push(...events);
-    for (const event of news) this.roster.happen(event, now);
+    for (const { ago, ...event } of news) this.roster.happen(event, now - ago);
     this.layers.asked.contacts.answer = this.switches.isOn("contacts") ? replay.contacts() : null;
     const { layers, switches } = this;
     const told = replay.layers(switches.isOn("heat"), switches.isOn("onion") ? layers.height : null);
@@ -439,7 +441,7 @@ class Page {
     this.showLegend();
     // No pictures are drawn of a page that is hidden, but its clock goes on.
     if (document.hidden) this.advance(performance.now() / 1000, TABLES_EVERY / 1000);
-    else this.score.show(this.roster, this.followed, performance.now() / 1000);
+    else this.score.show(this.roster, this.play ? this.play.slot : this.followed, performance.now() / 1000);
     const history = this.play || this.replay ? null : this.watcher.connection?.history;
     this.game.show(gameFacts(history ?? null, this.followed));
     document.querySelector("#entities").textContent = String(this.shown.length);

@@ -1,10 +1,9 @@
 /** The score table, and lines of what happened. */
 
 import { css, slotColour } from "../draw/colours.js";
+import { NEWS_SHOWN, WORDS_SHOWN } from "../match/roster.js";
 
-/** Seconds that a line of news stays, one that somebody wrote for longer, and how many there are. */
-const NEWS_SHOWN = 7;
-const WORDS_SHOWN = 14;
+/** Lines of news at a time. */
 const NEWS_LINES = 5;
 
 const isWritten = ({ what }) => what === "said" || what === "announced";
@@ -48,7 +47,7 @@ export class ScoreView {
    * Shows everybody, the best first.
    *
    * @param {import("../match/roster.js").Roster} roster
-   * @param {?number} followed slot of whom one follows
+   * @param {?number} followed slot of whom one follows, or plays as
    * @param {number} now seconds
    */
   show(roster, followed, now) {

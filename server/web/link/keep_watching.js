@@ -66,7 +66,7 @@ export class Watcher {
     addEventListener("online", () => this.wake());
     // A browser may keep a page that was left, and show it again.
     addEventListener("pagehide", () => this.rest());
-    addEventListener("pageshow", () => this.seen(true));
+    addEventListener("pageshow", () => this.seen(!document.hidden));
   }
 
   /** Watches no longer. */
@@ -78,13 +78,14 @@ export class Watcher {
   /** Watches again, after it was stopped. */
   start() {
     if (!this.stopped) return;
-    this.stopped = false;
+    [this.stopped, this.isResting] = [false, false];
     this.run();
   }
 
   /** Stops until the page is seen again. */
   rest() {
-    this.isResting = !this.stopped;
+    if (this.stopped) return;
+    this.isResting = true;
     this.stop();
   }
 
@@ -94,7 +95,6 @@ export class Watcher {
     if (!isSeen) {
       this.resting = setTimeout(() => this.rest(), this.hidden);
     } else if (this.isResting) {
-      this.isResting = false;
       this.start();
     }
   }

@@ -5,6 +5,12 @@
 
 import { hueOf } from "../draw/colours.js";
 
+/** Seconds for which a line of what happened is shown. */
+export const NEWS_SHOWN = 7;
+
+/** Seconds for which a line that somebody wrote is shown. */
+export const WORDS_SHOWN = 14;
+
 /** Lines kept of what happened. */
 const NEWS_KEPT = 40;
 

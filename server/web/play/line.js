@@ -11,7 +11,10 @@ const KEPT = 120;
 const JUDGED = 12;
 const LATEST = 4;
 
-/** Milliseconds after the page was busy in which it takes in what came meanwhile. */
+/**
+ * Milliseconds after the page was busy, or after another snapshot of that time, in which it takes
+ * in what came meanwhile; half the time between two snapshots, if that is less.
+ */
 const BURST = 8;
 
 /** Milliseconds without a snapshot after which the line counts as silent. */
@@ -40,6 +43,7 @@ export class Line {
    */
   constructor(tickRate = 60, rate = tickRate) {
     Object.assign(this, { tickRate, rate });
+    this.burst = Math.min(BURST, 500 / rate);
     /** @type {Sample[]} oldest first */
     this.samples = [];
     this.jitter = 0;
@@ -52,7 +56,9 @@ export class Line {
 
   /** The page could take in nothing for so many milliseconds until now. */
   wasBusy(now, length) {
-    if (length > 0) this.busy = { until: now, length };
+    const { until, length: before } = this.busy;
+    // A short wait does not end the burst after a long one.
+    if (length > 0 && (length > before || now - until >= this.burst)) this.busy = { until: now, length };
   }
 
   /**
@@ -62,7 +68,7 @@ export class Line {
    * @param {number} [busy] milliseconds that the page has been busy until now
    */
   arrive(now, busy = 0) {
-    if (now - this.busy.until < BURST) {
+    if (now - this.busy.until < this.burst) {
       // One after the other: all of them came while the page was busy.
       this.busy.until = now;
       busy = Math.max(busy, this.busy.length);
@@ -111,7 +117,7 @@ export class Line {
     return values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
   }
 
-  /** What has been so for three seconds, and is so in the latest: nothing old is told. */
+  /** The lesser of the means of three seconds and of the latest one: nothing old is told. */
   lasting(name) {
     return Math.min(this.mean(name, JUDGED), this.mean(name));
   }

@@ -36,6 +36,7 @@ test("a burst after the page was busy is taken for what it is, whatever came fir
   const line = new Line();
   for (let i = 0; i < 60; i++) line.arrive(i * tick);
   line.wasBusy(1300, 300);
+  line.wasBusy(1300.2, 0.1);
   for (let i = 60; i < 78; i++) line.arrive(1300 + (i - 60) / 2);
   assert.ok(line.jitter < 1, `${line.jitter} ms`);
 });

@@ -30,7 +30,7 @@ const DUCK = 0.06;
 /** View bob, where it is switched on: units up and down, and units of way for one of them. */
 const BOB = { height: 1.6, stride: 92 };
 
-/** Headings that are tried for the one that a new player looks in, and units they see at most. */
+/** Headings that are tried for the one that a player looks in who joins or respawns, and units they see at most. */
 const HEADINGS = 16;
 const OPEN = 2000;
 
@@ -143,9 +143,15 @@ export class Play {
     else if (code === "KeyV") this.lookFromOutside();
     else if (code === "KeyN") this.graph.toggle();
     else if (code === "Tab") document.querySelector("#score").toggleAttribute("open");
-    else if (code === "Slash" || key === "?") document.querySelector("#help").togglePopover();
+    else if (code === "Slash" || key === "?") this.help();
     else return false;
     return true;
+  }
+
+  /** Shows all keys and the settings, for which the mouse is needed. */
+  help() {
+    document.exitPointerLock();
+    document.querySelector("#help").togglePopover();
   }
 
   /** Opens the line of chat. */
@@ -193,11 +199,10 @@ export class Play {
       this.roster.happen(event, now);
       this.happened(event);
     }
-    const wasThere = player.isThere;
     const view = player.view();
     if (!view) return null;
     if (player.isThere) this.moveEyes(player.own, passed, players);
-    if (player.isThere && !wasThere && !this.drives) this.lookIntoTheOpen(sight);
+    if (player.isThere && player.isNew) this.lookIntoTheOpen(sight);
     if (player.own) this.noises.hear(view.shown, player.own.position);
     return view;
   }
@@ -251,8 +256,9 @@ export class Play {
     if (Math.abs(up) < 1) this.walked += Math.hypot(x, y) * passed;
   }
 
-  /** Whoever comes into the match looks where most is to be seen, not at a wall. */
+  /** A player who joins or respawns looks where most is to be seen, not at a wall. */
   lookIntoTheOpen(sight) {
+    this.player.isNew = false;
     const eye = add(this.player.own.position, [0, 0, this.eyes]);
     const headings = Array.from({ length: HEADINGS }, (_, i) => (i / HEADINGS) * 2 * Math.PI);
     const seen = headings.map((yaw) => sight.reach(eye, add(eye, [Math.cos(yaw) * OPEN, Math.sin(yaw) * OPEN, 0])));
@@ -282,8 +288,10 @@ export class Play {
   happened({ event, player, by }) {
     if (event !== "died") return;
     const is = (id) => id?.slot === this.slot;
-    if (is(player)) this.sound.play("died");
-    else if (is(by)) {
+    if (is(player)) {
+      this.player.isNew = true;
+      this.sound.play("died");
+    } else if (is(by)) {
       this.feedback.landed(true);
       this.sound.play("kill");
     }

@@ -67,6 +67,8 @@ export class Player {
     this.isJoined = false;
     /** Whether the own player is in the world: alive, that is. */
     this.isThere = false;
+    /** Whether the own player is at a place where it has not looked around yet: it joined, or respawns. */
+    this.isNew = true;
     this.isOver = false;
     /** When it was looked last whether a tick is due. */
     this.lookedAt = performance.now();
@@ -152,7 +154,7 @@ export class Player {
   hear() {
     for (const event of this.engine.events()) {
       if (event.what === "joined") this.joined(event);
-      else if (event.what === "new-world") [this.isThere, this.wanted] = [false, null];
+      else if (event.what === "new-world") [this.isThere, this.isNew, this.wanted] = [false, true, null];
       else this.cause = Object.assign(new Ended(`You are not in the match: ${event.why}.`), { isFinal: event.isFinal });
     }
   }

@@ -4,15 +4,13 @@
  */
 
 import { ofMatch } from "../link/match.js";
+import { WORDS_SHOWN } from "../match/roster.js";
 import { Branch, BranchView } from "./branch.js";
 import { players, shownBetween } from "./frames.js";
 import { Why } from "./why.js";
 
 /** Ticks that are asked for ahead of the one that is shown, at normal speed. */
 const AHEAD = 12;
-
-/** Seconds before another place that it is told of who died and who said what. */
-const NEWS = 7;
 
 /** Ticks kept behind it, for a step back. */
 const BEHIND = 8;
@@ -213,7 +211,7 @@ export class Replay {
   happened() {
     const { elsewhere, told: from } = this;
     [this.told, this.elsewhere] = [Math.floor(this.at), false];
-    return { elsewhere, events: this.eventsSince(from), news: this.newsSince(elsewhere ? from - NEWS * this.recording.tickRate : from) };
+    return { elsewhere, events: this.eventsSince(from), news: this.newsSince(elsewhere ? from - WORDS_SHOWN * this.recording.tickRate : from) };
   }
 
   /** What happened in the ticks after `from`, up to the one that is shown. */
@@ -223,14 +221,16 @@ export class Replay {
     return events;
   }
 
-  /** Who died and who said what after tick `from`, up to the one that is shown. */
+  /** Who died and who said what after tick `from`, up to the one that is shown, each `ago` seconds ago. */
   newsSince(from) {
     const { chat } = this.recording;
     const isNew = ([tick]) => tick > from && tick <= this.at;
+    const ago = (tick) => (this.at - tick) / this.recording.tickRate;
     const who = (slot) => this.playersBefore.find((player) => player.slot === slot) ?? { slot: -1 };
-    const died = this.deaths.filter(isNew).map(([, slot, by]) => ({ event: "died", player: who(slot), by: who(by) }));
-    const said = chat.filter(isNew).map(([, slot, line]) => (slot === null ? { event: "announced", line } : { event: "said", player: who(slot), line }));
-    return [...died, ...said];
+    const died = this.deaths.filter(isNew).map(([tick, slot, by]) => ({ event: "died", player: who(slot), by: who(by), ago: ago(tick) }));
+    const said = chat.filter(isNew).map(([tick, slot, line]) => ({ ...(slot === null ? { event: "announced", line } : { event: "said", player: who(slot), line }), ago: ago(tick) }));
+    // Oldest first, as they are shown.
+    return [...died, ...said].sort((one, other) => other.ago - one.ago);
   }
 
   /** Who plays now, with deaths so far if the recording has the whole match; while the moment is computed, who played last. */

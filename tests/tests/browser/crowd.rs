@@ -43,6 +43,16 @@ fn ticks_without_command(server: &ServerProcess) -> f64 {
     read(server.http, &of("repeated")) + read(server.http, &of("neutral"))
 }
 
+/// How many predictions of all pages were compared, and how many of them were corrected visibly.
+fn predictions(pages: &mut [Chromium]) -> [f64; 2] {
+    pages.iter_mut().fold([0.0; 2], |[compared, visible], page| {
+        let stats = page.evaluate("arena.play.player.engine.stats()");
+        assert_eq!(stats["mismatches"], 0, "{stats}");
+        let [more, wrong] = ["compared", "visible"].map(|name| stats[name].as_f64().unwrap());
+        [compared + more, visible + wrong]
+    })
+}
+
 /// Seconds of processor time that the tick thread has taken. Unlike the duration of ticks
 /// they do not grow where twenty browsers want the processors.
 fn tick_thread(server: &ServerProcess) -> f64 {
@@ -77,7 +87,6 @@ fn ten_pages_play_and_ten_look_on_as_ten_bots_do() {
     let with_bots = mean_tick(&server);
     bots.leave();
 
-    let unused_by_bots = ticks_without_command(&server);
     let open = |number: usize, query: &str| {
         let mut browser = Chromium::start(&program, &format!("crowd-{number}"), SIZE);
         browser.open(&format!("http://{}/{query}", server.http), "");
@@ -97,30 +106,27 @@ fn ten_pages_play_and_ten_look_on_as_ten_bots_do() {
             setInterval(() => (arena.play.keys.yaw += 0.86), 1000 + {number} * 37); 0"
         ));
     }
+    // What was predicted, and in how many ticks there was no command, while ticks are measured.
+    let before = (predictions(&mut playing), ticks_without_command(&server));
     let with_pages = mean_tick(&server);
-
-    let (mut compared, mut visible) = (0.0, 0.0);
-    for browser in &mut playing {
-        let stats = browser.evaluate("arena.play.player.engine.stats()");
-        assert_eq!(stats["mismatches"], 0, "{stats}");
-        compared += stats["compared"].as_f64().unwrap();
-        visible += stats["visible"].as_f64().unwrap();
-    }
-    let unused = ticks_without_command(&server) - unused_by_bots;
+    let after = (predictions(&mut playing), ticks_without_command(&server));
+    let [compared, visible] = [0, 1].map(|of| after.0[of] - before.0[of]);
+    let unused = after.1 - before.1;
     let told = format!(
         "a tick with {PAGES} bots: {with_bots:.3} ms of processor time; with {PAGES} pages that \
          play and {PAGES} that look on: {with_pages:.3} ms; {visible} of {compared} predictions \
          were corrected by more than a tenth of a unit; {unused} ticks had no command"
     );
     let _ = writeln!(std::io::stderr(), "{told}");
-    assert!(compared > 500.0, "{told}");
-    assert!(visible <= compared * WRONG + unused, "{told}");
+    assert!(compared > 100.0, "{told}");
     if unused > compared / 4.0 {
         let _ = writeln!(
             std::io::stderr(),
             "SKIPPED: predictions are not judged: this machine lets {} pages wait too often",
             2 * PAGES
         );
+    } else {
+        assert!(visible <= compared * WRONG + unused, "{told}");
     }
     for browser in &mut watching {
         assert_eq!(browser.evaluate("arena.watcher.connection.history.mismatches.length"), 0);
