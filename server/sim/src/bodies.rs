@@ -18,4 +18,5 @@ pub(crate) mod overload;
 pub(crate) mod ray;
 pub(crate) mod roles;
 pub(crate) mod sleep;
+pub(crate) mod slots;
 pub(crate) mod solver;

@@ -15,6 +15,7 @@ use crate::bodies::guard::{Advance, NEGLIGIBLE_SHARE, Proposal, Space};
 use crate::bodies::impulse::ImpulseBody;
 use crate::bodies::overload;
 use crate::bodies::sleep;
+use crate::bodies::slots::marked;
 use crate::bodies::solver::solve;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
@@ -94,6 +95,7 @@ fn step_with_paces(
         changed: Vec::new(),
     };
     let stopped = step.advance(&proposals);
+    step.keep_neighbours_of(&stopped);
     let (retried, others) = step.split_by_retry(stopped);
     let mut stopped = step.advance_remainders(&retried, |_, target| target);
     stopped.extend(others);
@@ -107,13 +109,9 @@ fn step_with_paces(
 
 /// Whether the body in each slot has contact points, with anything.
 fn with_contacts(pairs: &[Pair], slot_count: usize) -> Vec<bool> {
-    let mut has_contacts = vec![false; slot_count];
-    for pair in pairs.iter().filter(|pair| !pair.points.is_empty()) {
-        for slot in [Some(pair.key.body), pair.key.other.entity()].into_iter().flatten() {
-            has_contacts[usize::from(slot)] = true;
-        }
-    }
-    has_contacts
+    let touching = pairs.iter().filter(|pair| !pair.points.is_empty());
+    let slots = touching.flat_map(|pair| [Some(pair.key.body), pair.key.other.entity()]);
+    marked(slots.flatten(), slot_count)
 }
 
 /// Replaces `pairs` by the pairs of this tick, and wakes sleeping bodies that
@@ -219,6 +217,15 @@ impl BodyStep<'_> {
         }
         self.changed.sort_unstable();
         stopped
+    }
+
+    /// Forgets the neighbours of all other bodies: none but those that were stopped move again.
+    fn keep_neighbours_of(&mut self, stopped: &[Remainder]) {
+        let slots = stopped.iter().map(|remainder| remainder.slot);
+        let moves = marked(slots, self.entities.slot_count());
+        let moves = |slot: u16| moves[usize::from(slot)];
+        self.neighbours
+            .retain(|(slot, other, _)| moves(*slot) || other.entity().is_some_and(moves));
     }
 
     /// Duration of the whole motion of a body in this tick, in seconds.

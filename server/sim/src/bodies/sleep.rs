@@ -13,6 +13,7 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::{Pair, PairIndex};
 use crate::bodies::driven::Driven;
 use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::slots::marked;
 use crate::collision::distances::REST_GAP;
 use crate::collision::shape::Shapes;
 
@@ -224,13 +225,6 @@ fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
         .flatten();
     let among = marked(slots, slot_count);
     move |slot| among[usize::from(slot)]
-}
-
-/// Of so many slots, which are among some.
-fn marked(some: impl Iterator<Item = u16>, slot_count: usize) -> Vec<bool> {
-    let mut marked = vec![false; slot_count];
-    some.for_each(|slot| marked[usize::from(slot)] = true);
-    marked
 }
 
 /// Whether something touches the body in a slot from below. A body that the guard

@@ -34,6 +34,7 @@ use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::Proposal;
 use crate::bodies::overload::Pace;
+use crate::bodies::slots::marked;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
@@ -241,10 +242,12 @@ impl BodyIndices {
         let mut slots = vec![0];
         slots.extend(entities.slots_where(Entity::is_solved));
         // Grenades are moved elsewhere: here they only take impulses.
-        let mut balls: Vec<u16> = pairs.iter().filter_map(|pair| pair.key.other.entity()).collect();
-        balls.retain(|&other| entities.get(other).is_some_and(|e| e.is_ball() && e.yields()));
-        balls.sort_unstable();
-        balls.dedup();
+        let mut balls = entities.slots_where(|entity| entity.is_ball() && entity.yields());
+        if !balls.is_empty() {
+            let others = pairs.iter().filter_map(|pair| pair.key.other.entity());
+            let are_touched = marked(others, entities.slot_count());
+            balls.retain(|&ball| are_touched[usize::from(ball)]);
+        }
         slots.extend(balls);
         let movable_end = slots.len();
         if entities.has_kinematic() {

@@ -10,6 +10,7 @@ use super::meet::{Finder, SPECULATIVE_DISTANCE, Search, Searcher, reach_of};
 use super::{Pair, PairKey};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::Space;
+use crate::bodies::slots::marked;
 use crate::collision::broad_phase::Overlaps;
 use crate::collision::distances::MARGIN;
 use crate::collision::shape::Shapes;
@@ -74,7 +75,9 @@ pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepCont
             finder.meet_all(&neighbourhood, own, later, &mut lists);
         }
     });
-    let has_woken = |slot| space.entities.get(slot).is_some_and(Entity::has_woken);
+    let slots = woken.iter().map(|own| own.entity.id.slot);
+    let has_woken = marked(slots, space.entities.slot_count());
+    let has_woken = |slot: u16| has_woken[usize::from(slot)];
     let stays = |&Pair { key: PairKey { body, other, .. }, .. }: &Pair| {
         !has_woken(body) && !other.entity().is_some_and(has_woken)
     };
@@ -82,9 +85,11 @@ pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepCont
     all.retain(stays);
     // A pair of a woken body may be that of the other one, whose slot is lower.
     found.pairs.sort_by_key(|pair| pair.key);
-    // Two lists in order, of which only the shorter is copied.
-    all.append(&mut found.pairs);
-    all.sort_by_key(|pair| pair.key);
+    if !found.pairs.is_empty() {
+        // Two lists in order, of which only the shorter is copied.
+        all.append(&mut found.pairs);
+        all.sort_by_key(|pair| pair.key);
+    }
     Found { pairs: all, ..found }
 }
 

@@ -1,4 +1,3 @@
-use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 
 /// Bodies and contacts by island: bodies that touch nothing in common do not
@@ -21,22 +20,21 @@ impl Islands {
             let [own, other] = indices(pair);
             !pair.points.is_empty() && own > 0 && (is_movable(own) || is_movable(other))
         };
-        let touching = || pairs.iter().enumerate().filter(|(_, pair)| touches(pair));
+        let all = pairs.iter().enumerate();
+        let touching: Vec<(usize, [usize; 2])> =
+            all.filter(|(_, pair)| touches(pair)).map(|(at, pair)| (at, indices(pair))).collect();
         let mut parents: Vec<usize> = (0..count).collect();
-        let between = |pair: &Pair| matches!(pair.key.other, Blocker::Entity(_));
-        for (_, pair) in touching().filter(|(_, pair)| between(pair)) {
-            let [a, b] = indices(pair);
+        for &(_, [a, b]) in &touching {
             if is_movable(a) && is_movable(b) {
                 let (a, b) = (root(&mut parents, a), root(&mut parents, b));
                 parents[a.max(b)] = a.min(b);
             }
         }
         let mut bodies: Vec<_> = (1..count).map(|body| (root(&mut parents, body), body)).collect();
-        let island = |(at, pair)| {
-            let [own, other] = indices(pair);
+        let island = |(at, [own, other]): (usize, [usize; 2])| {
             (root(&mut parents, if is_movable(own) { own } else { other }), at)
         };
-        let mut pairs: Vec<_> = touching().map(island).collect();
+        let mut pairs: Vec<_> = touching.into_iter().map(island).collect();
         bodies.sort_unstable();
         pairs.sort_unstable();
         Self { bodies, pairs }
