@@ -4,10 +4,11 @@
 //! touch, never from a clock: a match is degraded alike on every machine, by any number of
 //! threads, and when it is played again. Islands are degraded one after another, those
 //! farthest from all players first and none near a player, until the estimate is within the
-//! budget: first they get three quarters of their sub-steps; if that is not enough, a bounded number
-//! of bodies is simulated at half rate. Such a body stands still for one tick, like a body that
-//! sleeps, and moves by two ticks in the next one, under the same guard as ever: no proof is
-//! left out. What moves and touches a body that stands still gets it moving at once.
+//! budget: first they get three quarters of their sub-steps; if that is not enough, a bounded
+//! number of bodies, of islands that move slowly, is simulated at half rate. Such a body stands
+//! still for one tick, like a body that sleeps, and moves by two ticks in the next one, under the
+//! same guard as ever: no proof is left out. What moves and touches a body that stands still gets
+//! it moving at once.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,7 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::driven::root;
 use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::sleep;
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
 
@@ -26,6 +28,12 @@ const COST_OF_HALF_RATE: f64 = 0.6;
 
 /// Most bodies that are simulated at half rate: half of what a match may have.
 const MAX_HALF_RATE: usize = 2048;
+
+/// Farthest that the bodies of an island at half rate move within a tick, in units, on average.
+/// Bodies that move by two ticks at once look for twice as far: a heap of 2,000 that falls at five
+/// units a tick takes more for one such tick than for two others. A body that touches none finds
+/// few.
+const MAX_WAY_AT_HALF_RATE: f64 = 1.0;
 
 /// An island with a body nearer than this to a player, in units, is never degraded: a
 /// player who runs gets that far in a fifth of a second. Nor is one that a kinematic body
@@ -62,6 +70,8 @@ struct Island {
     /// Slots, ascending.
     members: Vec<u16>,
     cost: f64,
+    /// How far the bodies move within a tick, in units, summed over them.
+    ways: f64,
     /// Square of the distance to the nearest player, in units; infinite without players.
     distance_squared: f64,
 }
@@ -84,7 +94,7 @@ pub(crate) fn set_paces(
     if cost <= budget && !any_owes {
         return;
     }
-    let islands = islands(entities, shapes, pairs);
+    let islands = islands(entities, shapes, pairs, context.seconds);
     let mut degraded = 0;
     for island in &islands {
         // A tick that was left out is made up for, even if the overload is over.
@@ -107,7 +117,7 @@ pub(crate) fn set_paces(
         if cost <= budget {
             break;
         }
-        if bodies + island.members.len() > MAX_HALF_RATE {
+        if !island.gains_by_half_rate() || bodies + island.members.len() > MAX_HALF_RATE {
             continue;
         }
         cost -= island.cost * (COST_OF_FEWER_SUB_STEPS - COST_OF_HALF_RATE);
@@ -139,6 +149,9 @@ pub(crate) fn reset_paces(entities: &mut Entities) {
 /// Adds to the `pairs` that were found those of `before` whose bodies all stand still
 /// because one skips the tick: the next tick begins with them.
 pub(crate) fn keep_pairs(entities: &Entities, before: &[Pair], pairs: &mut Vec<Pair>) {
+    if !entities.iter().any(|entity| entity.pace == Pace::Skips) {
+        return;
+    }
     let skips = |slot| entities.get(slot).is_some_and(|entity| entity.pace == Pace::Skips);
     let stands_still = |other: Blocker| match other {
         Blocker::Solid(_) => true,
@@ -153,6 +166,12 @@ pub(crate) fn keep_pairs(entities: &Entities, before: &[Pair], pairs: &mut Vec<P
 }
 
 impl Island {
+    /// Whether a tick at half rate costs less than two: see [`MAX_WAY_AT_HALF_RATE`].
+    fn gains_by_half_rate(&self) -> bool {
+        let bodies = self.members.len();
+        bodies == 1 || self.ways <= MAX_WAY_AT_HALF_RATE * bodies as f64
+    }
+
     fn set(&self, entities: &mut Entities, pace: impl Fn(&Entity) -> Pace) {
         for &slot in &self.members {
             if let Some(entity) = entities.get_mut(slot) {
@@ -163,7 +182,7 @@ impl Island {
 }
 
 /// The islands that may be degraded, the farthest from all players first.
-fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> Vec<Island> {
+fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) -> Vec<Island> {
     let is_awake = |slot| entities.get(slot).is_some_and(Entity::is_solved);
     let is_driven = |slot| entities.get(slot).is_some_and(Entity::is_driven);
     let is_player = |slot| entities.get(slot).is_some_and(|entity| entity.player().is_some());
@@ -182,11 +201,17 @@ fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> Vec<Island> 
         .collect();
     for entity in entities.iter().filter(|entity| entity.is_solved()) {
         let Some(placement) = entity.placement() else { continue };
-        let none = || Island { members: Vec::new(), cost: 0.0, distance_squared: f64::INFINITY };
+        let none = || Island {
+            members: Vec::new(),
+            cost: 0.0,
+            ways: 0.0,
+            distance_squared: f64::INFINITY,
+        };
         let at = usize::from(root(&mut parents, entity.id.slot));
         let island = of_root[at].get_or_insert_with(none);
         island.members.push(entity.id.slot);
         island.cost += 1.0;
+        island.ways += sleep::surface_speed(entity, shapes) * seconds;
         let radius = shapes[placement.shape()].radius;
         for player in &players {
             let far = (placement.pose().position.distance(*player) - radius).max(0.0);

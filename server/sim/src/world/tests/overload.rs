@@ -117,6 +117,25 @@ fn a_heap_over_its_budget_overlaps_nothing_and_comes_to_rest() {
     assert_eq!((degraded_islands, half_rate), (0, 0), "nothing is over its budget any more");
 }
 
+/// Two crates side by side: while they fall fast, half rate would cost more than it saves.
+#[test]
+fn only_an_island_that_moves_slowly_is_simulated_at_half_rate() {
+    let mut world = empty_room();
+    world.join().expect("a place");
+    let at = DVec3::new(400.0, 300.0, 300.0);
+    let places = [at, at + DVec3::X * 32.1];
+    let slots = places.map(|place| world.throw("crate", place, DVec3::ZERO, DVec3::ZERO));
+    world.step(&[]);
+    for (speed, expected) in [(100.0, Pace::FewerSubSteps), (20.0, Pace::Skips)] {
+        for slot in slots {
+            world.entities.get_mut(slot).expect("it is there").velocity = DVec3::Z * -speed;
+        }
+        world.context.budget = Some(0.0);
+        set_paces(&mut world.entities, &world.arena.shapes, &world.pairs, &mut world.context);
+        assert_eq!(slots.map(|slot| pace(&world, slot)), [expected; 2], "{speed} units a second");
+    }
+}
+
 #[test]
 fn the_number_of_threads_degrades_nothing_else() {
     let digest = |threads| {
