@@ -42,7 +42,7 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
     };
     told(
         &json,
-        "ticks players objects awake_mean tick_us audits interpenetrations deepest tunnelled \
+        "ticks players objects awake_mean awake_because asleep_share tick_us audits interpenetrations deepest tunnelled \
          emergency_replacements limbo stuck_players digest cascade time_of_impact",
     );
     told(&json["tick_us"], "p50 p90 p99 max");

@@ -1,9 +1,10 @@
 //! The report of a soak, for people and as JSON.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use obsp_sim::{Counters, Stage};
+use obsp_sim::{AwakeReason, Counters, Stage};
 use serde::Serialize;
 
 use super::Outcome;
@@ -23,6 +24,11 @@ pub struct Report {
     pub objects: usize,
     /// Rigid bodies awake, on average over the ticks.
     pub awake_mean: f64,
+    /// The same in the last half of the ticks, by reason.
+    pub awake_because: BTreeMap<&'static str, f64>,
+    /// Share of the props that sleep, on average over the last half of the ticks: missiles,
+    /// which never sleep, are no props.
+    pub asleep_share: f64,
     /// How long a tick takes.
     pub tick_us: TickTimes,
     /// How often all bodies were audited.
@@ -66,6 +72,39 @@ pub struct TickTimes {
     pub p99: f64,
     /// The longest.
     pub max: f64,
+}
+
+/// Why bodies were awake, summed over ticks.
+#[derive(Default)]
+pub(super) struct AwakeBodies {
+    ticks: u64,
+    by_reason: [u64; AwakeReason::COUNT],
+    props: u64,
+}
+
+impl AwakeBodies {
+    /// Counts those of a tick with so many props.
+    pub(super) fn count(&mut self, counters: &Counters, props: usize) {
+        self.ticks += 1;
+        self.props += props as u64;
+        for (sum, awake) in self.by_reason.iter_mut().zip(counters.awake_because) {
+            *sum += awake;
+        }
+    }
+
+    /// How many there were in a tick, by reason.
+    pub(super) fn means(&self) -> BTreeMap<&'static str, f64> {
+        let mean = |sum: u64| sum as f64 / self.ticks.max(1) as f64;
+        let reasons = AwakeReason::ALL.into_iter().zip(self.by_reason);
+        reasons.map(|(reason, sum)| (reason.name(), mean(sum))).collect()
+    }
+
+    /// Share of the props that slept.
+    pub(super) fn asleep_share(&self) -> f64 {
+        let missiles = self.by_reason[AwakeReason::IsMissile as usize];
+        let awake = self.by_reason.iter().sum::<u64>() - missiles;
+        1.0 - awake as f64 / self.props.max(1) as f64
+    }
 }
 
 /// One stage of the cascade.
@@ -145,6 +184,12 @@ impl fmt::Display for Report {
             "{}, seed {}: {} ticks, {} players, {} objects, {:.1} awake on average",
             self.map, self.seed, self.ticks, self.players, self.objects, self.awake_mean
         )?;
+        let asleep = 100.0 * self.asleep_share;
+        write!(f, "last half   {asleep:.1} % of the props asleep; awake:")?;
+        for (reason, mean) in &self.awake_because {
+            write!(f, " {reason} {mean:.1}")?;
+        }
+        writeln!(f)?;
         let TickTimes { p50, p90, p99, max } = self.tick_us;
         writeln!(
             f,

@@ -15,7 +15,7 @@ use obsp_sim::{
 };
 use thiserror::Error;
 
-use super::report::{cascade, time_of_impact};
+use super::report::{AwakeBodies, cascade, time_of_impact};
 use super::{Dump, Finding, Outcome, Outside, Report, Script, SoakOptions, StuckWatch, TickTimes};
 use crate::error::StartError;
 use crate::map_file;
@@ -108,7 +108,7 @@ struct Soak {
 impl Soak {
     fn play(mut self, options: &SoakOptions) -> Result<Report, SoakError> {
         let bar = progress_bar(options.ticks);
-        let mut awake = 0;
+        let (mut awake, mut last_half) = (0, AwakeBodies::default());
         self.judges.judge(self.simulation.world(), 0, &[], options);
         for tick in 1..=options.ticks {
             let players = self.players.iter_mut();
@@ -117,7 +117,11 @@ impl Soak {
             let begin = Instant::now();
             self.simulation.step(&commands);
             self.durations.push(begin.elapsed());
-            awake += self.simulation.world().counters().awake;
+            let world = self.simulation.world();
+            awake += world.counters().awake;
+            if 2 * tick > options.ticks {
+                last_half.count(world.counters(), props_of(world));
+            }
             self.judges.judge(self.simulation.world(), tick, &commands, options);
             self.outcome.count(self.simulation.events(), &self.schema);
             self.outputs.ticked(&*self.simulation, tick, &commands, options)?;
@@ -129,14 +133,15 @@ impl Soak {
         self.outcome.conclude(&*self.simulation, &self.schema, players);
         let (world, judges) = (self.simulation.world(), self.judges);
         let counters = world.counters();
-        let is_prop = |entity: &&EntityState| matches!(entity.kind, Kind::Prop { .. });
         Ok(Report {
             map: world.map().name().to_owned(),
             seed: options.seed,
             ticks: options.ticks,
             players: self.players.len(),
-            objects: world.state().entities.iter().filter(is_prop).count(),
+            objects: props_of(world),
             awake_mean: awake as f64 / options.ticks as f64,
+            awake_because: last_half.means(),
+            asleep_share: last_half.asleep_share(),
             tick_us: TickTimes::of(self.durations),
             audits: judges.audits,
             interpenetrations: judges.interpenetrations,
@@ -154,6 +159,12 @@ impl Soak {
             findings: judges.findings,
         })
     }
+}
+
+/// How many props there are.
+fn props_of(world: &World) -> usize {
+    let is_prop = |entity: &&EntityState| matches!(entity.kind, Kind::Prop { .. });
+    world.state().entities.iter().filter(is_prop).count()
 }
 
 /// The auditors of a soak, and their findings.
