@@ -13,7 +13,6 @@ use crate::bodies::roles::{Drive, Hovertank, Missile, MissileMotion, PlayerBody,
 use crate::bodies::sleep::AwakeReason;
 use crate::collision::grid::{CellRange, Grid};
 use crate::collision::pose::Pose;
-use crate::collision::rounded_box::RoundedBox;
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
 
@@ -457,7 +456,7 @@ impl Entities {
         if let Some(before) = before.filter(|&before| before != range) {
             self.grid.remove(slot, before);
         }
-        self.grid.insert(slot, range, RoundedBox::of(placement.bounds()));
+        self.grid.insert(slot, range, placement.bounds());
     }
 
     /// Takes an entity out of the world into limbo.

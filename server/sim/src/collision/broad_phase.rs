@@ -4,7 +4,7 @@
 use glam::DVec3;
 use obsp::geometry::Aabb;
 
-use super::rounded_box::RoundedBox;
+use super::rounded_box::{Frame, RoundedBox};
 use crate::threads::Threads;
 
 /// For each box, the later boxes that it overlaps.
@@ -88,23 +88,14 @@ impl Entry {
     }
 }
 
-/// What decides most pairs of boxes.
-struct Rounded {
-    bounds: RoundedBox,
-    /// The first strip that the box covers.
-    first: u32,
-}
-
 /// Sweeps along the axis with the widest spread, in strips across the axis with the
 /// second widest. Returns each overlapping pair once, the lower index first.
 fn sweep(boxes: &[Aabb], threads: &Threads) -> Vec<Vec<[u32; 2]>> {
     let [along, across] = widest_axes(boxes);
     let strips = Strips::across(boxes, across);
-    let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
-    for bounds in boxes {
-        (least, greatest) = (least.min(bounds.min[along]), greatest.max(bounds.max[along]));
-    }
-    let scale = Entry::STEPS / (greatest - least).max(f64::MIN_POSITIVE);
+    let all = boxes.iter().fold(Aabb::EMPTY, |all, bounds| all.union(*bounds));
+    let (least, frame) = (all.min[along], Frame::around(&all));
+    let scale = Entry::STEPS / (all.max[along] - least).max(f64::MIN_POSITIVE);
     // Rounds down, so that boxes which overlap still do. A float cast saturates.
     let step = |place: f64| ((place - least) * scale) as u32;
     let mut entries = Vec::with_capacity(2 * boxes.len());
@@ -116,27 +107,25 @@ fn sweep(boxes: &[Aabb], threads: &Threads) -> Vec<Vec<[u32; 2]>> {
         ranges.push((first, end));
     }
     entries.sort_unstable();
-    // In the order in which they are read.
-    let rounded: Vec<Rounded> = entries
-        .iter()
-        .map(|entry| {
-            let index = entry.index();
-            Rounded { bounds: RoundedBox::of(&boxes[index]), first: ranges[index].0 }
-        })
-        .collect();
+    // In the order in which they are read, with the first strip that each box covers.
+    let rounded = |entry: &Entry| {
+        let index = entry.index();
+        RoundedBox::of(&boxes[index], &frame, ranges[index].0 as u16)
+    };
+    let rounded: Vec<RoundedBox> = entries.iter().map(rounded).collect();
     threads.in_shares(entries.len(), MIN_SHARE, |range| {
         let mut pairs = Vec::with_capacity(4 * range.len());
         for at in range {
             let own = entries[at];
             let (strip, index) = (own.strip(), own.index());
-            let (bounds, own_rounded) = (&boxes[index], &rounded[at]);
-            let end = ranges[index].1;
+            let (bounds, own_rounded) = (&boxes[index], rounded[at].opposite());
+            let (first, end) = ranges[index];
             let beyond = Entry::new(strip, end, (1 << Entry::INDEX_BITS) - 1);
             let later = entries[at + 1..].iter().zip(&rounded[at + 1..]);
             for (other, other_rounded) in later.take_while(|(other, _)| **other <= beyond) {
                 // Two boxes that share several strips meet in the first of them.
-                if own_rounded.first.max(other_rounded.first) == strip
-                    && own_rounded.bounds.overlaps(&other_rounded.bounds)
+                if other_rounded.overlaps(&own_rounded)
+                    && first.max(u32::from(other_rounded.tag())) == strip
                 {
                     let other = other.index();
                     if bounds.overlaps(&boxes[other]) {

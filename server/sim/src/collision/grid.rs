@@ -2,9 +2,10 @@
 //! from above. Each entry has its box, because in a heap a cell is a tall column, and to
 //! look a body up takes longer than to compare its box.
 
+use glam::DVec3;
 use obsp::geometry::Aabb;
 
-use super::rounded_box::RoundedBox;
+use super::rounded_box::{Frame, RoundedBox};
 
 /// Side of a cell in units: two players wide, so that most bodies lie in
 /// one to four cells and most cells hold a handful of bodies.
@@ -20,13 +21,6 @@ pub(crate) struct CellRange {
     max: [u16; 2],
 }
 
-/// A body registered in a cell.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    slot: u16,
-    bounds: RoundedBox,
-}
-
 /// The grid over a map. Bodies beyond the map's edge are registered in the cells
 /// along the edge.
 #[derive(Clone, Debug)]
@@ -34,8 +28,10 @@ pub(crate) struct Grid {
     origin: [f64; 2],
     cell: f64,
     counts: [u16; 2],
-    /// In ascending order of slot.
-    cells: Vec<Vec<Entry>>,
+    /// Boxes with the slots of their bodies, ascending.
+    cells: Vec<Vec<RoundedBox>>,
+    /// Half as large again as the map: bodies fall out of it.
+    frame: Frame,
     /// Whether cells out of range and boxes that do not overlap are skipped; otherwise every body
     /// is near.
     pub(crate) skips: bool,
@@ -43,13 +39,16 @@ pub(crate) struct Grid {
 
 impl Grid {
     pub(crate) fn new(bounds: &Aabb) -> Self {
-        let size = if bounds.is_empty() { glam::DVec3::ONE } else { bounds.max - bounds.min };
+        let unit = || Aabb::from_centre(DVec3::ZERO, DVec3::splat(0.5));
+        let bounds = if bounds.is_empty() { unit() } else { *bounds };
+        let size = bounds.max - bounds.min;
         let cell = CELL.max(size.x.max(size.y) / MAX_CELLS_A_SIDE);
         let count = |length: f64| (length / cell).ceil().clamp(1.0, MAX_CELLS_A_SIDE) as u16;
         let counts = [count(size.x), count(size.y)];
-        let origin = if bounds.is_empty() { [0.0; 2] } else { [bounds.min.x, bounds.min.y] };
+        let origin = [bounds.min.x, bounds.min.y];
         let cells = vec![Vec::new(); usize::from(counts[0]) * usize::from(counts[1])];
-        Self { origin, cell, counts, cells, skips: true }
+        let frame = Frame::around(&bounds.inflated(0.25 * size.max_element()));
+        Self { origin, cell, counts, cells, frame, skips: true }
     }
 
     /// Lower corner of the grid and side of its cells, in units, and the number of
@@ -70,12 +69,13 @@ impl Grid {
     }
 
     /// Registers a body in the cells of `range`, or updates its box there.
-    pub(crate) fn insert(&mut self, slot: u16, range: CellRange, bounds: RoundedBox) {
+    pub(crate) fn insert(&mut self, slot: u16, range: CellRange, bounds: &Aabb) {
+        let entry = RoundedBox::of(bounds, &self.frame, slot);
         for cell in self.indices(range) {
             let entries = &mut self.cells[cell];
-            match entries.binary_search_by_key(&slot, |entry| entry.slot) {
-                Ok(at) => entries[at].bounds = bounds,
-                Err(at) => entries.insert(at, Entry { slot, bounds }),
+            match entries.binary_search_by_key(&slot, RoundedBox::tag) {
+                Ok(at) => entries[at] = entry,
+                Err(at) => entries.insert(at, entry),
             }
         }
     }
@@ -83,7 +83,7 @@ impl Grid {
     pub(crate) fn remove(&mut self, slot: u16, range: CellRange) {
         for cell in self.indices(range) {
             let entries = &mut self.cells[cell];
-            if let Ok(at) = entries.binary_search_by_key(&slot, |entry| entry.slot) {
+            if let Ok(at) = entries.binary_search_by_key(&slot, RoundedBox::tag) {
                 entries.remove(at);
             }
         }
@@ -104,17 +104,17 @@ impl Grid {
     ) {
         found.clear();
         if self.skips {
-            let (range, around) = (self.range(bounds), RoundedBox::of(bounds));
+            let range = self.range(bounds);
+            let around = RoundedBox::of(bounds, &self.frame, 0).opposite();
             for cell in self.indices(range) {
-                let entries = self.cells[cell].iter();
-                let near = entries.filter(|e| e.bounds.overlaps(&around) && choose(e.slot));
-                found.extend(near.map(|entry| entry.slot));
+                let near = self.cells[cell].iter().filter(|entry| entry.overlaps(&around));
+                found.extend(near.map(RoundedBox::tag).filter(|&slot| choose(slot)));
             }
             if range.min == range.max {
                 return;
             }
         } else {
-            let slots = self.cells.iter().flatten().map(|entry| entry.slot);
+            let slots = self.cells.iter().flatten().map(RoundedBox::tag);
             found.extend(slots.filter(|&slot| choose(slot)));
         }
         found.sort_unstable();
@@ -131,8 +131,6 @@ impl Grid {
 
 #[cfg(test)]
 mod tests {
-    use glam::DVec3;
-
     use super::*;
 
     fn boxed(x: f64, y: f64) -> Aabb {
@@ -144,7 +142,7 @@ mod tests {
         let mut grid = Grid::new(&Aabb::from_centre(DVec3::ZERO, DVec3::splat(1000.0)));
         let places = [boxed(0.0, 0.0), boxed(5.0, 5.0), boxed(1000.0, 0.0), boxed(5000.0, 0.0)];
         for (slot, place) in places.iter().enumerate() {
-            grid.insert(slot as u16, grid.range(place), RoundedBox::of(place));
+            grid.insert(slot as u16, grid.range(place), place);
         }
         let mut found = Vec::new();
         grid.near(&boxed(2.0, 2.0), &mut found);

@@ -1,58 +1,118 @@
-//! Boxes in half the memory, for lists of many that are compared.
+//! Boxes in a quarter of the memory, for lists of many that are compared.
 
+use glam::DVec3;
 use obsp::geometry::Aabb;
+use wide::{CmpGt, i16x8};
 
-/// A box in single precision, rounded outward.
+/// Steps of a frame along its longest side: all that a number of 16 bits tells apart, less
+/// room for rounding.
+const STEPS: f64 = 65_000.0;
+
+/// Half of the steps: numbers of boxes are around zero.
+const MIDDLE: i32 = 32_500;
+
+/// The space in which boxes are rounded. Boxes that reach out of it count as if they reached
+/// to infinity there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RoundedBox {
-    min: [f32; 3],
-    max: [f32; 3],
+pub(crate) struct Frame {
+    origin: DVec3,
+    /// Steps a unit.
+    scale: f64,
 }
+
+impl Frame {
+    /// That holds `bounds`, which are not empty.
+    pub(crate) fn around(bounds: &Aabb) -> Self {
+        let longest = (bounds.max - bounds.min).max_element();
+        Self { origin: bounds.min, scale: STEPS / longest.max(f64::MIN_POSITIVE) }
+    }
+
+    /// The step in which each coordinate is.
+    #[inline]
+    fn steps(&self, place: DVec3) -> [i32; 3] {
+        // A float cast saturates, and what it cuts off below the origin is limited.
+        ((place - self.origin) * self.scale).to_array().map(|at| at as i32)
+    }
+}
+
+/// A box in steps of a [`Frame`], rounded outward, and a number that goes with it: the least
+/// coordinates, the greatest ones negated, the number, and one that is unused.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RoundedBox([i16; 8]);
 
 impl RoundedBox {
-    /// Contains `bounds`.
-    pub(crate) fn of(bounds: &Aabb) -> Self {
-        Self {
-            min: bounds.min.to_array().map(|at| (at as f32).next_down()),
-            max: bounds.max.to_array().map(|at| (at as f32).next_up()),
-        }
+    /// Contains `bounds`, but for what is out of the frame.
+    #[inline]
+    pub(crate) fn of(bounds: &Aabb, frame: &Frame, tag: u16) -> Self {
+        let step = |at: i32| (at.clamp(0, 2 * MIDDLE) - MIDDLE) as i16;
+        let [x, y, z] = frame.steps(bounds.min).map(step);
+        let [u, v, w] = frame.steps(bounds.max).map(|at| -step(at.saturating_add(1)));
+        Self([x, y, z, u, v, w, tag as i16, 0])
     }
 
-    /// Whether they overlap, or nearly so.
+    /// The number that goes with it.
     #[inline]
-    pub(crate) fn overlaps(&self, other: &Self) -> bool {
-        // Heights decide most pairs of a heap.
-        [2, 0, 1].iter().all(|&k| self.min[k] <= other.max[k] && other.min[k] <= self.max[k])
+    pub(crate) fn tag(&self) -> u16 {
+        self.0[6] as u16
+    }
+
+    /// What boxes are compared with to see whether they overlap this one.
+    #[inline]
+    pub(crate) fn opposite(&self) -> Opposite {
+        let [x, y, z, u, v, w, ..] = self.0;
+        // No tag is greater than the greatest number.
+        Opposite(i16x8::new([-u, -v, -w, -x, -y, -z, i16::MAX, i16::MAX]))
+    }
+
+    /// Whether the two overlap, or nearly so, in the same frame.
+    #[inline]
+    pub(crate) fn overlaps(&self, other: &Opposite) -> bool {
+        i16x8::new(self.0).simd_gt(other.0).none()
     }
 }
+
+/// The farthest that each number of a box which overlaps another one may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opposite(i16x8);
 
 #[cfg(test)]
 mod tests {
-    use glam::DVec3;
-
     use super::*;
     use crate::random::Random;
 
-    /// Wherever a box is, its corners are inside of the rounded one, and boxes that touch overlap.
+    /// Wherever boxes are, in their frame or out of it, the rounded ones overlap where they do, and
+    /// do not where they are steps apart.
     #[test]
-    fn a_rounded_box_contains_the_box_and_overlaps_what_it_touches() {
+    fn rounded_boxes_overlap_where_boxes_do() {
         let mut random = Random::new(3);
         for reach in [1e-3, 10.0, 4e3, 3e4] {
-            for _ in 0..500 {
-                let mut number = || random.between(-reach, reach);
-                let centre = DVec3::new(number(), number(), number());
-                let bounds = Aabb::from_centre(centre, DVec3::splat(number().abs()));
-                let rounded = RoundedBox::of(&bounds);
-                let [min, max] = [rounded.min, rounded.max].map(|at| at.map(f64::from));
-                for k in 0..3 {
-                    assert!(min[k] < bounds.min[k] && bounds.max[k] < max[k], "{bounds:?}");
-                }
-                let far = bounds.max + DVec3::ONE;
-                let beside = Aabb { min: DVec3 { x: bounds.max.x, ..bounds.min }, max: far };
-                assert!(rounded.overlaps(&RoundedBox::of(&beside)), "{bounds:?}");
-                let beyond = Aabb { min: DVec3 { x: far.x, ..bounds.min }, max: far + 1.0 };
-                assert!(!rounded.overlaps(&RoundedBox::of(&beyond)), "{bounds:?}");
+            let frame = Frame::around(&Aabb::from_centre(DVec3::ZERO, DVec3::splat(reach)));
+            let step = 2.0 * reach / STEPS;
+            let (mut apart, mut together) = (0, 0);
+            for tag in 0..2000_u16 {
+                let mut number = || random.between(-1.5 * reach, 1.5 * reach);
+                let mut boxed = || {
+                    let centre = DVec3::new(number(), number(), number());
+                    Aabb::from_centre(centre, DVec3::splat(number().abs()))
+                };
+                let (a, b) = (boxed(), boxed());
+                let [first, second] =
+                    [a, b].map(|bounds| RoundedBox::of(&bounds, &frame, tag * 32));
+                let overlap = first.overlaps(&second.opposite());
+                assert_eq!(overlap, second.overlaps(&first.opposite()));
+                assert!(overlap || !a.overlaps(&b), "{a:?} {b:?}");
+                let limit = Aabb::from_centre(DVec3::ZERO, DVec3::splat(reach));
+                let within = |bounds: &Aabb| Aabb {
+                    min: bounds.min.clamp(limit.min, limit.max),
+                    max: bounds.max.clamp(limit.min, limit.max),
+                };
+                let near = within(&a).inflated(2.0 * step).overlaps(&within(&b));
+                assert!(near || !overlap, "{a:?} {b:?}");
+                assert_eq!(first.tag(), tag * 32);
+                (apart, together) =
+                    (apart + usize::from(!overlap), together + usize::from(overlap));
             }
+            assert!(apart > 100 && together > 100, "{apart} apart, {together} together");
         }
     }
 }

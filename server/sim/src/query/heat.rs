@@ -7,7 +7,6 @@ use obsp::model::Model;
 use crate::collision::cascade::{Body, are_apart};
 use crate::collision::grid::Grid;
 use crate::collision::pose::Pose;
-use crate::collision::rounded_box::RoundedBox;
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
 use crate::counters::Stage;
@@ -53,7 +52,7 @@ impl Heat {
         for (index, body) in bodies.iter().enumerate() {
             if let Some(body) = body {
                 let bounds = body.speedbox();
-                grid.insert(index as u16, grid.range(&bounds), RoundedBox::of(&bounds));
+                grid.insert(index as u16, grid.range(&bounds), &bounds);
             }
         }
         let mut met = Vec::new();
