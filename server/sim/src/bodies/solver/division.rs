@@ -14,7 +14,7 @@ const BLOCK: usize = 128;
 pub(super) const MAX_BLOCK: usize = 192;
 
 /// Most sub-steps of a tick, of two ticks at once.
-const MAX_STEPS: usize = 16;
+const MAX_STEPS: usize = 20;
 
 /// Where a body is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 /// Frequency in hertz of the soft constraint that pushes bodies apart: as stiff as
-/// eight sub-steps of a tick of 1/60 s allow, because beyond a quarter of the sub-steps'
+/// ten sub-steps of a tick of 1/60 s allow, because beyond a quarter of the sub-steps'
 /// rate the constraint rings. Half as stiff, heaps creep for longer before they sleep.
-const CONTACT_HERTZ: f64 = 120.0;
+const CONTACT_HERTZ: f64 = 150.0;
 
 /// Damping ratio of that constraint: far above critical, so that bodies do not
 /// bounce.
