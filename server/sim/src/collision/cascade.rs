@@ -154,18 +154,19 @@ pub(crate) fn pass_neighbour(
     context.counters.impact_queries += 1;
     let mut result = Passage::Free;
     let near = (0..).map_while(|index| planes.near_parts(index));
-    for NearParts { parts: [ours, theirs], axis, gap } in near {
+    for near in near {
         // The plane of the search still divides most pairs.
-        if gap - approach(axis) > margin + ROUNDING {
+        if near.gap - approach(near.axis) > margin + ROUNDING {
             continue;
         }
+        let [ours, theirs] = near.parts;
         let (Some(ours), Some(theirs)) = (a.parts.get(ours), b.parts.get(theirs)) else {
             continue;
         };
         let (ours, theirs) = (a.sweep_of(ours), b.sweep_of(theirs));
         let (resolution, iterations) =
             (context.resolution, &mut context.counters.impact_iterations);
-        let found = passage(&ours, &theirs, span, margin, axis, resolution, iterations);
+        let found = passage(&ours, &theirs, span, margin, &near, resolution, iterations);
         result = result.earlier(found);
     }
     context.note(Stage::Exact, true, &mut watch);
@@ -221,10 +222,10 @@ fn exact_passage(
                 continue;
             }
             let between = || (theirs.centre() - ours.centre()).normalize_or(DVec3::Z);
-            let direction = known.map_or_else(between, |near| near.axis);
+            let near = known.unwrap_or_else(|| NearParts::along(between(), [i, j]));
             let (resolution, iterations) =
                 (context.resolution, &mut context.counters.impact_iterations);
-            let found = passage(&ours, &theirs, span, margin, direction, resolution, iterations);
+            let found = passage(&ours, &theirs, span, margin, &near, resolution, iterations);
             result = result.earlier(found);
         }
     }

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
-use wide::{CmpGt, i16x8};
+use wide::i16x8;
 
 /// Steps of a frame along its longest side: all that a number of 16 bits tells apart, less
 /// room for rounding.

@@ -7,14 +7,15 @@
 //! does not depend on how the plane was found.
 
 mod face;
+mod features;
 mod gjk;
 mod simplex;
 
-use arrayvec::ArrayVec;
 use glam::{DMat3, DVec3};
 use obsp::geometry::ConvexSolid;
 
 pub(crate) use face::FacePlane;
+pub(crate) use features::Features;
 
 use crate::collision::oriented_box::OrientedBox;
 use crate::collision::pose::Pose;
@@ -100,10 +101,6 @@ pub(crate) enum Proximity {
     Overlapping,
 }
 
-/// Up to three pairs of vertices, one of either part, by index: the simplex
-/// between which the parts are closest.
-pub(crate) type Features = ArrayVec<[u16; 2], 3>;
-
 /// A proven separation.
 #[derive(Clone, Debug)]
 pub(crate) struct Separation {
@@ -122,7 +119,7 @@ pub(crate) struct Separation {
 /// The closest points of two convex parts. The search starts along `guess`,
 /// any non-zero vector from `a` to `b`; it need not be a unit vector.
 pub(crate) fn separate(a: &Part, b: &Part, guess: DVec3) -> Proximity {
-    separate_from(a, b, guess, &Features::new(), f64::INFINITY)
+    separate_from(a, b, guess, Features::NONE, f64::INFINITY)
 }
 
 /// The same, starting from the vertices between which the parts were closest last
@@ -132,19 +129,12 @@ pub(crate) fn separate_from(
     a: &Part,
     b: &Part,
     guess: DVec3,
-    features: &Features,
+    features: Features,
     enough: f64,
 ) -> Proximity {
-    let at_face = may_be_at_face(features).then(|| FacePlane::between(a, b, guess));
+    let at_face = features.may_be_at_face().then(|| FacePlane::between(a, b, guess));
     match at_face.and_then(|plane| plane.separation()) {
         Some(found) => Proximity::Apart(found),
         None => gjk::search(a, b, guess, features, enough),
     }
-}
-
-/// Whether nothing is known of two parts, or they were closest between a vertex of one and a
-/// face of the other.
-fn may_be_at_face(features: &Features) -> bool {
-    let one_vertex = |side: usize| features.iter().all(|pair| pair[side] == features[0][side]);
-    features.is_empty() || features.is_full() && (one_vertex(0) || one_vertex(1))
 }

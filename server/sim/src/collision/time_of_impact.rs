@@ -14,11 +14,12 @@
 use glam::{DMat3, DVec3};
 use obsp::geometry::ConvexSolid;
 
+use crate::collision::cascade::NearParts;
 use crate::collision::distances::ROUNDING;
 use crate::collision::oriented_box::OrientedBox;
 use crate::collision::pose::{Motion, Pose, least_between, relative_sagitta, sagitta};
 use crate::collision::separation::{
-    FacePlane, Part, Proximity, Separation, gap_along, separate, separate_from,
+    FacePlane, Features, Part, Proximity, Separation, gap_along, separate_from,
 };
 
 /// How finely times of impact are distinguished, as parts of a tick.
@@ -118,6 +119,8 @@ pub(crate) struct Sweep<'a> {
     pub(crate) rotations: &'a [DMat3; 2],
     /// No point of the part is farther than this from the centre of rotation.
     pub(crate) radius: f64,
+    /// How far any point can leave its chord over the whole tick, as [`least_between`] takes it.
+    pub(crate) sagitta: f64,
 }
 
 impl<'a> Sweep<'a> {
@@ -135,6 +138,12 @@ impl<'a> Sweep<'a> {
     pub(crate) fn oriented_box(&self) -> OrientedBox {
         let half_extents = self.solid.bounds().half_extents();
         OrientedBox { axes: self.rotations[0], centre: self.centre(), half_extents }
+    }
+
+    /// The part at the beginning of the tick, or at its end.
+    fn at_end(&self, end: usize) -> Part<'a> {
+        let pose = [&self.motion.start, &self.motion.end][end];
+        Part::turned(self.solid, self.rotations[end], pose.position)
     }
 
     fn at(&self, time: f64) -> PartAt<'a> {
@@ -176,13 +185,13 @@ impl Moment<'_> {
         FacePlane::between(&self.a.part, &self.b.part, guess)
     }
 
-    fn separate(&self, guess: DVec3) -> Proximity {
-        separate(&self.a.part, &self.b.part, guess)
+    fn separate(&self, guess: DVec3, features: Features) -> Proximity {
+        separate_from(&self.a.part, &self.b.part, guess, features, f64::INFINITY)
     }
 
     /// The same, starting from the result at a time near by.
     fn separate_from(&self, near: &Separation) -> Proximity {
-        separate_from(&self.a.part, &self.b.part, near.axis, &near.features, f64::INFINITY)
+        separate_from(&self.a.part, &self.b.part, near.axis, near.features, f64::INFINITY)
     }
 
     /// The distance at a `later` moment of the two points that are closest at this
@@ -318,9 +327,16 @@ impl<'a> SweepPair<'a> {
     }
 }
 
+/// Whether the plane with normal `axis`, fixed in the world, divides two parts throughout the
+/// tick: what most pairs are decided by, without anything that only others need.
+fn passes_plane(a: &Sweep, b: &Sweep, margin: f64, axis: DVec3) -> bool {
+    let [first, last] = [0, 1].map(|end| gap_along(&a.at_end(end), &b.at_end(end), axis));
+    first > margin && least_between(first, last, a.sagitta + b.sagitta) > margin
+}
+
 /// How far two parts may move from one time of the tick to another while they
-/// keep more than `margin` units between them. `axis` proposes a dividing
-/// direction from `a` to `b`, of unit length; `intervals` counts the work.
+/// keep more than `margin` units between them. `near` proposes a dividing
+/// direction from `a` to `b` and where to search; `intervals` counts the work.
 ///
 /// A pair that starts closer than the margin may move as long as it comes no
 /// closer.
@@ -329,14 +345,17 @@ pub(crate) fn passage(
     b: &Sweep,
     (from, to): (f64, f64),
     margin: f64,
-    axis: DVec3,
+    near: &NearParts,
     resolution: Resolution,
     intervals: &mut u64,
 ) -> Passage {
+    *intervals += 1;
+    if (from, to) == (0.0, 1.0) && passes_plane(a, b, margin, near.axis) {
+        return Passage::Free;
+    }
     let mut pair = SweepPair { a, b, margin, shortest: resolution.shortest() };
     let (mut passed, end) = (pair.at(from), pair.at(to));
-    *intervals += 1;
-    let (mut axis, mut gap) = (axis, passed.gap_along(axis));
+    let (mut axis, mut gap) = (near.axis, passed.gap_along(near.axis));
     let mut way = (gap > margin).then(|| pair.best_frame(axis, gap, &passed, &end));
     if way.is_some_and(|(_, room)| room > 0.0) {
         return Passage::Free;
@@ -358,7 +377,7 @@ pub(crate) fn passage(
     {
         (passed, closest) = (next, None);
     }
-    let found = closest.map_or_else(|| passed.separate(axis), Proximity::Apart);
+    let found = closest.map_or_else(|| passed.separate(axis, near.features), Proximity::Apart);
     let mut closest = match found {
         Proximity::Apart(found) => found,
         Proximity::Overlapping if passed.time == from => return Passage::Overlapping,

@@ -81,7 +81,7 @@ fn add_pair(hash: &mut Hash, pair: &Pair) {
     hash.update(&pair.key.parts.0.to_le_bytes());
     hash.update(&pair.key.parts.1.to_le_bytes());
     add_numbers(hash, &pair.axis.to_array());
-    pair.features.iter().flatten().for_each(|index| hash.update(&index.to_le_bytes()));
+    pair.features.pairs().iter().flatten().for_each(|index| hash.update(&index.to_le_bytes()));
     for point in &pair.points {
         for number in point.local.to_array().into_iter().chain(point.impulse) {
             hash.update(&number.to_bits().to_le_bytes());

@@ -87,7 +87,7 @@ pub(super) fn flat(a: &Part, b: &Part, axis: DVec3, reach: f64) -> Option<(Separ
         return None;
     }
     let (on_a, on_b) = (nearest.on_body, nearest.on_body + axis * nearest.gap);
-    Some((Separation { axis, gap, on_a, on_b, features: Features::new() }, points))
+    Some((Separation { axis, gap, on_a, on_b, features: Features::NONE }, points))
 }
 
 /// Two faces opposite each other, one of them nearly perpendicular to the axis.

@@ -16,7 +16,7 @@ use crate::collision::distances::{REST_GAP, ROUNDING};
 use crate::collision::oriented_box::OrientedBox;
 use crate::collision::pose::Pose;
 use crate::collision::separation::{
-    Features, Part, Proximity, Separation, gap_along, separate, separate_from,
+    Features, Part, Proximity, Separation, gap_along, separate_from,
 };
 use crate::context::StepContext;
 use crate::conventions::GRAVITY;
@@ -308,9 +308,7 @@ impl<'a, 'c> Finder<'a, 'c> {
             // The plane still keeps far those that were far.
             let is_far = gap > SPECULATIVE_DISTANCE && gap > STILL_FAR * pair.gap;
             if is_far && gap - self.approach(entity, other, pair.axis) > CONTACT_TRIGGER_GAP {
-                let Pair { axis, features, .. } = pair;
-                let (axis, features) = (*axis, features.clone());
-                let gap = rounded_down(gap);
+                let (&Pair { axis, features, .. }, gap) = (pair, rounded_down(gap));
                 self.pairs.push(Pair { key, axis, features, gap, points: Points::new() });
                 return;
             }
@@ -325,8 +323,7 @@ impl<'a, 'c> Finder<'a, 'c> {
             None => {
                 let guess =
                     known.map_or(obstacle.bounds.centre - own.bounds.centre, |pair| pair.axis);
-                let none = Features::new();
-                let features = known.map_or(&none, |pair| &pair.features);
+                let features = known.map_or(Features::NONE, |pair| pair.features);
                 let Proximity::Apart(found) = separate_from(part, against, guess, features, reach)
                 else {
                     let both = [Some(entity.id.slot), other.entity()];
@@ -402,8 +399,9 @@ impl<'a, 'c> Finder<'a, 'c> {
             let theirs = partner
                 .and_then(|partner| ahead(partner, theirs, time))
                 .map_or(*against, |pose| Part::new(against.solid, &pose));
-            gap_along(&ours, &theirs, found.axis) <= CONTACT_TRIGGER_GAP
-                && !matches!(separate(&ours, &theirs, found.axis),
+            let &Separation { axis, features, .. } = found;
+            gap_along(&ours, &theirs, axis) <= CONTACT_TRIGGER_GAP
+                && !matches!(separate_from(&ours, &theirs, axis, features, CONTACT_TRIGGER_GAP),
                     Proximity::Apart(ahead) if ahead.gap > CONTACT_TRIGGER_GAP)
         };
         possible_velocities(entity, partner)

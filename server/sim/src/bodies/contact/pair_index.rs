@@ -112,6 +112,6 @@ impl Pair {
     fn near_parts(&self) -> NearParts {
         let (ours, theirs) = self.key.parts;
         let parts = [ours, theirs].map(usize::from);
-        NearParts { parts, axis: self.axis, gap: self.gap }
+        NearParts { parts, axis: self.axis, features: self.features, gap: self.gap }
     }
 }

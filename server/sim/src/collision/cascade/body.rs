@@ -94,7 +94,8 @@ impl<'a> Body<'a> {
 
     /// The sweep of one of the parts.
     pub(super) fn sweep_of<'b>(&'b self, solid: &'b ConvexSolid) -> Sweep<'b> {
-        Sweep { solid, motion: &self.motion, rotations: &self.rotations, radius: self.radius }
+        let Self { motion, rotations, radius, sagitta, .. } = self;
+        Sweep { solid, motion, rotations, radius: *radius, sagitta: *sagitta }
     }
 
     /// Radius about the centre of mass that contains the body, in units.

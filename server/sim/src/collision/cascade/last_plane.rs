@@ -1,5 +1,7 @@
 use glam::DVec3;
 
+use crate::collision::separation::Features;
+
 /// The planes that divided two bodies last time, as unit directions from the
 /// first to the second: a test tries them before it searches. A wrong plane costs
 /// time only.
@@ -26,14 +28,22 @@ pub(crate) struct NearParts {
     pub(crate) parts: [usize; 2],
     /// Normal of a plane between them, from the first to the second.
     pub(crate) axis: DVec3,
+    /// The vertices between which they were closest, if that is known.
+    pub(crate) features: Features,
     /// The gap along it when they were searched, in units; zero if nothing is known.
     pub(crate) gap: f64,
 }
 
 impl NearParts {
+    /// Of which no more is known than the direction of a plane.
+    pub(crate) fn along(axis: DVec3, parts: [usize; 2]) -> Self {
+        Self { parts, axis, features: Features::NONE, gap: 0.0 }
+    }
+
     fn reversed(self) -> Self {
         let [ours, theirs] = self.parts;
-        Self { parts: [theirs, ours], axis: -self.axis, gap: self.gap }
+        let features = self.features.reversed();
+        Self { parts: [theirs, ours], axis: -self.axis, features, gap: self.gap }
     }
 }
 
@@ -44,7 +54,7 @@ impl LastPlane for Option<DVec3> {
     }
 
     fn between(self, ours: usize, theirs: usize) -> Option<NearParts> {
-        self.map(|axis| NearParts { parts: [ours, theirs], axis, gap: 0.0 })
+        self.map(|axis| NearParts::along(axis, [ours, theirs]))
     }
 
     fn gap(self) -> f64 {
@@ -52,7 +62,7 @@ impl LastPlane for Option<DVec3> {
     }
 
     fn near_parts(self, index: usize) -> Option<NearParts> {
-        self.filter(|_| index == 0).map(|axis| NearParts { parts: [0; 2], axis, gap: 0.0 })
+        self.filter(|_| index == 0).map(|axis| NearParts::along(axis, [0; 2]))
     }
 }
 

@@ -50,8 +50,8 @@ impl FacePlane {
     /// The separation of the two parts, if the plane proves which points are closest.
     pub(crate) fn separation(&self) -> Option<Separation> {
         let [on_a, on_b] = self.closest.filter(|_| self.gap > 0.0)?;
-        let features = Features::new();
-        Some(Separation { axis: self.axis, gap: self.gap, on_a, on_b, features })
+        let (axis, gap, features) = (self.axis, self.gap, Features::NONE);
+        Some(Separation { axis, gap, on_a, on_b, features })
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn search(
     a: &Part,
     b: &Part,
     guess: DVec3,
-    features: &Features,
+    features: Features,
     enough: f64,
 ) -> Proximity {
     let mut simplex = start(a, b, features).unwrap_or_else(|| Simplex::new(vertex(a, b, guess)));
@@ -45,7 +45,7 @@ pub(super) fn search(
         let closest = length_squared - bound <= PROGRESS * length_squared || simplex.holds(&next);
         if gap > best.as_ref().map_or(0.0, |found| found.gap) || (closest && best.is_some()) {
             let (on_a, on_b) = simplex.closest_points();
-            let features = simplex.vertices().iter().map(|vertex| vertex.indices).collect();
+            let features = Features::new(simplex.vertices().iter().map(|vertex| vertex.indices));
             // The last points are the closest, though an earlier axis may have
             // given a gap that is greater by rounding.
             best = Some(match best {
@@ -63,9 +63,9 @@ pub(super) fn search(
 }
 
 /// The simplex of last time's vertices, if there are any.
-fn start(a: &Part, b: &Part, features: &Features) -> Option<Simplex> {
+fn start(a: &Part, b: &Part, features: Features) -> Option<Simplex> {
     let mut simplex: Option<Simplex> = None;
-    for &indices in features {
+    for &indices in features.pairs() {
         let [i, j] = indices.map(usize::from);
         let (a, b) = (a.vertex(i)?, b.vertex(j)?);
         let vertex = Vertex { a, b, indices };
@@ -144,7 +144,7 @@ mod tests {
                 .flat_map(|&axis| [gap_along(&a, &b, axis), gap_along(&a, &b, -axis)])
                 .fold(f64::NEG_INFINITY, f64::max);
             let guess = pose_b.position + DVec3::X * 1e-3;
-            let searched = search(&a, &b, guess, &Features::new(), f64::INFINITY);
+            let searched = search(&a, &b, guess, Features::NONE, f64::INFINITY);
             for found in [separate(&a, &b, guess), searched] {
                 match found {
                     // The true distance is at least the widest face or edge gap.

@@ -34,7 +34,7 @@ impl<P: LastPlane> LastPlane for Proposed<P> {
     }
 
     fn near_parts(self, index: usize) -> Option<NearParts> {
-        let proposed = NearParts { parts: [0; 2], axis: self.axis, gap: 0.0 };
+        let proposed = NearParts::along(self.axis, [0; 2]);
         match self.known.whole() {
             Some(_) => self.known.near_parts(index),
             None => (index == 0).then_some(proposed),
