@@ -13,6 +13,20 @@ pub(crate) struct OrientedBox {
 }
 
 impl OrientedBox {
+    /// The point of the box that is nearest to another one.
+    fn nearest_to(&self, point: DVec3) -> DVec3 {
+        let local = self.axes.transpose() * (point - self.centre);
+        self.centre + self.axes * local.clamp(-self.half_extents, self.half_extents)
+    }
+
+    /// About the direction in which the two are closest, of any length: where a search begins.
+    pub(crate) fn direction_to(&self, other: &Self) -> DVec3 {
+        let on_own = self.nearest_to(other.nearest_to(self.centre));
+        let between = other.nearest_to(on_own) - on_own;
+        // Boxes that overlap.
+        if between == DVec3::ZERO { other.centre - self.centre } else { between }
+    }
+
     /// Whether a face direction of either box keeps the two more than `room` units apart. The
     /// cosines between their axes are common to all six (Gottschalk et al., "OBBTree", 1996).
     #[inline]
