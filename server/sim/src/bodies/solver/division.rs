@@ -11,7 +11,7 @@ const BLOCK: usize = 128;
 
 /// Most bodies of a block: a larger island is cut in halves until they are no larger. Smaller
 /// blocks have more contacts with each other, which one thread solves.
-pub(super) const MAX_BLOCK: usize = 192;
+pub(super) const MAX_BLOCK: usize = 256;
 
 /// Most sub-steps of a tick, of two ticks at once.
 const MAX_STEPS: usize = 20;

@@ -30,14 +30,12 @@ impl Islands {
                 parents[a.max(b)] = a.min(b);
             }
         }
-        let mut bodies: Vec<_> = (1..count).map(|body| (root(&mut parents, body), body)).collect();
+        let bodies: Vec<_> = (1..count).map(|body| (root(&mut parents, body), body)).collect();
         let island = |(at, [own, other]): (usize, [usize; 2])| {
             (root(&mut parents, if is_movable(own) { own } else { other }), at)
         };
-        let mut pairs: Vec<_> = touching.into_iter().map(island).collect();
-        bodies.sort_unstable();
-        pairs.sort_unstable();
-        Self { bodies, pairs }
+        let pairs: Vec<_> = touching.into_iter().map(island).collect();
+        Self { bodies: by_island(&bodies, count), pairs: by_island(&pairs, count) }
     }
 
     /// Bodies and pairs of one island after the other.
@@ -50,6 +48,24 @@ impl Islands {
             [bodies, own]
         })
     }
+}
+
+/// The items in order of the numbers in front of them, which are below `count`; those of the
+/// same number keep their order.
+fn by_island(items: &[(usize, usize)], count: usize) -> Vec<(usize, usize)> {
+    let mut ends = vec![0; count];
+    items.iter().for_each(|&(island, _)| ends[island] += 1);
+    let mut total = 0;
+    for end in &mut ends {
+        total += *end;
+        *end = total;
+    }
+    let mut sorted = vec![(0, 0); items.len()];
+    for &item in items.iter().rev() {
+        ends[item.0] -= 1;
+        sorted[ends[item.0]] = item;
+    }
+    sorted
 }
 
 fn root(parents: &mut [usize], body: usize) -> usize {
