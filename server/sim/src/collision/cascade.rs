@@ -221,9 +221,8 @@ fn exact_passage(
             if known.is_none() && boxes_of_parts_apart(&ours, &theirs, beyond) {
                 continue;
             }
-            let between = || ours.oriented_box().direction_to(&theirs.oriented_box());
             let near =
-                known.unwrap_or_else(|| NearParts::along(between().normalize_or(DVec3::Z), [i, j]));
+                known.unwrap_or_else(|| NearParts::along(ours.direction_to(&theirs), [i, j]));
             let (resolution, iterations) =
                 (context.resolution, &mut context.counters.impact_iterations);
             let found = passage(&ours, &theirs, span, margin, &near, resolution, iterations);

@@ -19,12 +19,13 @@ impl OrientedBox {
         self.centre + self.axes * local.clamp(-self.half_extents, self.half_extents)
     }
 
-    /// About the direction in which the two are closest, of any length: where a search begins.
+    /// About the direction in which the two are closest, a unit vector: where a search begins.
     pub(crate) fn direction_to(&self, other: &Self) -> DVec3 {
         let on_own = self.nearest_to(other.nearest_to(self.centre));
         let between = other.nearest_to(on_own) - on_own;
-        // Boxes that overlap.
-        if between == DVec3::ZERO { other.centre - self.centre } else { between }
+        // The boxes may overlap.
+        let between = if between == DVec3::ZERO { other.centre - self.centre } else { between };
+        between.normalize_or(DVec3::Z)
     }
 
     /// Whether a face direction of either box keeps the two more than `room` units apart. The

@@ -28,7 +28,6 @@ impl Frame {
     }
 
     /// The step in which each coordinate is.
-    #[inline]
     fn steps(&self, place: DVec3) -> [i32; 3] {
         // A float cast saturates, and what it cuts off below the origin is limited.
         ((place - self.origin) * self.scale).to_array().map(|at| at as i32)
@@ -42,7 +41,6 @@ pub(crate) struct RoundedBox([i16; 8]);
 
 impl RoundedBox {
     /// Contains `bounds`, but for what is out of the frame.
-    #[inline]
     pub(crate) fn of(bounds: &Aabb, frame: &Frame, tag: u16) -> Self {
         let step = |at: i32| (at.clamp(0, 2 * MIDDLE) - MIDDLE) as i16;
         let [x, y, z] = frame.steps(bounds.min).map(step);

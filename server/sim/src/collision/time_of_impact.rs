@@ -140,6 +140,12 @@ impl<'a> Sweep<'a> {
         OrientedBox { axes: self.rotations[0], centre: self.centre(), half_extents }
     }
 
+    /// About the direction in which the two are closest at the beginning of the tick, a unit
+    /// vector.
+    pub(crate) fn direction_to(&self, other: &Self) -> DVec3 {
+        self.oriented_box().direction_to(&other.oriented_box())
+    }
+
     /// The part at the beginning of the tick, or at its end.
     fn at_end(&self, end: usize) -> Part<'a> {
         let pose = [&self.motion.start, &self.motion.end][end];

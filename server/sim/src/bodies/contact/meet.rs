@@ -149,11 +149,6 @@ struct BoundedPart<'a> {
 }
 
 impl<'a> BoundedPart<'a> {
-    /// About the direction in which the two are closest, a unit vector.
-    fn direction_to(&self, other: &Self) -> DVec3 {
-        self.bounds.direction_to(&other.bounds).normalize_or(DVec3::Z)
-    }
-
     fn new(part: Part<'a>) -> Self {
         let bounds = part.oriented_box();
         Self { radius: bounds.half_extents.length(), bounds, part }
@@ -305,7 +300,8 @@ impl<'a, 'c> Finder<'a, 'c> {
     ) {
         let (part, against) = (&own.part, &obstacle.part);
         let key = PairKey { body: entity.id.slot, other, parts: (i as u16, j as u16) };
-        let guess = known.map_or_else(|| own.direction_to(obstacle), |pair| pair.axis);
+        let guess =
+            known.map_or_else(|| own.bounds.direction_to(&obstacle.bounds), |pair| pair.axis);
         // Most new pairs are farther apart than that along the first guess.
         if known.is_none() && gap_along(part, against, guess) > reach {
             return;
