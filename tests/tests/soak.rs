@@ -42,9 +42,12 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
     };
     told(
         &json,
-        "ticks players objects awake_mean awake_because asleep_share tick_us audits interpenetrations deepest tunnelled \
-         emergency_replacements limbo stuck_players digest cascade time_of_impact",
+        "ticks players objects awake_mean awake_because asleep_share tick_us audits \
+         interpenetrations deepest tunnelled emergency_replacements limbo stuck_players digest cascade time_of_impact",
     );
+    assert!(report.asleep_share > 0.0 && report.asleep_share < 1.0, "{}", report.asleep_share);
+    let awake = report.awake_because.values().sum::<f64>();
+    assert!(awake > 0.0 && awake <= report.objects as f64 + 40.0, "{awake} awake");
     told(&json["tick_us"], "p50 p90 p99 max");
     told(&json["cascade"][0], "stage tests definitive");
     assert!(json["cascade"][0].get("mean_ns").is_some(), "{json}");

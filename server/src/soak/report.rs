@@ -26,8 +26,8 @@ pub struct Report {
     pub awake_mean: f64,
     /// The same in the last half of the ticks, by reason.
     pub awake_because: BTreeMap<&'static str, f64>,
-    /// Share of the props that sleep, on average over the last half of the ticks: missiles,
-    /// which never sleep, are no props.
+    /// Share of the props that sleep, on average over the last half of the ticks. Missiles and
+    /// kinematic bodies, which never sleep, are no props.
     pub asleep_share: f64,
     /// How long a tick takes.
     pub tick_us: TickTimes,
@@ -74,36 +74,36 @@ pub struct TickTimes {
     pub max: f64,
 }
 
-/// Why bodies were awake, summed over ticks.
+/// How many props slept, and why bodies were awake, summed over ticks.
 #[derive(Default)]
-pub(super) struct AwakeBodies {
+pub(super) struct Rest {
     ticks: u64,
     by_reason: [u64; AwakeReason::COUNT],
+    asleep: u64,
     props: u64,
 }
 
-impl AwakeBodies {
-    /// Counts those of a tick with so many props.
-    pub(super) fn count(&mut self, counters: &Counters, props: usize) {
+impl Rest {
+    /// Adds a tick with so many props, of which so many sleep.
+    pub(super) fn add(&mut self, counters: &Counters, props: usize, asleep: usize) {
         self.ticks += 1;
         self.props += props as u64;
+        self.asleep += asleep as u64;
         for (sum, awake) in self.by_reason.iter_mut().zip(counters.awake_because) {
             *sum += awake;
         }
     }
 
-    /// How many there were in a tick, by reason.
-    pub(super) fn means(&self) -> BTreeMap<&'static str, f64> {
+    /// The mean number of awake bodies by reason, over the ticks.
+    pub(super) fn awake_because(&self) -> BTreeMap<&'static str, f64> {
         let mean = |sum: u64| sum as f64 / self.ticks.max(1) as f64;
         let reasons = AwakeReason::ALL.into_iter().zip(self.by_reason);
         reasons.map(|(reason, sum)| (reason.name(), mean(sum))).collect()
     }
 
-    /// Share of the props that slept.
+    /// The share of the props that slept; 1 without props.
     pub(super) fn asleep_share(&self) -> f64 {
-        let missiles = self.by_reason[AwakeReason::IsMissile as usize];
-        let awake = self.by_reason.iter().sum::<u64>() - missiles;
-        1.0 - awake as f64 / self.props.max(1) as f64
+        if self.props == 0 { 1.0 } else { self.asleep as f64 / self.props as f64 }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use obsp::model::Model;
+use obsp::model::{BodyKind, Model};
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, RunningMatch, Schema};
 use obsp_sim::audit::{Audit, Interpenetration, Passages, Tunnelled};
@@ -15,7 +15,7 @@ use obsp_sim::{
 };
 use thiserror::Error;
 
-use super::report::{AwakeBodies, cascade, time_of_impact};
+use super::report::{Rest, cascade, time_of_impact};
 use super::{Dump, Finding, Outcome, Outside, Report, Script, SoakOptions, StuckWatch, TickTimes};
 use crate::error::StartError;
 use crate::map_file;
@@ -85,8 +85,17 @@ pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, So
     let schema = game.schema().map_err(|error| setup(SetupError::Game(error.to_string())))?;
     let outputs = Outputs::open(options, &*simulation, config)?;
     let judges = Judges::new(simulation.world(), &game.models(), options).map_err(setup)?;
-    let (players, durations, outcome) = (Vec::new(), Vec::new(), Outcome::default());
-    let mut soak = Soak { simulation, players, judges, outputs, outcome, schema, durations };
+    let dynamic = |model: &Model| model.kind() == BodyKind::Dynamic;
+    let mut soak = Soak {
+        simulation,
+        players: Vec::new(),
+        judges,
+        outputs,
+        outcome: Outcome::default(),
+        schema,
+        durations: Vec::new(),
+        can_sleep: game.models().iter().map(dynamic).collect(),
+    };
     for player in 0..options.players {
         let kind = if player < options.tanks { PlayerKind::Hovertank } else { PlayerKind::Box };
         soak.players.push((soak.simulation.join_as(kind)?, Script::new(options.seed, player)));
@@ -103,12 +112,28 @@ struct Soak {
     outcome: Outcome,
     schema: Schema,
     durations: Vec<Duration>,
+    /// Whether bodies of a model sleep, by model: missiles and kinematic ones do not.
+    can_sleep: Vec<bool>,
 }
 
 impl Soak {
+    /// How many props there are, and how many of them sleep.
+    fn props(&self) -> (usize, usize) {
+        let sleeps = |entity: &EntityState| match entity.kind {
+            Kind::Prop { model } if self.can_sleep[usize::from(model.0)] => Some(entity.asleep),
+            _ => None,
+        };
+        let entities = &self.simulation.world().state().entities;
+        let (mut props, mut asleep) = (0, 0);
+        for sleeps in entities.iter().filter_map(sleeps) {
+            (props, asleep) = (props + 1, asleep + usize::from(sleeps));
+        }
+        (props, asleep)
+    }
+
     fn play(mut self, options: &SoakOptions) -> Result<Report, SoakError> {
         let bar = progress_bar(options.ticks);
-        let (mut awake, mut last_half) = (0, AwakeBodies::default());
+        let (mut awake, mut last_half) = (0, Rest::default());
         self.judges.judge(self.simulation.world(), 0, &[], options);
         for tick in 1..=options.ticks {
             let players = self.players.iter_mut();
@@ -120,7 +145,8 @@ impl Soak {
             let world = self.simulation.world();
             awake += world.counters().awake;
             if 2 * tick > options.ticks {
-                last_half.count(world.counters(), props_of(world));
+                let (props, asleep) = self.props();
+                last_half.add(world.counters(), props, asleep);
             }
             self.judges.judge(self.simulation.world(), tick, &commands, options);
             self.outcome.count(self.simulation.events(), &self.schema);
@@ -133,14 +159,15 @@ impl Soak {
         self.outcome.conclude(&*self.simulation, &self.schema, players);
         let (world, judges) = (self.simulation.world(), self.judges);
         let counters = world.counters();
+        let is_prop = |entity: &&EntityState| matches!(entity.kind, Kind::Prop { .. });
         Ok(Report {
             map: world.map().name().to_owned(),
             seed: options.seed,
             ticks: options.ticks,
             players: self.players.len(),
-            objects: props_of(world),
+            objects: world.state().entities.iter().filter(is_prop).count(),
             awake_mean: awake as f64 / options.ticks as f64,
-            awake_because: last_half.means(),
+            awake_because: last_half.awake_because(),
             asleep_share: last_half.asleep_share(),
             tick_us: TickTimes::of(self.durations),
             audits: judges.audits,
@@ -159,12 +186,6 @@ impl Soak {
             findings: judges.findings,
         })
     }
-}
-
-/// How many props there are.
-fn props_of(world: &World) -> usize {
-    let is_prop = |entity: &&EntityState| matches!(entity.kind, Kind::Prop { .. });
-    world.state().entities.iter().filter(is_prop).count()
 }
 
 /// The auditors of a soak, and their findings.
