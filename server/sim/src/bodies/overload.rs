@@ -4,8 +4,9 @@
 //! touch, never from a clock: a match is degraded alike on every machine, by any number of
 //! threads, and when it is played again. Islands are degraded one after another, those
 //! farthest from all players first and none near a player, until the estimate is within the
-//! budget: first they get three quarters of their sub-steps; if that is not enough, a bounded
-//! number of bodies, of islands that move slowly, is simulated at half rate. Such a body stands
+//! budget: first they get about three quarters of their sub-steps; if that is not enough, a bounded
+//! number of bodies, of islands that move slowly or have one body, is
+//! simulated at half rate. Such a body stands
 //! still for one tick, like a body that sleeps, and moves by two ticks in the next one, under the
 //! same guard as ever: no proof is left out. What moves and touches a body that stands still gets
 //! it moving at once.
@@ -71,7 +72,7 @@ struct Island {
     members: Vec<u16>,
     cost: f64,
     /// How far the bodies move within a tick, in units, summed over them.
-    ways: f64,
+    total_travel: f64,
     /// Square of the distance to the nearest player, in units; infinite without players.
     distance_squared: f64,
 }
@@ -117,26 +118,20 @@ pub(crate) fn set_paces(
         if cost <= budget {
             break;
         }
-        if !island.gains_by_half_rate() || bodies + island.members.len() > MAX_HALF_RATE {
+        if !island.half_rate_pays() || bodies + island.members.len() > MAX_HALF_RATE {
             continue;
         }
         cost -= island.cost * (COST_OF_FEWER_SUB_STEPS - COST_OF_HALF_RATE);
         bodies += island.members.len();
         half_rate.push(island);
     }
-    skip(entities, &half_rate);
-    context.counters.degraded_islands = degraded;
-    context.counters.half_rate = bodies as u64;
-}
-
-/// Lets the islands at half rate stand still, unless some have done so in the tick before:
-/// all skip the same ticks. A body that stood still while its neighbour moves by two ticks
-/// would be in its way.
-fn skip(entities: &mut Entities, half_rate: &[&Island]) {
-    let has_skipped = |slot: u16| entities.get(slot).is_some_and(|entity| entity.skipped);
-    if !half_rate.iter().flat_map(|island| &island.members).any(|&slot| has_skipped(slot)) {
+    // All skip the same ticks: a body that stood still while its neighbour moves by two ticks
+    // would be in its way.
+    if !any_owes {
         half_rate.iter().for_each(|island| island.set(entities, |_| Pace::Skips));
     }
+    context.counters.degraded_islands = degraded;
+    context.counters.half_rate = bodies as u64;
 }
 
 /// Ends a tick: the next one begins with every body at its full pace.
@@ -167,9 +162,9 @@ pub(crate) fn keep_pairs(entities: &Entities, before: &[Pair], pairs: &mut Vec<P
 
 impl Island {
     /// Whether a tick at half rate costs less than two: see [`MAX_WAY_AT_HALF_RATE`].
-    fn gains_by_half_rate(&self) -> bool {
+    fn half_rate_pays(&self) -> bool {
         let bodies = self.members.len();
-        bodies == 1 || self.ways <= MAX_WAY_AT_HALF_RATE * bodies as f64
+        bodies == 1 || self.total_travel <= MAX_WAY_AT_HALF_RATE * bodies as f64
     }
 
     fn set(&self, entities: &mut Entities, pace: impl Fn(&Entity) -> Pace) {
@@ -204,14 +199,14 @@ fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) -
         let none = || Island {
             members: Vec::new(),
             cost: 0.0,
-            ways: 0.0,
+            total_travel: 0.0,
             distance_squared: f64::INFINITY,
         };
         let at = usize::from(root(&mut parents, entity.id.slot));
         let island = of_root[at].get_or_insert_with(none);
         island.members.push(entity.id.slot);
         island.cost += 1.0;
-        island.ways += sleep::surface_speed(entity, shapes) * seconds;
+        island.total_travel += sleep::surface_speed(entity, shapes) * seconds;
         let radius = shapes[placement.shape()].radius;
         for player in &players {
             let far = (placement.pose().position.distance(*player) - radius).max(0.0);

@@ -117,7 +117,7 @@ fn a_heap_over_its_budget_overlaps_nothing_and_comes_to_rest() {
     assert_eq!((degraded_islands, half_rate), (0, 0), "nothing is over its budget any more");
 }
 
-/// Two crates side by side: while they fall fast, half rate would cost more than it saves.
+/// Two crates side by side are an island: while they fall fast, half rate would cost more than it saves.
 #[test]
 fn only_an_island_that_moves_slowly_is_simulated_at_half_rate() {
     let mut world = empty_room();
