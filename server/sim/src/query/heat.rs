@@ -59,11 +59,14 @@ impl Heat {
         let mut near = Vec::new();
         for (index, body) in bodies.iter().enumerate() {
             let Some(body) = body else { continue };
-            grid.near(&body.speedbox().inflated(NEAR), &mut near);
+            let around = body.speedbox().inflated(NEAR);
+            grid.near(&around, &mut near);
             for &other in near.iter().filter(|&&other| usize::from(other) > index) {
                 let entities = [&state.entities[index], &state.entities[usize::from(other)]];
                 let both_rest = entities.iter().all(|entity| entity.asleep);
-                if let (false, Some(second)) = (both_rest, &bodies[usize::from(other)]) {
+                if let (false, Some(second)) = (both_rest, &bodies[usize::from(other)])
+                    && second.speedbox().overlaps(&around)
+                {
                     let slots = entities.map(|entity| entity.id.slot);
                     met.push(Met { slots, stage: deciding(body, second) });
                 }
