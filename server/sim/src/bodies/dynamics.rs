@@ -15,7 +15,7 @@ use crate::bodies::guard::{Advance, NEGLIGIBLE_SHARE, Proposal, Space};
 use crate::bodies::impulse::ImpulseBody;
 use crate::bodies::overload;
 use crate::bodies::sleep;
-use crate::bodies::slots::marked;
+use crate::bodies::slots::{flags_by_slot, touching_slots};
 use crate::bodies::solver::solve;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
@@ -109,9 +109,7 @@ fn step_with_paces(
 
 /// Whether the body in each slot has contact points, with anything.
 fn with_contacts(pairs: &[Pair], slot_count: usize) -> Vec<bool> {
-    let touching = pairs.iter().filter(|pair| !pair.points.is_empty());
-    let slots = touching.flat_map(|pair| [Some(pair.key.body), pair.key.other.entity()]);
-    marked(slots.flatten(), slot_count)
+    flags_by_slot(touching_slots(pairs), slot_count)
 }
 
 /// Replaces `pairs` by the pairs of this tick, and wakes sleeping bodies that
@@ -222,7 +220,7 @@ impl BodyStep<'_> {
     /// Forgets the neighbours of all other bodies: none but those that were stopped move again.
     fn keep_neighbours_of(&mut self, stopped: &[Remainder]) {
         let slots = stopped.iter().map(|remainder| remainder.slot);
-        let moves = marked(slots, self.entities.slot_count());
+        let moves = flags_by_slot(slots, self.entities.slot_count());
         let moves = |slot: u16| moves[usize::from(slot)];
         self.neighbours
             .retain(|(slot, other, _)| moves(*slot) || other.entity().is_some_and(moves));

@@ -13,7 +13,7 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::{Pair, PairIndex};
 use crate::bodies::driven::Driven;
 use crate::bodies::entities::{Entities, Entity};
-use crate::bodies::slots::marked;
+use crate::bodies::slots::flags_by_slot;
 use crate::collision::distances::REST_GAP;
 use crate::collision::shape::Shapes;
 
@@ -223,7 +223,7 @@ fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
         .filter(|pair| !pair.points.is_empty())
         .filter_map(|pair| Some([pair.key.body, pair.key.other.entity()?]))
         .flatten();
-    let among = marked(slots, slot_count);
+    let among = flags_by_slot(slots, slot_count);
     move |slot| among[usize::from(slot)]
 }
 
@@ -239,7 +239,7 @@ fn carried(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
             _ => None,
         }
     });
-    let among = marked(slots, slot_count);
+    let among = flags_by_slot(slots, slot_count);
     move |slot| among[usize::from(slot)]
 }
 

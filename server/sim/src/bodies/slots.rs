@@ -1,9 +1,18 @@
 //! Sets of slots.
 
-/// Of so many slots, which are among some: one look for each that is asked about later, and not
-/// one at the entity, which is elsewhere in memory.
-pub(crate) fn marked(some: impl Iterator<Item = u16>, slot_count: usize) -> Vec<bool> {
-    let mut marked = vec![false; slot_count];
-    some.for_each(|slot| marked[usize::from(slot)] = true);
-    marked
+use super::contact::Pair;
+
+/// For each of `slot_count` slots whether it is among the given ones. A question that is asked of
+/// many bodies is answered from here in one look, and not at the entity, which is elsewhere in
+/// memory.
+pub(crate) fn flags_by_slot(slots: impl Iterator<Item = u16>, slot_count: usize) -> Vec<bool> {
+    let mut flags = vec![false; slot_count];
+    slots.for_each(|slot| flags[usize::from(slot)] = true);
+    flags
+}
+
+/// The slots of all bodies with contact points, once for each pair.
+pub(crate) fn touching_slots(pairs: &[Pair]) -> impl Iterator<Item = u16> {
+    let touching = pairs.iter().filter(|pair| !pair.points.is_empty());
+    touching.flat_map(|pair| [Some(pair.key.body), pair.key.other.entity()]).flatten()
 }

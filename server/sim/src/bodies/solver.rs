@@ -34,7 +34,7 @@ use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::Proposal;
 use crate::bodies::overload::Pace;
-use crate::bodies::slots::marked;
+use crate::bodies::slots::{flags_by_slot, touching_slots};
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
@@ -246,7 +246,7 @@ impl BodyIndices {
         let mut balls = entities.slots_where(|entity| entity.is_ball() && entity.yields());
         if !balls.is_empty() {
             let others = pairs.iter().filter_map(|pair| pair.key.other.entity());
-            let are_touched = marked(others, entities.slot_count());
+            let are_touched = flags_by_slot(others, entities.slot_count());
             balls.retain(|&ball| are_touched[usize::from(ball)]);
         }
         slots.extend(balls);
@@ -285,10 +285,8 @@ impl BodyIndices {
 
 /// The slots of the kinematic bodies that touch something, ascending.
 fn touched_kinematic(entities: &Entities, pairs: &[Pair]) -> Vec<u16> {
-    let touching = pairs.iter().filter(|pair| !pair.points.is_empty());
-    let slots = touching.flat_map(|pair| [Some(pair.key.body), pair.key.other.entity()]);
     let is_kinematic = |slot| entities.get(slot).is_some_and(Entity::is_kinematic);
-    let mut slots: Vec<u16> = slots.flatten().filter(|&slot| is_kinematic(slot)).collect();
+    let mut slots: Vec<u16> = touching_slots(pairs).filter(|&slot| is_kinematic(slot)).collect();
     slots.sort_unstable();
     slots.dedup();
     slots

@@ -118,7 +118,7 @@ fn sweep(boxes: &[Aabb], threads: &Threads) -> Vec<Vec<[u32; 2]>> {
         for at in range {
             let own = entries[at];
             let (strip, index) = (own.strip(), own.index());
-            let (bounds, own_rounded) = (&boxes[index], rounded[at].opposite());
+            let (bounds, own_rounded) = (&boxes[index], rounded[at].overlap_limits());
             let (first, end) = ranges[index];
             let beyond = Entry::new(strip, end, (1 << Entry::INDEX_BITS) - 1);
             let later = entries[at + 1..].iter().zip(&rounded[at + 1..]);

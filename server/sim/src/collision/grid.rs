@@ -105,7 +105,7 @@ impl Grid {
         found.clear();
         if self.skips {
             let range = self.range(bounds);
-            let around = RoundedBox::of(bounds, &self.frame, 0).opposite();
+            let around = RoundedBox::of(bounds, &self.frame, 0).overlap_limits();
             for cell in self.indices(range) {
                 let near = self.cells[cell].iter().filter(|entry| entry.overlaps(&around));
                 found.extend(near.map(RoundedBox::tag).filter(|&slot| choose(slot)));

@@ -3,6 +3,8 @@
 
 use glam::{DMat3, DVec3};
 
+use crate::collision::distances::ROUNDING;
+
 /// A box with its own axes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OrientedBox {
@@ -13,7 +15,7 @@ pub(crate) struct OrientedBox {
 }
 
 impl OrientedBox {
-    /// The point of the box that is nearest to another one.
+    /// The point of the box that is nearest to another point.
     fn nearest_to(&self, point: DVec3) -> DVec3 {
         let local = self.axes.transpose() * (point - self.centre);
         self.centre + self.axes * local.clamp(-self.half_extents, self.half_extents)
@@ -23,8 +25,9 @@ impl OrientedBox {
     pub(crate) fn direction_to(&self, other: &Self) -> DVec3 {
         let on_own = self.nearest_to(other.nearest_to(self.centre));
         let between = other.nearest_to(on_own) - on_own;
-        // The boxes may overlap.
-        let between = if between == DVec3::ZERO { other.centre - self.centre } else { between };
+        // Of boxes that overlap it would be nothing but rounding.
+        let overlap = between.length_squared() < ROUNDING * ROUNDING;
+        let between = if overlap { other.centre - self.centre } else { between };
         between.normalize_or(DVec3::Z)
     }
 
@@ -54,6 +57,40 @@ mod tests {
 
     use super::*;
     use crate::random::Random;
+
+    /// Boxes that are apart are so along the direction that is told, unless an edge of each is
+    /// nearest; of boxes that overlap it is that between their middles.
+    #[test]
+    fn the_direction_to_another_box_is_about_that_of_the_least_distance() {
+        let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -1.0).normalize(), 0.7);
+        let own = OrientedBox {
+            axes: DMat3::from_quat(turn),
+            centre: DVec3::new(100.0, -40.0, 8.0),
+            half_extents: DVec3::new(16.0, 4.0, 9.0),
+        };
+        let mut random = Random::new(9);
+        let (mut apart, mut told) = (0, 0);
+        for _ in 0..500 {
+            let mut number = |reach: f64| random.between(-reach, reach);
+            let offset = DVec3::new(number(40.0), number(40.0), number(40.0));
+            let other = OrientedBox { centre: own.centre + offset, ..own };
+            let direction = own.direction_to(&other);
+            assert!((direction.length() - 1.0).abs() < 1e-9);
+            // In the axes of both: how far they are apart along each.
+            let between = turn.inverse() * offset;
+            let gaps = between.abs() - 2.0 * own.half_extents;
+            if gaps.max_element() < 0.0 {
+                assert!((direction - offset.normalize()).length() < 1e-9);
+                continue;
+            }
+            let least = gaps.max(DVec3::ZERO).length();
+            let along = (turn.inverse() * direction).abs();
+            let gap = (turn.inverse() * direction).dot(between) - 2.0 * along.dot(own.half_extents);
+            assert!(gap <= least + 1e-9, "{gap} of {least}");
+            (apart, told) = (apart + 1, told + usize::from(gap > 0.9 * least));
+        }
+        assert!(apart > 300 && told == apart, "{told} of {apart}");
+    }
 
     /// What the cosines say is what the corners of the boxes say along each of the axes.
     #[test]

@@ -1,4 +1,4 @@
-//! Boxes in a quarter of the memory, for lists of many that are compared.
+//! Boxes in a third of the memory, for lists of many that are compared.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -9,7 +9,7 @@ use wide::i16x8;
 const STEPS: f64 = 65_000.0;
 
 /// Half of the steps: numbers of boxes are around zero.
-const MIDDLE: i32 = 32_500;
+const HALF_STEPS: i32 = 32_500;
 
 /// The space in which boxes are rounded. Boxes that reach out of it count as if they reached
 /// to infinity there.
@@ -21,7 +21,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// That holds `bounds`, which are not empty.
+    /// A frame that holds `bounds`. Empty ones have one, too, in which there is no box.
     pub(crate) fn around(bounds: &Aabb) -> Self {
         let longest = (bounds.max - bounds.min).max_element();
         Self { origin: bounds.min, scale: STEPS / longest.max(f64::MIN_POSITIVE) }
@@ -40,38 +40,38 @@ impl Frame {
 pub(crate) struct RoundedBox([i16; 8]);
 
 impl RoundedBox {
-    /// Contains `bounds`, but for what is out of the frame.
+    /// The rounded box contains `bounds`, but for what is out of the frame.
     pub(crate) fn of(bounds: &Aabb, frame: &Frame, tag: u16) -> Self {
-        let step = |at: i32| (at.clamp(0, 2 * MIDDLE) - MIDDLE) as i16;
+        let step = |at: i32| (at.clamp(0, 2 * HALF_STEPS) - HALF_STEPS) as i16;
         let [x, y, z] = frame.steps(bounds.min).map(step);
         let [u, v, w] = frame.steps(bounds.max).map(|at| -step(at.saturating_add(1)));
         Self([x, y, z, u, v, w, tag as i16, 0])
     }
 
-    /// The number that goes with it.
+    /// The number that goes with the box.
     #[inline]
     pub(crate) fn tag(&self) -> u16 {
         self.0[6] as u16
     }
 
-    /// What boxes are compared with to see whether they overlap this one.
+    /// The limits that other boxes are compared with to see whether they overlap this one.
     #[inline]
-    pub(crate) fn opposite(&self) -> Opposite {
+    pub(crate) fn overlap_limits(&self) -> OverlapLimits {
         let [x, y, z, u, v, w, ..] = self.0;
         // No tag is greater than the greatest number.
-        Opposite(i16x8::new([-u, -v, -w, -x, -y, -z, i16::MAX, i16::MAX]))
+        OverlapLimits(i16x8::new([-u, -v, -w, -x, -y, -z, i16::MAX, i16::MAX]))
     }
 
     /// Whether the two overlap, or nearly so, in the same frame.
     #[inline]
-    pub(crate) fn overlaps(&self, other: &Opposite) -> bool {
+    pub(crate) fn overlaps(&self, other: &OverlapLimits) -> bool {
         i16x8::new(self.0).simd_gt(other.0).none()
     }
 }
 
 /// The farthest that each number of a box which overlaps another one may be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Opposite(i16x8);
+pub(crate) struct OverlapLimits(i16x8);
 
 #[cfg(test)]
 mod tests {
@@ -96,8 +96,8 @@ mod tests {
                 let (a, b) = (boxed(), boxed());
                 let [first, second] =
                     [a, b].map(|bounds| RoundedBox::of(&bounds, &frame, tag * 32));
-                let overlap = first.overlaps(&second.opposite());
-                assert_eq!(overlap, second.overlaps(&first.opposite()));
+                let overlap = first.overlaps(&second.overlap_limits());
+                assert_eq!(overlap, second.overlaps(&first.overlap_limits()));
                 assert!(overlap || !a.overlaps(&b), "{a:?} {b:?}");
                 let limit = Aabb::from_centre(DVec3::ZERO, DVec3::splat(reach));
                 let within = |bounds: &Aabb| Aabb {

@@ -19,7 +19,7 @@ use crate::collision::distances::ROUNDING;
 use crate::collision::oriented_box::OrientedBox;
 use crate::collision::pose::{Motion, Pose, least_between, relative_sagitta, sagitta};
 use crate::collision::separation::{
-    FacePlane, Features, Part, Proximity, Separation, gap_along, separate_from,
+    FacePlane, Features, Part, Proximity, Separation, gap_along, separate, separate_from,
 };
 
 /// How finely times of impact are distinguished, as parts of a tick.
@@ -191,8 +191,14 @@ impl Moment<'_> {
         FacePlane::between(&self.a.part, &self.b.part, guess)
     }
 
+    /// The separation, by a search that starts from the `features` that were closest at another
+    /// time. These may lie badly now: only a search from none can say that the parts overlap.
     fn separate(&self, guess: DVec3, features: Features) -> Proximity {
-        separate_from(&self.a.part, &self.b.part, guess, features, f64::INFINITY)
+        let (a, b) = (&self.a.part, &self.b.part);
+        match separate_from(a, b, guess, features, f64::INFINITY) {
+            Proximity::Overlapping => separate(a, b, guess),
+            apart => apart,
+        }
     }
 
     /// The same, starting from the result at a time near by.
@@ -334,8 +340,9 @@ impl<'a> SweepPair<'a> {
 }
 
 /// Whether the plane with normal `axis`, fixed in the world, divides two parts throughout the
-/// tick: what most pairs are decided by, without anything that only others need.
-fn passes_plane(a: &Sweep, b: &Sweep, margin: f64, axis: DVec3) -> bool {
+/// tick. It decides most pairs, so it is asked without anything that only the others need: the
+/// answer is that of [`SweepPair::room`].
+fn plane_divides_throughout(a: &Sweep, b: &Sweep, margin: f64, axis: DVec3) -> bool {
     let [first, last] = [0, 1].map(|end| gap_along(&a.at_end(end), &b.at_end(end), axis));
     first > margin && least_between(first, last, a.sagitta + b.sagitta) > margin
 }
@@ -356,7 +363,7 @@ pub(crate) fn passage(
     intervals: &mut u64,
 ) -> Passage {
     *intervals += 1;
-    if (from, to) == (0.0, 1.0) && passes_plane(a, b, margin, near.axis) {
+    if (from, to) == (0.0, 1.0) && plane_divides_throughout(a, b, margin, near.axis) {
         return Passage::Free;
     }
     let mut pair = SweepPair { a, b, margin, shortest: resolution.shortest() };

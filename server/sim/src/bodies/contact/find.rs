@@ -10,7 +10,7 @@ use super::meet::{Finder, SPECULATIVE_DISTANCE, Search, Searcher, reach_of};
 use super::{Pair, PairKey};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::Space;
-use crate::bodies::slots::marked;
+use crate::bodies::slots::flags_by_slot;
 use crate::collision::broad_phase::Overlaps;
 use crate::collision::distances::MARGIN;
 use crate::collision::shape::Shapes;
@@ -76,7 +76,7 @@ pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepCont
         }
     });
     let slots = woken.iter().map(|own| own.entity.id.slot);
-    let has_woken = marked(slots, space.entities.slot_count());
+    let has_woken = flags_by_slot(slots, space.entities.slot_count());
     let has_woken = |slot: u16| has_woken[usize::from(slot)];
     let stays = |&Pair { key: PairKey { body, other, .. }, .. }: &Pair| {
         !has_woken(body) && !other.entity().is_some_and(has_woken)

@@ -13,8 +13,8 @@ const BLOCK: usize = 128;
 /// blocks have more contacts with each other, which one thread solves.
 pub(super) const MAX_BLOCK: usize = 256;
 
-/// Most sub-steps of a tick, of two ticks at once.
-const MAX_STEPS: usize = 20;
+/// Most sub-steps of two ticks at once.
+const MAX_STEPS: usize = 2 * super::SUB_STEPS as usize;
 
 /// Where a body is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

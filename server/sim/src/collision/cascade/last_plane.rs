@@ -35,7 +35,7 @@ pub(crate) struct NearParts {
 }
 
 impl NearParts {
-    /// Of which no more is known than the direction of a plane.
+    /// Two parts of which no more is known than the direction of a plane.
     pub(crate) fn along(axis: DVec3, parts: [usize; 2]) -> Self {
         Self { parts, axis, features: Features::NONE, gap: 0.0 }
     }
