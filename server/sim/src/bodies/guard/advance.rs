@@ -81,7 +81,7 @@ pub(super) struct MovingBody<'a> {
     pub(super) stop_time: f64,
     pub(super) stop: Option<(Blocker, Impact)>,
     /// Upper bound of how far its surface moves in this motion.
-    way: f64,
+    pub(super) way: f64,
     /// Distances in units by which it stops earlier than it must at a body that stands, and at
     /// one that moves.
     kept_off: [f64; 2],

@@ -11,16 +11,11 @@ use super::Space;
 use super::advance::{MovingBody, MovingPair, PairTest, SinceSearch};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::Entity;
-use crate::collision::broad_phase::Overlaps;
 use crate::collision::cascade::{Body, LastPlane, Reversed};
 use crate::collision::distances::MARGIN;
 use crate::collision::time_of_impact::Passage;
 use crate::context::StepContext;
 use crate::threads::joined;
-
-/// Of more bodies beyond the reach than this those near them are searched for together, not
-/// for each of them among all.
-const MANY_BEYOND: usize = 32;
 
 /// Fewest pairs of a thread's share.
 const MIN_PAIRS: usize = 16;
@@ -28,8 +23,8 @@ const MIN_PAIRS: usize = 16;
 /// Fewest moving bodies of a thread's share.
 const MIN_BODIES: usize = 32;
 
-/// Fewest bodies of a thread's share of which each is held against all others.
-const MIN_BEYOND: usize = 4;
+/// Fewest bodies beyond the reach of a thread's share.
+const MIN_BEYOND: usize = 16;
 
 /// Whether two bodies may have come near each other where the search for contacts found
 /// nothing, given how far each has moved beyond its free distance
@@ -56,13 +51,8 @@ impl Space<'_> {
         if standing.is_empty() && movers.iter().all(|mover| mover.excess_travel <= 0.0) {
             return;
         }
-        let speedbox = |mover: &MovingBody| mover.body.speedbox().inflated(MARGIN);
-        let shares = context.threads.in_shares(movers.len(), MIN_BODIES, |range| {
-            movers[range].iter().map(speedbox).collect::<Vec<_>>()
-        });
-        let speedboxes = joined(shares);
         let moving: &[MovingBody] = movers;
-        let beyond = pairs_beyond(moving, &speedboxes, self.entities.uses_grid(), context);
+        let beyond = self.pairs_beyond(moving, &mover_of, context);
         let shares = context.threads.in_shares(beyond.len(), MIN_PAIRS, |range| {
             let mut context = context.share();
             let test = |&[i, j]: &[usize; 2]| {
@@ -80,8 +70,8 @@ impl Space<'_> {
         let shares = context.threads.in_shares(moving.len(), MIN_BODIES, |range| {
             let mut context = context.share();
             let mut near = Near::default();
-            for i in range {
-                standing.meet((i, &moving[i]), &speedboxes[i], &planes, &mut near, &mut context);
+            for i in range.filter(|&i| standing.may_meet(&moving[i])) {
+                standing.meet((i, &moving[i]), &planes, &mut near, &mut context);
             }
             (near.met, context.counters)
         });
@@ -90,6 +80,52 @@ impl Space<'_> {
             context.counters.add_earlier(&counters);
         }
     }
+
+    /// The pairs of movers that may come near each other beyond the reach of the search, in
+    /// order. Of two that exceed the reach together one does so alone.
+    fn pairs_beyond(
+        &self,
+        movers: &[MovingBody],
+        mover_of: impl Fn(u16) -> Option<usize> + Sync,
+        context: &StepContext,
+    ) -> Vec<[usize; 2]> {
+        let is_beyond = |&i: &usize| movers[i].excess_travel > 0.0;
+        let beyond: Vec<usize> = (0..movers.len()).filter(is_beyond).collect();
+        // The grid knows where bodies begin to move.
+        let farthest = movers.iter().map(|mover| mover.way).fold(0.0, f64::max);
+        let bounds = |slot| self.entities.get(slot).and_then(Entity::placement).map(|p| p.bounds());
+        // A box around all of the motion that costs less than the speedbox.
+        let may_reach = |mover: &MovingBody, speedbox: &Aabb| {
+            bounds(mover.slot).is_some_and(|b| b.inflated(mover.way + MARGIN).overlaps(speedbox))
+        };
+        let shares = context.threads.in_shares(beyond.len(), MIN_BEYOND, |range| {
+            let (mut pairs, mut near) = (Vec::new(), Vec::new());
+            for &i in &beyond[range] {
+                let own = speedbox(&movers[i]);
+                let moves = |slot| mover_of(slot).is_some();
+                self.entities.near_where(&own.inflated(farthest + MARGIN), moves, &mut near);
+                for j in near.iter().filter_map(|&slot| mover_of(slot)).filter(|&j| j != i) {
+                    let other = &movers[j];
+                    if exceed_reach(movers[i].excess_travel, other.excess_travel)
+                        && may_reach(other, &own)
+                        && speedbox(other).overlaps(&own)
+                    {
+                        pairs.push([i.min(j), i.max(j)]);
+                    }
+                }
+            }
+            pairs
+        });
+        let mut pairs = joined(shares);
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+}
+
+/// A box that a body does not leave in its motion, nor what it must keep from it.
+fn speedbox(mover: &MovingBody) -> Aabb {
+    mover.body.speedbox().inflated(MARGIN)
 }
 
 /// What moving bodies meet, and lists that are filled anew for each of them.
@@ -110,31 +146,35 @@ struct Standing<'a, S> {
 }
 
 impl<S: Fn(u16) -> bool> Standing<'_, S> {
+    /// Whether a moving body may meet anything beyond the reach of the search.
+    fn may_meet(&self, mover: &MovingBody) -> bool {
+        mover.excess_travel > 0.0 || !self.left.is_empty()
+    }
+
     /// Adds to what is met what the mover with an index meets beyond the reach of the search.
     fn meet<P: LastPlane>(
         &self,
         (index, mover): (usize, &MovingBody),
-        speedbox: &Aabb,
         planes: &impl Fn(u16, Blocker) -> P,
         Near { met, solids, entities: near }: &mut Near,
         context: &mut StepContext,
     ) {
         let Space { map, entities, .. } = self.space;
-        let (slot, excess) = (mover.slot, mover.excess_travel);
+        let (slot, excess, speedbox) = (mover.slot, mover.excess_travel, speedbox(mover));
         let touches = |entity: &Entity| {
             exceed_reach(excess, entity.excess_travel())
-                && entity.placement().is_some_and(|p| p.bounds().overlaps(speedbox))
+                && entity.placement().is_some_and(|p| p.bounds().overlaps(&speedbox))
         };
         near.clear();
         if excess > 0.0 {
             let Some(entity) = entities.get(slot) else { return };
             solids.clear();
-            entity.near_solids.visit(map, speedbox, |index| solids.push(index));
+            entity.near_solids.visit(map, &speedbox, |index| solids.push(index));
             for solid in solids.drain(..).map(Blocker::Solid) {
                 let passage = self.pass(mover, solid, planes(slot, solid), context);
                 met.extend(passage.map(|passage| (index, solid, passage)));
             }
-            entities.near_where(speedbox, &self.stands, near);
+            entities.near_where(&speedbox, &self.stands, near);
             near.retain(|&other| entities.get(other).is_some_and(touches));
         } else {
             let touching = self.left.iter().filter(|entity| touches(entity));
@@ -173,38 +213,6 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
         let approach = mover.since_search.approach(SinceSearch::standing(moved), (0.0, 1.0), false);
         Some(test.pass(bodies, (0.0, 1.0), planes, approach, context))
     }
-}
-
-/// The pairs of movers that may come near each other beyond the reach of the search, in
-/// order.
-fn pairs_beyond(
-    movers: &[MovingBody],
-    speedboxes: &[Aabb],
-    prune: bool,
-    context: &StepContext,
-) -> Vec<[usize; 2]> {
-    // Of two movers that exceed the reach together one does so alone.
-    let is_beyond = |&i: &usize| movers[i].excess_travel > 0.0;
-    let exceed =
-        |&[i, j]: &[usize; 2]| exceed_reach(movers[i].excess_travel, movers[j].excess_travel);
-    let beyond: Vec<usize> = (0..movers.len()).filter(is_beyond).collect();
-    if beyond.len() > MANY_BEYOND {
-        let overlaps = Overlaps::new(speedboxes, prune, &context.threads);
-        let later = |i: usize| overlaps.after(i).iter().map(move |&j| [i, j as usize]);
-        return (0..movers.len()).flat_map(later).filter(exceed).collect();
-    }
-    let overlapping = |&i: &usize| {
-        let others = (0..movers.len()).filter(move |&j| j != i);
-        let near = others.filter(move |&j| speedboxes[i].overlaps(&speedboxes[j]));
-        near.map(move |j| [i.min(j), i.max(j)])
-    };
-    let shares = context.threads.in_shares(beyond.len(), MIN_BEYOND, |range| {
-        beyond[range].iter().flat_map(overlapping).filter(exceed).collect::<Vec<_>>()
-    });
-    let mut pairs = joined(shares);
-    pairs.sort_unstable();
-    pairs.dedup();
-    pairs
 }
 
 /// Two moving bodies, and how far they get.
