@@ -14,5 +14,5 @@ mod pair_index;
 mod seam;
 
 pub(crate) use find::{FREE_AT_REST, find, find_woken, look_around};
-pub(crate) use pair::{ContactPoint, Pair, PairKey, Points};
+pub(crate) use pair::{ContactPoint, Pair, PairKey, Points, tangents};
 pub(crate) use pair_index::{Known, PairIndex};

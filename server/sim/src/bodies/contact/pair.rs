@@ -27,9 +27,17 @@ pub(crate) struct ContactPoint {
     pub(crate) local: Vec3,
     /// Distance along the normal, in units, at a value of `f32`: a recording packs it better.
     pub(crate) gap: f64,
-    /// Last impulse of the solver in kilogram units per second, along the normal and
-    /// two tangents. The solver has no more digits.
+    /// Last impulse of the solver in kilogram units per second, along the normal and the two
+    /// [`tangents`]. The solver has no more digits.
     pub(crate) impulse: [f32; 3],
+}
+
+/// Two unit directions at right angles to the `normal` of a contact and to each other, along
+/// which friction is solved. Where the normal's height changes its sign, they turn round.
+pub(crate) fn tangents(normal: DVec3) -> [Vec3; 2] {
+    let normal = normal.as_vec3().normalize();
+    let tangent = normal.any_orthonormal_vector();
+    [tangent, normal.cross(tangent)]
 }
 
 /// The two parts of a pair. Pairs are listed, and colored by the solver, in the order of

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use super::body::{Bodies, Twist};
 use super::lanes::{LANES, Lanes, SymmetricLanes, Vec3Lanes, inverse_or_zero, positive_part};
 use super::softness::Softness;
-use crate::bodies::contact::{ContactPoint, Pair};
+use crate::bodies::contact::{ContactPoint, Pair, tangents};
 use crate::collision::distances::REST_GAP;
 
 /// Impacts slower than this, in units per second, do not bounce: it is several
@@ -89,11 +89,11 @@ impl ContactConstraint {
         let indices: [[usize; LANES]; 2] = std::array::from_fn(|k| {
             std::array::from_fn(|at| lane(at).map_or(0, |(indices, _)| indices[k]))
         });
-        let normals: [Vec3; LANES] = std::array::from_fn(|at| {
-            lane(at).map_or(Vec3::Z, |(_, pair)| pair.axis.as_vec3().normalize())
-        });
-        let normal = Vec3Lanes::new(normals);
-        let tangent = Vec3Lanes::new(normals.map(|normal| normal.any_orthonormal_vector()));
+        let axes: [DVec3; LANES] =
+            std::array::from_fn(|at| lane(at).map_or(DVec3::Z, |(_, pair)| pair.axis));
+        let normal = Vec3Lanes::new(axes.map(|axis| axis.as_vec3().normalize()));
+        let tangents = axes.map(tangents);
+        let [tangent, bitangent] = [0, 1].map(|k| Vec3Lanes::new(tangents.map(|of| of[k])));
         let of_bodies = |k: usize| indices[k].map(|body| &bodies.list[body]);
         let [first, second] = [of_bodies(0), of_bodies(1)];
         let restitution =
@@ -104,7 +104,7 @@ impl ContactConstraint {
         let constraint = Self {
             bodies: indices.map(|lanes| lanes.map(|body| body as u32)),
             is_mutual: pairs.iter().any(|([_, second], _)| *second > 0),
-            axes: [normal, tangent, normal.cross(tangent)],
+            axes: [normal, tangent, bitangent],
             inverse_masses: [0, 1].map(|k| Lanes::new(of_bodies(k).map(|b| b.inverse_mass))),
             inverse_inertias: [0, 1]
                 .map(|k| SymmetricLanes::new(of_bodies(k).map(|b| b.inverse_inertia))),
