@@ -11,6 +11,8 @@
 //! ends, earliest part first, down to a [`Resolution`], and another plane is
 //! searched for there.
 
+use std::cell::OnceCell;
+
 use glam::{DMat3, DVec3};
 use obsp::geometry::ConvexSolid;
 
@@ -146,31 +148,23 @@ impl<'a> Sweep<'a> {
         self.oriented_box().direction_to(&other.oriented_box())
     }
 
-    /// The part at the beginning of the tick, or at its end.
-    fn at_end(&self, end: usize) -> Part<'a> {
-        let pose = [&self.motion.start, &self.motion.end][end];
-        Part::turned(self.solid, self.rotations[end], pose.position)
+    fn turns(&self) -> bool {
+        self.motion.start.orientation != self.motion.end.orientation
     }
 
-    fn at(&self, time: f64) -> PartAt<'a> {
+    #[inline]
+    fn at(&self, time: f64) -> Part<'a> {
+        let Motion { start, end } = self.motion;
+        if time <= 0.0 {
+            return Part::turned(self.solid, self.rotations[0], start.position);
+        }
+        if time >= 1.0 {
+            return Part::turned(self.solid, self.rotations[1], end.position);
+        }
         let pose = self.motion.at(time);
-        let rotation = if time <= 0.0 {
-            self.rotations[0]
-        } else if time >= 1.0 {
-            self.rotations[1]
-        } else {
-            pose.rotation()
-        };
-        let part = Part::turned(self.solid, rotation, pose.position);
-        PartAt { part, pose }
+        let rotation = if self.turns() { pose.rotation() } else { self.rotations[0] };
+        Part::turned(self.solid, rotation, pose.position)
     }
-}
-
-/// A part at one time of its sweep.
-#[derive(Clone, Copy)]
-struct PartAt<'a> {
-    part: Part<'a>,
-    pose: Pose,
 }
 
 /// Both parts at one time. Made once for each time that is examined, because
@@ -178,23 +172,23 @@ struct PartAt<'a> {
 #[derive(Clone, Copy)]
 struct Moment<'a> {
     time: f64,
-    a: PartAt<'a>,
-    b: PartAt<'a>,
+    a: Part<'a>,
+    b: Part<'a>,
 }
 
 impl Moment<'_> {
     fn gap_along(&self, axis: DVec3) -> f64 {
-        gap_along(&self.a.part, &self.b.part, axis)
+        gap_along(&self.a, &self.b, axis)
     }
 
     fn face_plane(&self, guess: DVec3) -> FacePlane {
-        FacePlane::between(&self.a.part, &self.b.part, guess)
+        FacePlane::between(&self.a, &self.b, guess)
     }
 
     /// The separation, by a search that starts from the `features` that were closest at another
     /// time. These may lie badly now: only a search from none can say that the parts overlap.
     fn separate(&self, guess: DVec3, features: Features) -> Proximity {
-        let (a, b) = (&self.a.part, &self.b.part);
+        let (a, b) = (&self.a, &self.b);
         match separate_from(a, b, guess, features, f64::INFINITY) {
             Proximity::Overlapping => separate(a, b, guess),
             apart => apart,
@@ -203,14 +197,14 @@ impl Moment<'_> {
 
     /// The same, starting from the result at a time near by.
     fn separate_from(&self, near: &Separation) -> Proximity {
-        separate_from(&self.a.part, &self.b.part, near.axis, near.features, f64::INFINITY)
+        separate_from(&self.a, &self.b, near.axis, near.features, f64::INFINITY)
     }
 
     /// The distance at a `later` moment of the two points that are closest at this
     /// one: an upper bound of the distance of the parts then.
     fn distance_later(&self, closest: &Separation, later: &Self) -> f64 {
-        let a = later.a.part.to_world(self.a.part.point_to_local(closest.on_a));
-        let b = later.b.part.to_world(self.b.part.point_to_local(closest.on_b));
+        let a = later.a.to_world(self.a.point_to_local(closest.on_a));
+        let b = later.b.to_world(self.b.point_to_local(closest.on_b));
         a.distance(b)
     }
 }
@@ -229,35 +223,70 @@ struct SweepPair<'a> {
     b: &'a Sweep<'a>,
     margin: f64,
     shortest: f64,
+    /// How far points can leave their chords over the whole tick in the frame of either part,
+    /// as [`least_between`] takes it: found when it is first needed.
+    relative: OnceCell<[f64; 2]>,
 }
 
 impl<'a> SweepPair<'a> {
+    fn new(a: &'a Sweep<'a>, b: &'a Sweep<'a>, margin: f64, resolution: Resolution) -> Self {
+        Self { a, b, margin, shortest: resolution.shortest(), relative: OnceCell::new() }
+    }
+
     fn at(&self, time: f64) -> Moment<'a> {
         Moment { time, a: self.a.at(time), b: self.b.at(time) }
+    }
+
+    /// How far points can leave their chords in a frame while the parts move from one pose to
+    /// another; infinite if a part turns farther than is proven.
+    fn astray_between(&self, frame: PlaneFrame, ours: [&Pose; 2], theirs: [&Pose; 2]) -> f64 {
+        let (ours, theirs) = ((ours, self.a.radius), (theirs, self.b.radius));
+        let astray = match frame {
+            PlaneFrame::World => {
+                let [ours, theirs] = [ours, theirs].map(|(poses, radius)| sagitta(poses, radius));
+                ours.zip(theirs).map(|(ours, theirs)| ours + theirs)
+            }
+            PlaneFrame::First => relative_sagitta(theirs, ours, self.margin),
+            PlaneFrame::Second => relative_sagitta(ours, theirs, self.margin),
+        };
+        astray.unwrap_or(f64::INFINITY)
+    }
+
+    /// The same between two times. It bounds a second derivative, which over a part of the tick
+    /// shrinks with the square of that part's length.
+    fn astray(&self, frame: PlaneFrame, from: f64, to: f64) -> f64 {
+        let relative = || {
+            self.relative.get_or_init(|| {
+                let [ours, theirs] = [self.a, self.b].map(|of| [&of.motion.start, &of.motion.end]);
+                [PlaneFrame::First, PlaneFrame::Second]
+                    .map(|frame| self.astray_between(frame, ours, theirs))
+            })
+        };
+        let whole = match frame {
+            PlaneFrame::World => self.a.sagitta + self.b.sagitta,
+            PlaneFrame::First => relative()[0],
+            PlaneFrame::Second => relative()[1],
+        };
+        if whole < f64::INFINITY {
+            return whole * (to - from) * (to - from);
+        }
+        // A part that turns farther than is proven in the whole tick may not in this part of it.
+        let [ours, theirs] = [self.a, self.b].map(|of| [from, to].map(|at| of.motion.at(at)));
+        self.astray_between(frame, ours.each_ref(), theirs.each_ref())
     }
 
     /// Lower bound of the gap that a plane leaves between the parts at all times
     /// between two moments, less the margin. `gap` is the gap along `axis` at the
     /// first moment.
     fn room(&self, frame: PlaneFrame, axis: DVec3, gap: f64, first: &Moment, last: &Moment) -> f64 {
-        let (a, b) = (&self.a.radius, &self.b.radius);
-        let (ours, theirs) = ([&first.a.pose, &last.a.pose], [&first.b.pose, &last.b.pose]);
         let turned =
             |first: &Part, last: &Part| last.direction_to_world(first.direction_to_local(axis));
-        let (axis, astray) = match frame {
-            PlaneFrame::World => {
-                (axis, sagitta(ours, *a).zip(sagitta(theirs, *b)).map(|(a, b)| a + b))
-            }
-            PlaneFrame::First => {
-                let astray = relative_sagitta((theirs, *b), (ours, *a), self.margin);
-                (turned(&first.a.part, &last.a.part), astray)
-            }
-            PlaneFrame::Second => {
-                let astray = relative_sagitta((ours, *a), (theirs, *b), self.margin);
-                (turned(&first.b.part, &last.b.part), astray)
-            }
+        let axis = match frame {
+            PlaneFrame::World => axis,
+            PlaneFrame::First => turned(&first.a, &last.a),
+            PlaneFrame::Second => turned(&first.b, &last.b),
         };
-        let Some(astray) = astray else { return f64::NEG_INFINITY };
+        let astray = self.astray(frame, first.time, last.time);
         least_between(gap, last.gap_along(axis), astray) - self.margin
     }
 
@@ -276,11 +305,10 @@ impl<'a> SweepPair<'a> {
         first: &Moment,
         last: &Moment,
     ) -> (PlaneFrame, f64) {
-        let turns = |body: &Sweep| body.motion.start.orientation != body.motion.end.orientation;
         let room = |frame| (frame, self.room(frame, axis, gap, first, last));
         let mut best = room(PlaneFrame::World);
         for (body, frame) in [(self.a, PlaneFrame::First), (self.b, PlaneFrame::Second)] {
-            if best.1 <= 0.0 && turns(body) {
+            if best.1 <= 0.0 && body.turns() {
                 let other = room(frame);
                 if other.1 > best.1 {
                     best = other;
@@ -339,14 +367,6 @@ impl<'a> SweepPair<'a> {
     }
 }
 
-/// Whether the plane with normal `axis`, fixed in the world, divides two parts throughout the
-/// tick. It decides most pairs, so it is asked without anything that only the others need: the
-/// answer is that of [`SweepPair::room`].
-fn plane_divides_throughout(a: &Sweep, b: &Sweep, margin: f64, axis: DVec3) -> bool {
-    let [first, last] = [0, 1].map(|end| gap_along(&a.at_end(end), &b.at_end(end), axis));
-    first > margin && least_between(first, last, a.sagitta + b.sagitta) > margin
-}
-
 /// How far two parts may move from one time of the tick to another while they
 /// keep more than `margin` units between them. `near` proposes a dividing
 /// direction from `a` to `b` and where to search; `intervals` counts the work.
@@ -363,10 +383,7 @@ pub(crate) fn passage(
     intervals: &mut u64,
 ) -> Passage {
     *intervals += 1;
-    if (from, to) == (0.0, 1.0) && plane_divides_throughout(a, b, margin, near.axis) {
-        return Passage::Free;
-    }
-    let mut pair = SweepPair { a, b, margin, shortest: resolution.shortest() };
+    let mut pair = SweepPair::new(a, b, margin, resolution);
     let (mut passed, end) = (pair.at(from), pair.at(to));
     let (mut axis, mut gap) = (near.axis, passed.gap_along(near.axis));
     let mut way = (gap > margin).then(|| pair.best_frame(axis, gap, &passed, &end));
@@ -396,7 +413,7 @@ pub(crate) fn passage(
         Proximity::Overlapping if passed.time == from => return Passage::Overlapping,
         // Only rounding can say so of parts that are proven apart.
         Proximity::Overlapping => {
-            let point = passed.a.part.support(axis).1;
+            let point = passed.a.support(axis).1;
             return Passage::Blocked(Impact { time: passed.time, axis, point });
         }
     };
