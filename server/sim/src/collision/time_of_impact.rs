@@ -70,7 +70,7 @@ const MAX_PROBES: u32 = 8;
 const PROBE_SHARE: f64 = 0.999;
 
 /// A plane with less than this share of its room left counts as used up.
-const EXHAUSTED_SHARE: f64 = 0.1;
+const EXHAUSTED_SHARE: f64 = 0.3;
 
 /// A pair that is farther apart than this many margins is not pressed together: a look
 /// at how far the proposed plane divides it is worth while.
@@ -319,9 +319,9 @@ impl<'a> SweepPair<'a> {
     }
 
     /// The last moment found up to which the plane with normal `axis` divides the
-    /// pair, given that its room at `end` is `missing`, below zero. The room
-    /// shrinks linearly until another vertex becomes the nearest, so false position
-    /// and bisection alternate.
+    /// pair, given that its room at `end` is `missing`, below zero. It is searched by
+    /// false position: the room shrinks linearly until another vertex becomes the
+    /// nearest, and then faster, so most times that are probed are free.
     fn advance_within_room(
         &self,
         (frame, axis): (PlaneFrame, DVec3),
@@ -332,21 +332,23 @@ impl<'a> SweepPair<'a> {
         let all = gap - self.margin;
         let (mut low, mut high) = ((passed.time, all), (end.time, missing));
         let mut reached = None;
-        for step in 0..MAX_PROBES {
+        for _ in 0..MAX_PROBES {
             let span = high.0 - low.0;
             if span < self.shortest || low.1 < EXHAUSTED_SHARE * all {
                 break;
             }
-            let linear =
+            let share =
                 if high.1.is_finite() { PROBE_SHARE * low.1 / (low.1 - high.1) } else { 0.5 };
-            let share = if step % 2 == 0 { linear } else { 0.5 };
-            let next = self.at(low.0 + (span * share).max(self.shortest).min(span));
+            let step = (span * share).max(self.shortest).min(span);
+            let next = self.at(low.0 + step);
             let left = self.room(frame, axis, gap, passed, &next);
             if left > 0.0 {
                 low = (next.time, left);
                 reached = Some(next);
-            } else {
+            } else if step > self.shortest {
                 high = (next.time, left);
+            } else {
+                break;
             }
         }
         reached
@@ -391,15 +393,15 @@ pub(crate) fn passage(
         return Passage::Free;
     }
     // A body that has turned since the plane was proposed took its faces along.
-    let plane = passed.face_plane(axis);
-    if plane.gap > gap + ROUNDING {
+    let plane = near.features.may_be_at_face().then(|| passed.face_plane(axis));
+    if let Some(plane) = plane.as_ref().filter(|plane| plane.gap > gap + ROUNDING) {
         (axis, gap) = (plane.axis, plane.gap);
         way = (gap > margin).then(|| pair.best_frame(axis, gap, &passed, &end));
         if way.is_some_and(|(_, room)| room > 0.0) {
             return Passage::Free;
         }
     }
-    let mut closest = plane.separation();
+    let mut closest = plane.and_then(|plane| plane.separation());
     // As far as the plane divides the pair, no better one is needed.
     if gap > UNPRESSED * margin
         && let Some((frame, room)) = way

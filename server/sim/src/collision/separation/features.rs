@@ -38,7 +38,7 @@ impl Features {
 
     /// Whether nothing is known of two parts, or they were closest between a vertex of one and a
     /// face of the other.
-    pub(super) fn may_be_at_face(&self) -> bool {
+    pub(crate) fn may_be_at_face(&self) -> bool {
         let pairs = self.pairs();
         let one_vertex = |side: usize| pairs.iter().all(|pair| pair[side] == pairs[0][side]);
         pairs.is_empty() || pairs.len() == MAX && (one_vertex(0) || one_vertex(1))

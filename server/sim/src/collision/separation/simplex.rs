@@ -80,8 +80,10 @@ impl Simplex {
         for (i, &weight) in weights.iter().enumerate() {
             if used & (1 << i) != 0 {
                 nearest += self.differences[i] * weight;
-                self.vertices[len] = self.vertices[i];
-                self.differences[len] = self.differences[i];
+                if len != i {
+                    self.vertices[len] = self.vertices[i];
+                    self.differences[len] = self.differences[i];
+                }
                 self.weights[len] = weight;
                 len += 1;
             }
