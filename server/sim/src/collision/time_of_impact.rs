@@ -431,9 +431,15 @@ pub(crate) fn passage(
         }
         // Two points that come too near within the shortest interval leave no plane any
         // room: the common case of a body that is pressed against another.
-        let soon = pair.at(f64::min(passed.time + pair.shortest, to));
-        if passed.distance_later(&closest, &soon) < pair.margin {
-            break;
+        // They are looked at only where the plane's room seems to end that soon.
+        let mut soon = None;
+        let shortly_after = |passed: &Moment| pair.at((passed.time + pair.shortest).min(to));
+        let all = gap - pair.margin;
+        if all * (end.time - passed.time) < pair.shortest * (all - room) {
+            let soon = soon.insert(shortly_after(&passed));
+            if passed.distance_later(&closest, soon) < pair.margin {
+                break;
+            }
         }
         if let Some(next) = pair.advance_within_room((frame, axis), gap, &passed, (&end, room)) {
             passed = next;
@@ -445,6 +451,7 @@ pub(crate) fn passage(
         }
         // The best plane has no room left: another may still divide the pair for
         // the shortest interval.
+        let soon = soon.unwrap_or_else(|| shortly_after(&passed));
         minimum_steps += 1;
         let found = (minimum_steps <= MAX_MINIMUM_STEPS)
             .then(|| pair.minimum_step(&closest, &passed, &soon))
