@@ -61,7 +61,7 @@ const MAX_INTERVALS: u32 = 64;
 /// that advances only so is pressed against something.
 const MAX_MINIMUM_STEPS: u32 = 6;
 
-/// Most times probed with one plane: testing a plane costs a tenth of a search
+/// Most times probed with one plane: testing a plane costs a fifth of a search
 /// for a better one.
 const MAX_PROBES: u32 = 8;
 
@@ -392,7 +392,8 @@ pub(crate) fn passage(
     if way.is_some_and(|(_, room)| room > 0.0) {
         return Passage::Free;
     }
-    // A body that has turned since the plane was proposed took its faces along.
+    // A body that has turned since the plane was proposed took its faces along; of two edges
+    // that were closest, no face is near.
     let plane = near.features.may_be_at_face().then(|| passed.face_plane(axis));
     if let Some(plane) = plane.as_ref().filter(|plane| plane.gap > gap + ROUNDING) {
         (axis, gap) = (plane.axis, plane.gap);
