@@ -113,7 +113,7 @@ impl ContactConstraint {
             points: begin
                 ..begin + pairs.iter().map(|(_, pair)| pair.points.len()).max().unwrap_or(0),
         };
-        let velocities = constraint.velocities(&bodies.velocities);
+        let velocities = constraint.velocities::<true>(&bodies.velocities);
         for index in 0..constraint.points.len() {
             let of_lanes: [Option<&ContactPoint>; LANES] =
                 std::array::from_fn(|at| lane(at).and_then(|(_, pair)| pair.points.get(index)));
@@ -182,7 +182,7 @@ impl ContactConstraint {
 
     /// Applies the impulses of the last tick.
     pub(super) fn warm_start(&self, points: &[ConstraintPoint], velocities: &mut [Twist]) {
-        let mut sum = self.velocities(velocities);
+        let mut sum = self.velocities::<true>(velocities);
         for point in &points[self.points.clone()] {
             let [normal, tangent, bitangent] = point.impulses;
             let impulse = self.axes[0] * normal + self.axes[1] * tangent + self.axes[2] * bitangent;
@@ -246,7 +246,7 @@ impl ContactConstraint {
         softness: Option<&Softness>,
     ) {
         let rate = Lanes::splat(-1.0 / sub_step);
-        let mut sum = self.velocities(velocities);
+        let mut sum = self.velocities::<BOTH>(velocities);
         for point in &mut points[self.points.clone()] {
             let rigid = positive_part(point.separation) * rate;
             match softness {
@@ -281,7 +281,7 @@ impl ContactConstraint {
             let bounces = point.approach_speed.simd_gt(RESTITUTION_THRESHOLD as f32)
                 & point.max_normal_impulse.simd_gt(Lanes::ZERO);
             if bounces.any() {
-                let mut sum = self.velocities(velocities);
+                let mut sum = self.velocities::<true>(velocities);
                 let masses = point.effective_masses;
                 point.effective_masses[0] = masses[0] & bounces;
                 let target = SpeedTarget::rigid(point.approach_speed * self.restitution);
@@ -366,16 +366,17 @@ impl ContactConstraint {
         }
     }
 
+    /// The velocities of the bodies; of the second only if `BOTH` count.
     #[inline(always)]
-    pub(super) fn velocities(&self, velocities: &[Twist]) -> Velocities {
-        let of = |k: usize| self.bodies[k].map(|body| velocities[body as usize]);
-        let [first, second] = [of(0), of(1)];
-        let linear = |rows: &[Twist; LANES]| Vec3Lanes::from_rows(rows.map(|of| of.linear));
-        let angular = |rows: &[Twist; LANES]| Vec3Lanes::from_rows(rows.map(|of| of.angular));
-        Velocities {
-            linear: [linear(&first), linear(&second)],
-            angular: [angular(&first), angular(&second)],
-        }
+    pub(super) fn velocities<const BOTH: bool>(&self, velocities: &[Twist]) -> Velocities {
+        let of = |k: usize| {
+            let rows = self.bodies[k].map(|body| velocities[body as usize]);
+            let linear = Vec3Lanes::from_rows(rows.map(|of| of.linear));
+            (linear, Vec3Lanes::from_rows(rows.map(|of| of.angular)))
+        };
+        let (linear, angular) = of(0);
+        let second = if BOTH { of(1) } else { (Vec3Lanes::ZERO, Vec3Lanes::ZERO) };
+        Velocities { linear: [linear, second.0], angular: [angular, second.1] }
     }
 
     /// The fixed body has no inverse mass: its velocities did not change.

@@ -37,6 +37,8 @@ pub(super) struct Vec3Lanes {
 }
 
 impl Vec3Lanes {
+    pub(super) const ZERO: Self = Self { x: Lanes::ZERO, y: Lanes::ZERO, z: Lanes::ZERO };
+
     pub(super) fn new(vectors: [Vec3; LANES]) -> Self {
         Self {
             x: Lanes::new(vectors.map(|vector| vector.x)),

@@ -38,17 +38,33 @@ const SETTLED: f32 = 0.25 * TOLERANCE;
 /// In a contact whose normal has at least this height, one body carries the other.
 const CARRYING_SLOPE: f32 = 0.3;
 
-/// Stands for a body that a lane has not looked at yet: no body changes so often.
-const NEVER_SEEN: u32 = u32::MAX;
+/// The mask of the lanes whose bits are set, by these bits.
+const MASKS: [[f32; LANES]; 1 << LANES] = {
+    let mut masks = [[0.0; LANES]; 1 << LANES];
+    let mut at = 0;
+    while at < LANES << LANES {
+        let (bits, lane) = (at / LANES, at % LANES);
+        if bits & 1 << lane != 0 {
+            masks[bits][lane] = f32::from_bits(u32::MAX);
+        }
+        at += 1;
+    }
+    masks
+};
 
 /// The contacts of one constraint as the projection sees them.
 struct ProjectedConstraint {
     inverse_masses: [Lanes; 2],
     /// Numbers of the lanes' islands.
     islands: [u32; LANES],
-    /// How often the bodies of each lane had changed when it was last looked at: a lane
-    /// waits until one of them does again, whatever the others do.
-    seen: [[u32; LANES]; 2],
+}
+
+/// The lanes that each body is in, numbered through all constraints.
+#[derive(Default)]
+struct LanesOfBodies {
+    /// Where the lanes of each body begin, and those of the last one end.
+    begins: Vec<u32>,
+    lanes: Vec<u32>,
 }
 
 /// One contact point of each lane.
@@ -103,6 +119,9 @@ struct Progress {
 pub(super) struct Projection {
     /// One for each constraint.
     constraints: Vec<ProjectedConstraint>,
+    /// By constraint, the bits of the lanes that are to be looked at: a lane waits until one of
+    /// its bodies is changed by another contact, whatever the others do.
+    awake: Vec<u8>,
     /// One for each point.
     points: Vec<ProjectedPoint>,
     /// By island.
@@ -111,8 +130,8 @@ pub(super) struct Projection {
     corrections: Vec<Twist>,
     /// How often the correction of each body has changed.
     changes: Vec<u32>,
-    /// The index behind the last body that can be corrected.
-    movable_end: usize,
+    /// Of the bodies that can be corrected.
+    lanes_of: LanesOfBodies,
 }
 
 impl Projection {
@@ -141,8 +160,9 @@ impl Projection {
         self.progress = vec![Progress::default(); island_count];
         self.corrections = vec![Twist::default(); bodies.list.len()];
         self.changes = vec![0; bodies.list.len()];
-        self.movable_end = islands.len();
+        self.lanes_of = LanesOfBodies::new(bodies.list.len(), islands.len(), &contacts.constraints);
         self.constraints.reserve(contacts.constraints.len());
+        self.awake.reserve(contacts.constraints.len());
         self.points.reserve(contacts.points.len());
         for constraint in &contacts.constraints {
             let shares = constraint.shares();
@@ -160,6 +180,8 @@ impl Projection {
                 let island = islands.get(first[lane] as usize);
                 *island.unwrap_or_else(|| &islands[second[lane] as usize])
             });
+            // Lanes that lack nothing wait until one of their bodies is moved.
+            self.awake.push(missing.simd_gt(SETTLED).to_bitmask() as u8);
             let (missing, with_push) = (missing.to_array(), with_push.to_array());
             for (lane, &island) in islands.iter().enumerate() {
                 if let Some(progress) = self.progress.get_mut(island as usize) {
@@ -167,10 +189,7 @@ impl Projection {
                     progress.lack = progress.lack.max(lack);
                 }
             }
-            // Lanes that lack nothing wait until one of their bodies is moved.
-            let first = missing.map(|missing| if missing > SETTLED { NEVER_SEEN } else { 0 });
-            let seen = [first, [0; LANES]];
-            self.constraints.push(ProjectedConstraint { inverse_masses, islands, seen });
+            self.constraints.push(ProjectedConstraint { inverse_masses, islands });
         }
     }
 
@@ -192,35 +211,37 @@ impl Projection {
     /// go on no further.
     pub(super) fn pass(&mut self, contacts: &Contacts) {
         let mut lacks = vec![false; self.progress.len()];
-        for (projected, constraint) in self.constraints.iter_mut().zip(&contacts.constraints) {
-            let changes = constraint.bodies.map(|lanes| lanes.map(|b| self.changes[b as usize]));
-            let waits = |lane: usize| (0..2).all(|k| changes[k][lane] == projected.seen[k][lane]);
-            if (0..LANES).all(waits) {
+        let all_go_on = self.progress.iter().all(|progress| progress.goes_on);
+        for (at, constraint) in contacts.constraints.iter().enumerate() {
+            let awake = u32::from(self.awake[at]);
+            if awake == 0 {
                 continue;
             }
-            let islands = projected.islands.map(|island| island as usize);
-            let active: [bool; LANES] =
-                std::array::from_fn(|lane| !waits(lane) && self.progress[islands[lane]].goes_on);
-            let mask = Lanes::new(active.map(|is| f32::from_bits(if is { u32::MAX } else { 0 })));
+            let projected = &self.constraints[at];
+            let islands = projected.islands;
+            let goes_on = |&lane: &usize| self.progress[islands[lane] as usize].goes_on;
+            let active = if all_go_on {
+                awake
+            } else {
+                bits(awake).filter(goes_on).fold(0, |active, lane| active | 1 << lane)
+            };
+            if active == 0 {
+                continue;
+            }
             let own = constraint.points.clone();
-            let (missing, moved) = constraint.push_apart(
-                &contacts.points[own.clone()],
-                &mut self.points[own],
-                projected.inverse_masses,
-                &mut self.corrections,
-                mask,
-            );
-            let missing = missing.simd_ge(TOLERANCE).to_bitmask();
-            for lane in (0..LANES).filter(|&lane| active[lane]) {
-                lacks[islands[lane]] |= missing & 1 << lane != 0;
-                for (bodies, seen) in constraint.bodies.iter().zip(&mut projected.seen) {
-                    let body = bodies[lane] as usize;
-                    if moved & 1 << lane != 0 && (1..self.movable_end).contains(&body) {
-                        self.changes[body] += 1;
-                    }
-                    seen[lane] = self.changes[body];
+            let points = &contacts.points[own.clone()];
+            let rows = &mut self.points[own];
+            let (missing, moved) =
+                constraint.push_apart(points, rows, projected, &mut self.corrections, active);
+            for lane in bits(missing & active) {
+                lacks[islands[lane] as usize] = true;
+            }
+            for lane in bits(moved) {
+                for body in constraint.bodies.map(|bodies| bodies[lane] as usize) {
+                    self.change(body);
                 }
             }
+            self.awake[at] &= !active as u8;
         }
         for (progress, lacks) in self.progress.iter_mut().zip(lacks) {
             progress.goes_on &= lacks;
@@ -242,11 +263,23 @@ impl Projection {
         self.progress.iter().fold(Lack::default(), |most, progress| most.max(progress.lack))
     }
 
+    /// Counts a change of a body, and lets all contacts of the body look at it.
+    fn change(&mut self, body: usize) {
+        let lanes = self.lanes_of.body(body);
+        if !lanes.is_empty() {
+            self.changes[body] += 1;
+            wake(&mut self.awake, lanes);
+        }
+    }
+
     /// Takes the correction of a body from another block's projection, given its index here
     /// and there.
     pub(super) fn copy_from(&mut self, other: &Self, [own, theirs]: [usize; 2]) {
-        self.corrections[own] = other.corrections[theirs];
-        self.changes[own] = other.changes[theirs];
+        if self.changes[own] != other.changes[theirs] {
+            self.changes[own] = other.changes[theirs];
+            self.corrections[own] = other.corrections[theirs];
+            wake(&mut self.awake, self.lanes_of.body(own));
+        }
     }
 
     /// Adds the corrections to the velocities, too.
@@ -260,14 +293,12 @@ impl Projection {
 
     /// Adds the push to what the points lack.
     pub(super) fn add_push(&mut self, contacts: &Contacts) {
-        for (projected, constraint) in self.constraints.iter_mut().zip(&contacts.constraints) {
+        for (awake, constraint) in self.awake.iter_mut().zip(&contacts.constraints) {
             for point in &mut self.points[constraint.points.clone()] {
                 let pushed = point.push.simd_gt(Lanes::ZERO).to_bitmask();
                 if pushed != 0 {
                     point.missing += point.push;
-                    for lane in (0..LANES).filter(|&lane| pushed & 1 << lane != 0) {
-                        projected.seen[0][lane] = NEVER_SEEN;
-                    }
+                    *awake |= pushed as u8;
                 }
             }
         }
@@ -285,6 +316,54 @@ impl Projection {
         let all = self.corrections.iter().zip(&self.changes).enumerate();
         let changed = all.filter(|(_, (_, changes))| **changes > 0);
         changed.map(|(body, (correction, _))| (body, *correction))
+    }
+}
+
+/// Sets the bits of lanes, numbered through all constraints.
+fn wake(awake: &mut [u8], lanes: &[u32]) {
+    for &number in lanes {
+        awake[number as usize / LANES] |= 1 << (number as usize % LANES);
+    }
+}
+
+/// The lanes whose bits are set.
+fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = (mask != 0).then(|| mask.trailing_zeros() as usize);
+        mask &= mask.wrapping_sub(1);
+        lane
+    })
+}
+
+impl LanesOfBodies {
+    /// Of `count` bodies: those before `movable_end`, but for the fixed one, wake their lanes.
+    fn new(count: usize, movable_end: usize, constraints: &[ContactConstraint]) -> Self {
+        let lanes = || {
+            let of = |(at, constraint): (usize, &ContactConstraint)| {
+                let bodies = constraint.bodies;
+                (0..2 * LANES)
+                    .map(move |k| (bodies[k / LANES][k % LANES] as usize, at * LANES + k % LANES))
+            };
+            let all = constraints.iter().enumerate().flat_map(of);
+            all.filter(move |(body, _)| (1..movable_end).contains(body))
+        };
+        let mut begins = vec![0; count + 1];
+        lanes().for_each(|(body, _)| begins[body] += 1);
+        let mut total = 0;
+        for begin in &mut begins {
+            total += *begin;
+            *begin = total;
+        }
+        let mut numbers = vec![0; total as usize];
+        for (body, number) in lanes() {
+            begins[body] -= 1;
+            numbers[begins[body] as usize] = number as u32;
+        }
+        Self { begins, lanes: numbers }
+    }
+
+    fn body(&self, body: usize) -> &[u32] {
+        &self.lanes[self.begins[body] as usize..self.begins[body + 1] as usize]
     }
 }
 
@@ -321,41 +400,69 @@ impl ContactConstraint {
         [carries(up), carries(-up)]
     }
 
-    /// Pushes the bodies of the lanes in the mask `active` apart until each point lacks
-    /// nothing. Returns the distance that was missing in each lane, and the mask of lanes
+    /// Pushes the bodies of the lanes with the bits `active` apart until each point lacks
+    /// nothing. Returns the bits of the lanes that lacked more than the tolerance, and of those
     /// whose bodies moved.
     fn push_apart(
         &self,
         points: &[ConstraintPoint],
         rows: &mut [ProjectedPoint],
-        inverse_masses: [Lanes; 2],
+        projected: &ProjectedConstraint,
         corrections: &mut [Twist],
-        active: Lanes,
-    ) -> (Lanes, u32) {
+        active: u32,
+    ) -> (u32, u32) {
+        if self.is_mutual {
+            self.push_apart_as::<true>(points, rows, projected, corrections, active)
+        } else {
+            self.push_apart_as::<false>(points, rows, projected, corrections, active)
+        }
+    }
+
+    #[inline(always)]
+    fn push_apart_as<const BOTH: bool>(
+        &self,
+        points: &[ConstraintPoint],
+        rows: &mut [ProjectedPoint],
+        projected: &ProjectedConstraint,
+        corrections: &mut [Twist],
+        active: u32,
+    ) -> (u32, u32) {
         let normal = self.axes[0];
-        let mut sum = self.velocities(corrections);
+        let masses = projected.inverse_masses;
+        let active = Lanes::new(MASKS[active as usize]);
+        let mut sum = self.velocities::<BOTH>(corrections);
         let (mut worst, mut moved) = (Lanes::ZERO, Lanes::ZERO);
         for (row, point) in rows.iter_mut().zip(points) {
-            let apart = normal.dot(sum.linear[1] - sum.linear[0])
-                + point.torques[1].dot(sum.angular[1])
-                - point.torques[0].dot(sum.angular[0]);
+            let own = point.torques[0].dot(sum.angular[0]);
+            let apart = if BOTH {
+                let linear = normal.dot(sum.linear[1] - sum.linear[0]);
+                linear + point.torques[1].dot(sum.angular[1]) - own
+            } else {
+                -normal.dot(sum.linear[0]) - own
+            };
             let missing = row.missing - apart;
             // A lane may have fewer points than others.
             worst = worst.fast_max(missing & row.effective_mass.simd_gt(Lanes::ZERO));
             let corrected = missing.abs().simd_ge(SETTLED) & active;
             let impulse = positive_part(row.impulse + (missing & corrected) * row.effective_mass);
             let change = impulse - row.impulse;
+            let changed = change.simd_ne(Lanes::ZERO);
+            if !changed.any() {
+                continue;
+            }
             row.impulse = impulse;
-            moved |= change.simd_ne(Lanes::ZERO);
-            sum.linear[0] -= normal * (change * inverse_masses[0]);
+            moved |= changed;
+            sum.linear[0] -= normal * (change * masses[0]);
             sum.angular[0] -= row.spins[0] * change;
-            sum.linear[1] += normal * (change * inverse_masses[1]);
-            sum.angular[1] += row.spins[1] * change;
+            if BOTH {
+                sum.linear[1] += normal * (change * masses[1]);
+                sum.angular[1] += row.spins[1] * change;
+            }
         }
         let moved = moved.to_bitmask();
         if moved != 0 {
-            self.store::<true>(corrections, &sum);
+            self.store::<BOTH>(corrections, &sum);
         }
-        (worst, moved)
+        (worst.simd_ge(TOLERANCE).to_bitmask(), moved)
     }
 }
