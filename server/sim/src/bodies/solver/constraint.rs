@@ -124,35 +124,38 @@ impl ContactConstraint {
                 anchors[0][at] = (point.on_body - first[at].position).as_vec3();
                 anchors[1][at] = (on_other - second[at].position).as_vec3();
             }
-            points.push(constraint.point(of_lanes, anchors.map(Vec3Lanes::new), &velocities));
+            let anchors = anchors.map(Vec3Lanes::new);
+            points.push(if constraint.is_mutual {
+                constraint.point::<true>(of_lanes, anchors, &velocities)
+            } else {
+                constraint.point::<false>(of_lanes, anchors, &velocities)
+            });
         }
         constraint
     }
 
-    /// Prepares one point of each lane.
-    fn point(
+    /// Prepares one point of each lane. Of the second body only if `BOTH` move.
+    #[inline(always)]
+    fn point<const BOTH: bool>(
         &self,
         points: [Option<&ContactPoint>; LANES],
         anchors: [Vec3Lanes; 2],
         velocities: &Velocities,
     ) -> ConstraintPoint {
-        let number = |of: &dyn Fn(&ContactPoint) -> f64| {
-            Lanes::new(points.map(|point| point.map_or(0.0, |point| of(point) as f32)))
-        };
         let exists = Lanes::new(points.map(|point| if point.is_some() { 1.0 } else { 0.0 }));
         let row = |axis: Vec3Lanes| {
-            let torques = anchors.map(|arm| arm.cross(axis));
-            let spins: [Vec3Lanes; 2] =
-                std::array::from_fn(|k| self.inverse_inertias[k] * torques[k]);
-            let response = self.inverse_masses[0]
-                + self.inverse_masses[1]
-                + torques[0].dot(spins[0])
-                + torques[1].dot(spins[1]);
+            let (mut torques, mut spins) = ([Vec3Lanes::ZERO; 2], [Vec3Lanes::ZERO; 2]);
+            let mut response = self.inverse_masses[0] + self.inverse_masses[1];
+            for k in 0..if BOTH { 2 } else { 1 } {
+                torques[k] = anchors[k].cross(axis);
+                spins[k] = self.inverse_inertias[k] * torques[k];
+                response += torques[k].dot(spins[k]);
+            }
             (torques, spins, inverse_or_zero(response) * exists)
         };
         let [(torques, spins, normal_mass), (_, _, tangent_mass), (_, _, bitangent_mass)] =
             self.axes.map(row);
-        let gap = number(&|point| point.gap);
+        let gap = Lanes::new(points.map(|point| point.map_or(0.0, |point| point.gap as f32)));
         ConstraintPoint {
             anchors,
             torques,
@@ -163,7 +166,7 @@ impl ContactConstraint {
             }),
             gap,
             separation: gap - REST_GAP as f32,
-            approach_speed: -velocities.at::<true>(&anchors).dot(self.axes[0]) * exists,
+            approach_speed: -velocities.at::<BOTH>(&anchors).dot(self.axes[0]) * exists,
             max_normal_impulse: Lanes::ZERO,
         }
     }
