@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use glam::{DVec3, Vec3};
 
-use super::body::{Bodies, Twist};
+use super::body::{Bodies, Twist, padded};
 use super::lanes::{LANES, Lanes, SymmetricLanes, Vec3Lanes, inverse_or_zero, positive_part};
 use super::softness::Softness;
-use crate::bodies::contact::{ContactPoint, Pair, tangents};
+use crate::bodies::contact::{Pair, tangents};
 use crate::collision::distances::REST_GAP;
 
 /// Impacts slower than this, in units per second, do not bounce: it is several
@@ -115,34 +115,38 @@ impl ContactConstraint {
         };
         let velocities = constraint.velocities::<true>(&bodies.velocities);
         for index in 0..constraint.points.len() {
-            let of_lanes: [Option<&ContactPoint>; LANES] =
-                std::array::from_fn(|at| lane(at).and_then(|(_, pair)| pair.points.get(index)));
-            let mut anchors = [[Vec3::ZERO; LANES]; 2];
-            for (at, point) in of_lanes.iter().enumerate() {
-                let (Some(point), Some((_, pair))) = (point, lane(at)) else { continue };
+            let mut exists = [0.0; LANES];
+            let mut numbers = [Lanes::ZERO; LANES];
+            let mut anchors = [[Lanes::ZERO; LANES]; 2];
+            for (at, (_, pair)) in pairs.iter().enumerate() {
+                let Some(point) = pair.points.get(index) else { continue };
+                let [normal, tangent, bitangent] = point.impulse;
+                exists[at] = 1.0;
+                numbers[at] = Lanes::new([normal, tangent, bitangent, point.gap as f32]);
                 let on_other = point.on_body + pair.axis * point.gap;
-                anchors[0][at] = (point.on_body - first[at].position).as_vec3();
-                anchors[1][at] = (on_other - second[at].position).as_vec3();
+                anchors[0][at] = padded((point.on_body - first[at].position).as_vec3());
+                anchors[1][at] = padded((on_other - second[at].position).as_vec3());
             }
-            let anchors = anchors.map(Vec3Lanes::new);
+            let (exists, anchors) = (Lanes::new(exists), anchors.map(Vec3Lanes::from_rows));
             points.push(if constraint.is_mutual {
-                constraint.point::<true>(of_lanes, anchors, &velocities)
+                constraint.point::<true>(exists, numbers, anchors, &velocities)
             } else {
-                constraint.point::<false>(of_lanes, anchors, &velocities)
+                constraint.point::<false>(exists, numbers, anchors, &velocities)
             });
         }
         constraint
     }
 
-    /// Prepares one point of each lane. Of the second body only if `BOTH` move.
+    /// Prepares one point of each lane, from `numbers`, which are the impulses and the gap, by
+    /// lane. Of the second body only if `BOTH` move.
     #[inline(always)]
     fn point<const BOTH: bool>(
         &self,
-        points: [Option<&ContactPoint>; LANES],
+        exists: Lanes,
+        numbers: [Lanes; LANES],
         anchors: [Vec3Lanes; 2],
         velocities: &Velocities,
     ) -> ConstraintPoint {
-        let exists = Lanes::new(points.map(|point| if point.is_some() { 1.0 } else { 0.0 }));
         let row = |axis: Vec3Lanes| {
             let (mut torques, mut spins) = ([Vec3Lanes::ZERO; 2], [Vec3Lanes::ZERO; 2]);
             let mut response = self.inverse_masses[0] + self.inverse_masses[1];
@@ -155,15 +159,13 @@ impl ContactConstraint {
         };
         let [(torques, spins, normal_mass), (_, _, tangent_mass), (_, _, bitangent_mass)] =
             self.axes.map(row);
-        let gap = Lanes::new(points.map(|point| point.map_or(0.0, |point| point.gap as f32)));
+        let [normal, tangent, bitangent, gap] = Lanes::transpose(numbers);
         ConstraintPoint {
             anchors,
             torques,
             spins,
             effective_masses: [normal_mass, tangent_mass, bitangent_mass],
-            impulses: [0, 1, 2].map(|k| {
-                Lanes::new(points.map(|point| point.map_or(0.0, |point| point.impulse[k])))
-            }),
+            impulses: [normal, tangent, bitangent],
             gap,
             separation: gap - REST_GAP as f32,
             approach_speed: -velocities.at::<BOTH>(&anchors).dot(self.axes[0]) * exists,
@@ -185,13 +187,26 @@ impl ContactConstraint {
 
     /// Applies the impulses of the last tick.
     pub(super) fn warm_start(&self, points: &[ConstraintPoint], velocities: &mut [Twist]) {
-        let mut sum = self.velocities::<true>(velocities);
+        if self.is_mutual {
+            self.warm_start_as::<true>(points, velocities);
+        } else {
+            self.warm_start_as::<false>(points, velocities);
+        }
+    }
+
+    #[inline(always)]
+    fn warm_start_as<const BOTH: bool>(
+        &self,
+        points: &[ConstraintPoint],
+        velocities: &mut [Twist],
+    ) {
+        let mut sum = self.velocities::<BOTH>(velocities);
         for point in &points[self.points.clone()] {
             let [normal, tangent, bitangent] = point.impulses;
             let impulse = self.axes[0] * normal + self.axes[1] * tangent + self.axes[2] * bitangent;
-            self.apply::<true>(&mut sum, point, impulse);
+            self.apply::<BOTH>(&mut sum, point, impulse);
         }
-        self.store::<true>(velocities, &sum);
+        self.store::<BOTH>(velocities, &sum);
     }
 
     /// Updates the separations of the points from the motion of the bodies.
@@ -420,7 +435,7 @@ mod tests {
 
     use super::*;
     use crate::bodies::blocker::Blocker;
-    use crate::bodies::contact::PairKey;
+    use crate::bodies::contact::{ContactPoint, PairKey};
     use crate::bodies::solver::body::SolverBody;
 
     /// Bodies that fly at random, the first the fixed one, and a contact between each
