@@ -59,12 +59,19 @@ struct ProjectedConstraint {
     islands: [u32; LANES],
 }
 
-/// The lanes that each body is in, numbered through all constraints.
+/// A lane of a constraint.
+#[derive(Clone, Copy, Default)]
+struct Lane {
+    constraint: u32,
+    bit: u8,
+}
+
+/// The lanes that each body is in.
 #[derive(Default)]
 struct LanesOfBodies {
     /// Where the lanes of each body begin, and those of the last one end.
     begins: Vec<u32>,
-    lanes: Vec<u32>,
+    lanes: Vec<Lane>,
 }
 
 /// One contact point of each lane.
@@ -319,10 +326,10 @@ impl Projection {
     }
 }
 
-/// Sets the bits of lanes, numbered through all constraints.
-fn wake(awake: &mut [u8], lanes: &[u32]) {
-    for &number in lanes {
-        awake[number as usize / LANES] |= 1 << (number as usize % LANES);
+/// Sets the bits of lanes.
+fn wake(awake: &mut [u8], lanes: &[Lane]) {
+    for lane in lanes {
+        awake[lane.constraint as usize] |= lane.bit;
     }
 }
 
@@ -341,8 +348,11 @@ impl LanesOfBodies {
         let lanes = || {
             let of = |(at, constraint): (usize, &ContactConstraint)| {
                 let bodies = constraint.bodies;
-                (0..2 * LANES)
-                    .map(move |k| (bodies[k / LANES][k % LANES] as usize, at * LANES + k % LANES))
+                let of_body = move |k: usize| {
+                    let lane = Lane { constraint: at as u32, bit: 1 << (k % LANES) };
+                    (bodies[k / LANES][k % LANES] as usize, lane)
+                };
+                (0..2 * LANES).map(of_body)
             };
             let all = constraints.iter().enumerate().flat_map(of);
             all.filter(move |(body, _)| (1..movable_end).contains(body))
@@ -354,15 +364,15 @@ impl LanesOfBodies {
             total += *begin;
             *begin = total;
         }
-        let mut numbers = vec![0; total as usize];
-        for (body, number) in lanes() {
+        let mut by_body = vec![Lane::default(); total as usize];
+        for (body, lane) in lanes() {
             begins[body] -= 1;
-            numbers[begins[body] as usize] = number as u32;
+            by_body[begins[body] as usize] = lane;
         }
-        Self { begins, lanes: numbers }
+        Self { begins, lanes: by_body }
     }
 
-    fn body(&self, body: usize) -> &[u32] {
+    fn body(&self, body: usize) -> &[Lane] {
         &self.lanes[self.begins[body] as usize..self.begins[body + 1] as usize]
     }
 }
