@@ -241,6 +241,7 @@ impl ContactConstraint {
     /// pushed apart by a soft constraint; without, the pass relaxes that push and
     /// applies friction: once a sub-step is enough, because friction is warm
     /// started.
+    #[inline(always)]
     pub(super) fn solve(
         &self,
         points: &mut [ConstraintPoint],
