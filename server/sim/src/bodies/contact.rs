@@ -14,5 +14,7 @@ mod pair_index;
 mod seam;
 
 pub(crate) use find::{FREE_AT_REST, find, find_woken, look_around};
-pub(crate) use pair::{ContactPoint, Pair, PairKey, Points, tangents};
+#[cfg(test)]
+pub(crate) use pair::ContactPoint;
+pub(crate) use pair::{Pair, PairKey, Points, tangents};
 pub(crate) use pair_index::{Known, PairIndex};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
 use super::body::{Bodies, Twist, padded};
 use super::lanes::{LANES, Lanes, SymmetricLanes, Vec3Lanes, inverse_or_zero, positive_part};
