@@ -16,9 +16,10 @@ use crate::collision::distances::REST_GAP;
 /// Most passes over an island's points, in either of the two solves.
 pub(super) const PASSES: u32 = 15;
 
-/// The gap that is kept, in units: nearly the rest gap, and many times the guard's
-/// margin.
-const TARGET_GAP: f32 = 0.9 * REST_GAP as f32;
+/// The gap that is kept, in units: nine times the guard's margin, and less than the rest gap.
+/// With nearly that gap twice as many points lack a little, and passes take a twentieth of a
+/// heap's time more for nothing.
+const TARGET_GAP: f32 = 0.7 * REST_GAP as f32;
 
 /// Farthest that two bodies are pushed apart within a tick, in units.
 const MAX_PUSH: f32 = 0.5 * REST_GAP as f32;
