@@ -41,7 +41,9 @@ pub(super) fn bounce(missiles: &mut Missiles, slot: u16) -> bool {
         };
         left *= 1.0 - flight.time;
         lies |= stop.entity.is_none() && stop.normal.z >= WALKABLE;
-        if !apply_impact(missiles, slot, &stop) {
+        // A ball that leaves a surface may have no room to rotate there, only to move: without
+        // another attempt it would hang there at full speed.
+        if !apply_impact(missiles, slot, &stop) && bounce > 0 {
             break;
         }
     }
