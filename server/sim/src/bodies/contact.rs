@@ -12,9 +12,10 @@ mod meet;
 mod pair;
 mod pair_index;
 mod seam;
+mod warm_start;
 
 pub(crate) use find::{FREE_AT_REST, find, find_woken, look_around};
 #[cfg(test)]
 pub(crate) use pair::ContactPoint;
-pub(crate) use pair::{Pair, PairKey, Points, tangents};
+pub(crate) use pair::{MAX_POINTS, Pair, PairKey, Points, tangents};
 pub(crate) use pair_index::{Known, PairIndex};

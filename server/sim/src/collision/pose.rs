@@ -132,7 +132,9 @@ const UNEVEN_TURN: f64 = 1.3;
 
 /// How far a point within `radius` of the centre can leave its chord between two
 /// poses: an eighth of its greatest second derivative, which is the angle squared
-/// times the radius. `None` if the body turns by more than a radian.
+/// times the radius. That bounds it at all times between the two, so over a part of the time
+/// the bound is this one times the square of that part. `None` if the body turns by more than a
+/// radian.
 pub(crate) fn sagitta([start, end]: [&Pose; 2], radius: f64) -> Option<f64> {
     if start.orientation == end.orientation {
         return Some(0.0);
@@ -163,7 +165,8 @@ pub(crate) fn least_between(first: f64, last: f64, sagitta: f64) -> f64 {
 /// `k / 8`, and so any halfspace that contains both its ends. The terms of `k`
 /// are the frame's angle squared times the distance (centripetal), twice that
 /// angle times the speed (Coriolis), and the body's own angle squared times its
-/// radius.
+/// radius: each at its greatest at any time between the poses, so over a part of the time the
+/// bound is this one times the square of that part.
 pub(crate) fn relative_sagitta(
     (seen, radius): ([&Pose; 2], f64),
     (frame, size): ([&Pose; 2], f64),
@@ -209,16 +212,20 @@ mod tests {
             };
             let travel = motion.travel(point.length()) + 1e-12;
             assert!((0..=16).all(|i| place(f64::from(i) / 16.0).distance(place(0.0)) <= travel));
+            let whole = sagitta([&motion.start, &motion.end], point.length()).unwrap();
             for (from, to) in [(0.0, 1.0), (0.0, 0.3), (0.4, 1.0)] {
                 let sagitta = sagitta([&motion.at(from), &motion.at(to)], point.length()).unwrap();
                 for k in 0..64 {
                     let angle = f64::from(k) * 0.1;
                     let up = DVec3::new(angle.cos(), angle.sin(), (angle * 3.0).sin()).normalize();
                     let height = |t: f64| up.dot(place(from + (to - from) * t));
-                    let least = least_between(height(0.0), height(1.0), sagitta) - 1e-12;
-                    for i in 0..=32 {
-                        let seen = height(f64::from(i) / 32.0);
-                        assert!(seen >= least, "step {step}, direction {k}: {seen} < {least}");
+                    // Also by the bound of the whole motion, on a part of it.
+                    for sagitta in [sagitta, whole * (to - from) * (to - from)] {
+                        let least = least_between(height(0.0), height(1.0), sagitta) - 1e-12;
+                        for i in 0..=32 {
+                            let seen = height(f64::from(i) / 32.0);
+                            assert!(seen >= least, "step {step}, direction {k}: {seen} < {least}");
+                        }
                     }
                 }
             }

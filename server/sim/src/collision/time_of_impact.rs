@@ -392,8 +392,8 @@ pub(crate) fn passage(
     if way.is_some_and(|(_, room)| room > 0.0) {
         return Passage::Free;
     }
-    // A body that has turned since the plane was proposed took its faces along; of two edges
-    // that were closest, no face is near.
+    // A body that has turned since the plane was proposed took its faces along. Where two edges
+    // were closest, a face is seldom a better plane.
     let plane = near.features.may_be_at_face().then(|| passed.face_plane(axis));
     if let Some(plane) = plane.as_ref().filter(|plane| plane.gap > gap + ROUNDING) {
         (axis, gap) = (plane.axis, plane.gap);

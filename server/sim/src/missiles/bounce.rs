@@ -43,7 +43,7 @@ pub(super) fn bounce(missiles: &mut Missiles, slot: u16) -> bool {
         lies |= stop.entity.is_none() && stop.normal.z >= WALKABLE;
         // A ball that leaves a surface may have no room to rotate there, only to move: without
         // another attempt it would hang there at full speed.
-        if !apply_impact(missiles, slot, &stop) && bounce > 0 {
+        if !apply_impact(missiles, slot, &stop) && spin == DVec3::ZERO {
             break;
         }
     }

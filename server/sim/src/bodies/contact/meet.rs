@@ -7,7 +7,8 @@ use obsp::geometry::Aabb;
 use super::manifold::{flat, manifold};
 use super::pair_index::PairIndex;
 use super::seam::{Exposure, exposure};
-use super::{Pair, PairKey, Points, tangents};
+use super::warm_start::remember;
+use super::{Pair, PairKey, Points};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
@@ -37,10 +38,6 @@ const MIN_SEARCH_REACH: f64 = 0.5 * REST_GAP;
 /// A plane that leaves less than this share of the gap that it left last tick is no longer
 /// good: a better one is searched for.
 const STILL_FAR: f64 = 0.75;
-
-/// A point is the same one as last tick if it is less than this from it, in units,
-/// in the body's axes: corners of props are farther apart.
-const SAME_POINT: f32 = 4.0;
 
 /// Fewest bodies of a thread's share when these begin to look.
 const MIN_SHARE: usize = 128;
@@ -458,53 +455,4 @@ fn seam_keeps(
 /// A value of `f32` below, by two steps at most: the gap of a pair is a lower bound.
 fn rounded_down(gap: f64) -> f64 {
     f64::from((gap as f32).next_down())
-}
-
-/// Copies last tick's impulses to the points that are still there. Friction keeps its direction in
-/// the world: the tangents of the normal `axis` may be others than those of last time.
-fn remember(known: Option<&Pair>, axis: DVec3, points: &mut Points) {
-    let Some(known) = known else { return };
-    let [before, now] = [known.axis, axis].map(tangents);
-    for point in points {
-        let nearest = known
-            .points
-            .iter()
-            .map(|old| (old.local.distance_squared(point.local), old.impulse))
-            .min_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((distance, [normal, along_first, along_second])) = nearest
-            && distance < SAME_POINT * SAME_POINT
-        {
-            let friction = before[0] * along_first + before[1] * along_second;
-            point.impulse = [normal, friction.dot(now[0]), friction.dot(now[1])];
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use glam::Vec3;
-
-    use super::*;
-    use crate::bodies::contact::ContactPoint;
-
-    /// Symptom: crates that lean against each other crept for seconds. Cause: the normal of a
-    /// wall is level but for rounding, and where its height changes its sign, the tangents turn
-    /// round; last tick's friction pushed the other way. Cure: friction is turned with them.
-    #[test]
-    fn friction_keeps_its_direction_where_the_tangents_turn_round() {
-        let [before, now] = [1e-9, -1e-9].map(|z| DVec3::new(1.0, 0.0, z));
-        assert!(tangents(before)[0].dot(tangents(now)[0]) < -0.9);
-        let point = ContactPoint { impulse: [9.0, 3.0, -2.0], ..ContactPoint::default() };
-        let key = PairKey { body: 0, other: Blocker::Solid(0), parts: (0, 0) };
-        let points = Points::from_iter([point]);
-        let known = Pair { key, axis: before, features: Features::NONE, gap: 0.1, points };
-        let mut points = Points::from_iter([ContactPoint::default()]);
-        remember(Some(&known), now, &mut points);
-        let in_world = |axis: DVec3, [_, first, second]: [f32; 3]| -> Vec3 {
-            tangents(axis)[0] * first + tangents(axis)[1] * second
-        };
-        let turned = in_world(now, points[0].impulse) - in_world(before, point.impulse);
-        assert!(turned.length() < 1e-5, "{turned}");
-        assert_eq!(points[0].impulse[0], 9.0);
-    }
 }

@@ -213,10 +213,12 @@ impl Space<'_> {
             let body =
                 Body::moving(self.shape(placement.shape()), *placement.pose(), proposal.target);
             let shift = body.motion.shift();
-            let undirected = entity.moved + body.motion.swing(body.radius());
+            let swing = body.motion.swing(body.radius());
+            let undirected = entity.moved + swing;
             let since_search = SinceSearch { undirected, shift };
             let travel = undirected + shift.length();
-            let way = travel - entity.moved;
+            // Not the difference of the two: both may be infinite.
+            let way = swing + shift.length();
             let kept_off = if entity.is_kinematic() {
                 [KEPT_OFF, KEPT_OFF_MOVING]
             } else if entity.driven_velocity != DVec3::ZERO {

@@ -82,7 +82,8 @@ impl Space<'_> {
     }
 
     /// The pairs of movers that may come near each other beyond the reach of the search, in
-    /// order. Of two that exceed the reach together one does so alone.
+    /// order. Of two that exceed the reach together one does so alone, so only such bodies ask
+    /// for others.
     fn pairs_beyond(
         &self,
         movers: &[MovingBody],
@@ -94,7 +95,8 @@ impl Space<'_> {
         // The grid knows where bodies begin to move.
         let farthest = movers.iter().map(|mover| mover.way).fold(0.0, f64::max);
         let bounds = |slot| self.entities.get(slot).and_then(Entity::placement).map(|p| p.bounds());
-        // A box around all of the motion that costs less than the speedbox.
+        // The grid's box and the way of a body hold all of its motion, and cost less than the
+        // speedbox.
         let may_reach = |mover: &MovingBody, speedbox: &Aabb| {
             bounds(mover.slot).is_some_and(|b| b.inflated(mover.way + MARGIN).overlaps(speedbox))
         };
@@ -270,5 +272,32 @@ mod tests {
         assert!(advances[0].stop.is_some_and(|(by, _)| by == Blocker::Entity(1)));
         let reached = advances[0].placement.unwrap().pose().position.x;
         assert!(reached < 0.02, "{reached}");
+    }
+
+    /// Bodies that turn by more than a radian may have moved any distance: of two such bodies,
+    /// each has to be found by the other one's motion alone.
+    #[test]
+    fn bodies_that_have_moved_any_distance_meet() {
+        let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [-200, -200, 40], "");
+        let shapes = Shapes::new(&map, &shipped()).unwrap();
+        let crates = shapes.of_model(ModelId(0)).unwrap();
+        let mut entities = Entities::new(&map.bounds(), 0);
+        let mut context = StepContext { seconds: 1.0 / 60.0, ..StepContext::default() };
+        let mut proposals = Vec::new();
+        for [x, way] in [[0.0, 5.0], [40.0, -5.0]] {
+            let space = Space { map: &map, shapes: &shapes, entities: &entities };
+            let pose = Pose::at(DVec3::new(x, 0.0, 100.0));
+            let placement = space.place(crates, pose, None, &mut context).unwrap();
+            let id = entities.insert(Role::Prop(ModelId(0)), crates).unwrap();
+            entities.commit(id.slot, placement);
+            let entity = entities.find_mut(id).unwrap();
+            (entity.free_distance, entity.moved) = (0.15, f64::INFINITY);
+            let target = Pose { position: pose.position + DVec3::X * way, ..pose };
+            proposals.push(Proposal { slot: id.slot, target, seconds: 1.0 / 60.0 });
+        }
+        let space = Space { map: &map, shapes: &shapes, entities: &entities };
+        let unknown = |_, _| None::<DVec3>;
+        let advances = space.advance(&proposals, &[], unknown, &mut context);
+        assert!(advances.iter().all(|advance| advance.stop.is_some()));
     }
 }

@@ -1,6 +1,7 @@
 use arrayvec::ArrayVec;
 
 use super::lanes::LANES;
+use crate::bodies::contact::MAX_POINTS;
 
 /// Most colors: bits of a mask. A body that touches more pairs than that has the rest of
 /// them solved alone.
@@ -9,6 +10,8 @@ const MAX_COLORS: u32 = u64::BITS;
 /// Where the color of a contact, and whether both bodies move, begin in its sort key: in one
 /// number, because that compares fastest. Below are its points, and its index in the last 32 bits.
 const ALIKE_SHIFT: u32 = u32::BITS + 6;
+
+const _: () = assert!(MAX_POINTS < 1 << 6);
 
 /// A contact as the coloring sees it.
 pub(super) struct Edge {

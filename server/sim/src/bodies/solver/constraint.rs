@@ -334,9 +334,6 @@ impl ContactConstraint {
         point.impulses[0] = impulse;
         point.max_normal_impulse = point.max_normal_impulse.fast_max(impulse);
         let change = impulse - before;
-        if !change.simd_ne(Lanes::ZERO).any() {
-            return;
-        }
         velocities.linear[0] -= normal * (change * self.inverse_masses[0]);
         velocities.angular[0] -= point.spins[0] * change;
         if BOTH {
@@ -355,9 +352,6 @@ impl ContactConstraint {
         let [_, tangent, bitangent] = self.axes;
         let limit = point.impulses[0] * self.friction;
         let before = [point.impulses[1], point.impulses[2]];
-        if !(limit | before[0] | before[1]).simd_ne(Lanes::ZERO).any() {
-            return;
-        }
         let slip = velocities.at::<BOTH>(&point.anchors);
         let mut impulses = [
             before[0] - slip.dot(tangent) * point.effective_masses[1],

@@ -60,9 +60,9 @@ struct ProjectedConstraint {
     islands: [u32; LANES],
 }
 
-/// A lane of a constraint.
+/// A lane of a constraint, which a change of either of its bodies wakes.
 #[derive(Clone, Copy, Default)]
-struct Lane {
+struct WokenLane {
     constraint: u32,
     bit: u8,
 }
@@ -72,7 +72,7 @@ struct Lane {
 struct LanesOfBodies {
     /// Where the lanes of each body begin, and those of the last one end.
     begins: Vec<u32>,
-    lanes: Vec<Lane>,
+    lanes: Vec<WokenLane>,
 }
 
 /// One contact point of each lane.
@@ -138,7 +138,7 @@ pub(super) struct Projection {
     corrections: Vec<Twist>,
     /// How often the correction of each body has changed.
     changes: Vec<u32>,
-    /// Of the bodies that can be corrected.
+    /// The lanes that a change of each body wakes: none of a body that is not corrected.
     lanes_of: LanesOfBodies,
 }
 
@@ -328,7 +328,7 @@ impl Projection {
 }
 
 /// Sets the bits of lanes.
-fn wake(awake: &mut [u8], lanes: &[Lane]) {
+fn wake(awake: &mut [u8], lanes: &[WokenLane]) {
     for lane in lanes {
         awake[lane.constraint as usize] |= lane.bit;
     }
@@ -350,7 +350,7 @@ impl LanesOfBodies {
             let of = |(at, constraint): (usize, &ContactConstraint)| {
                 let bodies = constraint.bodies;
                 let of_body = move |k: usize| {
-                    let lane = Lane { constraint: at as u32, bit: 1 << (k % LANES) };
+                    let lane = WokenLane { constraint: at as u32, bit: 1 << (k % LANES) };
                     (bodies[k / LANES][k % LANES] as usize, lane)
                 };
                 (0..2 * LANES).map(of_body)
@@ -365,7 +365,7 @@ impl LanesOfBodies {
             total += *begin;
             *begin = total;
         }
-        let mut by_body = vec![Lane::default(); total as usize];
+        let mut by_body = vec![WokenLane::default(); total as usize];
         for (body, lane) in lanes() {
             begins[body] -= 1;
             by_body[begins[body] as usize] = lane;
@@ -373,7 +373,7 @@ impl LanesOfBodies {
         Self { begins, lanes: by_body }
     }
 
-    fn body(&self, body: usize) -> &[Lane] {
+    fn body(&self, body: usize) -> &[WokenLane] {
         &self.lanes[self.begins[body] as usize..self.begins[body + 1] as usize]
     }
 }
