@@ -64,7 +64,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
         browser.press(",");
         assert_eq!(browser.evaluate("arena.replay.at"), tick);
     }
-    assert_eq!(browser.evaluate("document.querySelectorAll('#score tbody tr').length"), 12);
+    browser.wait_for("document.querySelectorAll('#score tbody tr').length === 12");
     // The page tells of deaths and chat as in the match. This recording has none: they are added.
     browser.evaluate(
         "(() => {

@@ -58,7 +58,10 @@ fn a_page_that_watches_rewinds_the_match_and_returns_to_it() {
     let progress = browser.evaluate("arena.replay.progress");
     assert_eq!(progress["difference"], json!(null));
     assert_eq!(progress["verified"], last - first);
-    assert_eq!(browser.evaluate("document.querySelectorAll('#score tbody tr').length"), PLAYERS);
+    // The table is written four times a second, after the frames that it is about.
+    browser.wait_for(&format!(
+        "document.querySelectorAll('#score tbody tr').length === {PLAYERS}"
+    ));
     let named = "[...document.querySelectorAll('#score .name')].every((one) => one.textContent.includes('walker'))";
     let named = browser.evaluate(named);
     assert!(named == true, "{}", browser.evaluate("document.querySelector('#score').innerText"));
