@@ -59,9 +59,7 @@ fn a_page_that_watches_rewinds_the_match_and_returns_to_it() {
     assert_eq!(progress["difference"], json!(null));
     assert_eq!(progress["verified"], last - first);
     // The table is written four times a second, after the frames that it is about.
-    browser.wait_for(&format!(
-        "document.querySelectorAll('#score tbody tr').length === {PLAYERS}"
-    ));
+    browser.wait_for(&format!("document.querySelectorAll('#score tbody tr').length === {PLAYERS}"));
     let named = "[...document.querySelectorAll('#score .name')].every((one) => one.textContent.includes('walker'))";
     let named = browser.evaluate(named);
     assert!(named == true, "{}", browser.evaluate("document.querySelector('#score').innerText"));

@@ -233,42 +233,67 @@ fn moving_pair<P: LastPlane>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use glam::DVec3;
     use obsp::model::shipped;
 
     use super::*;
     use crate::bodies::entities::Entities;
-    use crate::bodies::guard::Proposal;
+    use crate::bodies::guard::{Advance, Proposal};
     use crate::bodies::roles::Role;
     use crate::collision::pose::Pose;
     use crate::collision::shape::Shapes;
     use crate::state::ModelId;
     use crate::test_maps::{block, compiled};
 
+    /// Crates in the air, searched for contacts within 0.15 units.
+    struct Scene {
+        map: Arc<obsp::World>,
+        shapes: Shapes,
+        entities: Entities,
+        context: StepContext,
+    }
+
+    impl Scene {
+        /// Crates at places along the x axis, each of which has moved so far since the search.
+        fn new(crates: [(f64, f64); 2]) -> Self {
+            let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [-200, -200, 40], "");
+            let shapes = Shapes::new(&map, &shipped()).unwrap();
+            let shape = shapes.of_model(ModelId(0)).unwrap();
+            let mut entities = Entities::new(&map.bounds(), 0);
+            let mut context = StepContext { seconds: 1.0 / 60.0, ..StepContext::default() };
+            for (x, moved) in crates {
+                let space = Space { map: &map, shapes: &shapes, entities: &entities };
+                let pose = Pose::at(DVec3::new(x, 0.0, 100.0));
+                let placement = space.place(shape, pose, None, &mut context).unwrap();
+                let id = entities.insert(Role::Prop(ModelId(0)), shape).unwrap();
+                entities.commit(id.slot, placement);
+                let entity = entities.find_mut(id).unwrap();
+                (entity.free_distance, entity.moved) = (0.15, moved);
+            }
+            Self { map, shapes, entities, context }
+        }
+
+        /// Lets bodies move to places along the x axis, in a tick.
+        fn advance(&mut self, targets: &[(u16, f64)]) -> Vec<Advance> {
+            let space = Space { map: &self.map, shapes: &self.shapes, entities: &self.entities };
+            let proposal = |&(slot, x)| {
+                let target = Pose::at(DVec3::new(x, 0.0, 100.0));
+                Proposal { slot, target, seconds: self.context.seconds }
+            };
+            let proposals: Vec<_> = targets.iter().map(proposal).collect();
+            space.advance(&proposals, &[], |_, _| None::<DVec3>, &mut self.context)
+        }
+    }
+
     /// A body that had left the reach of the search in an earlier round of the tick, and
     /// stood, was not seen by those that moved within their own reach: one of them turned
     /// into it.
     #[test]
     fn a_body_beyond_the_search_that_stands_stops_those_that_hardly_move() {
-        let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [-200, -200, 40], "");
-        let shapes = Shapes::new(&map, &shipped()).unwrap();
-        let crates = shapes.of_model(ModelId(0)).unwrap();
-        let mut entities = Entities::new(&map.bounds(), 0);
-        let mut context = StepContext { seconds: 1.0 / 60.0, ..StepContext::default() };
-        for x in [0.0, 32.02] {
-            let space = Space { map: &map, shapes: &shapes, entities: &entities };
-            let pose = Pose::at(DVec3::new(x, 0.0, 100.0));
-            let placement = space.place(crates, pose, None, &mut context).unwrap();
-            let id = entities.insert(Role::Prop(ModelId(0)), crates).unwrap();
-            entities.commit(id.slot, placement);
-            let entity = entities.find_mut(id).unwrap();
-            (entity.free_distance, entity.moved) = (0.15, x);
-        }
-        let space = Space { map: &map, shapes: &shapes, entities: &entities };
-        let target = Pose::at(DVec3::new(0.05, 0.0, 100.0));
-        let proposal = Proposal { slot: 0, target, seconds: 1.0 / 60.0 };
-        let unknown = |_, _| None::<DVec3>;
-        let advances = space.advance(&[proposal], &[], unknown, &mut context);
+        let mut scene = Scene::new([(0.0, 0.0), (32.02, 32.02)]);
+        let advances = scene.advance(&[(0, 0.05)]);
         assert!(advances[0].stop.is_some_and(|(by, _)| by == Blocker::Entity(1)));
         let reached = advances[0].placement.unwrap().pose().position.x;
         assert!(reached < 0.02, "{reached}");
@@ -278,26 +303,8 @@ mod tests {
     /// each has to be found by the other one's motion alone.
     #[test]
     fn bodies_that_have_moved_any_distance_meet() {
-        let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [-200, -200, 40], "");
-        let shapes = Shapes::new(&map, &shipped()).unwrap();
-        let crates = shapes.of_model(ModelId(0)).unwrap();
-        let mut entities = Entities::new(&map.bounds(), 0);
-        let mut context = StepContext { seconds: 1.0 / 60.0, ..StepContext::default() };
-        let mut proposals = Vec::new();
-        for [x, way] in [[0.0, 5.0], [40.0, -5.0]] {
-            let space = Space { map: &map, shapes: &shapes, entities: &entities };
-            let pose = Pose::at(DVec3::new(x, 0.0, 100.0));
-            let placement = space.place(crates, pose, None, &mut context).unwrap();
-            let id = entities.insert(Role::Prop(ModelId(0)), crates).unwrap();
-            entities.commit(id.slot, placement);
-            let entity = entities.find_mut(id).unwrap();
-            (entity.free_distance, entity.moved) = (0.15, f64::INFINITY);
-            let target = Pose { position: pose.position + DVec3::X * way, ..pose };
-            proposals.push(Proposal { slot: id.slot, target, seconds: 1.0 / 60.0 });
-        }
-        let space = Space { map: &map, shapes: &shapes, entities: &entities };
-        let unknown = |_, _| None::<DVec3>;
-        let advances = space.advance(&proposals, &[], unknown, &mut context);
+        let mut scene = Scene::new([(0.0, f64::INFINITY), (40.0, f64::INFINITY)]);
+        let advances = scene.advance(&[(0, 5.0), (1, 35.0)]);
         assert!(advances.iter().all(|advance| advance.stop.is_some()));
     }
 }

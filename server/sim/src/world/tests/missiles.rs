@@ -5,6 +5,7 @@ use super::emergency::chamber;
 use super::*;
 use crate::audit::Audit;
 use crate::bodies::roles::MissileMotion;
+use crate::collision::distances::MARGIN;
 use crate::random::Random;
 
 impl World {
@@ -75,6 +76,38 @@ fn grenades_among_crates_never_overlap() {
         assert!(!world.entities.iter().filter(thrown).any(quick), "seed {seed}: still on its way");
         assert_eq!(world.entities.iter().filter(thrown).count(), 24, "seed {seed}");
         assert_eq!(world.context.counters.emergency_replacements, 0, "seed {seed}");
+    }
+}
+
+/// A grenade whose corner turns towards the crate that it leaves has no room to rotate. It
+/// moves all the same: it once hung there at full speed.
+#[test]
+fn a_grenade_that_leaves_a_crate_while_it_rotates_does_not_hang_there() {
+    let map = chamber(400, 200);
+    let elsewhere = World::new(Arc::clone(&map), shipped().into(), CONFIG).expect("a match");
+    let mut random = Random::new(1);
+    for trial in 0..64 {
+        let mut world = World::new(Arc::clone(&map), shipped().into(), CONFIG).expect("a match");
+        let crate_slot = world.throw("crate", DVec3::Z * 16.1, DVec3::ZERO, DVec3::ZERO);
+        world.run(1.0, &[]);
+        let top = world.position(crate_slot).z + 16.0;
+        let start = DVec3::new(0.0, 0.0, 100.0);
+        let velocity = DVec3::new(300.0, 0.0, 15.0);
+        let slot = world.lob(&elsewhere, MissileMotion::Bouncing, start, velocity);
+        let shape = world.entities.get(slot).expect("there").shape;
+        let mut between = || random.between(-1.0, 1.0);
+        let turned = DQuat::from_xyzw(between(), between(), between(), between()).normalize();
+        let spin = 20.0 * DVec3::new(between(), between(), 0.0);
+        let vertices = world.arena.shapes[shape].parts[0].vertices();
+        let extent = vertices.iter().map(|&at| -(turned * at).z).fold(0.0, f64::max);
+        let near = start.with_z(top + extent + 1.01 * MARGIN);
+        let placement = elsewhere.free(shape, near, turned);
+        world.entities.commit(slot, placement);
+        world.entities.get_mut(slot).expect("there").angular = spin;
+        world.step(&[]);
+        let way = world.position(slot).x - near.x;
+        assert!(way > 4.5, "trial {trial}: it moved by {way}, rotating by {spin}");
+        assert!(world.is_clean(), "trial {trial}");
     }
 }
 
