@@ -52,26 +52,27 @@ pub struct LandingOptions {
           value_parser = clap::value_parser!(u16).range(1..=64))]
     pub landers: Option<u16>,
 
-    /// When the hard case of the cascade is asked
+    /// When the hard case of the cascade is asked (only with `--landers`)
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = HardCase::Deferred,
           requires = "landers")]
     pub hard_case: HardCase,
 
-    /// Time every stage of the cascade, which makes ticks longer
+    /// Time every stage of the cascade, which makes ticks longer (only with `--landers`; the
+    /// single landing always does)
     #[arg(long, requires = "landers")]
     pub stage_times: bool,
 
-    /// Threads that the simulation may use: no result depends on them
+    /// Threads that the simulation may use: no result depends on them (only with `--landers`)
     #[arg(long, value_name = "N", default_value_t = 1, requires = "landers",
           value_parser = clap::value_parser!(u16).range(1..=8))]
     pub sim_threads: u16,
 
-    /// Hovertanks that fly about meanwhile
+    /// Hovertanks that fly about meanwhile (not with `--landers`)
     #[arg(long, value_name = "N", default_value_t = 7,
           value_parser = clap::value_parser!(u16).range(0..=63))]
     pub others: u16,
 
-    /// Seed of how they fly, of how the pads lie, and of who lands in which
+    /// Seed of the match; with `--landers` also of how the pads lie and of who lands in which
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
 
@@ -128,7 +129,8 @@ pub struct HeapOptions {
     pub sim_threads: u16,
 
     /// Most cost of a tick's bodies (those awake, and pairs that touch, together), above
-    /// which islands are simulated more cheaply; without it nothing is
+    /// which islands are simulated more cheaply; without it, or with 0, nothing is. The
+    /// server's `--sim-budget` is for a second, not for a tick
     #[arg(long, value_name = "COST")]
     pub budget: Option<u32>,
 

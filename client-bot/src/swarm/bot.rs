@@ -178,7 +178,7 @@ impl Bot {
             match self.connector.join_with(&self.name, MapHash::ANY, &credentials).await {
                 Err(error @ JoinError::NoAnswer { .. }) if begin.elapsed() < self.max_join_wait => {
                     if self.tally.first_to_wait() {
-                        info!("{error} yet; retrying for {} s", self.max_join_wait.as_secs());
+                        info!("{error}; retrying for {} s", self.max_join_wait.as_secs());
                     }
                 }
                 joined => return joined,

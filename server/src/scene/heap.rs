@@ -75,7 +75,7 @@ pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
     let begin = Instant::now();
     let mut world = World::unsettled(map, models.clone().into(), config)?;
     world.set_threads(options.sim_threads);
-    world.set_budget(options.budget);
+    world.set_budget(options.budget.filter(|&budget| budget > 0));
     let set_up_ms = begin.elapsed().as_secs_f64() * 1e3;
     let mut audit = Audit::new(world.map(), &models)?;
     let mut passages = Passages::new(world.map(), &models, RATE)?;

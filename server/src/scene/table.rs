@@ -23,8 +23,8 @@ pub struct Row {
     pub definitive: u64,
     /// Its share of all pairs that were decided, the grid's not counted.
     pub share: Option<f64>,
-    /// Mean time of a test in nanoseconds.
-    pub mean_ns: f64,
+    /// Mean time of a test in nanoseconds; nothing if stages were not timed.
+    pub mean_ns: Option<f64>,
     /// The filter of the paper that comes nearest to it.
     pub paper: Option<Paper>,
 }
@@ -79,7 +79,7 @@ impl Table {
             tests,
             definitive,
             share: (stage != Stage::Grid).then(|| definitive as f64 / decided.max(1) as f64),
-            mean_ns: nanoseconds / tests.max(1) as f64,
+            mean_ns: (nanoseconds > 0.0).then(|| nanoseconds / tests.max(1) as f64),
             paper: in_paper(stage),
         };
         Self { rows: counted.iter().map(row).collect() }
@@ -105,7 +105,8 @@ impl fmt::Display for Table {
             let Row { stage, tests, definitive, share, mean_ns, paper } = row;
             let percent = |share: f64| format!("{:.1} %", share * 100.0);
             let share = share.map_or(String::from("-"), percent);
-            let mean = format!("{:.3} µs", mean_ns / 1000.0);
+            let microseconds = |mean: f64| format!("{:.3} µs", mean / 1000.0);
+            let mean = mean_ns.map_or(String::from("-"), microseconds);
             write!(f, "\n{stage:<9} {tests:>10} {definitive:>10} {share:>7} {mean:>9}")?;
             if let Some(Paper { test, definitive, share, mean_us }) = *paper {
                 let mean = mean_us.map_or(String::from("tiny"), |mean| format!("{mean:.2} µs"));
