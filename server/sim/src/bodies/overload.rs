@@ -98,7 +98,8 @@ pub(crate) fn set_paces(
     let islands = islands(entities, shapes, pairs, context.seconds);
     let mut degraded = 0;
     for island in &islands {
-        // A tick that was left out is made up for, even if the overload is over.
+        // A tick that was left out is made up for, even if the overload is over; a body that a
+        // player has come near to meanwhile goes on from where it is.
         island.set(entities, |entity| if entity.skipped { Pace::Double } else { Pace::Full });
     }
     for island in &islands {

@@ -14,6 +14,9 @@ const SAME_POINT: f32 = 4.0;
 pub(super) fn remember(known: Option<&Pair>, axis: DVec3, points: &mut Points) {
     let Some(known) = known else { return };
     let [before, now] = [known.axis, axis].map(tangents);
+    // Heights of 0.0 and -0.0 are equal, but not their tangents.
+    let same_sign = known.axis.z.is_sign_negative() == axis.z.is_sign_negative();
+    let stays = known.axis == axis && same_sign;
     for point in points {
         let nearest = known
             .points
@@ -24,7 +27,7 @@ pub(super) fn remember(known: Option<&Pair>, axis: DVec3, points: &mut Points) {
             && distance < SAME_POINT * SAME_POINT
         {
             let friction = before[0] * along_first + before[1] * along_second;
-            point.impulse = match known.axis == axis {
+            point.impulse = match stays {
                 true => [normal, along_first, along_second],
                 false => [normal, friction.dot(now[0]), friction.dot(now[1])],
             };
@@ -46,7 +49,14 @@ mod tests {
     /// round; last tick's friction pushed the other way. Cure: friction is turned with them.
     #[test]
     fn friction_keeps_its_direction_where_the_tangents_turn_round() {
-        let [before, now] = [1e-9, -1e-9].map(|z| DVec3::new(1.0, 0.0, z));
+        for height in [1e-9, 0.0] {
+            turns_round(height);
+        }
+    }
+
+    /// A level normal but for a height that changes its sign.
+    fn turns_round(height: f64) {
+        let [before, now] = [height, -height].map(|z| DVec3::new(1.0, 0.0, z));
         assert!(tangents(before)[0].dot(tangents(now)[0]) < -0.9);
         let point = ContactPoint { impulse: [9.0, 3.0, -2.0], ..ContactPoint::default() };
         let key = PairKey { body: 0, other: Blocker::Solid(0), parts: (0, 0) };

@@ -14,7 +14,7 @@ pub enum AwakeReason {
     TouchesMoving,
     /// It rests, but leans on a player on foot, who may walk away at any time.
     LeansOnPlayer,
-    /// It is a missile that bounces and rolls, which never sleeps.
+    /// It is a missile that bounces and has not come to rest yet.
     IsMissile,
 }
 

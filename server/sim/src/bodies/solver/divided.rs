@@ -213,7 +213,8 @@ impl Boundary {
         run(Task::Displace);
     }
 
-    /// Passes over all contacts of the island until none lacks more than the tolerance.
+    /// Passes over the contacts of the island until none is left to look at: one is looked at if
+    /// it lacks more than the tolerance at first, and whenever another has moved its bodies.
     fn passes(&mut self, staged: &Staged, stages: &Stages) {
         let Self { places, contacts, projection, .. } = self;
         for block in &staged.blocks {

@@ -201,8 +201,8 @@ impl Projection {
         }
     }
 
-    /// Passes over all islands whose lack `needs` them, each until its points lack no more
-    /// than the tolerance. Returns whether there were any.
+    /// Passes over all islands whose lack `needs` them, each until none of its contacts is left to
+    /// look at. Returns whether there were any.
     fn passes(&mut self, contacts: &Contacts, needs: impl Fn(Lack) -> bool) -> bool {
         self.progress.iter_mut().for_each(|progress| progress.goes_on = needs(progress.lack));
         let any = self.goes_on();
@@ -215,8 +215,9 @@ impl Projection {
         any
     }
 
-    /// One pass over all islands that go on; those that lack no more than the tolerance then
-    /// go on no further.
+    /// One pass over all islands that go on; those of which no point lacked more than the
+    /// tolerance go on no further. A contact is looked at again only when another has moved one
+    /// of its bodies.
     pub(super) fn pass(&mut self, contacts: &Contacts) {
         let mut lacks = vec![false; self.progress.len()];
         let all_go_on = self.progress.iter().all(|progress| progress.goes_on);
