@@ -348,8 +348,8 @@ impl fmt::Display for Landing {
         if !self.is_as_meant() {
             write!(
                 f,
-                "\nThe landing failed: the tank did not stand in the pad and leave again. The scene \
-                 needs open ground around a place to spawn at, as `terrain` has."
+                "\nThe landing failed: the tank must stand in the pad, leave again, and overlap \
+                 nothing. It needs open ground around a place to spawn at, as `terrain` has."
             )?;
         }
         Ok(())
