@@ -14,6 +14,7 @@ pub(crate) mod entities;
 pub(crate) mod guard;
 pub(crate) mod impulse;
 pub(crate) mod near_solids;
+pub(crate) mod nearby;
 pub(crate) mod overload;
 pub(crate) mod ray;
 pub(crate) mod roles;

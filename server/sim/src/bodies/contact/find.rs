@@ -6,10 +6,11 @@ use std::ops::Range;
 
 use obsp::geometry::Aabb;
 
-use super::meet::{Finder, SPECULATIVE_DISTANCE, Search, Searcher, reach_of};
+use super::meet::{Finder, MIN_SEARCH_REACH, SPECULATIVE_DISTANCE, Search, Searcher, reach_of};
 use super::{Pair, PairKey};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::Space;
+use crate::bodies::nearby::Nearby;
 use crate::bodies::slots::flags_by_slot;
 use crate::collision::broad_phase::Overlaps;
 use crate::collision::distances::MARGIN;
@@ -24,10 +25,6 @@ pub(crate) const FREE_AT_REST: f64 = 0.5 * (SPECULATIVE_DISTANCE - MARGIN);
 
 /// Fewest bodies of a thread's share.
 const MIN_SHARE: usize = 24;
-
-/// Up to so many bodies are all looked at: the cells of the grid around a body in a heap have
-/// as many entries.
-const FEW: usize = 32;
 
 /// The result of a search.
 #[derive(Debug)]
@@ -94,47 +91,21 @@ pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepCont
 }
 
 /// The bodies near those that look for contacts, but for these themselves.
-struct Neighbourhood<'a> {
-    /// Whether the body in a slot is one of them, by slot.
-    belongs: Vec<bool>,
-    /// How far any of them can move within the tick, in units; `None` if there are none.
-    farthest: Option<f64>,
-    /// Their slots, if they are too few to ask the grid for them.
-    few: Option<Vec<u16>>,
-    search: &'a Search<'a>,
+struct Neighbourhood {
+    bodies: Nearby,
     entity_count: u64,
 }
 
-impl<'a> Neighbourhood<'a> {
+impl Neighbourhood {
     /// The placed entities for which `belongs` holds.
-    fn new(search: &'a Search<'a>, belongs: impl Fn(&Entity) -> bool) -> Self {
+    fn new(search: &Search, belongs: impl Fn(&Entity) -> bool) -> Self {
         let entities = search.space.entities;
-        let mut slots = vec![false; entities.slot_count()];
-        let (mut farthest, mut all) = (None, Vec::new());
-        for entity in entities.iter().filter(|e| e.placement().is_some() && belongs(e)) {
-            slots[usize::from(entity.id.slot)] = true;
-            farthest = Some(search.reach_of(entity).max(farthest.unwrap_or(0.0)));
-            all.push(entity.id.slot);
+        let chosen = entities.iter().filter(|e| e.placement().is_some() && belongs(e));
+        let bodies = chosen.map(|entity| (entity.id.slot, search.reach_of(entity)));
+        Self {
+            bodies: Nearby::new(bodies, MIN_SEARCH_REACH, entities.slot_count()),
+            entity_count: entities.iter().count() as u64,
         }
-        let entity_count = entities.iter().count() as u64;
-        let few = (all.len() <= FEW).then_some(all);
-        Self { belongs: slots, farthest, few, search, entity_count }
-    }
-
-    /// Writes to `near` the slots of all that `own` may meet within the tick, ascending.
-    fn around(&self, own: &Searcher, near: &mut Vec<u16>) {
-        near.clear();
-        let Some(farthest) = self.farthest else { return };
-        let around = own.bounds.inflated(SPECULATIVE_DISTANCE + own.reach + farthest);
-        let entities = self.search.space.entities;
-        match &self.few {
-            Some(few) => near.extend(few),
-            None => entities.near_where(&around, |slot| self.belongs[usize::from(slot)], near),
-        }
-        near.retain(|&slot| {
-            let placement = entities.get(slot).and_then(Entity::placement);
-            placement.is_some_and(|placement| placement.bounds().overlaps(&around))
-        });
     }
 }
 
@@ -182,7 +153,8 @@ impl<'a> Finder<'a, '_> {
         self.meet_solids(own);
         let mut watch = self.context.watch();
         let Lists { near, partners } = lists;
-        neighbourhood.around(own, near);
+        let around = own.bounds.inflated(SPECULATIVE_DISTANCE + own.reach);
+        neighbourhood.bodies.within(&around, self.search.space.entities, near);
         partners.clear();
         partners.extend(near.iter().map(|&slot| (slot, None)));
         // Two that look for contacts meet once, under the lower slot.

@@ -33,7 +33,7 @@ const CONTACT_TRIGGER_GAP: f64 = 0.5 * REST_GAP;
 
 /// Least distance, in units, that a search assumes every body to move. A body that
 /// moves no farther, and is as it was at the last search, needs no new one.
-const MIN_SEARCH_REACH: f64 = 0.5 * REST_GAP;
+pub(super) const MIN_SEARCH_REACH: f64 = 0.5 * REST_GAP;
 
 /// A plane that leaves less than this share of the gap that it left last tick is no longer
 /// good: a better one is searched for.

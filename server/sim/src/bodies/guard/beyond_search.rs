@@ -11,6 +11,7 @@ use super::Space;
 use super::advance::{MovingBody, MovingPair, PairTest, SinceSearch};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::Entity;
+use crate::bodies::nearby::Nearby;
 use crate::collision::cascade::{Body, LastPlane, Reversed};
 use crate::collision::distances::MARGIN;
 use crate::collision::time_of_impact::Passage;
@@ -92,24 +93,19 @@ impl Space<'_> {
     ) -> Vec<[usize; 2]> {
         let is_beyond = |&i: &usize| movers[i].excess_travel > 0.0;
         let beyond: Vec<usize> = (0..movers.len()).filter(is_beyond).collect();
-        // The grid knows where bodies begin to move.
-        let farthest = movers.iter().map(|mover| mover.way).fold(0.0, f64::max);
-        let bounds = |slot| self.entities.get(slot).and_then(Entity::placement).map(|p| p.bounds());
-        // The grid's box and the way of a body hold all of its motion, and cost less than the
-        // speedbox.
-        let may_reach = |mover: &MovingBody, speedbox: &Aabb| {
-            bounds(mover.slot).is_some_and(|b| b.inflated(mover.way + MARGIN).overlaps(speedbox))
-        };
+        if beyond.is_empty() {
+            return Vec::new();
+        }
+        let ways = movers.iter().map(|mover| (mover.slot, mover.way + MARGIN));
+        let nearby = Nearby::new(ways, 0.0, self.entities.slot_count());
         let shares = context.threads.in_shares(beyond.len(), MIN_BEYOND, |range| {
             let (mut pairs, mut near) = (Vec::new(), Vec::new());
             for &i in &beyond[range] {
                 let own = speedbox(&movers[i]);
-                let moves = |slot| mover_of(slot).is_some();
-                self.entities.near_where(&own.inflated(farthest + MARGIN), moves, &mut near);
+                nearby.within(&own, self.entities, &mut near);
                 for j in near.iter().filter_map(|&slot| mover_of(slot)).filter(|&j| j != i) {
                     let other = &movers[j];
                     if exceed_reach(movers[i].excess_travel, other.excess_travel)
-                        && may_reach(other, &own)
                         && speedbox(other).overlaps(&own)
                     {
                         pairs.push([i.min(j), i.max(j)]);
