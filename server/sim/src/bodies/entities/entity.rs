@@ -1,0 +1,285 @@
+//! One body: what it is, where it is, and how it moves and rests.
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+use crate::bodies::blocker::Blocker;
+use crate::bodies::guard::Placement;
+use crate::bodies::near_solids::NearSolids;
+use crate::bodies::overload::Pace;
+use crate::bodies::roles::{Drive, Hovertank, Missile, MissileMotion, PlayerBody, Role, Walker};
+use crate::bodies::sleep::AwakeReason;
+use crate::collision::grid::CellRange;
+use crate::collision::pose::Pose;
+use crate::collision::shape::ShapeId;
+use crate::state::EntityId;
+
+/// One body. Its placement changes only by [`Entities::commit`](super::Entities::commit), which
+/// takes a checked [`Placement`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Entity {
+    pub(crate) id: EntityId,
+    pub(crate) role: Role,
+    /// Its shape, or in limbo the shape that it will have when it comes back.
+    pub(crate) shape: ShapeId,
+    pub(crate) velocity: DVec3,
+    /// Radians per second, world axes.
+    pub(crate) angular: DVec3,
+    pub(crate) sleep: SleepState,
+    /// How the current tick simulates it; between two ticks [`Pace::Full`].
+    pub(crate) pace: Pace,
+    /// Whether the last tick left it out because of overload.
+    pub(crate) skipped: bool,
+    /// Its state at the last search for contacts.
+    #[serde(skip)]
+    pub(crate) searched_as: Option<SearchState>,
+    /// How far its surface may move, in units, without meeting anything that the
+    /// last search for contacts did not find: two bodies share the sum of both.
+    pub(crate) free_distance: f64,
+    /// Upper bound of how far its surface has moved since that search, in units.
+    pub(crate) moved: f64,
+    /// The slot of the player whose shove moves it, if nothing else has moved it
+    /// since. The simulation does not depend on it: it only tells which players
+    /// were pushed by others.
+    pub(crate) shoved_by: Option<u16>,
+    /// Whether a game keeps it out of the world: it does not wait for a free place.
+    pub(crate) taken_out: bool,
+    /// The velocity that a kinematic body gives it by pushing or carrying it, directly or through
+    /// others; zero between two ticks.
+    #[serde(skip)]
+    pub(crate) driven_velocity: DVec3,
+    /// What the guard stopped it with in this tick, if it did. The simulation does not depend
+    /// on it.
+    #[serde(skip)]
+    pub(crate) stopped: Option<Stopped>,
+    /// The solids around it: a cache.
+    #[serde(skip)]
+    pub(crate) near_solids: NearSolids,
+    /// Not among what is deserialised: only the guard makes a placement.
+    #[serde(skip)]
+    pub(super) placed: Option<(Placement, CellRange)>,
+}
+
+/// What the guard stopped a body with, the last time in a tick that it did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Stopped {
+    pub(crate) by: Blocker,
+    /// Normal of the plane between the two, from the body to what stopped it.
+    pub(crate) normal: DVec3,
+    /// The share of the tick's motion that the body had made, 0 to 1.
+    pub(crate) share: f64,
+}
+
+/// All that a search for contacts depends on, for one body that hardly moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SearchState {
+    pub(crate) shape: ShapeId,
+    pub(crate) pose: Pose,
+    pub(crate) awake: bool,
+}
+
+/// Whether a prop sleeps, and how long it has rested.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SleepState {
+    pub(crate) asleep: bool,
+    /// Ticks in a row in which it was still.
+    pub(crate) still_ticks: u16,
+    /// Ticks in a row in which it stayed near its anchor.
+    pub(crate) jitter_ticks: u16,
+    /// Whether the solver or the guard held it this tick.
+    pub(crate) held: bool,
+    /// Whether the solver did: its contacts cancel all other forces.
+    pub(crate) held_by_solver: bool,
+    /// Ticks in a row in which it was held.
+    pub(crate) held_ticks: u16,
+    /// Its pose when it last left an anchor.
+    #[serde(skip)]
+    pub(crate) anchor: Option<Pose>,
+    /// Why it is awake, if it is. The simulation does not depend on it.
+    pub(crate) awake_because: AwakeReason,
+    /// Bodies that fell asleep together share this and wake together.
+    pub(crate) island: u16,
+}
+
+impl SleepState {
+    /// Sets the counts of ticks to zero.
+    pub(crate) fn reset_timers(&mut self) {
+        self.still_ticks = 0;
+        self.jitter_ticks = 0;
+        self.held_ticks = 0;
+    }
+}
+
+impl SearchState {
+    /// A point of the body, given in its own axes, where it was at the search.
+    pub(crate) fn point_to_world(&self, local: DVec3) -> DVec3 {
+        self.pose.position + self.pose.rotation() * local
+    }
+}
+
+impl Entity {
+    /// Its place in the world; `None` in limbo.
+    pub(crate) fn placement(&self) -> Option<&Placement> {
+        self.placed.as_ref().map(|(placement, _)| placement)
+    }
+
+    /// Its state for a search for contacts now; `None` in limbo.
+    pub(crate) fn search_state(&self) -> Option<SearchState> {
+        let pose = *self.placement()?.pose();
+        Some(SearchState { shape: self.shape, pose, awake: self.is_awake_body() })
+    }
+
+    /// How far it has moved beyond its free distance since the last search for contacts,
+    /// in units; below zero if it has not.
+    pub(crate) fn excess_travel(&self) -> f64 {
+        self.moved - self.free_distance
+    }
+
+    /// Whether it is awake, and was not, or was elsewhere, at the last search for contacts.
+    pub(crate) fn has_woken(&self) -> bool {
+        self.is_awake_body() && self.searched_as != self.search_state()
+    }
+
+    /// Whether impulses move it.
+    pub(crate) fn is_rigid(&self) -> bool {
+        match self.role {
+            Role::Prop(_) | Role::Cargo(_) => true,
+            Role::Missile(_) => self.is_ball(),
+            Role::Player(body) => matches!(body, PlayerBody::Hovertank(_)),
+            Role::Kinematic(_) => false,
+        }
+    }
+
+    /// Whether it moves by the velocity alone that a game has given it.
+    pub(crate) fn is_kinematic(&self) -> bool {
+        matches!(self.role, Role::Kinematic(_))
+    }
+
+    /// Whether it is kinematic and moves.
+    pub(crate) fn is_driven(&self) -> bool {
+        self.is_kinematic() && self.is_awake_body()
+    }
+
+    /// Its velocities, linear and angular: of a kinematic body those with which it moves, which
+    /// are less than its game has set after something stopped it.
+    pub(crate) fn motion(&self) -> [DVec3; 2] {
+        let share = match &self.role {
+            Role::Kinematic(kinematic) => kinematic.share(),
+            _ => return [self.velocity, self.angular],
+        };
+        [self.velocity, self.angular].map(|velocity| velocity * share)
+    }
+
+    /// Lets its rest begin anew. A kinematic body sleeps if it has no velocity, on its own.
+    pub(crate) fn reset_sleep(&mut self) {
+        self.sleep = SleepState::default();
+        if self.is_kinematic() {
+            self.sleep.asleep = self.velocity == DVec3::ZERO && self.angular == DVec3::ZERO;
+            self.sleep.island = self.id.slot;
+        }
+    }
+
+    /// Whether it is a bouncing missile: a ball that is moved by its own rules, and of
+    /// which the solver changes only the velocity.
+    pub(crate) fn is_ball(&self) -> bool {
+        matches!(self.role, Role::Missile(Missile { motion: MissileMotion::Bouncing, .. }))
+    }
+
+    /// Whether it is left out of this tick: it sleeps, or skips the tick.
+    pub(crate) fn stands_still(&self) -> bool {
+        self.sleep.asleep || self.pace == Pace::Skips
+    }
+
+    /// Lets a body that stands still move in this tick. A kinematic one moves only if a game
+    /// lets it.
+    pub(crate) fn resume(&mut self) {
+        if self.is_kinematic() {
+            return;
+        }
+        if self.sleep.asleep {
+            self.sleep.asleep = false;
+            self.sleep.reset_timers();
+            self.shoved_by = None;
+        }
+        if self.pace == Pace::Skips {
+            self.pace = Pace::Full;
+        }
+    }
+
+    /// Whether an impulse moves it this tick.
+    pub(crate) fn yields(&self) -> bool {
+        self.is_rigid() && !self.stands_still() && self.placed.is_some()
+    }
+
+    /// Whether the guard moves it this tick, by its own velocity or that of the solver.
+    pub(crate) fn is_awake_body(&self) -> bool {
+        self.is_solved() || self.is_kinematic() && !self.stands_still() && self.placed.is_some()
+    }
+
+    /// Whether solver and guard move it this tick.
+    pub(crate) fn is_solved(&self) -> bool {
+        self.yields() && !self.is_ball()
+    }
+
+    /// Whether it has a velocity in this tick that contacts see.
+    pub(crate) fn has_velocity(&self) -> bool {
+        self.yields() || self.is_awake_body()
+    }
+
+    pub(crate) fn player(&self) -> Option<&PlayerBody> {
+        match &self.role {
+            Role::Player(body) => Some(body),
+            _ => None,
+        }
+    }
+
+    fn player_mut(&mut self) -> Option<&mut PlayerBody> {
+        match &mut self.role {
+            Role::Player(body) => Some(body),
+            _ => None,
+        }
+    }
+
+    /// How it flies, if it is a missile.
+    pub(crate) fn missile(&self) -> Option<MissileMotion> {
+        match &self.role {
+            Role::Missile(missile) => Some(missile.motion),
+            _ => None,
+        }
+    }
+
+    /// The box agent that it is, if it is one.
+    pub(crate) fn walker(&self) -> Option<&Walker> {
+        match self.player()? {
+            PlayerBody::Box(walker) => Some(walker),
+            PlayerBody::Hovertank(_) => None,
+        }
+    }
+
+    pub(crate) fn walker_mut(&mut self) -> Option<&mut Walker> {
+        match self.player_mut()? {
+            PlayerBody::Box(walker) => Some(walker),
+            PlayerBody::Hovertank(_) => None,
+        }
+    }
+
+    /// The hovertank that it is, if it is one.
+    pub(crate) fn hovertank(&self) -> Option<&Hovertank> {
+        match self.player()? {
+            PlayerBody::Box(_) => None,
+            PlayerBody::Hovertank(tank) => Some(tank),
+        }
+    }
+
+    pub(crate) fn hovertank_mut(&mut self) -> Option<&mut Hovertank> {
+        match self.player_mut()? {
+            PlayerBody::Box(_) => None,
+            PlayerBody::Hovertank(tank) => Some(tank),
+        }
+    }
+
+    /// The acceleration by its own engine.
+    pub(crate) fn drive(&self) -> Drive {
+        self.hovertank().map_or_else(Drive::default, |tank| tank.drive)
+    }
+}
