@@ -96,7 +96,6 @@ pub(crate) fn set_paces(
         return;
     }
     let islands = islands(entities, shapes, pairs, context.seconds);
-    let mut degraded = 0;
     for island in &islands {
         // A tick that was left out is made up for, even if the overload is over; a body that a
         // player has come near to meanwhile goes on from where it is.
@@ -107,7 +106,6 @@ pub(crate) fn set_paces(
             break;
         }
         cost -= island.cost * (1.0 - COST_OF_FEWER_SUB_STEPS);
-        degraded += 1;
         island.set(entities, |entity| match entity.pace {
             Pace::Full => Pace::FewerSubSteps,
             pace => pace,
@@ -131,8 +129,16 @@ pub(crate) fn set_paces(
     if !any_owes {
         half_rate.iter().for_each(|island| island.set(entities, |_| Pace::Skips));
     }
-    context.counters.degraded_islands = degraded;
-    context.counters.half_rate = bodies as u64;
+    // What this tick does, not what it would have done had none been owed.
+    let count = |island: &Island, is: fn(Pace) -> bool| {
+        let members = island.members.iter().filter_map(|&slot| entities.get(slot));
+        members.filter(|entity| is(entity.pace)).count() as u64
+    };
+    let is_degraded = |island: &&Island| count(island, |pace| pace != Pace::Full) > 0;
+    let is_at_half_rate = |pace| matches!(pace, Pace::Skips | Pace::Double);
+    let counters = &mut context.counters;
+    counters.degraded_islands = islands.iter().filter(is_degraded).count() as u64;
+    counters.half_rate = islands.iter().map(|island| count(island, is_at_half_rate)).sum();
 }
 
 /// Ends a tick: the next one begins with every body at its full pace.
