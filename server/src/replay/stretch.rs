@@ -59,6 +59,7 @@ impl Runner<'_> {
         let mut playback = self.begin(&keyframe)?;
         let mut judges = self.audits.then(|| self.judges()).transpose()?;
         if let Some(judges) = &mut judges {
+            // The last tick of the stretch before, or none: it is not counted.
             judges.judge(playback.tick(), playback.world(), found);
         }
         let end = self.recording.keyframes().nth(number + 1);
@@ -69,6 +70,7 @@ impl Runner<'_> {
             playback.step(&tick?);
             found.ticks += 1;
             if let Some(judges) = &mut judges {
+                found.audited += 1;
                 judges.judge(playback.tick(), playback.world(), found);
             }
         }
@@ -150,7 +152,6 @@ struct Judges {
 impl Judges {
     fn judge(&mut self, tick: u64, world: &World, found: &mut Found) {
         let state = world.state();
-        found.audited += 1;
         let overlap = self.audit.check(&state).into_iter().next();
         let tunnelled = self.passages.check(&state).into_iter().next();
         let overlap = overlap.map(|found| {
