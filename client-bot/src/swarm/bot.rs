@@ -92,7 +92,13 @@ impl Bot {
         let mut client = match joined {
             Ok(client) => client,
             Err(error) => {
-                warn!("{} could not join: {error}", self.name);
+                let is_repeated = matches!(error, JoinError::NoAnswer { .. })
+                    && !self.tally.first_without_answer();
+                if is_repeated {
+                    debug!("{} could not join: {error}", self.name);
+                } else {
+                    warn!("{} could not join: {error}", self.name);
+                }
                 self.tally.failed();
                 record.outcome = Outcome::Failed(error);
                 return record;

@@ -16,6 +16,7 @@ pub(super) struct Tally {
     snapshots: AtomicU64,
     mismatches: AtomicU64,
     waiting: AtomicBool,
+    without_answer: AtomicBool,
     settled: Notify,
     last_look: Mutex<(Instant, u64)>,
 }
@@ -47,6 +48,7 @@ impl Tally {
             snapshots: AtomicU64::new(0),
             mismatches: AtomicU64::new(0),
             waiting: AtomicBool::new(false),
+            without_answer: AtomicBool::new(false),
             settled: Notify::new(),
             last_look: Mutex::new((Instant::now(), 0)),
         }
@@ -70,6 +72,11 @@ impl Tally {
     /// logged once and not by every bot.
     pub(super) fn first_to_wait(&self) -> bool {
         !self.waiting.swap(true, Relaxed)
+    }
+
+    /// The same of those that give up.
+    pub(super) fn first_without_answer(&self) -> bool {
+        !self.without_answer.swap(true, Relaxed)
     }
 
     pub(super) fn snapshot(&self, agrees: bool) {

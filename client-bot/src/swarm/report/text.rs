@@ -6,18 +6,21 @@ use super::{Bottleneck, Errors, Joining, Report, Times};
 
 impl fmt::Display for Report {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_connections(out)?;
-        self.write_times(out)?;
-        self.write_prediction(out)?;
-        self.write_activity(out)?;
+        self.write_joins(out)?;
+        // Nobody has measured anything otherwise.
+        if self.joined > 0 {
+            self.write_rates(out)?;
+            self.write_times(out)?;
+            self.write_prediction(out)?;
+            self.write_activity(out)?;
+        }
         self.failures.iter().try_for_each(|failure| write!(out, "\n{failure}"))
     }
 }
 
 impl Report {
-    fn write_connections(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_joins(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { bots, joined, refused, unreachable, dropped, reconnects, seconds, .. } = self;
-        let rates = &self.snapshots_per_second;
         writeln!(
             out,
             "bots                {joined} of {bots} joined, {refused} refused, \
@@ -29,6 +32,11 @@ impl Report {
         if self.worlds_min > 1 {
             writeln!(out, "worlds              {} or more", self.worlds_min)?;
         }
+        Ok(())
+    }
+
+    fn write_rates(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rates = &self.snapshots_per_second;
         writeln!(out, "snapshots/s         mean {:.2}, min {:.2}", rates.mean, rates.min)?;
         writeln!(
             out,
