@@ -8,9 +8,10 @@
 //! take turns, a few hundred segments each, and medians are kept, so that
 //! other load of the machine affects all of them alike. Only the ratios are
 //! comparable. The shifted planes answer for other bodies, and for the same box.
-//! The tables of Melax's paper and of large maps follow;
-//! `cargo bench -p tests --bench world -- large` prints the last alone.
+//! The tables of Melax's paper, of filters for bodies and of large maps follow;
+//! `cargo bench -p tests --bench world -- filter` prints the second alone, `-- large` the last.
 
+mod brush_filter;
 mod contestants;
 mod large;
 mod machine;
@@ -27,9 +28,12 @@ use workloads::Workload;
 
 fn main() {
     machine::print();
-    if std::env::args().any(|argument| argument == "large") {
-        large::print();
-        return;
+    let asked = |name: &str| std::env::args().any(|argument| argument == name);
+    if asked("large") {
+        return large::print();
+    }
+    if asked("filter") {
+        return brush_filter::print();
     }
     for (i, path) in maps().iter().enumerate() {
         let subject = Subject::read(path);
@@ -42,6 +46,7 @@ fn main() {
             melax::print(path, subject.world(), &workloads[0]);
         }
     }
+    brush_filter::print();
     large::print();
 }
 
