@@ -159,6 +159,12 @@ impl MatchSetup {
             0 => None,
             every => Some(AuditThread::new(&game, every)?),
         };
+        if let Some(folder) = options.replay_dir.as_deref().filter(|folder| !folder.is_dir()) {
+            let folder = folder.display();
+            tracing::warn!(
+                "--replay-dir {folder}: the page offers no recordings until this folder exists"
+            );
+        }
         let pages = Arc::new(PageState::new(
             Arc::clone(&game),
             simulation.recordings.latest(),
