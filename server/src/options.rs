@@ -37,7 +37,7 @@ pub use service::ServiceOptions;
 pub(crate) use socket_address::parse_address;
 
 /// Most threads of the simulation: the work of one tick is too short for more.
-const MAX_SIM_THREADS: u16 = 8;
+pub(crate) const MAX_SIM_THREADS: u16 = 8;
 
 /// Ticks per second unless asked otherwise.
 const DEFAULT_TICK_RATE: u32 = 60;

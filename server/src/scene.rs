@@ -9,6 +9,7 @@ mod heap;
 mod landing;
 mod pen;
 mod pilot;
+mod shaken_floor;
 mod table;
 
 use clap::{Args, Subcommand};
@@ -20,6 +21,8 @@ pub use landing::{
 };
 pub use pen::{HeapModels, pen};
 pub use table::{Row, Table};
+
+use crate::options::MAX_SIM_THREADS;
 
 /// `server scene`: which scene to play.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
@@ -46,7 +49,7 @@ pub struct LandingOptions {
     #[arg(long, value_name = "NAME", default_value = "terrain")]
     pub map: String,
 
-    /// Instead, let so many hovertanks land at once, in pads that lie beneath each
+    /// Instead, let so many hovertanks, 1 to 64, land at once, in pads that lie beneath each
     /// other's ways, on a yard that is drawn for them
     #[arg(long, value_name = "N", conflicts_with_all = ["map", "others"],
           value_parser = clap::value_parser!(u16).range(1..=64))]
@@ -60,14 +63,14 @@ pub struct LandingOptions {
     /// Time every stage of the cascade, which makes ticks longer (only with `--landers`; the
     /// single landing always does)
     #[arg(long, requires = "landers")]
-    pub stage_times: bool,
+    pub time_stages: bool,
 
-    /// Threads that the simulation may use: no result depends on them (only with `--landers`)
+    /// Threads that the simulation may use, 1 to 8: no result depends on them (only with `--landers`)
     #[arg(long, value_name = "N", default_value_t = 1, requires = "landers",
-          value_parser = clap::value_parser!(u16).range(1..=8))]
+          value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
     pub sim_threads: u16,
 
-    /// Hovertanks that fly about meanwhile (not with `--landers`)
+    /// Hovertanks that fly about meanwhile, 0 to 63 (not with `--landers`)
     #[arg(long, value_name = "N", default_value_t = 7,
           value_parser = clap::value_parser!(u16).range(0..=63))]
     pub others: u16,
@@ -88,7 +91,7 @@ impl Default for LandingOptions {
             map: "terrain".into(),
             landers: None,
             hard_case: HardCase::default(),
-            stage_times: false,
+            time_stages: false,
             sim_threads: 1,
             others: 7,
             seed: 1,
@@ -100,7 +103,7 @@ impl Default for LandingOptions {
 /// How to drop the heap.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct HeapOptions {
-    /// Bodies to drop
+    /// Bodies to drop, 1 to 4,000
     #[arg(long, value_name = "N", default_value_t = 500,
           value_parser = clap::value_parser!(u32).range(1..=4000))]
     pub objects: u32,
@@ -118,14 +121,13 @@ pub struct HeapOptions {
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
 
-    /// Ticks from one audit to the next
-    #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u32).range(1..))]
+    /// Audit the bodies every K ticks, and their ways between all ticks; 0 for never
+    #[arg(long, value_name = "K", default_value_t = 1)]
     pub audit_every: u32,
 
-    /// Threads that the simulation may use: no result depends on them
+    /// Threads that the simulation may use, 1 to 8: no result depends on them
     #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u16).range(1..=8))]
+          value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
     pub sim_threads: u16,
 
     /// Most cost of a tick's bodies (those awake, and pairs that touch, together), above
@@ -133,6 +135,10 @@ pub struct HeapOptions {
     /// server's `--sim-budget` is for a second, not for a tick
     #[arg(long, value_name = "COST")]
     pub budget: Option<u32>,
+
+    /// Shake the heap: a kinematic floor in the pen is driven to and fro along all axes
+    #[arg(long)]
+    pub shake: bool,
 
     /// Print what came of it as JSON
     #[arg(long)]

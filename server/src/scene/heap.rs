@@ -1,4 +1,4 @@
-//! The scene of a heap: bodies dropped into a pen, audited every tick and timed.
+//! The scene of a heap: bodies dropped into a pen, which may be shaken, audited and timed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use obsp_sim::audit::{Audit, Passages};
 use obsp_sim::{Config, EntityState, Kind, World};
 use serde::Serialize;
 
-use super::pen::{HeapModels, pen};
+use super::pen::{HeapModels, half_side, lifted_pen};
+use super::shaken_floor::{LIFT, ShakenFloor, floor_model};
 use super::{HeapOptions, SceneError};
 use crate::soak::TickTimes;
 
@@ -40,14 +41,18 @@ pub struct Heap {
     pub us_per_awake: f64,
     /// The first tick after which all slept, if they did.
     pub asleep_tick: Option<u32>,
-    /// Mean height of the bodies' centres above the floor at the end, in units.
+    /// Mean height of the bodies' centres above the pen's floor at the end, in units.
     pub mean_height: f64,
+    /// Farthest that a floor that shakes the heap was behind its course, in units.
+    pub floor_lag: Option<f64>,
     /// Guarded moves that were cut short, for each body awake and tick.
     pub stops_per_awake: f64,
     /// Islands simulated more cheaply because of overload, on average over the ticks.
     pub degraded_islands: f64,
     /// Bodies of these at half rate, on average over the ticks.
     pub half_rate: f64,
+    /// Ticks whose bodies were audited for overlaps.
+    pub audits: u32,
     /// Overlaps found, all ticks together.
     pub interpenetrations: u64,
     /// The deepest of them, in units.
@@ -69,21 +74,30 @@ pub struct Heap {
 /// # Errors
 /// The pen cannot be had.
 pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
-    let map = Arc::new(pen(options.objects, options.models, options.seed)?);
+    let lift = if options.shake { LIFT } else { 0 };
+    let map = Arc::new(lifted_pen(options.objects, options.models, options.seed, lift)?);
     let config = Config { tick_rate: RATE, seed: options.seed, objects: 0, max_players: 1 };
-    let models = shipped();
+    let mut models = shipped();
+    if options.shake {
+        models.push(floor_model(f64::from(half_side(options.objects)))?);
+    }
     let begin = Instant::now();
     let mut world = World::unsettled(map, models.clone().into(), config)?;
     world.set_threads(options.sim_threads);
     world.set_budget(options.budget.filter(|&budget| budget > 0));
+    let mut floor = if options.shake { Some(ShakenFloor::new(&mut world)?) } else { None };
     let set_up_ms = begin.elapsed().as_secs_f64() * 1e3;
     let mut audit = Audit::new(world.map(), &models)?;
     let mut passages = Passages::new(world.map(), &models, RATE)?;
     let mut durations = Vec::with_capacity(options.ticks as usize);
     let (mut awake, mut overlaps, mut deepest, mut tunnelled) = (0, 0, 0.0_f64, 0);
     let (mut degraded, mut half_rate) = (0, 0);
-    let mut asleep_tick = None;
+    let (mut asleep_tick, mut audits) = (None, 0);
+    passages.check(&world.state());
     for tick in 1..=options.ticks {
+        if let Some(floor) = &mut floor {
+            floor.drive(&mut world, tick, RATE)?;
+        }
         let begin = Instant::now();
         world.step(&[]);
         durations.push(begin.elapsed());
@@ -92,10 +106,14 @@ pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
         degraded += world.counters().degraded_islands;
         half_rate += world.counters().half_rate;
         asleep_tick = if moving > 0 { None } else { asleep_tick.or(Some(tick)) };
+        if options.audit_every == 0 {
+            continue;
+        }
         let state = world.state();
         // Ways are only known from one tick to the next.
         tunnelled += passages.check(&state).len() as u64;
         if tick % options.audit_every == 0 {
+            audits += 1;
             let found = audit.check(&state);
             overlaps += found.len() as u64;
             deepest = found.iter().map(|overlap| overlap.depth).fold(deepest, f64::max);
@@ -103,8 +121,11 @@ pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
     }
     let (state, counters) = (world.state(), world.counters());
     let total: f64 = durations.iter().map(|duration| duration.as_secs_f64()).sum();
-    let props: Vec<&EntityState> =
-        state.entities.iter().filter(|entity| matches!(entity.kind, Kind::Prop { .. })).collect();
+    let is_dropped = |entity: &&EntityState| {
+        let is_floor = floor.as_ref().is_some_and(|floor| floor.is(entity.id));
+        matches!(entity.kind, Kind::Prop { .. }) && !is_floor
+    };
+    let props: Vec<&EntityState> = state.entities.iter().filter(is_dropped).collect();
     let height: DVec3 = props.iter().map(|prop| prop.position).sum();
     Ok(Heap {
         objects: props.len(),
@@ -118,9 +139,11 @@ pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
         us_per_awake: total * 1e6 / awake.max(1) as f64,
         asleep_tick,
         mean_height: height.z / props.len().max(1) as f64,
+        floor_lag: floor.map(|floor| floor.lag()),
         stops_per_awake: counters.blocked_moves as f64 / awake.max(1) as f64,
         degraded_islands: degraded as f64 / f64::from(options.ticks),
         half_rate: half_rate as f64 / f64::from(options.ticks),
+        audits,
         interpenetrations: overlaps,
         deepest,
         tunnelled,
@@ -144,7 +167,7 @@ impl fmt::Display for Heap {
         let TickTimes { p50, p90, p99, max } = self.tick_us;
         writeln!(
             f,
-            "heap of {} bodies ({:?}, seed {}): {} ticks in {:.0} ms, set up in {:.0} ms",
+            "heap of {} bodies ({:?}, seed {}): {} ticks in {:.0} ms without audits, set up in {:.0} ms",
             self.objects, self.models, self.seed, self.ticks, self.total_ms, self.set_up_ms
         )?;
         writeln!(f, "tick, us          p50 {p50:.0}  p90 {p90:.0}  p99 {p99:.0}  max {max:.0}")?;
@@ -158,6 +181,9 @@ impl fmt::Display for Heap {
             None => writeln!(f, "all asleep        never")?,
         }
         writeln!(f, "mean height       {:.1} units", self.mean_height)?;
+        if let Some(lag) = self.floor_lag {
+            writeln!(f, "shaken floor      {lag:.1} units behind its course at most")?;
+        }
         if self.degraded_islands > 0.0 {
             writeln!(
                 f,
@@ -167,8 +193,10 @@ impl fmt::Display for Heap {
         }
         writeln!(
             f,
-            "interpenetrations {} (deepest {}), tunnelled {}, replaced {}, fallen {}, limbo {}",
+            "interpenetrations {} in {} audits (deepest {}), tunnelled {}, replaced {}, fallen {}, \
+             limbo {}",
             self.interpenetrations,
+            self.audits,
             self.deepest,
             self.tunnelled,
             self.emergency_replacements,
@@ -196,6 +224,7 @@ mod tests {
                 audit_every: 1,
                 sim_threads: 1,
                 budget: None,
+                shake: false,
                 json: false,
             };
             let outcome = heap(&options).unwrap();
@@ -204,6 +233,33 @@ mod tests {
             assert!(outcome.asleep_tick.is_some(), "{outcome}");
             // The mean is of 900 ticks: within the last third of the drop all sleep.
             assert!(outcome.awake_mean < 0.65 * 60.0, "{outcome}");
+        }
+    }
+
+    /// The plate throws a heap up and falls faster than it: all stay awake, and none is caught
+    /// between the plate and the pen.
+    #[test]
+    fn a_heap_on_a_shaken_floor_overlaps_nothing_and_lets_the_floor_go_on() {
+        for models in [HeapModels::Crates, HeapModels::Mixed, HeapModels::Concave] {
+            let shaken = |sim_threads| {
+                let options = HeapOptions {
+                    objects: 60,
+                    models,
+                    ticks: 300,
+                    seed: 1,
+                    audit_every: 1,
+                    sim_threads,
+                    budget: None,
+                    shake: true,
+                    json: false,
+                };
+                let outcome = heap(&options).unwrap();
+                assert!(outcome.is_clean(), "{outcome}");
+                assert!(outcome.awake_mean > 59.0, "{outcome}");
+                assert!(outcome.floor_lag.is_some_and(|lag| lag < 30.0), "{outcome}");
+                outcome.digest
+            };
+            assert_eq!(shaken(1), shaken(2), "{models:?}");
         }
     }
 
@@ -223,6 +279,7 @@ mod tests {
                         audit_every: 60,
                         sim_threads,
                         budget,
+                        shake: false,
                         json: false,
                     };
                     let outcome = heap(&options).unwrap();

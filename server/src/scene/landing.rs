@@ -125,6 +125,12 @@ pub enum SceneError {
     /// The map drawn for the scene does not compile.
     #[error("the scene's own map does not compile: {0}")]
     Pen(#[from] obsp::CompileError),
+    /// The model drawn for the scene is none.
+    #[error("the scene's own model cannot be used: {0}")]
+    Model(#[from] obsp::model::ModelError),
+    /// A body of the scene cannot be placed or moved.
+    #[error("a body of the scene cannot be placed or moved: {0}")]
+    Place(#[from] obsp_sim::PlaceError),
     /// A tank was not let in.
     #[error(transparent)]
     Join(#[from] obsp_sim::AddPlayerError),

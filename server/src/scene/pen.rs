@@ -51,11 +51,29 @@ const WALL: i32 = 32;
 /// # Errors
 /// [`CompileError`] if the map does not compile, which would be a defect.
 pub fn pen(objects: u32, models: HeapModels, seed: u64) -> Result<obsp::World, CompileError> {
+    lifted_pen(objects, models, seed, 0)
+}
+
+/// Half the side of the pen's floor for so many bodies, in units.
+pub(super) fn half_side(objects: u32) -> i32 {
     let side = (f64::from(objects).sqrt() * ROOM) as i32;
-    let half = side.max(2 * SPACING) / 2;
+    side.max(2 * SPACING) / 2
+}
+
+/// The same pen, with the bodies higher by `lift` units.
+///
+/// # Errors
+/// [`CompileError`] if the map does not compile, which would be a defect.
+pub(super) fn lifted_pen(
+    objects: u32,
+    models: HeapModels,
+    seed: u64,
+    lift: i32,
+) -> Result<obsp::World, CompileError> {
+    let half = half_side(objects);
     let columns = (2 * half / SPACING - 1).max(1);
     let layers = objects.div_ceil((columns * columns) as u32) as i32;
-    let top = (layers + 1) * SPACING;
+    let top = (layers + 1) * SPACING + lift;
     let outer = half + WALL;
     let mut brushes = block([-outer, -outer, -WALL], [outer + 256, outer, 0]);
     brushes += &block([-outer, -outer, 0], [-half, outer, top]);
@@ -79,7 +97,7 @@ pub fn pen(objects: u32, models: HeapModels, seed: u64) -> Result<obsp::World, C
             middle + random.between(-OFF, OFF)
         };
         let (x, y) = (along(place % columns), along(place / columns));
-        let z = f64::from(layer * SPACING + SPACING / 2);
+        let z = f64::from(layer * SPACING + SPACING / 2 + lift);
         let angle = random.between(0.0, 360.0);
         let model = names[index as usize % names.len()];
         // Writing to a string cannot fail.

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use obsp_proto::MAX_ENTITIES;
-use obsp_sim::Resolution;
+use obsp_sim::{Resolution, World};
+
+use crate::options::MAX_SIM_THREADS;
 
 /// Most scripted players.
 const MAX_PLAYERS: u16 = 1024;
@@ -18,7 +20,7 @@ pub struct SoakOptions {
     #[arg(long, value_name = "NAME")]
     pub map: String,
 
-    /// Scripted players
+    /// Scripted players, 0 to 1,024
     #[arg(long, value_name = "P", default_value_t = 32,
           value_parser = clap::value_parser!(u16).range(0..=i64::from(MAX_PLAYERS)))]
     pub players: u16,
@@ -32,7 +34,7 @@ pub struct SoakOptions {
           value_parser = clap::value_parser!(u32).range(0..=MAX_OBJECTS))]
     pub objects: u32,
 
-    /// Ticks to play
+    /// Ticks to play, 1 to 10,000,000
     #[arg(long, value_name = "T", default_value_t = 3_600,
           value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub ticks: u64,
@@ -41,7 +43,7 @@ pub struct SoakOptions {
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
 
-    /// Ticks per second
+    /// Ticks per second, 10 to 128
     #[arg(long, value_name = "HZ", default_value_t = 60,
           value_parser = clap::value_parser!(u32).range(10..=128))]
     pub tick_rate: u32,
@@ -50,6 +52,16 @@ pub struct SoakOptions {
     /// played cannot be replayed
     #[arg(long, value_name = "N", value_parser = parse_resolution, conflicts_with = "record")]
     pub resolution: Option<Resolution>,
+
+    /// Threads that the simulation may use, 1 to 8: no result depends on them
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
+    pub sim_threads: u16,
+
+    /// Cost that the moving bodies of a second may have, as the server's option of this name;
+    /// 0 for no limit
+    #[arg(long, value_name = "COST", default_value_t = World::DEFAULT_BUDGET_PER_SECOND)]
+    pub sim_budget: u32,
 
     /// Audit the match every K ticks; 0 for never, which also leaves out the
     /// judging of ways between ticks
@@ -100,6 +112,8 @@ impl SoakOptions {
             seed: 1,
             tick_rate: 60,
             resolution: None,
+            sim_threads: 1,
+            sim_budget: World::DEFAULT_BUDGET_PER_SECOND,
             audit_every: 60,
             audit_first: 0,
             time_stages: false,

@@ -80,6 +80,8 @@ pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, So
     let game = game.with_file(&file);
     let mut simulation = game.new_match(map.into(), config).map_err(setup)?;
     let world = simulation.world_mut();
+    world.set_threads(options.sim_threads);
+    world.set_budget_per_second((options.sim_budget > 0).then_some(options.sim_budget));
     world.set_resolution(options.resolution.unwrap_or_default());
     world.set_clock(options.time_stages.then_some(Clock::new(nanoseconds)));
     let schema = game.schema().map_err(|error| setup(SetupError::Game(error.to_string())))?;

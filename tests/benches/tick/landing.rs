@@ -133,7 +133,7 @@ pub(crate) fn landings() {
     }
     for hard_case in [HardCase::On, HardCase::Deferred, HardCase::Off] {
         let options =
-            LandingOptions { hard_case, stage_times: true, seed: SEED, ..Default::default() };
+            LandingOptions { hard_case, time_stages: true, seed: SEED, ..Default::default() };
         let most = LANDERS[LANDERS.len() - 1];
         let outcome = mass_landing(most, &options).expect("the landing can be played");
         println!(

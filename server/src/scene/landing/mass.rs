@@ -185,7 +185,7 @@ fn play(landers: u16, options: &LandingOptions, longest: u64) -> Result<MassLand
     let mut world = set_up(landers, options.seed)?;
     world.set_stages(options.hard_case.stages());
     world.set_threads(options.sim_threads);
-    if options.stage_times {
+    if options.time_stages {
         world.set_clock(Some(Clock::new(nanoseconds)));
     }
     let mut audit = Audit::new(world.map(), &shipped())?;
