@@ -33,7 +33,7 @@ pub struct Counters {
     /// that touch, together.
     pub bodies_cost: u64,
     /// Islands that the last tick simulated more cheaply, because its bodies cost more than
-    /// its budget.
+    /// its budget, or in which bodies made up for a tick that they had skipped.
     pub degraded_islands: u64,
     /// Bodies of these islands that are simulated at half rate.
     pub half_rate: u64,

@@ -24,15 +24,16 @@ pub(crate) struct Nearby {
 }
 
 impl Nearby {
-    /// Of bodies given by their slots, and reaches in units. One that reaches no farther than
-    /// `short` is not worth comparing on its own unless there are only a few.
+    /// Of bodies given by their slots and their reaches in units. The grid is asked at least as
+    /// far as `grid_reach`: a body that reaches no farther is compared one by one only if there
+    /// are few bodies.
     pub(crate) fn new(
         bodies: impl Iterator<Item = (u16, f64)>,
-        short: f64,
+        grid_reach: f64,
         slot_count: usize,
     ) -> Self {
         let (mut one_by_one, mut others): (Vec<_>, Vec<_>) =
-            bodies.partition(|&(_, reach)| reach > short);
+            bodies.partition(|&(_, reach)| reach > grid_reach);
         if one_by_one.len() > FEW {
             one_by_one.select_nth_unstable_by(FEW, |(_, a), (_, b)| b.total_cmp(a));
             others.extend(one_by_one.drain(FEW..));
@@ -60,6 +61,71 @@ impl Nearby {
         for &(slot, reach) in &self.one_by_one {
             if overlaps(slot, &bounds.inflated(reach)) {
                 near.push(slot);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+    use obsp::model::shipped;
+
+    use super::*;
+    use crate::bodies::guard::Space;
+    use crate::bodies::roles::Role;
+    use crate::collision::pose::Pose;
+    use crate::collision::shape::Shapes;
+    use crate::context::StepContext;
+    use crate::random::Random;
+    use crate::state::ModelId;
+    use crate::test_maps::{block, compiled};
+
+    /// Crates in the air, of which more reach far than are compared one by one: each that may
+    /// come into a box is found once, with the grid and without.
+    #[test]
+    fn all_that_may_come_into_a_box_are_found_once() {
+        let map = compiled(&block([-2048, -2048, -16], [2048, 2048, 0]), [-2000, -2000, 40], "");
+        let shapes = Shapes::new(&map, &shipped()).unwrap();
+        let crates = shapes.of_model(ModelId(0)).unwrap();
+        let mut context = StepContext::default();
+        let mut entities = Entities::new(&map.bounds(), 0);
+        for index in 0..400 {
+            let place = DVec3::new(f64::from(index % 20), f64::from(index / 20), 1.0);
+            let position = place * 80.0 - DVec3::new(800.0, 800.0, 0.0);
+            let space = Space { map: &map, shapes: &shapes, entities: &entities };
+            let placement = space.place(crates, Pose::at(position), None, &mut context).unwrap();
+            let id = entities.insert(Role::Prop(ModelId(0)), crates).unwrap();
+            entities.commit(id.slot, placement);
+        }
+        let mut random = Random::new(3);
+        let mut reaches: Vec<(u16, f64)> = Vec::new();
+        for entity in entities.iter() {
+            let reach = [0.0, 0.05, 40.0, 400.0][random.below(4) as usize];
+            reaches.push((entity.id.slot, reach * random.unit()));
+        }
+        reaches[77].1 = f64::INFINITY;
+        for count in [FEW / 2, reaches.len()] {
+            for use_grid in [true, false] {
+                entities.use_grid(use_grid);
+                let bodies = reaches[..count].iter().copied();
+                let nearby = Nearby::new(bodies, 0.05, entities.slot_count());
+                let mut near = Vec::new();
+                for _ in 0..50 {
+                    let corner = DVec3::new(random.between(-800.0, 800.0), random.unit(), 40.0);
+                    let around = Aabb { min: corner, max: corner + DVec3::splat(90.0) };
+                    nearby.within(&around, &entities, &mut near);
+                    near.sort_unstable();
+                    assert!(near.is_sorted_by(|a, b| a < b), "one is found twice: {near:?}");
+                    for &(slot, reach) in &reaches[..count] {
+                        let placement = entities.get(slot).and_then(Entity::placement).unwrap();
+                        let may_come = placement.bounds().overlaps(&around.inflated(reach));
+                        assert!(
+                            !may_come || near.binary_search(&slot).is_ok(),
+                            "{slot} is missing"
+                        );
+                    }
+                }
             }
         }
     }

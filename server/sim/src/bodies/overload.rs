@@ -129,7 +129,7 @@ pub(crate) fn set_paces(
     if !any_owes {
         half_rate.iter().for_each(|island| island.set(entities, |_| Pace::Skips));
     }
-    // What this tick does, not what it would have done had none been owed.
+    // What this tick is to do, not what it would have done had none been owed.
     let count = |island: &Island, is: fn(Pace) -> bool| {
         let members = island.members.iter().filter_map(|&slot| entities.get(slot));
         members.filter(|entity| is(entity.pace)).count() as u64

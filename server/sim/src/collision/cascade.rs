@@ -47,6 +47,11 @@ pub(crate) enum Verdict {
     Open(Candidates),
 }
 
+/// Up to this many parts of each body, comparing all of their boxes costs less than sending the
+/// box of the other body down a tree: heaps of bodies of two to six parts take a thirtieth less
+/// time.
+const FEW_PARTS: usize = 6;
+
 /// Asks the stages that are switched on whether `a` and `b` keep more than
 /// `margin` apart throughout the tick. `axis` is last time's dividing plane, as a
 /// unit direction from `a` to `b`.
@@ -58,6 +63,20 @@ pub(crate) fn filter(
     context: &mut StepContext,
 ) -> Verdict {
     ask(context.stages, a, b, margin, axis, context)
+}
+
+/// The same for a caller that compares the boxes of parts itself: the trees of bodies of few
+/// parts are not asked then.
+pub(crate) fn filter_before_parts(
+    a: &Body,
+    b: &Body,
+    margin: f64,
+    context: &mut StepContext,
+) -> Verdict {
+    let has_many_parts = a.parts.len().max(b.parts.len()) > FEW_PARTS;
+    let stages = context.stages;
+    let stages = if has_many_parts { stages } else { stages.without(Stage::BspBox) };
+    ask(stages, a, b, margin, None, context)
 }
 
 fn ask(

@@ -94,6 +94,21 @@ fn a_body_at_half_rate_falls_as_fast_as_any_other() {
     assert!(half.z < 350.0 && half.distance(full) < 1.5, "{half} and {full}");
 }
 
+/// In the tick in which bodies make up for one that they skipped, the counters told what would
+/// have been degraded had none been owed: nothing, if the overload was over.
+#[test]
+fn a_tick_that_makes_up_for_a_skipped_one_is_counted_as_degraded() {
+    let mut world = empty_room();
+    world.join().expect("a place");
+    world.throw("crate", DVec3::new(400.0, 300.0, 400.0), DVec3::ZERO, DVec3::ZERO);
+    for (budget, half_rate) in [(0, 1), (1_000, 1), (1_000, 0)] {
+        world.set_budget(Some(budget));
+        world.step(&[]);
+        let Counters { degraded_islands, half_rate: counted, .. } = *world.counters();
+        assert_eq!((degraded_islands, counted), (half_rate, half_rate), "budget {budget}");
+    }
+}
+
 #[test]
 fn a_heap_over_its_budget_overlaps_nothing_and_comes_to_rest() {
     let (mut world, _) = with_heap(100);
