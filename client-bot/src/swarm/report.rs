@@ -430,4 +430,19 @@ mod tests {
         failed.outcome = Outcome::Failed(JoinError::NoAnswer { server });
         assert_eq!(bottleneck(vec![failed], Duration::from_millis(20)), None);
     }
+
+    #[test]
+    fn the_same_failure_of_many_bots_is_told_once() {
+        let server = "127.0.0.1:1".parse().unwrap();
+        let failed = || {
+            let mut failed = record(0, 0);
+            failed.outcome = Outcome::Failed(JoinError::NoAnswer { server });
+            failed
+        };
+        let report = Report::new(3, vec![failed(), failed(), failed()], &Histogram::new());
+        let text = report.to_string();
+        assert_eq!(text.matches("no server answers").count(), 1, "{text}");
+        assert!(text.contains("(and 2 more bots)") && !text.contains("snapshots/s"), "{text}");
+        assert_eq!(report.failures.len(), 3);
+    }
 }

@@ -74,7 +74,8 @@ impl Tally {
         !self.waiting.swap(true, Relaxed)
     }
 
-    /// The same of those that give up.
+    /// Whether the caller is the first that has given up on a server that did not answer, so that
+    /// this is logged as a warning once.
     pub(super) fn first_without_answer(&self) -> bool {
         !self.without_answer.swap(true, Relaxed)
     }

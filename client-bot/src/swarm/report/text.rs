@@ -7,18 +7,35 @@ use super::{Bottleneck, Errors, Joining, Report, Times};
 impl fmt::Display for Report {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_joins(out)?;
-        // Nobody has measured anything otherwise.
+        // Otherwise no bot has measured anything in a match.
         if self.joined > 0 {
             self.write_rates(out)?;
             self.write_times(out)?;
             self.write_prediction(out)?;
             self.write_activity(out)?;
         }
-        self.failures.iter().try_for_each(|failure| write!(out, "\n{failure}"))
+        self.write_failures(out)
     }
 }
 
 impl Report {
+    /// What went wrong, once for all bots with which the same did.
+    fn write_failures(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut told: Vec<(&str, &str, usize)> = Vec::new();
+        for failure in &self.failures {
+            let reason = failure.split_once(": ").map_or(failure.as_str(), |(_, reason)| reason);
+            match told.iter_mut().find(|(same, ..)| *same == reason) {
+                Some((.., more)) => *more += 1,
+                None => told.push((reason, failure, 0)),
+            }
+        }
+        told.into_iter().try_for_each(|(_, first, more)| match more {
+            0 => write!(out, "\n{first}"),
+            1 => write!(out, "\n{first} (and one more bot)"),
+            _ => write!(out, "\n{first} (and {more} more bots)"),
+        })
+    }
+
     fn write_joins(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { bots, joined, refused, unreachable, dropped, reconnects, seconds, .. } = self;
         writeln!(
