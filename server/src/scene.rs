@@ -9,7 +9,7 @@ mod heap;
 mod landing;
 mod pen;
 mod pilot;
-mod shaken_floor;
+mod shaken_pen;
 mod table;
 
 use clap::{Args, Subcommand};
@@ -38,7 +38,7 @@ pub enum Scene {
     /// A hovertank drops a repair pad, lands in it and flies off (Blow 1997), or many do
     /// at once
     Landing(LandingOptions),
-    /// Bodies are dropped into a pen, and every tick is audited
+    /// Bodies are dropped into a pen and audited, by default in every tick
     Heap(HeapOptions),
 }
 
@@ -136,7 +136,7 @@ pub struct HeapOptions {
     #[arg(long, value_name = "COST")]
     pub budget: Option<u32>,
 
-    /// Shake the heap: a kinematic floor in the pen is driven to and fro along all axes
+    /// Shake the heap: the pen is a kinematic body, which is driven to and fro along all axes
     #[arg(long)]
     pub shake: bool,
 

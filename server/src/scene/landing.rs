@@ -125,8 +125,8 @@ pub enum SceneError {
     /// The map drawn for the scene does not compile.
     #[error("the scene's own map does not compile: {0}")]
     Pen(#[from] obsp::CompileError),
-    /// The model drawn for the scene is none.
-    #[error("the scene's own model cannot be used: {0}")]
+    /// The model drawn for the scene is invalid.
+    #[error("the scene's own model is invalid: {0}")]
     Model(#[from] obsp::model::ModelError),
     /// A body of the scene cannot be placed or moved.
     #[error("a body of the scene cannot be placed or moved: {0}")]

@@ -42,7 +42,32 @@ const SPACING: i32 = 56;
 const OFF: f64 = 4.0;
 
 /// Thickness of the walls, in units.
-const WALL: i32 = 32;
+pub(super) const WALL: i32 = 32;
+
+/// How large a pen is, in units.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PenSize {
+    /// Half the side of its floor.
+    pub(super) half: i32,
+    /// Height of its walls above its floor.
+    pub(super) top: i32,
+}
+
+impl PenSize {
+    /// The size for so many bodies.
+    pub(super) fn of(objects: u32) -> Self {
+        let side = (f64::from(objects).sqrt() * ROOM) as i32;
+        let half = side.max(2 * SPACING) / 2;
+        let columns = Self { half, top: 0 }.columns();
+        let layers = objects.div_ceil((columns * columns) as u32) as i32;
+        Self { half, top: (layers + 1) * SPACING }
+    }
+
+    /// Columns of the grid that the bodies are dropped in.
+    fn columns(self) -> i32 {
+        (2 * self.half / SPACING - 1).max(1)
+    }
+}
 
 /// A pen without a roof, and `objects` props in a grid above its floor, which
 /// is at height zero: the map of a heap. Each body is turned about the vertical
@@ -51,39 +76,44 @@ const WALL: i32 = 32;
 /// # Errors
 /// [`CompileError`] if the map does not compile, which would be a defect.
 pub fn pen(objects: u32, models: HeapModels, seed: u64) -> Result<obsp::World, CompileError> {
-    lifted_pen(objects, models, seed, 0)
-}
-
-/// Half the side of the pen's floor for so many bodies, in units.
-pub(super) fn half_side(objects: u32) -> i32 {
-    let side = (f64::from(objects).sqrt() * ROOM) as i32;
-    side.max(2 * SPACING) / 2
-}
-
-/// The same pen, with the bodies higher by `lift` units.
-///
-/// # Errors
-/// [`CompileError`] if the map does not compile, which would be a defect.
-pub(super) fn lifted_pen(
-    objects: u32,
-    models: HeapModels,
-    seed: u64,
-    lift: i32,
-) -> Result<obsp::World, CompileError> {
-    let half = half_side(objects);
-    let columns = (2 * half / SPACING - 1).max(1);
-    let layers = objects.div_ceil((columns * columns) as u32) as i32;
-    let top = (layers + 1) * SPACING + lift;
+    let PenSize { half, top } = PenSize::of(objects);
     let outer = half + WALL;
     let mut brushes = block([-outer, -outer, -WALL], [outer + 256, outer, 0]);
     brushes += &block([-outer, -outer, 0], [-half, outer, top]);
     brushes += &block([half, -outer, 0], [outer, outer, top]);
     brushes += &block([-half, -outer, 0], [half, -half, top]);
     brushes += &block([-half, half, 0], [half, outer, top]);
+    heap_over(&brushes, objects, models, seed, 0)
+}
+
+/// The same bodies, higher by `lift` units, over a level ground: the pen is a body there.
+///
+/// # Errors
+/// [`CompileError`] if the map does not compile, which would be a defect.
+pub(super) fn ground(
+    objects: u32,
+    models: HeapModels,
+    seed: u64,
+    lift: i32,
+) -> Result<obsp::World, CompileError> {
+    let side = PenSize::of(objects).half + WALL + 256;
+    heap_over(&block([-side, -side, -WALL], [side, side, 0]), objects, models, seed, lift)
+}
+
+/// The map of a heap over some brushes.
+fn heap_over(
+    brushes: &str,
+    objects: u32,
+    models: HeapModels,
+    seed: u64,
+    lift: i32,
+) -> Result<obsp::World, CompileError> {
+    let size = PenSize::of(objects);
+    let columns = size.columns();
     // Nobody plays, but a match has to have somewhere to spawn: beside the pen.
     let mut entities = format!(
         "{{\n\"classname\" \"info_player_start\"\n\"origin\" \"{} 0 25\"\n}}\n",
-        outer + 128
+        size.half + WALL + 128
     );
     let mut random = Random::new(seed);
     let names = models.names();

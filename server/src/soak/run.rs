@@ -1,4 +1,4 @@
-//! A soak: scripted players in a match without a network, audited every tick.
+//! A soak: scripted players in a match without a network, audited while it runs.
 
 use std::io;
 use std::path::{Path, PathBuf};
