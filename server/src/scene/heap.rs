@@ -41,7 +41,8 @@ pub struct Heap {
     pub us_per_awake: f64,
     /// The first tick after which all slept, if they did.
     pub asleep_tick: Option<u32>,
-    /// Mean height of the bodies' centres above the pen's floor at the end, in units.
+    /// Mean height of the bodies' centres above the pen's floor at the end, in units; if the pen is
+    /// shaken, above where its floor is in the middle of its course.
     pub mean_height: f64,
     /// How far a pen that shakes the heap was behind its course, in units, on average over the
     /// ticks.
@@ -76,7 +77,8 @@ pub struct Heap {
 /// The pen cannot be had.
 pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
     let HeapOptions { objects, models: kind, seed, shake, .. } = *options;
-    let map = if shake { ground(objects, kind, seed, LIFT) } else { pen(objects, kind, seed) };
+    let lift = if shake { LIFT } else { 0 };
+    let map = if shake { ground(objects, kind, seed, lift) } else { pen(objects, kind, seed) };
     let map = Arc::new(map?);
     let config = Config { tick_rate: RATE, seed: options.seed, objects: 0, max_players: 1 };
     let mut models = shipped();
@@ -144,7 +146,7 @@ pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
         awake_mean: awake as f64 / f64::from(options.ticks),
         us_per_awake: total * 1e6 / awake.max(1) as f64,
         asleep_tick,
-        mean_height: height.z / props.len().max(1) as f64,
+        mean_height: height.z / props.len().max(1) as f64 - f64::from(lift),
         pen_lag: moving_pen.map(|pen| pen.mean_lag(options.ticks)),
         stops_per_awake: counters.blocked_moves as f64 / awake.max(1) as f64,
         degraded_islands: degraded as f64 / f64::from(options.ticks),
