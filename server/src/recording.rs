@@ -10,6 +10,8 @@ mod new_file;
 mod replay_buffer;
 mod status;
 
+use std::path::{Path, PathBuf};
+
 pub(crate) use latest::Latest;
 pub(crate) use level_recordings::LevelRecordings;
 pub(crate) use live::LiveRecorder;
@@ -19,12 +21,28 @@ pub use obsp_recording::{
 pub(crate) use replay_buffer::ReplayBuffer;
 pub(crate) use status::Status;
 
+use new_file::NewFile;
+
 /// What the recording of a match by this build begins with.
 pub(crate) fn beginning_of(
     simulation: &dyn obsp_game::RunningMatch,
     config: obsp_sim::Config,
 ) -> Beginning {
     Beginning::of(simulation, config, crate::build::name())
+}
+
+/// Begins a recording in the file `path` or, if that exists, in the first of `path.1`, `path.2`
+/// and so on that does not. Returns its name, too.
+///
+/// # Errors
+/// The file cannot be created or written.
+pub(crate) fn begin_new(
+    path: &Path,
+    beginning: &Beginning,
+) -> Result<(PathBuf, Writer), RecordingError> {
+    let failed = |source| RecordingError::Write { path: path.to_owned(), source };
+    let NewFile { path, file, .. } = NewFile::open(path).map_err(failed)?;
+    Ok((path.clone(), Writer::begin(path, file, beginning)?))
 }
 
 /// As what a player of `world` has joined.

@@ -75,7 +75,8 @@ pub struct LandingOptions {
           value_parser = clap::value_parser!(u16).range(0..=63))]
     pub others: u16,
 
-    /// Seed of the match; with `--landers` also of how the pads lie and of who lands in which
+    /// Seed of how the pads lie and of who lands in which, with `--landers`; nothing in the single
+    /// landing depends on it
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
 

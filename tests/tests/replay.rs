@@ -28,6 +28,8 @@ fn the_committed_match_is_still_the_same() {
     if std::env::var_os("RENEW_RECORDING").is_some() {
         let map = own_map("arena.obsp").to_string_lossy().into_owned();
         let (players, objects, ticks, seed) = (12, 60, 900, 4);
+        // A soak overwrites nothing.
+        let _ = std::fs::remove_file(committed());
         let record = Some(committed());
         let renew = SoakOptions { players, objects, ticks, seed, record, ..SoakOptions::new(map) };
         soak(&renew).expect("a match that can be recorded");
@@ -138,6 +140,25 @@ fn the_first_tick_that_differs_is_named() {
     let difference = outcome.difference.expect("one command is another");
     assert_eq!((difference.tick, difference.equal_at), (41, Some(40)), "{difference}");
     for file in [file, changed] {
+        let _ = std::fs::remove_file(file);
+    }
+}
+
+/// A soak used to write over the file of an earlier recording.
+#[test]
+fn a_soak_overwrites_no_recording() {
+    let file = temporary("kept");
+    std::fs::write(&file, "kept").expect("a file");
+    let map = own_map("arena.obsp").to_string_lossy().into_owned();
+    let record = Some(file.clone());
+    let options =
+        SoakOptions { players: 1, objects: 0, ticks: 10, record, ..SoakOptions::new(map) };
+    let report = soak(&options).expect("a match that can be recorded");
+    let recorded = report.recorded.expect("it was recorded");
+    assert_eq!(recorded, file.with_extension("obsr.1"));
+    assert_eq!(run(&recorded).ticks, 10);
+    assert_eq!(std::fs::read(&file).expect("the file"), b"kept");
+    for file in [file, recorded] {
         let _ = std::fs::remove_file(file);
     }
 }

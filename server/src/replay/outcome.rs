@@ -63,7 +63,12 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { ticks, verified, digest, audited, recorded_by, .. } = self;
         match &self.difference {
-            None => write!(f, "{ticks} ticks, {verified} digests equal, the last {digest}")?,
+            None => {
+                if self.from > 0 {
+                    write!(f, "from the keyframe at tick {}: ", self.from)?;
+                }
+                write!(f, "{ticks} ticks, {verified} digests equal, the last {digest}")?;
+            }
             Some(difference) => write!(f, "{difference}\n{}", advice(recorded_by))?,
         }
         match &self.finding {

@@ -186,7 +186,7 @@ impl fmt::Display for Heap {
         )?;
         match self.asleep_tick {
             Some(tick) => writeln!(f, "all asleep        after tick {tick}")?,
-            None => writeln!(f, "all asleep        never")?,
+            None => writeln!(f, "all asleep        not within {} ticks", self.ticks)?,
         }
         writeln!(f, "mean height       {:.1} units", self.mean_height)?;
         if let Some(lag) = self.pen_lag {

@@ -162,7 +162,7 @@ impl MatchSetup {
         if let Some(folder) = options.replay_dir.as_deref().filter(|folder| !folder.is_dir()) {
             let folder = folder.display();
             tracing::warn!(
-                "--replay-dir {folder}: the page offers no recordings until this folder exists"
+                "--replay-dir {folder}: the page offers no recordings until there is a folder of this name"
             );
         }
         let pages = Arc::new(PageState::new(

@@ -25,7 +25,7 @@ pub struct SoakOptions {
           value_parser = clap::value_parser!(u16).range(0..=i64::from(MAX_PLAYERS)))]
     pub players: u16,
 
-    /// How many of the players drive hovertanks
+    /// How many of the players drive hovertanks; if it is more than all, all do
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub tanks: u16,
 
@@ -85,7 +85,8 @@ pub struct SoakOptions {
           value_parser = clap::value_parser!(u64).range(1..))]
     pub dump_every: u64,
 
-    /// Record the match to FILE, for `server replay`
+    /// Record the match to FILE, for `server replay`; if it exists, to FILE.1, FILE.2 and so on:
+    /// nothing is overwritten
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 

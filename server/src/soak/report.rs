@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use obsp_sim::{AwakeReason, Counters, Stage};
@@ -29,9 +30,13 @@ pub struct Report {
     /// Share of the props that sleep, on average over the last half of the ticks. Missiles and
     /// kinematic bodies, which never sleep, are no props.
     pub asleep_share: f64,
+    /// Islands simulated more cheaply because of overload, on average over the ticks.
+    pub degraded_islands: f64,
+    /// Bodies of these at half rate, on average over the ticks.
+    pub half_rate: f64,
     /// How long a tick takes.
     pub tick_us: TickTimes,
-    /// How often all bodies were audited.
+    /// How often all bodies were audited, the beginning included.
     pub audits: u64,
     /// Overlaps found.
     pub interpenetrations: u64,
@@ -55,6 +60,8 @@ pub struct Report {
     pub time_of_impact: TimeOfImpact,
     /// What the game told its players.
     pub outcome: Outcome,
+    /// The file that the match was recorded to.
+    pub recorded: Option<PathBuf>,
     /// The entities and options that the match continued without.
     pub warnings: Vec<String>,
     /// The first things that were wrong, in order.
@@ -195,11 +202,22 @@ impl fmt::Display for Report {
             f,
             "tick        {p50:.0} µs median, {p90:.0} p90, {p99:.0} p99, {max:.0} longest"
         )?;
-        writeln!(
-            f,
-            "audits      {}: {} interpenetrations, deepest {:.6}; {} tunnelled; {} stuck players",
-            self.audits, self.interpenetrations, self.deepest, self.tunnelled, self.stuck_players
-        )?;
+        if self.degraded_islands > 0.0 {
+            writeln!(
+                f,
+                "overload    {:.1} islands degraded on average, {:.1} bodies at half rate",
+                self.degraded_islands, self.half_rate
+            )?;
+        }
+        match self.audits {
+            0 => writeln!(f, "audits      none; {} stuck players", self.stuck_players)?,
+            audits => writeln!(
+                f,
+                "audits      {audits}: {} interpenetrations, deepest {:.6}; {} tunnelled; {} stuck \
+                 players",
+                self.interpenetrations, self.deepest, self.tunnelled, self.stuck_players
+            )?,
+        }
         writeln!(
             f,
             "emergency   {} replacements, {} fallen, {} in limbo",
@@ -207,13 +225,20 @@ impl fmt::Display for Report {
         )?;
         for stage in &self.cascade {
             let share = 100.0 * stage.definitive as f64 / stage.tests.max(1) as f64;
-            let CascadeStage { stage, tests, .. } = stage;
-            writeln!(f, "  {stage:<9} {tests:>13} tests, {share:5.1} % decided")?;
+            let CascadeStage { stage, tests, mean_ns, .. } = stage;
+            write!(f, "  {stage:<9} {tests:>13} tests, {share:5.1} % decided")?;
+            match mean_ns {
+                Some(mean) => writeln!(f, ", {mean:.0} ns each")?,
+                None => writeln!(f)?,
+            }
         }
         let TimeOfImpact { queries, mean_iterations } = self.time_of_impact;
         writeln!(f, "impact      {queries} queries, {mean_iterations:.2} intervals each")?;
         writeln!(f, "{}", self.outcome)?;
         write!(f, "digest      {}", self.digest)?;
+        if let Some(file) = &self.recorded {
+            write!(f, "\nrecorded    {}", file.display())?;
+        }
         for warning in &self.warnings {
             write!(f, "\nwarning: {warning}")?;
         }

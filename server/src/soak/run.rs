@@ -19,7 +19,9 @@ use super::report::{Rest, cascade, time_of_impact};
 use super::{Dump, Finding, Outcome, Outside, Report, Script, SoakOptions, StuckWatch, TickTimes};
 use crate::error::StartError;
 use crate::map_file;
-use crate::recording::{Recorder, RecordingError, Schedule, Writer, beginning_of, kind_in};
+use crate::recording::{
+    Recorder, RecordingError, Schedule, Writer, begin_new, beginning_of, kind_in,
+};
 
 /// Findings that are told one by one; the counts go on.
 const TOLD: usize = 20;
@@ -136,6 +138,7 @@ impl Soak {
     fn play(mut self, options: &SoakOptions) -> Result<Report, SoakError> {
         let bar = progress_bar(options.ticks);
         let (mut awake, mut last_half) = (0, Rest::default());
+        let (mut degraded, mut half_rate) = (0, 0);
         self.judges.judge(self.simulation.world(), 0, &[], options);
         for tick in 1..=options.ticks {
             let players = self.players.iter_mut();
@@ -146,6 +149,8 @@ impl Soak {
             self.durations.push(begin.elapsed());
             let world = self.simulation.world();
             awake += world.counters().awake;
+            degraded += world.counters().degraded_islands;
+            half_rate += world.counters().half_rate;
             if 2 * tick > options.ticks {
                 let (props, asleep) = self.props();
                 last_half.add(world.counters(), props, asleep);
@@ -156,7 +161,7 @@ impl Soak {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        self.outputs.finish()?;
+        let recorded = self.outputs.finish()?;
         let players = self.players.iter().map(|(id, _)| *id);
         self.outcome.conclude(&*self.simulation, &self.schema, players);
         let (world, judges) = (self.simulation.world(), self.judges);
@@ -171,6 +176,8 @@ impl Soak {
             awake_mean: awake as f64 / options.ticks as f64,
             awake_because: last_half.awake_because(),
             asleep_share: last_half.asleep_share(),
+            degraded_islands: degraded as f64 / options.ticks as f64,
+            half_rate: half_rate as f64 / options.ticks as f64,
             tick_us: TickTimes::of(self.durations),
             audits: judges.audits,
             interpenetrations: judges.interpenetrations,
@@ -184,6 +191,7 @@ impl Soak {
             cascade: cascade(counters),
             time_of_impact: time_of_impact(counters),
             outcome: self.outcome,
+            recorded,
             warnings: world.warnings().iter().map(ToString::to_string).collect(),
             findings: judges.findings,
         })
@@ -284,6 +292,8 @@ fn describe(world: &World, state: &State, id: EntityId) -> String {
 struct Outputs {
     dump: Option<(Dump, PathBuf)>,
     recording: Option<(Recorder, Writer, Schedule)>,
+    /// The file of the recording.
+    recorded: Option<PathBuf>,
 }
 
 impl Outputs {
@@ -296,14 +306,10 @@ impl Outputs {
             Some(path) => Some((Dump::create(path).map_err(dump_error(path))?, path.clone())),
             None => None,
         };
-        let recording = match &options.record {
-            Some(path) => {
-                let writer = Writer::create(path, &beginning_of(simulation, config))?;
-                Some((Recorder::new(), writer, Schedule::new(config)))
-            }
-            None => None,
-        };
-        Ok(Self { dump, recording })
+        let begin = |path: &PathBuf| begin_new(path, &beginning_of(simulation, config));
+        let (recorded, writer) = options.record.as_ref().map(begin).transpose()?.unzip();
+        let recording = writer.map(|writer| (Recorder::new(), writer, Schedule::new(config)));
+        Ok(Self { dump, recording, recorded })
     }
 
     fn ticked(
@@ -328,14 +334,15 @@ impl Outputs {
         }
     }
 
-    fn finish(self) -> Result<(), SoakError> {
+    /// Writes what is left. Returns the file of the recording.
+    fn finish(self) -> Result<Option<PathBuf>, SoakError> {
         if let Some((_, writer, _)) = self.recording {
             writer.finish()?;
         }
-        match self.dump {
-            Some((dump, path)) => dump.finish().map_err(dump_error(&path)),
-            None => Ok(()),
+        if let Some((dump, path)) = self.dump {
+            dump.finish().map_err(dump_error(&path))?;
         }
+        Ok(self.recorded)
     }
 }
 
