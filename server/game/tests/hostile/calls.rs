@@ -1,0 +1,223 @@
+//! The calls of the hostile game, and their random and absurd arguments.
+
+use std::sync::{Arc, OnceLock};
+
+use glam::{DQuat, DVec3};
+use obsp::Spaces;
+use obsp::geometry::Aabb;
+use obsp_game::{Event, EventError, VolumeId, WorldMut};
+use obsp_sim::{EntityId, MissileMotion, ModelId, PlayerKind, Posture, SweptShape};
+
+use super::drawn::{brush, map};
+use super::{HALF, MOST_BYTES, MOST_EVENTS, Refused, State, trigger};
+
+/// Most calls of the game within one method.
+const CALLS: u64 = 4;
+
+/// Most ids that the game remembers, and most volumes that it asks for.
+const MOST_KNOWN: usize = 48;
+const MOST_VOLUMES: u64 = 6;
+
+/// A place, mostly within the room, sometimes far away, sometimes none at all.
+pub(super) fn point(world: &mut WorldMut<'_>) -> DVec3 {
+    let near = vector(world, HALF + 20.0) + DVec3::Z * (HALF * 0.6);
+    match world.random().below(24) {
+        0 => near * 1e4,
+        1 => DVec3::splat(f64::NAN),
+        2 => DVec3::new(f64::INFINITY, 0.0, f64::MIN),
+        3 => near * 1e300,
+        _ => near,
+    }
+}
+
+/// One of those that there are, every third time one whose bodies are driven, or none.
+fn any_model(world: &mut WorldMut<'_>) -> ModelId {
+    let [first, end] = if world.random().below(3) == 0 { [12, 15] } else { [0, 12] };
+    ModelId((first + world.random().below(end - first)) as u8)
+}
+
+fn vector(world: &mut WorldMut<'_>, reach: f64) -> DVec3 {
+    DVec3::from_array([(); 3].map(|()| world.random().between(-reach, reach)))
+}
+
+fn turned(world: &mut WorldMut<'_>) -> DQuat {
+    if world.random().below(16) == 0 {
+        return DQuat::from_xyzw(0.0, f64::NAN, 0.0, 0.0);
+    }
+    let [x, y, z, w] = [(); 4].map(|()| world.random().between(-2.0, 2.0));
+    DQuat::from_xyzw(x, y, z, w)
+}
+
+/// A speed or an impulse, from none to beyond all bounds.
+fn force(world: &mut WorldMut<'_>) -> DVec3 {
+    let reach = [0.1, 300.0, 5e3, 1e6, 1e300, f64::INFINITY][world.random().below(6) as usize];
+    if reach.is_finite() { vector(world, reach) } else { DVec3::splat(reach) }
+}
+
+fn known(state: &State, world: &mut WorldMut<'_>) -> EntityId {
+    let any = EntityId { slot: world.random().below(64) as u16, generation: 0 };
+    match state.known.len() as u64 {
+        0 => any,
+        _ if world.random().below(8) == 0 => any,
+        count => state.known[world.random().below(count) as usize],
+    }
+}
+
+/// Up to [`CALLS`] random calls.
+pub(super) fn mischief(state: &mut State, world: &mut WorldMut<'_>) {
+    for _ in 0..world.random().below(CALLS + 1) {
+        let id = known(state, world);
+        let kind = world.random().below(24);
+        state.done += u64::from(call(kind, id, state, world));
+    }
+}
+
+/// One call. Returns whether it has changed the world.
+fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) -> bool {
+    match kind {
+        // Enough is enough: the matches are to be many, not slow.
+        0..=2 | 18 if state.known.len() > MOST_KNOWN => false,
+        12 | 19 if state.volumes > MOST_VOLUMES => false,
+        0 | 1 => {
+            let (model, at) = (any_model(world), point(world));
+            let turned = turned(world);
+            let spawned = world.spawn_body(model, at, turned);
+            state.known.extend(spawned);
+            spawned.is_ok()
+        }
+        2 => {
+            let (model, at) = (any_model(world), point(world));
+            let spawned = world.spawn_body_near(model, at, DQuat::IDENTITY);
+            state.known.extend(spawned);
+            spawned.is_ok()
+        }
+        3 | 18 => {
+            let on_foot = world.random().below(2) == 0;
+            let agent = if on_foot { PlayerKind::Box } else { PlayerKind::Hovertank };
+            let (at, yaw) = (point(world), world.random().bits() as u16);
+            let spawned = match kind {
+                3 => world.spawn_agent(agent).ok(),
+                _ => world.spawn_agent_at(agent, at, yaw).ok(),
+            };
+            state.known.extend(spawned);
+            spawned.is_some()
+        }
+        4 => world.remove(id).is_ok(),
+        5..=7 => {
+            let (at, turned) = (point(world), turned(world));
+            world.teleport(id, at, turned).is_ok()
+        }
+        8 => {
+            let (linear, angular) = (force(world), force(world));
+            world.set_velocity(id, linear, angular).is_ok()
+        }
+        9 => {
+            let (impulse, at) = (force(world), point(world));
+            world.apply_impulse(id, impulse, at).is_ok()
+        }
+        10 => {
+            let crouch = world.random().below(2) == 0;
+            let posture = if crouch { Posture::Crouching } else { Posture::Standing };
+            world.set_posture(id, posture).is_ok()
+        }
+        11 => world.take_out(id).is_ok(),
+        12 => {
+            let (a, b) = (point(world), point(world));
+            state.volumes += 1;
+            world.add_volume(&Aabb { min: a.min(b), max: a.max(b) }).is_some()
+        }
+        19 => {
+            state.volumes += 1;
+            add_brush_volume(world)
+        }
+        20 => {
+            shout(id, world);
+            false
+        }
+        14 | 15 if state.known.len() > MOST_KNOWN => false,
+        14 | 15 => {
+            let (model, at) = (any_model(world), point(world));
+            let motion = if kind == 14 { MissileMotion::Straight } else { MissileMotion::Bouncing };
+            let velocity = force(world);
+            let spawned = world.spawn_missile(model, motion, at, velocity);
+            state.known.extend(spawned);
+            spawned.is_ok()
+        }
+        16 => {
+            let gained = force(world);
+            world.add_velocity(id, gained).is_ok()
+        }
+        17 => world.drop_cargo(id).is_ok(),
+        13 => {
+            world.watch(id);
+            false
+        }
+        _ => {
+            ask(id, world);
+            false
+        }
+    }
+}
+
+/// The brushes of one of the map's entities, which may have none, or of one of another map.
+fn add_brush_volume(world: &mut WorldMut<'_>) -> bool {
+    static OTHER: OnceLock<Arc<obsp::World>> = OnceLock::new();
+    let is_own = world.random().below(4) > 0;
+    let elsewhere =
+        || map(&Spaces::default(), &brush(DVec3::ZERO, DVec3::splat(64.0)), &trigger(96.0));
+    let map = if is_own { world.map() } else { OTHER.get_or_init(elsewhere) }.clone();
+    let chosen = world.random().below(map.entities().len() as u64) as usize;
+    let entity = &map.entities()[chosen];
+    let added = world.add_brush_volume(entity).is_some();
+    assert_eq!(added, is_own && !entity.solids().is_empty(), "{entity:?}");
+    added
+}
+
+/// Tells clients anything. What is too long, too much, of no kind or without an encoding is
+/// refused.
+fn shout(id: EntityId, world: &mut WorldMut<'_>) {
+    let kind = ["told", "shouted", "whispered", ""][world.random().below(4) as usize];
+    let is_declared = kind == "told" || kind == "shouted";
+    let long = vec![0_u8; world.random().below(2 * MOST_BYTES as u64) as usize];
+    let sent = match world.random().below(5) {
+        0 => world.send(kind, &long),
+        1 => world.send_to(id, kind, &long),
+        2 => world.send(kind, &Refused),
+        3 => world.send_to(id, kind, &(id, f64::NAN, "text")),
+        _ => (0..2 * MOST_EVENTS).try_for_each(|count| world.send(kind, &count)),
+    };
+    match sent {
+        Ok(()) => assert!(is_declared, "{kind}"),
+        Err(EventError::UnknownKind { .. }) => assert!(!is_declared, "{kind}"),
+        Err(EventError::TooLong { bytes }) => assert!(bytes > MOST_BYTES),
+        Err(EventError::TooMany { most }) => assert_eq!(most, MOST_EVENTS),
+        Err(_) => {}
+    }
+    let line =
+        ["", "a line", "two\nlines", "\0\u{202e}", "\u{1f600}"][world.random().below(5) as usize];
+    let times = 1 << world.random().below(10);
+    world.announce(line.repeat(times));
+}
+
+/// Questions with any arguments do not panic.
+fn ask(id: EntityId, world: &mut WorldMut<'_>) {
+    let (from, to, half, turned) = (point(world), point(world), force(world), turned(world));
+    let hit = world.cast_ray(from, to, Some(id));
+    world.emit(Event::Ray { player: id, from, to: hit.at });
+    let model = ModelId(world.random().below(20) as u8);
+    for shape in [SweptShape::Box(half), SweptShape::Model(model)] {
+        let swept = world.sweep(shape, turned, [from, to], Some(id));
+        assert!((0.0..=1.0).contains(&swept.fraction), "{swept:?}");
+    }
+    world.sweep(SweptShape::Player(Posture::Standing), turned, [from, to], None);
+    world.overlapping_box(&Aabb { min: from.min(to), max: from.max(to) });
+    let age = world.random().bits() as u16;
+    let seen = world.cast_ray_as_seen(id, from, to, half.x, age);
+    assert!(seen.fraction <= 1.0, "{seen:?}");
+    world.near(from, half.y);
+    world.muzzle(id, model, from, to);
+    world.inside(VolumeId(age % 8));
+    world.touching(id);
+    world.keeps_touching(id, hit.entity.unwrap_or(id));
+    world.in_sight(from, to);
+}
