@@ -41,8 +41,12 @@ pub(crate) fn begin_new(
     beginning: &Beginning,
 ) -> Result<(PathBuf, Writer), RecordingError> {
     let failed = |source| RecordingError::Write { path: path.to_owned(), source };
-    let NewFile { path, file, .. } = NewFile::open(path).map_err(failed)?;
-    Ok((path.clone(), Writer::begin(path, file, beginning)?))
+    let new = NewFile::open(path).map_err(failed)?;
+    let remove = new.removal();
+    let NewFile { path, file, .. } = new;
+    // No empty file stays behind.
+    let writer = Writer::begin(path.clone(), file, beginning).inspect_err(|_| remove())?;
+    Ok((path, writer))
 }
 
 /// As what a player of `world` has joined.
