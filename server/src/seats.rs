@@ -336,12 +336,8 @@ impl Taken {
         for _ in 0..=WAITING_BATCHES {
             match self.commands.try_recv() {
                 Ok(Received { datagram, arrival, view }) => {
-                    let CommandDatagram { acknowledgement, batch } = datagram;
                     self.view = Some(view);
-                    let acknowledged = acknowledgement.map(|snapshots| snapshots.latest);
-                    for (tick, command) in batch.iter() {
-                        self.buffer.insert(tick, command, acknowledged, arrival);
-                    }
+                    self.buffer.receive(&datagram, arrival);
                 }
                 Err(TryRecvError::Empty) => return true,
                 Err(TryRecvError::Disconnected) => return false,

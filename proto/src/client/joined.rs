@@ -179,8 +179,9 @@ impl Joined {
             ..command
         };
         self.discard_from(tick);
-        let count = tick.distance(self.newest).clamp(1, MAX_COMMANDS as i64) as u32;
-        // As the server does for ticks without a command.
+        // As the server does for ticks without a command. Before the first one there is none.
+        let skipped = if self.commands.is_empty() { 0 } else { tick.distance(self.newest) };
+        let count = skipped.clamp(1, MAX_COMMANDS as i64) as u32;
         let held = self.commands.back().copied().unwrap_or_default();
         self.commands.extend(std::iter::repeat_n(held, count as usize - 1));
         self.commands.push_back(command);

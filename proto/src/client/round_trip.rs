@@ -127,6 +127,7 @@ mod tests {
 
     use super::super::clock::Clock;
     use super::*;
+    use crate::commands::{CommandBatch, CommandDatagram};
     use crate::server::JitterBuffer;
 
     const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
@@ -153,9 +154,9 @@ mod tests {
             let late = |tick: u32| jitter * f64::from(tick * 7919 % 10) / 9.0;
             while commands.front().is_some_and(|&(arrival, ..)| arrival <= now) {
                 let Some((arrival, first, last)) = commands.pop_front() else { break };
-                for tick in first..=last {
-                    buffer.insert(Tick(tick), Command::default(), None, at(arrival));
-                }
+                let commands = (first..=last).map(|_| Command::default()).collect();
+                let batch = CommandBatch::new(Tick(first), commands).unwrap();
+                buffer.receive(&CommandDatagram { acknowledgement: None, batch }, at(arrival));
             }
             let tick = (now - join + 1000.0 + delay + wait) as u32;
             if tick > simulated {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use obsp_sim::{Buttons, Command};
 
+use crate::commands::CommandDatagram;
 use crate::snapshot::Lead;
 use crate::{Tick, Time};
 
@@ -27,7 +28,7 @@ const BACKLOG: u32 = 3;
 /// Holds one command per tick for one player, so that each tick finds exactly one. A
 /// client gains nothing by sending faster, slower, twice or from the future.
 ///
-/// [`JitterBuffer::insert`] for every command that arrives, [`JitterBuffer::take`] once
+/// [`JitterBuffer::receive`] for every datagram that arrives, [`JitterBuffer::take`] once
 /// per tick. Every arrival, usable or not, is measured: a client whose clock is far off
 /// must learn so, or none of its commands is ever used.
 #[derive(Clone, Debug)]
@@ -108,17 +109,23 @@ impl JitterBuffer {
         }
     }
 
-    /// Stores a command for `tick` that arrived at `arrival`, or counts why not.
-    /// `acknowledged` is the latest snapshot that its datagram acknowledges: of two
-    /// commands for a future tick, the one with the later acknowledgement is used, so that
-    /// a client may set its clock back.
-    pub fn insert(
-        &mut self,
-        tick: Tick,
-        command: Command,
-        acknowledged: Option<Tick>,
-        arrival: Time,
-    ) {
+    /// Stores the commands of a datagram that arrived at `arrival`, or counts why not. Of two
+    /// commands for a future tick, the one with the later acknowledgement is used, so that a
+    /// client may set its clock back.
+    pub fn receive(&mut self, datagram: &CommandDatagram, arrival: Time) {
+        let CommandDatagram { acknowledgement, batch } = datagram;
+        let acknowledged = acknowledgement.map(|snapshots| snapshots.latest);
+        let newest = batch.newest();
+        for (tick, command) in batch.iter() {
+            // The older ones are copies; this one was just made.
+            self.insert(Entry { tick, command, acknowledged }, tick == newest, arrival);
+        }
+    }
+
+    /// Stores a command that arrived at `arrival`, or counts why not. `is_newest` tells
+    /// whether it is the last of its datagram.
+    fn insert(&mut self, new: Entry, is_newest: bool, arrival: Time) {
+        let Entry { tick, command, acknowledged } = new;
         let ahead = tick.distance(self.last_tick);
         if ahead > i64::from(CAPACITY) {
             self.stats.early += 1;
@@ -131,10 +138,14 @@ impl JitterBuffer {
             return;
         }
         let entry = &mut self.entries[(tick.0 % CAPACITY) as usize];
-        let new = Entry { tick, command, acknowledged };
         if let Some(known) = entry.filter(|entry| entry.tick == tick) {
             if known.command == command {
                 self.stats.redundant += 1;
+                if is_newest && known.acknowledged < acknowledged {
+                    // Made again by a client that set its clock back.
+                    *entry = Some(new);
+                    self.observe_lead(ahead, arrival);
+                }
             } else if ahead > 0 && known.acknowledged < acknowledged {
                 *entry = Some(new);
                 self.stats.replaced += 1;
@@ -251,6 +262,7 @@ impl LeadWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::{Acknowledgement, CommandBatch};
 
     const RATE: NonZeroU16 = NonZeroU16::new(50).unwrap();
 
@@ -267,11 +279,20 @@ mod tests {
         JitterBuffer::new(RATE, Tick(100), at(100.0))
     }
 
+    impl JitterBuffer {
+        /// A datagram of one command arrives.
+        fn receive_one(&mut self, tick: u32, command: Command, latest: Option<u32>, now: Time) {
+            let acknowledgement = latest.map(|tick| Acknowledgement::of(Tick(tick)));
+            let batch = CommandBatch::new(Tick(tick), vec![command]).unwrap();
+            self.receive(&CommandDatagram { acknowledgement, batch }, now);
+        }
+    }
+
     #[test]
     fn each_tick_gets_its_own_command_in_any_order() {
         let mut buffer = buffer();
         for tick in [103, 101, 102, 102, 101] {
-            buffer.insert(Tick(tick), command(tick as i8), None, at(100.5));
+            buffer.receive_one(tick, command(tick as i8), None, at(100.5));
         }
         for tick in 101..104 {
             let expected = (command(tick as i8), CommandSource::Client);
@@ -285,7 +306,7 @@ mod tests {
     fn a_missing_command_is_repeated_and_then_released() {
         let mut buffer = buffer();
         assert_eq!(buffer.take(Tick(101), at(101.0)).1, CommandSource::Neutral);
-        buffer.insert(Tick(102), command(9), None, at(101.5));
+        buffer.receive_one(102, command(9), None, at(101.5));
         assert_eq!(buffer.take(Tick(102), at(102.0)), (command(9), CommandSource::Client));
         for tick in 103..103 + MAX_REPEATS {
             let expected = (command(9), CommandSource::Repeated);
@@ -297,15 +318,15 @@ mod tests {
     #[test]
     fn speed_hacks_gain_nothing() {
         let mut buffer = buffer();
-        buffer.insert(Tick(101), command(1), None, at(100.0));
-        buffer.insert(Tick(101), command(2), None, at(100.0));
-        buffer.insert(Tick(165), command(3), None, at(100.0));
-        buffer.insert(Tick(u32::MAX), command(3), None, at(100.0));
+        buffer.receive_one(101, command(1), None, at(100.0));
+        buffer.receive_one(101, command(2), None, at(100.0));
+        buffer.receive_one(165, command(3), None, at(100.0));
+        buffer.receive_one(u32::MAX, command(3), None, at(100.0));
         assert_eq!(buffer.take(Tick(101), at(101.0)).0, command(1));
         buffer.take(Tick(102), at(102.0));
-        buffer.insert(Tick(102), command(4), None, at(102.5));
-        buffer.insert(Tick(102), command(4), None, at(102.6));
-        buffer.insert(Tick(0), command(4), None, at(102.6));
+        buffer.receive_one(102, command(4), None, at(102.5));
+        buffer.receive_one(102, command(4), None, at(102.6));
+        buffer.receive_one(0, command(4), None, at(102.6));
         let stats = *buffer.stats();
         assert_eq!((stats.accepted, stats.conflicting, stats.early), (1, 1, 2));
         assert_eq!((stats.late, stats.redundant), (2, 1));
@@ -315,8 +336,8 @@ mod tests {
     #[test]
     fn a_late_command_does_not_push_out_a_future_one() {
         let mut buffer = buffer();
-        buffer.insert(Tick(100 + CAPACITY), command(1), None, at(100.5));
-        buffer.insert(Tick(100), command(2), None, at(100.5));
+        buffer.receive_one(100 + CAPACITY, command(1), None, at(100.5));
+        buffer.receive_one(100, command(2), None, at(100.5));
         let used = buffer.take(Tick(100 + CAPACITY), at(164.0));
         assert_eq!(used, (command(1), CommandSource::Client));
     }
@@ -325,15 +346,15 @@ mod tests {
     fn the_lead_is_the_least_of_the_latest_and_expires() {
         let mut buffer = buffer();
         assert_eq!(buffer.lead(), None);
-        buffer.insert(Tick(102), command(0), None, at(100.0));
+        buffer.receive_one(102, command(0), None, at(100.0));
         assert_eq!(buffer.lead(), Some(Lead::from_ticks(2.0)));
         buffer.take(Tick(101), at(101.0));
-        buffer.insert(Tick(103), command(0), None, at(102.5));
+        buffer.receive_one(103, command(0), None, at(102.5));
         assert_eq!(buffer.lead(), Some(Lead::from_ticks(0.5)));
         buffer.take(Tick(102), at(102.0));
         buffer.take(Tick(103), at(103.0));
         buffer.take(Tick(104), at(104.0));
-        buffer.insert(Tick(104), command(0), None, at(104.25));
+        buffer.receive_one(104, command(0), None, at(104.25));
         assert_eq!(buffer.lead(), Some(Lead::from_ticks(-0.25)));
         for tick in 105..105 + 2 * LEAD_WINDOW {
             buffer.take(Tick(tick), at(f64::from(tick)));
@@ -347,10 +368,10 @@ mod tests {
     #[test]
     fn commands_out_of_range_still_report_their_lead() {
         let mut buffer = buffer();
-        buffer.insert(Tick(180), command(1), None, at(101.0));
+        buffer.receive_one(180, command(1), None, at(101.0));
         assert_eq!((buffer.stats().early, buffer.lead()), (1, Some(Lead::from_ticks(79.0))));
         let mut buffer = self::buffer();
-        buffer.insert(Tick(30), command(1), None, at(101.0));
+        buffer.receive_one(30, command(1), None, at(101.0));
         assert_eq!((buffer.stats().late, buffer.lead()), (1, Some(Lead::from_ticks(-71.0))));
     }
 
@@ -359,41 +380,69 @@ mod tests {
         let mut buffer = buffer();
         for tick in 101..140 {
             let now = f64::from(tick);
-            buffer.insert(Tick(tick + 1), command(1), None, at(now - 0.5));
+            buffer.receive_one(tick + 1, command(1), None, at(now - 0.5));
             buffer.take(Tick(tick), at(now));
         }
         assert_eq!(buffer.lead(), Some(Lead::from_ticks(1.5)));
         // The match stands still for 20 ticks and continues where it was; the client does
         // not know, and its commands keep arriving.
         for tick in 140..159 {
-            buffer.insert(Tick(tick + 1), command(1), None, at(f64::from(tick) - 0.5));
+            buffer.receive_one(tick + 1, command(1), None, at(f64::from(tick) - 0.5));
         }
         buffer.skip_time(20, at(159.0));
         // One that had waited in the socket, and one that arrives now.
-        buffer.insert(Tick(160), command(1), None, at(159.1));
+        buffer.receive_one(160, command(1), None, at(159.1));
         assert_eq!(buffer.lead(), None);
         for tick in 140..143 {
             buffer.take(Tick(tick), at(f64::from(tick) + 20.0));
         }
-        buffer.insert(Tick(164), command(1), None, at(162.5));
+        buffer.receive_one(164, command(1), None, at(162.5));
         assert_eq!(buffer.lead(), Some(Lead::from_ticks(21.5)));
     }
 
     #[test]
     fn a_client_that_sets_its_clock_back_replaces_future_commands() {
         let mut buffer = buffer();
-        let (before, after) = (Some(Tick(90)), Some(Tick(100)));
+        let (before, after) = (Some(90), Some(100));
         for tick in 101..110 {
-            buffer.insert(Tick(tick), command(1), before, at(100.5));
+            buffer.receive_one(tick, command(1), before, at(100.5));
         }
-        buffer.insert(Tick(102), command(2), after, at(100.6));
+        buffer.receive_one(102, command(2), after, at(100.6));
         // The first command again, from a datagram that was delayed.
-        buffer.insert(Tick(102), command(1), before, at(100.7));
+        buffer.receive_one(102, command(1), before, at(100.7));
         assert_eq!((buffer.stats().replaced, buffer.stats().conflicting), (1, 1));
         assert_eq!(buffer.take(Tick(101), at(101.0)).0, command(1));
         assert_eq!(buffer.take(Tick(102), at(102.0)).0, command(2));
         // A tick that has been simulated is not changed.
-        buffer.insert(Tick(102), command(3), Some(Tick(101)), at(102.5));
+        buffer.receive_one(102, command(3), Some(101), at(102.5));
         assert_eq!((buffer.stats().replaced, buffer.stats().conflicting), (1, 2));
+    }
+
+    /// Symptom: a client that did nothing and set its clock back did so once more, and its
+    /// commands came too late for a second. Cause: a command like the first one for its tick
+    /// was not measured, so that the server reported the lead of before.
+    #[test]
+    fn a_command_that_is_sent_again_is_measured() {
+        let mut buffer = buffer();
+        let datagram = |newest: u32, latest: u32| CommandDatagram {
+            acknowledgement: Some(Acknowledgement::of(Tick(latest))),
+            batch: CommandBatch::new(Tick(newest - 3), vec![command(0); 4]).unwrap(),
+        };
+        for newest in 124..130 {
+            buffer.receive(&datagram(newest, 90), at(100.5));
+        }
+        assert_eq!(buffer.lead(), Some(Lead::from_ticks(20.5)));
+        // The copies in later datagrams say nothing.
+        for now in 101..105 {
+            buffer.take(Tick(now), at(f64::from(now)));
+        }
+        buffer.receive(&datagram(130, 95), at(104.5));
+        assert_eq!(buffer.lead(), Some(Lead::from_ticks(20.5)));
+        buffer.receive(&datagram(124, 100), at(104.5));
+        assert_eq!(buffer.lead(), Some(Lead::from_ticks(19.5)));
+        // The first datagram, delayed until now.
+        buffer.receive(&datagram(124, 90), at(110.0));
+        assert_eq!(buffer.lead(), Some(Lead::from_ticks(19.5)));
+        assert_eq!(buffer.stats().conflicting, 0);
     }
 }

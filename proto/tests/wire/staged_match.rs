@@ -95,6 +95,8 @@ pub(crate) struct Match {
     /// The command of the last tick. Its yaw is the tick of the latest snapshot that the
     /// client had when it sent the command.
     pub(crate) taken: (Command, CommandSource),
+    /// Whether the player does nothing, so that all commands are the same.
+    pub(crate) is_idle: bool,
     /// Number of authoritative motions received.
     pub(crate) motions: u32,
     /// The same by the number of touched bodies.
@@ -123,18 +125,30 @@ impl Match {
         scene: Scene,
         impairments: Impairments,
     ) -> Self {
+        Self::joined_after(Duration::ZERO, schema, seed, scene, impairments)
+    }
+
+    /// The same, of which the hello was under way for this long.
+    pub(crate) fn joined_after(
+        waited: Duration,
+        schema: Schema,
+        seed: u64,
+        scene: Scene,
+        impairments: Impairments,
+    ) -> Self {
+        let now = Time::since_start(waited);
         let schema = Arc::new(schema);
         let info = MatchInfo { schema: Arc::clone(&schema), ..(*match_info()).clone() };
         let mut server = server::Session::new(Arc::new(info), Time::ZERO);
         let name = PlayerName::new("tester").unwrap();
         let mut client = client::Session::new(&name, MapHash::ANY, Time::ZERO);
-        let (events, _) = exchange(&mut server, &mut client, Time::ZERO);
+        let (events, _) = exchange(&mut server, &mut client, now);
         let (token, ticket) = (Vec::new(), Ticket::NONE);
         let match_name = None;
         assert_eq!(events, [server::Event::Hello { name, token, ticket, match_name }]);
         let player = EntityId { slot: 0, generation: 1 };
         server.accept(player, Tick(0));
-        let (_, events) = exchange(&mut server, &mut client, Time::ZERO);
+        let (_, events) = exchange(&mut server, &mut client, now);
         assert!(matches!(events[..], [client::Event::Joined(_)]));
 
         let mut quantiser = Quantiser::new(Scene::bounds());
@@ -144,13 +158,14 @@ impl Match {
             scene,
             server,
             client,
-            jitter_buffer: JitterBuffer::new(RATE, Tick(0), Time::ZERO),
+            jitter_buffer: JitterBuffer::new(RATE, Tick(0), now),
             up: Link::new(seed ^ 1, impairments),
             down: Link::new(seed ^ 2, impairments),
             limit: 1200,
             states,
             in_time: (0, 0),
             taken: (Command::default(), CommandSource::Neutral),
+            is_idle: false,
             motions: 0,
             touched: [0; AuthoritativeMotion::MAX_TOUCHED + 1],
             least_touched: 0,
@@ -158,7 +173,7 @@ impl Match {
             values: vec![Default::default()],
             frozen_at: None,
             quantiser,
-            now: Time::ZERO,
+            now,
         }
     }
 
@@ -203,12 +218,8 @@ impl Match {
         let seed = self.seed;
         while let Some(datagram) = self.up.receive(self.now) {
             let commands = self.server.receive_datagram(self.now, &datagram);
-            let CommandDatagram { acknowledgement, batch } =
-                commands.unwrap_or_else(|error| panic!("seed {seed}: {error}")).unwrap();
-            let acknowledged = acknowledgement.map(|snapshots| snapshots.latest);
-            for (tick, command) in batch.iter() {
-                self.jitter_buffer.insert(tick, command, acknowledged, self.now);
-            }
+            let datagram = commands.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            self.jitter_buffer.receive(&datagram.unwrap(), self.now);
         }
     }
 
@@ -233,7 +244,8 @@ impl Match {
         let due = self.client.next_command_at().unwrap();
         if due <= self.now {
             let latest = self.client.latest_tick().map_or(0, |tick| tick.0 as u16);
-            let command = Command { forward: 127, yaw: latest, ..Command::default() };
+            let moving = Command { forward: 127, yaw: latest, ..Command::default() };
+            let command = if self.is_idle { Command::default() } else { moving };
             let sent = self.client.command(self.now, command, None).unwrap();
             assert!(sent.datagram.len() <= obsp_proto::commands::MAX_COMMAND_DATAGRAM);
             self.up.send(self.now, sent.datagram);

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use obsp_proto::schema::Schema;
 use obsp_proto::server::CommandSource;
 
 use crate::link::Impairments;
@@ -55,5 +56,24 @@ fn the_commands_of_a_distant_client_come_to_be_used() {
         game.run(600);
         let used = used(&mut game, 1);
         assert!(used >= 58, "{delay} ms: {used} of 60 ticks");
+    }
+}
+
+/// Symptom: all commands of a player whose hello was lost once came 0.1 s too late for a
+/// second. Causes: the clock was set back by an estimate that was corrected twice, and the
+/// server did not measure commands that were sent again.
+#[test]
+fn the_commands_of_an_idle_player_whose_hello_was_lost_come_to_be_used() {
+    for delay in [1, 25, 50, 100, 150, 250] {
+        for waited in (0..40).map(|tenths| 25 * tenths) {
+            let (seed, waited) = (waited, Duration::from_millis(waited + 2 * delay));
+            let scene = Scene::new(seed, 4, 20);
+            let mut game =
+                Match::joined_after(waited, Schema::default(), seed, scene, link(delay, 0.0));
+            game.is_idle = true;
+            game.run(30 + delay as u32 / 2);
+            let used: Vec<u32> = (0..4).map(|_| used(&mut game, 0)).collect();
+            assert_eq!(used, [60; 4], "{delay} ms, hello {waited:?}");
+        }
     }
 }

@@ -298,7 +298,7 @@ fn a_tank_that_runs_into_a_wall_is_where_it_was_predicted_or_soon_again() {
         }
         let report = game.report(&format!("wall, {delay:?}"));
         let [[_, late, _], [error, worst, _], _, [_, correction, _]] = report;
-        assert!(late > 80.0, "the tank hardly moved");
+        assert!(late > 60.0, "the tank hardly moved");
         assert!(error < 0.1 && worst < 1.0 && correction < 0.5, "{report:?}");
     }
 }

@@ -13,7 +13,7 @@ use obsp_proto::control::{
 };
 use obsp_proto::game_data::GameData;
 use obsp_proto::{IDLE_TIMEOUT, Time};
-use obsp_sim::{Buttons, Command};
+use obsp_sim::{Buttons, Command, EntityState};
 
 use server::{ARENA, Server};
 
@@ -264,7 +264,9 @@ fn bodies_of_a_model_of_the_games_own_are_predicted_by_their_shape() {
 fn props_are_predicted_and_seen_over_a_line_that_loses_a_tenth() {
     let mut game = Match::new(200);
     (game.server.delay, game.server.loss) = (Duration::from_millis(60), 10);
-    game.run(900);
+    game.run(840);
+    let before = game.server.world().state();
+    game.run(60);
     game.errors.sort_by(f64::total_cmp);
     let high = game.errors[game.errors.len() * 95 / 100];
     assert!(
@@ -277,8 +279,9 @@ fn props_are_predicted_and_seen_over_a_line_that_loses_a_tenth() {
     let world = game.server.world().state();
     let props = world.entities.iter().filter(|entity| Some(entity.id) != game.server.player());
     assert_eq!(view.entities().count(), props.count());
-    // A body at rest is seen where it is.
-    for entity in world.entities.iter().filter(|entity| entity.asleep) {
+    // A body that has been at rest for a second is seen where it is.
+    let rested = |entity: &&EntityState| entity.asleep && before.entities.contains(entity);
+    for entity in world.entities.iter().filter(rested) {
         let seen = view.entity(entity.id).unwrap();
         assert!(seen.position.distance(entity.position) < 0.1, "{entity:?} seen as {seen:?}");
     }

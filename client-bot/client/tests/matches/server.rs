@@ -213,10 +213,7 @@ impl Server {
         while let Some(bytes) = take(&mut self.datagrams_up, self.now) {
             let received = self.session.receive_datagram(self.now, &bytes);
             if let Some(datagram) = received.expect("a valid datagram") {
-                let latest = datagram.acknowledgement.map(|acknowledged| acknowledged.latest);
-                for (tick, command) in datagram.batch.iter() {
-                    self.commands.insert(tick, command, latest, self.now);
-                }
+                self.commands.receive(&datagram, self.now);
             }
         }
     }
