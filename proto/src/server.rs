@@ -3,7 +3,7 @@
 //! The two are separate because they live on different threads: the session decodes and
 //! encodes on the network thread, the jitter buffer is read by the tick thread.
 //! [`Session::receive_datagram`] returns commands, the caller carries them to the tick
-//! thread, [`JitterBuffer::insert`]s them there, and [`JitterBuffer::take`]s one a tick.
+//! thread, the [`JitterBuffer`] receives them there, and gives one a tick.
 //! [`JitterBuffer::lead`] and the player's own motion travel back beside the state to
 //! [`Session::encode_snapshot`], which sends what is most relevant to this client: how
 //! often an entity is sent depends on where it is and how it moves, and within a
