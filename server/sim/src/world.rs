@@ -305,10 +305,14 @@ impl World {
 
     /// Where awake props touched something in the last tick, or came near.
     pub fn contacts(&self) -> impl Iterator<Item = Contact> {
-        let points = self.pairs.iter().flat_map(|pair| &pair.points);
-        points.map(|point| {
-            let impulse = f64::from(point.impulse[0]);
-            Contact { at: point.on_body, gap: point.gap, impulse }
+        let pairs = self.pairs.iter().filter(|pair| !pair.points.is_empty());
+        let of_bodies = pairs.filter_map(|pair| Some((self.entities.get(pair.key.body)?, pair)));
+        of_bodies.flat_map(|(body, pair)| {
+            pair.points.iter().map(|point| Contact {
+                at: body.searched_point(point.local),
+                gap: point.gap.into(),
+                impulse: point.impulse[0].into(),
+            })
         })
     }
 

@@ -57,6 +57,11 @@ const HELD_TICKS: u16 = 2;
 /// of a push.
 pub(crate) const TOUCH: f64 = 2.0 * REST_GAP;
 
+/// Whether the two parts of a pair touch.
+pub(crate) fn touches(pair: &Pair) -> bool {
+    pair.points.iter().any(|point| f64::from(point.gap) < TOUCH)
+}
+
 /// A contact carries the upper body if its normal has at least this height (the sine of
 /// six degrees).
 const CARRYING: f64 = 0.1;
@@ -230,7 +235,7 @@ fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
 /// Whether something touches the body in a slot from below. A body that the guard
 /// stops beside another one is not carried: it would hang in the air once it sleeps.
 fn carried(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
-    let touching = pairs.iter().filter(|pair| pair.points.iter().any(|point| point.gap < TOUCH));
+    let touching = pairs.iter().filter(|pair| touches(pair));
     let slots = touching.filter_map(|pair| {
         // The axis points from the body to the other.
         match pair.axis.z {

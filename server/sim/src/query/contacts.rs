@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use obsp::model::Model;
 
 use super::At;
@@ -72,7 +72,11 @@ pub struct Manifold {
 /// The result of a search: manifolds, and the state from which the next search of the
 /// same bodies starts, as the next tick does.
 #[derive(Clone, Debug, Default)]
-pub struct Contacts(Vec<Pair>);
+pub struct Contacts {
+    pairs: Vec<Pair>,
+    /// The poses of the things.
+    poses: Vec<Pose>,
+}
 
 impl ContactSearch {
     /// For matches on `map` with these models.
@@ -111,7 +115,9 @@ impl ContactSearch {
             let entity = entities.find_mut(id)?;
             (entity.velocity, entity.angular) = (thing.velocity, thing.angular);
         }
-        Some(Contacts(find(&self.space(&entities), &before.0, &mut context).pairs))
+        let pairs = find(&self.space(&entities), &before.pairs, &mut context).pairs;
+        let pose = |thing: &Thing| Pose { position: thing.at.0, orientation: thing.at.1 };
+        Some(Contacts { pairs, poses: things.iter().map(pose).collect() })
     }
 
     fn space<'a>(&'a self, entities: &'a Entities) -> Space<'a> {
@@ -122,7 +128,7 @@ impl ContactSearch {
 impl Contacts {
     /// All manifolds, in the order in which they are solved.
     pub fn manifolds(&self) -> impl Iterator<Item = Manifold> {
-        self.0.iter().filter(|pair| !pair.points.is_empty()).map(|pair| Manifold {
+        self.pairs.iter().filter(|pair| !pair.points.is_empty()).map(|pair| Manifold {
             between: Touching {
                 body: pair.key.body.into(),
                 other: match pair.key.other {
@@ -132,7 +138,14 @@ impl Contacts {
                 parts: pair.key.parts,
             },
             normal: pair.axis,
-            points: pair.points.iter().map(|point| (point.on_body, point.gap)).collect(),
+            points: self.points(pair).collect(),
         })
+    }
+
+    /// The points of a pair on its body, with their gaps.
+    fn points(&self, pair: &Pair) -> impl Iterator<Item = (DVec3, f64)> {
+        let body = self.poses[usize::from(pair.key.body)];
+        let at = move |local: Vec3| body.position + body.rotation() * local.as_dvec3();
+        pair.points.iter().map(move |point| (at(point.local), point.gap.into()))
     }
 }

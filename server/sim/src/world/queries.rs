@@ -9,7 +9,7 @@ use super::{Touch, World};
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
 use crate::bodies::ray::Ray;
-use crate::bodies::sleep::TOUCH;
+use crate::bodies::sleep::touches;
 use crate::collision::cascade::{Body, Candidates, least_gap, pass};
 use crate::collision::distances::MARGIN;
 use crate::collision::pose::Pose;
@@ -282,7 +282,7 @@ impl World {
         let mut slots: Vec<u16> = Vec::new();
         for pair in &self.pairs {
             let Some(other) = pair.key.other.entity() else { continue };
-            if pair.points.iter().any(|point| point.gap < TOUCH) {
+            if touches(pair) {
                 slots.extend((pair.key.body == id.slot).then_some(other));
                 slots.extend((other == id.slot).then_some(pair.key.body));
             }

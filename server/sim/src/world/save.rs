@@ -212,7 +212,6 @@ impl World {
             self.set_movement(movement);
         }
         self.pairs = pairs.into_owned();
-        place_points(&mut self.pairs, &entities);
         self.entities = entities;
         self.history = history.into_owned();
         self.events = events.into_owned();
@@ -395,21 +394,10 @@ impl Checks<'_> {
         numbers(&[pair.gap])?;
         for point in &pair.points {
             numbers(&point.local.as_dvec3().to_array())?;
-            numbers(&[point.gap])?;
+            numbers(&[point.gap.into()])?;
             numbers(&point.impulse.map(f64::from))?;
         }
         Ok(())
-    }
-}
-
-/// Puts the points of contacts where they were in the tick: their bodies have moved on since.
-fn place_points(pairs: &mut [Pair], entities: &Entities) {
-    for pair in pairs {
-        let body = entities.get(pair.key.body).and_then(|entity| entity.searched_as);
-        for point in &mut pair.points {
-            let local = point.local.as_dvec3();
-            point.on_body = body.map_or(local, |body| body.point_to_world(local));
-        }
     }
 }
 

@@ -83,10 +83,11 @@ pub(super) fn flat(a: &Part, b: &Part, axis: DVec3, reach: f64) -> Option<(Separ
     let axis = if a_is_reference { normal } else { -normal };
     let points = faces.points(axis, reach);
     let nearest = points.iter().min_by(|p, q| p.gap.total_cmp(&q.gap))?;
-    if nearest.gap > gap + SAME_GAP {
+    if f64::from(nearest.gap) > gap + SAME_GAP {
         return None;
     }
-    let (on_a, on_b) = (nearest.on_body, nearest.on_body + axis * nearest.gap);
+    let on_a = a.to_world(nearest.local.as_dvec3());
+    let on_b = nearest.on_other(on_a, axis);
     Some((Separation { axis, gap, on_a, on_b, features: Features::NONE }, points))
 }
 
@@ -183,8 +184,7 @@ impl<'a, 'p> Faces<'a, 'p> {
 
 fn point(a: &Part, on_body: DVec3, gap: f64) -> ContactPoint {
     let local = a.point_to_local(on_body).as_vec3();
-    let gap = f64::from(gap as f32);
-    ContactPoint { on_body: a.to_world(local.as_dvec3()), local, gap, impulse: [0.0; 3] }
+    ContactPoint { local, gap: gap as f32, impulse: [0.0; 3] }
 }
 
 fn vertex(part: &Part, face: &Face, index: usize) -> DVec3 {

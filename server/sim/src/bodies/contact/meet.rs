@@ -236,7 +236,7 @@ impl<'a, 'c> Finder<'a, 'c> {
         for pair in pairs {
             let mut pair = pair.clone();
             // A body that was approaching has stopped.
-            if pair.points.iter().all(|point| point.gap > SPECULATIVE_DISTANCE) {
+            if pair.points.iter().all(|point| f64::from(point.gap) > SPECULATIVE_DISTANCE) {
                 pair.points.clear();
             }
             self.pairs.push(pair);

@@ -17,19 +17,35 @@ pub(crate) type Points = ArrayVec<ContactPoint, MAX_POINTS>;
 /// One point of a manifold.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ContactPoint {
-    /// On the awake body, world axes: `local` at the pose of the search, to the bit, so that it
-    /// need not be saved. (A loaded match may have it elsewhere until the next search finds it
-    /// anew, of bodies at half rate and of those that overlap something.)
-    #[serde(skip)]
-    pub(crate) on_body: DVec3,
-    /// The same in the body's own axes, by which a point is matched with last
-    /// tick's.
+    /// Where it is on the awake body, in the body's own axes: by this a point is matched with
+    /// last tick's. In the world it was where the body's pose of the search puts it.
     pub(crate) local: Vec3,
-    /// Distance along the normal, in units, at a value of `f32`: a recording packs it better.
-    pub(crate) gap: f64,
+    /// Distance along the normal, in units.
+    #[serde(with = "saved_gap")]
+    pub(crate) gap: f32,
     /// Last impulse of the solver in kilogram units per second, along the normal and the two
     /// [`tangents`]. The solver has no more digits.
     pub(crate) impulse: [f32; 3],
+}
+
+impl ContactPoint {
+    /// The point on the other body, given that on this one.
+    pub(crate) fn on_other(&self, on_body: DVec3, axis: DVec3) -> DVec3 {
+        on_body + axis * f64::from(self.gap)
+    }
+}
+
+/// A gap is saved as the `f64` of the same value, which recordings have had from the first.
+mod saved_gap {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(gap: &f32, serializer: S) -> Result<S::Ok, S::Error> {
+        f64::from(*gap).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f32, D::Error> {
+        Ok(f64::deserialize(from)? as f32)
+    }
 }
 
 /// Two unit directions at right angles to the `normal` of a contact and to each other, along

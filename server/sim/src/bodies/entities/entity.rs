@@ -1,6 +1,6 @@
 //! One body: what it is, where it is, and how it moves and rests.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::blocker::Blocker;
@@ -127,6 +127,13 @@ impl Entity {
     pub(crate) fn search_state(&self) -> Option<SearchState> {
         let pose = *self.placement()?.pose();
         Some(SearchState { shape: self.shape, pose, awake: self.is_awake_body() })
+    }
+
+    /// Where one of its points was in the last search for contacts, from the body's own axes;
+    /// where it is now if that search found it overlapping something.
+    pub(crate) fn searched_point(&self, local: Vec3) -> DVec3 {
+        let state = self.searched_as.or_else(|| self.search_state());
+        state.map_or(DVec3::ZERO, |state| state.point_to_world(local.as_dvec3()))
     }
 
     /// How far it has moved beyond its free distance since the last search for contacts,

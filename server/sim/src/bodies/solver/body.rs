@@ -73,6 +73,8 @@ pub(super) struct Bodies {
     pub(super) list: Vec<SolverBody>,
     pub(super) velocities: Vec<Twist>,
     pub(super) displacements: Vec<Displacement>,
+    /// From the axes of each body to those of the world, when the tick began.
+    rotations: Vec<DMat3>,
     /// The last so many are kinematic: they move, but no impulse changes that.
     kinematic: usize,
 }
@@ -103,9 +105,10 @@ impl Bodies {
             list: Vec::with_capacity(count + 1),
             velocities: Vec::with_capacity(count + 1),
             displacements: Vec::with_capacity(count + 1),
+            rotations: Vec::with_capacity(count + 1),
             kinematic: 0,
         };
-        bodies.push(SolverBody::FIXED, Twist::default());
+        bodies.push_fixed();
         bodies
     }
 
@@ -113,7 +116,7 @@ impl Bodies {
     pub(super) fn add(&mut self, entity: Option<&Entity>, shapes: &Shapes) {
         let placed = entity.and_then(|entity| Some((entity, entity.placement()?)));
         let Some((entity, placement)) = placed else {
-            return self.push(SolverBody::FIXED, Twist::default());
+            return self.push_fixed();
         };
         let shape = &shapes[placement.shape()];
         let rotation = placement.pose().rotation();
@@ -141,7 +144,7 @@ impl Bodies {
         };
         let velocity =
             Twist { linear: padded(entity.velocity.as_vec3()), angular: padded(angular.as_vec3()) };
-        self.push(body, velocity);
+        self.push(body, velocity, rotation);
     }
 
     /// Adds a kinematic body, after all others: a copy for those that it touches.
@@ -149,7 +152,7 @@ impl Bodies {
         self.kinematic += 1;
         let placed = entity.and_then(|entity| Some((entity, entity.placement()?)));
         let Some((entity, placement)) = placed else {
-            return self.push(SolverBody::FIXED, Twist::default());
+            return self.push_fixed();
         };
         let material = shapes[placement.shape()].material;
         let body = SolverBody {
@@ -159,7 +162,7 @@ impl Bodies {
             ..SolverBody::FIXED
         };
         let [linear, angular] = [entity.velocity, entity.angular].map(|v| padded(v.as_vec3()));
-        self.push(body, Twist { linear, angular });
+        self.push(body, Twist { linear, angular }, placement.pose().rotation());
     }
 
     /// The index behind the last body that impulses move.
@@ -177,12 +180,22 @@ impl Bodies {
 
     /// Adds a body of `others` as it is.
     pub(super) fn copy(&mut self, others: &Self, index: usize) {
-        self.push(others.list[index], others.velocities[index]);
+        self.push(others.list[index], others.velocities[index], others.rotations[index]);
     }
 
-    fn push(&mut self, body: SolverBody, velocity: Twist) {
+    /// Where a point of a body, in its own axes, was in the world when the tick began.
+    pub(super) fn point_to_world(&self, body: usize, local: Vec3) -> DVec3 {
+        self.list[body].position + self.rotations[body] * local.as_dvec3()
+    }
+
+    fn push_fixed(&mut self) {
+        self.push(SolverBody::FIXED, Twist::default(), DMat3::IDENTITY);
+    }
+
+    fn push(&mut self, body: SolverBody, velocity: Twist, rotation: DMat3) {
         self.list.push(body);
         self.velocities.push(velocity);
+        self.rotations.push(rotation);
         self.displacements.push(Displacement::default());
     }
 
@@ -275,6 +288,6 @@ impl Bodies {
     /// Adds a body that moves.
     pub(super) fn push_moving(&mut self, body: SolverBody, velocity: DVec3, angular: DVec3) {
         let [linear, angular] = [velocity, angular].map(|v| padded(v.as_vec3()));
-        self.push(body, Twist { linear, angular });
+        self.push(body, Twist { linear, angular }, DMat3::IDENTITY);
     }
 }

@@ -122,9 +122,10 @@ impl ContactConstraint {
                 let Some(point) = pair.points.get(index) else { continue };
                 let [normal, tangent, bitangent] = point.impulse;
                 exists[at] = 1.0;
-                numbers[at] = Lanes::new([normal, tangent, bitangent, point.gap as f32]);
-                let on_other = point.on_body + pair.axis * point.gap;
-                anchors[0][at] = padded((point.on_body - first[at].position).as_vec3());
+                numbers[at] = Lanes::new([normal, tangent, bitangent, point.gap]);
+                let on_body = bodies.point_to_world(indices[0][at], point.local);
+                let on_other = point.on_other(on_body, pair.axis);
+                anchors[0][at] = padded((on_body - first[at].position).as_vec3());
                 anchors[1][at] = padded((on_other - second[at].position).as_vec3());
             }
             let (exists, anchors) = (Lanes::new(exists), anchors.map(Vec3Lanes::from_rows));
@@ -447,10 +448,9 @@ mod tests {
         let pairs = [[1, 2], [3, 4], [5, 6], [7, 0]].map(|[a, b]| {
             let axis = vector(1.0).normalize();
             let point = |k: usize| ContactPoint {
-                on_body: bodies.list[a].position + vector(16.0),
-                gap: 0.05 * k as f64,
+                local: vector(16.0).as_vec3(),
+                gap: 0.05 * k as f32,
                 impulse: [40.0, 3.0, -2.0],
-                ..ContactPoint::default()
             };
             // Not all have the same number of points.
             let points = (0..1 + a % 4).map(point).collect();

@@ -86,7 +86,7 @@ pub(crate) fn deploy(
         let waits = cargo.wait > 0;
         // A sleeping box has no contacts and would wait for ever.
         entity.sleep.reset_timers();
-        let (Some(ground), false) = (ground(slot, pairs), waits) else { continue };
+        let (Some(ground), false) = (ground(entity, pairs), waits) else { continue };
         let Some(pad) = room_for_pad(arena, entities, slot, ground, context) else {
             if let Some(Role::Cargo(cargo)) = entities.get_mut(slot).map(|e| &mut e.role) {
                 cargo.wait = (PATIENCE / context.seconds).ceil() as u16;
@@ -109,14 +109,16 @@ pub(crate) fn remove(entities: &mut Entities, id: EntityId) {
     }
 }
 
-/// Height of the ground that the box in `slot` touches, if it touches any.
-fn ground(slot: u16, pairs: &[Pair]) -> Option<f64> {
+/// Height of the ground that a box touches, if it touches any.
+fn ground(entity: &Entity, pairs: &[Pair]) -> Option<f64> {
+    let slot = entity.id.slot;
     let first = pairs.partition_point(|pair| pair.key.body < slot);
     let own = pairs[first..].iter().take_while(|pair| pair.key.body == slot);
     let carries =
         |pair: &&Pair| matches!(pair.key.other, Blocker::Solid(_)) && pair.axis.z < -GROUND;
     let points = own.filter(carries).flat_map(|pair| &pair.points);
-    points.filter(|point| point.gap < TOUCH).map(|point| point.on_body.z).reduce(f64::max)
+    let touching = points.filter(|point| f64::from(point.gap) < TOUCH);
+    touching.map(|point| entity.searched_point(point.local).z).reduce(f64::max)
 }
 
 /// A place for a pad where the box in `slot` is, as if the box were gone: on the
