@@ -6,7 +6,7 @@
 
 use obsp::geometry::Aabb;
 
-use super::entities::{Entities, Entity};
+use super::entities::Entities;
 use super::slots::flags_by_slot;
 
 /// Most bodies that are compared one by one: the cells of the grid around a body in a heap have
@@ -15,8 +15,9 @@ const FEW: usize = 32;
 
 /// Placed bodies and how far each may move within the tick, its reach.
 pub(crate) struct Nearby {
-    /// Slots and reaches, in units, of those that are compared one by one.
-    one_by_one: Vec<(u16, f64)>,
+    /// Slots of those that are compared one by one, with their boxes and their reaches in
+    /// units: here, because an entity is elsewhere in memory.
+    one_by_one: Vec<(u16, Aabb, f64)>,
     /// Whether the body in a slot is one of the others, by slot.
     in_grid: Vec<bool>,
     /// The greatest reach of those, in units; `None` if there are none.
@@ -24,13 +25,13 @@ pub(crate) struct Nearby {
 }
 
 impl Nearby {
-    /// Of bodies given by their slots and their reaches in units. The grid is asked at least as
+    /// Of some of the `entities`, given by their slots and their reaches in units. The grid is asked at least as
     /// far as `grid_reach`: a body that reaches no farther is compared one by one only if there
     /// are few bodies.
     pub(crate) fn new(
+        entities: &Entities,
         bodies: impl Iterator<Item = (u16, f64)>,
         grid_reach: f64,
-        slot_count: usize,
     ) -> Self {
         let (mut one_by_one, mut others): (Vec<_>, Vec<_>) =
             bodies.partition(|&(_, reach)| reach > grid_reach);
@@ -41,7 +42,10 @@ impl Nearby {
             one_by_one.append(&mut others);
         }
         let reach_in_grid = others.iter().map(|&(_, reach)| reach).reduce(f64::max);
-        let in_grid = flags_by_slot(others.into_iter().map(|(slot, _)| slot), slot_count);
+        let others = others.into_iter().map(|(slot, _)| slot);
+        let in_grid = flags_by_slot(others, entities.slot_count());
+        let with_box = |(slot, reach)| Some((slot, bounds_of(entities, slot)?, reach));
+        let one_by_one = one_by_one.into_iter().filter_map(with_box).collect();
         Self { one_by_one, in_grid, reach_in_grid }
     }
 
@@ -49,21 +53,23 @@ impl Nearby {
     /// that may not, in no order.
     pub(crate) fn within(&self, bounds: &Aabb, entities: &Entities, near: &mut Vec<u16>) {
         near.clear();
-        let overlaps = |slot: u16, around: &Aabb| {
-            let placement = entities.get(slot).and_then(Entity::placement);
-            placement.is_some_and(|placement| placement.bounds().overlaps(around))
-        };
         if let Some(reach) = self.reach_in_grid {
             let around = bounds.inflated(reach);
             entities.near_where(&around, |slot| self.in_grid[usize::from(slot)], near);
-            near.retain(|&slot| overlaps(slot, &around));
+            let own = |slot| bounds_of(entities, slot);
+            near.retain(|&slot| own(slot).is_some_and(|own| own.overlaps(&around)));
         }
-        for &(slot, reach) in &self.one_by_one {
-            if overlaps(slot, &bounds.inflated(reach)) {
-                near.push(slot);
+        for (slot, own, reach) in &self.one_by_one {
+            if own.overlaps(&bounds.inflated(*reach)) {
+                near.push(*slot);
             }
         }
     }
+}
+
+/// The box of the entity in a slot, if it is placed.
+fn bounds_of(entities: &Entities, slot: u16) -> Option<Aabb> {
+    Some(*entities.get(slot)?.placement()?.bounds())
 }
 
 #[cfg(test)]
@@ -109,7 +115,7 @@ mod tests {
             for use_grid in [true, false] {
                 entities.use_grid(use_grid);
                 let bodies = reaches[..count].iter().copied();
-                let nearby = Nearby::new(bodies, 0.05, entities.slot_count());
+                let nearby = Nearby::new(&entities, bodies, 0.05);
                 let mut near = Vec::new();
                 for _ in 0..50 {
                     let corner = DVec3::new(random.between(-800.0, 800.0), random.unit(), 40.0);
@@ -118,8 +124,8 @@ mod tests {
                     near.sort_unstable();
                     assert!(near.is_sorted_by(|a, b| a < b), "one is found twice: {near:?}");
                     for &(slot, reach) in &reaches[..count] {
-                        let placement = entities.get(slot).and_then(Entity::placement).unwrap();
-                        let may_come = placement.bounds().overlaps(&around.inflated(reach));
+                        let own = bounds_of(&entities, slot).unwrap();
+                        let may_come = own.overlaps(&around.inflated(reach));
                         assert!(
                             !may_come || near.binary_search(&slot).is_ok(),
                             "{slot} is missing"

@@ -103,7 +103,7 @@ impl Neighbourhood {
         let chosen = entities.iter().filter(|e| e.placement().is_some() && belongs(e));
         let bodies = chosen.map(|entity| (entity.id.slot, search.reach_of(entity)));
         Self {
-            bodies: Nearby::new(bodies, MIN_SEARCH_REACH, entities.slot_count()),
+            bodies: Nearby::new(entities, bodies, MIN_SEARCH_REACH),
             entity_count: entities.iter().count() as u64,
         }
     }

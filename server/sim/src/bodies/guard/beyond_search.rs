@@ -97,7 +97,7 @@ impl Space<'_> {
             return Vec::new();
         }
         let ways = movers.iter().map(|mover| (mover.slot, mover.way + MARGIN));
-        let nearby = Nearby::new(ways, 0.0, self.entities.slot_count());
+        let nearby = Nearby::new(self.entities, ways, 0.0);
         let shares = context.threads.in_shares(beyond.len(), MIN_BEYOND, |range| {
             let (mut pairs, mut near) = (Vec::new(), Vec::new());
             for &i in &beyond[range] {

@@ -79,11 +79,13 @@ impl<'a> Body<'a> {
 
     /// The speedbox: contains the body throughout the tick.
     pub(crate) fn speedbox(&self) -> Aabb {
-        let start = box_at(self.bounds, &self.motion.start);
+        let Motion { start, end } = &self.motion;
+        let first = box_turned(self.bounds, &self.rotations[0], start.position);
         if self.motion.is_still() {
-            return start;
+            return first;
         }
-        start.union(box_at(self.bounds, &self.motion.end)).inflated(self.arc)
+        let last = box_turned(self.bounds, &self.rotations[1], end.position);
+        first.union(last).inflated(self.arc)
     }
 
     /// The parts at the beginning of the tick.
@@ -159,10 +161,14 @@ impl<'a> Body<'a> {
 
 /// The axis-aligned box around `bounds`, given in body axes, at `pose`.
 pub(crate) fn box_at(bounds: &Aabb, pose: &Pose) -> Aabb {
-    let rotation = pose.rotation();
+    box_turned(bounds, &pose.rotation(), pose.position)
+}
+
+/// The same for body axes that are turned and moved so.
+fn box_turned(bounds: &Aabb, rotation: &DMat3, position: DVec3) -> Aabb {
     let half = bounds.half_extents();
     let reach = rotation.x_axis.abs() * half.x
         + rotation.y_axis.abs() * half.y
         + rotation.z_axis.abs() * half.z;
-    Aabb::from_centre(pose.position + rotation * bounds.centre(), reach + ROUNDING)
+    Aabb::from_centre(position + *rotation * bounds.centre(), reach + ROUNDING)
 }
