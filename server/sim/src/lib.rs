@@ -33,6 +33,7 @@ mod context;
 mod conventions;
 mod counters;
 mod event;
+mod memory;
 mod missiles;
 mod players;
 pub mod query;

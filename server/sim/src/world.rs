@@ -31,6 +31,7 @@ use crate::context::StepContext;
 use crate::conventions::turn;
 use crate::counters::Counters;
 use crate::event::Event;
+use crate::memory::keep_freed_memory;
 use crate::players::history::PositionHistory;
 use crate::players::hovertank;
 use crate::players::movement::PlayerMotion;
@@ -135,6 +136,7 @@ impl World {
         if !(10..=1000).contains(&config.tick_rate) {
             return Err(SetupError::TickRate(config.tick_rate));
         }
+        keep_freed_memory();
         let arena = Arena::new(map, models)?;
         if arena.spawn_points.is_empty() {
             let wrong = arena.warnings.into_iter().next();
