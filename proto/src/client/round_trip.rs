@@ -127,7 +127,7 @@ mod tests {
 
     use super::super::clock::Clock;
     use super::*;
-    use crate::commands::{CommandBatch, CommandDatagram};
+    use crate::commands::{Acknowledgement, CommandBatch, CommandDatagram};
     use crate::server::JitterBuffer;
 
     const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
@@ -145,18 +145,19 @@ mod tests {
         let mut round_trip = RoundTrip::new(RATE, at(2.0 * delay + wait).elapsed(), at(join));
         // The server's tick 1000 was at the moment 1000 - delay - wait.
         let mut buffer = JitterBuffer::new(RATE, Tick(1000), at(join - delay - wait));
-        let (mut newest, mut simulated) = (Tick(1000), 1000);
-        let mut commands: VecDeque<(f64, u32, u32)> = VecDeque::new();
+        let (mut newest, mut simulated, mut seen) = (Tick(1000), 1000, 1000);
+        let mut commands: VecDeque<(f64, u32, u32, u32)> = VecDeque::new();
         let mut snapshots: VecDeque<(f64, u32, Option<Lead>)> = VecDeque::new();
         let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
         for step in 0..24_000 {
             let now = join + f64::from(step) / 20.0;
             let late = |tick: u32| jitter * f64::from(tick * 7919 % 10) / 9.0;
             while commands.front().is_some_and(|&(arrival, ..)| arrival <= now) {
-                let Some((arrival, first, last)) = commands.pop_front() else { break };
+                let Some((arrival, first, last, seen)) = commands.pop_front() else { break };
                 let commands = (first..=last).map(|_| Command::default()).collect();
                 let batch = CommandBatch::new(Tick(first), commands).unwrap();
-                buffer.receive(&CommandDatagram { acknowledgement: None, batch }, at(arrival));
+                let acknowledgement = Some(Acknowledgement::of(Tick(seen)));
+                buffer.receive(&CommandDatagram { acknowledgement, batch }, at(arrival));
             }
             let tick = (now - join + 1000.0 + delay + wait) as u32;
             if tick > simulated {
@@ -169,13 +170,14 @@ mod tests {
             }
             while snapshots.front().is_some_and(|&(arrival, ..)| arrival <= now) {
                 if let Some((_, tick, Some(lead))) = snapshots.pop_front() {
+                    seen = tick;
                     clock.steer(at(now), Tick(tick), lead);
                     round_trip.reported(at(now), Tick(tick), lead);
                 }
             }
             if let Some(tick) = clock.take_due(at(now)) {
                 let oldest = Tick(tick.0.min(newest.0 + 1).max(tick.0.saturating_sub(7)));
-                commands.push_back((now + delay + late(tick.0), oldest.0, tick.0));
+                commands.push_back((now + delay + late(tick.0), oldest.0, tick.0, seen));
                 round_trip.sent(at(now), oldest);
                 newest = tick;
             }

@@ -29,8 +29,9 @@ const BACKLOG: u32 = 3;
 /// client gains nothing by sending faster, slower, twice or from the future.
 ///
 /// [`JitterBuffer::receive`] for every datagram that arrives, [`JitterBuffer::take`] once
-/// per tick. Every arrival, usable or not, is measured: a client whose clock is far off
-/// must learn so, or none of its commands is ever used.
+/// per tick. Every command that arrives for the first time, or that the client has made again,
+/// is measured, usable or not: a client whose clock is far off must learn so, or none of its
+/// commands is ever used.
 #[derive(Clone, Debug)]
 pub struct JitterBuffer {
     tick_length: Duration,
@@ -117,7 +118,7 @@ impl JitterBuffer {
         let acknowledged = acknowledgement.map(|snapshots| snapshots.latest);
         let newest = batch.newest();
         for (tick, command) in batch.iter() {
-            // The older ones are copies; this one was just made.
+            // The client has just made the newest one; the others are mostly copies.
             self.insert(Entry { tick, command, acknowledged }, tick == newest, arrival);
         }
     }
@@ -139,19 +140,20 @@ impl JitterBuffer {
         }
         let entry = &mut self.entries[(tick.0 % CAPACITY) as usize];
         if let Some(known) = entry.filter(|entry| entry.tick == tick) {
-            if known.command == command {
-                self.stats.redundant += 1;
-                if is_newest && known.acknowledged < acknowledged {
-                    // Made again by a client that set its clock back.
-                    *entry = Some(new);
-                    self.observe_lead(ahead, arrival);
-                }
-            } else if ahead > 0 && known.acknowledged < acknowledged {
-                *entry = Some(new);
+            let is_later = known.acknowledged < acknowledged;
+            let replaces = known.command != command && ahead > 0 && is_later;
+            if replaces {
                 self.stats.replaced += 1;
-                self.observe_lead(ahead, arrival);
+            } else if known.command == command {
+                self.stats.redundant += 1;
             } else {
                 self.stats.conflicting += 1;
+            }
+            // The client has set its clock back and made this command again.
+            if replaces || is_newest && is_later {
+                let command = if replaces { command } else { known.command };
+                *entry = Some(Entry { command, ..new });
+                self.observe_lead(ahead, arrival);
             }
             return;
         }
@@ -432,17 +434,22 @@ mod tests {
             buffer.receive(&datagram(newest, 90), at(100.5));
         }
         assert_eq!(buffer.lead(), Some(Lead::from_ticks(20.5)));
-        // The copies in later datagrams say nothing.
-        for now in 101..105 {
+        for now in 101..110 {
             buffer.take(Tick(now), at(f64::from(now)));
         }
-        buffer.receive(&datagram(130, 95), at(104.5));
+        // The copies of 127 to 129 say nothing.
+        buffer.receive(&datagram(130, 95), at(109.5));
         assert_eq!(buffer.lead(), Some(Lead::from_ticks(20.5)));
-        buffer.receive(&datagram(124, 100), at(104.5));
-        assert_eq!(buffer.lead(), Some(Lead::from_ticks(19.5)));
+        buffer.receive(&datagram(124, 100), at(109.5));
+        assert_eq!(buffer.lead(), Some(Lead::from_ticks(14.5)));
         // The first datagram, delayed until now.
-        buffer.receive(&datagram(124, 90), at(110.0));
-        assert_eq!(buffer.lead(), Some(Lead::from_ticks(19.5)));
+        buffer.receive(&datagram(124, 90), at(115.0));
+        assert_eq!(buffer.lead(), Some(Lead::from_ticks(14.5)));
         assert_eq!(buffer.stats().conflicting, 0);
+        // Another command, which is too late to be used.
+        buffer.receive_one(109, command(0), Some(90), at(109.6));
+        buffer.receive_one(109, command(1), Some(101), at(110.5));
+        assert_eq!(buffer.lead(), Some(Lead::from_ticks(-1.5)));
+        assert_eq!(buffer.stats().conflicting, 1);
     }
 }

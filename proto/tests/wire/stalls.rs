@@ -63,17 +63,45 @@ fn the_commands_of_a_distant_client_come_to_be_used() {
 /// second. Causes: the clock was set back by an estimate that was corrected twice, and the
 /// server did not measure commands that were sent again.
 #[test]
-fn the_commands_of_an_idle_player_whose_hello_was_lost_come_to_be_used() {
-    for delay in [1, 25, 50, 100, 150, 250] {
-        for waited in (0..40).map(|tenths| 25 * tenths) {
-            let (seed, waited) = (waited, Duration::from_millis(waited + 2 * delay));
-            let scene = Scene::new(seed, 4, 20);
-            let mut game =
-                Match::joined_after(waited, Schema::default(), seed, scene, link(delay, 0.0));
-            game.is_idle = true;
-            game.run(30 + delay as u32 / 2);
-            let used: Vec<u32> = (0..4).map(|_| used(&mut game, 0)).collect();
-            assert_eq!(used, [60; 4], "{delay} ms, hello {waited:?}");
+fn the_commands_of_a_player_whose_hello_was_lost_come_to_be_used() {
+    for is_idle in [true, false] {
+        for delay in [1, 25, 50, 100, 150, 250] {
+            for waited in (0..40).map(|step| 25 * step) {
+                let (seed, waited) = (waited, Duration::from_millis(waited + 2 * delay));
+                let mut game = joined_after(waited, seed, link(delay, 0.0));
+                game.is_idle = is_idle;
+                game.run(30 + delay as u32 / 2);
+                let used: Vec<u32> = (0..4).map(|_| used(&mut game, 0)).collect();
+                let lead = game.jitter_buffer.lead().map(|lead| lead.ticks());
+                let told = format!("{delay} ms, hello {waited:?}, {is_idle}");
+                assert_eq!(used, [60; 4], "{told}");
+                assert!(lead.is_some_and(|lead| lead < 4.0), "{told}: {lead:?} ticks too early");
+            }
         }
     }
+}
+
+/// The same over lines on which packets are lost and overtake one another.
+#[test]
+fn the_commands_of_a_player_whose_hello_was_lost_are_used_on_bad_lines_too() {
+    for is_idle in [true, false] {
+        for (delay, jitter, loss) in [(30, 40, 0.0), (30, 40, 0.05), (100, 40, 0.05)] {
+            for seed in 0..60 {
+                let waited = Duration::from_millis(2 * delay + 12 * seed);
+                let jitter = Duration::from_millis(jitter);
+                let mut game =
+                    joined_after(waited, seed, Impairments { jitter, ..link(delay, loss) });
+                game.is_idle = is_idle;
+                game.run(RATE.get().into());
+                let used: Vec<u32> = (0..3).map(|_| used(&mut game, 0)).collect();
+                let least = *used.iter().min().unwrap();
+                assert!(least >= 50, "seed {seed}, {delay} ms, {loss}, {waited:?}: {used:?}");
+            }
+        }
+    }
+}
+
+/// A match whose client's hello was under way for this long.
+fn joined_after(waited: Duration, seed: u64, line: Impairments) -> Match {
+    Match::joined_after(waited, Schema::default(), seed, Scene::new(seed, 4, 20), line)
 }

@@ -281,6 +281,7 @@ fn props_are_predicted_and_seen_over_a_line_that_loses_a_tenth() {
     assert_eq!(view.entities().count(), props.count());
     // A body that has been at rest for a second is seen where it is.
     let rested = |entity: &&EntityState| entity.asleep && before.entities.contains(entity);
+    assert!(world.entities.iter().filter(rested).count() > 50);
     for entity in world.entities.iter().filter(rested) {
         let seen = view.entity(entity.id).unwrap();
         assert!(seen.position.distance(entity.position) < 0.1, "{entity:?} seen as {seen:?}");
