@@ -98,7 +98,8 @@ pub struct World {
 impl World {
     /// Sets up a match on `map` with rigid bodies of `models`. Entities of
     /// class `prop` are placed where the map has them; up to [`Config::objects`] more
-    /// are scattered where players can get to, as far as there is room.
+    /// are scattered where players can get to, as far as there is room. With glibc the process
+    /// keeps up to 16 MiB of the memory that it frees from then on.
     ///
     /// # Errors
     /// [`SetupError`] if the map or the configuration cannot carry a match.
@@ -305,15 +306,18 @@ impl World {
         std::mem::take(&mut self.events)
     }
 
-    /// Where awake props touched something in the last tick, or came near.
+    /// Where awake props touched something in the last tick, or came near, as the search for
+    /// contacts found them. Of a body that has left the world since there is nothing.
     pub fn contacts(&self) -> impl Iterator<Item = Contact> {
         let pairs = self.pairs.iter().filter(|pair| !pair.points.is_empty());
         let of_bodies = pairs.filter_map(|pair| Some((self.entities.get(pair.key.body)?, pair)));
         of_bodies.flat_map(|(body, pair)| {
-            pair.points.iter().map(|point| Contact {
-                at: body.searched_point(point.local),
-                gap: point.gap.into(),
-                impulse: point.impulse[0].into(),
+            pair.points.iter().filter_map(|point| {
+                Some(Contact {
+                    at: body.searched_point(point.local)?,
+                    gap: point.gap.into(),
+                    impulse: point.impulse[0].into(),
+                })
             })
         })
     }

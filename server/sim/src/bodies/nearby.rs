@@ -25,9 +25,9 @@ pub(crate) struct Nearby {
 }
 
 impl Nearby {
-    /// Of some of the `entities`, given by their slots and their reaches in units. The grid is asked at least as
-    /// far as `grid_reach`: a body that reaches no farther is compared one by one only if there
-    /// are few bodies.
+    /// Of some of the `entities`, given by their slots and their reaches in units. The grid is
+    /// asked at least as far as `grid_reach`: a body that reaches no farther is compared one by
+    /// one only if there are few bodies.
     pub(crate) fn new(
         entities: &Entities,
         bodies: impl Iterator<Item = (u16, f64)>,

@@ -130,10 +130,10 @@ impl Entity {
     }
 
     /// Where one of its points was in the last search for contacts, from the body's own axes;
-    /// where it is now if that search found it overlapping something.
-    pub(crate) fn searched_point(&self, local: Vec3) -> DVec3 {
-        let state = self.searched_as.or_else(|| self.search_state());
-        state.map_or(DVec3::ZERO, |state| state.point_to_world(local.as_dvec3()))
+    /// where it is now if that search found it overlapping something. `None` in limbo.
+    pub(crate) fn searched_point(&self, local: Vec3) -> Option<DVec3> {
+        let state = self.searched_as.or_else(|| self.search_state())?;
+        Some(state.point_to_world(local.as_dvec3()))
     }
 
     /// How far it has moved beyond its free distance since the last search for contacts,

@@ -118,7 +118,7 @@ fn ground(entity: &Entity, pairs: &[Pair]) -> Option<f64> {
         |pair: &&Pair| matches!(pair.key.other, Blocker::Solid(_)) && pair.axis.z < -GROUND;
     let points = own.filter(carries).flat_map(|pair| &pair.points);
     let touching = points.filter(|point| f64::from(point.gap) < TOUCH);
-    touching.map(|point| entity.searched_point(point.local).z).reduce(f64::max)
+    touching.filter_map(|point| Some(entity.searched_point(point.local)?.z)).reduce(f64::max)
 }
 
 /// A place for a pad where the box in `slot` is, as if the box were gone: on the
