@@ -4,30 +4,28 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use client_bot::swarm::{Report, Swarm};
 use obsp_client::quic::{Client, ClientEvent, Connector, JoinError, Trust};
 use obsp_client::{Credentials, Disconnected};
-use obsp_game::{Game, WorldMut};
 use obsp_proto::control::{
     ChatLine, ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason,
 };
 use obsp_proto::token::{JoinKey, TokenClaims};
-use obsp_sim::{Buttons, Command, EntityId};
+use obsp_sim::Command;
 use server::replay::{ReplayOptions, replay, replay_game};
-use server::{
-    AdminAction, AdminCommand, AdminError, AdminOptions, CommandError, JoiningOptions,
-    MatchBuilder, Options, Server, StartError,
-};
+use server::{AdminOptions, JoiningOptions, MatchBuilder, Options, Server, StartError};
+use tests::harness::own_map;
 use tests::harness::pages::{get, metric};
-use tests::harness::{Administrators, own_map};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+mod crashes;
+
 #[allow(dead_code, reason = "an example has a `main` of its own")]
-#[path = "../../server/examples/sumo.rs"]
+#[path = "../../../server/examples/sumo.rs"]
 mod sumo;
 
 /// Far longer than anything here takes: only a hang lasts as long.
@@ -212,144 +210,6 @@ async fn a_player_is_kicked_in_one_match_and_stays_in_the_other_with_the_same_id
     assert_eq!(back.session().player(), ann.session().player());
     drop((ann, back, carl));
     end(running).await;
-}
-
-/// A game with a defect: the tick thread crashes once a player presses a button.
-#[derive(Clone, Debug)]
-struct Fragile;
-
-impl Game for Fragile {
-    type State = ();
-
-    fn set_up(&self, _: &mut WorldMut<'_>) {}
-
-    fn moved(&self, (): &mut (), _: &mut WorldMut<'_>, _: EntityId, command: &Command) {
-        assert!(!command.buttons.contains(Buttons::PRIMARY), "a defect of the game");
-    }
-}
-
-#[tokio::test]
-async fn a_match_that_crashes_is_over_alone() {
-    let fragile = MatchBuilder::new(own_map("arena.obsp")).game(Fragile).max_players(2);
-    let tokens = Administrators::new("matches-admin-tokens");
-    let admin = AdminOptions {
-        admin: Some("127.0.0.1:0".parse().unwrap()),
-        admin_tokens: Some(tokens.path().to_owned()),
-        query: None,
-    };
-    let options = Options { admin, ..options() };
-    let builder = Server::builder().options(options).add_match("fragile", fragile);
-    let running = builder.bind().await.unwrap();
-    let mut ann = join(&running, "Ann", &into("main")).await.unwrap();
-    let mut bob = join(&running, "Bob", &into("fragile")).await.unwrap();
-    let mut carl = join(&running, "Carl", &into("fragile")).await.unwrap();
-    look_on(&mut carl, &mut Vec::new(), 10).await;
-    assert_eq!(get(running.http_addr(), "/healthz").await.body, "ok\n");
-    let fires = async {
-        loop {
-            match bob.next().await {
-                Ok(ClientEvent::CommandDue) => {
-                    bob.command(Command { buttons: Buttons::PRIMARY, ..Command::default() });
-                }
-                Ok(_) => {}
-                Err(lost) => return lost,
-            }
-        }
-    };
-    let first = timeout(HANG, fires).await.expect("Bob never heard of it");
-    let second = play(&mut carl, &mut Vec::new(), |_, _| None::<()>).await.unwrap_err();
-    for lost in [first, second] {
-        let Disconnected::Closed(ClosingReason::Removed(why)) = lost else { panic!("{lost}") };
-        assert_eq!(why.as_str(), "the match has failed");
-    }
-    let refused = join(&running, "Bob", &into("fragile")).await.unwrap_err();
-    assert!(matches!(refused, JoinError::Refused(RefusalReason::NotReady)), "{refused}");
-    // The other goes on, for longer than a silent match would be taken for alive.
-    look_on(&mut ann, &mut Vec::new(), 90).await;
-    let dan = join(&running, "Dan", &Credentials::default()).await.unwrap();
-    let health = get(running.http_addr(), "/healthz").await;
-    assert_eq!(health.status, 200);
-    assert_eq!(
-        health.body,
-        "ok\nmatch fragile: has failed: the tick thread crashed: a defect of the game\n"
-    );
-    // Nobody is told that what has ended goes on.
-    let ask = async |name: &str, action: AdminAction| {
-        let command = AdminCommand {
-            admin: running.admin_addr().unwrap(),
-            admin_tokens: tokens.path().to_owned(),
-            match_name: name.parse().ok(),
-            action,
-        };
-        tokio::task::spawn_blocking(move || server::admin(&command)).await.unwrap()
-    };
-    let warren = own_map("warren.obsp").to_string_lossy().into_owned();
-    for action in [AdminAction::Restart, AdminAction::Map { map: warren.clone() }] {
-        let refused = ask("fragile", action).await.unwrap_err();
-        let why = "the match fragile has ended: the tick thread crashed: a defect of the game;";
-        assert!(
-            matches!(&refused, AdminError::Refused(text) if text.starts_with(why)),
-            "{refused}"
-        );
-    }
-    let handle = running.match_handle("fragile").unwrap();
-    assert!(matches!(handle.change_map(&warren), Err(CommandError::Ended(_))));
-    ask("main", AdminAction::Restart).await.unwrap();
-    let page = get(running.http_addr(), "/metrics").await.body;
-    assert_eq!(metric(&page, "game_match_failed{match=\"fragile\"}"), 1.0);
-    assert_eq!(metric(&page, "game_match_failed{match=\"main\"}"), 0.0);
-    drop((ann, dan));
-    end(running).await;
-}
-
-/// Symptom: a match whose tick thread hung for good ended the others of its server with it, by
-/// `--hang-limit` or by the supervisor. Cause: the watchdog ended the server, and the server was
-/// unhealthy while any match hung. Cure: the watchdog gives up the match alone.
-#[tokio::test]
-async fn a_match_that_hangs_is_over_alone_whether_its_thread_comes_back_or_not() {
-    for comes_back in [false, true] {
-        let options = Options { hang_limit: Duration::from_secs(3), ..options() };
-        let running = Server::builder().options(options).add_match("ring", ring());
-        let running = running.bind().await.unwrap();
-        let mut ann = join(&running, "Ann", &into("main")).await.unwrap();
-        let mut bob = join(&running, "Bob", &into("ring")).await.unwrap();
-        look_on(&mut ann, &mut Vec::new(), 10).await;
-        let held = running.hold_ticks();
-        let (mut told_ann, mut told_bob) = (Vec::new(), Vec::new());
-        let lost = play(&mut ann, &mut told_ann, |_, _| None::<()>);
-        let seen = look_on(&mut bob, &mut told_bob, 120);
-        let ((), lost) = tokio::join!(seen, lost);
-        let lost = lost.unwrap_err();
-        let Disconnected::Closed(ClosingReason::Removed(why)) = lost else { panic!("{lost}") };
-        assert_eq!(why.as_str(), "the match has failed");
-        let refused = join(&running, "Ann", &into("main")).await.unwrap_err();
-        assert!(matches!(refused, JoinError::Refused(RefusalReason::NotReady)), "{refused}");
-        look_on(&mut bob, &mut Vec::new(), 30).await;
-        let health = get(running.http_addr(), "/healthz").await;
-        assert_eq!(health.status, 200);
-        let said = "ok\nmatch main: has failed: the tick thread hangs: no tick was finished for ";
-        assert!(health.body.starts_with(said), "{}", health.body);
-        assert!(health.body.ends_with("it is left behind\n"), "{}", health.body);
-        let ticks = async || {
-            let page = get(running.http_addr(), "/metrics").await.body;
-            assert_eq!(metric(&page, "game_match_failed{match=\"main\"}"), 1.0);
-            metric(&page, "game_ticks_total{match=\"main\"}")
-        };
-        let before = ticks().await;
-        if comes_back {
-            drop(held);
-        } else {
-            // Never let go: the gate lives as long as the process.
-            std::mem::forget(held);
-        }
-        look_on(&mut bob, &mut Vec::new(), 60).await;
-        // It may finish the tick in which it hung, and plays no other.
-        assert!(ticks().await <= before + 1.0);
-        drop((ann, bob));
-        let begin = Instant::now();
-        end(running).await;
-        assert!(begin.elapsed() < Duration::from_secs(4), "a thread is waited for that hangs");
-    }
 }
 
 /// Two tokens of one player: who comes into another match leaves the first.
