@@ -10,7 +10,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tests::harness::{OneSize, Random, compile, own_map, setting, shared};
+use tests::harness::{OneSize, Random, compile, foreign_map, own_map, setting, shared};
 use tests::oracle::brushes::Solids;
 use tests::oracle::map_text;
 use tests::oracle::verify::{Judge, Wrong};
@@ -125,5 +125,21 @@ fn libre_quake_maps_match_their_brushes() {
 fn ericw_test_maps_match_their_brushes() {
     if let Some(folder) = shared("maps/ericw-tools") {
         all_are_true(&folder);
+    }
+}
+
+/// A point 0.06 units deep in the wall of q1_mountain was empty, in a needle of four thousandths
+/// of a unit along a dividing plane: behind it the tree is divided by a plane that crosses it
+/// at an angle of a few degrees and so near that both counted as passing through the point.
+#[test]
+fn a_point_beside_two_dividing_planes_at_an_angle_is_solid() {
+    let Some(path) = foreign_map("ericw-tools/q1_mountain.map") else { return };
+    let world = compile(&path);
+    let point = world.size("point").expect("a default size");
+    for step in 0..400 {
+        let z = -1261.03 + step as f32 * 1e-4;
+        for y in [4096.04, 4096.05, 4096.0576, 4096.063] {
+            assert!(world.is_solid(point, [-1169.8265, y, z].into()), "{y} {z}");
+        }
     }
 }

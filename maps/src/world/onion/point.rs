@@ -27,7 +27,7 @@ struct OnPlanes {
 
 /// Planes whose normals agree so far nearly coincide: they do not cross within some
 /// hundred times what rounding leaves open.
-pub(crate) const PARALLEL: f32 = 0.9999;
+pub(crate) const PARALLEL: f32 = 0.99;
 
 impl OnionTree {
     /// Solidity of a point for all sizes. A point on a plane, but for rounding,
