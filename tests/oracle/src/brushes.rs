@@ -77,7 +77,9 @@ impl Solids {
                 continue;
             }
             let (line, clip) = (brush.line, content == Content::Clip);
-            match Polyhedron::from_text(brush) {
+            // The world has limits, and a brush beyond them is absent for all sizes.
+            let polyhedron = Polyhedron::from_text(brush);
+            match polyhedron.filter(|p| !p.is_thin() && !p.is_too_far()) {
                 Some(polyhedron) => solids.push(Solid { line, clip, polyhedron }),
                 None => left_out.push(line),
             }
@@ -90,7 +92,8 @@ impl Solids {
         self.solids.iter()
     }
 
-    /// Lines of brushes that enclose no bounded volume.
+    /// Lines of brushes that enclose no bounded volume, are thinner than 1/32 unit, or
+    /// reach beyond ±32,768.
     pub fn left_out(&self) -> &[usize] {
         &self.left_out
     }

@@ -5,6 +5,12 @@
 //! connected. So space that is flooded is really reachable. Space that is not
 //! shown to be connected with either is doubtful and is not judged: gaps
 //! narrower than two steps, at most.
+//!
+//! By the definition of the outside (ARCHITECTURE.md, "The outside"), an entity that touches
+//! no brush is certainly where it is, and what it reaches is inside. One that touches a
+//! brush may be on either side of it: what it reaches is inside only if the void does not
+//! reach it. A box starts where it is free and holds the entity's origin, so no larger box
+//! gets anywhere that a smaller one about the same centre does not.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -73,9 +79,10 @@ struct Cube {
 }
 
 impl Flood {
-    /// Floods the free space of one size from `seeds` and from the void.
+    /// Floods the free space of one size from `certain` seeds, from the void, and last, where
+    /// neither got, from seeds of which it is `uncertain` on which side of a brush they are.
     /// Seeds inside a brush are skipped.
-    pub fn new(brushes: Rc<Brushes>, seeds: &[[f64; 3]]) -> Self {
+    pub fn new(brushes: Rc<Brushes>, certain: &[[f64; 3]], uncertain: &[[f64; 3]]) -> Self {
         let (min, max) = brushes.bounds();
         let size = (0..3).map(|i| max[i] - min[i]).fold(0.0, f64::max) + 2.0 * MARGIN;
         let surface = brushes.surface();
@@ -88,12 +95,14 @@ impl Flood {
         let corner = min.map(|x| ((x - MARGIN) / step).floor() * step);
         let cubes = RefCell::new(vec![State::New]);
         let mut flood = Self { brushes, corner, side, step, cubes, leaks: false };
-        let around = |&seed: &[f64; 3]| flood.near(seed, TOUCH);
-        let seeds: Vec<Cube> = seeds.iter().flat_map(around).collect();
-        flood.spread(seeds, Reach::Entity);
+        let around = |flood: &Self, seeds: &[[f64; 3]]| {
+            seeds.iter().flat_map(|&seed| flood.near(seed, TOUCH)).collect::<Vec<Cube>>()
+        };
+        flood.spread(around(&flood, certain), Reach::Entity);
         let outermost = flood.cube_at(flood.corner).expect("it is the cube's corner");
         flood.leaks = flood.state(outermost) == State::Free(Reach::Entity);
         flood.spread(vec![outermost], Reach::Void);
+        flood.spread(around(&flood, uncertain), Reach::Entity);
         flood
     }
 
@@ -278,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_sealed_room_is_distinguished_from_the_void() {
-        let flood = Flood::new(room(0), &[[25.0, 25.0, 25.0]]);
+        let flood = Flood::new(room(0), &[[25.0, 25.0, 25.0]], &[]);
         assert!(!flood.leaks());
         assert_eq!(flood.reach(INSIDE), Reach::Entity);
         assert_eq!(flood.reach(OUTSIDE), Reach::Void);
@@ -290,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_hole_of_four_units_is_a_leak() {
-        let flood = Flood::new(room(4), &[[25.0, 25.0, 25.0]]);
+        let flood = Flood::new(room(4), &[[25.0, 25.0, 25.0]], &[]);
         assert!(flood.leaks());
         for point in [INSIDE, OUTSIDE, FAR, [25.0, 66.0, 1.0]] {
             assert_eq!(flood.reach(point), Reach::Entity);
@@ -299,11 +308,27 @@ mod tests {
 
     #[test]
     fn rooms_without_entities_are_not_reached() {
-        let flood = Flood::new(room(0), &[[-2.0, 5.0, 5.0], [32.0, 32.0, 75.0]]);
+        let flood = Flood::new(room(0), &[[-2.0, 5.0, 5.0], [32.0, 32.0, 75.0]], &[]);
         assert!(flood.leaks(), "an entity is outside, another in a wall");
         assert_eq!(flood.reach(INSIDE), Reach::Doubtful);
-        let empty = Flood::new(room(0), &[]);
+        let empty = Flood::new(room(0), &[], &[]);
         assert_eq!(empty.reach(OUTSIDE), Reach::Void);
         assert_eq!(empty.reach(INSIDE), Reach::Doubtful);
+    }
+
+    /// A light of e1m2 stands in the tip of a recess, where it touches the outside as well:
+    /// no leak starts there, and what it reaches beside the void is inside.
+    #[test]
+    fn who_touches_a_wall_is_inside_only_where_the_void_is_not() {
+        let beside = [-4.0, 25.0, 25.0];
+        let within = [0.0, 25.0, 25.0];
+        let flood = Flood::new(room(0), &[], &[beside, within]);
+        assert!(!flood.leaks());
+        assert_eq!(flood.reach(OUTSIDE), Reach::Void);
+        assert_eq!(flood.reach(INSIDE), Reach::Entity);
+        assert!(Flood::new(room(0), &[beside], &[]).leaks(), "it is certain that it is outside");
+        let open = Flood::new(room(4), &[], &[within]);
+        assert!(!open.leaks());
+        assert_eq!(open.reach(INSIDE), Reach::Void);
     }
 }

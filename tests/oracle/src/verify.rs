@@ -1,12 +1,14 @@
 //! Verification of a compiled world against the brushes of its source.
 //!
 //! A [`Subject`] answers for one size. [`Judge::points`] queries points,
-//! [`Judge::traces`] traces segments, and [`Judge::walk`] moves
-//! like a player. Answers are judged outside a shell of
+//! [`Judge::traces`] traces segments, [`Judge::crossings`] crosses every brush, and
+//! [`Judge::walk`] moves like a player; [`casts`] casts other bodies. Answers are judged outside a shell of
 //! [`SHELL`] units about surfaces; the share inside the shell is reported
 //! too. Space that is solid outside all brushes is right only where no entity
 //! can be.
 
+mod casts;
+mod crossings;
 mod places;
 mod points;
 mod sums;
@@ -16,6 +18,8 @@ mod walk;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+pub use casts::{Caster, Casts, casts};
+pub use crossings::Crossings;
 pub use points::Points;
 pub use sums::{Sum, judge_sums};
 pub use traces::Traces;
@@ -24,14 +28,24 @@ pub use walk::Walk;
 use crate::brushes::{Brushes, Solids};
 use crate::flood::{Flood, Reach};
 use crate::map_text::Entity;
+use places::Seeds;
 
 /// Points closer to a surface than this are not judged, in units: `f32` at 4,096 units
-/// is exact to 1/2048.
+/// is exact to 1/2048. Far out [`shell`] is wider.
 pub const SHELL: f64 = 0.01;
 
+/// Precision of positions far out, as a share of the greatest coordinate: that of `f32`, 2^-24,
+/// for each of the dozen roundings between a brush as written and an answer.
+const FAR: f64 = 1.0 / (1 << 20) as f64;
+
+/// Points here that are closer to a surface than this are not judged, in units.
+pub fn shell(points: &[[f64; 3]]) -> f64 {
+    points.iter().flatten().fold(SHELL, |shell, x| shell.max(x.abs() * FAR))
+}
+
 /// Tolerance of a trace's time, in units along the segment, and greatest distance of its
-/// surface from the contact.
-pub const ALONG: f64 = 0.02;
+/// surface from the contact: so many shells.
+const ALONG: f64 = 2.0;
 
 /// Number of wrong answers that are described; all are counted.
 const SHOWN: usize = 10;
@@ -94,7 +108,7 @@ pub struct Judge {
     half_extents: [f64; 3],
     origins: Vec<[f64; 3]>,
     /// Positions of boxes of this size at the map's entities.
-    seeds: Vec<[f64; 3]>,
+    seeds: Seeds,
     corners: Vec<[f64; 3]>,
     flood: OnceCell<Flood>,
 }
@@ -105,7 +119,7 @@ impl Judge {
     pub fn new(entities: &[Entity], solids: &Solids, half_extents: [f64; 3]) -> Self {
         let brushes = Rc::new(solids.expanded(half_extents));
         let bare = solids.expanded([0.0; 3]);
-        let seeds = places::seeds(entities, &bare, &brushes, half_extents);
+        let seeds = Seeds::new(entities, &bare, &brushes, half_extents);
         let origins = places::point_entities(entities).filter_map(Entity::origin).collect();
         let corners = solids.iter().flat_map(|solid| solid.polyhedron.points()).collect();
         Self { brushes, half_extents, origins, seeds, corners, flood: OnceCell::new() }
@@ -123,7 +137,8 @@ impl Judge {
 
     /// The flooded space, computed at the first call.
     pub fn flood(&self) -> &Flood {
-        self.flood.get_or_init(|| Flood::new(Rc::clone(&self.brushes), &self.seeds))
+        let Seeds { certain, uncertain } = &self.seeds;
+        self.flood.get_or_init(|| Flood::new(Rc::clone(&self.brushes), certain, uncertain))
     }
 }
 

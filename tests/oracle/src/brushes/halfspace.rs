@@ -28,7 +28,10 @@ impl Halfspace {
         let excess = normal.iter().map(BigInt::bits).max().unwrap_or(0).saturating_sub(62);
         let [x, y, z] = normal.each_ref().map(|n| small(&(n >> excess)));
         let length = (x * x + y * y + z * z).sqrt();
-        let offset = small(&(&distance >> excess)) / length;
+        // A plane may be farther away than its normal is long: its distance has bits of its own.
+        let spare = distance.bits().saturating_sub(126).max(excess);
+        let more = i32::try_from(spare - excess).unwrap_or(i32::MAX);
+        let offset = small(&(&distance >> spare)) / length * 2_f64.powi(more);
         Self { normal, distance, unit: [x / length, y / length, z / length], offset }
     }
 
@@ -149,6 +152,17 @@ mod tests {
             let back = mantissa as f64 * 2_f64.powi(half) * 2_f64.powi(exponent - half);
             assert_eq!(back, x);
         }
+    }
+
+    /// A face whose points lie at 1e300 has a plane that is farther away than an integer of
+    /// a machine can tell.
+    #[test]
+    fn a_plane_may_be_far_away() {
+        let far = Halfspace::new([1.into(), 2.into(), 2.into()], BigInt::from(10).pow(300));
+        assert_eq!(far.side([1.0, 2.0, 3.0]), Ordering::Less);
+        assert!((far.distance([0.0; 3]) / -1e300 * 3.0 - 1.0).abs() < 1e-9);
+        let beyond = Halfspace::new([1.into(), 2.into(), 2.into()], -BigInt::from(10).pow(999));
+        assert_eq!(beyond.side([1.0, 2.0, 3.0]), Ordering::Greater);
     }
 
     #[test]

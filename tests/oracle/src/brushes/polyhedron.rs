@@ -37,6 +37,13 @@ const SURELY_OUTSIDE: f64 = 1e-3;
 /// the last digit written would decide their plane.
 const LOWEST: u32 = 100_000;
 
+/// The world ends here, along each axis, in units.
+const WORLD: f64 = 32_768.0;
+
+/// A brush of which all corners are nearer than this to one of its faces is no wall:
+/// 1/32 of a unit, less a millionth for the rounding of decimals. In millionths.
+const THIN: u32 = 31_249;
+
 impl Polyhedron {
     /// The solid of a brush, or `None` if its faces enclose no bounded volume. A
     /// face with the plane of another is redundant, and a face whose points lie
@@ -93,6 +100,43 @@ impl Polyhedron {
             }
         }
         Some(Self { faces, corners, edges })
+    }
+
+    /// Whether the brush is thinner than 1/32 of a unit, from a face to the corner farthest
+    /// behind it; exact.
+    pub fn is_thin(&self) -> bool {
+        let thin = |face: &&Halfspace| {
+            let square = |n: &[BigInt; 3]| dot(n, n) * THIN * THIN;
+            let bound = square(face.normal());
+            self.corners.iter().all(|corner| {
+                // Squared and in millionths, times the squares of what divides both.
+                let height = corner.height(face) * 1_000_000;
+                &height * &height < &bound * &corner.denominator * &corner.denominator
+            })
+        };
+        self.faces.iter().filter(|face| self.has_area(face)).any(|face| thin(&face))
+    }
+
+    /// The unit normal of the face from which the farthest corner is nearest, and half of
+    /// that distance, rounded.
+    pub fn flattest(&self) -> ([f64; 3], f64) {
+        let points = self.points();
+        let depth =
+            |face: &Halfspace| points.iter().map(|p| -face.distance(*p)).fold(0.0, f64::max);
+        let faces = self.faces.iter().filter(|face| self.has_area(face));
+        let flattest = faces.map(|face| (face.unit(), 0.5 * depth(face)));
+        flattest.min_by(|(_, a), (_, b)| a.total_cmp(b)).expect("a solid has faces")
+    }
+
+    /// Whether three corners lie on the face.
+    fn has_area(&self, face: &Halfspace) -> bool {
+        // No three corners of a convex solid are in one line.
+        self.corners.iter().filter(|c| c.height(face).sign() == Sign::NoSign).count() >= 3
+    }
+
+    /// Whether a corner is beyond ±32,768 units, but for rounding.
+    pub fn is_too_far(&self) -> bool {
+        self.points().iter().flatten().any(|x| x.abs() > WORLD + 1e-6)
     }
 
     /// The half-spaces whose intersection is the Minkowski sum of the solid
@@ -205,6 +249,9 @@ fn corners(walls: &[Halfspace]) -> Vec<Corner> {
     for (k, c) in walls.iter().enumerate() {
         for (j, b) in walls[..k].iter().enumerate() {
             for a in &walls[..j] {
+                if surely_outside(a, b, c, walls) {
+                    continue;
+                }
                 let Some(corner) = meeting(a, b, c) else { continue };
                 let point = corner.rounded();
                 let inside = walls.iter().all(|w| w.distance(point) < SURELY_OUTSIDE)
@@ -216,6 +263,27 @@ fn corners(walls: &[Halfspace]) -> Vec<Corner> {
         }
     }
     corners
+}
+
+/// Three unit normals with a smaller determinant than this meet where floating point cannot
+/// tell to a thousandth of a unit.
+const MEET_WELL: f64 = 1e-5;
+
+/// Whether three planes certainly meet in front of a wall: most of the many triples of a
+/// brush with many faces do, and exact arithmetic would take hours.
+fn surely_outside(a: &Halfspace, b: &Halfspace, c: &Halfspace, walls: &[Halfspace]) -> bool {
+    let cross =
+        |[a, b, c]: [f64; 3], [x, y, z]: [f64; 3]| [b * z - c * y, c * x - a * z, a * y - b * x];
+    let (bc, ca, ab) =
+        (cross(b.unit(), c.unit()), cross(c.unit(), a.unit()), cross(a.unit(), b.unit()));
+    let det: f64 = (0..3).map(|i| a.unit()[i] * bc[i]).sum();
+    // The distance of the origin in front of a plane, turned.
+    let [d, e, f] = [a, b, c].map(|h| -h.distance([0.0; 3]));
+    let point = [0, 1, 2].map(|i| (d * bc[i] + e * ca[i] + f * ab[i]) / det);
+    let reach = (4 * UNIVERSE) as f64;
+    det.abs() > MEET_WELL
+        && [d, e, f].iter().chain(&point).all(|x| x.abs() < reach)
+        && walls.iter().any(|wall| wall.distance(point) > SURELY_OUTSIDE)
 }
 
 /// Cramer's rule, reduced so that equal points are equal integers.

@@ -15,7 +15,7 @@ impl Decimal {
             Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
             None => (text, 0),
         };
-        if exponent.abs() > 99 {
+        if exponent.abs() > 400 {
             return None;
         }
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

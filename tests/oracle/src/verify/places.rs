@@ -1,6 +1,6 @@
 //! The choice of points and of starts.
 
-use super::{Judge, SHELL, Subject, wide};
+use super::{Judge, Subject, shell, wide};
 use crate::Random;
 use crate::brushes::{Brushes, Judgement};
 use crate::flood::Reach;
@@ -22,26 +22,44 @@ pub(super) fn point_entities(entities: &[Entity]) -> impl Iterator<Item = &Entit
     entities.iter().filter(|entity| entity.brushes.is_empty())
 }
 
-/// Centres of boxes at the map's entities: at the origin
-/// itself or, if there is no room, upright on the same floor with nothing
-/// between the origin and the box's centre.
-pub(super) fn seeds(
-    entities: &[Entity],
-    bare: &Brushes,
-    expanded: &Brushes,
-    half_extents: [f64; 3],
-) -> Vec<[f64; 3]> {
-    let seed = |origin: [f64; 3]| {
-        let [x, y, z] = origin;
-        let upright = FEET.map(|feet| [x, y, z - feet + half_extents[2]]);
-        let free = |&&centre: &&[f64; 3]| {
-            !bare.holds(origin)
-                && bare.entry_with_margin(origin, centre, 0.0).is_none()
-                && !expanded.holds(centre)
-        };
-        [origin].iter().chain(&upright).find(free).copied()
-    };
-    point_entities(entities).filter_map(Entity::origin).filter_map(seed).collect()
+/// Centres of boxes at the map's entities.
+#[derive(Debug, Default)]
+pub(super) struct Seeds {
+    /// At entities that touch nothing.
+    pub(super) certain: Vec<[f64; 3]>,
+    /// At entities that touch a brush, and may be on either side of it.
+    pub(super) uncertain: Vec<[f64; 3]>,
+}
+
+impl Seeds {
+    /// Centres of boxes at the origins themselves or, if there is no room, upright on the
+    /// same floor with nothing between the origin and the box's centre. Each of these boxes
+    /// holds the origin.
+    pub(super) fn new(
+        entities: &[Entity],
+        bare: &Brushes,
+        expanded: &Brushes,
+        half_extents: [f64; 3],
+    ) -> Self {
+        let mut seeds = Self::default();
+        for origin in point_entities(entities).filter_map(Entity::origin) {
+            let [x, y, z] = origin;
+            let upright = FEET.map(|feet| [x, y, z - feet + half_extents[2]]);
+            let free = |&&centre: &&[f64; 3]| {
+                let holds = (z - centre[2]).abs() <= half_extents[2];
+                holds
+                    && !bare.holds(origin)
+                    && bare.entry_with_margin(origin, centre, 0.0).is_none()
+                    && !expanded.holds(centre)
+            };
+            let found = [origin].iter().chain(&upright).find(free).copied();
+            // Nearer to a brush than answers are judged it may be on either side.
+            let certain = bare.judge(origin, shell(&[origin])) == Judgement::Empty;
+            let seeds = if certain { &mut seeds.certain } else { &mut seeds.uncertain };
+            seeds.extend(found);
+        }
+        seeds
+    }
 }
 
 impl Judge {
@@ -79,7 +97,8 @@ impl Judge {
             } else {
                 self.about_an_entity(random).map(|x| x as f32)
             };
-            let empty = self.brushes.judge(wide(point), SHELL) == Judgement::Empty;
+            let shell = shell(&[wide(point)]);
+            let empty = self.brushes.judge(wide(point), shell) == Judgement::Empty;
             let open = || !subject.is_solid(point) || self.reach(wide(point)) == Reach::Entity;
             (empty && open()).then_some(point)
         })

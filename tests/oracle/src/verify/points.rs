@@ -1,4 +1,4 @@
-use super::{Judge, SHELL, Subject, Wrong, wide};
+use super::{Judge, Subject, Wrong, shell, wide};
 use crate::Random;
 use crate::brushes::Judgement;
 use crate::flood::Reach;
@@ -29,7 +29,7 @@ impl Judge {
             let point = self.any_point(random);
             let solid = subject.is_solid(point);
             points.solid += usize::from(solid);
-            match (self.brushes.judge(wide(point), SHELL), solid) {
+            match (self.brushes.judge(wide(point), shell(&[wide(point)])), solid) {
                 (Judgement::Shell, _) => points.shell += 1,
                 (Judgement::Solid, true) | (Judgement::Empty, false) => {}
                 (Judgement::Solid, false) => {

@@ -123,3 +123,103 @@ fn lies_are_found() {
         assert!(traces > 0 && moves > 0, "{lie:?}: {traces} {moves}");
     }
 }
+
+/// A room that a thin wall divides at y = 32, which is this thick.
+fn divided(thickness: f64) -> Vec<Entity> {
+    let (low, high) = (32.0, 32.0 + thickness);
+    let wall = format!(
+        "( 0 {low} 64 ) ( 0 {high} 64 ) ( 64 {low} 64 ) t\n( 0 {low} 0 ) ( 64 {low} 0 ) ( 0 64 0 ) t\n\
+         ( 64 {low} 0 ) ( 64 {low} 64 ) ( 64 64 0 ) t\n( 0 {low} 0 ) ( 0 64 0 ) ( 0 {low} 64 ) t\n\
+         ( 0 {high} 0 ) ( 64 {high} 0 ) ( 0 {high} 64 ) t\n( 0 {low} 0 ) ( 0 {low} 64 ) ( 64 {low} 0 ) t\n"
+    );
+    let brushes = [
+        cuboid([-16, -16, -16], [80, 80, 0]),
+        cuboid([-16, -16, 64], [80, 80, 80]),
+        cuboid([-16, -16, 0], [0, 80, 64]),
+        cuboid([64, -16, 0], [80, 80, 64]),
+        cuboid([0, -16, 0], [64, 0, 64]),
+        cuboid([0, 64, 0], [64, 80, 64]),
+        wall,
+    ];
+    let brushes: Vec<&str> = brushes.iter().map(String::as_str).collect();
+    let text = map(&brushes) + "{\n\"classname\" \"light\"\n\"origin\" \"32 16 32\"\n}\n";
+    parse(&text).expect("a map")
+}
+
+/// All entities' brushes but the last of the world, the thin wall.
+fn without_wall(entities: &[Entity]) -> Vec<Entity> {
+    let mut entities = entities.to_vec();
+    entities[0].brushes.pop();
+    entities
+}
+
+/// A wall of 0.001 was solid for boxes and absent for rays, and nothing was found wrong. A
+/// wall that is judged absent must be so for boxes, and one that is judged solid for rays.
+#[test]
+fn a_wall_with_two_truths_is_found() {
+    let wrong = |thickness: f64, half: [f64; 3], has_wall: bool| {
+        let entities = divided(thickness);
+        let solids = Solids::new(&entities);
+        let judge = Judge::new(&entities, &solids, half);
+        // The witness knows no limit: its wall is thick enough to be kept, or missing.
+        let told = if has_wall { divided(thickness.max(0.04)) } else { without_wall(&entities) };
+        let witness = Witness { brushes: Brushes::new(&told, half), lie: Lie::None };
+        let crossings = judge.crossings(&witness, &solids);
+        let mut random = Random::new(3);
+        let points = judge.points(&witness, 2000, &mut random);
+        let traces = judge.traces(&witness, 500, &mut random);
+        (crossings.wrong.count, points.wrong.count + traces.wrong.count)
+    };
+    for thickness in [0.031_25, 0.05, 1.0] {
+        for half in [[0.0; 3], HALF] {
+            assert_eq!(wrong(thickness, half, true), (0, 0), "{thickness}");
+            assert!(wrong(thickness, half, false).0 > 0, "{thickness} is missing unnoticed");
+        }
+    }
+    for thickness in [0.001, 0.031] {
+        assert_eq!(wrong(thickness, [0.0; 3], false), (0, 0), "{thickness}");
+        assert_eq!(wrong(thickness, HALF, false), (0, 0), "{thickness}");
+        assert!(wrong(thickness, HALF, true).1 > 0, "{thickness} stops boxes unnoticed");
+    }
+}
+
+/// Casts by the truth about other brushes, or an answer that is always the same.
+struct Bodies {
+    brushes: crate::sweep::Solids,
+    late: f64,
+}
+
+impl Caster for Bodies {
+    fn cast(
+        &self,
+        body: &crate::sweep::Body,
+        start: [f32; 3],
+        end: [f32; 3],
+    ) -> Option<(f64, [f32; 3])> {
+        let (a, b) = (wide(start), wide(end));
+        let length = (0..3).map(|i| (b[i] - a[i]).powi(2)).sum::<f64>().sqrt();
+        let time = self.brushes.first_contact(body, a, b)? + self.late / length;
+        let at = |time: f64| [0, 1, 2].map(|i| (a[i] + (b[i] - a[i]) * time) as f32);
+        Some((time, at((time - 0.05 / length).max(0.0))))
+    }
+}
+
+#[test]
+fn bodies_that_pass_a_wall_are_found() {
+    let wrong = |thickness: f64, has_wall: bool, late: f64| {
+        let entities = divided(thickness);
+        let told = if has_wall { entities.clone() } else { without_wall(&entities) };
+        let witness = Bodies { brushes: crate::sweep::Solids::new(&told), late };
+        let casts = casts(&entities, &witness, 200, &mut Random::new(5));
+        assert_eq!(casts.asked, 200);
+        assert!(casts.stopped > 50);
+        casts.wrong.count
+    };
+    for thickness in [0.031_25, 4.0] {
+        assert_eq!(wrong(thickness, true, 0.0), 0, "{thickness}");
+        assert!(wrong(thickness, false, 0.0) > 0, "{thickness} lets bodies pass unnoticed");
+    }
+    assert!(wrong(4.0, true, 0.1) > 0, "a tenth too late");
+    // Left out for all.
+    assert_eq!(wrong(0.03, false, 0.0), 0);
+}

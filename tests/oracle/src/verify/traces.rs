@@ -1,6 +1,6 @@
 //! Random segments, and whether a subject's traces along them are right.
 
-use super::{ALONG, Answer, Judge, SHELL, Subject, Wrong, wide};
+use super::{ALONG, Answer, Judge, Subject, Wrong, shell, wide};
 use crate::Random;
 use crate::brushes::{Entry, Judgement};
 use crate::flood::Reach;
@@ -91,12 +91,14 @@ impl Judge {
         let wrong = |what: String| Err(Fault::Answer(what));
         let (a, b) = (wide(start), wide(end));
         let length = distance(a, b).max(1e-6);
-        let surely = self.brushes.entry_with_margin(a, b, -SHELL);
-        let possibly = self.brushes.entry_with_margin(a, b, SHELL);
+        let shell = shell(&[a, b]);
+        let along = ALONG * shell;
+        let surely = self.brushes.entry_with_margin(a, b, -shell);
+        let possibly = self.brushes.entry_with_margin(a, b, shell);
         // The exact brushes are queried only where the shell matters.
         let told = |time: f64| {
             let near =
-                |edge: Option<f64>| edge.is_some_and(|edge| (edge - time).abs() * length <= ALONG);
+                |edge: Option<f64>| edge.is_some_and(|edge| (edge - time).abs() * length <= along);
             let exactly = || match self.brushes.first_entry(a, b) {
                 Some(Entry::At { time, .. }) => near(Some(time.rounded())),
                 Some(Entry::StartsInside) | None => false,
@@ -107,7 +109,7 @@ impl Judge {
                 Verdict::Shell
             }
         };
-        let start_is = self.brushes.judge(a, SHELL);
+        let start_is = self.brushes.judge(a, shell);
         match *answer {
             Answer::StartSolid => match start_is {
                 Judgement::Solid => Ok(Verdict::Right),
@@ -123,25 +125,25 @@ impl Judge {
             },
             Answer::Hit { time, point, normal, end: stop } => {
                 let motion = [0, 1, 2].map(|i| b[i] - a[i]);
-                if surely.is_some_and(|surely| (time - surely) * length > ALONG) {
+                if surely.is_some_and(|surely| (time - surely) * length > along) {
                     return wrong(format!("hit at {time}, but in solid at {surely:?}"));
                 }
-                if possibly.is_none_or(|possibly| (possibly - time) * length > ALONG) {
+                if possibly.is_none_or(|possibly| (possibly - time) * length > along) {
                     return wrong(format!("hit at {time}, but nothing before {possibly:?}"));
                 }
                 let contact = [0, 1, 2].map(|i| a[i] + motion[i] * time);
-                if distance(contact, wide(point)) > SHELL {
+                if distance(contact, wide(point)) > shell {
                     return wrong(format!("hit at {time}, but not at {point:?}"));
                 }
                 let normal = wide(normal);
-                if dot(normal, motion) > SHELL {
+                if dot(normal, motion) > shell {
                     return wrong(format!("the normal {normal:?} is along the motion"));
                 }
-                if !self.brushes.has_face(contact, normal, ALONG, SHELL) {
+                if !self.brushes.has_face(contact, normal, along, shell) {
                     let what = format!("no face at {contact:?} is turned to {normal:?}");
                     return Err(Fault::Normal(what));
                 }
-                self.judge_stop(subject, a, contact, normal, stop).map_err(Fault::Answer)?;
+                self.judge_stop(subject, a, contact, normal, stop, shell).map_err(Fault::Answer)?;
                 Ok(told(time))
             }
         }
@@ -156,17 +158,18 @@ impl Judge {
         contact: [f64; 3],
         normal: [f64; 3],
         stop: [f32; 3],
+        shell: f64,
     ) -> Result<(), String> {
         let at = wide(stop);
         let height = |p: [f64; 3]| dot(normal, [0, 1, 2].map(|i| p[i] - contact[i]));
         let around = distance(start, at) + distance(at, contact) - distance(start, contact);
-        if around > SHELL {
+        if around > shell {
             return Err(format!("the end {stop:?} is not on the segment"));
         }
-        if height(at) < subject.surface_distance().min(height(start)) - SHELL {
+        if height(at) < subject.surface_distance().min(height(start)) - shell {
             return Err(format!("the end {stop:?} is only {} in front", height(at)));
         }
-        if subject.is_solid(stop) || self.brushes.judge(at, SHELL) == Judgement::Solid {
+        if subject.is_solid(stop) || self.brushes.judge(at, shell) == Judgement::Solid {
             return Err(format!("the end {stop:?} is in solid"));
         }
         Ok(())

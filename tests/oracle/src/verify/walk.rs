@@ -1,5 +1,5 @@
 use super::traces::{Fault, dot, segment};
-use super::{Answer, Judge, SHELL, Subject, Wrong, wide};
+use super::{Answer, Judge, Subject, Wrong, shell, wide};
 use crate::Random;
 use crate::brushes::Judgement;
 
@@ -40,7 +40,7 @@ impl Judge {
             walk.moves += 1;
             walk.blocked += usize::from(end != goal);
             walk.grazing += usize::from(self.brushes.holds(wide(end)));
-            let solid = self.brushes.judge(wide(end), SHELL) == Judgement::Solid;
+            let solid = self.brushes.judge(wide(end), shell(&[wide(end)])) == Judgement::Solid;
             if solid || subject.is_solid(end) {
                 walk.wrong.add(|| format!("{from:?} towards {goal:?} ended in solid at {end:?}"));
                 position = None;
