@@ -16,12 +16,12 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use obsp::verify::sums;
+use obsp::verify::{Bodies, sums};
 use obsp::{BrushFault, Curves, Expansion, Options, Sealing, Source, Spaces};
 use oracle::brushes::Solids;
 use oracle::generate::{Faces, Turn, World, rotated};
 use oracle::map_text;
-use oracle::verify::{Judge, SHELL, Subject, judge_sums};
+use oracle::verify::{Judge, SHELL, Subject, casts, judge_sums, shell};
 use tests::harness::{OneSize, Random, setting, shared};
 
 /// Number of points and segments for each size.
@@ -33,13 +33,17 @@ struct Samples {
 
 /// Descriptions of the faults of a map's compiled world.
 fn faults(name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
+    faults_for(&Spaces::default(), name, text, samples, seed)
+}
+
+/// As [`faults`], for these sizes.
+fn faults_for(spaces: &Spaces, name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
     let entities =
         map_text::parse_with_curves(text).unwrap_or_else(|error| panic!("{name}: {error}"));
     let solids = Solids::new(&entities);
     let source = Source::from_text(name, text);
     let options = Options { curves: Curves::Solid, ..Options::default() };
-    let spaces = Spaces::default();
-    let compiled = match obsp::compile(&source, &spaces, &options, &mut |_, _, _| {}) {
+    let compiled = match obsp::compile(&source, spaces, &options, &mut |_, _, _| {}) {
         Ok(compiled) => compiled,
         Err(error) => return vec![error.to_string()],
     };
@@ -67,12 +71,13 @@ fn faults(name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
         for solid in solids.iter().filter(|solid| !(solid.clip && size.is_point())) {
             let middle = solid.polyhedron.middle();
             // Brushes thinner than the shell about surfaces have no judged middle.
-            let is_judged = solid.polyhedron.depth(middle) > SHELL;
+            let is_judged = solid.polyhedron.depth(middle) > shell(&[middle]);
             if is_judged && !subject.is_solid(middle.map(|x| x as f32)) {
                 faults.push(format!("{}: brush of line {} is empty", size.name, solid.line));
             }
         }
-        for wrong in [points.wrong, traces.wrong, traces.stray] {
+        let crossings = judge.crossings(&subject, &solids);
+        for wrong in [points.wrong, traces.wrong, traces.stray, crossings.wrong] {
             faults.extend(wrong.shown.into_iter().map(|what| format!("{}: {what}", size.name)));
         }
     }
@@ -84,12 +89,16 @@ fn faults(name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
         let right = solids.left_out();
         faults.push(format!("brushes of lines {left_out:?} are left out, not {right:?}"));
     }
+    let mut random = Random::new(seed ^ 0x5eed);
+    let bodies = casts(&entities, &Bodies(&compiled.world), samples.traces / 4, &mut random);
+    faults.extend(bodies.wrong.shown);
     // A map that is sealed for a size is sealed for every larger one.
-    let sealed = |size: usize| compiled.report.sealings[size] == Sealing::Sealed;
-    for (larger, smaller) in [(1, 0), (2, 1), (3, 2)] {
-        let leaks = matches!(compiled.report.sealings[larger], Sealing::Leaks(_));
-        if sealed(smaller) && leaks {
-            faults.push(format!("sealed for size {smaller} and not for {larger}"));
+    let pairs = spaces.iter().flat_map(|a| spaces.iter().map(move |b| (a, b)));
+    for ((smaller, small), (larger, large)) in pairs {
+        let fits = small.half_extents.cmple(large.half_extents).all();
+        let [sealed, other] = [smaller, larger].map(|id| &compiled.report.sealings[id.index()]);
+        if fits && *sealed == Sealing::Sealed && matches!(other, Sealing::Leaks(_)) {
+            faults.push(format!("sealed for {:?} and not for {:?}", small.name, large.name));
         }
     }
     faults.into_iter().map(|fault| format!("{name}: {fault}")).collect()
@@ -304,19 +313,39 @@ fn samples() -> Samples {
     Samples { points: setting("WORLD_POINTS", 1_500), traces: setting("WORLD_TRACES", 800) }
 }
 
+/// The sizes of `spaces.toml`, or others: up to five, in any order, some as flat as a plank,
+/// and not always with a point.
+fn some_sizes(random: &mut Random) -> Spaces {
+    if random.one_in(2) {
+        return Spaces::default();
+    }
+    let mut text = String::new();
+    for index in 0..1 + random.below(5) {
+        let [x, y, z] = match random.below(4) {
+            0 => [0.0; 3],
+            1 => [random.between(0.5, 48.0).round(); 3],
+            _ => [(); 3].map(|()| (random.between(0.5, 48.0) * 4.0).round() / 4.0),
+        };
+        writeln!(text, "[[size]]\nname = \"size {index}\"\nhalf_extents = [{x}, {y}, {z}]")
+            .expect("a string grows");
+    }
+    Spaces::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
 #[test]
 fn generated_worlds_match_their_brushes() {
-    let count = setting("WORLD_WORLDS", 6);
+    let count = setting("WORLD_WORLDS", World::ALL.len());
     let samples = samples();
     let seed = setting("WORLD_SEED", 1) as u64;
     let mut wrong = Vec::new();
     for index in 0..count {
         let kind = World::ALL[index % World::ALL.len()];
         let mut random = Random::new(seed << 32 | index as u64);
-        let brushes = if count > 6 { [20, 60, 200][random.below(3)] } else { 24 };
+        let brushes = if count > World::ALL.len() { [20, 60, 200][random.below(3)] } else { 24 };
         let name = format!("{kind:?} {index} of seed {seed}, {brushes} brushes");
         let text = kind.text(brushes, &mut random);
-        wrong.extend(recorded(&name, &text, || faults(&name, &text, samples, seed)));
+        let spaces = some_sizes(&mut random);
+        wrong.extend(recorded(&name, &text, || faults_for(&spaces, &name, &text, samples, seed)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

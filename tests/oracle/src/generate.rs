@@ -1,10 +1,12 @@
 //! Generators of difficult maps: rotated off the grid and
 //! rounded to a few decimals, with faces saved twice, thinner than a unit, nearly
-//! parallel, on eighths of a unit, and overlapping by the thousand.
+//! parallel, on eighths of a unit, and overlapping by the thousand; about as thin as walls may
+//! be, written by far points, with recesses that touch the outside, and open.
 //!
 //! [`rotated`] rotates an existing map, [`World`] generates one. Both return text,
 //! so that compiler and oracle read the same rounded numbers.
 
+mod room;
 mod shape;
 mod world;
 

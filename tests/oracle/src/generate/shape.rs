@@ -14,6 +14,8 @@ pub enum Faces {
     /// Once, and some of them a second time, moved out and tilted by up to this many
     /// units.
     Doubled(f64),
+    /// Once, by points so many times as far apart as its corners: far outside of the brush.
+    Far(f64),
 }
 
 /// A rotation about the origin.
@@ -104,6 +106,10 @@ impl Shape {
                 continue;
             }
             let spread = [face[0], face[count / 3], face[2 * count / 3]];
+            if let Faces::Far(times) = faces {
+                write(spread.map(|p| [0, 1, 2].map(|i| face[0][i] + (p[i] - face[0][i]) * times)));
+                continue;
+            }
             write(if count == 4 { [face[0], face[1], face[2]] } else { spread });
             if let Faces::Doubled(by) = faces
                 && index % 2 == 0

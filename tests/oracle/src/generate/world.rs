@@ -2,6 +2,7 @@
 
 use std::f64::consts::TAU;
 
+use super::room::Room;
 use super::shape::{Faces, Shape, Turn};
 use crate::Random;
 
@@ -23,6 +24,14 @@ pub enum World {
     Wedges,
     /// Many boxes that overlap each other and the walls.
     Overlapping,
+    /// Walls about as thick as the thinnest that is solid, with gaps as narrow between them.
+    Thin,
+    /// Boxes and ramps whose faces are written by points up to a hundred million units away.
+    FarPoints,
+    /// Boxes, and recesses in a wall with lights in their tips, which may touch the outside.
+    Recesses,
+    /// Boxes in a room that lacks a wall or has a slot in one.
+    Open,
 }
 
 /// The text of a closed room with `count` boxes and ramps in it, some rotated. Its size
@@ -53,34 +62,54 @@ pub fn wide(count: usize, random: &mut Random) -> String {
 
 impl World {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 10] = [
         Self::Triangles,
         Self::Doubled,
         Self::Planks,
         Self::Eighths,
         Self::Wedges,
         Self::Overlapping,
+        Self::Thin,
+        Self::FarPoints,
+        Self::Recesses,
+        Self::Open,
     ];
 
     /// The text of one such map, with about `count` brushes in its room.
     pub fn text(self, count: usize, random: &mut Random) -> String {
-        let places = if self == Self::Eighths { 3 } else { [2, 3, 6, 9][random.below(4)] };
-        let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
-        let whole = if self == Self::Eighths || self == Self::Overlapping {
-            Turn::new([0.0, 0.0, 1.0], 0.0)
-        } else {
-            Turn::any(random)
+        let places = match self {
+            Self::Eighths => 3,
+            // Fewer decimals would round most of them away.
+            Self::Thin => [6, 9][random.below(2)],
+            _ => [2, 3, 6, 9][random.below(4)],
         };
-        for wall in walls(ROOM) {
+        let upright = matches!(self, Self::Eighths | Self::Overlapping)
+            || matches!(self, Self::Thin | Self::Recesses | Self::Open) && random.one_in(2);
+        let whole = if upright { Turn::new([0.0, 0.0, 1.0], 0.0) } else { Turn::any(random) };
+        let room = match self {
+            Self::Recesses => Room::with_recesses(ROOM, random),
+            Self::Open => Room::open(ROOM, random),
+            _ => Room { walls: walls(ROOM), lights: Vec::new() },
+        };
+        let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
+        for wall in room.walls {
             text += &wall.turned(&whole).to_text(places, Faces::Once, "wall");
         }
         for _ in 0..count {
             let (shape, faces) = self.shape(random);
             text += &shape.turned(&whole).to_text(places, faces, "wall");
         }
-        let [x, y, z] = whole.apply([0.0, 0.0, -ROOM + 64.0]);
-        text += "}\n{\n\"classname\" \"info_player_start\"\n";
-        text + &format!("\"origin\" \"{x:.places$} {y:.places$} {z:.places$}\"\n}}\n")
+        text += "}\n";
+        let mut entity = |classname: &str, at: [f64; 3]| {
+            let [x, y, z] = whole.apply(at);
+            text += &format!("{{\n\"classname\" \"{classname}\"\n");
+            text += &format!("\"origin\" \"{x:.places$} {y:.places$} {z:.places$}\"\n}}\n");
+        };
+        entity("info_player_start", [0.0, 0.0, -ROOM + 64.0]);
+        for light in room.lights {
+            entity("light", light);
+        }
+        text
     }
 
     fn shape(self, random: &mut Random) -> (Shape, Faces) {
@@ -130,7 +159,17 @@ impl World {
                 let turn = if random.one_in(2) { turn } else { Turn::new([0.0, 0.0, 1.0], 0.0) };
                 (Shape::prism(&polygon, 0.0, size[2]).turned(&turn).moved(by), Faces::Once)
             }
-            Self::Overlapping => {
+            Self::Thin => (slab(random).turned(&turn).moved(by), Faces::Once),
+            Self::FarPoints => {
+                let by = by.map(f64::round);
+                let times = 10_f64.powf(random.between(2.0, 6.0)).round();
+                let turn = if random.one_in(2) { turn } else { Turn::new([0.0, 0.0, 1.0], 0.0) };
+                let ramp = [[0.0, 0.0], [size[0], 0.0], [0.0, size[1]]];
+                let ramp = Shape::prism(&ramp, 0.0, size[2]);
+                let shape = if random.one_in(2) { ramp } else { cuboid };
+                (shape.turned(&turn).moved(by), Faces::Far(times))
+            }
+            Self::Overlapping | Self::Recesses | Self::Open => {
                 let by = place(random, 560.0).map(f64::round);
                 let turn = Turn::new([0.0, 0.0, 1.0], [0.0, TAU / 8.0, 0.3][random.below(3)]);
                 (cuboid.turned(&turn).moved(by), Faces::Once)
@@ -139,13 +178,26 @@ impl World {
     }
 }
 
+/// A slab about as thick as the thinnest that is solid, and sometimes exactly so.
+fn slab(random: &mut Random) -> Shape {
+    const LIMIT: f64 = 1.0 / 32.0;
+    let around = LIMIT * 10_f64.powf(random.between(-2.0, 1.0));
+    let thickness = match random.below(4) {
+        0 => LIMIT,
+        1 => LIMIT + [-1e-5, 1e-5][random.below(2)],
+        _ => around,
+    };
+    let [x, y] = [(); 2].map(|()| random.between(16.0, 240.0));
+    Shape::cuboid([-x, -y, 0.0], [x, y, thickness])
+}
+
 fn place(random: &mut Random, reach: f64) -> [f64; 3] {
     [(); 3].map(|()| random.between(-reach, reach))
 }
 
 /// A closed room that extends this far, with walls 32 units thick, each as wide as the
 /// room with its walls.
-fn walls(reach: f64) -> Vec<Shape> {
+pub(super) fn walls(reach: f64) -> Vec<Shape> {
     let mut walls = Vec::new();
     for axis in 0..3 {
         for side in [-1.0, 1.0] {
