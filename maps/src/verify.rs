@@ -1,7 +1,10 @@
 //! A compiled world as a subject of the oracle, for `mapc verify` and the tests.
 
-use oracle::verify::{Answer, Subject, Sum};
+use glam::{Mat3, Quat, Vec3};
+use oracle::sweep::Body;
+use oracle::verify::{Answer, Caster, Subject, Sum};
 
+use crate::body::{Cuboid, Cylinder, Sphere};
 use crate::{Expansion, SURFACE_DISTANCE, SizeId, Trace, World};
 
 /// One size of a compiled world.
@@ -33,6 +36,38 @@ impl Subject for OneSize<'_> {
 
     fn surface_distance(&self) -> f64 {
         SURFACE_DISTANCE.into()
+    }
+}
+
+/// The bodies of other shapes that are cast through a compiled world.
+#[derive(Clone, Copy, Debug)]
+pub struct Bodies<'a>(pub &'a World);
+
+impl Caster for Bodies<'_> {
+    /// # Panics
+    /// If the body is smaller or larger than any that can be cast.
+    fn cast(&self, body: &Body, start: [f32; 3], end: [f32; 3]) -> Option<(f64, [f32; 3])> {
+        const CASTABLE: &str = "the oracle's bodies are in range";
+        let (a, b) = (start.into(), end.into());
+        let trace = match *body {
+            Body::Ball(radius) => self.0.cast(&Sphere::new(radius as f32).expect(CASTABLE), a, b),
+            Body::Cylinder(radius, half_height) => {
+                let cylinder = Cylinder::new(radius as f32, half_height as f32);
+                self.0.cast(&cylinder.expect(CASTABLE), a, b)
+            }
+            Body::Cuboid(sides) => {
+                let [x, y, z] = sides.map(|side| Vec3::from(side.map(|c| c as f32)));
+                let half_extents = Vec3::new(x.length(), y.length(), z.length());
+                let axes = Mat3::from_cols(x.normalize(), y.normalize(), z.normalize());
+                let cuboid = Cuboid::new(half_extents).expect(CASTABLE);
+                self.0.cast(&cuboid.turned(Quat::from_mat3(&axes)), a, b)
+            }
+        };
+        match trace {
+            Trace::Clear => None,
+            Trace::StartSolid => Some((0.0, start)),
+            Trace::Hit(hit) => Some((hit.time.into(), hit.end.into())),
+        }
     }
 }
 

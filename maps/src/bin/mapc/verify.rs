@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use obsp::verify::{OneSize, sums};
+use obsp::verify::{Bodies, OneSize, sums};
 use obsp::{Curves, Expansion, Options, Size, Source, World};
 use oracle::Random;
 use oracle::brushes::Solids;
 use oracle::map_text;
-use oracle::verify::{Judge, Points, SHELL, Subject, Traces, judge_sums};
+use oracle::verify::{Casts, Crossings, Judge, Points, Subject, Traces, casts, judge_sums, shell};
 use serde::Serialize;
 
 use crate::arguments::CurvesArgument;
@@ -20,8 +20,11 @@ use crate::arguments::CurvesArgument;
 ///
 /// Points and segments are chosen at random in and around the map, near its
 /// entities and near corners of brushes. Answers are judged outside a shell of
-/// 0.01 unit about surfaces. Each brush, expanded for each size, is compared with
-/// the hull of the sums of its corners and the box's, and its middle must be solid.
+/// 0.01 unit about surfaces, or a millionth of the greatest coordinate, where that is more.
+/// Each brush, expanded for each size, is compared with
+/// the hull of the sums of its corners and the box's, its middle must be solid, and it is
+/// crossed both ways. Balls, cylinders and boxes, turned ones too, are cast across brushes
+/// and anywhere.
 /// Exits with 1 if any answer is wrong.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -36,6 +39,9 @@ pub(crate) struct Arguments {
     /// Number of segments to trace, for each size
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     traces: usize,
+    /// Number of bodies of other shapes to cast
+    #[arg(long, value_name = "N", default_value_t = 2_000)]
+    casts: usize,
     /// Seed of the random number generator
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
@@ -60,6 +66,16 @@ struct Report {
     /// Brushes with volume that are left out, expanded wrongly, or not solid in
     /// the middle, of all sizes.
     brush_mismatches: usize,
+    /// Segments traced across brushes, of all sizes.
+    crossings: usize,
+    /// Wrong ones of these.
+    crossing_mismatches: usize,
+    /// Bodies of other shapes that were cast.
+    casts: usize,
+    /// Wrong ones of these.
+    cast_mismatches: usize,
+    /// Descriptions of the first of them.
+    wrong_casts: Vec<String>,
     seed: u64,
     sizes: Vec<Verdict>,
 }
@@ -82,6 +98,8 @@ struct Verdict {
     trace_shell: f64,
     hits: usize,
     brush_mismatches: usize,
+    crossings: usize,
+    crossing_mismatches: usize,
     /// Descriptions of the first wrong answers.
     mismatches: Vec<String>,
 }
@@ -103,7 +121,7 @@ fn wrong_brushes(
     for solid in solids.iter().filter(|solid| !(solid.clip && size.is_point())) {
         let middle = solid.polyhedron.middle();
         // Brushes thinner than the shell about surfaces are not judged.
-        let inside = solid.polyhedron.depth(middle) > SHELL;
+        let inside = solid.polyhedron.depth(middle) > shell(&[middle]);
         if inside && !subject.is_solid(middle.map(|x| x as f32)) {
             wrong.push(format!("the middle of the brush of line {} is empty", solid.line));
         }
@@ -137,17 +155,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let mut random = Random::new(arguments.seed.wrapping_add((id.index() as u64) << 32));
         let points = judge.points(&subject, arguments.points, &mut random);
         let traces = judge.traces(&subject, arguments.traces, &mut random);
+        let crossings = judge.crossings(&subject, &solids);
         let brushes = wrong_brushes(&solids, &subject, &map, &options, size)?;
-        sizes.push(Verdict::new(size.name.clone(), points, traces, brushes));
+        sizes.push(Verdict::new(size.name.clone(), points, traces, crossings, brushes));
         bar.inc(1);
     }
     bar.finish_and_clear();
+    let mut random = Random::new(arguments.seed.wrapping_add(u64::from(u32::MAX) << 32));
+    let cast: Casts = casts(&entities, &Bodies(&world), arguments.casts, &mut random);
     let report = Report {
         points: sizes.iter().map(|size| size.points).min().unwrap_or_default(),
         point_mismatches: sizes.iter().map(|size| size.point_mismatches).sum(),
         traces: sizes.iter().map(|size| size.traces).min().unwrap_or_default(),
         trace_mismatches: sizes.iter().map(|size| size.trace_mismatches).sum(),
         brush_mismatches: sizes.iter().map(|size| size.brush_mismatches).sum(),
+        crossings: sizes.iter().map(|size| size.crossings).sum(),
+        crossing_mismatches: sizes.iter().map(|size| size.crossing_mismatches).sum(),
+        casts: cast.asked,
+        cast_mismatches: cast.wrong.count,
+        wrong_casts: cast.wrong.shown,
         seed: arguments.seed,
         sizes,
     };
@@ -156,7 +182,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         write!(io::stdout(), "{report}")?;
     }
-    let wrong = report.point_mismatches + report.trace_mismatches + report.brush_mismatches;
+    let wrong = report.wrong();
     if wrong > 0 {
         let world = arguments.world.display();
         bail!("{world} does not match {}: {wrong} wrong answers", source.display());
@@ -164,8 +190,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
+impl Report {
+    /// Wrong answers of all kinds.
+    fn wrong(&self) -> usize {
+        let boxes = self.point_mismatches + self.trace_mismatches + self.crossing_mismatches;
+        boxes + self.brush_mismatches + self.cast_mismatches
+    }
+}
+
 impl Verdict {
-    fn new(size: String, points: Points, traces: Traces, brushes: Vec<String>) -> Self {
+    fn new(
+        size: String,
+        points: Points,
+        traces: Traces,
+        crossings: Crossings,
+        brushes: Vec<String>,
+    ) -> Self {
         let share = |part: usize, of: usize| part as f64 / of.max(1) as f64;
         Self {
             size,
@@ -179,10 +219,13 @@ impl Verdict {
             trace_shell: share(traces.shell, traces.asked),
             hits: traces.hits,
             brush_mismatches: brushes.len(),
+            crossings: crossings.asked,
+            crossing_mismatches: crossings.wrong.count,
             mismatches: [
                 points.wrong.shown,
                 traces.wrong.shown,
                 traces.stray.shown,
+                crossings.wrong.shown,
                 brushes.into_iter().take(SHOWN).collect(),
             ]
             .concat(),
@@ -213,12 +256,20 @@ impl fmt::Display for Report {
                 size.trace_shell * 100.0,
                 size.hits,
             )?;
+            if size.crossing_mismatches > 0 {
+                let (wrong, all) = (size.crossing_mismatches, size.crossings);
+                writeln!(f, "{:12} {wrong} of {all} segments across brushes wrong", "")?;
+            }
             if size.brush_mismatches > 0 {
                 writeln!(f, "{:12} {} brushes wrong", "", size.brush_mismatches)?;
             }
             for mismatch in &size.mismatches {
                 writeln!(f, "    {mismatch}")?;
             }
+        }
+        writeln!(f, "{:12} {} cast, {} wrong", "bodies", self.casts, self.cast_mismatches)?;
+        for mismatch in &self.wrong_casts {
+            writeln!(f, "    {mismatch}")?;
         }
         Ok(())
     }
