@@ -35,6 +35,7 @@ mod source;
 mod splitter;
 #[cfg(test)]
 mod tests;
+mod written_plane;
 
 use std::num::NonZeroUsize;
 
@@ -49,7 +50,7 @@ use parsed_map::ParsedMap;
 use planes::PlaneTable;
 
 pub use bevel::BevelAngle;
-pub use brush::{DegenerateBrush, MAX_COORDINATE, RedundantFace};
+pub use brush::{DegenerateBrush, MAX_COORDINATE, MIN_THICKNESS, RedundantFace};
 pub use error::{BrushFault, BrushWarning, BuildError, CompileError};
 pub use expansion::Expansion;
 pub use fill::{Leak, Sealing};

@@ -31,8 +31,8 @@ pub use glam;
 
 pub use compile::{
     BevelAngle, BrushFault, BrushWarning, BuildError, CURVE_BOUND, CompileError, Compiled, Curves,
-    DegenerateBrush, Expansion, Leak, MAX_COORDINATE, Options, Progress, RedundantFace, Report,
-    Sealing, Source, Stage, compile,
+    DegenerateBrush, Expansion, Leak, MAX_COORDINATE, MIN_THICKNESS, Options, Progress,
+    RedundantFace, Report, Sealing, Source, Stage, compile,
 };
 pub use game_file_error::GameFileError;
 pub use player_size::PlayerSize;

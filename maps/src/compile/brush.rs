@@ -3,20 +3,57 @@
 use glam::DVec3;
 use thiserror::Error;
 
-use super::source::map::{SourceBrush, SourceFace};
-use crate::geometry::{ConvexSolid, DegenerateSolid, Plane};
+use super::source::map::SourceBrush;
+use super::written_plane::{PLANE_ERROR, WrittenPlane};
+use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane};
 use crate::world::MAX_FACES;
 
-/// Greatest coordinate of a brush along an axis, in units. Positions are `f32`,
+/// Greatest coordinate of a corner of a brush along an axis, in units. Positions are `f32`,
 /// which farther out are coarser than 1/256 of a unit.
 pub const MAX_COORDINATE: f64 = 32_768.0;
 
-/// Reasons for which a brush has no volume. Such a brush is left out with a warning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+/// Least thickness of a static brush, in units: between a face and the corner farthest
+/// behind it. A thinner one is left out for everything that is cast.
+///
+/// At [`MAX_COORDINATE`] a point that `f32` cannot tell from a plane is up to half of this
+/// from it, so a thinner wall there has no inside: boxes, whose walls are grown, would be
+/// stopped, and rays would pass. It is one limit for the whole world, so that a map that is
+/// moved stays what it is; and a wall as thick as this has an inside that
+/// verification can judge.
+pub const MIN_THICKNESS: f64 = 1.0 / 32.0;
+
+/// Brushes are written in decimals: a corner or thickness that misses a limit by less than
+/// this meets it.
+const ROUNDED: f64 = 1e-6;
+
+/// Reasons for which a brush cannot be part of the world. Such a brush is left out with a
+/// warning.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum DegenerateBrush {
-    /// A coordinate is not a number or too large.
+    /// A corner of the brush is too far out.
     #[error("it reaches beyond ±{MAX_COORDINATE} units")]
     TooFar,
+    /// A coordinate is not a finite number.
+    #[error("a coordinate of face {0} is not a finite number")]
+    NotFinite(usize),
+    /// The points of a face do not say well enough where it is.
+    #[error(
+        "the points of face {face} lie so far from the brush that their digits leave its plane \
+         uncertain by {error:.2e} units there, and {PLANE_ERROR} is the most: write the face by \
+         points that are nearer"
+    )]
+    Imprecise {
+        /// The face, counted from 1.
+        face: usize,
+        /// The uncertainty, in units.
+        error: f64,
+    },
+    /// It is thinner than [`MIN_THICKNESS`].
+    #[error(
+        "it is {0:.6} units thick; what is thinner than {MIN_THICKNESS} units cannot stop \
+         everything, so it stops nothing: make it thicker"
+    )]
+    TooThin(f64),
     /// Too few faces to enclose a volume.
     #[error("it has {0} faces; at least four enclose a volume")]
     TooFewFaces(usize),
@@ -24,8 +61,11 @@ pub enum DegenerateBrush {
     #[error("it is inside out: its faces look inward")]
     Inverted,
     /// More faces than a solid may have.
-    #[error("it has more than {MAX_FACES} faces")]
-    TooManyFaces,
+    #[error("it has {0} faces; at most {MAX_FACES} are possible: divide it")]
+    TooManyFaces(usize),
+    /// More faces than are read, even if most of them are redundant.
+    #[error("it is written with {0} faces; at most {MAX_WRITTEN_FACES} are read: divide it")]
+    TooManyWritten(usize),
     /// Its planes do not bound a volume.
     #[error(transparent)]
     Solid(#[from] DegenerateSolid),
@@ -54,68 +94,92 @@ pub(super) fn solid(
         return Err(DegenerateBrush::TooFewFaces(brush.faces.len()));
     }
     if brush.faces.len() > MAX_WRITTEN_FACES {
-        return Err(DegenerateBrush::TooManyFaces);
+        return Err(DegenerateBrush::TooManyWritten(brush.faces.len()));
     }
     let mut redundant = None;
-    // With the number of the face.
-    let mut planes: Vec<(usize, Plane)> = Vec::with_capacity(brush.faces.len());
+    let mut written: Vec<WrittenPlane> = Vec::with_capacity(brush.faces.len());
     for (index, face) in brush.faces.iter().enumerate() {
         let number = index + 1;
-        let Some(plane) = plane(face)? else {
+        let Some(new) = WrittenPlane::of(face, number)? else {
             redundant = redundant.or(Some(RedundantFace::InLine(number)));
             continue;
         };
-        let same = |(_, known): &&(usize, Plane)| {
-            known.normal.dot(plane.normal) > 1.0 - 1e-12
-                && (known.distance - plane.distance).abs() < 1e-6
+        let same = |known: &&WrittenPlane| {
+            known.plane.normal.dot(new.plane.normal) > 1.0 - 1e-12
+                && (known.plane.distance - new.plane.distance).abs() < 1e-6
         };
-        if let Some((other, _)) = planes.iter().find(same) {
+        if let Some(other) = written.iter().find(same) {
             // They are the same but for rounding, so the solid decides which it keeps.
-            redundant = redundant.or(Some(RedundantFace::Repeated(*other, number)));
+            redundant = redundant.or(Some(RedundantFace::Repeated(other.number, number)));
         }
-        planes.push((number, plane));
+        written.push(new);
     }
-    let planes: Vec<Plane> = planes.into_iter().map(|(_, plane)| plane).collect();
+    let planes: Vec<Plane> = written.iter().map(|written| written.plane).collect();
     let solid = ConvexSolid::from_planes(&planes).map_err(|reason| {
-        let flipped: Vec<Plane> = planes.iter().map(Plane::flipped).collect();
-        let inverted = ConvexSolid::from_planes(&flipped).is_ok();
-        if inverted { DegenerateBrush::Inverted } else { reason.into() }
+        let universe = Aabb::from_centre(DVec3::ZERO, DVec3::splat(MAX_COORDINATE));
+        uncertain(&written, &universe).unwrap_or_else(|| no_solid(&planes, reason))
     })?;
+    if let Some(reason) = uncertain(&written, solid.bounds()) {
+        return Err(reason);
+    }
     let bounds = solid.bounds();
-    if bounds.min.abs().max(bounds.max.abs()).max_element() > MAX_COORDINATE {
+    if bounds.min.abs().max(bounds.max.abs()).max_element() > MAX_COORDINATE + ROUNDED {
         return Err(DegenerateBrush::TooFar);
     }
     if solid.faces().len() > MAX_FACES {
-        return Err(DegenerateBrush::TooManyFaces);
+        return Err(DegenerateBrush::TooManyFaces(solid.faces().len()));
     }
     Ok((solid, redundant))
 }
 
-/// A triangle with a smaller height than this, in units, has no plane: the last digit
-/// written would decide it.
-const LOWEST: f64 = 1e-5;
+/// The reason for which a solid cannot be part of the static world, if there is one.
+pub(super) fn too_thin(solid: &ConvexSolid) -> Option<DegenerateBrush> {
+    let thickness = solid.thickness();
+    (thickness < MIN_THICKNESS - ROUNDED).then_some(DegenerateBrush::TooThin(thickness))
+}
 
-/// The plane of a face; `None` if its points lie in one line.
-fn plane(face: &SourceFace) -> Result<Option<Plane>, DegenerateBrush> {
-    let [a, b, c] = face.points;
-    // Points may lie outside the solid, but not where their products would
-    // lose the digits that tell planes apart.
-    let near = |p: DVec3| p.abs().cmple(DVec3::splat(2.0 * MAX_COORDINATE)).all();
-    if !(near(a) && near(b) && near(c)) {
-        return Err(DegenerateBrush::TooFar);
+/// Planes whose distances are divided by this bound a solid within the universe if they
+/// bound one at all.
+const SHRUNK: f64 = 1.0 / (1 << 20) as f64;
+
+/// The reason for which planes do not bound a solid, when the attempt fails with `reason`.
+fn no_solid(planes: &[Plane], reason: DegenerateSolid) -> DegenerateBrush {
+    // Thin walls that are written by their corners often have sides that lie in a line, so
+    // the attempt fails for another reason than the one to tell.
+    let opposite = |a: &Plane, b: &Plane| a.normal.dot(b.normal) < 1e-12 - 1.0;
+    let pairs = planes.iter().enumerate();
+    let pairs = pairs.flat_map(|(i, a)| planes[i + 1..].iter().map(move |b| (a, b)));
+    let gaps = pairs.filter(|(a, b)| opposite(a, b)).map(|(a, b)| a.distance + b.distance);
+    let thinnest = gaps.min_by(f64::total_cmp);
+    if let Some(gap) = thinnest.filter(|gap| (1e-9..MIN_THICKNESS - ROUNDED).contains(gap)) {
+        return DegenerateBrush::TooThin(gap);
     }
-    let normal = (a - b).cross(c - b);
-    let length = normal.length();
-    let longest = (a - b).length().max((c - b).length()).max((a - c).length());
-    if length <= LOWEST * longest {
-        return Ok(None);
+    let flipped: Vec<Plane> = planes.iter().map(Plane::flipped).collect();
+    if ConvexSolid::from_planes(&flipped).is_ok() {
+        return DegenerateBrush::Inverted;
     }
-    Ok(Some(Plane { normal: normal / length, distance: normal.dot(b) / length }))
+    let shrunk = |plane: &Plane| Plane { distance: plane.distance * SHRUNK, ..*plane };
+    let shrunk: Vec<Plane> = planes.iter().map(shrunk).collect();
+    let open = ConvexSolid::from_planes(&shrunk) == Err(DegenerateSolid::Unbounded);
+    if reason == DegenerateSolid::Unbounded && !open {
+        return DegenerateBrush::TooFar;
+    }
+    reason.into()
+}
+
+/// The reason that the plane of a face is not known well enough within `bounds`, if any is.
+fn uncertain(written: &[WrittenPlane], bounds: &Aabb) -> Option<DegenerateBrush> {
+    let errors = written.iter().map(|written| (written.number, written.error(bounds)));
+    // What is not a number is not precise either.
+    let (face, error) =
+        errors.into_iter().find(|(_, error)| error.is_nan() || *error > PLANE_ERROR)?;
+    Some(DegenerateBrush::Imprecise { face, error })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compile::source::map::SourceFace;
 
     fn brush(planes: &[[[f64; 3]; 3]]) -> SourceBrush {
         let face = |points: &[[f64; 3]; 3]| SourceFace {
@@ -155,13 +219,67 @@ mod tests {
         assert_eq!(refused(&flat), DegenerateBrush::Solid(DegenerateSolid::Flat));
         let mut with = WEDGE.to_vec();
         with.push(WEDGE[0]);
-        for far in [f64::NAN, f64::INFINITY, 1e9] {
-            with[4] = [[0.0, 0.0, 0.0], [far, 1.0, 1.0], [2.0, 2.0, 2.0]];
-            assert_eq!(refused(&with), DegenerateBrush::TooFar);
+        for bad in [f64::NAN, f64::INFINITY] {
+            with[4] = [[0.0, 0.0, 0.0], [bad, 1.0, 1.0], [2.0, 2.0, 2.0]];
+            assert_eq!(refused(&with), DegenerateBrush::NotFinite(5));
         }
-        let huge = WEDGE.map(|points| points.map(|p| p.map(|c| c * 40_000.0)));
-        assert_eq!(refused(&huge), DegenerateBrush::TooFar);
+        // Closed, beyond the universe in which solids are cut out as well.
+        for size in [32_769.0, 40_000.0, 70_000.0, 200_000.0, 1e9] {
+            let huge = WEDGE.map(|points| points.map(|p| p.map(|c| c * size)));
+            assert_eq!(refused(&huge), DegenerateBrush::TooFar, "{size}");
+        }
         assert_eq!(refused(&[]), DegenerateBrush::TooFewFaces(0));
+    }
+
+    /// Face points at 90,000, as QuArK writes them, left a wall out "because it reaches
+    /// beyond ±32768": the limit was that of points, and is that of corners.
+    #[test]
+    fn far_plane_points_are_no_corners() {
+        let mut far = WEDGE;
+        for reach in [65_537.0, 90_000.0, 1e9, 1e12] {
+            far[0] = [[0.0, 0.0, 0.0], [reach, 0.0, 0.0], [0.0, reach, 0.0]];
+            far[3] = [[reach, 1.0 - reach, 0.0], [0.0, 1.0 - reach, reach], [0.0, 1.0, 0.0]];
+            let (solid, _) = solid(&brush(&far)).expect("a tetrahedron");
+            assert!((solid.volume() - 1.0 / 6.0).abs() < 1e-9, "{reach}: {}", solid.volume());
+        }
+        // A point that is near says where the plane is, however far the others lie.
+        let reach = 1e15;
+        far[3] = [[0.5 + reach, 0.5 - reach, 0.0], [0.5, 0.5 - reach, reach], [0.5, 0.5, 0.0]];
+        assert!(solid(&brush(&far)).is_ok());
+        far[3][2] = [0.5, 0.5 + reach, -reach];
+        let refused = solid(&brush(&far)).expect_err("its slope is not known");
+        assert!(matches!(refused, DegenerateBrush::Imprecise { face: 4, .. }), "{refused}");
+    }
+
+    /// A wall was absent for rays and solid for boxes, and the reason for one of 0.00001 was
+    /// that its planes do not close.
+    #[test]
+    fn what_is_thinner_than_the_limit_says_so() {
+        let wall = |t: f64| {
+            brush(&[
+                [[0.0, -9.0, 9.0], [0.0, 9.0, 9.0], [t, -9.0, 9.0]],
+                [[0.0, -9.0, 0.0], [t, -9.0, 0.0], [0.0, 9.0, 0.0]],
+                [[t, -9.0, 0.0], [t, -9.0, 9.0], [t, 9.0, 0.0]],
+                [[0.0, -9.0, 0.0], [0.0, 9.0, 0.0], [0.0, -9.0, 9.0]],
+                [[0.0, 9.0, 0.0], [t, 9.0, 0.0], [0.0, 9.0, 9.0]],
+                [[0.0, -9.0, 0.0], [0.0, -9.0, 9.0], [t, -9.0, 0.0]],
+            ])
+        };
+        for thickness in [1e-7, 1e-5, 1e-4, 1e-3, 0.031_24] {
+            let reason = match solid(&wall(thickness)) {
+                Ok((solid, _)) => too_thin(&solid),
+                Err(reason) => Some(reason),
+            };
+            let Some(DegenerateBrush::TooThin(told)) = reason else { panic!("{reason:?}") };
+            assert!((told - thickness).abs() < 1e-9, "{thickness} is called {told}");
+        }
+        for thickness in [MIN_THICKNESS - 0.5 * ROUNDED, MIN_THICKNESS, 0.0313] {
+            let (solid, _) = solid(&wall(thickness)).expect("a wall");
+            assert_eq!(too_thin(&solid), None, "{thickness}");
+        }
+        // The thickness of a tetrahedron is not along an axis.
+        let (wedge, _) = solid(&brush(&WEDGE)).expect("a tetrahedron");
+        assert!((wedge.thickness() - 3.0_f64.sqrt().recip()).abs() < 1e-12);
     }
 
     #[test]
@@ -196,6 +314,14 @@ mod tests {
             solid(&brush(&faces))
         };
         assert_eq!(cone(300).expect("a cone").0.faces().len(), 301);
-        assert_eq!(cone(MAX_FACES as u32).err(), Some(DegenerateBrush::TooManyFaces));
+        assert_eq!(cone(MAX_FACES as u32 - 1).expect("a cone").0.faces().len(), MAX_FACES);
+        let beyond = DegenerateBrush::TooManyFaces(MAX_FACES + 1);
+        assert_eq!(cone(MAX_FACES as u32).err(), Some(beyond));
+        let mut written = WEDGE.to_vec();
+        written.extend(vec![WEDGE[0]; MAX_WRITTEN_FACES - 4]);
+        assert!(solid(&brush(&written)).is_ok());
+        written.push(WEDGE[0]);
+        let beyond = DegenerateBrush::TooManyWritten(MAX_WRITTEN_FACES + 1);
+        assert_eq!(solid(&brush(&written)).err(), Some(beyond));
     }
 }

@@ -15,7 +15,7 @@ use crate::world::surface::MAX_CORNERS;
 pub(super) const MAX_BRANCHES: usize = 1 << 21;
 
 /// A fault of a brush.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum BrushFault {
     /// It is left out.
     #[error("brush left out: {0}")]
@@ -33,7 +33,7 @@ pub enum BrushFault {
 }
 
 /// A warning about a brush that was not compiled exactly as written.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 #[error("{path}:{line}: {fault}", path = path.display())]
 pub struct BrushWarning {
     /// The source.

@@ -1,12 +1,13 @@
 //! Filling the outside: space that no entity can reach becomes solid.
 //!
-//! The leaves of a first tree are connected by portals, where their faces overlap
-//! (`portals`). A flood fill starts at the map's entities (`seeds`), size by size. If it
-//! does not reach the void around the map, the map is sealed for that size: the leaves
-//! that a flood from the void reaches become solid, and the surfaces that face them
-//! are removed (`trim`). Otherwise the path to the void is reported (`leak`), and nothing
-//! is filled for the size. An entity that only touches a surface, or is in solid, may be
-//! on either side: its surroundings are kept, but a leak never starts there.
+//! ARCHITECTURE.md, "The outside", has the definition. This carries it out. The leaves of a
+//! first tree are connected by portals, where their faces overlap (`portals`). A flood fill
+//! starts at the map's entities (`seeds`), size by size. If it does not reach the void around
+//! the map, the map is sealed for that size: the leaves that a flood from the void reaches
+//! become solid, and the surfaces that face them are removed (`trim`). Otherwise the path to
+//! the void is reported (`leak`), and nothing is filled for the size. An entity that only
+//! touches a surface, or is in solid, may be on either side: its surroundings are kept unless
+//! the void reaches them, and a leak never starts there.
 //!
 //! A box can only be where the smaller boxes about the same centre can be. So the flood
 //! of a size is confined to the leaves that the smaller sizes reach, and a

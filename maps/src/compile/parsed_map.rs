@@ -69,11 +69,15 @@ impl ParsedMap {
                 };
                 let contents = contents(&entity, brush);
                 match contents {
-                    Contents::Solid | Contents::Clip => parsed.statics.push(StaticBrush {
-                        line: brush.line,
-                        clip: contents == Contents::Clip,
-                        solid,
-                    }),
+                    Contents::Solid | Contents::Clip => {
+                        if let Some(reason) = brush::too_thin(&solid) {
+                            let fault = BrushFault::LeftOut(reason);
+                            parsed.warn(source, options, brush.line, fault)?;
+                            continue;
+                        }
+                        let clip = contents == Contents::Clip;
+                        parsed.statics.push(StaticBrush { line: brush.line, clip, solid });
+                    }
                     Contents::Passable => (),
                     Contents::Entity => own.push(solid),
                 }

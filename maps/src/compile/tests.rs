@@ -5,3 +5,4 @@ mod filling;
 mod judge;
 mod random_worlds;
 mod real_maps;
+mod thin;

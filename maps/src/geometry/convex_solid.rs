@@ -297,6 +297,15 @@ impl ConvexSolid {
         self.vertices.iter().sum::<DVec3>() / self.vertices.len() as f64
     }
 
+    /// The least distance between a face and the vertex farthest behind it.
+    pub fn thickness(&self) -> f64 {
+        let depth = |face: &Face| {
+            let heights = self.vertices.iter().map(|&v| -face.plane.signed_distance(v));
+            heights.fold(f64::NEG_INFINITY, f64::max)
+        };
+        self.faces.iter().map(depth).fold(f64::INFINITY, f64::min)
+    }
+
     /// Volume in cubic units, by the divergence theorem.
     pub fn volume(&self) -> f64 {
         self.faces.iter().map(|f| f.plane.distance * self.winding(f).area() / 3.0).sum()
