@@ -4,7 +4,7 @@
 //! leaves out those without volume; `contents` decides by Quake's rules which are
 //! solid for which sizes, and `parsed_map` sorts them. For every size `expand` grows each
 //! solid by the box, and `hull` computes the surface of their union. `build` then
-//! divides space by the planes of all surfaces together until every cell is
+//! divides space by the planes of all surfaces together, and of `dividers`, until every cell is
 //! uniform for every size, which `classify` decides. In that tree, a `draft`, `fill`
 //! finds the outside and makes it solid; the final tree is built from the surfaces that
 //! are left. Everything is computed in `f64` and rounded once, when the draft becomes an
@@ -18,6 +18,7 @@ mod build;
 mod cell;
 mod classify;
 mod contents;
+mod dividers;
 mod draft;
 mod error;
 mod expand;
@@ -43,8 +44,9 @@ use crate::geometry::Aabb;
 use crate::spaces::{SizeId, Spaces};
 use crate::world::onion::Solidity;
 use crate::world::{World, WorldParts};
-use build::Builder;
+use build::{Builder, Limits};
 use cell::Cell;
+use dividers::dividers;
 use hull::Hull;
 use parsed_map::ParsedMap;
 use planes::PlaneTable;
@@ -104,8 +106,10 @@ pub fn compile(
     })?;
 
     let sizes: Vec<SizeId> = spaces.iter().map(|(id, _)| id).collect();
-    let builder = Builder { planes: &planes, sizes: &sizes, threads };
-    let failed = |reason| CompileError::Tree { path: source.path().to_owned(), reason };
+    let dividers = dividers(&parsed.statics, &mut planes);
+    let limits = Limits::default();
+    let builder = Builder { planes: &planes, sizes: &sizes, threads, dividers: &dividers, limits };
+    let failed = |reason| CompileError::of_tree(source.path(), &parsed.statics, reason);
     let total = polygons.len() as u64;
     let mut tree = |done| progress(Stage::Tree, done as u64, total);
     let all = polygons.clone();

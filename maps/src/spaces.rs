@@ -181,7 +181,15 @@ mod tests {
         assert!(matches!(Spaces::new(vec![size("a", 1.0); 32]), Err(SpacesError::Count(32))));
         let twice = Spaces::new(vec![size("a", 1.0), size("a", 2.0)]);
         assert!(matches!(twice, Err(SpacesError::Repeated(name)) if name == "a"));
-        for x in [-1.0, f32::NAN, f32::INFINITY] {
+        let named = |length: usize| Spaces::new(vec![size(&"n".repeat(length), 1.0)]);
+        assert!(named(MAX_NAME).is_ok());
+        assert!(matches!(named(MAX_NAME + 1), Err(SpacesError::Name(_))));
+        let many = |count: usize| {
+            Spaces::new((0..count).map(|i| size(&i.to_string(), i as f32)).collect())
+        };
+        assert!(many(MAX_SIZES).is_ok() && many(MAX_SIZES + 1).is_err());
+        assert!(Spaces::new(vec![size("a", MAX_HALF_EXTENT)]).is_ok());
+        for x in [-1.0, MAX_HALF_EXTENT.next_up(), f32::NAN, f32::INFINITY] {
             assert!(matches!(Spaces::new(vec![size("a", x)]), Err(SpacesError::HalfExtents(_))));
         }
         assert!(Spaces::parse("size = 3").is_err());

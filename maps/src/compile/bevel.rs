@@ -36,6 +36,14 @@ const LEVEL: f64 = 0.996;
 /// often might need more, and stays sharper then.
 const MAX_AT_CORNER: usize = 32;
 
+/// More normals than this at one corner, as at the tip of a cone, are thinned out: the time
+/// to find the farthest direction grows with the fourth power of their number.
+const MANY_AT_CORNER: usize = 48;
+
+/// Distance between normals that are left when they are thinned out, on the sphere of
+/// directions: six degrees, which bevels may be farther apart there.
+const SPARSE: f64 = 0.1;
+
 /// The angle in degrees between the normals of neighbouring planes of a solid
 /// cell from which on a bevel is put between them: the smaller, the closer
 /// bodies get to edges, and the larger the tree.
@@ -169,13 +177,27 @@ fn bevel_corner(planes: &mut Vec<Plane>, corners: &[DVec3], corner: DVec3, limit
     }
     let nearest = nearest.sqrt() - SAME;
     for _ in 0..MAX_AT_CORNER {
-        let normals = normals_at(planes, corner);
+        let normals = thinned(normals_at(planes, corner));
         let Some((cosine, normal)) = farthest(&normals, corners, corner) else { return };
         if cosine >= nearest {
             return;
         }
         planes.push(support(normal, corners));
     }
+}
+
+/// Of very many normals those that are [`SPARSE`] apart: each triple of them is looked at.
+fn thinned(normals: Vec<DVec3>) -> Vec<DVec3> {
+    if normals.len() <= MANY_AT_CORNER {
+        return normals;
+    }
+    let mut kept: Vec<DVec3> = Vec::new();
+    for normal in normals {
+        if !kept.iter().any(|known| known.distance_squared(normal) < SPARSE * SPARSE) {
+            kept.push(normal);
+        }
+    }
+    kept
 }
 
 /// The direction in which the cell ends at `corner` that is farthest from all

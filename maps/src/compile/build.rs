@@ -11,6 +11,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::cell::{Cell, CellState, SolidSpace};
+use super::dividers::choose_divider;
 use super::draft::{Branch, Draft, DraftChild};
 use super::error::{BuildError, MAX_BRANCHES};
 use super::parallel::in_order;
@@ -18,7 +19,7 @@ use super::planes::{PlaneId, PlaneTable};
 use super::polygon::{Polygon, Side};
 use super::splitter::choose_splitter;
 use crate::spaces::SizeId;
-use crate::world::onion::{InvalidTree, MAX_DEPTH, Solidity};
+use crate::world::onion::{MAX_DEPTH, Solidity};
 
 /// The tree is divided in one piece until no part has more than this share of
 /// the polygons; the parts are then divided independently. Large enough to
@@ -30,6 +31,24 @@ pub(super) struct Builder<'a> {
     pub(super) planes: &'a PlaneTable,
     pub(super) sizes: &'a [SizeId],
     pub(super) threads: NonZeroUsize,
+    /// Planes that divide brushes of very many faces.
+    pub(super) dividers: &'a [PlaneId],
+    pub(super) limits: Limits,
+}
+
+/// Limits of a tree.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// Most branches before pruning.
+    pub(super) branches: usize,
+    /// Greatest depth.
+    pub(super) depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { branches: MAX_BRANCHES, depth: MAX_DEPTH }
+    }
 }
 
 /// A part of space still to be divided.
@@ -101,14 +120,15 @@ impl Builder<'_> {
                 continue;
             }
             let (parent, depth) = (task.parent, task.depth);
+            let at = task.cell.centre();
             let grown = match self.divide(space, task, threads) {
                 Divided::Leaf(solidity) => DraftChild::Leaf(solidity),
                 Divided::Branch(plane, sides) => {
-                    if budget.fetch_add(1, Ordering::Relaxed) >= MAX_BRANCHES {
+                    if budget.fetch_add(1, Ordering::Relaxed) >= self.limits.branches {
                         return Err(BuildError::TooManyBranches);
                     }
-                    if depth == MAX_DEPTH {
-                        return Err(BuildError::Tree(InvalidTree::Depth));
+                    if depth == self.limits.depth {
+                        return Err(BuildError::TooDeep { at: at.to_array() });
                     }
                     let index = draft.branches.len();
                     draft.branches.push(Branch::new(plane));
@@ -136,10 +156,13 @@ impl Builder<'_> {
                     CellState::Solid => task.known = task.known.with(size, true),
                 }
             }
-            let Some(plane) = choose_splitter(&task.polygons, self.planes, threads).or(mixed)
-            else {
+            let splitter = choose_splitter(&task.polygons, self.planes, threads);
+            let Some(plane) = splitter.or(mixed) else {
                 return Divided::Leaf(task.known.solid);
             };
+            let Task { polygons, cell, .. } = &task;
+            let divider = choose_divider(self.dividers, plane, polygons, cell, self.planes);
+            let plane = divider.unwrap_or(plane);
             // Planes of the tree face one way, so that a plane is one plane.
             let plane = PlaneId::from_index(plane.index());
             if task.cell.side(&self.planes.get(plane)) != Side::Both {

@@ -1,12 +1,14 @@
 //! Errors and warnings of the compiler. Each names the file, the line and the reason.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use glam::DVec3;
 use thiserror::Error;
 
 use super::brush::{DegenerateBrush, RedundantFace};
+use super::parsed_map::StaticBrush;
 use crate::geometry::DegenerateSolid;
-use crate::world::onion::InvalidTree;
+use crate::world::onion::{InvalidTree, MAX_DEPTH};
 use crate::world::shift::InvalidShiftTree;
 use crate::world::surface::MAX_CORNERS;
 
@@ -109,17 +111,58 @@ pub enum CompileError {
         reason: DegenerateSolid,
     },
     /// No tree could be built.
-    #[error("{path}: BSP: {reason}; draw terrain with fewer, larger brushes")]
+    #[error(
+        "{path}: no BSP can be built: {reason}; very many small brushes may cause this, or \
+         many sizes: use fewer and larger brushes"
+    )]
     Tree {
         /// The file.
         path: PathBuf,
         /// The reason.
         reason: BuildError,
     },
+    /// A tree would be deeper than queries can go.
+    #[error(
+        "{path}:{line}: no BSP can be built: it is deeper than {MAX_DEPTH} at [{}], where the \
+         brush of this line has {faces} faces; many faces around one place may cause this, of \
+         one brush or of several: use fewer there",
+        at.map(|x| x.round().to_string()).join(" ")
+    )]
+    TooDeep {
+        /// The file.
+        path: PathBuf,
+        /// Line of the opening brace of the brush with the most faces there.
+        line: u64,
+        /// Number of faces of that brush.
+        faces: usize,
+        /// A point in the cell that is too deep.
+        at: [f64; 3],
+    },
+}
+
+impl CompileError {
+    /// The error of a map with these brushes of which no tree can be built.
+    pub(super) fn of_tree(path: &Path, statics: &[StaticBrush], reason: BuildError) -> Self {
+        let path = path.to_owned();
+        let BuildError::TooDeep { at } = reason else { return Self::Tree { path, reason } };
+        let distance = |brush: &StaticBrush| {
+            let bounds = brush.solid.bounds();
+            let point = DVec3::from(at);
+            point.clamp(bounds.min, bounds.max).distance(point)
+        };
+        let faces = |brush: &StaticBrush| brush.solid.faces().len();
+        let nearest = statics.iter().map(distance).fold(f64::INFINITY, f64::min);
+        // Of all that are there, whatever they were expanded by.
+        let there = statics.iter().filter(|brush| distance(brush) <= nearest + 1.0);
+        match there.max_by_key(|brush| faces(brush)) {
+            Some(brush) => Self::TooDeep { path, line: brush.line, faces: faces(brush), at },
+            None => Self::Tree { path, reason },
+        }
+    }
 }
 
 /// Reasons for which no tree could be built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum BuildError {
     /// It has too many branches.
     #[error("more than {MAX_BRANCHES} branches")]
@@ -128,6 +171,12 @@ pub enum BuildError {
     #[error("the surface has more than {MAX_CORNERS} corners")]
     TooManyCorners,
     /// It is too deep for queries.
+    #[error("deeper than {MAX_DEPTH} at {at:?}")]
+    TooDeep {
+        /// A point in the cell that is too deep.
+        at: [f64; 3],
+    },
+    /// Its nodes are not valid.
     #[error(transparent)]
     Tree(#[from] InvalidTree),
     /// The tree of the shifted planes is not valid.

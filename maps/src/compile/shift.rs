@@ -4,8 +4,9 @@
 use std::num::NonZeroUsize;
 
 use super::bevel::{BevelAngle, bevels};
-use super::build::Builder;
+use super::build::{Builder, Limits};
 use super::cell::Cell;
+use super::dividers::dividers;
 use super::draft::{Draft, DraftChild};
 use super::error::BuildError;
 use super::hull::Hull;
@@ -52,7 +53,9 @@ pub(super) fn build(
             }
         }
     }
-    let builder = Builder { planes: &planes, sizes: &[size], threads };
+    let dividers = dividers(statics, &mut planes);
+    let limits = Limits::default();
+    let builder = Builder { planes: &planes, sizes: &[size], threads, dividers: &dividers, limits };
     let total = polygons.len() as u64;
     let mut tick = |done| progress(done as u64, total);
     let draft = builder.build(&hulls, polygons, cell.clone(), &mut tick)?;

@@ -4,8 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::body::Sphere;
+use crate::geometry::{ConvexSolid, Plane};
 use crate::{Options, Source, Spaces, Trace, compile};
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 /// A block of 64 units with a corner cut off, a trigger and a spawn point.
 fn small_world() -> World {
@@ -112,6 +113,35 @@ fn lengths_beyond_the_input_are_rejected() {
             panic!("accepted at {at}: {world:?}");
         }
     }
+}
+
+/// A cone of so many faces, the last at its tip.
+fn cone(faces: u32) -> ConvexSolid {
+    let side = |i: u32| {
+        let (s, c) = (std::f64::consts::TAU * f64::from(i) / f64::from(faces - 1)).sin_cos();
+        let normal = DVec3::new(c, s, 1.0).normalize();
+        Plane { normal, distance: normal.dot(DVec3::Z * 900.0) }
+    };
+    let floor = Plane { normal: DVec3::NEG_Z, distance: 0.0 };
+    let planes: Vec<Plane> = (1..faces).map(side).chain([floor]).collect();
+    let solid = ConvexSolid::from_planes(&planes).expect("a cone");
+    assert_eq!(solid.faces().len(), faces as usize);
+    solid
+}
+
+#[test]
+fn capacities_hold_what_they_say_and_no_more() {
+    let with = |faces| {
+        let mut world = small_world();
+        world.parts.solids.push(cone(faces));
+        World::from_bytes(&World::new(world.parts).to_bytes())
+    };
+    assert!(with(MAX_FACES as u32).is_ok());
+    let beyond = with(MAX_FACES as u32 + 1);
+    assert!(matches!(beyond, Err(FormatError::Solid(1))), "{beyond:?}");
+    let long = vec![0; MAX_BYTES + 1];
+    assert!(matches!(World::from_bytes(&long), Err(FormatError::TooLarge)));
+    assert!(matches!(World::from_bytes(&long[1..]), Err(FormatError::Magic)));
 }
 
 proptest! {

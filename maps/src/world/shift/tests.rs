@@ -63,6 +63,23 @@ fn invalid_trees_are_rejected() {
     assert_eq!(refused(Inner, chain(Solid)), InvalidShiftTree::Waiting);
 }
 
+#[test]
+fn capacities_hold_what_they_say_and_no_more() {
+    // Both sides of each branch of this chain have to be looked at.
+    let chain = |length: usize| {
+        let next = |i| if i < length { Inner } else { Solid };
+        ShiftTree::new(Inner, (1..=length).map(|i| branch(Solid, next(i))).collect())
+    };
+    assert!(chain(MAX_WAITING).is_ok());
+    assert_eq!(chain(MAX_WAITING + 1).err(), Some(InvalidShiftTree::Waiting));
+    let line = |length: usize| {
+        let next = |i| if i < length { Inner } else { Solid };
+        ShiftTree::new(Inner, (1..=length).map(|i| branch(Empty, next(i))).collect())
+    };
+    assert!(line(MAX_BRANCHES).is_ok());
+    assert_eq!(line(MAX_BRANCHES + 1).err(), Some(InvalidShiftTree::TooMany));
+}
+
 /// A world of boxes, given by their corners.
 fn boxes(boxes: &[[[i32; 3]; 2]]) -> World {
     let mut text = String::from("{ \"classname\" \"worldspawn\"\n");
