@@ -118,10 +118,10 @@ fn judge(
         (Some((time, _)), Some(contact)) if (time - contact) * length > ALONG * shell => {
             wrong(format!("stopped at {time}, but it meets a brush at {contact}"));
         }
-        (Some((time, stop)), _) if time > 0.0 => {
-            if truth.distance(&certain, wide(stop), 1.0) <= 0.0 {
-                wrong(format!("stopped at {time}, in solid at {stop:?}"));
-            }
+        (Some((time, stop)), _)
+            if time > 0.0 && truth.distance(&certain, wide(stop), 1.0) <= 0.0 =>
+        {
+            wrong(format!("stopped at {time}, in solid at {stop:?}"));
         }
         _ => {}
     }
