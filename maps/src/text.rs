@@ -48,9 +48,9 @@ pub fn bytes_without_mark(bytes: &[u8]) -> Result<&[u8], WideText> {
 /// # Errors
 /// That of the system; or of the kind [`io::ErrorKind::InvalidData`] if the file is not UTF-8,
 /// with the line and column from which on it is not.
-pub fn read(path: &Path) -> io::Result<String> {
+pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
     let invalid = |reason: String| io::Error::new(io::ErrorKind::InvalidData, reason);
-    let bytes = fs::read(path)?;
+    let bytes = fs::read(path.as_ref())?;
     let bytes = bytes_without_mark(&bytes).map_err(|wide| invalid(wide.to_string()))?;
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(text.to_owned()),

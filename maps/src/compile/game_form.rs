@@ -162,7 +162,7 @@ impl Signs<'_> {
         };
         let game = value("Game:").and_then(|game| {
             let form = match game.to_ascii_lowercase().as_str() {
-                "quake" | "hexen 2" | "wrath" => GameForm::Quake,
+                "quake" | "hexen 2" | "wrath" | "obsp" => GameForm::Quake,
                 "quake 2"
                 | "heretic 2"
                 | "daikatana"

@@ -57,7 +57,7 @@ fn from_comments(text: &str) -> Option<Game> {
         lines.filter_map(|l| l.strip_prefix(what)).map(|l| l.trim().to_ascii_lowercase()).next()
     };
     let game = match said("Game:").unwrap_or_default().as_str() {
-        "quake" | "hexen 2" | "wrath" => Some(Game::Quake),
+        "quake" | "hexen 2" | "wrath" | "obsp" => Some(Game::Quake),
         "half-life" => Some(Game::HalfLife),
         "quake 3" | "quake live" | "neverball" => Some(Game::Quake3),
         "quake 2"

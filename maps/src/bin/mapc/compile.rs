@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         writeln!(io::stdout(), "{} in {:.2} s", compilation.output.display(), compilation.seconds)?;
         write!(io::stdout(), "{}", compilation.world)?;
-        writeln!(io::stdout(), "            told by: {}", compilation.form_sign)?;
+        writeln!(io::stdout(), "  (the form was told by: {})", compilation.form_sign)?;
     }
     Ok(())
 }
