@@ -121,7 +121,7 @@ impl Options {
 
 fn read_key(path: &Path) -> anyhow::Result<JoinKey> {
     let named = |error: &dyn Display| anyhow::anyhow!("--join-key {}: {error}", path.display());
-    let text = std::fs::read_to_string(path).map_err(|error| named(&error))?;
+    let text = obsp::text::read(path).map_err(|error| named(&error))?;
     text.parse().map_err(|error: JoinKeySyntax| named(&error))
 }
 

@@ -1,8 +1,8 @@
 //! The compiler: from the brushes of a `.map` to a [`World`].
 //!
 //! [`Source`] reads the text; `brush` makes convex solids of the brushes and
-//! leaves out those without volume; `contents` decides by Quake's rules which are
-//! solid for which sizes, and `parsed_map` sorts them. For every size `expand` grows each
+//! leaves out those without volume; `contents` decides by the rules of the map's
+//! `game_form` which are solid for which sizes, and `parsed_map` sorts them. For every size `expand` grows each
 //! solid by the box, and `hull` computes the surface of their union. `build` then
 //! divides space by the planes of all surfaces together, and of `dividers`, until every cell is
 //! uniform for every size, which `classify` decides. In that tree, a `draft`, `fill`
@@ -24,6 +24,7 @@ mod error;
 mod expand;
 mod expansion;
 mod fill;
+mod game_form;
 mod hull;
 mod options;
 mod parallel;
@@ -53,12 +54,13 @@ use planes::PlaneTable;
 
 pub use bevel::BevelAngle;
 pub use brush::{DegenerateBrush, MAX_COORDINATE, MIN_THICKNESS, RedundantFace};
-pub use error::{BrushFault, BrushWarning, BuildError, CompileError};
+pub use error::{BrushFault, BrushWarning, BuildError, CompileError, Unsupported};
 pub use expansion::Expansion;
 pub use fill::{Leak, Sealing};
+pub use game_form::{GameForm, RecognisedForm, UnknownForm};
 pub use options::Options;
 pub use report::{Compiled, Progress, Report, Stage};
-pub use source::{CURVE_BOUND, Curves, Source};
+pub use source::{CURVE_BOUND, Curves, Source, SourceSummary};
 
 /// Empty space around the outermost solids that the tree's cells reach into.
 const MARGIN: f64 = 64.0;
@@ -130,6 +132,8 @@ pub fn compile(
         .map_err(failed)?;
     let report = Report {
         warnings: parsed.warnings,
+        form: parsed.form,
+        unsupported: parsed.unsupported,
         brushes: parsed.brushes,
         solids: parsed.statics.len(),
         polygons: left,

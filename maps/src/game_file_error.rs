@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::text::without_mark;
+
 /// Why a text is no `game.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {message}")]
@@ -17,7 +19,7 @@ pub struct GameFileError {
 impl GameFileError {
     /// A fault at a byte of the text.
     pub fn at(text: &str, byte: usize, message: impl Into<String>) -> Self {
-        let before = text.get(..byte).unwrap_or(text);
+        let before = without_mark(text.get(..byte).unwrap_or(text));
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
         Self { line, column, message: message.into() }

@@ -7,6 +7,7 @@
 //!   [`World::find_first_transition`] traces a box, [`World::cast`] any [`body`], and
 //!   [`World::clearance`] finds the nearest surface.
 //! - [`World::entities`] are the map's entities, [`World::solids`] its convex solids.
+//! - [`GameForm`] is whose rules a map is written by; [`Source::summary`] tells it.
 //! - [`PlayerSize`] is what a `game.toml` says of how large players are.
 //! - [`entity_class`] says as data which classes of entities a game has.
 //! - [`model`] has the rigid polyhedra of the moving world, which share its [`geometry`].
@@ -20,6 +21,7 @@ pub mod geometry;
 pub mod model;
 mod player_size;
 mod spaces;
+pub mod text;
 // Public for `mapc verify` and the tests only.
 #[cfg(feature = "verify")]
 #[doc(hidden)]
@@ -31,8 +33,9 @@ pub use glam;
 
 pub use compile::{
     BevelAngle, BrushFault, BrushWarning, BuildError, CURVE_BOUND, CompileError, Compiled, Curves,
-    DegenerateBrush, Expansion, Leak, MAX_COORDINATE, MIN_THICKNESS, Options, Progress,
-    RedundantFace, Report, Sealing, Source, Stage, compile,
+    DegenerateBrush, Expansion, GameForm, Leak, MAX_COORDINATE, MIN_THICKNESS, Options, Progress,
+    RecognisedForm, RedundantFace, Report, Sealing, Source, SourceSummary, Stage, UnknownForm,
+    Unsupported, compile,
 };
 pub use game_file_error::GameFileError;
 pub use player_size::PlayerSize;

@@ -20,9 +20,11 @@ use glam::{DMat3, DVec3};
 use thiserror::Error;
 
 use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane, PolygonBsp};
+use crate::text;
 
 pub use crate::geometry::Polygon;
 pub use material::{Material, MaterialError};
+pub use obj::ObjPlace;
 
 /// How the bodies of a model move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -57,12 +59,33 @@ pub struct Model {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ModelError {
     /// The text is not a Wavefront OBJ file.
-    #[error("model {model}.obj: not a readable OBJ file: {reason}")]
+    #[error(
+        "model {model}.obj{}: not a readable OBJ file: {reason}; the file may be cut off, or \
+         written by hand: export it again",
+        at(.place)
+    )]
     Syntax {
         /// Name of the model.
         model: String,
+        /// The first place that cannot be read, if it is known.
+        place: Option<ObjPlace>,
         /// The reader's error.
         reason: String,
+    },
+    /// There is no face in the text.
+    #[error(
+        "model {model}.obj{}: no faces and {vertices} vertices were found in the text; it may \
+         be no Wavefront OBJ file, whose lines are v x y z for a vertex and f 1 2 3 for a face, \
+         or have been exported without faces: export the model as OBJ, with its faces",
+        at(.first)
+    )]
+    NoFaces {
+        /// Name of the model.
+        model: String,
+        /// The number of its vertices.
+        vertices: usize,
+        /// The first words of the text; none if it is empty.
+        first: Option<ObjPlace>,
     },
     /// A coordinate is not a number, or too large.
     #[error("model {model}.obj: vertex {vertex} is not within {} units of the origin", obj::REACH)]
@@ -111,7 +134,8 @@ pub enum ModelError {
     },
     /// The surface encloses no volume, or is turned inside out.
     #[error(
-        "model {model}.obj: its volume is {volume}; faces must be counter-clockwise from outside"
+        "model {model}.obj: its volume is {volume}, which is not above 0; its faces may look \
+         inward: turn them round, so that they run counter-clockwise from outside"
     )]
     InsideOut {
         /// Name of the model.
@@ -149,6 +173,10 @@ pub enum ModelError {
     },
 }
 
+fn at(place: &Option<ObjPlace>) -> String {
+    place.as_ref().map_or_else(String::new, |place| format!(":{place}"))
+}
+
 /// A fault of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum FaceFault {
@@ -170,11 +198,12 @@ const VOLUME_TOLERANCE: f64 = 1e-9;
 impl Model {
     /// Reads a Wavefront OBJ file and checks that it is a solid. All objects
     /// and groups in the file are one model; materials, normals and texture
-    /// coordinates are ignored.
+    /// coordinates are ignored. A byte order mark is no part of the text.
     ///
     /// # Errors
     /// [`ModelError`] says what is wrong, and where.
     pub fn from_obj(name: &str, text: &str) -> Result<Self, ModelError> {
+        let text = text::without_mark(text);
         let mut windings = obj::read(name, text)?;
         let normals = surface::check(name, &windings)?;
         crossing::check(name, &windings, &normals)?;

@@ -132,7 +132,7 @@ impl Spaces {
     /// # Errors
     /// [`SpacesError`] if it cannot be read or is no such list.
     pub fn load(path: &Path) -> Result<Self, SpacesError> {
-        let text = std::fs::read_to_string(path)
+        let text = crate::text::read(path)
             .map_err(|reason| SpacesError::Io { path: path.to_owned(), reason })?;
         Self::parse(&text)
     }

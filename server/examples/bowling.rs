@@ -55,7 +55,7 @@ impl Bowling {
         let mut models = shipped();
         for name in ["ball", "pin"] {
             let path = folder.join(name).with_extension("obj");
-            let text = std::fs::read_to_string(&path)
+            let text = obsp::text::read(&path)
                 .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
             models.push(Model::from_obj(name, &text)?);
         }

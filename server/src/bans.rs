@@ -191,7 +191,7 @@ impl Bans {
     pub(crate) fn read(fixed: Vec<IpAddr>, file: Option<&Path>) -> Result<Self, BanError> {
         let mut bans = Vec::new();
         if let Some(path) = file {
-            match fs::read_to_string(path) {
+            match obsp::text::read(path) {
                 Ok(text) => {
                     let file: BansFile = toml::from_str(&text).map_err(|error| {
                         BanError::Syntax { path: path.to_owned(), message: error.to_string() }

@@ -7,6 +7,6 @@ use crate::error::StartError;
 /// Reads the key that seals tokens.
 pub(crate) fn read_join_key(path: &Path) -> Result<JoinKey, StartError> {
     let wrong = |reason: String| StartError::JoinKey { path: path.to_owned(), reason };
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let text = obsp::text::read(path).map_err(|error| wrong(error.to_string()))?;
     text.parse().map_err(|error: JoinKeySyntax| wrong(error.to_string()))
 }

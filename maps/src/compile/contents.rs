@@ -1,6 +1,24 @@
-//! Quake's rules for the contents of a brush.
+//! What a brush is made of, by the rules of the map's form.
+//!
+//! Each form has a file with its table, written from that form's own documentation: `quake`,
+//! `quake2`, `half_life` and `quake3`. A table says what a face means; the file also says
+//! which face decides where they differ. Names are compared without regard to case, and a
+//! backslash is a slash.
+//!
+//! Whatever no table knows is solid. What a table knows, and what has more of a meaning there
+//! than this world can give it (nobody swims, bots have no clips of their own), is told by one
+//! [`Unsupported`] for each name.
 
-use super::source::map::{SourceBrush, SourceEntity};
+mod half_life;
+mod quake;
+mod quake2;
+mod quake3;
+#[cfg(test)]
+mod tests;
+
+use super::error::Unsupported;
+use super::game_form::GameForm;
+use super::source::map::{SourceBrush, SourceEntity, SourceFace};
 
 /// The contents of a brush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,10 +28,21 @@ pub(super) enum Contents {
     /// Solid for boxes and bodies, not for the bare point: Quake's clip brushes,
     /// which are in the hulls of boxes and not in that of points.
     Clip,
-    /// Part of the static world but not solid: a liquid, a hint.
+    /// Part of the static world but not solid: a liquid, a hint. Or no part of
+    /// anything: an origin brush.
     Passable,
     /// Not part of the static world; kept with its entity.
     Entity,
+}
+
+/// What a table makes of a brush that is part of the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Solid,
+    Clip,
+    Passable,
+    /// It tells the compiler a place, and is removed from whatever entity it belongs to.
+    Removed,
 }
 
 /// The kind of entity that a brush belongs to. The classes that begin with `func_detail`
@@ -31,81 +60,78 @@ enum Owner {
     Other,
 }
 
-fn owner(classname: &str) -> Owner {
-    match classname.to_ascii_lowercase().as_str() {
+fn owner(form: GameForm, entity: &SourceEntity) -> Owner {
+    match entity.get("classname").to_ascii_lowercase().as_str() {
         "worldspawn" | "func_group" | "func_detail" | "func_detail_wall" | "func_detail_fence" => {
             Owner::World
         }
+        // One that is triggered comes and goes.
+        "func_wall" if form == GameForm::Quake2 && quake2::is_triggered(entity) => Owner::Other,
         "func_wall" => Owner::Wall,
+        "func_static" if form == GameForm::Quake3 => Owner::Wall,
         _ => Owner::Other,
     }
 }
 
-/// The contents of `brush` of `entity`. As in Quake's compilers the first texture with a
-/// meaning decides, and case does not matter:
-///
-/// - `clip` is solid to boxes only;
-/// - `*…` is a liquid and passable, but solid as part of a `func_wall`;
-/// - `hint`, `hintskip` and `origin` only guide compilers;
-/// - `sky…` is solid, and so is everything else. `skip` and `trigger` have no contents
-///   in Quake; they are only not drawn.
-pub(super) fn contents(entity: &SourceEntity, brush: &SourceBrush) -> Contents {
-    let classname = entity.pairs.iter().rev().find(|(key, _)| key == "classname");
-    let owner = owner(classname.map_or("", |(_, value)| value));
-    if owner == Owner::Other {
-        return Contents::Entity;
-    }
-    let name = |texture: &str| {
-        let name = texture.to_ascii_lowercase();
-        match name.as_str() {
-            "clip" => Some(Contents::Clip),
-            "hint" | "hintskip" | "origin" => Some(Contents::Passable),
-            "skip" => None,
-            name if name.starts_with('*') && owner == Owner::World => Some(Contents::Passable),
-            _ => Some(Contents::Solid),
-        }
-    };
-    brush.faces.iter().find_map(|face| name(&face.texture)).unwrap_or(Contents::Solid)
+/// What of a name's or a flag's meaning is not done, as a sentence.
+type Lack = &'static str;
+
+const LIQUID: Lack = "a liquid is empty space here, in which nobody swims and which hurts nobody";
+const CURRENT: Lack = "no current moves anybody here";
+const BOTS: Lack =
+    "it is for bots and monsters only, which have no rules of their own here: it is left out";
+const LADDER: Lack = "nobody climbs ladders here";
+const SLICK: Lack = "no surface is slick here";
+const PORTAL: Lack = "areas are not divided here: it is always open";
+const ORIGIN: Lack = "an origin brush belongs to an entity that moves: in the world it is left out";
+
+/// What a table says of a brush.
+struct Verdict {
+    role: Role,
+    /// Names and flags as they are told, each with what is lacking.
+    lacks: Vec<(String, Lack)>,
 }
 
-#[cfg(test)]
-mod tests {
-    use glam::DVec3;
-
-    use super::*;
-    use crate::compile::source::map::SourceFace;
-
-    fn of(classname: &str, textures: &[&str]) -> Contents {
-        let face = |t: &&str| SourceFace { points: [DVec3::ZERO; 3], texture: (*t).into() };
-        let brush = SourceBrush { line: 1, faces: textures.iter().map(face).collect() };
-        let pairs = vec![("classname".into(), classname.into())];
-        contents(&SourceEntity { line: 1, pairs, brushes: vec![] }, &brush)
+/// The contents of `brush` of `entity`, and what of its meaning is not supported, each once.
+pub(super) fn contents(
+    form: GameForm,
+    entity: &SourceEntity,
+    brush: &SourceBrush,
+) -> (Contents, Vec<Unsupported>) {
+    let owner = owner(form, entity);
+    let decide = match form {
+        GameForm::Quake => quake::verdict,
+        GameForm::Quake2 => quake2::verdict,
+        GameForm::HalfLife => half_life::verdict,
+        GameForm::Quake3 => quake3::verdict,
+    };
+    let Verdict { role, lacks } = decide(owner, &brush.faces);
+    let contents = match (role, owner) {
+        (Role::Removed, _) => Contents::Passable,
+        // Triggers and movers are the business of the game.
+        (_, Owner::Other) => return (Contents::Entity, Vec::new()),
+        (Role::Solid, _) => Contents::Solid,
+        (Role::Clip, _) => Contents::Clip,
+        (Role::Passable, _) => Contents::Passable,
+    };
+    if owner == Owner::Other {
+        return (contents, Vec::new());
     }
-
-    #[test]
-    fn textures_and_classes_have_their_contents_in_quake() {
-        for world in ["worldspawn", "func_group", "func_detail", "FUNC_DETAIL_WALL"] {
-            assert_eq!(of(world, &["metal1_1"]), Contents::Solid);
-            assert_eq!(of(world, &["SKY4"]), Contents::Solid);
-            assert_eq!(of(world, &["Clip"]), Contents::Clip);
-            assert_eq!(of(world, &["*lava1", "metal1_1"]), Contents::Passable);
-            assert_eq!(of(world, &["skip", "*water0"]), Contents::Passable);
-            assert_eq!(of(world, &["skip"]), Contents::Solid);
-            assert_eq!(of(world, &["hint", "skip"]), Contents::Passable);
-        }
-        assert_eq!(of("func_wall", &["*tele3"]), Contents::Solid);
-        assert_eq!(of("func_wall", &["clip"]), Contents::Clip);
-        for other in [
-            "func_detail_illusionary",
-            "func_illusionary",
-            "func_illusionary_visblocker",
-            "trigger_push",
-            "func_door",
-            "func_plat",
-            "func_button",
-            "",
-        ] {
-            assert_eq!(of(other, &["metal1_1"]), Contents::Entity, "{other}");
+    let mut unsupported: Vec<Unsupported> = Vec::new();
+    for (name, lack) in lacks {
+        if !unsupported.iter().any(|known| known.name == name) {
+            unsupported.push(Unsupported { name, lack, line: brush.line, brushes: 1 });
         }
     }
+    (contents, unsupported)
+}
+
+/// A name as it is compared.
+pub(super) fn folded(name: &str) -> String {
+    name.to_ascii_lowercase().replace('\\', "/")
+}
+
+/// The names of the faces, as they are compared.
+fn names(faces: &[SourceFace]) -> impl Iterator<Item = String> {
+    faces.iter().map(|face| folded(&face.texture.name))
 }

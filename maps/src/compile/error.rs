@@ -62,6 +62,33 @@ impl BrushWarning {
     }
 }
 
+/// What the map's form knows and this world does not have: a name of textures or a flag of
+/// faces, and the brushes that have it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{name}, on {brushes} {}: {lack}", if *.brushes == 1 { "brush" } else { "brushes" })]
+pub struct Unsupported {
+    /// The name of the texture, or that of the flag.
+    pub name: String,
+    /// What of its meaning is not done, and what is done instead.
+    pub lack: &'static str,
+    /// Line of the first brush that has it.
+    pub line: u64,
+    /// The number of brushes that have it.
+    pub brushes: usize,
+}
+
+impl Unsupported {
+    /// Adds what of a further brush is not supported to a list with one entry for each name.
+    pub(super) fn count(list: &mut Vec<Self>, more: Vec<Self>) {
+        for one in more {
+            match list.iter_mut().find(|known| known.name == one.name) {
+                Some(known) => known.brushes += 1,
+                None => list.push(one),
+            }
+        }
+    }
+}
+
 fn first(left_out: &Option<BrushWarning>) -> String {
     left_out.as_ref().map(|warning| format!("; the first: {warning}")).unwrap_or_default()
 }
@@ -78,13 +105,15 @@ pub enum CompileError {
         reason: std::io::Error,
     },
     /// The source is not a valid `.map`.
-    #[error("{path}:{line}: {reason}")]
+    #[error("{path}:{line}:{column}: {reason}")]
     Syntax {
         /// The file.
         path: PathBuf,
         /// Line, counted from 1.
         line: u64,
-        /// The syntax error.
+        /// Character in the line, counted from 1.
+        column: u64,
+        /// The offending text, what may have caused it, and the way out.
         reason: String,
     },
     /// A degenerate brush, with [`Options::strict`](crate::Options::strict).

@@ -4,7 +4,8 @@ use glam::DVec3;
 
 use super::brush;
 use super::contents::{Contents, contents};
-use super::error::{BrushFault, BrushWarning, CompileError};
+use super::error::{BrushFault, BrushWarning, CompileError, Unsupported};
+use super::game_form::{FORM_KEY, GameForm, RecognisedForm, is_worldspawn};
 use super::options::Options;
 use super::source::Source;
 use crate::geometry::ConvexSolid;
@@ -17,6 +18,8 @@ pub(super) struct ParsedMap {
     pub(super) entities: Vec<MapEntity>,
     pub(super) occupants: Vec<Occupant>,
     pub(super) warnings: Vec<BrushWarning>,
+    pub(super) form: RecognisedForm,
+    pub(super) unsupported: Vec<Unsupported>,
     /// All brushes in the source, and the solids that stand for curves.
     pub(super) brushes: usize,
 }
@@ -39,8 +42,9 @@ pub(super) struct Occupant {
 
 impl ParsedMap {
     pub(super) fn read(source: &Source, options: &Options) -> Result<Self, CompileError> {
-        let mut parsed = Self::default();
         let map = source.parse(options.curves)?;
+        let mut parsed = Self { form: map.form, ..Self::default() };
+        let form = parsed.form.form;
         let counted = |lines: &[u64], fault: fn(usize) -> BrushFault| {
             lines.first().map(|&line| (line, fault(lines.len())))
         };
@@ -67,7 +71,8 @@ impl ParsedMap {
                         continue;
                     }
                 };
-                let contents = contents(&entity, brush);
+                let (contents, unsupported) = contents(form, &entity, brush);
+                Unsupported::count(&mut parsed.unsupported, unsupported);
                 match contents {
                     Contents::Solid | Contents::Clip => {
                         if let Some(reason) = brush::too_thin(&solid) {
@@ -87,17 +92,30 @@ impl ParsedMap {
             let classname = entity.classname();
             if let Some(origin) = entity.origin()
                 && point
-                && !classname.eq_ignore_ascii_case("worldspawn")
+                && !is_worldspawn(classname)
             {
                 parsed.occupants.push(Occupant { classname: classname.to_owned(), line, origin });
             }
             parsed.entities.push(entity);
         }
+        parsed.tell_form();
         if parsed.statics.is_empty() {
             let left_out = parsed.warnings.into_iter().next();
             return Err(CompileError::NothingSolid { path: source.path().to_owned(), left_out });
         }
         Ok(parsed)
+    }
+
+    /// Writes the form into the keys of the world, where another than Quake's is needed to
+    /// understand it, or one was written.
+    fn tell_form(&mut self) {
+        let world = self.entities.iter().position(|e| is_worldspawn(e.classname()));
+        let Some(world) = self.entities.get_mut(world.unwrap_or(0)) else { return };
+        let form = self.form.form;
+        if form != GameForm::Quake || world.get(FORM_KEY).is_some() {
+            world.pairs.retain(|(key, _)| key != FORM_KEY);
+            world.pairs.push((FORM_KEY.to_owned(), form.name().to_owned()));
+        }
     }
 
     /// Adds a warning about a brush, or fails with it if `options` are strict.

@@ -1,7 +1,8 @@
 //! Results of a compilation, and its progress.
 
-use super::error::BrushWarning;
+use super::error::{BrushWarning, Unsupported};
 use super::fill::Sealing;
+use super::game_form::RecognisedForm;
 use crate::world::World;
 
 /// A compiled map and its report.
@@ -18,6 +19,10 @@ pub struct Compiled {
 pub struct Report {
     /// Brushes that were left out, and faces.
     pub warnings: Vec<BrushWarning>,
+    /// The form of the map, by whose rules brushes have their contents.
+    pub form: RecognisedForm,
+    /// What the form knows and this world does not have, each once, in the order of the map.
+    pub unsupported: Vec<Unsupported>,
     /// Brushes in the source, and solids that stand for curves.
     pub brushes: usize,
     /// Brushes that are part of the static world.

@@ -1,23 +1,27 @@
 //! The text of a map, and its parts as written.
 //!
-//! `forms` rewrites brushes into the form that the parser reads and takes out curves,
-//! which `curves` turns into brushes; `tokens` splits text into words; `map` is the result.
+//! `tokens` splits the text into words, of which `quoted` reads the strings; `reader` makes
+//! entities and brushes of them, which are a `map`, or says where it cannot (`syntax_error`);
+//! `curves` turns curves into brushes; `summary` tells what there is.
 
 mod curves;
-mod forms;
 pub(super) mod map;
+mod quoted;
+mod reader;
+mod summary;
+mod syntax_error;
 mod tokens;
 
 use std::path::{Path, PathBuf};
 
-use glam::DVec3;
-use quake_map::TextParseError;
-
 use super::error::CompileError;
+use super::game_form::{GameForm, RecognisedForm, Signs};
+use crate::text;
 pub use curves::CURVE_BOUND;
 use curves::MAX_CURVE_SOLIDS;
-use map::{SourceBrush, SourceEntity, SourceFace, SourceMap};
-use tokens::tokens;
+use map::SourceMap;
+use reader::Read;
+pub use summary::SourceSummary;
 
 /// Largest source that is read: ten times the largest known map.
 const MAX_BYTES: u64 = 64 << 20;
@@ -28,6 +32,7 @@ pub struct Source {
     name: String,
     path: PathBuf,
     text: Vec<u8>,
+    form: Option<GameForm>,
 }
 
 impl Source {
@@ -43,12 +48,19 @@ impl Source {
         }
         let text = std::fs::read(path).map_err(failed)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { name, path: path.to_owned(), text })
+        Ok(Self { name, path: path.to_owned(), text, form: None })
     }
 
     /// A map with this text; messages refer to it by `name`.
     pub fn from_text(name: &str, text: impl Into<Vec<u8>>) -> Self {
-        Self { name: name.to_owned(), path: PathBuf::from(name), text: text.into() }
+        let (path, text) = (PathBuf::from(name), text.into());
+        Self { name: name.to_owned(), path, text, form: None }
+    }
+
+    /// The same map, read by the rules of this form; `None` leaves it to the map to tell.
+    #[must_use]
+    pub fn with_form(self, form: Option<GameForm>) -> Self {
+        Self { form, ..self }
     }
 
     /// The name of the compiled world.
@@ -77,43 +89,15 @@ impl Source {
     /// Entities and brushes as written, with the lines of their opening braces, and with
     /// brushes in place of curves if those are to be solid.
     pub(super) fn parse(&self, curves: Curves) -> Result<SourceMap, CompileError> {
-        let plain = forms::plain(&self.text).map_err(|error| CompileError::Syntax {
-            path: self.path.clone(),
-            line: error.line,
-            reason: error.to_string(),
-        })?;
-        let map = quake_map::parse(&mut plain.text.as_slice()).map_err(|error| {
-            let (line, reason) = match error {
-                TextParseError::Lexer(l) | TextParseError::Parser(l) => (l.line_number, l.message),
-                TextParseError::Io(error) => (None, error.to_string()),
-            };
-            let line = line.map_or_else(|| self.last_line(), |line| line.get());
-            CompileError::Syntax { path: self.path.clone(), line, reason }
-        })?;
-        let (entity_lines, brush_lines) = opening_lines(&plain.text);
-        let (mut entity_lines, mut brush_lines) =
-            (entity_lines.into_iter(), brush_lines.into_iter());
-        let entities = map.entities.into_iter().map(|entity| {
-            let text = |s: std::ffi::CString| String::from_utf8_lossy(s.as_bytes()).into_owned();
-            let brushes = entity.brushes.into_iter().map(|surfaces| SourceBrush {
-                line: brush_lines.next().unwrap_or(0),
-                faces: surfaces
-                    .into_iter()
-                    .map(|s| SourceFace {
-                        points: s.half_space.map(DVec3::from),
-                        texture: text(s.texture),
-                    })
-                    .collect(),
-            });
-            SourceEntity {
-                line: entity_lines.next().unwrap_or(0),
-                brushes: brushes.collect(),
-                pairs: entity.edict.into_iter().map(|(k, v)| (text(k), text(v))).collect(),
-            }
-        });
-        let mut map = SourceMap { entities: entities.collect(), ..SourceMap::default() };
+        let (form, read) = self.read_all()?;
+        let mut map = SourceMap {
+            form,
+            entities: read.entities,
+            left_out: Vec::new(),
+            unreadable: Vec::new(),
+        };
         let mut room = MAX_CURVE_SOLIDS;
-        for text in plain.curves {
+        for text in read.curves {
             if curves == Curves::LeftOut {
                 map.left_out.push(text.line);
                 continue;
@@ -130,8 +114,25 @@ impl Source {
         Ok(map)
     }
 
-    fn last_line(&self) -> u64 {
-        1 + self.text.iter().filter(|&&b| b == b'\n').count() as u64
+    /// The text as written, and its form.
+    fn read_all(&self) -> Result<(RecognisedForm, Read), CompileError> {
+        let refused = |line, column, reason| CompileError::Syntax {
+            path: self.path.clone(),
+            line,
+            column,
+            reason,
+        };
+        let text =
+            text::bytes_without_mark(&self.text).map_err(|wide| refused(1, 1, wide.to_string()))?;
+        let read = reader::read(text)
+            .map_err(|error| refused(error.line, error.column, error.to_string()))?;
+        let (entities, primitives) = (read.entities.as_slice(), read.primitives);
+        let signs = Signs { given: self.form, text, entities, primitives };
+        let form = signs.form().map_err(|(line, unknown)| {
+            let key = "in the key _game_form of the entity that begins here";
+            refused(line, 1, format!("{unknown}; the name is {key}"))
+        })?;
+        Ok((form, read))
     }
 }
 
@@ -144,28 +145,6 @@ pub enum Curves {
     /// They are replaced by solids 4 units thick, whose fronts are nowhere farther than
     /// [`CURVE_BOUND`] from the surface.
     Solid,
-}
-
-/// Lines of the opening braces of entities, and of those of brushes, in order. The parser
-/// does not report them.
-fn opening_lines(text: &[u8]) -> (Vec<u64>, Vec<u64>) {
-    let (mut entities, mut brushes) = (Vec::new(), Vec::new());
-    let mut depth = 0_u32;
-    for token in tokens(text) {
-        match token.text {
-            b"{" => {
-                depth += 1;
-                match depth {
-                    1 => entities.push(token.line),
-                    2 => brushes.push(token.line),
-                    _ => (),
-                }
-            }
-            b"}" => depth = depth.saturating_sub(1),
-            _ => (),
-        }
-    }
-    (entities, brushes)
 }
 
 #[cfg(test)]
@@ -185,24 +164,22 @@ mod tests {
             entities.iter().flat_map(|e| e.brushes.iter().map(|b| b.line)).collect();
         assert_eq!(lines, [4, 8, 13]);
         assert_eq!(entities.iter().map(|e| e.line).collect::<Vec<_>>(), [2, 12]);
-        assert_eq!(entities[0].brushes[0].faces[1].texture, "{fence");
+        assert_eq!(entities[0].brushes[0].faces[1].texture.name, "{fence");
     }
 
     #[test]
     fn malformed_text_is_refused_with_its_line() {
         for (text, expected) in [
-            ("{\n{\n( 0 0 zero ) ( 0 1 0 ) ( 1 0 0 ) x 0 0 0 1 1\n}\n}", 3),
-            ("{\n\"classname\" \"worldspawn\"\n", 3),
-            ("{\n\"classname", 2),
-            ("}", 1),
+            ("{\n{\n( 0 0 zero ) ( 0 1 0 ) ( 1 0 0 ) x 0 0 0 1 1\n}\n}", (3, 7)),
+            ("{\n\"classname\" \"worldspawn\"\n", (3, 1)),
+            ("{\n\"classname", (2, 1)),
+            ("}", (1, 1)),
+            ("{\n\"classname\" \"worldspawn\"\n\"_game_form\" \"doom\"\n}", (1, 1)),
         ] {
             match Source::from_text("bad.map", text).parse(Curves::Solid) {
-                Err(CompileError::Syntax { line, path, .. }) => {
-                    assert_eq!(
-                        (line, path.as_path()),
-                        (expected, Path::new("bad.map")),
-                        "{text:?}"
-                    );
+                Err(CompileError::Syntax { line, column, path, .. }) => {
+                    assert_eq!((line, column), expected, "{text:?}");
+                    assert_eq!(path.as_path(), Path::new("bad.map"));
                 }
                 Err(other) => panic!("{other}"),
                 Ok(_) => panic!("accepted {text:?}"),

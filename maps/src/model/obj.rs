@@ -1,11 +1,14 @@
 //! OBJ text to polygons: vertex loops, of which only the range of the coordinates is
 //! checked.
 
+mod fault;
+
 use glam::DVec3;
 use tobj::{LoadError, LoadOptions};
 
 use super::ModelError;
 use crate::geometry::Winding;
+pub use fault::ObjPlace;
 
 /// Greatest coordinate of a model, in units: the default map is 2,048 units across.
 pub(super) const REACH: f64 = 1024.0;
@@ -20,9 +23,19 @@ pub(super) fn read(name: &str, text: &str) -> Result<Vec<Winding>, ModelError> {
     let options = LoadOptions::default();
     let (objects, _) =
         tobj::load_obj_buf(&mut text.as_bytes(), &options, |_| Err(LoadError::OpenFileFailed))
-            .map_err(|e| ModelError::Syntax { model: name.to_owned(), reason: e.to_string() })?;
+            .map_err(|e| ModelError::Syntax {
+                model: name.to_owned(),
+                place: fault::first_fault(text),
+                reason: e.to_string(),
+            })?;
 
     let mut windings = Vec::new();
+    let corners: usize = objects.iter().map(|object| object.mesh.indices.len()).sum();
+    if corners == 0 {
+        let vertices = text.lines().filter(|line| line.trim_start().starts_with("v ")).count();
+        let first = fault::first_words(text);
+        return Err(ModelError::NoFaces { model: name.to_owned(), vertices, first });
+    }
     for object in objects {
         let mesh = object.mesh;
         let mut indices = mesh.indices.iter();

@@ -186,7 +186,49 @@ fn a_face_turned_round_is_refused_by_edge() {
 fn a_surface_inside_out_is_refused() {
     let error = refusal("v 0 0 0\nv 6 0 0\nv 0 6 0\nv 0 0 6\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n");
     assert!(error.contains("volume is -36"), "{error}");
-    assert!(refusal("").contains("volume is"), "nothing is no model");
+}
+
+/// Case `messages`: what is no OBJ file was told that its volume is 0, and that faces must be
+/// counter-clockwise. It has no faces.
+#[test]
+fn a_text_without_faces_is_told_what_was_seen() {
+    for (text, seen) in [
+        ("", "broken.obj: no faces and 0 vertices were found"),
+        ("# a comment\n\n", "broken.obj: no faces and 0 vertices were found"),
+        (
+            "\n  ply\nformat ascii 1.0\n",
+            "broken.obj:2:3: \"ply\" was seen: no faces and 0 vertices",
+        ),
+        ("{\n\"classname\" \"worldspawn\"\n}", "broken.obj:1:1: \"{\" was seen: no faces"),
+        ("v 0 0 0\nv 1 0 0\n", "broken.obj:1:1: \"v 0 0 0\" was seen: no faces and 2 vertices"),
+    ] {
+        let error = refusal(text);
+        assert!(error.contains(seen) && error.contains("export the model as OBJ"), "{error}");
+        assert!(!error.contains("volume"), "{error}");
+    }
+}
+
+/// Case `byte-order-mark`: the first vertex was read over, so "face vertex index out of
+/// bounds".
+#[test]
+fn a_byte_order_mark_before_an_obj_is_no_part_of_it() {
+    let marked = Model::from_obj("plain", &format!("\u{feff}{TETRAHEDRON}")).expect("a model");
+    let plain = Model::from_obj("plain", TETRAHEDRON).expect("a model");
+    assert!(marked.is_same(&plain), "clients compare the text");
+}
+
+#[test]
+fn faults_of_an_obj_have_their_line_column_and_text() {
+    for (text, seen) in [
+        ("v 0 0 zero\n", ":1:7: \"zero\" was seen"),
+        ("v 0 0 0\n\n f 1 2//3 9\n", ":3:6: \"2//3\" was seen"),
+        ("v 0 0 0\r\nv 0 0\r\n", ":2:1: \"v 0 0\" was seen"),
+        ("v 0 0 0\nf 1 1 -2\n", ":2:7: \"-2\" was seen"),
+        ("f 0 0 0\n", ":1:3: \"0\" was seen"),
+    ] {
+        let error = refusal(text);
+        assert!(error.contains(seen) && error.contains("not a readable OBJ file"), "{error}");
+    }
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub(super) enum Denied {
 impl Access {
     /// Reads names and tokens, one a line; what follows `#` is for people.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+        let text = obsp::text::read(path).map_err(|error| error.to_string())?;
         Self::parse(&text, Instant::now())
     }
 

@@ -186,7 +186,7 @@ pub fn admin(command: &AdminCommand) -> Result<String, AdminError> {
 }
 
 fn first_token(path: &Path) -> Result<String, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = obsp::text::read(path).map_err(|error| error.to_string())?;
     let lines = text.lines().filter_map(|line| line.split('#').next());
     let mut tokens = lines.filter_map(|line| line.split_whitespace().nth(1));
     tokens.next().map(str::to_owned).ok_or_else(|| "there is no token in it".to_owned())

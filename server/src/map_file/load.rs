@@ -38,9 +38,9 @@ pub(crate) fn load_with_file(path: &Path) -> Result<(World, GameFile), StartErro
 pub(crate) fn game_file(path: &Path) -> Result<GameFile, StartError> {
     let path = path.with_file_name(GAME_FILE);
     let unread = |reason: String| StartError::GameFile { path: path.clone(), reason };
-    match std::fs::read_to_string(&path) {
+    match obsp::text::read(&path) {
         Ok(text) => GameFile::read(&text, &mut |model| {
-            std::fs::read_to_string(path.with_file_name(model)).map_err(|error| error.to_string())
+            obsp::text::read(path.with_file_name(model)).map_err(|error| error.to_string())
         })
         .map_err(|error| unread(error.to_string())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(GameFile::default()),
@@ -74,12 +74,18 @@ fn compile(path: &Path, source: &Source, file: &GameFile) -> Result<World, Start
             bar.set_position(done);
         })?;
     bar.finish_and_clear();
-    let warnings = &compiled.report.warnings;
-    for warning in warnings.iter().take(WARNINGS) {
+    let report = &compiled.report;
+    let form = &report.form;
+    info!("{} is read as a map of the form {}, told by: {}", path.display(), form.form, form.sign);
+    let lacks =
+        report.unsupported.iter().map(|lack| format!("{}:{}: {lack}", path.display(), lack.line));
+    let warnings = report.warnings.iter().map(ToString::to_string).chain(lacks);
+    for warning in warnings.clone().take(WARNINGS) {
         warn!("{warning}");
     }
-    if warnings.len() > WARNINGS {
-        warn!("{} more warnings; `mapc compile` shows them all", warnings.len() - WARNINGS);
+    let more = warnings.skip(WARNINGS).count();
+    if more > 0 {
+        warn!("{more} more warnings; `mapc compile` shows them all");
     }
     if !compiled.world.is_sealed() {
         warn!("{} is not sealed; `mapc compile` tells where it leaks", path.display());

@@ -32,7 +32,7 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
         let message = format!("{OPTION} {}: {what}\n", Path::new(&path).display());
         Error::raw(ErrorKind::ValueValidation, message)
     };
-    let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    let text = obsp::text::read(&path).map_err(|error| wrong(error.to_string()))?;
     let table: Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
     let mut arguments = arguments.into_iter();
     let mut all: Vec<OsString> = arguments.next().into_iter().collect();

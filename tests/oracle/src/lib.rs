@@ -1,6 +1,6 @@
 //! The truth about the static world, by exact arithmetic and brute force.
 //!
-//! [`map_text`] reads `.map` files; [`brushes`] decides which points and which
+//! [`map_text`] reads `.map` files and guesses their [`game`]; [`brushes`] decides which points and which
 //! parts of a segment are inside expanded brushes; [`flood`] decides which space the
 //! map's entities can reach. [`verify`] queries a subject, such as a compiled world,
 //! and judges its answers; [`sweep`] computes when bodies of other shapes than boxes
@@ -11,6 +11,7 @@
 mod boxes;
 pub mod brushes;
 pub mod flood;
+pub mod game;
 pub mod generate;
 pub mod map_text;
 mod random;

@@ -3,9 +3,15 @@
 
 mod curve;
 mod number;
+mod strings;
+mod words;
 
 pub use number::Decimal;
+use strings::inside;
 use thiserror::Error;
+use words::Words;
+
+use crate::game::Game;
 
 /// One entity: its keys, and its brushes in their order.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +20,8 @@ pub struct Entity {
     pub pairs: Vec<(String, String)>,
     /// The entity's brushes.
     pub brushes: Vec<Brush>,
+    /// The game that the map is of, for all entities of a map.
+    pub game: Game,
 }
 
 /// One brush: its faces as written, and its line.
@@ -32,6 +40,8 @@ pub struct FaceText {
     pub points: [[Decimal; 3]; 3],
     /// Name of the texture.
     pub texture: String,
+    /// The numbers behind the alignment, rounded toward zero.
+    pub numbers: Vec<i64>,
 }
 
 impl Entity {
@@ -60,13 +70,13 @@ pub struct MapTextError {
     pub found: String,
 }
 
-/// Reads a map, Standard or Valve 220; words after a texture's name do not affect
-/// solidity and are skipped.
+/// Reads a map: Standard, Valve 220 or `brushDef`. The alignment of textures does not affect
+/// solidity and is skipped.
 ///
 /// # Errors
 /// [`MapTextError`] on text of any other form: the oracle never guesses.
 pub fn parse(text: &str) -> Result<Vec<Entity>, MapTextError> {
-    read(text, false)
+    parse_as(text, None, false)
 }
 
 /// As [`parse`], with brushes in place of Quake 3's curves.
@@ -74,15 +84,24 @@ pub fn parse(text: &str) -> Result<Vec<Entity>, MapTextError> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_with_curves(text: &str) -> Result<Vec<Entity>, MapTextError> {
-    read(text, true)
+    parse_as(text, None, true)
 }
 
-fn read(text: &str, curves: bool) -> Result<Vec<Entity>, MapTextError> {
-    let mut words = Words { text, line: 1, next: None, curves };
+/// As [`parse`], as a map of this game, and with brushes in place of curves if they count.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_as(text: &str, game: Option<Game>, curves: bool) -> Result<Vec<Entity>, MapTextError> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut words = Words::new(text, curves);
     let mut entities = Vec::new();
     while !words.peek().is_empty() {
         words.expect("{", "an entity's brace")?;
         entities.push(entity(&mut words)?);
+    }
+    let game = game.unwrap_or_else(|| Game::guess(text, &entities));
+    for entity in &mut entities {
+        entity.game = game;
     }
     Ok(entities)
 }
@@ -92,10 +111,10 @@ fn entity(words: &mut Words<'_>) -> Result<Entity, MapTextError> {
     let mut curves = Vec::new();
     loop {
         let word = words.peek();
-        if let Some(key) = unquoted(word) {
+        if let Some(key) = inside(word) {
             words.take();
-            let value = unquoted(words.peek()).ok_or_else(|| words.error("a quoted value"))?;
-            entity.pairs.push((key.to_owned(), value.to_owned()));
+            let value = inside(words.peek()).ok_or_else(|| words.error("a quoted value"))?;
+            entity.pairs.push((key, value));
             words.take();
         } else if word == "{" {
             let line = words.line;
@@ -124,6 +143,7 @@ fn curve(words: &mut Words<'_>, line: usize) -> Result<Vec<Brush>, MapTextError>
     words.take();
     words.expect("{", "the brace of a curve")?;
     let texture = words.peek();
+    let texture = inside(texture).unwrap_or_else(|| texture.to_owned());
     words.take();
     let head = numbers(words)?;
     words.expect("(", "a grid of control points")?;
@@ -150,7 +170,7 @@ fn curve(words: &mut Words<'_>, line: usize) -> Result<Vec<Brush>, MapTextError>
     }
     words.expect("}", "a closing brace")?;
     words.expect("}", "a closing brace")?;
-    Ok(curve::brushes(line, texture, &columns).unwrap_or_default())
+    Ok(curve::brushes(line, &texture, &columns).unwrap_or_default())
 }
 
 fn numbers(words: &mut Words<'_>) -> Result<Vec<f64>, MapTextError> {
@@ -186,11 +206,9 @@ fn faces(words: &mut Words<'_>) -> Result<Vec<FaceText>, MapTextError> {
         match words.peek() {
             "(" => {
                 let points = [point(words)?, point(words)?, point(words)?];
-                // A matrix, in Quake 3's form of brushes.
-                while words.peek() == "("
-                    || words.peek() == ")"
-                    || words.peek().parse::<f64>().is_ok()
-                {
+                // A matrix, in Quake 3's form of brushes, is the whole alignment.
+                let matrix = words.peek() == "(";
+                while matrix && is_alignment(words.peek(), "()") {
                     words.take();
                 }
                 let texture = words.peek();
@@ -198,19 +216,35 @@ fn faces(words: &mut Words<'_>) -> Result<Vec<FaceText>, MapTextError> {
                     return Err(words.error("a texture's name"));
                 }
                 words.take();
-                let texture = unquoted(texture).unwrap_or(texture).to_owned();
-                faces.push(FaceText { points, texture });
+                let texture = inside(texture).unwrap_or_else(|| texture.to_owned());
+                let mut left = if matrix { 0 } else { 5 };
+                if !matrix && words.peek() == "[" {
+                    // Two axes of four numbers in brackets before the last three.
+                    left = 2 * 6 + 3;
+                }
+                let mut numbers = Vec::new();
+                while is_alignment(words.peek(), "[]") {
+                    if left == 0 {
+                        numbers.push(words.peek().parse::<f64>().map_or(0, |n| n as i64));
+                    } else {
+                        left -= 1;
+                    }
+                    words.take();
+                }
+                faces.push(FaceText { points, texture, numbers });
             }
             "}" => {
                 words.take();
                 return Ok(faces);
             }
-            // The texture alignment of the last face.
-            "[" | "]" if !faces.is_empty() => words.take(),
-            word if !faces.is_empty() && word.parse::<f64>().is_ok() => words.take(),
             _ => return Err(words.error("a face or a closing brace")),
         }
     }
+}
+
+/// Whether a word is a number or one of these brackets.
+fn is_alignment(word: &str, brackets: &str) -> bool {
+    word.parse::<f64>().is_ok() || (word.len() == 1 && brackets.contains(word))
 }
 
 fn point(words: &mut Words<'_>) -> Result<[Decimal; 3], MapTextError> {
@@ -223,71 +257,6 @@ fn point(words: &mut Words<'_>) -> Result<[Decimal; 3], MapTextError> {
     let point = [number()?, number()?, number()?];
     words.expect(")", "a closing parenthesis")?;
     Ok(point)
-}
-
-/// The text between quotes, if the word is quoted.
-fn unquoted(word: &str) -> Option<&str> {
-    word.strip_prefix('"')?.strip_suffix('"')
-}
-
-/// A text word by word: quoted strings whole, comments left out. A brace counts as one
-/// only if it is a word of its own, because names of textures may begin with one.
-struct Words<'a> {
-    text: &'a str,
-    /// Line of the next word.
-    line: usize,
-    next: Option<&'a str>,
-    /// Whether curves are solid.
-    curves: bool,
-}
-
-impl<'a> Words<'a> {
-    /// The next word; empty at the end.
-    fn peek(&mut self) -> &'a str {
-        if let Some(word) = self.next {
-            return word;
-        }
-        loop {
-            let blank = self.text.len() - self.text.trim_start().len();
-            self.skip(blank);
-            if !self.text.starts_with("//") {
-                break;
-            }
-            self.skip(self.text.find(['\r', '\n']).unwrap_or(self.text.len()));
-        }
-        let length = match self.text.strip_prefix('"') {
-            Some(inside) => inside.find('"').map(|length| length + 2),
-            None => self.text.find(char::is_whitespace),
-        };
-        let word = &self.text[..length.unwrap_or(self.text.len())];
-        self.next = Some(word);
-        word
-    }
-
-    fn take(&mut self) {
-        let length = self.peek().len();
-        self.next = None;
-        self.skip(length);
-    }
-
-    fn expect(&mut self, word: &str, what: &'static str) -> Result<(), MapTextError> {
-        if self.peek() != word {
-            return Err(self.error(what));
-        }
-        self.take();
-        Ok(())
-    }
-
-    fn skip(&mut self, bytes: usize) {
-        let (skipped, rest) = self.text.split_at(bytes);
-        self.line += skipped.matches('\n').count();
-        self.text = rest;
-    }
-
-    fn error(&mut self, expected: &'static str) -> MapTextError {
-        let found = self.peek().to_owned();
-        MapTextError { line: self.line, expected, found }
-    }
 }
 
 #[cfg(test)]
@@ -328,6 +297,26 @@ mod tests {
         let entities = parse(&text).expect("a map");
         let faces = |i: usize| entities[0].brushes[i].faces.len();
         assert_eq!((faces(0), faces(1), entities[0].brushes[1].line), (2, 1, 4));
+        let macs = text.replace('\n', "\r");
+        assert_eq!(parse(&macs).expect("a map")[0].brushes[1].line, 4);
+        let windows = text.replace('\n', "\r\n");
+        assert_eq!(parse(&windows).expect("a map")[0].brushes[1].line, 4);
+    }
+
+    #[test]
+    fn numbers_behind_the_alignment_are_kept() {
+        let points = "( 0 0 1 ) ( 0 1 0 ) ( 1 0 0 )";
+        let text = format!(
+            "\u{feff}{{ {{ {points} a 0 0 0 1 1 32 128.0 -5 {points} 7 [ 1 0 0 4 ] [ 0 -1 0 3 ] 0 1 1 \
+             65536 0 0 {points} c 0 0 0 1 1 }} {{ brushDef {{ {points} ( ( 1 0 0 ) ( 0 1 0 ) ) d \
+             134217728 1 2 }} }} }}"
+        );
+        let brushes = &parse(&text).expect("a map")[0].brushes;
+        let faces = brushes.iter().flat_map(|brush| &brush.faces);
+        let numbers: Vec<_> = faces.map(|f| (&*f.texture, &f.numbers[..])).collect();
+        let expected: [(&str, &[i64]); 4] =
+            [("a", &[32, 128, -5]), ("7", &[65536, 0, 0]), ("c", &[]), ("d", &[134_217_728, 1, 2])];
+        assert_eq!(numbers, expected);
     }
 
     #[test]

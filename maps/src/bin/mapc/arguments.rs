@@ -23,6 +23,30 @@ impl From<CurvesArgument> for obsp::Curves {
     }
 }
 
+/// The game by whose rules brushes are solid, clips, liquids or nothing.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum GameFormArgument {
+    /// By the names of textures
+    Quake,
+    /// By the flags of faces, and by names where a face has none
+    Quake2,
+    /// By the names of textures, those of the compile tools included
+    HalfLife,
+    /// By the names of shaders, with or without common/ and textures/
+    Quake3,
+}
+
+impl From<GameFormArgument> for obsp::GameForm {
+    fn from(argument: GameFormArgument) -> Self {
+        match argument {
+            GameFormArgument::Quake => Self::Quake,
+            GameFormArgument::Quake2 => Self::Quake2,
+            GameFormArgument::HalfLife => Self::HalfLife,
+            GameFormArgument::Quake3 => Self::Quake3,
+        }
+    }
+}
+
 /// An argument that turns out to be wrong when a file is read.
 #[derive(Debug, Error)]
 #[error("{0}")]

@@ -14,13 +14,14 @@ use obsp::{
 };
 use serde::Serialize;
 
-use crate::arguments::{CurvesArgument, Usage, keep_apart};
-use crate::info::Summary;
+use crate::arguments::{CurvesArgument, GameFormArgument, Usage, keep_apart};
+use crate::info::{LackOfForm, Summary};
 
 /// Compiles a .map into an .obsp
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The map, in Standard or Valve 220 form, or with Quake 3's brushDef
+    /// The map, of Quake, Quake II, Half-Life or Quake III, as Radiant, J.A.C.K. and TrenchBroom
+    /// write it
     source: PathBuf,
     /// Output file [default: beside the map]
     #[arg(short, long, value_name = "OUT.obsp")]
@@ -37,6 +38,9 @@ pub(crate) struct Arguments {
     /// Whether Quake 3's curves (patchDef2) are solid
     #[arg(long, value_enum, default_value_t)]
     curves: CurvesArgument,
+    /// Whose rules the map is written by [default: told by the map]
+    #[arg(long, value_enum, value_name = "FORM")]
+    game_form: Option<GameFormArgument>,
     /// Bevel solid cells where neighbouring planes differ by more than this,
     /// from 30 to 180 degrees; 180 means never
     #[arg(long, value_name = "DEG", default_value_t, value_parser = bevel_angle)]
@@ -61,6 +65,10 @@ struct Compilation {
     surface_polygons: usize,
     shift_bevels: usize,
     warnings: Vec<Warning>,
+    /// What told the form of the map.
+    form_sign: String,
+    /// What the form knows and this world does not have.
+    unsupported: Vec<LackOfForm>,
     /// Entities at which players start.
     spawns: usize,
     leaks: Vec<Leak>,
@@ -120,6 +128,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         surface_polygons: report.polygons,
         shift_bevels: report.shift_bevels,
         warnings: report.warnings.iter().map(warning).collect(),
+        form_sign: report.form.sign.clone(),
+        unsupported: report.unsupported.iter().map(LackOfForm::of).collect(),
         spawns: spawns(&world),
         leaks: Leak::all(&spaces, &report),
         pointfile,
@@ -131,19 +141,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         writeln!(io::stdout(), "{} in {:.2} s", compilation.output.display(), compilation.seconds)?;
         write!(io::stdout(), "{}", compilation.world)?;
+        writeln!(io::stdout(), "  (the form was told by: {})", compilation.form_sign)?;
     }
     Ok(())
 }
 
 /// The usual sizes, but for players as large as the `game.toml` at `path` says.
 fn spaces_of_game(path: &Path) -> Result<Spaces> {
-    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let text = obsp::text::read(path).with_context(|| path.display().to_string())?;
     let players = PlayerSize::parse(&text).with_context(|| path.display().to_string())?;
     Ok(Spaces::default().with_players(&players.unwrap_or_default())?)
 }
 
 fn compile_with_progress(arguments: &Arguments, spaces: &Spaces) -> Result<Compiled> {
-    let source = Source::read(&arguments.source)?;
+    let source = Source::read(&arguments.source)?.with_form(arguments.game_form.map(Into::into));
     let options = Options {
         strict: arguments.strict,
         curves: arguments.curves.into(),
@@ -223,6 +234,9 @@ fn warn_of_brushes_and_leaks(
         eprintln!("warning: {warning}");
     }
     let source = source.display();
+    for unsupported in &report.unsupported {
+        eprintln!("warning: {source}:{}: {unsupported}", unsupported.line);
+    }
     for (size, sealing) in spaces.sizes().iter().zip(&report.sealings) {
         let name = &size.name;
         match sealing {

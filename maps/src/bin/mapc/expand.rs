@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use obsp::{Expansion, Options, Source, Spaces};
 
-use crate::arguments::{CurvesArgument, keep_apart};
+use crate::arguments::{CurvesArgument, GameFormArgument, keep_apart};
 use crate::queries::unknown_space;
 
 /// Writes the brushes expanded for one size, as a .map for an editor
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The map, in Standard or Valve 220 form
+    /// The map
     source: PathBuf,
     /// The name of the size in spaces.toml
     #[arg(long, value_name = "NAME")]
@@ -27,6 +27,9 @@ pub(crate) struct Arguments {
     /// Whether Quake 3's curves (patchDef2) are solid
     #[arg(long, value_enum, default_value_t)]
     curves: CurvesArgument,
+    /// Whose rules the map is written by [default: told by the map]
+    #[arg(long, value_enum, value_name = "FORM")]
+    game_form: Option<GameFormArgument>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -40,7 +43,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let size = size.ok_or_else(|| unknown_space(&arguments.space, "the list", spaces.sizes()))?;
     let options =
         Options { strict: arguments.strict, curves: arguments.curves.into(), ..Options::default() };
-    let expansion = Expansion::new(&Source::read(from)?, size, &options)?;
+    let source = Source::read(from)?.with_form(arguments.game_form.map(Into::into));
+    let expansion = Expansion::new(&source, size, &options)?;
     for warning in &expansion.warnings {
         eprintln!("warning: {warning}");
     }

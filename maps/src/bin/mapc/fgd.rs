@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut classes = own.classes;
     let mut models = BTreeMap::new();
     if let Some(path) = &arguments.game {
-        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let text = obsp::text::read(path).with_context(|| path.display().to_string())?;
         let file: GameFile =
             toml::from_str(&text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
         if let Some(name) = file.classes.keys().find(|name| classes.contains_key(*name)) {

@@ -6,14 +6,20 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use glam::Vec3;
-use obsp::World;
+use obsp::{GameForm, Source, SourceSummary, Unsupported, World};
 use serde::Serialize;
 
-/// Prints the sizes and counts of an .obsp
+use crate::arguments::{GameFormArgument, Usage};
+
+/// Prints the sizes and counts of an .obsp, or the form and counts of a .map
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The compiled world
-    world: PathBuf,
+    /// The compiled world, or a map
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Whose rules a map is written by [default: told by the map]
+    #[arg(long, value_enum, value_name = "FORM")]
+    game_form: Option<GameFormArgument>,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -23,6 +29,8 @@ pub(crate) struct Arguments {
 #[derive(Serialize)]
 pub(crate) struct Summary {
     name: String,
+    /// The form of the map that it was compiled from.
+    form: &'static str,
     hash: String,
     bytes: u64,
     /// Whether it is sealed for the bare point, as in Quake.
@@ -55,6 +63,7 @@ impl Summary {
         let counts = world.counts();
         Self {
             name: world.name().to_owned(),
+            form: GameForm::of(world).name(),
             hash: world.hash().iter().map(|byte| format!("{byte:02x}")).collect(),
             bytes,
             sealed: world.is_sealed(),
@@ -79,6 +88,7 @@ impl fmt::Display for Summary {
             format!("{} {}x{}x{}{leaking}", size.name, e.x, e.y, e.z)
         });
         writeln!(f, "  name      {}", self.name)?;
+        writeln!(f, "  form      {}", self.form)?;
         writeln!(f, "  hash      {}", self.hash)?;
         writeln!(f, "  bytes     {}", self.bytes)?;
         writeln!(f, "  sizes     {} (half extents)", sizes.collect::<Vec<_>>().join(", "))?;
@@ -94,12 +104,92 @@ impl fmt::Display for Summary {
     }
 }
 
+/// What the form of a map knows and this world does not have.
+#[derive(Serialize)]
+pub(crate) struct LackOfForm {
+    name: String,
+    /// The number of brushes.
+    brushes: usize,
+    /// Line of the first of them.
+    line: u64,
+    reason: &'static str,
+}
+
+impl LackOfForm {
+    pub(crate) fn of(unsupported: &Unsupported) -> Self {
+        let Unsupported { name, lack, line, brushes } = unsupported.clone();
+        Self { name, brushes, line, reason: lack }
+    }
+}
+
+/// The facts about a map.
+#[derive(Serialize)]
+struct MapSummary {
+    name: String,
+    form: &'static str,
+    /// What told the form.
+    form_sign: String,
+    entities: usize,
+    solid_brushes: usize,
+    clip_brushes: usize,
+    passable_brushes: usize,
+    brushes_of_entities: usize,
+    curves: usize,
+    unsupported: Vec<LackOfForm>,
+}
+
+impl MapSummary {
+    fn of(name: &str, summary: SourceSummary) -> Self {
+        Self {
+            name: name.to_owned(),
+            form: summary.form.form.name(),
+            form_sign: summary.form.sign,
+            entities: summary.entities,
+            solid_brushes: summary.solid,
+            clip_brushes: summary.clip,
+            passable_brushes: summary.passable,
+            brushes_of_entities: summary.of_entities,
+            curves: summary.curves,
+            unsupported: summary.unsupported.iter().map(LackOfForm::of).collect(),
+        }
+    }
+}
+
+impl fmt::Display for MapSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "  name      {}", self.name)?;
+        writeln!(f, "  form      {}, told by: {}", self.form, self.form_sign)?;
+        writeln!(f, "  entities  {}", self.entities)?;
+        writeln!(
+            f,
+            "  brushes   {} solid, {} clip, {} passable, {} of entities",
+            self.solid_brushes, self.clip_brushes, self.passable_brushes, self.brushes_of_entities
+        )?;
+        writeln!(f, "  curves    {}", self.curves)?;
+        for LackOfForm { name, brushes, line, reason } in &self.unsupported {
+            writeln!(f, "  not supported: {name}, on {brushes}, first in line {line}: {reason}")?;
+        }
+        Ok(())
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let path = &arguments.world;
+    let path = &arguments.file;
+    if path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("map")) {
+        let source = Source::read(path)?.with_form(arguments.game_form.map(Into::into));
+        return print(&MapSummary::of(source.name(), source.summary()?), arguments.json);
+    }
+    if arguments.game_form.is_some() {
+        let text = "is not a .map: a compiled world keeps the form that it was compiled by";
+        return Err(Usage(format!("{} {text}", path.display())).into());
+    }
     let world = World::load(path)?;
-    let summary = Summary::of(&world, std::fs::metadata(path)?.len());
-    if arguments.json {
-        writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&summary)?)?;
+    print(&Summary::of(&world, std::fs::metadata(path)?.len()), arguments.json)
+}
+
+fn print(summary: &(impl Serialize + fmt::Display), json: bool) -> Result<()> {
+    if json {
+        writeln!(io::stdout(), "{}", serde_json::to_string_pretty(summary)?)?;
     } else {
         write!(io::stdout(), "{summary}")?;
     }

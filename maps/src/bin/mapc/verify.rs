@@ -7,14 +7,15 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use obsp::verify::{Bodies, OneSize, sums};
-use obsp::{Curves, Expansion, Options, Size, Source, World};
+use obsp::{Curves, Expansion, GameForm, Options, Size, Source, World};
 use oracle::Random;
 use oracle::brushes::Solids;
-use oracle::map_text;
+use oracle::game::Game;
+use oracle::map_text::{self, Entity};
 use oracle::verify::{Casts, Crossings, Judge, Points, Subject, Traces, casts, judge_sums, shell};
 use serde::Serialize;
 
-use crate::arguments::CurvesArgument;
+use crate::arguments::{CurvesArgument, GameFormArgument};
 
 /// Verifies a compiled world against the exact brushes of its source
 ///
@@ -48,6 +49,9 @@ pub(crate) struct Arguments {
     /// Whether Quake 3's curves (patchDef2) are solid in the compiled world
     #[arg(long, value_enum, default_value_t)]
     curves: CurvesArgument,
+    /// Whose rules the map is written by [default: told by the map]
+    #[arg(long, value_enum, value_name = "FORM")]
+    game_form: Option<GameFormArgument>,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -129,20 +133,48 @@ fn wrong_brushes(
     Ok(wrong)
 }
 
+/// The oracle's name of a form.
+fn game(form: GameForm) -> Game {
+    match form {
+        GameForm::Quake => Game::Quake,
+        GameForm::Quake2 => Game::Quake2,
+        GameForm::HalfLife => Game::HalfLife,
+        GameForm::Quake3 => Game::Quake3,
+    }
+}
+
+/// Refuses a world that was compiled by other rules than those by which the oracle would
+/// judge it: nearly every answer would be wrong, and none would say why.
+fn check_form(world: &World, entities: &[Entity], arguments: &Arguments) -> Result<()> {
+    let compiled = GameForm::of(world);
+    let judged = entities.first().map_or(Game::Quake, |entity| entity.game);
+    if judged != game(compiled) {
+        let (world, source) = (arguments.world.display(), arguments.source.display());
+        bail!(
+            "{world} was compiled as a map of the form {compiled}, and {source} would be judged \
+             as one of {judged:?}; the map may have changed since, or --game-form may have been \
+             given to one of them only: give it to both"
+        );
+    }
+    Ok(())
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let world = World::load(&arguments.world)?;
     let source = &arguments.source;
     let text =
         std::fs::read(source).with_context(|| format!("cannot read {}", source.display()))?;
     let options = Options { curves: arguments.curves.into(), ..Options::default() };
-    let read = match options.curves {
-        Curves::LeftOut => map_text::parse,
-        Curves::Solid => map_text::parse_with_curves,
-    };
-    let entities =
-        read(&String::from_utf8_lossy(&text)).with_context(|| source.display().to_string())?;
+    let form = arguments.game_form.map(GameForm::from);
+    let map = Source::read(source)?.with_form(form);
+    // What is no map is told before the oracle would, which names no columns.
+    map.check_syntax()?;
+    let game = form.map(game);
+    let curves = options.curves == Curves::Solid;
+    let entities = map_text::parse_as(&String::from_utf8_lossy(&text), game, curves)
+        .with_context(|| source.display().to_string())?;
+    check_form(&world, &entities, arguments)?;
     let solids = Solids::new(&entities);
-    let map = Source::read(source)?;
     let bar = ProgressBar::new(world.sizes().len() as u64)
         .with_style(ProgressStyle::with_template("{msg:18} {wide_bar} {percent:>3} %  {elapsed}")?);
     let mut sizes = Vec::new();

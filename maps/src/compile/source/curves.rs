@@ -12,7 +12,7 @@
 
 use glam::DVec3;
 
-use super::map::{SourceBrush, SourceFace};
+use super::map::{SourceBrush, SourceFace, Texture};
 use super::tokens::Token;
 
 /// No point of a curve is farther from its solids than this, in units.
@@ -57,11 +57,12 @@ pub(super) struct Curve {
 impl Curve {
     /// Reads the words between the braces of a curve; `None` if they are malformed.
     pub(super) fn read(line: u64, words: &[Token<'_>]) -> Option<Self> {
+        let texture = words.get(2)?.name();
         let mut words = words.iter().skip(1).map(|word| word.text);
         if words.next()? != b"{" {
             return None;
         }
-        let texture = String::from_utf8_lossy(words.next()?).into_owned();
+        words.next();
         let head = list(&mut words)?;
         let [columns, rows] = [*head.first()?, *head.get(1)?].map(|n| n as usize);
         let fits = |n: usize| n >= 3 && n % 2 == 1 && n <= MAX_POINTS;
@@ -175,7 +176,7 @@ impl Curve {
             return None;
         }
         let back = axis * (-height.signum() * DEPTH);
-        let texture = &self.texture;
+        let texture = Texture::from(self.texture.as_str());
         // Clockwise seen from outside.
         let face = |points: [DVec3; 3]| SourceFace { points, texture: texture.clone() };
         let [a, b, c, ..] = front[..] else { return None };

@@ -2,9 +2,12 @@
 
 use glam::DVec3;
 
+use super::curves::Curve;
+use crate::compile::game_form::RecognisedForm;
+
 /// The whole map.
-#[derive(Default)]
 pub(in crate::compile) struct SourceMap {
+    pub(in crate::compile) form: RecognisedForm,
     pub(in crate::compile) entities: Vec<SourceEntity>,
     /// Lines on which curves begin that are left out on request.
     pub(in crate::compile) left_out: Vec<u64>,
@@ -20,6 +23,13 @@ pub(in crate::compile) struct SourceEntity {
     pub(in crate::compile) brushes: Vec<SourceBrush>,
 }
 
+impl SourceEntity {
+    /// The value of a key, the last if it is repeated; empty if there is none.
+    pub(in crate::compile) fn get(&self, key: &str) -> &str {
+        self.pairs.iter().rev().find(|(k, _)| k == key).map_or("", |(_, value)| value)
+    }
+}
+
 /// A brush as written.
 pub(in crate::compile) struct SourceBrush {
     /// Line of its opening brace.
@@ -31,5 +41,37 @@ pub(in crate::compile) struct SourceBrush {
 /// points, which run clockwise seen from the front.
 pub(in crate::compile) struct SourceFace {
     pub(in crate::compile) points: [DVec3; 3],
-    pub(in crate::compile) texture: String,
+    pub(in crate::compile) texture: Texture,
+}
+
+/// A texture as written on a face.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::compile) struct Texture {
+    pub(in crate::compile) name: String,
+    /// What the forms of Quake 2 and Quake 3 write behind the alignment.
+    pub(in crate::compile) flags: Option<Flags>,
+}
+
+impl From<&str> for Texture {
+    fn from(name: &str) -> Self {
+        Self { name: name.to_owned(), flags: None }
+    }
+}
+
+/// The flags of a face; a third number, its value, is about light.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::compile) struct Flags {
+    pub(in crate::compile) contents: u32,
+    pub(in crate::compile) surface: u32,
+}
+
+/// A curve of the source.
+#[derive(Debug)]
+pub(super) struct CurveText {
+    /// Line of its opening brace.
+    pub(super) line: u64,
+    /// Position of the entity that it belongs to.
+    pub(super) entity: usize,
+    /// The curve, if it could be read.
+    pub(super) curve: Option<Curve>,
 }

@@ -1,3 +1,12 @@
+//! What brushes are made of, by each game's own documentation.
+//!
+//! This is written for itself: of the compiler that it judges it knows nothing.
+
+mod half_life;
+mod quake2;
+mod quake3;
+
+use crate::game::Game;
 use crate::map_text::{Brush, Entity};
 
 /// The contents of a brush.
@@ -11,17 +20,34 @@ pub enum Content {
     Nothing,
 }
 
-/// Quake's rules. The world is `worldspawn`, the groups that compilers
-/// dissolve into it, and walls that never move; the first texture with a meaning decides
-/// the contents of a brush.
+/// The rules of the map's game. The world is `worldspawn`, the groups that compilers
+/// dissolve into it, and walls that never move.
 pub fn content(entity: &Entity, brush: &Brush) -> Content {
     let class = entity.get("classname").unwrap_or("").to_ascii_lowercase();
-    let wall = class == "func_wall";
     let dissolved =
         ["worldspawn", "func_group", "func_detail", "func_detail_wall", "func_detail_fence"];
+    let wall = match entity.game {
+        Game::Quake3 => class == "func_wall" || class == "func_static",
+        // Its first three spawn flags make it appear and vanish.
+        Game::Quake2 => {
+            let flags = entity.get("spawnflags").and_then(|f| f.trim().parse::<u32>().ok());
+            class == "func_wall" && flags.unwrap_or(0) % 8 == 0
+        }
+        _ => class == "func_wall",
+    };
     if !wall && !dissolved.contains(&&*class) {
         return Content::Nothing;
     }
+    match entity.game {
+        Game::Quake => quake(brush, wall),
+        Game::Quake2 => quake2::content(brush),
+        Game::HalfLife => half_life::content(brush),
+        Game::Quake3 => quake3::content(brush),
+    }
+}
+
+/// The first texture with a meaning decides.
+fn quake(brush: &Brush, wall: bool) -> Content {
     for face in &brush.faces {
         let texture = face.texture.to_ascii_lowercase();
         if texture == "skip" {

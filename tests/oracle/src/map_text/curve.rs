@@ -150,6 +150,7 @@ fn prism(line: usize, texture: &str, front: &[[i64; 3]]) -> Option<Brush> {
     let face = |points: [[i64; 3]; 3]| FaceText {
         points: points.map(|p| p.map(written)),
         texture: texture.to_owned(),
+        numbers: Vec::new(),
     };
     let mut faces = vec![
         face([front[2], front[1], front[0]]),

@@ -1,0 +1,82 @@
+//! Half-Life: names of textures, as its compile tools read them (`TextureContents`,
+//! `CheckBrushContents` and `ParseBrush` of HLCSG; TWHL's list of tool textures).
+//!
+//! The tools compare how a name begins. The first face that settles the contents (`clip…`,
+//! `skip…`, `content…`) decides; else the strongest of all faces does, so that a brush with
+//! one face of stone is stone.
+
+use super::{CURRENT, LIQUID, Lack, ORIGIN, Owner, Role, SourceFace, Verdict, names};
+
+const RAYS_ONLY: Lack =
+    "it stops rays and no players there, which no brush does here: it is left out";
+const ONE_HULL: Lack = "it stops players of one size only there; here it stops all sizes";
+
+/// How much a face has to say; the greatest wins.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Strength {
+    /// `hint` and the like.
+    Empty,
+    /// `null` and the like, which take after the other faces.
+    Null,
+    Special,
+    Solid,
+    /// No other face counts.
+    Settled,
+}
+
+/// How names begin, the longer before the shorter, and what they mean.
+const TABLE: &[(&str, Strength, Role, Option<Lack>)] = &[
+    ("contentsolid", Strength::Settled, Role::Solid, None),
+    ("contentsky", Strength::Settled, Role::Solid, None),
+    ("contentwater", Strength::Settled, Role::Passable, Some(LIQUID)),
+    ("contentempty", Strength::Settled, Role::Passable, None),
+    ("cliphull", Strength::Settled, Role::Clip, Some(ONE_HULL)),
+    ("clip", Strength::Settled, Role::Clip, None),
+    ("skip", Strength::Settled, Role::Passable, None),
+    ("nullnoclip", Strength::Settled, Role::Passable, Some(RAYS_ONLY)),
+    ("noclip", Strength::Settled, Role::Passable, Some(RAYS_ONLY)),
+    ("origin", Strength::Special, Role::Removed, Some(ORIGIN)),
+    ("boundingbox", Strength::Special, Role::Removed, Some(ORIGIN)),
+    ("!cur_", Strength::Special, Role::Passable, Some(CURRENT)),
+    ("!", Strength::Special, Role::Passable, Some(LIQUID)),
+    ("*", Strength::Special, Role::Passable, Some(LIQUID)),
+    ("translucent", Strength::Special, Role::Passable, None),
+    ("@", Strength::Special, Role::Passable, None),
+    ("solidhint", Strength::Null, Role::Solid, None),
+    ("bevelhint", Strength::Null, Role::Solid, None),
+    ("bevel", Strength::Null, Role::Solid, None),
+    ("null", Strength::Null, Role::Solid, None),
+    ("splitface", Strength::Special, Role::Passable, None),
+    ("hint", Strength::Empty, Role::Passable, None),
+    // These are solid in the world as any name is; they are listed because they are known.
+    ("aaatrigger", Strength::Solid, Role::Solid, None),
+    ("black_hidden", Strength::Solid, Role::Solid, None),
+    ("env_sky", Strength::Null, Role::Solid, None),
+    ("sky", Strength::Null, Role::Solid, None),
+    ("{", Strength::Solid, Role::Solid, None),
+    ("", Strength::Solid, Role::Solid, None),
+];
+
+pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
+    let mut best: Option<(Strength, Role, Option<Lack>, String)> = None;
+    for name in names(faces) {
+        let (strength, role, lack) = meaning(&name);
+        if best.as_ref().is_none_or(|(known, ..)| strength > *known) {
+            best = Some((strength, role, lack, name));
+        }
+    }
+    let Some((_, role, lack, name)) = best else {
+        return Verdict { role: Role::Solid, lacks: Vec::new() };
+    };
+    Verdict { role, lacks: lack.map(|lack| (name, lack)).into_iter().collect() }
+}
+
+fn meaning(name: &str) -> (Strength, Role, Option<Lack>) {
+    // An animated liquid has one character before the mark.
+    let animated = name.char_indices().nth(1).map_or("", |(at, _)| &name[at..]);
+    if animated.starts_with("!lava") || animated.starts_with("!slime") {
+        return (Strength::Special, Role::Passable, Some(LIQUID));
+    }
+    let row = TABLE.iter().find(|(start, ..)| name.starts_with(start));
+    row.map_or((Strength::Solid, Role::Solid, None), |&(_, s, role, lack)| (s, role, lack))
+}

@@ -1,0 +1,136 @@
+//! Quake II: flags of contents and surface on every face (`qfiles.h` of id's tools, and
+//! `BrushContents` of its qbsp3, which they are named after).
+//!
+//! A face without flags has those of its texture's file, which is not at hand: by its name it
+//! gets the ones that the game's own textures of this name have. The first face decides that
+//! has contents at all; faces with the flags *hint* or *skip* have none.
+
+use super::{
+    BOTS, CURRENT, LADDER, LIQUID, Lack, ORIGIN, Owner, PORTAL, Role, SLICK, SourceFace, Verdict,
+    folded,
+};
+use crate::compile::source::map::{Flags, SourceEntity};
+
+const SOLID: u32 = 1;
+const WINDOW: u32 = 1 << 1;
+const AUX: u32 = 1 << 2;
+const LAVA: u32 = 1 << 3;
+const SLIME: u32 = 1 << 4;
+const WATER: u32 = 1 << 5;
+const MIST: u32 = 1 << 6;
+const AREAPORTAL: u32 = 1 << 15;
+const PLAYERCLIP: u32 = 1 << 16;
+const MONSTERCLIP: u32 = 1 << 17;
+const ORIGIN_BRUSH: u32 = 1 << 24;
+const LADDERS: u32 = 1 << 29;
+
+const LIQUIDS: u32 = LAVA | SLIME | WATER;
+
+/// Contents of another kind than solid: what has none of them is solid. The others
+/// (detail, translucent, currents, ladder, bits that nobody uses) say more about it only.
+const KINDS: u32 =
+    WINDOW | AUX | LIQUIDS | MIST | AREAPORTAL | PLAYERCLIP | MONSTERCLIP | ORIGIN_BRUSH;
+
+const SURFACE_SLICK: u32 = 1 << 1;
+const SURFACE_HINT: u32 = 1 << 8;
+const SURFACE_SKIP: u32 = 1 << 9;
+
+/// Flags that have more of a meaning than this world gives them, by the names that editors
+/// show.
+const LACKS: &[(u32, &str, Lack)] = &[
+    (LAVA, "contents flag lava", LIQUID),
+    (SLIME, "contents flag slime", LIQUID),
+    (WATER, "contents flag water", LIQUID),
+    (AREAPORTAL, "contents flag areaportal", PORTAL),
+    (MONSTERCLIP, "contents flag monsterclip", BOTS),
+    (1 << 18, "contents flag current_0", CURRENT),
+    (1 << 19, "contents flag current_90", CURRENT),
+    (1 << 20, "contents flag current_180", CURRENT),
+    (1 << 21, "contents flag current_270", CURRENT),
+    (1 << 22, "contents flag current_up", CURRENT),
+    (1 << 23, "contents flag current_dn", CURRENT),
+    (ORIGIN_BRUSH, "contents flag origin", ORIGIN),
+    (LADDERS, "contents flag ladder", LADDER),
+];
+
+/// Textures of the game that are tools, without their folder, and the flags of their files.
+const TOOLS: &[(&str, u32, u32)] = &[
+    ("clip", PLAYERCLIP | MONSTERCLIP, 0),
+    ("playerclip", PLAYERCLIP, 0),
+    ("clip_mon", MONSTERCLIP, 0),
+    ("monsterclip", MONSTERCLIP, 0),
+    ("hint", 0, SURFACE_HINT),
+    ("skip", 0, SURFACE_SKIP),
+    ("hintskip", 0, SURFACE_SKIP),
+    ("origin", ORIGIN_BRUSH, 0),
+    ("mist", MIST, 0),
+    ("areaportal", AREAPORTAL, 0),
+    ("ladder", SOLID | LADDERS, 0),
+];
+
+/// Textures of liquids, without their folder and their number.
+const LIQUID_TEXTURES: &[(&str, u32)] = &[
+    ("water", WATER),
+    ("brwater", WATER),
+    ("bluwter", WATER),
+    ("slime", SLIME),
+    ("brslime", SLIME),
+    ("lava", LAVA),
+    ("brlava", LAVA),
+];
+
+pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
+    let mut lacks = Vec::new();
+    let mut decisive = None;
+    for face in faces {
+        let Flags { contents, surface } = flags(face);
+        if surface & SURFACE_SLICK != 0 {
+            lacks.push(("surface flag slick".to_owned(), SLICK));
+        }
+        if surface & (SURFACE_HINT | SURFACE_SKIP) == 0 && decisive.is_none() {
+            decisive = Some(contents);
+        }
+    }
+    let Some(contents) = decisive else { return Verdict { role: Role::Passable, lacks } };
+    let role = role(contents);
+    let known = LACKS.iter().filter(|&&(flag, ..)| contents & flag != 0);
+    // Clips of players may be clips of monsters too.
+    let known = known.filter(|&&(flag, ..)| flag != MONSTERCLIP || role == Role::Passable);
+    let known = known.filter(|&&(flag, ..)| flag & LIQUIDS == 0 || role == Role::Passable);
+    lacks.extend(known.map(|&(_, name, lack)| (name.to_owned(), lack)));
+    Verdict { role, lacks }
+}
+
+/// Lower flags are stronger.
+fn role(contents: u32) -> Role {
+    if contents & ORIGIN_BRUSH != 0 {
+        Role::Removed
+    } else if contents & (SOLID | WINDOW) != 0 || contents & KINDS == 0 {
+        Role::Solid
+    } else if contents & PLAYERCLIP != 0 {
+        Role::Clip
+    } else {
+        Role::Passable
+    }
+}
+
+/// The flags of a face, as written or by its name.
+fn flags(face: &SourceFace) -> Flags {
+    let written = face.texture.flags.unwrap_or_default();
+    if written != Flags::default() {
+        return written;
+    }
+    let name = folded(&face.texture.name);
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let numbered = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
+    let tool = TOOLS.iter().find(|(tool, ..)| *tool == name);
+    let tool = tool.map(|&(_, contents, surface)| Flags { contents, surface });
+    let liquid = LIQUID_TEXTURES.iter().find(|(liquid, _)| *liquid == numbered);
+    let liquid = liquid.map(|&(_, contents)| Flags { contents, surface: 0 });
+    tool.or(liquid).unwrap_or_default()
+}
+
+/// Whether a `func_wall` appears or vanishes when it is triggered.
+pub(super) fn is_triggered(entity: &SourceEntity) -> bool {
+    entity.get("spawnflags").trim().parse::<u32>().is_ok_and(|flags| flags & 0b111 != 0)
+}

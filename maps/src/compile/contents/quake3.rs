@@ -1,0 +1,115 @@
+//! Quake III: names of shaders, as `common.shader` of the game's editors defines them, and
+//! the folders of its liquids and fogs.
+//!
+//! Names are written with or without `textures/`, and those of the folder `common` with or
+//! without it. Of the flags only *detail* is written, which says nothing about contents.
+//! A liquid decides the contents of its brush, then fog, a clip of players, and whatever else
+//! is not solid (`SetBrushContents` of q3map2).
+//!
+//! `full_clip` and `missileclip` are meant to stop shots, and do here, although the game's
+//! own compiler makes them clips of players.
+
+use super::{BOTS, LADDER, LIQUID, Lack, ORIGIN, Owner, PORTAL, Role, SLICK, SourceFace};
+use super::{Verdict, names};
+
+const NO_DROP: Lack = "it removes what is dropped in it there; here it is left out";
+
+/// Of the roles of a brush's faces the greatest wins.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Strength {
+    Solid,
+    NotSolid,
+    Clip,
+    Fog,
+    Liquid,
+    Removed,
+}
+
+/// Shaders of the folder `common`. The solid ones are as any other; they are listed because
+/// they are known.
+const COMMON: &[(&str, Strength, Option<Lack>)] = &[
+    ("clip", Strength::Clip, None),
+    ("playerclip", Strength::Clip, None),
+    ("clipplayer", Strength::Clip, None),
+    ("metalclip", Strength::Clip, None),
+    ("nowalljumpclip", Strength::Clip, None),
+    ("ladder", Strength::Clip, Some(LADDER)),
+    ("ladderclip", Strength::Clip, Some(LADDER)),
+    ("full_clip", Strength::Solid, None),
+    ("fullclip", Strength::Solid, None),
+    ("weapclip", Strength::Solid, None),
+    ("missileclip", Strength::Solid, None),
+    ("botclip", Strength::NotSolid, Some(BOTS)),
+    ("monsterclip", Strength::NotSolid, Some(BOTS)),
+    ("clipmonster", Strength::NotSolid, Some(BOTS)),
+    ("donotenter", Strength::NotSolid, Some(BOTS)),
+    ("clusterportal", Strength::NotSolid, Some(BOTS)),
+    ("areaportal", Strength::NotSolid, Some(PORTAL)),
+    ("hint", Strength::NotSolid, None),
+    ("hintlocal", Strength::NotSolid, None),
+    ("hintskip", Strength::NotSolid, None),
+    ("skip", Strength::NotSolid, None),
+    ("antiportal", Strength::NotSolid, None),
+    ("lightgrid", Strength::NotSolid, None),
+    ("nodraw", Strength::NotSolid, None),
+    ("nodrawnonsolid", Strength::NotSolid, None),
+    ("nodrop", Strength::NotSolid, Some(NO_DROP)),
+    ("alpha_0", Strength::NotSolid, None),
+    ("alpha_25", Strength::NotSolid, None),
+    ("alpha_50", Strength::NotSolid, None),
+    ("alpha_75", Strength::NotSolid, None),
+    ("alpha_100", Strength::NotSolid, None),
+    ("watercaulk", Strength::Liquid, Some(LIQUID)),
+    ("slimecaulk", Strength::Liquid, Some(LIQUID)),
+    ("lavacaulk", Strength::Liquid, Some(LIQUID)),
+    ("nodrawwater", Strength::Liquid, Some(LIQUID)),
+    ("water", Strength::Liquid, Some(LIQUID)),
+    ("slime", Strength::Liquid, Some(LIQUID)),
+    ("lava", Strength::Liquid, Some(LIQUID)),
+    ("fog", Strength::Fog, None),
+    ("origin", Strength::Removed, Some(ORIGIN)),
+    ("slick", Strength::Solid, Some(SLICK)),
+    ("caulk", Strength::Solid, None),
+    ("cushion", Strength::Solid, None),
+    ("invisible", Strength::Solid, None),
+    ("mirror1", Strength::Solid, None),
+    ("mirror2", Strength::Solid, None),
+    ("noimpact", Strength::Solid, None),
+    ("nolightmap", Strength::Solid, None),
+    ("portal", Strength::Solid, None),
+    ("timportal", Strength::Solid, None),
+    ("terrain", Strength::Solid, None),
+    ("terrain2", Strength::Solid, None),
+    ("trigger", Strength::Solid, None),
+];
+
+pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
+    let (mut strongest, mut lacks) = (Strength::Solid, Vec::new());
+    for name in names(faces) {
+        let (strength, lack) = meaning(&name);
+        if let Some(lack) = lack {
+            lacks.push((name, lack));
+        }
+        strongest = strongest.max(strength);
+    }
+    let role = match strongest {
+        Strength::Solid => Role::Solid,
+        Strength::NotSolid | Strength::Fog | Strength::Liquid => Role::Passable,
+        Strength::Clip => Role::Clip,
+        Strength::Removed => Role::Removed,
+    };
+    Verdict { role, lacks }
+}
+
+fn meaning(name: &str) -> (Strength, Option<Lack>) {
+    let name = name.strip_prefix("textures/").unwrap_or(name);
+    if name.starts_with("liquids/") {
+        return (Strength::Liquid, Some(LIQUID));
+    }
+    if name.strip_prefix("sfx/").is_some_and(|sfx| sfx.contains("fog")) {
+        return (Strength::Fog, None);
+    }
+    let name = name.strip_prefix("common/").unwrap_or(name);
+    let row = COMMON.iter().find(|(known, ..)| *known == name);
+    row.map_or((Strength::Solid, None), |&(_, strength, lack)| (strength, lack))
+}

@@ -1,0 +1,312 @@
+//! The form of a map: whose rules say what its brushes are made of.
+//!
+//! All games of the family write the same text, and mean different things by the names and
+//! flags in it. The form is, in this order, the one that
+//!
+//! 1. the caller gives, or the key `_game_form` of the entity worldspawn;
+//! 2. the editor says: TrenchBroom in the comments `// Game:` and `// Format:` before the first
+//!    entity, J.A.C.K. in the key `_generator`;
+//! 3. only one game has: `brushDef` and curves are Quake III's;
+//! 4. the flags of the faces mean: ones beyond *detail* are Quake II's; where there are no
+//!    others, names in the folder `common` tell Quake III, and names with `*` Quake;
+//! 5. names tell: a folder `common` or `textures` is Quake III's, one such as `e1u1` is
+//!    Quake II's; names with `!`, textures of the tools, WAD files and entities that only
+//!    Half-Life has are Half-Life's;
+//!
+//! and else Quake's.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use super::contents::folded;
+use super::source::map::{SourceEntity, SourceFace};
+use crate::World;
+
+/// The key of worldspawn, or of the first entity where there is none, that tells the form, in a map and in a compiled world.
+pub(super) const FORM_KEY: &str = "_game_form";
+
+/// The game whose rules say what brushes are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GameForm {
+    /// Quake: by the names of textures.
+    #[default]
+    Quake,
+    /// Quake II: by the flags of faces, and by names where a face has none.
+    Quake2,
+    /// Half-Life, and other games of its engine: by names.
+    HalfLife,
+    /// Quake III: by the names of shaders.
+    Quake3,
+}
+
+impl GameForm {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Quake, Self::Quake2, Self::HalfLife, Self::Quake3];
+
+    /// The form of the map that a world was compiled from.
+    pub fn of(world: &World) -> Self {
+        let entities = world.entities();
+        let worldspawn = entities.iter().find(|entity| is_worldspawn(entity.classname()));
+        let key = worldspawn.or(entities.first()).and_then(|entity| entity.get(FORM_KEY));
+        key.and_then(|name| name.parse().ok()).unwrap_or_default()
+    }
+
+    /// The name in options and keys.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quake => "quake",
+            Self::Quake2 => "quake2",
+            Self::HalfLife => "half-life",
+            Self::Quake3 => "quake3",
+        }
+    }
+}
+
+impl fmt::Display for GameForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// No form has this name.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{name:?} is no form of maps: quake, quake2, half-life and quake3 are")]
+pub struct UnknownForm {
+    /// The name.
+    pub name: String,
+}
+
+impl FromStr for GameForm {
+    type Err = UnknownForm;
+
+    fn from_str(name: &str) -> Result<Self, UnknownForm> {
+        let form = Self::ALL.into_iter().find(|form| form.name().eq_ignore_ascii_case(name));
+        form.ok_or_else(|| UnknownForm { name: name.to_owned() })
+    }
+}
+
+/// The form of a map, and what told it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecognisedForm {
+    /// The form.
+    pub form: GameForm,
+    /// What told it, such as "the comment // Game: Quake 3".
+    pub sign: String,
+}
+
+/// What of a map can tell its form.
+pub(super) struct Signs<'a> {
+    pub(super) given: Option<GameForm>,
+    pub(super) text: &'a [u8],
+    pub(super) entities: &'a [SourceEntity],
+    /// Line of the first `brushDef` or curve.
+    pub(super) primitives: Option<u64>,
+}
+
+impl Signs<'_> {
+    /// The form of the map.
+    ///
+    /// # Errors
+    /// The key of the map names none; with the line of its entity.
+    pub(super) fn form(&self) -> Result<RecognisedForm, (u64, UnknownForm)> {
+        let told = |(form, sign): (GameForm, String)| RecognisedForm { form, sign };
+        if let Some(form) = self.given {
+            return Ok(told((form, "it was given".to_owned())));
+        }
+        if let Some((line, name)) = self.key(FORM_KEY) {
+            let form = name.parse().map_err(|unknown| (line, unknown))?;
+            return Ok(told((form, format!("the key {FORM_KEY} of worldspawn"))));
+        }
+        let sign = self
+            .comment()
+            .or_else(|| self.generator())
+            .or_else(|| {
+                let line = self.primitives?;
+                Some((GameForm::Quake3, format!("the brushDef or patchDef2 of line {line}")))
+            })
+            .or_else(|| self.flags())
+            .or_else(|| self.folders())
+            .or_else(|| self.half_life());
+        Ok(sign.map_or_else(
+            || told((GameForm::Quake, "nothing in it is of another game".to_owned())),
+            told,
+        ))
+    }
+
+    /// The value of a key of worldspawn, and the line of the entity.
+    fn key(&self, key: &str) -> Option<(u64, &str)> {
+        let world = self.entities.iter().find(|e| is_worldspawn(e.get("classname")));
+        let world = world.or(self.entities.first())?;
+        Some((world.line, world.get(key))).filter(|(_, value)| !value.is_empty())
+    }
+
+    fn faces(&self) -> impl Iterator<Item = (u64, &SourceFace)> {
+        let brushes = self.entities.iter().flat_map(|entity| &entity.brushes);
+        brushes.flat_map(|brush| brush.faces.iter().map(|face| (brush.line, face)))
+    }
+
+    /// What TrenchBroom writes before the first entity: the game, and the format, which
+    /// counts for games that are not known.
+    fn comment(&self) -> Option<(GameForm, String)> {
+        let blank = self.text.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);
+        let lines = self.text[blank..].split(|b| b"\r\n".contains(b));
+        let comments = lines.map_while(|line| match line.trim_ascii() {
+            b"" => Some(""),
+            line => std::str::from_utf8(line.strip_prefix(b"//")?).ok(),
+        });
+        let comments: Vec<&str> = comments.take(16).map(str::trim).collect();
+        let value = |name: &str| {
+            comments.iter().find_map(|comment| comment.strip_prefix(name).map(str::trim))
+        };
+        let game = value("Game:").and_then(|game| {
+            let form = match game.to_ascii_lowercase().as_str() {
+                "quake" | "hexen 2" | "wrath" | "obsp" => GameForm::Quake,
+                "quake 2"
+                | "heretic 2"
+                | "daikatana"
+                | "kingpin"
+                | "quetoo"
+                | "d-day normandy"
+                | "digital paintball 2"
+                | "digital paintball2"
+                | "soldier of fortune"
+                | "sof" => GameForm::Quake2,
+                "half-life" => GameForm::HalfLife,
+                "quake 3" | "quake live" | "neverball" => GameForm::Quake3,
+                _ => return None,
+            };
+            Some((form, format!("the comment // Game: {game}")))
+        });
+        game.or_else(|| {
+            let format = value("Format:")?;
+            let lower = format.to_ascii_lowercase();
+            let form = if lower.starts_with("quake3") {
+                GameForm::Quake3
+            } else if lower.starts_with("quake2") || lower == "daikatana" {
+                GameForm::Quake2
+            } else {
+                return None;
+            };
+            Some((form, format!("the comment // Format: {format}")))
+        })
+    }
+
+    /// What J.A.C.K. writes, such as `J.A.C.K. 1.1.3773 (vpHalfLife)`.
+    fn generator(&self) -> Option<(GameForm, String)> {
+        let (_, generator) = self.key("_generator")?;
+        let lower = generator.to_ascii_lowercase();
+        let profile = lower.split("(vp").nth(1)?.split(')').next()?.replace('-', "");
+        let form = match profile.as_str() {
+            "quake" => GameForm::Quake,
+            "quake2" => GameForm::Quake2,
+            "halflife" => GameForm::HalfLife,
+            "quake3" => GameForm::Quake3,
+            _ => return None,
+        };
+        Some((form, format!("the key _generator: {generator}")))
+    }
+
+    fn flags(&self) -> Option<(GameForm, String)> {
+        // Quake III writes no other flag.
+        const DETAIL: u32 = 1 << 27;
+        let (first, _) = self.faces().find(|(_, face)| face.texture.flags.is_some())?;
+        let meaning = self
+            .faces()
+            .find(|(_, face)| face.texture.flags.is_some_and(|f| f.contents & !DETAIL != 0));
+        if let Some((line, _)) = meaning {
+            let sign = format!("the contents flags of the brush of line {line}");
+            return Some((GameForm::Quake2, sign));
+        }
+        self.folders().or_else(|| {
+            let name = |name: &str| self.faces().find(|(_, f)| f.texture.name.starts_with(name));
+            Some(match name("*") {
+                Some((line, face)) => (GameForm::Quake, texture_sign(&face.texture.name, line)),
+                None => (GameForm::Quake2, format!("the three numbers of flags of line {first}")),
+            })
+        })
+    }
+
+    /// Folders that only one game has.
+    fn folders(&self) -> Option<(GameForm, String)> {
+        self.faces().find_map(|(line, face)| {
+            let name = folded(&face.texture.name);
+            let (folder, _) = name.split_once('/')?;
+            let unit = |digits: &str| digits.parse::<u32>().is_ok();
+            let form = match folder {
+                "common" | "textures" => GameForm::Quake3,
+                _ => {
+                    let (episode, number) = folder.strip_prefix('e')?.split_once('u')?;
+                    (unit(episode) && unit(number)).then_some(GameForm::Quake2)?
+                }
+            };
+            Some((form, texture_sign(&face.texture.name, line)))
+        })
+    }
+
+    fn half_life(&self) -> Option<(GameForm, String)> {
+        const WADS: [&str; 9] = [
+            "halflife.wad",
+            "zhlt.wad",
+            "sdhlt.wad",
+            "half-life",
+            "half life",
+            "cstrike",
+            "xeno.wad",
+            "/valve/",
+            "\\valve\\",
+        ];
+        const NAMES: [&str; 15] = [
+            "!",
+            "aaatrigger",
+            "contentwater",
+            "contentempty",
+            "contentsolid",
+            "contentsky",
+            "cliphull",
+            "clipbevel",
+            "solidhint",
+            "bevelhint",
+            "bevelbrush",
+            "boundingbox",
+            "splitface",
+            "black_hidden",
+            "nullnoclip",
+        ];
+        const CLASSES: [&str; 6] = [
+            "infodecal",
+            "multi_manager",
+            "light_environment",
+            "env_sprite",
+            "game_player_equip",
+            "info_node",
+        ];
+        let wads = self.key("wad").map_or(String::new(), |(_, wads)| wads.to_ascii_lowercase());
+        let wad = WADS.iter().find(|wad| wads.contains(**wad));
+        let wad = wad.map(|wad| format!("the key wad with {wad}"));
+        let name = || {
+            self.faces().find_map(|(line, face)| {
+                let name = folded(&face.texture.name);
+                let own = NAMES.iter().any(|own| name.starts_with(own));
+                own.then(|| texture_sign(&face.texture.name, line))
+            })
+        };
+        let class = || {
+            self.entities.iter().find_map(|entity| {
+                let class = entity.get("classname").to_ascii_lowercase();
+                let own = CLASSES.contains(&class.as_str());
+                own.then(|| format!("the {class} of line {}", entity.line))
+            })
+        };
+        wad.or_else(name).or_else(class).map(|sign| (GameForm::HalfLife, sign))
+    }
+}
+
+pub(super) fn is_worldspawn(classname: &str) -> bool {
+    classname.eq_ignore_ascii_case("worldspawn")
+}
+
+fn texture_sign(name: &str, line: u64) -> String {
+    format!("the texture {name} of the brush of line {line}")
+}

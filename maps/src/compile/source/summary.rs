@@ -1,0 +1,55 @@
+//! What a map contains, told without compiling it.
+
+use super::Source;
+use crate::compile::contents::{Contents, contents};
+use crate::compile::error::{CompileError, Unsupported};
+use crate::compile::game_form::RecognisedForm;
+
+/// What a map contains. Brushes without volume, which the compiler leaves out, are counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceSummary {
+    /// The form of the map, by whose rules brushes have their contents.
+    pub form: RecognisedForm,
+    /// Entities, worldspawn included.
+    pub entities: usize,
+    /// Brushes that are solid for everything.
+    pub solid: usize,
+    /// Brushes that stop boxes and bodies, and no rays.
+    pub clip: usize,
+    /// Brushes of the static world that stop nothing: liquids, hints.
+    pub passable: usize,
+    /// Brushes that are kept with their entities: triggers, doors.
+    pub of_entities: usize,
+    /// Curves (`patchDef2`), readable or not.
+    pub curves: usize,
+    /// What the form knows and this world does not have, each once.
+    pub unsupported: Vec<Unsupported>,
+}
+
+impl Source {
+    /// What the map contains.
+    ///
+    /// # Errors
+    /// [`CompileError::Syntax`] if it is none.
+    pub fn summary(&self) -> Result<SourceSummary, CompileError> {
+        let (form, read) = self.read_all()?;
+        let mut summary = SourceSummary {
+            entities: read.entities.len(),
+            curves: read.curves.len(),
+            ..SourceSummary::default()
+        };
+        for entity in &read.entities {
+            for brush in &entity.brushes {
+                let (contents, unsupported) = contents(form.form, entity, brush);
+                *match contents {
+                    Contents::Solid => &mut summary.solid,
+                    Contents::Clip => &mut summary.clip,
+                    Contents::Passable => &mut summary.passable,
+                    Contents::Entity => &mut summary.of_entities,
+                } += 1;
+                Unsupported::count(&mut summary.unsupported, unsupported);
+            }
+        }
+        Ok(SourceSummary { form, ..summary })
+    }
+}

@@ -1,0 +1,73 @@
+//! The words of a map.
+
+use super::MapTextError;
+use super::strings::length;
+
+/// A text word by word: quoted strings whole, comments left out. A brace counts as one
+/// only if it is a word of its own, because names of textures may begin with one.
+pub(super) struct Words<'a> {
+    text: &'a str,
+    /// Line of the next word.
+    pub(super) line: usize,
+    next: Option<&'a str>,
+    /// Whether curves are solid.
+    pub(super) curves: bool,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(text: &'a str, curves: bool) -> Self {
+        Self { text, line: 1, next: None, curves }
+    }
+
+    /// The next word; empty at the end.
+    pub(super) fn peek(&mut self) -> &'a str {
+        if let Some(word) = self.next {
+            return word;
+        }
+        loop {
+            let blank = self.text.len() - self.text.trim_start().len();
+            self.skip(blank);
+            if !self.text.starts_with("//") {
+                break;
+            }
+            self.skip(self.text.find(['\r', '\n']).unwrap_or(self.text.len()));
+        }
+        let length = match self.text.strip_prefix('"') {
+            Some(inside) => length(inside).map(|length| length + 2),
+            None => self.text.find(char::is_whitespace),
+        };
+        let word = &self.text[..length.unwrap_or(self.text.len())];
+        self.next = Some(word);
+        word
+    }
+
+    pub(super) fn take(&mut self) {
+        let length = self.peek().len();
+        self.next = None;
+        self.skip(length);
+    }
+
+    pub(super) fn expect(&mut self, word: &str, what: &'static str) -> Result<(), MapTextError> {
+        if self.peek() != word {
+            return Err(self.error(what));
+        }
+        self.take();
+        Ok(())
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        let (skipped, rest) = self.text.split_at(bytes);
+        let breaks = skipped.replace("\r\n", "\n").replace('\r', "\n");
+        self.line += breaks.matches('\n').count();
+        if skipped.ends_with('\r') && rest.starts_with('\n') {
+            // The other half of this line break follows.
+            self.line -= 1;
+        }
+        self.text = rest;
+    }
+
+    pub(super) fn error(&mut self, expected: &'static str) -> MapTextError {
+        let found = self.peek().to_owned();
+        MapTextError { line: self.line, expected, found }
+    }
+}
