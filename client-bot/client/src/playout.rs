@@ -83,8 +83,7 @@ impl Playout {
     /// counts as the nearer of the two, and one that is no number as 1.
     pub fn new(tick_rate: f64) -> Self {
         Self {
-            // The greater of two passes over what is no number.
-            tick_rate: tick_rate.max(1.0).min(1000.0),
+            tick_rate: if tick_rate.is_nan() { 1.0 } else { tick_rate.clamp(1.0, 1000.0) },
             earliest: None,
             lateness: 0.0,
             outdated: (0, f64::INFINITY),
