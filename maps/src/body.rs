@@ -44,7 +44,7 @@ mod tests {
             agrees(&Cylinder::new(extents.x, extents.z).expect("in range"), direction);
             let cuboid = Cuboid::new(extents).expect("in range");
             agrees(&cuboid, direction);
-            let turned = cuboid.turned(Quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), angle));
+            let turned = cuboid.turned(Quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), angle)).unwrap();
             agrees(&turned, direction);
             // A cuboid is the hull of its corners.
             let corner = |i: u32| {

@@ -41,8 +41,9 @@ pub use game_file_error::GameFileError;
 pub use player_size::PlayerSize;
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};
 pub use world::{
-    Clearance, FormatError, Hit, InvalidTree, Leaf, LeafId, LoadError, MapEntity, Near,
-    SURFACE_DISTANCE, SaveError, Solidity, Trace, UNIVERSE, World, WorldCounts,
+    Clearance, ClippedSegment, FormatError, Hit, InvalidTree, Leaf, LeafId, LoadError, MapEntity,
+    Near, SURFACE_DISTANCE, SaveError, Solidity, Trace, UNIVERSE, World, WorldCounts,
+    clip_box_to_extent, clip_to_extent,
 };
 // Public for the benchmarks only: the tree behind `World::cast`.
 #[doc(hidden)]

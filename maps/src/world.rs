@@ -6,6 +6,7 @@
 //! pure function without allocation, safe to call from any thread.
 
 mod entity;
+mod extent;
 mod format;
 mod leaf;
 mod near;
@@ -24,12 +25,13 @@ use crate::geometry::{Aabb, ConvexSolid, Polygon};
 use crate::spaces::{Size, SizeId, Spaces};
 
 pub use entity::MapEntity;
+pub use extent::{ClippedSegment, UNIVERSE, clip_box_to_extent, clip_to_extent};
 pub(crate) use format::MAX_FACES;
 pub use format::{FormatError, LoadError, SaveError};
 pub use leaf::{Leaf, LeafId};
 pub use near::{Clearance, Near};
 use onion::OnionTree;
-pub use onion::{InvalidTree, Solidity, UNIVERSE};
+pub use onion::{InvalidTree, Solidity};
 use shift::ShiftTree;
 use surface::Surface;
 pub use trace::{Hit, SURFACE_DISTANCE, Trace};
@@ -218,7 +220,9 @@ impl World {
 
     /// The first contact of a box of this size while its centre moves from
     /// `start` to `end` (Golodetz 2013, Listing 5). Sliding exactly along a
-    /// surface is no contact.
+    /// surface is no contact. The segment is clipped to the world's extent by
+    /// [`clip_to_extent`]: an end beyond [`UNIVERSE`] is as one at its edge, and a start there is
+    /// in solid, as is a number that is not finite.
     ///
     /// ```
     /// use obsp::Trace;
@@ -242,7 +246,7 @@ impl World {
     /// `start` to `end` (Melax 2000). The body never passes through a solid, and may be
     /// stopped too early at edges, within the bounds that
     /// [`Options::bevel_angle`](crate::Options::bevel_angle) sets. For the sizes of
-    /// `spaces.toml` [`World::find_first_transition`] is exact.
+    /// `spaces.toml` [`World::find_first_transition`] is exact. The segment is clipped as there.
     ///
     /// ```
     /// use obsp::Trace;

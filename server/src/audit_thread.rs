@@ -65,11 +65,8 @@ impl AuditThread {
             }
             let found = self.audit.check(&published.state);
             self.game.telemetry.tick.audited(found.len());
-            for overlap in found.iter().take(TOLD) {
-                error!(
-                    "tick {}: entity {} reaches {:.4} units into {:?}, please report it",
-                    published.state.tick, overlap.body.slot, overlap.depth, overlap.obstacle
-                );
+            for fault in found.iter().take(TOLD) {
+                error!("tick {}: {fault}, please report it", published.state.tick);
             }
         }
     }

@@ -98,7 +98,7 @@ fn run(game: impl AnyGame + 'static, options: GameOptions) -> Result<bool> {
         },
     )?;
     tell(&report, options.json)?;
-    Ok(report.interpenetrations == 0 && report.tunnelled == 0)
+    Ok(report.interpenetrations + report.unsound + report.tunnelled == 0)
 }
 
 /// Prints a report.

@@ -203,7 +203,13 @@ fn bodies_stop_in_time(path: &Path, angle: f64, samples: usize, seed: u64) {
     judge.judge("box", &cuboid, Body::Cuboid(sides.map(wide)), samples, seed);
     let turn = Quat::from_axis_angle(Vec3::new(0.48, 0.6, 0.64), 1.0);
     let sides = sides.map(|side| wide(turn * side));
-    judge.judge("turned box", &cuboid.turned(turn), Body::Cuboid(sides), samples, seed);
+    judge.judge(
+        "turned box",
+        &cuboid.turned(turn).expect("a turn"),
+        Body::Cuboid(sides),
+        samples,
+        seed,
+    );
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
     told(
         &json,
         "ticks players objects awake_mean awake_because asleep_share tick_us audits \
-         interpenetrations deepest tunnelled emergency_replacements limbo stuck_players digest cascade time_of_impact",
+         interpenetrations unsound deepest tunnelled emergency_replacements limbo stuck_players digest cascade time_of_impact",
     );
     assert!(report.asleep_share > 0.0 && report.asleep_share < 1.0, "{}", report.asleep_share);
     // Objects are those of the last tick: some dozens of grenades come and go.

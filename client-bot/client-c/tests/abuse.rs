@@ -149,3 +149,53 @@ fn a_server_that_sends_garbage_is_left() {
     // SAFETY: freed once.
     unsafe { obsp_client_free(client) };
 }
+
+/// Times that nobody means, for all functions that take one: nothing panics, and what is told of
+/// the client stays finite.
+#[test]
+fn odd_times_are_no_time_or_a_time() {
+    let odd = [
+        0.0,
+        -0.0,
+        5e-324,
+        1e-308,
+        1e-155,
+        1e-30,
+        -1.0,
+        1e9,
+        1e30,
+        1e155,
+        1e308,
+        f64::MAX,
+        -1e308,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ];
+    for first in odd {
+        for then in odd {
+            // SAFETY: all pointers are valid, and the places are large enough.
+            unsafe {
+                let client = obsp_client_new(&identity(c"Ann"), first);
+                assert!(!client.is_null(), "{first}");
+                let command = ObspCommand { forward: -128, pitch: i16::MIN, ..Default::default() };
+                obsp_client_tick(client, &command, then);
+                obsp_client_handle_stream(client, [7_u8; 3].as_ptr(), 3, then);
+                obsp_client_handle_datagram(client, [7_u8; 3].as_ptr(), 3, first);
+                obsp_client_use_map(client, [7_u8; 3].as_ptr(), 3, then);
+                obsp_client_handle_map_stream(client, [7_u8; 3].as_ptr(), 3, true, first);
+                let mut own = std::mem::MaybeUninit::uninit();
+                assert!(!obsp_client_own_player(client, then, own.as_mut_ptr()));
+                let mut vehicle = std::mem::MaybeUninit::uninit();
+                assert!(!obsp_client_own_vehicle(client, then, vehicle.as_mut_ptr()));
+                assert_eq!(obsp_client_entities(client, then, null_mut(), 0), 0);
+                let id = ObspId { slot: u16::MAX, generation: u16::MAX };
+                let mut value = 0;
+                assert!(!obsp_client_value(client, then, id, c"x".as_ptr(), &mut value));
+                assert!(obsp_client_next_tick_at(client).is_finite(), "{first}, {then}");
+                while next_event(client).is_some() {}
+                obsp_client_free(client);
+            }
+        }
+    }
+}

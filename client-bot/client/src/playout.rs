@@ -79,10 +79,11 @@ pub struct Playout {
 }
 
 impl Playout {
-    /// A playout before the first snapshot.
+    /// A playout before the first snapshot, at 1 to 1,000 ticks per second: a rate beyond them
+    /// counts as the nearer of the two, and one that is no number as 1.
     pub fn new(tick_rate: f64) -> Self {
         Self {
-            tick_rate,
+            tick_rate: if tick_rate.is_nan() { 1.0 } else { tick_rate.clamp(1.0, 1000.0) },
             earliest: None,
             lateness: 0.0,
             outdated: (0, f64::INFINITY),
@@ -178,7 +179,9 @@ impl Playout {
 }
 
 /// An entity at `render_tick`: interpolated between the states before and after it,
-/// or extrapolated if no later state has arrived.
+/// or extrapolated if no later state has arrived. A tick that is no number is that of the state
+/// before. Nothing is extrapolated at a rate that is not above zero and finite, nor by a velocity
+/// or an orientation of no such body.
 pub fn interpolate(
     render_tick: f64,
     tick_rate: f64,
@@ -186,16 +189,26 @@ pub fn interpolate(
     after: Option<(Tick, EntityState)>,
 ) -> EntityState {
     let before_tick = f64::from(before_tick.0);
+    let render_tick = if render_tick.is_nan() { before_tick } else { render_tick };
     let Some((after_tick, after)) = after else {
         let ahead = (render_tick - before_tick).clamp(0.0, MAX_EXTRAPOLATION);
         let ahead = if before.asleep { 0.0 } else { ahead };
         let position = before.position + before.velocity * (ahead / tick_rate);
-        return EntityState { position, ..before };
+        let is_known = tick_rate > 0.0 && tick_rate.is_finite() && position.is_finite();
+        return EntityState {
+            position: if is_known { position } else { before.position },
+            ..before
+        };
     };
     let after_tick = f64::from(after_tick.0);
     // A body at rest is not sent; it cannot have begun to move long before.
     let since = before_tick.max(after_tick - MAX_EXTRAPOLATION);
     let share = ((render_tick - since) / (after_tick - since)).clamp(0.0, 1.0);
+    let is_turn = |state: &EntityState| (state.orientation.length_squared() - 1.0).abs() < 0.01;
+    // Two states of one tick have no time in between.
+    if share.is_nan() || !is_turn(&before) || !is_turn(&after) {
+        return if after_tick <= render_tick { after } else { before };
+    }
     EntityState {
         position: before.position.lerp(after.position, share),
         orientation: before.orientation.slerp(after.orientation, share),
@@ -210,6 +223,44 @@ mod tests {
     use crate::stall::Stall;
     use glam::{DQuat, DVec3};
     use obsp_sim::{EntityId, Kind, ModelId};
+
+    #[test]
+    fn odd_numbers_give_a_state_that_is_one() {
+        let id = EntityId { slot: 1, generation: 0 };
+        let kind = Kind::Prop { model: ModelId(0) };
+        let before = EntityState {
+            id,
+            kind,
+            position: DVec3::ONE,
+            orientation: DQuat::IDENTITY,
+            velocity: DVec3::X,
+            asleep: false,
+        };
+        let after = EntityState { position: DVec3::splat(2.0), ..before };
+        let odd = [0.0, -0.0, 5e-324, 1e-308, 1e-155, 1e30, 1e155, 1e308, f64::MAX];
+        let none = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -1.0];
+        for number in odd.into_iter().chain(none) {
+            for (tick, rate) in [(number, 60.0), (12.5, number), (number, number)] {
+                for after in [None, Some((Tick(13), after)), Some((Tick(12), after))] {
+                    let state = interpolate(tick, rate, (Tick(12), before), after);
+                    assert!(state.position.is_finite(), "{tick}, {rate}: {state:?}");
+                    assert!(state.orientation.is_normalized(), "{tick}, {rate}: {state:?}");
+                }
+            }
+            // A velocity that no body has, and an orientation of no length.
+            let fast = EntityState { velocity: DVec3::splat(number), ..before };
+            let state = interpolate(14.0, 60.0, (Tick(12), fast), None);
+            assert!(state.position.is_finite(), "{number}: {state:?}");
+            let turned = EntityState { orientation: DQuat::IDENTITY * number, ..after };
+            let state = interpolate(12.5, 60.0, (Tick(12), before), Some((Tick(13), turned)));
+            assert!(state.orientation.is_normalized() || number == 1.0, "{number}: {state:?}");
+            let mut playout = Playout::new(number);
+            playout.arrived(at(1.0), Tick(1), Duration::from_secs(1));
+            playout.arrived(at(2.0), Tick(2), Duration::MAX);
+            assert!(playout.render_tick(at(3.0)).is_some_and(f64::is_finite), "{number}");
+            assert!(playout.interpolation_delay().is_finite(), "{number}");
+        }
+    }
 
     fn at(ticks: f64) -> Time {
         Time::since_start(Duration::from_secs_f64(ticks / 60.0))

@@ -135,7 +135,8 @@ impl PredictionStats {
 }
 
 impl Prediction {
-    /// A prediction on this map, with ticks of this many seconds.
+    /// A prediction on this map, with ticks of this many seconds, more than 0 and at most 1; in
+    /// others nobody moves.
     pub fn new(map: Arc<LoadedMap>, seconds: f64) -> Self {
         Self {
             map,
@@ -202,7 +203,8 @@ impl Prediction {
     /// Compares the authoritative motion after `tick` with the prediction for it, and
     /// replays later commands from it if they differ. `others` are the latest known
     /// states of other entities. `None` if that tick had not been predicted, is older
-    /// than the latest, or the player was relocated.
+    /// than the latest, or the player was relocated; or the motion is none, such as one that is
+    /// not finite.
     pub fn reconcile(
         &mut self,
         tick: Tick,
@@ -210,7 +212,7 @@ impl Prediction {
         others: &[Observed],
     ) -> Option<PredictionError> {
         let last = self.authoritative_tick();
-        if last.is_some_and(|last| tick <= last) {
+        if last.is_some_and(|last| tick <= last) || !motion.is_sound() {
             return None;
         }
         let position_before = self.position();

@@ -8,6 +8,9 @@ pub struct Cuboid {
     half_extents: Vec3,
 }
 
+/// Greatest difference of the square of a unit quaternion's length from one, by rounding.
+const UNIT: f64 = 1e-5;
+
 /// A box rotated about its centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TurnedCuboid {
@@ -29,10 +32,20 @@ impl Cuboid {
         Ok(Self { half_extents })
     }
 
-    /// The same box, turned by a unit quaternion.
-    pub fn turned(self, orientation: Quat) -> TurnedCuboid {
-        let turn = Mat3::from_quat(orientation);
-        TurnedCuboid { turn, back: turn.transpose(), cuboid: self }
+    /// The same box, turned by a quaternion of any length.
+    ///
+    /// # Errors
+    /// [`BodyError::Orientation`] if it has no length, or is not finite.
+    pub fn turned(self, orientation: Quat) -> Result<TurnedCuboid, BodyError> {
+        // In `f64` no square of an `f32` is too great or too small.
+        let turn = orientation.as_dquat();
+        if !turn.is_finite() || turn.length_squared() == 0.0 {
+            return Err(BodyError::Orientation(orientation));
+        }
+        let is_unit = (turn.length_squared() - 1.0).abs() < UNIT;
+        let turn = if is_unit { orientation } else { turn.normalize().as_quat() };
+        let turn = Mat3::from_quat(turn);
+        Ok(TurnedCuboid { turn, back: turn.transpose(), cuboid: self })
     }
 }
 

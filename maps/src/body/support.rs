@@ -1,6 +1,6 @@
 //! The support function of a convex body, and the extents that a body may have.
 
-use glam::Vec3;
+use glam::{Quat, Vec3};
 use thiserror::Error;
 
 /// Least extent of a body in every direction, in units. Between two
@@ -35,6 +35,9 @@ pub enum BodyError {
     /// A radius or half extent out of range, or not a number.
     #[error("an extent of {0} units; it must be from {LEAST_EXTENT} to {GREATEST_EXTENT}")]
     Extent(f32),
+    /// An orientation without a length, or with a number that is not finite.
+    #[error("{0} is no orientation: it has no length, or is not finite")]
+    Orientation(Quat),
     /// No points.
     #[error("a body needs at least one point")]
     Empty,

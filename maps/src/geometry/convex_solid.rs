@@ -25,6 +25,10 @@ const CERTAIN: f64 = 1e-5;
 /// with room to spare.
 const IN_FRONT: f64 = 10.0 * WELD;
 
+/// Greatest distance of a given vertex behind the plane of a face that it is said to be of: far
+/// above the error of welding, and far below what would make another solid.
+const BESIDE: f64 = 10.0 * IN_FRONT;
+
 /// A vertex this near to a corner of the bounds, in units, differs from it by rounding.
 const SAME_CORNER: f64 = 1e-9;
 
@@ -80,8 +84,11 @@ impl ConvexSolid {
     /// rounding cannot make faces disagree about their corners.
     ///
     /// # Errors
-    /// [`DegenerateSolid`] if the planes do not bound a volume.
+    /// [`DegenerateSolid`] if the planes do not bound a volume, or one is no plane.
     pub fn from_planes(planes: &[Plane]) -> Result<Self, DegenerateSolid> {
+        if !planes.iter().all(Plane::is_sound) {
+            return Err(DegenerateSolid::Inconsistent);
+        }
         if let Ok(solid) = Self::clipped(planes)
             && solid.is_closed()
             && planes.iter().all(|plane| solid.is_behind(plane))
@@ -130,10 +137,11 @@ impl ConvexSolid {
         self.vertices.iter().all(|&v| plane.signed_distance(v) <= CERTAIN)
     }
 
-    /// The axis-aligned box `min..max`.
+    /// The axis-aligned box `min..max`, which may reach to ±[`UNIVERSE`](crate::UNIVERSE).
     ///
     /// # Errors
-    /// [`DegenerateSolid::Flat`] if a side has no length.
+    /// [`DegenerateSolid`] if a side is shorter than a thousandth of a unit, reaches farther or is
+    /// no number.
     pub fn from_box(bounds: &Aabb) -> Result<Self, DegenerateSolid> {
         let planes: Vec<Plane> = [DVec3::X, DVec3::Y, DVec3::Z]
             .into_iter()
@@ -144,7 +152,31 @@ impl ConvexSolid {
                 ]
             })
             .collect();
-        Self::from_planes(&planes)
+        match Self::from_planes(&planes) {
+            Err(DegenerateSolid::Unbounded) => Self::large_box(bounds, &planes),
+            solid => solid,
+        }
+    }
+
+    /// A box that is larger than what solids are cut from, of its planes in the order of the
+    /// axes, the upper one first.
+    fn large_box(bounds: &Aabb, planes: &[Plane]) -> Result<Self, DegenerateSolid> {
+        let reach = bounds.min.abs().max(bounds.max.abs()).max_element();
+        if reach > crate::UNIVERSE.into() {
+            return Err(DegenerateSolid::Unbounded);
+        }
+        if (bounds.max - bounds.min).min_element() < WELD {
+            return Err(DegenerateSolid::Flat);
+        }
+        let corner = |octant: u16| {
+            let upper = |axis: u16| octant >> axis & 1 == 1;
+            DVec3::select(BVec3::new(upper(0), upper(1), upper(2)), bounds.max, bounds.min)
+        };
+        let loops: [[u16; 4]; 6] =
+            [[1, 3, 7, 5], [0, 4, 6, 2], [2, 6, 7, 3], [0, 1, 5, 4], [4, 5, 7, 6], [0, 2, 3, 1]];
+        let faces = planes.iter().zip(loops);
+        let faces = faces.map(|(&plane, corners)| Face { plane, vertices: corners.to_vec() });
+        Ok(Self::finished((0..8).map(corner).collect(), faces.collect()))
     }
 
     fn from_windings(windings: Vec<(Plane, Winding)>) -> Result<Self, DegenerateSolid> {
@@ -203,6 +235,10 @@ impl ConvexSolid {
                 && named.windows(2).all(|pair| pair[0] != pair[1])
                 && named.last().is_some_and(|&last| usize::from(last) < vertices.len())
                 && vertices.iter().all(|&v| face.plane.signed_distance(v) <= IN_FRONT)
+                && face
+                    .vertices
+                    .iter()
+                    .all(|&v| face.plane.signed_distance(vertices[usize::from(v)]) >= -BESIDE)
         };
         if !vertices.iter().all(inside) || !faces.iter().all(sound) {
             return Err(DegenerateSolid::Inconsistent);
@@ -371,6 +407,47 @@ mod tests {
         }
     }
 
+    /// Before, boxes that reached beyond ±65,536 were unbounded, and contained nothing.
+    #[test]
+    fn a_box_may_reach_to_the_edge_of_the_universe_and_no_farther() {
+        let edge = f64::from(crate::UNIVERSE);
+        for half in [65_535.0, 65_536.5, 131_072.0, edge] {
+            let bounds = Aabb::from_centre(DVec3::ZERO, DVec3::splat(half));
+            let solid = ConvexSolid::from_box(&bounds).expect("a box");
+            assert!(solid.is_closed() && *solid.bounds() == bounds, "{half}");
+            assert!((solid.volume() / (8.0 * half.powi(3)) - 1.0).abs() < 1e-12, "{half}");
+            for (face, axis) in solid.faces().iter().zip([DVec3::X, DVec3::Y, DVec3::Z]) {
+                let outward = solid.winding(face).area_vector().dot(face.plane.normal) > 0.0;
+                assert!(outward, "{half}: {axis}");
+            }
+        }
+        let refused = |min: DVec3, max: DVec3| ConvexSolid::from_box(&Aabb { min, max }).is_err();
+        assert!(refused(DVec3::ZERO, DVec3::splat(edge.next_up())));
+        assert!(refused(DVec3::ZERO, DVec3::new(edge, edge, 1e-4)), "flat");
+        for odd in [f64::NAN, f64::INFINITY, 1e30, 1e155, 1e308] {
+            assert!(refused(DVec3::ZERO, DVec3::splat(odd)), "{odd}");
+            assert!(refused(DVec3::new(-odd, 0.0, 0.0), DVec3::ONE), "{odd}");
+        }
+    }
+
+    /// A plane with a number that is not finite used to leave vertices that are none.
+    #[test]
+    fn what_is_no_plane_bounds_nothing() {
+        let planes: Vec<Plane> = unit_box().faces().iter().map(|face| face.plane).collect();
+        for odd in [f64::NAN, f64::INFINITY, 1e155, 1e308, 1e-155, 0.0] {
+            for at in 0..planes.len() {
+                let mut normal = planes.clone();
+                normal[at].normal *= odd;
+                assert!(ConvexSolid::from_planes(&normal).is_err(), "normal × {odd}");
+                let mut distance = planes.clone();
+                distance[at].distance = odd;
+                if let Ok(solid) = ConvexSolid::from_planes(&distance) {
+                    assert!(solid.vertices().iter().all(|v| v.is_finite()), "distance {odd}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn open_and_inverted_planes_are_refused() {
         let solid = unit_box();
@@ -397,6 +474,9 @@ mod tests {
         refused(&vertices, &|face| face.vertices.truncate(2));
         refused(&vertices, &|face| face.plane = face.plane.flipped());
         refused(&vertices, &|face| face.plane.distance = f64::NAN);
+        // Before, its vertices only had to be behind the plane.
+        refused(&vertices, &|face| face.plane.distance = 1e308);
+        refused(&vertices, &|face| face.plane.distance += 0.11);
         let mut far = vertices.clone();
         far[0].x = f64::INFINITY;
         refused(&far, &|_| ());

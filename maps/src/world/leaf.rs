@@ -1,6 +1,7 @@
 use glam::Vec3;
 
-use super::onion::{OnionTree, Solidity, Target, inside_universe};
+use super::extent::inside_universe;
+use super::onion::{OnionTree, Solidity, Target};
 
 /// Identifies a leaf of a world's onion BSP: equal for two points exactly if no plane
 /// divides them. It has no meaning in another world.

@@ -11,9 +11,11 @@ mod tests;
 use thiserror::Error;
 
 use node::Below;
-pub(crate) use node::{Child, Node, Target, inside_universe, rounding};
-pub use node::{Solidity, UNIVERSE};
+pub use node::Solidity;
+pub(crate) use node::{Child, Node, Target, rounding};
 pub(crate) use point::{PARALLEL, PlaneSide};
+
+use crate::world::extent::UNIVERSE;
 
 /// Greatest depth of a tree that is built or loaded. Queries keep a stack of this
 /// length, which takes less than 64 KiB of the thread's stack.

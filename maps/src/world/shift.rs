@@ -20,7 +20,7 @@ mod visits;
 use glam::Vec3;
 use thiserror::Error;
 
-use super::onion::UNIVERSE;
+use super::extent::UNIVERSE;
 
 pub use visits::{NodeCount, Visits};
 

@@ -12,7 +12,8 @@ mod tests;
 
 use glam::Vec3;
 
-use super::onion::{OnionTree, inside_universe};
+use super::extent::{inside_universe, is_ordinary, trace_in_pieces};
+use super::onion::OnionTree;
 use crate::spaces::SizeId;
 use line::{Entry, Found, Query, Segment};
 
@@ -38,18 +39,20 @@ const MAX_RETREATS: u32 = 8;
 /// The result of moving a box along a segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Trace {
-    /// Nothing: the whole segment is free.
+    /// Nothing: the whole segment is free, as far as it lies within the extent.
     Clear,
     /// A surface.
     Hit(Hit),
-    /// The start is already in solid, and not just touching it.
+    /// The start is already in solid, and not just touching it; or it is beyond the extent,
+    /// or an end is not finite.
     StartSolid,
 }
 
 /// First contact of a segment with a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// Contact time as a fraction of the given segment, `0..=1`.
+    /// Contact time as a fraction of the given segment, `0..=1`, also where that ends beyond
+    /// the extent.
     pub time: f32,
     /// Position of the box's centre at contact.
     pub point: Vec3,
@@ -63,8 +66,17 @@ pub struct Hit {
 impl OnionTree {
     /// First transition from empty to solid for one size (Golodetz 2013,
     /// Listing 5). Times stay on the given segment all the way down, so
-    /// nothing drifts.
+    /// nothing drifts. An end beyond the extent is as one at its edge.
     pub(crate) fn trace(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
+        if is_ordinary(start, end) {
+            return self.trace_piece(size, start, end);
+        }
+        trace_in_pieces(start, end, |from, to| self.trace_piece(size, from, to))
+    }
+
+    /// The same for a segment within the extent.
+    #[inline]
+    fn trace_piece(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
         let mut near_plane = false;
         match self.straight(size, start, end, &mut near_plane) {
             Trace::Hit(hit) if near_plane => self.grazing(size, start, end, hit),

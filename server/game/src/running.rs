@@ -200,7 +200,8 @@ impl<G: Game> Match<G> {
         let schema = schema(game.replicated(), &models);
         let schema = schema.map_err(|error| SetupError::Game(error.to_string()))?;
         let mut world = World::new(map, models.into(), config)?;
-        world.set_movement(*file.movement());
+        let movement = world.set_movement(*file.movement());
+        movement.map_err(|error| SetupError::Game(error.to_string()))?;
         spawn_classes(&mut world, file);
         let mut shared = Shared {
             file: file.clone(),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use obsp::MapEntity;
 use obsp::geometry::{Aabb, ConvexSolid};
+use obsp::{MapEntity, clip_box_to_extent};
 use obsp_sim::{EntityId, World};
 use serde::{Deserialize, Serialize};
 
@@ -36,9 +36,8 @@ impl Source {
     fn solids(&self, map: &obsp::World) -> Option<Vec<ConvexSolid>> {
         match self {
             Self::Box(bounds) => {
-                let finite = bounds.min.is_finite() && bounds.max.is_finite();
-                let solid = finite.then(|| ConvexSolid::from_box(bounds).ok()).flatten()?;
-                Some(vec![solid])
+                let bounds = clip_box_to_extent(bounds)?;
+                Some(vec![ConvexSolid::from_box(&bounds).ok()?])
             }
             Self::Brushes(index) => {
                 let solids = map.entities().get(*index as usize)?.solids().to_vec();

@@ -280,7 +280,8 @@ impl WorldMut<'_> {
         self.world.take_out(player)
     }
 
-    /// Adds a box as a volume; `None` if it has no volume.
+    /// Adds a box as a volume, clipped as that of [`World::overlapping_box`]; `None` if it has no
+    /// volume, or there are 65,536 already.
     pub fn add_volume(&mut self, bounds: &Aabb) -> Option<VolumeId> {
         self.shared.volumes.add_box(self.world.map(), bounds)
     }

@@ -7,8 +7,9 @@ pub(crate) mod triggers;
 use std::sync::{Arc, OnceLock};
 
 use glam::DVec3;
-use obsp::SizeId;
+use obsp::geometry::Aabb;
 use obsp::model::Model;
+use obsp::{SizeId, Trace, clip_to_extent};
 
 use crate::arena::spawn::{Places, SpawnPoint};
 use crate::arena::triggers::Triggers;
@@ -20,6 +21,10 @@ use crate::state::{ModelId, Posture};
 /// A body this far below the lowest solid, in units, has fallen out of a map that is
 /// not sealed.
 const FALLEN: f64 = 1024.0;
+
+/// A body this far outside of the bounds of the map in any other direction, in units, has left
+/// it as well: four times as far as the fastest flies before it has fallen.
+pub(crate) const LEFT: f64 = 65_536.0;
 
 /// Everything about a match that never changes.
 #[derive(Clone, Debug)]
@@ -35,8 +40,8 @@ pub(crate) struct Arena {
     pub(crate) warnings: Vec<SetupWarning>,
     /// The size by which lines of sight are traced.
     pub(crate) sight: SizeId,
-    /// A body below this height has fallen out of the map.
-    pub(crate) floor: f64,
+    /// A body whose centre is not in here has fallen out of the map, or left it.
+    pub(crate) space: Aabb,
     /// The numbers by which players move.
     pub(crate) movement: MovementParameters,
     /// Computed when first needed: a predicting client never needs them.
@@ -59,7 +64,7 @@ impl Arena {
             spawn_points: spawn::spawn_points(&map, standing, &mut warnings),
             warnings,
             sight: map.size("point").unwrap_or(shapes.boxes.of(Posture::Crouching).1),
-            floor: map.bounds().min.z - FALLEN,
+            space: space_around(&map.bounds()),
             movement: MovementParameters::default(),
             places: OnceLock::new(),
             shapes,
@@ -74,9 +79,22 @@ impl Arena {
         self.places.get_or_init(|| Places::new(&self.map, standing, &points()))
     }
 
+    /// Whether nothing of the map lies between two points, of which the first is not in solid.
+    pub(crate) fn in_sight(&self, from: DVec3, to: DVec3) -> bool {
+        let Some(clipped) = clip_to_extent(from, to) else { return false };
+        let (from, to) = (from.as_vec3(), clipped.end.as_vec3());
+        self.map.find_first_transition(self.sight, from, to) == Trace::Clear
+    }
+
     /// The model of this name, if the match has it.
     pub(crate) fn model(&self, name: &str) -> Option<ModelId> {
         let index = self.model_names.iter().position(|known| known == name)?;
         u8::try_from(index).ok().map(ModelId)
     }
+}
+
+/// The space in which bodies of a map with these bounds may be.
+fn space_around(bounds: &Aabb) -> Aabb {
+    let space = bounds.inflated(LEFT);
+    Aabb { min: space.min.with_z(bounds.min.z - FALLEN), ..space }
 }

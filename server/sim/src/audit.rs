@@ -4,15 +4,18 @@
 //! map, for a common point; [`Passages`] tests whether a body came through
 //! something from one tick to the next. Both use nothing but a
 //! [`State`](crate::State), as any client could, and decide by the exact signs of
-//! determinants over all triangles. They share no code with the cascade, the
+//! determinants over all triangles. A body with a number that is not finite, or with an
+//! orientation that is not of length one, is a [`Fault`] of its own. They share no code with the cascade, the
 //! searches for separation or the guard, so mistakes there cannot hide here.
 
 mod bodies;
 mod depth;
 mod exact;
+mod fault;
 mod overlap;
 mod passage;
 mod surface;
 
+pub use fault::{Fault, Unsound, UnsoundNumber};
 pub use overlap::{Audit, Interpenetration, Obstacle};
 pub use passage::{Passages, Tunnelled};

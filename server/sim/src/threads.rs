@@ -30,6 +30,9 @@ const MAX_SEARCHES: u32 = 8000;
 /// How often it does so before it lets others run.
 const SEARCHES_BEFORE_YIELD: u32 = 1000;
 
+/// Most threads of a pool. No tick has parts for more, and each takes memory of its own.
+const MAX_THREADS: usize = 256;
+
 /// The threads that a simulation works with: the caller's, and others that sleep between two
 /// uses.
 #[derive(Clone, Copy, Debug)]
@@ -77,11 +80,12 @@ fn pool(count: usize) -> Option<Rc<ThreadPool>> {
 }
 
 impl Threads {
-    /// At most `count` threads at once; zero counts as one.
+    /// At most `count` threads at once, and [`MAX_THREADS`]; zero counts as one.
     pub(crate) fn new(count: u16) -> Self {
         // WebAssembly has one thread, and is to be loaded without code for more.
         let alone = cfg!(target_family = "wasm");
-        Self { count: if alone { 1 } else { usize::from(count.max(1)) } }
+        let count = usize::from(count).clamp(1, MAX_THREADS);
+        Self { count: if alone { 1 } else { count } }
     }
 
     /// Does `work`, which may share out its parts over the threads: only within this call

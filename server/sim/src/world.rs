@@ -8,6 +8,7 @@ mod queries;
 mod rescue;
 mod save;
 mod settings;
+mod sweep;
 mod tick;
 mod why;
 
@@ -52,8 +53,9 @@ pub struct Contact {
 }
 
 pub use operations::PlaceError;
-pub use queries::{RayHit, SweepHit, SweptShape};
+pub use queries::RayHit;
 pub use save::LoadError;
+pub use sweep::{SweepHit, SweptShape};
 pub use tick::Tick;
 pub use why::{FallsAsleep, StoppedBy, Touching, Why};
 

@@ -152,15 +152,12 @@ struct Judges {
 impl Judges {
     fn judge(&mut self, tick: u64, world: &World, found: &mut Found) {
         let state = world.state();
-        let overlap = self.audit.check(&state).into_iter().next();
+        let fault = self.audit.check_match(world).into_iter().next();
         let tunnelled = self.passages.check(&state).into_iter().next();
-        let overlap = overlap.map(|found| {
-            let (slot, depth) = (found.body.slot, found.depth);
-            format!("entity {slot} reaches {depth:.4} units into {:?}", found.obstacle)
-        });
+        let fault = fault.map(|fault| fault.to_string());
         let tunnelled = tunnelled
             .map(|found| format!("entity {} came through {:?}", found.body.slot, found.through));
-        if let Some(what) = overlap.or(tunnelled) {
+        if let Some(what) = fault.or(tunnelled) {
             found.finding.get_or_insert((tick, what));
         }
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use glam::DVec3;
 use obsp::model::shipped;
-use obsp_sim::audit::{Audit, Passages};
+use obsp_sim::audit::{Audit, Fault, Passages};
 use obsp_sim::{Config, EntityState, Kind, World};
 use serde::Serialize;
 
@@ -124,7 +124,7 @@ pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
             audits += 1;
             let found = audit.check(&state);
             overlaps += found.len() as u64;
-            deepest = found.iter().map(|overlap| overlap.depth).fold(deepest, f64::max);
+            deepest = found.iter().filter_map(Fault::depth).fold(deepest, f64::max);
         }
     }
     let (state, counters) = (world.state(), world.counters());

@@ -40,7 +40,10 @@ pub struct Report {
     pub audits: u64,
     /// Overlaps found.
     pub interpenetrations: u64,
-    /// The deepest of them, in units.
+    /// Bodies found with a number that is not finite, or an orientation that is not of length
+    /// one.
+    pub unsound: u64,
+    /// The deepest of the overlaps, in units.
     pub deepest: f64,
     /// Ways that led through something.
     pub tunnelled: u64,
@@ -149,7 +152,8 @@ pub struct Finding {
 impl Report {
     /// Whether the promise was kept.
     pub fn is_clean(&self) -> bool {
-        self.interpenetrations == 0 && self.tunnelled == 0 && self.stuck_players == 0
+        let faults = self.interpenetrations + self.unsound + self.tunnelled;
+        faults == 0 && self.stuck_players == 0
     }
 }
 
@@ -213,9 +217,13 @@ impl fmt::Display for Report {
             0 => writeln!(f, "audits      none; {} stuck players", self.stuck_players)?,
             audits => writeln!(
                 f,
-                "audits      {audits}: {} interpenetrations, deepest {:.6}; {} tunnelled; {} stuck \
-                 players",
-                self.interpenetrations, self.deepest, self.tunnelled, self.stuck_players
+                "audits      {audits}: {} interpenetrations, deepest {:.6}; {} unsound; {} tunnelled; \
+                 {} stuck players",
+                self.interpenetrations,
+                self.deepest,
+                self.unsound,
+                self.tunnelled,
+                self.stuck_players
             )?,
         }
         writeln!(

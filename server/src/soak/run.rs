@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use obsp::model::{BodyKind, Model};
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, RunningMatch, Schema};
-use obsp_sim::audit::{Audit, Interpenetration, Passages, Tunnelled};
+use obsp_sim::audit::{Audit, Fault, Passages, Tunnelled};
 use obsp_sim::{
     Clock, Command, Config, EntityId, EntityState, Kind, PlayerKind, SetupError, State, World,
 };
@@ -181,6 +181,7 @@ impl Soak {
             tick_us: TickTimes::of(self.durations),
             audits: judges.audits,
             interpenetrations: judges.interpenetrations,
+            unsound: judges.unsound,
             deepest: judges.deepest,
             tunnelled: judges.tunnelled,
             emergency_replacements: counters.emergency_replacements,
@@ -206,6 +207,7 @@ struct Judges {
     outside: Outside,
     audits: u64,
     interpenetrations: u64,
+    unsound: u64,
     deepest: f64,
     tunnelled: u64,
     findings: Vec<Finding>,
@@ -220,6 +222,7 @@ impl Judges {
             outside: Outside::new(world.map().bounds()),
             audits: 0,
             interpenetrations: 0,
+            unsound: 0,
             deepest: 0.0,
             tunnelled: 0,
             findings: Vec::new(),
@@ -259,11 +262,16 @@ impl Judges {
             return;
         }
         self.audits += 1;
-        for Interpenetration { body, obstacle, depth } in self.audit.check(&state) {
-            self.interpenetrations += 1;
-            self.deepest = self.deepest.max(depth);
-            let who = describe(world, &state, body);
-            self.tell(tick, || format!("interpenetrates: {who}, {depth} deep in {obstacle:?}"));
+        for fault in self.audit.check_match(world) {
+            match fault.depth() {
+                Some(depth) => {
+                    self.interpenetrations += 1;
+                    self.deepest = self.deepest.max(depth);
+                }
+                None => self.unsound += 1,
+            }
+            let who = describe(world, &state, fault.body());
+            self.tell(tick, || format!("{fault}: {who}"));
         }
     }
 

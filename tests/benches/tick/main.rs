@@ -24,7 +24,7 @@ mod scene;
 
 use std::time::{Duration, Instant};
 
-use obsp_sim::audit::Audit;
+use obsp_sim::audit::{Audit, Fault};
 use obsp_sim::{Command, State};
 use ours::Ours;
 use peer::Peer;
@@ -149,7 +149,7 @@ impl Measured {
     /// Looks for overlaps and returns how many there are.
     fn judge(&mut self, engine: &impl Engine, audit: &mut Audit) -> usize {
         let found = audit.check(&engine.state());
-        self.deepest = found.iter().map(|overlap| overlap.depth).fold(self.deepest, f64::max);
+        self.deepest = found.iter().filter_map(Fault::depth).fold(self.deepest, f64::max);
         found.len()
     }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use glam::DVec3;
 use obsp::{Options, PlayerSize, Source, Spaces, compile};
 use obsp_client::{Client, Credentials, Disconnected, Event, LoadedMap, MapError, Transmit};
 use obsp_proto::control::{
@@ -403,6 +404,28 @@ fn a_lost_connection_or_map_ends_the_session_once() {
     without.frame();
     assert!(matches!(without.disconnected(), Disconnected::Map(MapError::Other)));
     assert!(without.server.is_closed);
+}
+
+/// Every place and reach is an answer; before, none was asked for.
+#[test]
+fn odd_places_and_reaches_are_answered() {
+    let game = Match::joined(8);
+    let view = game.client.view(game.now);
+    let at = view.position().expect("it plays");
+    let all = view.entities().count();
+    let odd = [0.0, 5e-324, 1e-155, 1e30, -1e30, 1e155, 1e308, f64::MAX, f64::INFINITY, f64::NAN];
+    for number in odd {
+        for place in [at, at.with_x(number), at.with_z(-number), DVec3::splat(number)] {
+            for reach in [number, -number, 64.0] {
+                let found = view.entities_near(place, reach).collect::<Vec<_>>();
+                assert!(found.len() <= all, "{place}, {reach}");
+                assert!(found.iter().all(|entity| entity.position.is_finite()), "{found:?}");
+            }
+        }
+        if number > 1e6 && number.is_finite() {
+            assert_eq!(view.entities_near(at, number).count(), all, "{number}");
+        }
+    }
 }
 
 #[test]

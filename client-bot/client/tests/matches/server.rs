@@ -85,7 +85,7 @@ impl Server {
         let schema = Schema::of_models(names).expect("names that can be sent");
         let mut world =
             World::new(Arc::clone(&map), models.into(), config).expect("a playable map");
-        world.set_movement(*game.movement());
+        world.set_movement(*game.movement()).expect("numbers that players can move by");
         let info = Self::info(&map, schema, told);
         Self {
             world,

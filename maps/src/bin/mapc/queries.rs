@@ -4,9 +4,9 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use obsp::body::{Cuboid, Cylinder, Sphere};
-use obsp::{Size, SizeId, Trace, World};
+use obsp::{Size, SizeId, Trace, World, clip_to_extent};
 use serde::Serialize;
 
 use crate::arguments::Usage;
@@ -80,7 +80,7 @@ pub(crate) fn points(arguments: &PointsArguments) -> Result<()> {
     let world = World::load(&arguments.world)?;
     let size = find(&world, &arguments.space, &arguments.world)?;
     answer_lines(|[x, y, z], output| {
-        let solid = world.is_solid(size, Vec3::new(x, y, z));
+        let solid = world.is_solid(size, DVec3::new(x, y, z).as_vec3());
         writeln!(output, "{}", if solid { "solid" } else { "empty" })
     })
 }
@@ -100,12 +100,15 @@ pub(crate) fn traces(arguments: &TracesArguments) -> Result<()> {
 
 fn answer_traces(trace: impl Fn(Vec3, Vec3) -> Trace) -> Result<()> {
     answer_lines(|[a, b, c, x, y, z], output| {
-        let (start, end) = (Vec3::new(a, b, c), Vec3::new(x, y, z));
-        let answer = match trace(start, end) {
+        let (start, end) = (DVec3::new(a, b, c), DVec3::new(x, y, z));
+        // An end beyond the extent of worlds is as one at its edge.
+        let clipped = clip_to_extent(start, end);
+        let (start, end) = (start.as_vec3(), clipped.map_or(end, |clipped| clipped.end).as_vec3());
+        let answer = match clipped.map_or(Trace::StartSolid, |_| trace(start, end)) {
             Trace::Clear => Answer { result: "clear", time: 1.0, point: None, normal: None, end },
             Trace::Hit(hit) => Answer {
                 result: "hit",
-                time: hit.time + 0.0,
+                time: (f64::from(hit.time) * clipped.map_or(1.0, |clipped| clipped.share)) as f32,
                 point: Some(hit.point),
                 // Adding nothing makes nothing of a negative zero.
                 normal: Some(hit.normal + Vec3::ZERO),
@@ -134,7 +137,7 @@ pub(crate) fn unknown_space(space: &str, place: &str, sizes: &[Size]) -> Usage {
 /// Reads `N` numbers per line and answers each line. Answers are flushed
 /// before waiting for input, so that another program can converse.
 fn answer_lines<const N: usize>(
-    mut answer: impl FnMut([f32; N], &mut dyn Write) -> io::Result<()>,
+    mut answer: impl FnMut([f64; N], &mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
     let mut input = BufReader::new(io::stdin().lock());
     let mut output = BufWriter::new(io::stdout().lock());
@@ -150,14 +153,15 @@ fn answer_lines<const N: usize>(
         if line.trim().is_empty() {
             continue;
         }
-        let numbers: Option<Vec<f32>> = line
+        let numbers: Option<Vec<f64>> = line
             .split_ascii_whitespace()
-            .map(|word| word.parse().ok().filter(|n: &f32| n.is_finite()))
+            .map(|word| word.parse().ok().filter(|n: &f64| n.is_finite()))
             .collect();
-        let numbers = numbers.and_then(|numbers| <[f32; N]>::try_from(numbers).ok());
+        let numbers = numbers.and_then(|numbers| <[f64; N]>::try_from(numbers).ok());
         let line = line.trim_end();
-        let numbers = numbers
-            .ok_or_else(|| anyhow!("standard input:{number}: {line:?} is not {N} numbers"))?;
+        let numbers = numbers.ok_or_else(|| {
+            anyhow!("standard input:{number}: {line:?} is not {N} finite numbers")
+        })?;
         answer(numbers, &mut output)?;
     }
     output.flush()?;

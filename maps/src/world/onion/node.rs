@@ -5,10 +5,6 @@ use glam::Vec3;
 
 use crate::spaces::{MAX_SIZES, SizeId};
 
-/// Farther from the origin than this, along any axis, everything is solid: a
-/// body that runs away is stopped, and no query overflows.
-pub const UNIVERSE: f32 = 262_144.0;
-
 /// Which sizes are in solid at a point or in a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub struct Solidity(u32);
@@ -176,10 +172,4 @@ pub(crate) fn rounding(point: Vec3) -> f32 {
     // Three products and three sums of up to √3 times the coordinate, each off
     // by half a unit in the last place, and as much in normal and distance.
     point.abs().max_element() * (4.0 * f32::EPSILON)
-}
-
-/// False for points beyond [`UNIVERSE`], and for what is not a number.
-#[inline]
-pub(crate) fn inside_universe(point: Vec3) -> bool {
-    point.abs().cmple(Vec3::splat(UNIVERSE)).all()
 }

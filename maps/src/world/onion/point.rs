@@ -3,9 +3,10 @@
 use arrayvec::ArrayVec;
 use glam::Vec3;
 
-use super::node::{Child, Node, Solidity, Target, inside_universe, rounding};
+use super::node::{Child, Node, Solidity, Target, rounding};
 use super::{MAX_DEPTH, OnionTree};
 use crate::spaces::SizeId;
+use crate::world::extent::inside_universe;
 
 /// A node whose plane a point is on, and the side of it that is being searched.
 #[derive(Clone, Copy)]

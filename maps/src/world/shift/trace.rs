@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::{FEW_WAITING, Link, MAX_WAITING, ShiftTree, Visits};
 use crate::body::Support;
-use crate::world::onion::inside_universe;
+use crate::world::extent::{is_ordinary, trace_in_pieces};
 use crate::world::{Hit, SURFACE_DISTANCE, Trace};
 
 /// Number of times that a hit's end is moved nearer to the start if rounding put it
@@ -44,7 +44,8 @@ impl ShiftTree {
     /// Times stay on the given segment. The answer is never later than the
     /// true contact, but for the rounding of `f32`; at edges and corners it may
     /// be too early, within the bounds that bevels set. For the same
-    /// reason a start close to an edge may be called solid.
+    /// reason a start close to an edge may be called solid. An end beyond
+    /// [`UNIVERSE`](crate::UNIVERSE) is as one at its edge.
     pub fn trace(
         &self,
         body: &impl Support,
@@ -52,9 +53,20 @@ impl ShiftTree {
         end: Vec3,
         visits: &mut impl Visits,
     ) -> Trace {
-        if !inside_universe(start) || !inside_universe(end) {
-            return Trace::StartSolid;
+        if is_ordinary(start, end) {
+            return self.trace_piece(body, start, end, visits);
         }
+        trace_in_pieces(start, end, |from, to| self.trace_piece(body, from, to, visits))
+    }
+
+    /// The same for a segment within the extent.
+    fn trace_piece(
+        &self,
+        body: &impl Support,
+        start: Vec3,
+        end: Vec3,
+        visits: &mut impl Visits,
+    ) -> Trace {
         let motion = end - start;
         let Some((time, entry)) = self.first_contact(body, start, motion, visits) else {
             return Trace::Clear;

@@ -132,12 +132,15 @@ fn the_end_of_a_clear_segment_is_empty() {
 }
 
 #[test]
-fn segments_beyond_the_universe_start_in_solid() {
+fn starts_beyond_the_universe_are_in_solid_and_ends_are_at_its_edge() {
     let world = boxes(&[[[0, 0, 0], [64, 64, 64]]]);
     for bad in [f32::NAN, f32::INFINITY, 1e30, -1e6] {
         assert_eq!(trace(&world, [bad, 0.0, 0.0], [0.0; 3]), Trace::StartSolid);
-        assert_eq!(trace(&world, [100.0; 3], [0.0, bad, 0.0]), Trace::StartSolid);
+        let free = if bad.is_finite() { Trace::Clear } else { Trace::StartSolid };
+        assert_eq!(trace(&world, [100.0; 3], [100.0, bad, 100.0]), free);
     }
+    let far = hit(&world, [-100.0, 32.0, 32.0], [1e30, 32.0, 32.0]);
+    assert_eq!((far.point, far.normal), (Vec3::new(0.0, 32.0, 32.0), Vec3::NEG_X));
 }
 
 /// The deepest valid tree, on a line that reaches its last leaf: the bound that is

@@ -9,6 +9,7 @@ use obsp_game::{Event, EventError, VolumeId, WorldMut};
 use obsp_sim::{EntityId, MissileMotion, ModelId, PlayerKind, Posture, SweptShape};
 
 use super::drawn::{brush, map};
+use super::extremes::EXTREMES;
 use super::{HALF, MOST_BYTES, MOST_EVENTS, Refused, State, trigger};
 
 /// Most calls of the game within one method.
@@ -18,6 +19,22 @@ const CALLS: u64 = 4;
 const MOST_KNOWN: usize = 48;
 const MOST_VOLUMES: u64 = 6;
 
+/// A number that nobody means.
+fn odd(world: &mut WorldMut<'_>) -> f64 {
+    EXTREMES[world.random().below(EXTREMES.len() as u64) as usize]
+}
+
+/// The same vector with one of its numbers, or each, odd.
+fn with_odd(world: &mut WorldMut<'_>, mut vector: DVec3) -> DVec3 {
+    match world.random().below(4) {
+        3 => DVec3::from_array([(); 3].map(|()| odd(world))),
+        axis => {
+            vector[axis as usize] = odd(world);
+            vector
+        }
+    }
+}
+
 /// A place, mostly within the room, sometimes far away, sometimes none at all.
 pub(super) fn point(world: &mut WorldMut<'_>) -> DVec3 {
     let near = vector(world, HALF + 20.0) + DVec3::Z * (HALF * 0.6);
@@ -26,6 +43,7 @@ pub(super) fn point(world: &mut WorldMut<'_>) -> DVec3 {
         1 => DVec3::splat(f64::NAN),
         2 => DVec3::new(f64::INFINITY, 0.0, f64::MIN),
         3 => near * 1e300,
+        4 | 5 => with_odd(world, near),
         _ => near,
     }
 }
@@ -45,12 +63,21 @@ fn turned(world: &mut WorldMut<'_>) -> DQuat {
         return DQuat::from_xyzw(0.0, f64::NAN, 0.0, 0.0);
     }
     let [x, y, z, w] = [(); 4].map(|()| world.random().between(-2.0, 2.0));
-    DQuat::from_xyzw(x, y, z, w)
+    let turned = DQuat::from_xyzw(x, y, z, w);
+    match world.random().below(8) {
+        0 => turned * odd(world),
+        1 => DQuat::from_array([(); 4].map(|()| odd(world))),
+        _ => turned,
+    }
 }
 
 /// A speed or an impulse, from none to beyond all bounds.
 fn force(world: &mut WorldMut<'_>) -> DVec3 {
     let reach = [0.1, 300.0, 5e3, 1e6, 1e300, f64::INFINITY][world.random().below(6) as usize];
+    if world.random().below(4) == 0 {
+        let usual = vector(world, 300.0);
+        return with_odd(world, usual);
+    }
     if reach.is_finite() { vector(world, reach) } else { DVec3::splat(reach) }
 }
 
@@ -214,7 +241,12 @@ fn ask(id: EntityId, world: &mut WorldMut<'_>) {
     let age = world.random().bits() as u16;
     let seen = world.cast_ray_as_seen(id, from, to, half.x, age);
     assert!(seen.fraction <= 1.0, "{seen:?}");
+    let (reach, radius) = (odd(world), odd(world));
+    let seen = world.cast_ray_as_seen(id, from, half, reach, age);
+    assert!((0.0..=1.0).contains(&seen.fraction), "{seen:?}");
     world.near(from, half.y);
+    world.near(from, radius);
+    world.ticks_in(radius);
     world.muzzle(id, model, from, to);
     world.inside(VolumeId(age % 8));
     world.touching(id);

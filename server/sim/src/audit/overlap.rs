@@ -8,9 +8,11 @@ use obsp::model::Model;
 
 use super::bodies::{AuditedBody, Surfaces, attitude};
 use super::depth::depth;
+use super::fault::{Fault, Unsound, UnsoundNumber, unsound};
 use super::surface::{Figure, Surface};
 use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, State};
+use crate::world::World;
 
 /// Tests states of a match: every body against every other and against every solid of
 /// the map.
@@ -60,25 +62,47 @@ impl Audit {
         })
     }
 
-    /// All overlaps of which at least one side is new or has moved since the last call:
-    /// pairs that did not move are not tested again.
-    pub fn check(&mut self, state: &State) -> Vec<Interpenetration> {
+    /// All bodies with a number that no body can have, and all overlaps of the others of which
+    /// at least one side is new or has moved since the last call: pairs that did not move are not
+    /// tested again.
+    pub fn check(&mut self, state: &State) -> Vec<Fault> {
         let mut before = std::mem::take(&mut self.seen);
         let mut moved = BTreeSet::new();
+        let mut found = Vec::new();
         for entity in &state.entities {
+            // Whether it overlaps anything has no answer.
+            if let Some(unsound) = unsound(entity) {
+                found.push(Fault::Unsound(unsound));
+                continue;
+            }
             let known = before.remove(&entity.id).filter(|seen| seen.is_as(entity));
             moved.extend(known.is_none().then_some(entity.id));
             let seen = known.or_else(|| self.surfaces.see(entity));
             self.seen.extend(seen.map(|seen| (entity.id, seen)));
         }
-        let mut found = Vec::new();
         for id in &moved {
             let Some(seen) = self.seen.get(id) else { continue };
             // Of two that moved, the lower id tests.
             let others =
                 self.seen.iter().filter(|(other, _)| *other > id || !moved.contains(other));
-            found.extend(others.filter_map(|(_, other)| self.between(seen, other)));
-            found.extend(self.with_solids(seen));
+            let overlaps = others.filter_map(|(_, other)| self.between(seen, other));
+            let overlaps = overlaps.chain(self.with_solids(seen));
+            found.extend(overlaps.map(Fault::Interpenetration));
+        }
+        found
+    }
+
+    /// As [`Audit::check`], of the state of a match, and of what its bodies keep beside it: how
+    /// fast they spin.
+    pub fn check_match(&mut self, world: &World) -> Vec<Fault> {
+        let state = world.state();
+        let mut found = self.check(&state);
+        for entity in &state.entities {
+            let spin = world.spin(entity.id);
+            if spin.is_some_and(|spin| !spin.is_finite()) {
+                let unsound = Unsound { body: entity.id, number: UnsoundNumber::Spin };
+                found.push(Fault::Unsound(unsound));
+            }
         }
         found
     }

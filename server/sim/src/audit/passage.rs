@@ -8,6 +8,7 @@ use obsp::geometry::{Aabb, ConvexSolid};
 use obsp::model::Model;
 
 use super::bodies::{AuditedBody, Surfaces, attitude};
+use super::fault::unsound;
 use super::overlap::Obstacle;
 use super::surface::{Figure, Surface};
 use crate::setup::SetupError;
@@ -99,7 +100,8 @@ impl Passages {
     pub fn check(&mut self, state: &State) -> Vec<Tunnelled> {
         let mut now = BTreeMap::new();
         let mut movers = Vec::new();
-        for entity in &state.entities {
+        // A body that is nowhere came through nothing: `Audit` tells of it.
+        for entity in state.entities.iter().filter(|entity| unsound(entity).is_none()) {
             let known = self.before.get(&entity.id);
             let entry = match known.filter(|(seen, _)| seen.is_as(entity)) {
                 Some(unmoved) => Some(unmoved.clone()),

@@ -61,6 +61,10 @@ impl<'a> Space<'a> {
         ignored: Option<u16>,
         context: &mut StepContext,
     ) -> Option<Placement> {
+        // What is no number is beside every bound, and would be free of all.
+        if !pose.is_sound() {
+            return None;
+        }
         let size = self.shape(shape).size;
         let near = |size| {
             let position = pose.position.as_vec3();
@@ -85,6 +89,9 @@ impl<'a> Space<'a> {
     /// Checks the pose of a body that was saved where the guard had it: `None` if it
     /// overlaps anything. The margin is not asked for: rounding may have eaten some of it.
     pub(crate) fn restore(&self, shape: ShapeId, pose: Pose) -> Option<Placement> {
+        if !pose.is_sound() {
+            return None;
+        }
         let placement = self.placement(shape, pose);
         (!self.overlaps_at(&placement, None)).then_some(placement)
     }

@@ -1,13 +1,16 @@
 //! Ray casts: what a shot hits, what is below a hovertank's probe.
+//!
+//! A ray that a game asks for is a [`ClippedRay`], within the extent of worlds.
 
 use glam::DVec3;
-use obsp::Trace;
 use obsp::geometry::Aabb;
+use obsp::{Trace, clip_to_extent};
 
 use crate::arena::Arena;
 use crate::bodies::entities::Entities;
 use crate::bodies::guard::Space;
 use crate::collision::cascade::Body;
+use crate::collision::pose::direction;
 use crate::collision::separation::Part;
 
 /// A segment from a point, `reach` units along a unit direction.
@@ -18,6 +21,48 @@ pub(crate) struct Ray {
     pub(crate) reach: f64,
 }
 
+/// A ray as far as it lies within the extent of worlds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClippedRay {
+    pub(crate) ray: Ray,
+    /// The share of the given ray that is within.
+    pub(crate) share: f64,
+}
+
+/// Greatest difference of the length of a direction from one.
+const UNIT: f64 = 1e-9;
+
+impl ClippedRay {
+    /// The ray from one point to another; `None` if it starts beyond the extent, where
+    /// everything is solid, or a number is not finite.
+    pub(crate) fn between(from: DVec3, to: DVec3) -> Option<Self> {
+        let clipped = clip_to_extent(from, to)?;
+        let way = clipped.end - from;
+        // A ray without length looks at its start alone.
+        let ray = match direction(way) {
+            Some(direction) => Ray { from, direction, reach: way.length() },
+            None => Ray { from, direction: DVec3::ZERO, reach: 0.0 },
+        };
+        Some(Self { ray, share: clipped.share })
+    }
+
+    /// The ray of `reach` units along a direction; `None` also if the direction has no length.
+    /// A reach below zero is none.
+    pub(crate) fn along(from: DVec3, way: DVec3, reach: f64) -> Option<Self> {
+        let unit = direction(way)?;
+        // Rounding would turn a direction that is a unit vector already.
+        let direction = if (way.length() - 1.0).abs() < UNIT { way } else { unit };
+        let ray = Ray { from, direction, reach: reach.max(0.0) };
+        if !reach.is_finite() {
+            return None;
+        }
+        let clipped = clip_to_extent(from, ray.at(ray.reach))?;
+        let is_whole = clipped.share == 1.0;
+        let reach = if is_whole { ray.reach } else { clipped.end.distance(from) };
+        Some(Self { ray: Ray { reach, ..ray }, share: clipped.share })
+    }
+}
+
 /// Where a ray ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RayEnd {
@@ -26,6 +71,8 @@ pub(crate) struct RayEnd {
     pub(crate) distance: f64,
     /// The slot of the entity that it meets, if it is one.
     pub(crate) entity: Option<u16>,
+    /// Whether the ray begins inside of it, or of the world.
+    pub(crate) start_solid: bool,
 }
 
 impl Ray {
@@ -42,23 +89,30 @@ impl Ray {
     /// Where the ray ends in the world without entities.
     pub(crate) fn in_world(&self, arena: &Arena) -> RayEnd {
         let (from, to) = (self.from.as_vec3(), self.at(self.reach).as_vec3());
-        let distance = match arena.map.find_first_transition(arena.sight, from, to) {
+        let trace = arena.map.find_first_transition(arena.sight, from, to);
+        let distance = match trace {
             Trace::Clear => self.reach,
             Trace::Hit(hit) => f64::from(hit.time) * self.reach,
             Trace::StartSolid => 0.0,
         };
-        RayEnd { distance, entity: None }
+        RayEnd { distance, entity: None, start_solid: trace == Trace::StartSolid }
     }
 
     /// Moves `end` to the body in `slot`, if the ray enters it before.
     pub(crate) fn meet(&self, end: &mut RayEnd, slot: u16, body: &Body) {
         for part in body.parts_at_start() {
-            if let Some(distance) = self.enters(&part)
-                && distance < end.distance
-            {
-                *end = RayEnd { distance, entity: Some(slot) };
+            let Some(distance) = self.enters(&part) else { continue };
+            let start_solid = distance == 0.0 && self.begins_in(&part);
+            if distance < end.distance || start_solid && !end.start_solid {
+                *end = RayEnd { distance, entity: Some(slot), start_solid };
             }
         }
+    }
+
+    /// Whether the ray starts inside a part, and not just on its surface.
+    fn begins_in(&self, part: &Part) -> bool {
+        let start = part.point_to_local(self.from);
+        part.solid.faces().iter().all(|face| face.plane.signed_distance(start) < 0.0)
     }
 
     /// The box around the ray up to its end.

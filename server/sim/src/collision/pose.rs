@@ -1,7 +1,7 @@
 //! Poses and motions, and how far a point of a turning body can leave a
 //! straight line: the bounds on which every proof about time rests.
 
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DMat3, DQuat, DVec3, DVec4};
 use serde::{Deserialize, Serialize};
 
 /// Position and orientation of a body. A bare pose is only a proposal: bodies in
@@ -14,7 +14,71 @@ pub(crate) struct Pose {
     pub(crate) orientation: DQuat,
 }
 
+/// The rotation that a quaternion of any length stands for; `None` if it has no length, or is
+/// not finite. Squares of its parts may be too great or too small for numbers, so those that
+/// are far from one are scaled first.
+pub(crate) fn unit(quaternion: DQuat) -> Option<DQuat> {
+    let greatest = DVec4::from(quaternion).abs().max_element();
+    if !quaternion.is_finite() || greatest == 0.0 {
+        return None;
+    }
+    let is_usual = (LEAST_USUAL..=1.0 / LEAST_USUAL).contains(&greatest);
+    let scaled = if is_usual { quaternion } else { quaternion / greatest };
+    Some(scaled.normalize()).filter(|unit| unit.is_finite())
+}
+
+/// The direction of a vector, by the same rules.
+pub(crate) fn direction(vector: DVec3) -> Option<DVec3> {
+    let greatest = vector.abs().max_element();
+    if !vector.is_finite() || greatest == 0.0 {
+        return None;
+    }
+    let is_usual = (LEAST_USUAL..=1.0 / LEAST_USUAL).contains(&greatest);
+    let scaled = if is_usual { vector } else { vector / greatest };
+    scaled.try_normalize()
+}
+
+/// The length of a finite vector, by the same rules.
+pub(crate) fn length(vector: DVec3) -> f64 {
+    let greatest = vector.abs().max_element();
+    let is_usual = (LEAST_USUAL..=1.0 / LEAST_USUAL).contains(&greatest);
+    if is_usual || greatest == 0.0 {
+        vector.length()
+    } else {
+        (vector / greatest).length() * greatest
+    }
+}
+
+/// Greatest difference of the square of an orientation's length from one, if it was rounded to
+/// `f32` on its way.
+const ROUNDED: f64 = 1e-6;
+
+/// Squares of numbers from this to its inverse lose nothing.
+const LEAST_USUAL: f64 = 1e-100;
+
 impl Pose {
+    /// The pose of these numbers: the only way from what a game asks for, or a map says, to a
+    /// pose. `None` if one of them is not finite, or the orientation has no length.
+    pub(crate) fn checked(position: DVec3, orientation: DQuat) -> Option<Self> {
+        let orientation = unit(orientation)?;
+        position.is_finite().then_some(Self { position, orientation })
+    }
+
+    /// The pose of numbers that come from a snapshot, or from a tool: an orientation of length
+    /// one stays as it is. `None` also beyond the extent of worlds.
+    pub(crate) fn known(position: DVec3, orientation: DQuat) -> Option<Self> {
+        let extent = DVec3::splat(obsp::UNIVERSE.into());
+        let pose = Self { position, orientation };
+        let known = if pose.is_sound() { pose } else { Self::checked(position, orientation)? };
+        position.abs().cmple(extent).all().then_some(known)
+    }
+
+    /// Whether it is a pose at all: its position finite, its orientation of length one.
+    pub(crate) fn is_sound(&self) -> bool {
+        let square = self.orientation.length_squared();
+        self.position.is_finite() && (square - 1.0).abs() < ROUNDED
+    }
+
     /// At `position`, in the axes of the world.
     pub(crate) fn at(position: DVec3) -> Self {
         Self { position, orientation: DQuat::IDENTITY }
@@ -35,6 +99,23 @@ impl Pose {
     pub(crate) fn rotation(&self) -> DMat3 {
         DMat3::from_quat(self.orientation)
     }
+}
+
+/// Longest tick that is predicted or searched, in seconds: the longest of a match is a tenth.
+const LONGEST_TICK: f64 = 1.0;
+
+/// No body is faster, in units and radians per second: a match has none that is a thousandth as
+/// fast.
+const FASTEST: f64 = 1e7;
+
+/// Whether a tick may last so long.
+pub(crate) fn is_tick(seconds: f64) -> bool {
+    seconds > 0.0 && seconds <= LONGEST_TICK
+}
+
+/// Whether a body may move or spin so fast.
+pub(crate) fn is_speed(velocity: DVec3) -> bool {
+    velocity.abs().cmple(DVec3::splat(FASTEST)).all()
 }
 
 /// Factor on a sagitta for a rotation whose rate is not constant.
@@ -194,6 +275,30 @@ pub(crate) fn relative_sagitta(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Before, a quaternion of 1e155 was found to be finite and normalised to nothing, for its
+    /// square is infinite; one of 1e-170 has a square of nothing.
+    #[test]
+    fn a_quaternion_of_any_length_is_a_rotation() {
+        let turned = DQuat::from_xyzw(1.0, -2.0, 3.0, 4.0).normalize();
+        for exponent in [-307, -170, -155, -101, -100, -30, 0, 30, 99, 100, 153, 155, 200, 307] {
+            let found = unit(turned * 10_f64.powi(exponent)).expect("it has a length");
+            assert!(found.angle_between(turned) < 1e-7, "1e{exponent}: {found}");
+            assert!((found.length() - 1.0).abs() < 1e-12, "1e{exponent}: {found}");
+            let way = DVec3::new(1.0, -2.0, 3.0);
+            let along = direction(way * 10_f64.powi(exponent)).expect("it has a length");
+            assert!(along.distance(way.normalize()) < 1e-12, "1e{exponent}: {along}");
+        }
+        let least = f64::from_bits(1);
+        assert_eq!(unit(DQuat::from_xyzw(0.0, least, 0.0, 0.0)).map(|q| q.y), Some(1.0));
+        assert_eq!(direction(DVec3::new(0.0, 0.0, -least)), Some(-DVec3::Z));
+        for none in [0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(unit(DQuat::from_xyzw(0.0, none, 0.0, 0.0)), None, "{none}");
+            assert_eq!(direction(DVec3::new(0.0, none, 0.0)), None, "{none}");
+            assert_eq!(none == 0.0, Pose::checked(DVec3::splat(none), DQuat::IDENTITY).is_some());
+        }
+        assert_eq!(unit(DQuat::from_xyzw(1.0, f64::NAN, 0.0, 1e200)), None);
+    }
 
     /// The heights of a point of a turning, moving body lie above the bound of
     /// [`least_between`], on the whole motion and on parts of it, and no point moves

@@ -184,6 +184,16 @@ impl<'a> PlaneCache<'a> {
     }
 }
 
+/// The end of a free motion, or where it leaves the extent of worlds.
+#[inline]
+fn within_extent(start: Vec3, end: Vec3) -> Vec3 {
+    if end.abs().cmple(Vec3::splat(obsp::UNIVERSE)).all() {
+        return end;
+    }
+    let clipped = obsp::clip_to_extent(start.as_dvec3(), end.as_dvec3());
+    clipped.map_or(start, |clipped| clipped.end.as_vec3())
+}
+
 /// A player's box in its map.
 #[derive(Clone, Copy)]
 pub(crate) struct Agent<'a> {
@@ -221,7 +231,8 @@ impl Agent<'_> {
     ) -> SweepResult {
         let trace = self.map.find_first_transition(self.size, start, end);
         let (mut reach, mut time, mut hit) = match trace {
-            Trace::Clear => (end, 1.0, None),
+            // Beyond the extent of worlds there is no place.
+            Trace::Clear => (within_extent(start, end), 1.0, None),
             // The start is empty by invariant: the box is wedged in a crack thinner
             // than the trace's resolution. It stays.
             Trace::StartSolid => return SweepResult { end: start, time: 0.0, hit: None },

@@ -12,7 +12,7 @@ use obsp::model::{BodyKind, Model};
 
 use crate::arena::Arena;
 use crate::collision::cascade::{Body, Candidates, box_at, least_gap};
-use crate::collision::pose::Pose;
+use crate::collision::pose::{Pose, is_speed, is_tick};
 use crate::collision::shape::ShapeId;
 use crate::command::Command;
 use crate::context::StepContext;
@@ -41,6 +41,22 @@ const BEYOND: f64 = 40.0;
 /// units per second: what falls meanwhile.
 const FASTER: f64 = 10.0;
 
+/// Whether a body may be as a snapshot says: somewhere within the extent of worlds, turned
+/// somehow, and no faster than any.
+fn is_sound(other: &EntityState) -> bool {
+    let known = Pose::known(other.position, other.orientation);
+    known.is_some() && is_speed(other.velocity)
+}
+
+impl PlayerMotion {
+    /// Whether a player may be and move so: within the extent of worlds, and no faster than
+    /// 10 million units per second. No other motion is predicted.
+    pub fn is_sound(&self) -> bool {
+        let (position, velocity) = (self.position.as_dvec3(), self.velocity.as_dvec3());
+        Pose::known(position, DQuat::IDENTITY).is_some() && is_speed(velocity)
+    }
+}
+
 /// The result of a predicted tick.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predicted {
@@ -67,6 +83,10 @@ impl Predictor {
     /// The motion of a player after a tick of `seconds` with `command`, past `others`
     /// (without the player) as they are when the tick begins. `own` are those of them
     /// that the player has set moving. `parameters` are the server's.
+    ///
+    /// A tick that is not longer than 0 and at most 1 second, parameters out of their ranges
+    /// and a motion with a number that is not finite, or of a player beyond the extent of worlds,
+    /// give the motion as it was. Other bodies of which that is true are left out.
     pub fn step(
         &self,
         motion: PlayerMotion,
@@ -75,6 +95,9 @@ impl Predictor {
         others: &mut [EntityState],
         own: &[EntityId],
     ) -> Predicted {
+        if !is_tick(seconds) || !motion.is_sound() || parameters.check().is_err() {
+            return Predicted { motion, shoved: Vec::new(), pushed: false };
+        }
         let mut context = StepContext::default();
         let mut encounters = Encounters::default();
         let faster = parameters.run_speed + parameters.jump_speed + FASTER;
@@ -110,7 +133,7 @@ impl Predictor {
 
     /// Moves a pile by a tick of `seconds` with the server's own solver and guard.
     /// `motion` is the player's motion after the tick, `others` are the other bodies
-    /// when it began.
+    /// when it began. What is no tick, no motion or no body for [`Predictor::step`] is none here.
     pub fn advance(
         &self,
         pile: &mut Pile,
@@ -118,20 +141,22 @@ impl Predictor {
         motion: &PlayerMotion,
         seconds: f64,
     ) {
-        pile.advance(self, others, motion, seconds);
+        if is_tick(seconds) && motion.is_sound() {
+            pile.advance(self, others, motion, seconds);
+        }
     }
 
     /// A tank that the player drives, and those of `bodies` that are near it, to be moved by
     /// [`Predictor::drive`]. `None` if it is no tank, or there is no room for it where it is
-    /// said to be.
+    /// said to be, or a number of it is not finite.
     pub fn tank(&self, tank: &Moving, bodies: &[Moving]) -> Option<DrivenTank> {
-        DrivenTank::new(self, tank, bodies)
+        tank.is_sound().then(|| DrivenTank::new(self, tank, bodies)).flatten()
     }
 
     /// Corrects a tank and the bodies near it, which were predicted, to what is known of them
     /// now, where there is room for that. Returns whether anything changed.
     pub fn correct_tank(&self, among: &mut DrivenTank, tank: &Moving, bodies: &[Moving]) -> bool {
-        among.correct(self, tank, bodies)
+        tank.is_sound() && among.correct(self, tank, bodies)
     }
 
     /// Moves a tank by a tick of `seconds` with its driver's `command`, by the server's own
@@ -143,7 +168,9 @@ impl Predictor {
         others: &[EntityState],
         seconds: f64,
     ) {
-        tank.advance(self, others, command, seconds);
+        if is_tick(seconds) {
+            tank.advance(self, others, command, seconds);
+        }
     }
 
     /// Whether bodies of this model are missiles, which nobody shoves: a snapshot does not
@@ -183,13 +210,13 @@ impl Predictor {
     fn driver(&self, other: &EntityState) -> Option<Driver<'_>> {
         let Kind::Prop { model } = other.kind else { return None };
         let moves = !other.asleep && other.velocity != DVec3::ZERO;
-        if !moves || !self.arena.shapes.is_kinematic(model) {
+        if !moves || !self.arena.shapes.is_kinematic(model) || !is_sound(other) {
             return None;
         }
         Some(Driver {
             slot: other.id.slot,
             shape: &self.arena.shapes[self.arena.shapes.of_model(model)?],
-            pose: Pose { position: other.position, orientation: other.orientation },
+            pose: Pose::known(other.position, other.orientation)?,
             velocity: other.velocity,
             angular: DVec3::ZERO,
             is_held: false,
@@ -220,7 +247,7 @@ impl Predictor {
             Kind::Player { .. } => DQuat::IDENTITY,
             Kind::Vehicle { .. } | Kind::Prop { .. } => other.orientation,
         };
-        let pose = Pose { position: other.position, orientation };
+        let pose = Pose::known(other.position, orientation).filter(|_| is_sound(other))?;
         Some(Body::standing(&self.arena.shapes[self.shape(other)?], pose))
     }
 }

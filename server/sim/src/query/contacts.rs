@@ -11,7 +11,7 @@ use crate::bodies::contact::{Pair, find};
 use crate::bodies::entities::Entities;
 use crate::bodies::guard::Space;
 use crate::bodies::roles::Role;
-use crate::collision::pose::Pose;
+use crate::collision::pose::{Pose, is_speed, is_tick};
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
 use crate::counters::Stages;
@@ -90,7 +90,9 @@ impl ContactSearch {
     /// The contacts that a tick of `seconds` with these stages on finds for `things`,
     /// after a tick that found `before`. `None` if there is no room for all of them:
     /// in a match no two bodies, nor a body and the map, are as near as
-    /// [`super::MARGIN`].
+    /// [`super::MARGIN`]. `None` also for a tick that is not longer than 0 and at most 1 second, and
+    /// if a number is not finite, a thing beyond the extent of worlds or faster than 10 million
+    /// units per second.
     pub fn find(
         &self,
         things: &[Thing],
@@ -98,26 +100,28 @@ impl ContactSearch {
         seconds: f64,
         stages: Stages,
     ) -> Option<Contacts> {
+        if !is_tick(seconds) {
+            return None;
+        }
         let mut entities = Entities::new(&self.map.bounds(), 0);
         entities.use_grid(stages.contains(crate::Stage::Grid));
         let mut context = StepContext { stages, seconds, ..StepContext::default() };
         for thing in things {
             let (position, orientation) = thing.at;
             let shape = self.shapes.of_model(thing.model)?;
-            let placement = self.space(&entities).place(
-                shape,
-                Pose { position, orientation },
-                None,
-                &mut context,
-            )?;
+            if !is_speed(thing.velocity) || !is_speed(thing.angular) {
+                return None;
+            }
+            let pose = Pose::known(position, orientation)?;
+            let placement = self.space(&entities).place(shape, pose, None, &mut context)?;
             let id = entities.insert(Role::Prop(thing.model), shape)?;
             entities.commit(id.slot, placement);
             let entity = entities.find_mut(id)?;
             (entity.velocity, entity.angular) = (thing.velocity, thing.angular);
         }
         let pairs = find(&self.space(&entities), &before.pairs, &mut context).pairs;
-        let pose = |thing: &Thing| Pose { position: thing.at.0, orientation: thing.at.1 };
-        Some(Contacts { pairs, poses: things.iter().map(pose).collect() })
+        let pose = |thing: &Thing| Pose::known(thing.at.0, thing.at.1);
+        Some(Contacts { pairs, poses: things.iter().map(pose).collect::<Option<_>>()? })
     }
 
     fn space<'a>(&'a self, entities: &'a Entities) -> Space<'a> {

@@ -83,7 +83,8 @@ impl Heat {
                 (self.shapes.of_model(model)?, entity.orientation)
             }
         };
-        Some(Body::standing(&self.shapes[shape], Pose { position: entity.position, orientation }))
+        let pose = Pose::known(entity.position, orientation)?;
+        Some(Body::standing(&self.shapes[shape], pose))
     }
 }
 

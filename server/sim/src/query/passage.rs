@@ -27,27 +27,34 @@ pub enum Passing {
 }
 
 impl Way {
-    /// The pose at this share of the tick.
+    /// The pose at this share of the tick; the first one if the share is no number, or one of
+    /// the two is no pose.
     pub fn at(&self, time: f64) -> At {
-        let pose = Motion::new(pose(self.from), pose(self.to)).at(time);
+        let Some([from, to]) = self.poses().filter(|_| !time.is_nan()) else { return self.from };
+        let pose = Motion::new(from, to).at(time);
         (pose.position, pose.orientation)
+    }
+
+    /// First and last pose; `None` if one of them is none within the extent of worlds.
+    fn poses(&self) -> Option<[Pose; 2]> {
+        let pose = |(position, orientation): At| Pose::known(position, orientation);
+        Some([pose(self.from)?, pose(self.to)?])
     }
 }
 
-fn pose((position, orientation): At) -> Pose {
-    Pose { position, orientation }
-}
-
 /// How far two solids can move at once while they keep more than [`MARGIN`] apart, by
-/// the cascade with these stages on. Two that begin nearer may not come nearer.
+/// the cascade with these stages on. Two that begin nearer may not come nearer. Of a way that is
+/// none within the extent of worlds nothing is free.
 pub fn passing(
     (a, way_a): (&Solid, &Way),
     (b, way_b): (&Solid, &Way),
     stages: Stages,
     resolution: Resolution,
 ) -> Passing {
-    let [body, other] =
-        [(a, way_a), (b, way_b)].map(|(s, way)| Body::moving(&s.0, pose(way.from), pose(way.to)));
+    let (Some([a_from, a_to]), Some([b_from, b_to])) = (way_a.poses(), way_b.poses()) else {
+        return Passing::Until(0.0);
+    };
+    let (body, other) = (Body::moving(&a.0, a_from, a_to), Body::moving(&b.0, b_from, b_to));
     let mut context = StepContext { stages, resolution, ..StepContext::default() };
     match pass(&body, &other, (0.0, 1.0), MARGIN, None, &mut context) {
         Passage::Free => Passing::Free,

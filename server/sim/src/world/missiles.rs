@@ -1,7 +1,7 @@
 //! Throwing missiles, and moving them by a tick.
 
 use glam::{DQuat, DVec3};
-use obsp::Trace;
+use obsp::clip_to_extent;
 
 use super::{PlaceError, Tick, World};
 use crate::bodies::entities::Entity;
@@ -47,8 +47,8 @@ impl World {
     }
 
     /// The nearest point along a unit direction from `eye` at which a missile does not touch
-    /// its thrower. `None` if something of the map is in between, or there is no such model
-    /// or thrower in the world.
+    /// its thrower. `None` if something of the map is in between, the eye is in solid, a number
+    /// is not finite, or there is no such model or thrower in the world.
     pub fn muzzle(
         &self,
         thrower: EntityId,
@@ -67,12 +67,8 @@ impl World {
             }
         }
         let start = eye + direction * distance;
-        if !eye.is_finite() || !start.is_finite() {
-            return None;
-        }
-        let (from, to) = (eye.as_vec3(), start.as_vec3());
-        let way = self.arena.map.find_first_transition(self.arena.sight, from, to);
-        matches!(way, Trace::Clear).then_some(start)
+        let within = clip_to_extent(eye, start).is_some_and(|clipped| clipped.end == start);
+        (within && self.arena.in_sight(eye, start)).then_some(start)
     }
 
     /// Moves a missile by a tick. Returns whether it flies on, or rests: one that flies

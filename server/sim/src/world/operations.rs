@@ -48,7 +48,7 @@ pub enum PlaceError {
     #[error("there is no such model")]
     NoSuchModel,
     /// A number is infinite or none at all, or an orientation has no length.
-    #[error("a position or orientation is not finite")]
+    #[error("a number is infinite or none at all, or an orientation has no length")]
     NotFinite,
 }
 
@@ -328,9 +328,9 @@ impl World {
         shape: ShapeId,
         position: DVec3,
     ) -> Result<Placement, PlaceError> {
-        let position = position.as_vec3().as_dvec3();
         let pose = self.checked_pose(position, DQuat::IDENTITY)?;
-        self.nearest(shape, pose).ok_or(PlaceError::NoRoom)
+        let rounded = Pose::at(pose.position.as_vec3().as_dvec3());
+        self.nearest(shape, rounded).ok_or(PlaceError::NoRoom)
     }
 
     fn insert_body(
@@ -369,12 +369,9 @@ impl World {
         position: DVec3,
         orientation: DQuat,
     ) -> Result<Pose, PlaceError> {
-        let orientation = orientation.normalize();
-        if !position.is_finite() || !orientation.is_finite() {
-            return Err(PlaceError::NotFinite);
-        }
+        let pose = Pose::checked(position, orientation).ok_or(PlaceError::NotFinite)?;
         let near = self.arena.map.bounds().inflated(AROUND).contains(position);
-        if near { Ok(Pose { position, orientation }) } else { Err(PlaceError::NoRoom) }
+        if near { Ok(pose) } else { Err(PlaceError::NoRoom) }
     }
 
     /// An entity that is in the world.

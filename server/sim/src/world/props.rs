@@ -6,8 +6,9 @@ use obsp::MapEntity;
 use obsp::model::EVERYDAY;
 
 use super::World;
+use crate::arena::LEFT;
 use crate::arena::spawn::{self, SpawnCandidates};
-use crate::bodies::entities::Entity;
+use crate::bodies::entities::{Entity, MAX_ENTITIES};
 use crate::bodies::guard::{Placement, Space};
 use crate::bodies::roles::Role;
 use crate::collision::pose::Pose;
@@ -42,10 +43,12 @@ impl World {
             return self.warnings.push(SetupWarning::UnknownModel { origin, model, known });
         };
         let orientation = turn(drawn.angle().unwrap_or(0.0));
-        let pose = Pose { position: origin, orientation };
+        // What is drawn below the map falls out of it, which is told.
+        let around = self.arena.map.bounds().inflated(LEFT);
+        let pose = Pose::checked(origin, orientation).filter(|_| around.contains(origin));
         let sight = self.arena.sight;
         let found = self.insert_prop(id, |space, shape, context| {
-            spawn::nearest_free(space, shape, pose, sight, context)
+            spawn::nearest_free(space, shape, pose?, sight, context)
         });
         if !found {
             self.warnings.push(SetupWarning::NoRoom { origin, model: model.to_owned() });
@@ -63,7 +66,8 @@ impl World {
         let standing = self.arena.shapes.boxes.of(Posture::Standing);
         let (points, places) = (self.arena.spawn_points.clone(), self.arena.places().clone());
         let mut placed = 0;
-        for _ in 0..asked {
+        // More than a match can have are not even looked for a place.
+        for _ in 0..asked.min(MAX_ENTITIES as u32) {
             let model = models[random.below(models.len() as u64) as usize];
             placed += u32::from(self.insert_prop(model, |space, shape, context| {
                 let candidates = SpawnCandidates { points: &points, places: &places, attempt: 0 };

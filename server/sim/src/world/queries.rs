@@ -1,20 +1,17 @@
-//! What a game may ask about the world: where things are, what a ray or a swept shape
-//! meets, what is inside a volume.
+//! What a game may ask about the world: where things are, what a ray meets, what is inside a
+//! volume. What a swept shape meets is in `sweep`.
 
-use glam::{DQuat, DVec3};
-use obsp::Trace;
+use glam::DVec3;
+use obsp::clip_box_to_extent;
 use obsp::geometry::{Aabb, ConvexSolid};
 
 use super::{Touch, World};
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
-use crate::bodies::ray::Ray;
+use crate::bodies::ray::{ClippedRay, RayEnd};
 use crate::bodies::sleep::touches;
-use crate::collision::cascade::{Body, Candidates, least_gap, pass};
-use crate::collision::distances::MARGIN;
-use crate::collision::pose::Pose;
-use crate::collision::shape::Shape;
-use crate::collision::time_of_impact::Passage;
+use crate::collision::cascade::{Body, Candidates, least_gap};
+use crate::collision::pose::length;
 use crate::state::{EntityId, EntityState, ModelId, Posture};
 
 /// Where a ray ends.
@@ -26,30 +23,17 @@ pub struct RayHit {
     pub fraction: f64,
     /// The entity that it meets, if it is one.
     pub entity: Option<EntityId>,
+    /// Whether it starts inside of something, of `entity` or of the world, and sees nothing.
+    /// So does a ray that starts beyond the extent of worlds, ±[`obsp::UNIVERSE`], where
+    /// everything is solid, or that has a number which is not finite.
+    pub start_solid: bool,
 }
 
-/// Where a swept shape ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SweepHit {
-    /// Its last free position.
-    pub at: DVec3,
-    /// Share of the motion that is free; 1 if it meets nothing, 0 if it starts in something.
-    pub fraction: f64,
-    /// Unit normal of the surface that it meets, towards the shape; zero if it meets none.
-    pub normal: DVec3,
-    /// The entity that it meets, if it is one.
-    pub entity: Option<EntityId>,
-}
-
-/// A shape to sweep.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SweptShape {
-    /// A box of these half extents in units, along the axes of its orientation.
-    Box(DVec3),
-    /// The box of a player.
-    Player(Posture),
-    /// A model.
-    Model(ModelId),
+impl RayHit {
+    /// That of a ray which starts in the world's solid, or is none.
+    fn blind(from: DVec3) -> Self {
+        Self { at: from, fraction: 0.0, entity: None, start_solid: true }
+    }
 }
 
 impl World {
@@ -85,6 +69,13 @@ impl World {
         self.view(self.entities.find(id)?)
     }
 
+    /// Angular velocity of a body that is in the world, in radians per second about the world's
+    /// axes; zero for players on foot. `None` if it is not there.
+    pub fn spin(&self, id: EntityId) -> Option<DVec3> {
+        let entity = self.entities.find(id).filter(|entity| entity.placement().is_some())?;
+        Some(entity.angular)
+    }
+
     /// Mass of a body in kilograms; `None` for players on foot and what is not there.
     pub fn mass(&self, id: EntityId) -> Option<f64> {
         self.inverse_mass(id).map(f64::recip)
@@ -114,29 +105,20 @@ impl World {
         Some(*self.entities.find(id)?.placement()?.bounds())
     }
 
-    /// What a segment meets first, the entity `ignored` left out. A segment with an infinite
-    /// end meets something at once.
+    /// What a segment meets first, the entity `ignored` left out. It is clipped to the extent of
+    /// worlds, ±[`obsp::UNIVERSE`], by [`obsp::clip_to_extent`]: an end beyond it is as one at its
+    /// edge. One that has no length looks at its start.
     pub fn cast_ray(&self, from: DVec3, to: DVec3, ignored: Option<EntityId>) -> RayHit {
-        let way = to - from;
-        let nothing = RayHit { at: from, fraction: 0.0, entity: None };
-        if !from.is_finite() || !way.is_finite() {
-            return nothing;
-        }
-        let Some(direction) = way.try_normalize() else { return nothing };
-        let ray = Ray { from, direction, reach: way.length() };
-        let end = ray.cast(&self.arena, &self.entities, ignored.map(|id| id.slot));
-        RayHit {
-            at: ray.at(end.distance),
-            fraction: end.distance / ray.reach,
-            entity: self.id_in(end.entity),
-        }
+        let Some(clipped) = ClippedRay::between(from, to) else { return RayHit::blind(from) };
+        let end = clipped.ray.cast(&self.arena, &self.entities, ignored.map(|id| id.slot));
+        self.ray_hit(&clipped, &end)
     }
 
     /// What a player's ray of `reach` units along a unit direction meets first. It meets the
     /// other players where they were `view_age` sixteenths of a tick before the end of this
     /// tick, as [`Command::view_age`](crate::Command::view_age) says; everything else, and
-    /// with an age of zero all, where it is. A ray with an infinite end meets something at
-    /// once.
+    /// with an age of zero all, where it is. It is clipped as [`World::cast_ray`] is; of a
+    /// direction of another length that of one counts.
     pub fn cast_ray_as_seen(
         &self,
         player: EntityId,
@@ -145,11 +127,10 @@ impl World {
         reach: f64,
         view_age: u16,
     ) -> RayHit {
-        let ray = Ray { from, direction, reach };
-        let finite = from.as_vec3().is_finite() && ray.at(reach).as_vec3().is_finite();
-        if !finite || reach <= 0.0 {
-            return RayHit { at: from, fraction: 0.0, entity: None };
-        }
+        let Some(clipped) = ClippedRay::along(from, direction, reach) else {
+            return RayHit::blind(from);
+        };
+        let ray = clipped.ray;
         let mut end = ray.in_world(&self.arena);
         let rewinds = view_age > 0;
         let ignored = Some(player.slot);
@@ -164,15 +145,23 @@ impl World {
                 ray.meet(&mut end, slot, &body);
             });
         }
+        self.ray_hit(&clipped, &end)
+    }
+
+    fn ray_hit(&self, ClippedRay { ray, share }: &ClippedRay, end: &RayEnd) -> RayHit {
+        let is_free = !end.start_solid && end.distance >= ray.reach;
+        let fraction = if is_free { 1.0 } else { end.distance / ray.reach * share };
         RayHit {
             at: ray.at(end.distance),
-            fraction: end.distance / reach,
+            fraction: if end.start_solid { 0.0 } else { fraction },
             entity: self.id_in(end.entity),
+            start_solid: end.start_solid,
         }
     }
 
     /// The entities the middles of whose boxes are nearer than `radius` units to a point, and
-    /// these middles, in ascending order of slot.
+    /// these middles, in ascending order of slot. A radius that is not finite and above zero, or
+    /// a point that is not finite, is near nothing.
     pub fn near(&self, point: DVec3, radius: f64) -> Vec<(EntityId, DVec3)> {
         let mut found = Vec::new();
         if !point.is_finite() || !radius.is_finite() || radius <= 0.0 {
@@ -181,22 +170,18 @@ impl World {
         let bounds = Aabb::from_centre(point, DVec3::splat(radius));
         self.space().visit_entities(&bounds, None, &mut |slot, body| {
             let middle = body.box_centre();
-            if point.distance(middle) < radius {
+            if length(point - middle) < radius {
                 found.extend(self.id_in(Some(slot)).map(|id| (id, middle)));
             }
         });
         found
     }
 
-    /// Whether nothing of the map, entities aside, lies between two points.
+    /// Whether nothing of the map, entities aside, lies between two points. The line is clipped
+    /// as [`World::cast_ray`] is. From inside of solid nothing is in sight, nor is anything from
+    /// or at a point that is not finite.
     pub fn in_sight(&self, from: DVec3, to: DVec3) -> bool {
-        let (from, to) = (from.as_vec3(), to.as_vec3());
-        from.is_finite()
-            && to.is_finite()
-            && !matches!(
-                self.arena.map.find_first_transition(self.arena.sight, from, to),
-                Trace::Hit(_)
-            )
+        self.arena.in_sight(from, to)
     }
 
     /// The entities that reach into a solid volume, in ascending order of slot. Entities
@@ -211,68 +196,13 @@ impl World {
         found
     }
 
-    /// The entities that reach into a box, in ascending order of slot. A box without volume
-    /// contains nothing.
+    /// The entities that reach into a box, in ascending order of slot. It is clipped to the extent
+    /// of worlds by [`obsp::clip_box_to_extent`]. A box without volume, thinner than a thousandth
+    /// of a unit or with a side that is no number contains nothing.
     pub fn overlapping_box(&self, bounds: &Aabb) -> Vec<EntityId> {
-        let valid = bounds.min.is_finite() && bounds.max.is_finite();
-        let solid = valid.then(|| ConvexSolid::from_box(bounds).ok()).flatten();
+        let within = clip_box_to_extent(bounds);
+        let solid = within.and_then(|bounds| ConvexSolid::from_box(&bounds).ok());
         solid.map_or_else(Vec::new, |solid| self.overlapping(&solid))
-    }
-
-    /// Sweeps a shape in a straight line, without turning, until it meets something; the
-    /// entity `ignored` is left out. A shape that starts in something, a model that is not
-    /// there, and numbers that are not finite give a share of zero.
-    pub fn sweep(
-        &self,
-        shape: SweptShape,
-        orientation: DQuat,
-        [from, to]: [DVec3; 2],
-        ignored: Option<EntityId>,
-    ) -> SweepHit {
-        let orientation = orientation.normalize();
-        let finite = from.is_finite() && to.is_finite() && orientation.is_finite();
-        let own;
-        let shape = match shape {
-            _ if !finite => None,
-            SweptShape::Player(posture) => {
-                Some(&self.arena.shapes[self.arena.shapes.of_posture(posture)])
-            }
-            SweptShape::Model(model) => {
-                self.arena.shapes.of_model(model).map(|id| &self.arena.shapes[id])
-            }
-            SweptShape::Box(half_extents) => {
-                own = Shape::probe(half_extents);
-                own.as_ref()
-            }
-        };
-        let nothing = SweepHit { at: from, fraction: 0.0, normal: DVec3::ZERO, entity: None };
-        let Some(shape) = shape else { return nothing };
-        let pose = |position| Pose { position, orientation };
-        let body = Body::moving(shape, pose(from), pose(to));
-        let mut context = self.context.share();
-        let (mut first, mut hit) = (1.0, None);
-        let mut meet = |entity: Option<u16>, obstacle: &Body| match pass(
-            &body,
-            obstacle,
-            (0.0, 1.0),
-            MARGIN,
-            None,
-            &mut context,
-        ) {
-            Passage::Free => {}
-            Passage::Overlapping => (first, hit) = (0.0, Some((DVec3::ZERO, entity))),
-            Passage::Blocked(impact) if impact.time < first => {
-                (first, hit) = (impact.time, Some((-impact.axis, entity)));
-            }
-            Passage::Blocked(_) => {}
-        };
-        let reach = body.speedbox().inflated(MARGIN);
-        self.space().visit_solids(&reach, |_, solid| meet(None, &solid));
-        let ignored = ignored.map(|id| id.slot);
-        self.space().visit_entities(&reach, ignored, &mut |slot, other| meet(Some(slot), &other));
-        let (normal, entity) = hit.unwrap_or((DVec3::ZERO, None));
-        let at = body.motion.at(first).position;
-        SweepHit { at, fraction: first, normal, entity: self.id_in(entity) }
     }
 
     /// The entities that touch this one, in ascending order of slot: bodies as of the last

@@ -106,11 +106,12 @@ impl World {
         self.entities.commit(slot, placement);
     }
 
-    /// Takes out what has fallen out of the map, and puts the bodies among it back.
+    /// Takes out what has fallen out of the map, or flown far beyond it, and puts the bodies among it back.
     pub(super) fn catch_fallen(&mut self) {
-        let floor = self.arena.floor;
+        let space = self.arena.space;
         let fallen = |entity: &Entity| {
-            entity.placement().is_some_and(|placement| placement.pose().position.z < floor)
+            let place = entity.placement().map(|placement| placement.pose().position);
+            place.is_some_and(|place| !space.contains(place))
         };
         for slot in self.entities.slots_where(fallen) {
             self.context.counters.fallen += 1;

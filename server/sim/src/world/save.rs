@@ -21,9 +21,10 @@ use thiserror::Error;
 
 use self::poses::{NearPose, SavedPose, SavedSearch};
 use super::{Touch, World};
+use crate::arena::LEFT;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
-use crate::bodies::entities::{Entities, Entity, MAX_ENTITIES};
+use crate::bodies::entities::{Entities, Entity, MAX_ENTITIES, SearchState};
 use crate::bodies::guard::Space;
 use crate::bodies::roles::{Cargo, Kinematic, Missile, PlayerBody, Role};
 use crate::collision::pose::Pose;
@@ -40,8 +41,9 @@ const VERSION: u16 = 4;
 /// Most bytes that are read.
 const MAX_BYTES: usize = 1 << 26;
 
-/// No saved position is farther outside of the map, in units.
-const AROUND: f64 = 65_536.0;
+/// No saved position is farther outside of the map, in units: what has left it is taken out
+/// when bodies have moved, and missiles move after that.
+const AROUND: f64 = LEFT + 1024.0;
 
 /// No saved speed is greater, in units or radians per second.
 const MAX_SPEED: f64 = 1e9;
@@ -209,7 +211,7 @@ impl World {
         self.tick = tick;
         self.context.budget = budget;
         if *self.movement() != movement {
-            self.set_movement(movement);
+            self.set_movement(movement).map_err(|error| damaged(error.to_string()))?;
         }
         self.pairs = pairs.into_owned();
         self.entities = entities;
@@ -275,6 +277,8 @@ impl Checks<'_> {
             }
             if let Some(entity) = entities.get_mut(id.slot) {
                 entity.searched_as = searched.state(entity);
+                let searched_as = entity.searched_as;
+                self.search(searched_as).map_err(reject)?;
             }
         }
         Ok(entities)
@@ -334,6 +338,15 @@ impl Checks<'_> {
             self.pose(anchor)?;
         }
         Ok(())
+    }
+
+    /// How an entity was when contacts were searched for last.
+    fn search(&self, state: Option<SearchState>) -> Result<(), &'static str> {
+        let Some(SearchState { shape, pose, .. }) = state else { return Ok(()) };
+        if !self.is_of_model(shape) {
+            return Err("there is no such shape");
+        }
+        self.pose(&pose)
     }
 
     fn pose(&self, Pose { position, orientation }: &Pose) -> Result<(), &'static str> {

@@ -1,7 +1,7 @@
 use super::World;
 use crate::collision::time_of_impact::Resolution;
 use crate::counters::{Clock, Stage, Stages};
-use crate::players::movement::MovementParameters;
+use crate::players::movement::{MovementError, MovementParameters};
 use crate::threads::Threads;
 
 impl World {
@@ -42,15 +42,20 @@ impl World {
     }
 
     /// Shares the search for contacts, the solver's and the guard's work out over this many
-    /// threads at most; zero counts as one. Results do not depend on it.
+    /// threads at most, and over 256; zero counts as one. Results do not depend on it.
     pub fn set_threads(&mut self, threads: u16) {
         self.context.threads = Threads::new(threads);
     }
 
     /// Sets the numbers by which players on foot move; before the first tick, because clients
     /// predict by those that they are told when they join.
-    pub fn set_movement(&mut self, parameters: MovementParameters) {
+    ///
+    /// # Errors
+    /// [`MovementError`] if one of them is out of its range; nothing changes then.
+    pub fn set_movement(&mut self, parameters: MovementParameters) -> Result<(), MovementError> {
+        parameters.check()?;
         std::sync::Arc::make_mut(&mut self.arena).movement = parameters;
+        Ok(())
     }
 
     /// The numbers by which players on foot move.

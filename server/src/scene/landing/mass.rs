@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use obsp::model::shipped;
-use obsp_sim::audit::{Audit, Passages};
+use obsp_sim::audit::{Audit, Fault, Passages};
 use obsp_sim::{
     Clock, Command, Config, EntityId, EntityState, Kind, PlayerKind, Random, State, World,
 };
@@ -207,7 +207,7 @@ fn play(landers: u16, options: &LandingOptions, longest: u64) -> Result<MassLand
         tunnelled += passages.check(&state).len() as u64;
         let found = audit.check(&state);
         overlaps += found.len() as u64;
-        deepest = found.iter().map(|overlap| overlap.depth).fold(deepest, f64::max);
+        deepest = found.iter().filter_map(Fault::depth).fold(deepest, f64::max);
     }
     let (tally, counters) = (pilots.tally(), world.counters());
     Ok(MassLanding {

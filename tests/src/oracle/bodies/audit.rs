@@ -39,6 +39,8 @@ pub enum Overlap {
     Bodies(u64, u64),
     /// A body, and the brush that begins on this line of the map.
     Brush(u64, usize),
+    /// A body that is nowhere, or turned in no direction: it can overlap nothing.
+    Nowhere(u64),
 }
 
 #[derive(Debug)]
@@ -71,7 +73,15 @@ impl Audit {
     /// call.
     pub fn judge(&mut self, things: &[Placed]) -> Vec<Overlap> {
         let mut known = std::mem::take(&mut self.bodies);
+        let mut overlaps = Vec::new();
         for &placed in things {
+            let Placed { id, orientation, position, .. } = placed;
+            let squares: f64 = orientation.to_array().iter().map(|part| part * part).sum();
+            let is_turn = (squares - 1.0).abs() < 1e-6;
+            if !is_turn || position.to_array().iter().any(|at| at - at != 0.0) {
+                overlaps.push(Overlap::Nowhere(id));
+                continue;
+            }
             let judged = match known.remove(&placed.id) {
                 Some(judged) if judged.placed == placed => Judged { moved: false, ..judged },
                 _ => {
@@ -82,7 +92,6 @@ impl Audit {
             };
             assert!(self.bodies.insert(placed.id, judged).is_none(), "id {} twice", placed.id);
         }
-        let mut overlaps = Vec::new();
         let bodies: Vec<(&u64, &Judged)> = self.bodies.iter().collect();
         for (i, (id, a)) in bodies.iter().enumerate() {
             for (other, b) in &bodies[..i] {
@@ -133,6 +142,16 @@ mod tests {
         assert_eq!(audit.judge(&[at(1, 0.0, 7.9), at(2, 16.0, 8.0)]), [Overlap::Brush(1, 3)]);
         assert_eq!(audit.judge(&[at(1, 0.0, 7.9), at(2, 16.0, 8.0)]), [], "judged already");
         assert_eq!(audit.judge(&[at(1, 0.0, 8.0), at(2, 15.9, 8.0)]), [Overlap::Bodies(1, 2)]);
+        let nowhere = [
+            at(4, f64::NAN, 8.0),
+            at(4, f64::INFINITY, 8.0),
+            Placed { orientation: DQuat::from_xyzw(0.0, 0.0, f64::NAN, 1.0), ..at(4, 0.0, 99.0) },
+            Placed { orientation: DQuat::IDENTITY * 1e155, ..at(4, 0.0, 99.0) },
+            Placed { orientation: DQuat::IDENTITY * 0.0, ..at(4, 0.0, 99.0) },
+        ];
+        for placed in nowhere {
+            assert_eq!(audit.judge(&[placed]), [Overlap::Nowhere(4)], "{placed:?}");
+        }
         assert_eq!(audit.judge(&[at(2, 15.9, 8.0)]), []);
         assert_eq!(audit.judge(&[at(1, 0.0, 8.0), at(2, 15.9, 8.0)]), [Overlap::Bodies(1, 2)]);
     }

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use obsp::model::shipped;
 
 use super::*;
+use crate::audit::Passages;
 use crate::state::{Kind, ModelId, Posture};
 use crate::test_maps::{block, compiled};
 
@@ -35,7 +36,11 @@ fn judge(entities: Vec<EntityState>) -> Vec<(Obstacle, f64)> {
     let mut audit = Audit::new(&room(), &shipped()).expect("the room has both sizes");
     let found = audit.check(&State { tick: 0, entities: entities.clone() });
     assert_eq!(audit.check(&State { tick: 1, entities }), [], "judged already");
-    found.iter().map(|finding| (finding.obstacle, finding.depth)).collect()
+    let overlap = |fault: &Fault| match fault {
+        Fault::Interpenetration(found) => (found.obstacle, found.depth),
+        Fault::Unsound(found) => panic!("{found:?}"),
+    };
+    found.iter().map(overlap).collect()
 }
 
 #[test]
@@ -65,4 +70,52 @@ fn a_body_inside_another_is_found_though_no_faces_meet() {
     let small = EntityState { kind: Kind::Prop { model: ModelId(inner as u8) }, ..crate_at(1, at) };
     assert_eq!(judge(vec![crate_at(0, at), small]).len(), 1);
     assert_eq!(judge(vec![small, player_at(0, at)]).len(), 1);
+}
+
+/// Each number of a body may be wrong: it is a fault of its own, and what else overlaps is still
+/// found. Before, a body with such an orientation overlapped nothing, and the audit was clean.
+#[test]
+fn a_body_with_a_number_that_is_none_is_a_fault_of_its_own() {
+    let sound = crate_at(1, DVec3::new(-200.0, 0.0, 100.0));
+    let with = |change: &dyn Fn(&mut EntityState)| {
+        let mut entity = sound;
+        change(&mut entity);
+        entity
+    };
+    let mut cases = Vec::new();
+    for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        for axis in 0..3 {
+            cases.push((with(&|e| e.position[axis] = odd), UnsoundNumber::Position));
+            cases.push((with(&|e| e.velocity[axis] = odd), UnsoundNumber::Velocity));
+        }
+        let turned = DQuat::from_xyzw(0.0, odd, 0.0, 1.0);
+        cases.push((with(&|e| e.orientation = turned), UnsoundNumber::Orientation));
+    }
+    for length in [0.0, 1e-155, 0.999, 1.001, 1e155, 1e308] {
+        let turned = DQuat::IDENTITY * length;
+        cases.push((with(&|e| e.orientation = turned), UnsoundNumber::Length));
+    }
+    let players = [player_at(5, DVec3::new(-100.0, 0.0, 27.5)), crate_at(6, sound.position)];
+    for (entity, number) in cases {
+        for kind in [entity.kind, player_at(1, DVec3::ZERO).kind] {
+            let mut audit = Audit::new(&room(), &shipped()).expect("the room has both sizes");
+            let entity = EntityState { kind, ..entity };
+            let state = State { tick: 0, entities: [&[entity][..], &players].concat() };
+            let found = audit.check(&state);
+            let fault = Fault::Unsound(Unsound { body: entity.id, number });
+            assert_eq!(found.iter().filter(|found| **found == fault).count(), 1, "{found:?}");
+            // The player in the floor is found as well, and the crate overlaps nothing.
+            assert_eq!(found.len(), 2, "{found:?}");
+            assert_eq!(found[1].body(), players[0].id, "{found:?}");
+            assert_eq!(audit.check(&state), [fault], "it is found whenever it is seen");
+            let mut passages = Passages::new(&room(), &shipped(), 60).expect("both sizes");
+            let before = State { tick: 0, entities: vec![sound, players[0], players[1]] };
+            assert_eq!(passages.check(&before), []);
+            assert_eq!(passages.check(&state), [], "it came through nothing");
+        }
+    }
+    let spin = "entity 3 has a spin that is not finite";
+    let unsound =
+        Unsound { body: EntityId { slot: 3, generation: 0 }, number: UnsoundNumber::Spin };
+    assert_eq!(Fault::Unsound(unsound).to_string(), spin);
 }

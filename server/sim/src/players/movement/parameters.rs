@@ -87,17 +87,20 @@ impl MovementParameters {
         ]
     }
 
+    /// Whether each number is in its range of [`MovementParameters::RANGES`].
+    ///
+    /// # Errors
+    /// One of them is out of it.
+    pub fn check(&self) -> Result<(), MovementError> {
+        check(self.to_array())
+    }
+
     /// Those with these numbers.
     ///
     /// # Errors
     /// One of them is out of its range.
     pub fn from_array(numbers: [f64; 9]) -> Result<Self, MovementError> {
-        for (value, (name, least, most)) in numbers.into_iter().zip(Self::RANGES) {
-            // Not a number is in no range.
-            if !(least..=most).contains(&value) {
-                return Err(MovementError { name, value, least, most });
-            }
-        }
+        check(numbers)?;
         let [
             run_speed,
             slow_share,
@@ -121,6 +124,16 @@ impl MovementParameters {
             step_height,
         })
     }
+}
+
+fn check(numbers: [f64; 9]) -> Result<(), MovementError> {
+    for (value, (name, least, most)) in numbers.into_iter().zip(MovementParameters::RANGES) {
+        // Not a number is in no range.
+        if !(least..=most).contains(&value) {
+            return Err(MovementError { name, value, least, most });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

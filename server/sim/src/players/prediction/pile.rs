@@ -3,13 +3,13 @@
 use glam::DVec3;
 use obsp::geometry::Aabb;
 
-use super::Predictor;
+use super::{Predictor, is_sound};
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity, SleepState};
 use crate::bodies::guard::Space;
 use crate::bodies::roles::{PlayerBody, Role, Walker};
 use crate::bodies::{dynamics, sleep};
-use crate::collision::pose::Pose;
+use crate::collision::pose::{Pose, is_speed};
 use crate::collision::shape::ShapeId;
 use crate::context::StepContext;
 use crate::players::movement::PlayerMotion;
@@ -36,6 +36,13 @@ pub struct Moving {
     pub spin: DVec3,
 }
 
+impl Moving {
+    /// Whether a body may move so.
+    pub(super) fn is_sound(&self) -> bool {
+        is_sound(&self.state) && is_speed(self.spin)
+    }
+}
+
 /// The bodies that a player shoves and those near them: a small match of their own,
 /// moved by the server's own solver and guard.
 #[derive(Clone, Debug)]
@@ -55,12 +62,15 @@ impl Pile {
         bodies: &[Moving],
         motion: &PlayerMotion,
     ) -> Self {
-        let near = near(predictor, own, bodies, REACH);
-        let position = motion.position.as_dvec3();
+        let is_sound = motion.is_sound();
+        let near = if is_sound { near(predictor, own, bodies, REACH) } else { Vec::new() };
+        let position = if is_sound { motion.position.as_dvec3() } else { DVec3::ZERO };
         let role = Role::Player(PlayerBody::Box(motion.walker));
         let shape = predictor.arena.shapes.of_posture(motion.walker.posture);
         let mut pile = Self::of_player(role, shape, position, &near);
-        pile.put(predictor, pile.player, shape, Pose::at(position));
+        if is_sound {
+            pile.put(predictor, pile.player, shape, Pose::at(position));
+        }
         pile.add_all(predictor, near);
         pile
     }
@@ -91,11 +101,10 @@ impl Pile {
     }
 
     /// Gives a body the velocity of a shove, in units per second; a body that is not in
-    /// the pile is ignored.
+    /// the pile is ignored, and so is a velocity that is not finite or that no body has.
     pub fn shove(&mut self, id: EntityId, velocity: DVec3) {
-        let Some((.., slot)) = self.members.iter().find(|(member, ..)| *member == id) else {
-            return;
-        };
+        let member = self.members.iter().find(|(member, ..)| *member == id);
+        let Some((.., slot)) = member.filter(|_| is_speed(velocity)) else { return };
         sleep::wake(&mut self.entities, *slot);
         if let Some(entity) = self.entities.get_mut(*slot) {
             entity.velocity = velocity;
@@ -130,6 +139,7 @@ impl Pile {
         for index in 0..self.members.len() {
             let (id, kind, slot) = self.members[index];
             let other = others.iter().find(|other| other.id == id);
+            let other = other.filter(|other| is_sound(other));
             if let (Kind::Player { posture }, Some(other)) = (kind, other) {
                 let shape = predictor.arena.shapes.of_posture(posture);
                 let goes_to = other.position + other.velocity * seconds;
@@ -183,7 +193,8 @@ impl Pile {
             }
             // A vehicle stays where it is: its driver's commands are not known.
             Kind::Vehicle { model } | Kind::Prop { model } => {
-                let pose = Pose { orientation: state.orientation, ..Pose::at(state.position) };
+                let known = Pose::known(state.position, state.orientation);
+                let Some(pose) = known else { return };
                 (Role::of_body(model, &predictor.arena.shapes), pose)
             }
         };
@@ -251,6 +262,7 @@ pub(super) fn near(
     let radius = |shape: ShapeId| predictor.arena.shapes[shape].radius;
     let shaped: Vec<(ShapeId, &Moving)> = bodies
         .iter()
+        .filter(|body| body.is_sound())
         .filter_map(|body| {
             let shape = match body.state.kind {
                 Kind::Player { posture } => predictor.arena.shapes.of_posture(posture),

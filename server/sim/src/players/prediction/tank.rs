@@ -71,10 +71,11 @@ impl DrivenTank {
         let Some(shape) = predictor.shape(state) else { return false };
         let aside = [DVec3::Z, DVec3::X, -DVec3::X, DVec3::Y, -DVec3::Y, -DVec3::Z];
         let shifts = SHIFTS.iter().flat_map(|by| aside.map(|direction| direction * *by));
+        let Some(known) = Pose::known(state.position, state.orientation) else { return false };
         let mut poses = [DVec3::ZERO]
             .into_iter()
             .chain(shifts)
-            .map(|shift| Pose { position: state.position + shift, orientation: state.orientation });
+            .map(|shift| Pose { position: known.position + shift, ..known });
         let slot = self.pile.player;
         let pile = &mut self.pile;
         let before = pile.entities.get(slot).and_then(Entity::placement).copied();

@@ -3,7 +3,7 @@
 //! audit: exact triangles, which share nothing with the guard.
 
 use super::*;
-use crate::audit::{Audit, Interpenetration};
+use crate::audit::{Audit, Fault};
 use crate::random::Random;
 
 /// A closed room about the origin: `width` units square, `height` high, floor
@@ -53,7 +53,7 @@ impl Trial {
         id
     }
 
-    fn overlaps(&mut self) -> Vec<Interpenetration> {
+    fn overlaps(&mut self) -> Vec<Fault> {
         self.audit.check(&self.world.state())
     }
 

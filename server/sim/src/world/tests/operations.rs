@@ -3,7 +3,9 @@
 use obsp::geometry::Aabb;
 
 use super::*;
-use crate::{PlaceError, SweptShape};
+use crate::audit::{Audit, Fault, Unsound, UnsoundNumber};
+use crate::state::MAX_MODELS;
+use crate::{MissileMotion, PlaceError, SweptShape};
 
 /// A room with a crate on its floor.
 fn with_crate() -> (World, EntityId) {
@@ -84,4 +86,72 @@ fn a_player_who_is_taken_out_waits_until_brought_back() {
     let back = world.entity(player).expect("they are back").position;
     assert!((back - at - DVec3::X * 8.0).length() < 1.0, "{back}");
     assert_eq!(world.bring_back(player), Err(PlaceError::NoSuchEntity), "they wait no more");
+}
+
+/// The state of a match does not tell how fast a body spins, so the audit asks the match.
+#[test]
+fn a_spin_that_is_none_is_found_by_the_audit_of_the_match() {
+    let (mut world, id) = with_crate();
+    let mut audit = Audit::new(&room(), &shipped()).expect("the room has both sizes");
+    assert_eq!(audit.check_match(&world), []);
+    world.entities.get_mut(id.slot).expect("it is there").angular.y = f64::NAN;
+    let unsound = Unsound { body: id, number: UnsoundNumber::Spin };
+    assert_eq!(audit.check_match(&world), [Fault::Unsound(unsound)]);
+}
+
+/// A prop that a map draws where no body can be is left out, with a warning: before, one at a
+/// place of 1e300 was in the match, and fell.
+#[test]
+fn a_prop_that_is_drawn_far_outside_is_left_out() {
+    for origin in ["1e300 0 0", "1e9 0 64", "0 0 -1e308", "70000 0 64"] {
+        let prop = format!(
+            "{{\n\"classname\" \"prop\"\n\"model\" \"crate\"\n\"origin\" \"{origin}\"\n}}\n"
+        );
+        let world = World::unsettled(room_with(&prop), shipped().into(), CONFIG).expect("a match");
+        assert_eq!(world.state().entities, [], "{origin}");
+        let warned = matches!(world.warnings(), [SetupWarning::NoRoom { .. }]);
+        assert!(warned, "{origin}: {:?}", world.warnings());
+    }
+}
+
+/// One body more than a match can have, and the same for players and models.
+#[test]
+fn what_is_one_too_many_is_refused() {
+    let mut world = World::new(room(), shipped().into(), CONFIG).expect("a match");
+    let model = world.shipped_model("small_crate");
+    // The places of players are kept for them.
+    let free = crate::MAX_ENTITIES - usize::from(CONFIG.max_players);
+    let mut ids = Vec::new();
+    let at = |n: usize| {
+        let [x, y, z] = [n % 16, n / 16 % 32, n / 512].map(|n| n as f64);
+        DVec3::new(20.0 + x * 30.0, -480.0 + y * 30.0, 20.0 + z * 50.0)
+    };
+    for n in 0..free {
+        ids.push(world.spawn_body(model, at(n), DQuat::IDENTITY).expect("there is room"));
+    }
+    let full = world.spawn_body(model, at(free), DQuat::IDENTITY);
+    assert_eq!(full, Err(PlaceError::Full));
+    let thrown = world.spawn_missile(model, MissileMotion::Straight, at(free), DVec3::X);
+    assert_eq!(thrown, Err(PlaceError::Full));
+    assert_eq!(world.state().entities.len(), free);
+    world.add_player(PlayerKind::Box).expect("a place is kept");
+    world.remove(ids[7]).expect("it is there");
+    let again = world.spawn_body(model, at(7), DQuat::IDENTITY).expect("there is room again");
+    assert_eq!((again.slot, again.generation), (ids[7].slot, 1));
+    assert_eq!(world.remove(ids[7]), Err(PlaceError::NoSuchEntity), "another has its slot");
+    let models = vec![shipped()[0].clone(); MAX_MODELS + 1];
+    let many = World::new(room(), models.into(), CONFIG).map(|_| ());
+    assert_eq!(many, Err(SetupError::TooManyModels(MAX_MODELS + 1)));
+}
+
+/// More objects than a match can have are not looked for a place: before, four thousand million
+/// were, one by one.
+#[test]
+fn any_number_of_objects_may_be_asked_for() {
+    let config = Config { objects: u32::MAX, ..CONFIG };
+    let world = World::unsettled(room(), shipped().into(), config).expect("a match");
+    let fewer = |warning: &SetupWarning| {
+        matches!(warning, SetupWarning::FewerObjects { asked: u32::MAX, .. })
+    };
+    assert!(world.warnings().iter().any(fewer), "{:?}", world.warnings());
 }

@@ -1,0 +1,177 @@
+//! What a shape meets that a game sweeps through the world.
+
+use glam::{DQuat, DVec3};
+use obsp::{ClippedSegment, clip_to_extent};
+
+use super::World;
+use crate::collision::cascade::{Body, pass};
+use crate::collision::distances::MARGIN;
+use crate::collision::pose::{Pose, unit};
+use crate::collision::shape::Shape;
+use crate::collision::time_of_impact::Passage;
+use crate::context::StepContext;
+use crate::state::{EntityId, ModelId, Posture};
+
+/// Where a swept shape ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SweepHit {
+    /// Its last free position.
+    pub at: DVec3,
+    /// Share of the motion that is free; 1 if it meets nothing, 0 if it starts in something.
+    pub fraction: f64,
+    /// Unit normal of the surface that it meets, towards the shape; zero if it meets none.
+    pub normal: DVec3,
+    /// The entity that it meets, if it is one.
+    pub entity: Option<EntityId>,
+    /// Whether it starts in something or beyond the extent of worlds, or is no sweep: of no
+    /// shape that there is, or with a number that is not finite.
+    pub start_solid: bool,
+}
+
+/// A shape to sweep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SweptShape {
+    /// A box of these half extents in units, along the axes of its orientation: from a
+    /// thousandth of a unit to [`obsp::UNIVERSE`].
+    Box(DVec3),
+    /// The box of a player.
+    Player(Posture),
+    /// A model.
+    Model(ModelId),
+}
+
+/// Longest motion, in units, that is searched at once: times of impact are parts of a motion,
+/// so on a longer one the shape would stop farther from what it meets.
+const LONGEST: f64 = 512.0;
+
+/// Most searches of a sweep. Each that is blocked leads to the next, nearer to what is met; a
+/// shape that grazes a body's edge may need some dozens.
+const MAX_SEARCHES: u32 = 64;
+
+/// What blocks a motion.
+#[derive(Clone, Copy)]
+struct Met {
+    /// Share of the motion that is free.
+    time: f64,
+    normal: DVec3,
+    entity: Option<u16>,
+    overlapping: bool,
+}
+
+impl World {
+    /// Sweeps a shape in a straight line, without turning, until it meets something; the
+    /// entity `ignored` is left out. The way of its centre is clipped as [`World::cast_ray`] is.
+    /// A shape that starts in something gives a share of zero, as do a model that is not there,
+    /// a box that is none, and numbers that are not finite.
+    pub fn sweep(
+        &self,
+        shape: SweptShape,
+        orientation: DQuat,
+        [from, to]: [DVec3; 2],
+        ignored: Option<EntityId>,
+    ) -> SweepHit {
+        let nothing = SweepHit {
+            at: from,
+            fraction: 0.0,
+            normal: DVec3::ZERO,
+            entity: None,
+            start_solid: true,
+        };
+        let Some(ClippedSegment { end, share }) = clip_to_extent(from, to) else { return nothing };
+        let Some(orientation) = unit(orientation) else { return nothing };
+        let own;
+        let shape = match shape {
+            SweptShape::Player(posture) => {
+                Some(&self.arena.shapes[self.arena.shapes.of_posture(posture)])
+            }
+            SweptShape::Model(model) => {
+                self.arena.shapes.of_model(model).map(|id| &self.arena.shapes[id])
+            }
+            SweptShape::Box(half_extents) => {
+                own = Shape::probe(half_extents);
+                own.as_ref()
+            }
+        };
+        let Some(shape) = shape else { return nothing };
+        let ends = [from, end].map(|position| Pose { position, orientation });
+        let ignored = ignored.map(|id| id.slot);
+        let (at, met) = self.swept(shape, ends, ignored);
+        let Some(met) = met else {
+            return SweepHit { at: end, fraction: 1.0, start_solid: false, ..nothing };
+        };
+        let entity = met.entity.and_then(|slot| self.entities.get(slot)).map(|entity| entity.id);
+        let (time, normal, start_solid) = (met.time * share, met.normal, met.overlapping);
+        SweepHit { at, fraction: time, normal, entity, start_solid }
+    }
+
+    /// The last free position of a motion, and what blocks it. A long one that is blocked is
+    /// searched again from where it was free so far, until the rest is short.
+    fn swept(
+        &self,
+        shape: &Shape,
+        [start, end]: [Pose; 2],
+        ignored: Option<u16>,
+    ) -> (DVec3, Option<Met>) {
+        let whole = start.position.distance(end.position);
+        let along = |way: f64| {
+            let time = if whole > 0.0 { way / whole } else { 1.0 };
+            Pose { position: start.position.lerp(end.position, time), ..start }
+        };
+        let mut context = self.context.share();
+        let (mut free, mut ahead) = (0.0, whole);
+        let mut blocked = None;
+        for search in 0..MAX_SEARCHES {
+            let until = if whole - free <= ahead { whole } else { free + ahead };
+            let first = if search == 0 { start } else { along(free) };
+            let last = if until == whole { end } else { along(until) };
+            let body = Body::moving(shape, first, last);
+            let Some(met) = self.first_met(&body, ignored, &mut context) else {
+                if until == whole {
+                    return (end.position, None);
+                }
+                (free, ahead) = (until, whole);
+                continue;
+            };
+            let way = until - free;
+            if search == 0 && (met.overlapping || way <= LONGEST) {
+                return (body.motion.at(met.time).position, Some(met));
+            }
+            free += way * met.time;
+            let time = free / whole;
+            blocked = Some(Met { time, overlapping: false, ..met });
+            if met.overlapping || way <= LONGEST {
+                break;
+            }
+            ahead = LONGEST;
+        }
+        (along(free).position, blocked)
+    }
+
+    /// What a moving body meets first, the entity in slot `ignored` left out.
+    fn first_met(
+        &self,
+        body: &Body,
+        ignored: Option<u16>,
+        context: &mut StepContext,
+    ) -> Option<Met> {
+        let mut first: Option<Met> = None;
+        let mut meet = |entity: Option<u16>, obstacle: &Body| {
+            let met = match pass(body, obstacle, (0.0, 1.0), MARGIN, None, context) {
+                Passage::Free => return,
+                Passage::Overlapping => {
+                    Met { time: 0.0, normal: DVec3::ZERO, entity, overlapping: true }
+                }
+                Passage::Blocked(impact) => {
+                    Met { time: impact.time, normal: -impact.axis, entity, overlapping: false }
+                }
+            };
+            if met.overlapping || first.is_none_or(|first| met.time < first.time) {
+                first = Some(met);
+            }
+        };
+        let reach = body.speedbox().inflated(MARGIN);
+        self.space().visit_solids(&reach, |_, solid| meet(None, &solid));
+        self.space().visit_entities(&reach, ignored, &mut |slot, other| meet(Some(slot), &other));
+        first
+    }
+}

@@ -1,0 +1,445 @@
+//! Numbers from outside: every public function that takes some is called with those that nobody
+//! means. It answers an error, or leaves a match that the audit accepts and that can be saved.
+
+#[allow(dead_code, reason = "each crate asks for numbers of other kinds")]
+#[path = "../../../../tests/extremes/mod.rs"]
+mod extremes;
+mod far;
+mod predicted;
+#[allow(dead_code, reason = "each crate asks for rooms of other kinds")]
+#[path = "../../../../maps/tests/numbers/room.rs"]
+mod room;
+
+use std::sync::{Arc, OnceLock};
+
+use extremes::{Numbers, exercise, functions};
+use glam::{DQuat, DVec3};
+use obsp::geometry::Aabb;
+use obsp::model::{Model, shipped};
+use obsp_sim::audit::{Audit, Passages};
+use obsp_sim::query::{self, ContactSearch, Contacts, Cut, Heat, Passing, Solid, Thing, Way};
+use obsp_sim::{
+    Buttons, Command, Config, EntityId, EntityState, Kind, MissileMotion, ModelId,
+    MovementParameters, PlayerKind, Posture, Random, Resolution, Stages, State, SweptShape, World,
+};
+
+/// Types of parameters that hold numbers.
+const TYPES: [&str; 24] = [
+    "f32",
+    "f64",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "Vec3",
+    "DVec3",
+    "Quat",
+    "DQuat",
+    "Aabb",
+    "At",
+    "Thing",
+    "Way",
+    "State",
+    "EntityState",
+    "PlayerMotion",
+    "Moving",
+    "Config",
+    "SweptShape",
+    "MovementParameters",
+    "Command",
+    "ConvexSolid",
+    "Resolution",
+];
+
+fn models() -> Arc<[Model]> {
+    static MODELS: OnceLock<Arc<[Model]>> = OnceLock::new();
+    let all = || {
+        let driven = shipped().into_iter().find(|model| model.name() == "crate").expect("it ships");
+        let driven = Model::from_obj("driven", driven.source()).expect("a model").as_kinematic();
+        shipped().into_iter().chain([driven]).collect()
+    };
+    Arc::clone(MODELS.get_or_init(all))
+}
+
+fn map() -> Arc<obsp::World> {
+    static MAP: OnceLock<Arc<obsp::World>> = OnceLock::new();
+    Arc::clone(MAP.get_or_init(|| Arc::new(room::room())))
+}
+
+const CONFIG: Config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 8 };
+
+fn vector(numbers: &mut Numbers, usual: [f64; 3]) -> DVec3 {
+    numbers.three(usual).into()
+}
+
+fn turn(numbers: &mut Numbers) -> DQuat {
+    let [x, y, z, w] = numbers.four([0.0, 0.6, 0.0, 0.8]);
+    DQuat::from_xyzw(x, y, z, w)
+}
+
+/// A match with one of everything.
+#[derive(Clone)]
+struct Scene {
+    world: World,
+    player: EntityId,
+    tank: EntityId,
+    /// A crate.
+    body: EntityId,
+    driven: EntityId,
+    missile: EntityId,
+    /// A player outside of the world.
+    waiting: EntityId,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let mut world = World::new(map(), models(), CONFIG).expect("the room can be played");
+        let player = world.join().expect("there is room");
+        let spawn = |world: &mut World, model: &str, at: [f64; 3]| {
+            let model = world.model(model).expect("there is such a model");
+            world.spawn_body(model, at.into(), DQuat::IDENTITY).expect("there is room")
+        };
+        let tank = world.add_player_at(PlayerKind::Hovertank, DVec3::new(0.0, 300.0, 60.0), 0);
+        let body = spawn(&mut world, "crate", [200.0, -100.0, 17.0]);
+        spawn(&mut world, "barrel", [200.0, -100.0, 60.0]);
+        let driven = spawn(&mut world, "driven", [-200.0, -200.0, 60.0]);
+        let rocket = world.model("rocket").expect("it ships");
+        let (at, speed) = (DVec3::new(-300.0, 200.0, 300.0), DVec3::new(100.0, 0.0, 0.0));
+        let missile = world.spawn_missile(rocket, MissileMotion::Straight, at, speed);
+        let waiting = world.add_player(PlayerKind::Box).expect("there is room");
+        world.take_out(waiting).expect_err("it is outside already");
+        let (tank, missile) = (tank.expect("there is room"), missile.expect("there is room"));
+        Self { world, player, tank, body, driven, missile, waiting }
+    }
+
+    fn all(&self) -> [EntityId; 6] {
+        [self.player, self.tank, self.body, self.driven, self.missile, self.waiting]
+    }
+}
+
+/// What goes on after an operation: the match is played for some ticks, audited and saved.
+fn goes_on(mut world: World, audit: &mut Audit) {
+    for tick in 0..3 {
+        world.step(&[]);
+        let found = audit.check_match(&world);
+        assert!(found.is_empty(), "tick {tick}: {found:?}");
+        for motion in world.players().into_iter().filter_map(|id| world.player_motion(id)) {
+            assert!(motion.position.is_finite() && motion.velocity.is_finite(), "{motion:?}");
+        }
+        assert!(world.contacts().all(|contact| contact.at.is_finite() && contact.gap.is_finite()));
+    }
+    let saved = world.save();
+    let digest = world.digest();
+    world.restore(&saved).unwrap_or_else(|error| panic!("it was saved: {error}"));
+    assert_eq!(world.digest(), digest);
+}
+
+/// Calls an operation that changes a match. Returns whether there is one of this name.
+fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
+    let (ids, world) = (scene.all(), &mut scene.world);
+    let crate_ = world.model("crate").expect("it ships");
+    match name {
+        "World::spawn_body" => {
+            for model in 0..world.model_names().len() {
+                let (mut n, model) = (n.clone(), ModelId(model as u8));
+                _ = world.spawn_body(model, vector(&mut n, [300.0, 200.0, 300.0]), turn(&mut n));
+            }
+            (vector(n, [0.0; 3]), turn(n));
+        }
+        "World::spawn_body_near" => {
+            _ = world.spawn_body_near(crate_, vector(n, [300.0, 200.0, 100.0]), turn(n));
+        }
+        "World::teleport" => {
+            let (at, turn) = (vector(n, [300.0, 200.0, 100.0]), turn(n));
+            ids.into_iter().for_each(|id| _ = world.teleport(id, at, turn));
+        }
+        "World::set_velocity" => {
+            let (linear, angular) = (vector(n, [9.0, -7.0, 1.0]), vector(n, [1.0, 2.0, 3.0]));
+            ids.into_iter().for_each(|id| _ = world.set_velocity(id, linear, angular));
+        }
+        "World::add_velocity" => {
+            let gained = vector(n, [90.0, -70.0, 10.0]);
+            ids.into_iter().for_each(|id| _ = world.add_velocity(id, gained));
+        }
+        "World::apply_impulse" => {
+            let (impulse, at) = (vector(n, [9e3, 1.0, 1.0]), vector(n, [200.0, -90.0, 20.0]));
+            ids.into_iter().for_each(|id| _ = world.apply_impulse(id, impulse, at));
+        }
+        "World::spawn_missile" => {
+            let (at, speed) = (vector(n, [300.0, 200.0, 100.0]), vector(n, [900.0, 1.0, 1.0]));
+            let grenade = world.model("grenade").expect("it ships");
+            for motion in [MissileMotion::Straight, MissileMotion::Bouncing] {
+                _ = world.spawn_missile(grenade, motion, at, speed);
+            }
+        }
+        "World::add_player_at" => {
+            let (at, yaw) = (vector(n, [300.0, 200.0, 100.0]), n.whole(7, 65_535) as u16);
+            for kind in [PlayerKind::Box, PlayerKind::Hovertank] {
+                _ = world.add_player_at(kind, at, yaw);
+            }
+        }
+        "World::bring_back_at" => {
+            let at = vector(n, [300.0, 200.0, 100.0]);
+            _ = world.bring_back_at(scene.waiting, at, n.whole(7, 65_535) as u16);
+        }
+        "World::set_movement" => {
+            let numbers = MovementParameters::default().to_array().map(|usual| n.f64(usual));
+            let [run_speed, slow_share, friction, stop_speed, ground, air, jump, gravity, step] =
+                numbers;
+            let parameters = MovementParameters {
+                run_speed,
+                slow_share,
+                friction,
+                stop_speed,
+                ground_acceleration: ground,
+                air_acceleration: air,
+                jump_speed: jump,
+                gravity,
+                step_height: step,
+            };
+            let is_set = world.set_movement(parameters).is_ok();
+            assert_eq!(is_set, MovementParameters::from_array(numbers).is_ok());
+        }
+        "World::set_budget" => world.set_budget(Some(n.whole(9, u32::MAX.into()) as u32)),
+        "World::set_budget_per_second" => {
+            world.set_budget_per_second(Some(n.whole(9, u32::MAX.into()) as u32));
+        }
+        "World::set_resolution" => {
+            let parts = n.whole(4096, u32::MAX.into()) as u32;
+            Resolution::new(parts).into_iter().for_each(|parts| world.set_resolution(parts));
+        }
+        "World::set_threads" => world.set_threads(n.whole(1, 4) as u16),
+        "World::step" | "World::move_player" => {
+            let yaw = n.whole(9, u16::MAX.into()) as u16;
+            let command = Command {
+                forward: n.f64(127.0) as i8,
+                right: n.f64(-128.0) as i8,
+                pitch: n.f64(-9.0) as i16,
+                view_age: yaw,
+                yaw,
+                buttons: Buttons::JUMP,
+            };
+            world.step(&[(scene.player, command), (scene.tank, command)]);
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Asks a match. Returns whether there is a question of this name.
+fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
+    let Scene { world, player, .. } = scene;
+    match name {
+        "World::cast_ray" | "World::cast_ray_as_seen" => {
+            let from = vector(n, [0.0, -100.0, 17.0]);
+            let hit = if name == "World::cast_ray" {
+                world.cast_ray(from, vector(n, [300.0, -100.0, 17.0]), None)
+            } else {
+                let (direction, reach) = (vector(n, [1.0, 0.0, 0.0]), n.f64(300.0));
+                let age = n.whole(16, u16::MAX.into()) as u16;
+                world.cast_ray_as_seen(*player, from, direction, reach, age)
+            };
+            assert!((0.0..=1.0).contains(&hit.fraction), "{hit:?}");
+            assert!(hit.at.is_finite() || !from.is_finite(), "{hit:?}");
+            assert!(!n.are_usual() || hit.entity == Some(scene.body), "{hit:?}");
+        }
+        "World::in_sight" => {
+            let (from, to) = (vector(n, [0.0, 0.0, 90.0]), vector(n, [300.0, 200.0, 90.0]));
+            let seen = world.in_sight(from, to);
+            assert!(!n.are_usual() || seen);
+            assert!(from.is_finite() && to.is_finite() || !seen);
+        }
+        "World::near" => {
+            let (at, radius) = (vector(n, [200.0, -90.0, 17.0]), n.f64(30.0));
+            let found = world.near(at, radius);
+            assert!(found.iter().all(|(_, middle)| middle.is_finite()));
+            assert!(!n.are_usual() || found.iter().any(|(id, _)| *id == scene.body));
+        }
+        "World::overlapping_box" => {
+            let min = vector(n, [190.0, -110.0, 10.0]);
+            let found = world.overlapping_box(&Aabb { min, max: vector(n, [210.0, -90.0, 20.0]) });
+            assert!(!n.are_usual() || found == [scene.body], "{found:?}");
+        }
+        "World::sweep" => {
+            let half = vector(n, [4.0; 3]);
+            let (turn, from) = (turn(n), vector(n, [0.0, -100.0, 17.0]));
+            let to = vector(n, [300.0, -100.0, 17.0]);
+            let model = world.model("l_block").expect("it ships");
+            let shapes = [
+                SweptShape::Box(half),
+                SweptShape::Player(Posture::Standing),
+                SweptShape::Model(model),
+            ];
+            for shape in shapes {
+                let swept = world.sweep(shape, turn, [from, to], None);
+                assert!((0.0..=1.0).contains(&swept.fraction), "{swept:?}");
+                assert!(swept.at.is_finite() || !from.is_finite(), "{swept:?}");
+                assert!(swept.normal.is_finite() && (!swept.start_solid || swept.fraction == 0.0));
+            }
+        }
+        "World::muzzle" => {
+            let rocket = world.model("rocket").expect("it ships");
+            let (eye, direction) = (vector(n, [-400.0, 0.0, 50.0]), vector(n, [0.6, 0.8, 0.0]));
+            let muzzle = world.muzzle(*player, rocket, eye, direction);
+            assert!(muzzle.is_none_or(|at| at.is_finite()), "{muzzle:?}");
+        }
+        "World::ticks_in" => assert!(world.ticks_in(n.f64(0.5)) > 0 || !n.are_usual()),
+        "World::overlapping" => {
+            let min = vector(n, [190.0, -110.0, 10.0]);
+            let bounds = Aabb { min, max: vector(n, [210.0, -90.0, 20.0]) };
+            let solid = obsp::geometry::ConvexSolid::from_box(&bounds);
+            solid.into_iter().for_each(|solid| _ = world.overlapping(&solid));
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn state(n: &mut Numbers) -> State {
+    let kinds = [Kind::Prop { model: ModelId(0) }, Kind::Player { posture: Posture::Standing }];
+    let entities = (0..).zip(kinds).map(|(slot, kind)| EntityState {
+        id: EntityId { slot, generation: 0 },
+        kind,
+        position: vector(n, [100.0 * f64::from(slot), 200.0, 100.0]),
+        orientation: turn(n),
+        velocity: vector(n, [1.0; 3]),
+        asleep: false,
+    });
+    State { tick: 1, entities: entities.collect() }
+}
+
+/// Questions that need no match. Returns whether there is one of this name.
+fn query(name: &str, n: &mut Numbers) -> bool {
+    let solid = Solid::new(&models()[0]);
+    match name {
+        "separation" | "are_clear" => {
+            let (a, b) = ((vector(n, [0.0; 3]), turn(n)), (vector(n, [90.0, 0.0, 0.0]), turn(n)));
+            let gap = query::separation(&solid, a, &solid, b);
+            assert!(gap.is_none_or(|gap| gap.is_finite() && gap >= 0.0), "{gap:?}");
+            let clear = query::are_clear(&solid, a, &solid, b, Stages::default());
+            assert!(!clear || gap.is_some(), "{a:?} {b:?}");
+        }
+        "passing" | "Way::at" => {
+            let at = |n: &mut Numbers, x| (vector(n, [x, 0.0, 0.0]), turn(n));
+            let way = Way { from: at(n, 0.0), to: at(n, 20.0) };
+            let still = (DVec3::X * 90.0, DQuat::IDENTITY);
+            let other = Way { from: still, to: still };
+            let parts = Resolution::default();
+            let passed = query::passing((&solid, &way), (&solid, &other), Stages::default(), parts);
+            assert!(!matches!(passed, Passing::Until(time) if !(0.0..=1.0).contains(&time)));
+            way.at(n.f64(0.5));
+        }
+        "grid" => {
+            let bounds = Aabb { min: vector(n, [-64.0; 3]), max: vector(n, [64.0; 3]) };
+            let (_, _, cells) = query::grid(&bounds);
+            assert!(cells.iter().all(|&count| count >= 1), "{cells:?}");
+        }
+        "Cut::through" => assert!(Cut::through(&map(), n.f64(60.0)).rows.len() < 600),
+        "Heat::of" => {
+            static HEAT: OnceLock<Heat> = OnceLock::new();
+            let heat = || Heat::new(map(), &models()).expect("it can be played");
+            HEAT.get_or_init(heat).of(&state(n));
+        }
+        "ContactSearch::find" => {
+            static SEARCH: OnceLock<ContactSearch> = OnceLock::new();
+            let search = || ContactSearch::new(map(), &models()).expect("it can be played");
+            let search = SEARCH.get_or_init(search);
+            let thing = Thing {
+                model: ModelId(0),
+                at: (vector(n, [100.0, 200.0, 16.01]), turn(n)),
+                velocity: vector(n, [1.0; 3]),
+                angular: vector(n, [1.0; 3]),
+            };
+            let seconds = n.f64(0.02);
+            let found = search.find(&[thing], &Contacts::default(), seconds, Stages::default());
+            for manifold in found.iter().flat_map(Contacts::manifolds) {
+                assert!(manifold.normal.is_finite(), "{manifold:?}");
+                assert!(manifold.points.iter().all(|(at, gap)| at.is_finite() && gap.is_finite()));
+            }
+        }
+        "Audit::check" => {
+            let mut audit = Audit::new(&map(), &models()).expect("it can be audited");
+            let state = state(n);
+            let found = audit.check(&state);
+            let sound = |entity: &EntityState| {
+                entity.position.is_finite()
+                    && entity.velocity.is_finite()
+                    && entity.orientation.is_normalized()
+            };
+            assert!(state.entities.iter().all(sound) || !found.is_empty(), "{state:?}");
+        }
+        "Passages::check" => {
+            let mut passages = Passages::new(&map(), &models(), 60).expect("it can be audited");
+            passages.check(&state(n));
+            passages.check(&state(n));
+        }
+        "Passages::new" => {
+            let rate = n.whole(60, u32::MAX.into()) as u32;
+            assert!(Passages::new(&map(), &models(), rate).is_ok());
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Values. Returns whether there is a function of this name.
+fn value(name: &str, n: &mut Numbers) -> bool {
+    match name {
+        "Random::between" => _ = Random::new(1).between(n.f64(1.0), n.f64(2.0)),
+        "Random::below" => {
+            let count = n.whole(7, u64::MAX);
+            assert!(Random::new(1).below(count) < count.max(1));
+        }
+        "Random::new" => _ = Random::new(n.whole(7, u64::MAX)).bits(),
+        "Resolution::new" => _ = Resolution::new(n.whole(7, u32::MAX.into()) as u32),
+        "Buttons::from_bits" => _ = Buttons::from_bits(n.whole(7, 255) as u8),
+        "Buttons::from_recorded_bits" => _ = Buttons::from_recorded_bits(n.whole(7, 255) as u8),
+        "MovementParameters::from_array" => {
+            let numbers = MovementParameters::default().to_array().map(|usual| n.f64(usual));
+            if let Ok(parameters) = MovementParameters::from_array(numbers) {
+                assert!(parameters.to_array().iter().all(|number| number.is_finite()));
+            }
+        }
+        "World::new" | "World::unsettled" => {
+            let config = Config {
+                tick_rate: n.whole(60, u32::MAX.into()) as u32,
+                seed: n.whole(7, u64::MAX),
+                objects: n.whole(2, 50) as u32,
+                max_players: n.whole(4, u16::MAX.into()) as u16,
+            };
+            if let Ok(world) = World::unsettled(map(), models(), config) {
+                assert!(world.seconds() > 0.0 && world.seconds() <= 0.1, "{config:?}");
+            }
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// The functions are those of the sources, so a new one is noticed.
+#[test]
+fn no_public_function_panics_or_leaves_a_match_unsound_by_odd_numbers() {
+    let scene = Scene::new();
+    let mut audit = Audit::new(&map(), &models()).expect("it can be audited");
+    let found = functions(env!("CARGO_MANIFEST_DIR"), &[], &TYPES);
+    assert!(found.len() > 45, "{found:#?}");
+    let bytes = ["World::load", "World::restore"];
+    // They get no number of their own, or have tests of their own in `predicted`.
+    let left_out =
+        |name: &str| bytes.contains(&name) || name.starts_with("P") && predicted::has(name);
+    for name in found.iter().map(|function| function.name.as_str()) {
+        if left_out(name) || name == "Clock::new" {
+            continue;
+        }
+        exercise(name, 1, |numbers| {
+            let mut changed = scene.clone();
+            let known = if change(name, &mut changed, numbers) {
+                goes_on(changed.world, &mut audit);
+                true
+            } else {
+                ask(name, &scene, numbers) || query(name, numbers) || value(name, numbers)
+            };
+            assert!(known, "{name} takes numbers, and nobody calls it with odd ones: add it here");
+        });
+    }
+}

@@ -1,0 +1,126 @@
+//! Numbers that a client hands to the prediction.
+
+use glam::Vec3;
+use obsp_sim::{
+    Command, EntityId, EntityState, Kind, ModelId, MovementParameters, Moving, PlayerMotion,
+    Posture, Predictor, Walker,
+};
+
+use crate::extremes::{Numbers, exercise, functions};
+use crate::{map, models, turn, vector};
+
+/// Names of the functions that are called here.
+const CALLED: [&str; 8] = [
+    "Pile::shove",
+    "Predictor::advance",
+    "Predictor::correct_tank",
+    "Predictor::drive",
+    "Predictor::pile",
+    "Predictor::step",
+    "Predictor::tank",
+    "Predictor::new",
+];
+
+pub(crate) fn has(name: &str) -> bool {
+    CALLED.contains(&name)
+}
+
+fn motion(n: &mut Numbers) -> PlayerMotion {
+    PlayerMotion {
+        position: Vec3::from(n.three_f32([0.0, 0.0, 28.05])),
+        velocity: Vec3::from(n.three_f32([200.0, 0.0, 0.0])),
+        walker: Walker::default(),
+    }
+}
+
+fn moving(n: &mut Numbers, slot: u16, kind: Kind, at: [f64; 3]) -> Moving {
+    let id = EntityId { slot, generation: 0 };
+    let (position, orientation) = (vector(n, at), turn(n));
+    let velocity = vector(n, [-10.0, 0.0, 0.0]);
+    let state = EntityState { id, kind, position, orientation, velocity, asleep: false };
+    Moving { state, spin: vector(n, [0.1; 3]) }
+}
+
+fn check(body: &Moving) {
+    let EntityState { position, orientation, velocity, .. } = body.state;
+    assert!(
+        position.is_finite() && orientation.is_normalized() && velocity.is_finite(),
+        "{body:?}"
+    );
+    assert!(body.spin.is_finite(), "{body:?}");
+}
+
+fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
+    let prop = Kind::Prop { model: ModelId(0) };
+    let command = Command { forward: 127, ..Command::default() };
+    match name {
+        "Predictor::step" => {
+            let parameters = MovementParameters::default().to_array().map(|usual| n.f64(usual));
+            let [run_speed, .., gravity, _] = parameters;
+            let parameters =
+                MovementParameters { run_speed, gravity, ..MovementParameters::default() };
+            let (before, seconds) = (motion(n), n.f64(1.0 / 60.0));
+            let mut others = [moving(n, 1, prop, [40.0, 0.0, 17.0]).state];
+            let player = Kind::Player { posture: Posture::Standing };
+            let mut others = [others[0], moving(n, 2, player, [0.0, 60.0, 28.05]).state, {
+                others[0].id.slot = 3;
+                others[0].kind = Kind::Prop { model: ModelId(12) };
+                others[0].position.z -= 40.0;
+                others[0]
+            }];
+            let by = (seconds, &parameters);
+            let after = predictor.step(before, command, by, &mut others, &[]).motion;
+            let was_sound = before.position.is_finite() && before.velocity.is_finite();
+            let is_sound = after.position.is_finite() && after.velocity.is_finite();
+            assert!(is_sound || !was_sound, "{before:?} to {after:?}");
+            assert!(!n.are_usual() || after.position.x > before.position.x, "{after:?}");
+        }
+        "Predictor::pile" | "Predictor::advance" | "Pile::shove" => {
+            let before = motion(n);
+            let player = Kind::Player { posture: Posture::Standing };
+            let bodies = [
+                moving(n, 1, prop, [60.0, 0.0, 30.0]),
+                moving(n, 2, prop, [60.0, 0.0, 90.0]),
+                moving(n, 3, player, [40.0, 60.0, 28.05]),
+            ];
+            let own = [bodies[0].state.id];
+            let mut pile = predictor.pile(&own, &bodies, &before);
+            pile.shove(own[0], vector(n, [100.0, 0.0, 0.0]));
+            let others = bodies.map(|body| body.state);
+            for _ in 0..3 {
+                predictor.advance(&mut pile, &others, &motion(&mut n.clone()), n.f64(1.0 / 60.0));
+            }
+            pile.bodies().for_each(|body| check(&body));
+            assert!(!n.are_usual() || pile.find(own[0]).is_some());
+        }
+        _ => {
+            let tank = Kind::Vehicle { model: ModelId(8) };
+            let own = moving(n, 1, tank, [0.0, 300.0, 60.0]);
+            let bodies = [moving(n, 2, prop, [90.0, 300.0, 30.0])];
+            let Some(mut among) = predictor.tank(&own, &bodies) else {
+                assert!(!n.are_usual());
+                return;
+            };
+            for _ in 0..3 {
+                predictor.drive(&mut among, command, &[bodies[0].state], n.f64(1.0 / 60.0));
+            }
+            let again = moving(n, 1, tank, [0.0, 300.0, 70.0]);
+            predictor.correct_tank(&mut among, &again, &bodies);
+            check(&among.state().expect("it is there"));
+            among.bodies().for_each(|body| check(&body));
+        }
+    }
+}
+
+#[test]
+fn no_prediction_panics_or_is_none_by_odd_numbers() {
+    let predictor = Predictor::new(map(), &models()).expect("it can be played");
+    let types = ["f64", "DVec3", "PlayerMotion", "Moving", "EntityState"];
+    let found = functions(env!("CARGO_MANIFEST_DIR"), &[], &types);
+    let found = found.iter().filter(|function| has(&function.name));
+    let names: Vec<_> = found.map(|function| function.name.as_str()).collect();
+    assert_eq!(names.len(), CALLED.len() - 1, "{names:?}");
+    for name in names {
+        exercise(name, 2, |numbers| call(name, &predictor, numbers));
+    }
+}

@@ -1,0 +1,244 @@
+//! Calls of public functions with numbers that nobody means: zeros, denormals, numbers whose
+//! squares or products overflow, infinities and none at all, alone and in pairs.
+//!
+//! Which functions there are is read from the sources of a crate, so that a new one which takes
+//! numbers is noticed: the test that includes this file has no call for it. Beside the standard
+//! library this file depends on nothing, because crates of all floors include it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The numbers.
+pub(crate) const EXTREMES: [f64; 24] = [
+    0.0,
+    -0.0,
+    // The least denormal number, of `f64` and of `f32`, and the least normal ones.
+    5e-324,
+    1e-45,
+    f64::MIN_POSITIVE,
+    f32::MIN_POSITIVE as f64,
+    1e-308,
+    -1e-155,
+    1e-155,
+    1e-30,
+    -1e-30,
+    -1.0,
+    1e30,
+    -1e30,
+    f32::MAX as f64,
+    1e155,
+    -1e155,
+    1e200,
+    1e308,
+    -1e308,
+    f64::MAX,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+];
+
+/// Random pairs that each function is called with.
+const PAIRS: u64 = 200;
+
+/// The numbers of a call: the usual ones, but for some.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Numbers {
+    /// Which numbers, in the order in which the call asks for them, are which ones.
+    odd: Vec<(usize, f64)>,
+    /// All are this one.
+    all: Option<f64>,
+    asked: usize,
+}
+
+impl Numbers {
+    /// The call's next number, usually this one.
+    pub(crate) fn f64(&mut self, usual: f64) -> f64 {
+        let index = self.asked;
+        self.asked += 1;
+        let odd = self.odd.iter().find(|(at, _)| *at == index).map(|(_, number)| *number);
+        odd.or(self.all).unwrap_or(usual)
+    }
+
+    /// The same for `f32`, which has none as far apart.
+    pub(crate) fn f32(&mut self, usual: f32) -> f32 {
+        self.f64(usual.into()) as f32
+    }
+
+    /// Three numbers.
+    pub(crate) fn three(&mut self, usual: [f64; 3]) -> [f64; 3] {
+        usual.map(|usual| self.f64(usual))
+    }
+
+    /// Three of `f32`.
+    pub(crate) fn three_f32(&mut self, usual: [f32; 3]) -> [f32; 3] {
+        usual.map(|usual| self.f32(usual))
+    }
+
+    /// Four numbers.
+    pub(crate) fn four(&mut self, usual: [f64; 4]) -> [f64; 4] {
+        usual.map(|usual| self.f64(usual))
+    }
+
+    /// A whole number up to `most`: zero for those that are small or none.
+    pub(crate) fn whole(&mut self, usual: u64, most: u64) -> u64 {
+        (self.f64(usual as f64) as u64).min(most)
+    }
+
+    /// Whether the numbers are the usual ones.
+    pub(crate) fn are_usual(&self) -> bool {
+        self.odd.is_empty() && self.all.is_none()
+    }
+}
+
+/// Calls `call` with the usual numbers, with each of them odd alone, with all of them, and with
+/// random pairs. The message of a panic is preceded by the numbers.
+pub(crate) fn exercise(name: &str, seed: u64, mut call: impl FnMut(&mut Numbers)) {
+    let mut run = |numbers: Numbers| {
+        let mut numbers = numbers;
+        let told = Told { name, numbers: numbers.clone() };
+        call(&mut numbers);
+        drop(told);
+        numbers.asked
+    };
+    let count = run(Numbers::default());
+    assert!(count > 0, "{name} is called with a number");
+    for number in EXTREMES {
+        for at in 0..count {
+            run(Numbers { odd: vec![(at, number)], ..Numbers::default() });
+        }
+        run(Numbers { all: Some(number), ..Numbers::default() });
+    }
+    let mut random = seed;
+    let mut below = |count: usize| {
+        // SplitMix64.
+        random = random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = random;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) % count as u64) as usize
+    };
+    for _ in 0..PAIRS {
+        let odd = [(); 2].map(|()| (below(count), EXTREMES[below(EXTREMES.len())]));
+        run(Numbers { odd: odd.to_vec(), ..Numbers::default() });
+    }
+}
+
+/// Tells the numbers of a call that panics.
+struct Told<'a> {
+    name: &'a str,
+    numbers: Numbers,
+}
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{} with {:?}", self.name, self.numbers);
+        }
+    }
+}
+
+/// A public function that takes numbers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Function {
+    /// Its name, after that of its type if it is a method: `World::sweep`.
+    pub(crate) name: String,
+    /// Its parameters as they are written.
+    pub(crate) parameters: String,
+}
+
+/// The public functions in the sources of a crate, `src` aside what is below one of `skipped`,
+/// whose parameters name one of `types`. Trait methods are not public by themselves, and left out.
+pub(crate) fn functions(crate_folder: &str, skipped: &[&str], types: &[&str]) -> Vec<Function> {
+    let mut files = Vec::new();
+    let source = Path::new(crate_folder).join("src");
+    collect(&source, &mut files);
+    let mut found = BTreeSet::new();
+    for file in files {
+        let inside = file.strip_prefix(&source).expect("a file of the folder");
+        let inside = inside.to_str().expect("a name of a source");
+        if skipped.iter().any(|skipped| inside.starts_with(skipped)) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).expect("a source can be read");
+        read(&text, types, &mut found);
+    }
+    found.into_iter().collect()
+}
+
+fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// Adds the functions of a source.
+fn read(text: &str, types: &[&str], found: &mut BTreeSet<Function>) {
+    let mut owner = String::new();
+    let mut rest = text;
+    while let Some(line_end) = rest.find('\n') {
+        let line = &rest[..line_end];
+        if line.starts_with("impl") && !line.contains(" for ") {
+            owner = owner_of(line);
+        } else if line.starts_with('}') {
+            owner.clear();
+        }
+        let declared = line.trim_start();
+        if let Some(after) = declaration(declared) {
+            let name: String =
+                after.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            let at = rest.find(after).unwrap_or_default();
+            let parameters = parenthesised(&rest[at + name.len()..]);
+            let words = |c: char| !(c.is_alphanumeric() || c == '_');
+            if parameters.split(words).any(|word| types.contains(&word)) {
+                let path = if owner.is_empty() { name } else { format!("{owner}::{name}") };
+                found.insert(Function { name: path, parameters });
+            }
+        }
+        rest = &rest[line_end + 1..];
+    }
+}
+
+/// What follows `fn` in the declaration of a public function.
+fn declaration(line: &str) -> Option<&str> {
+    let after = line.strip_prefix("pub ")?;
+    let words = ["const ", "async ", "unsafe ", "extern \"C\" "];
+    let mut after = after;
+    while let Some(next) = words.iter().find_map(|word| after.strip_prefix(word)) {
+        after = next;
+    }
+    after.strip_prefix("fn ")
+}
+
+/// The type whose block of methods begins on a line.
+fn owner_of(line: &str) -> String {
+    let after = line.trim_start_matches("impl");
+    let after = match after.strip_prefix('<') {
+        // Parameters of the block itself, which have no such brackets of their own.
+        Some(generic) => generic.split_once('>').map_or("", |(_, after)| after),
+        None => after,
+    };
+    let name = after.trim_start().rsplit("::").next().unwrap_or_default();
+    name.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+/// What is between the first parenthesis of a text and the one that closes it.
+fn parenthesised(text: &str) -> String {
+    let Some(begin) = text.find('(') else { return String::new() };
+    let mut depth = 0;
+    for (at, character) in text[begin..].char_indices() {
+        match character {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return text[begin + 1..begin + at].split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+    }
+    String::new()
+}
