@@ -5,6 +5,7 @@ mod missiles;
 mod operations;
 mod props;
 mod queries;
+mod relocations;
 mod rescue;
 mod save;
 mod settings;
@@ -18,6 +19,7 @@ use obsp::model::Model;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use self::relocations::Relocations;
 use crate::arena::Arena;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
@@ -53,6 +55,7 @@ pub struct Contact {
 
 pub use operations::PlaceError;
 pub use queries::{RayHit, SweepHit, SweptShape};
+pub use relocations::Relocation;
 pub use save::LoadError;
 pub use tick::Tick;
 pub use why::{FallsAsleep, StoppedBy, Touching, Why};
@@ -87,6 +90,7 @@ pub struct World {
     history: PositionHistory,
     context: StepContext,
     events: Vec<Event>,
+    relocations: Relocations,
     warnings: Vec<SetupWarning>,
     /// The players on foot who were pushed in the last tick.
     pushed: Vec<EntityId>,
@@ -155,6 +159,7 @@ impl World {
                 ..StepContext::default()
             },
             events: Vec::new(),
+            relocations: Relocations::default(),
             pushed: Vec::new(),
             touches: Vec::new(),
             tick: 0,

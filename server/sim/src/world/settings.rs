@@ -50,7 +50,7 @@ impl World {
     /// Sets the numbers by which players on foot move; before the first tick, because clients
     /// predict by those that they are told when they join.
     pub fn set_movement(&mut self, parameters: MovementParameters) {
-        std::sync::Arc::make_mut(&mut self.arena).movement = parameters;
+        std::sync::Arc::make_mut(&mut self.arena).set_movement(parameters);
     }
 
     /// The numbers by which players on foot move.

@@ -1,3 +1,4 @@
+use glam::Vec3;
 use thiserror::Error;
 
 /// The numbers by which players on foot move, the same on the server and on all clients that
@@ -56,7 +57,26 @@ pub struct MovementError {
     pub most: f64,
 }
 
+/// Greatest gain of speed within a tick beyond that from standing to running and a jump, in
+/// units per second: what falls meanwhile.
+const FASTER: f64 = 10.0;
+
+/// The gaps that players keep, in units, and what they are moved by to keep them.
+const GAPS: f64 = 4.0;
+
 impl MovementParameters {
+    /// How far from where a tick of `seconds` begins a player can meet something who has
+    /// this velocity then, in units: a step up and down lies beyond the way.
+    pub(crate) fn reach(&self, velocity: Vec3, seconds: f64) -> f64 {
+        let speed = f64::from(velocity.length()) + self.run_speed + self.jump_speed + FASTER;
+        speed * seconds + 2.0 * self.step_height + GAPS
+    }
+
+    /// How high a jump leads, in units; infinitely high without gravity.
+    pub fn jump_height(&self) -> f64 {
+        if self.jump_speed == 0.0 { 0.0 } else { self.jump_speed.powi(2) / (2.0 * self.gravity) }
+    }
+
     /// The names of the numbers and their ranges, in the order of
     /// [`MovementParameters::to_array`]: the greatest speeds are half of the greatest that a
     /// player may have.
