@@ -153,14 +153,17 @@ impl Judges {
     fn judge(&mut self, tick: u64, world: &World, found: &mut Found) {
         let state = world.state();
         let overlap = self.audit.check(&state).into_iter().next();
-        let tunnelled = self.passages.check(&state).into_iter().next();
+        let ways = self.passages.judge(&state, world.relocations());
+        let tunnelled = ways.tunnelled.into_iter().next();
+        let misplaced = ways.misplaced.into_iter().next();
         let overlap = overlap.map(|found| {
             let (slot, depth) = (found.body.slot, found.depth);
             format!("entity {slot} reaches {depth:.4} units into {:?}", found.obstacle)
         });
         let tunnelled = tunnelled
             .map(|found| format!("entity {} came through {:?}", found.body.slot, found.through));
-        if let Some(what) = overlap.or(tunnelled) {
+        let misplaced = misplaced.map(|found| format!("not where it was put: {found:?}"));
+        if let Some(what) = overlap.or(tunnelled).or(misplaced) {
             found.finding.get_or_insert((tick, what));
         }
     }
