@@ -25,7 +25,7 @@ use crate::state::Posture;
 
 pub use parameters::{MovementError, MovementParameters};
 use slide::{slide, slide_and_step};
-use wedge::is_wedged;
+use wedge::find_wedge;
 
 /// Least height of the normal of ground that carries: the cosine of about 45.6
 /// degrees.
@@ -257,12 +257,12 @@ fn find_ground(
         return None;
     }
     let below = motion.position - Vec3::Z * GROUND_REACH;
-    let hit = surroundings.sweep(motion.walker.posture, motion.position, below).hit?;
-    let is_wedge = hit.normal.z < WALKABLE;
     let at = (motion.walker.posture, motion.position);
-    if is_wedge && !is_wedged(at, hit.normal, surroundings) {
-        return None;
-    }
+    let flat = surroundings.sweep(at.0, at.1, below).hit.filter(|hit| hit.normal.z >= WALKABLE);
+    let is_wedge = flat.is_none();
+    let falls = motion.velocity.z <= 0.0;
+    let wedge = if is_wedge && falls { find_wedge(at, surroundings) } else { None };
+    let hit = flat.or(wedge)?;
     motion.walker.grounded = true;
     let drift = hit.entity.map_or(DVec3::ZERO, |entity| surroundings.drift(entity));
     let normal = if is_wedge { DVec3::Z } else { hit.normal };

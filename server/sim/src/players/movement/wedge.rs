@@ -1,8 +1,10 @@
 //! Wedges: surfaces that are each too steep to stand on, and together leave no way down.
 
 use glam::{DVec3, Vec3};
+use obsp::SURFACE_DISTANCE;
 
-use super::{GROUND_REACH, Surroundings};
+use super::Surroundings;
+use crate::players::agent::SweepHit;
 use crate::state::Posture;
 
 /// A way that leads down by less than this share of its length is level: about half a degree.
@@ -23,29 +25,39 @@ const TURNED_FURTHER: f64 = 8.0;
 /// Most ways that are looked for: each meets a surface that the ones before did not.
 const MAX_WAYS: usize = 12;
 
-/// Whether the surfaces that the box of `posture` touches at `position` hold it together:
-/// none of the ways down that one leaves open is open to the others. `below` is the normal
-/// of the one under it.
-pub(super) fn is_wedged(
+/// How far a way is followed, in units. Who slips down between walls of 89 degrees comes no
+/// nearer to them than the margin by this much.
+const REACH: f64 = 2.0;
+
+/// A surface touches the player that is nearer than this, in units, measured along its normal:
+/// than a sweep stops before it, and a little.
+const TOUCH: f64 = 1.25 * SURFACE_DISTANCE as f64;
+
+/// What holds the box of `posture` at `position`, if the surfaces that it touches do so together:
+/// the one below it. None of the ways down that one of them leaves open is open to the others.
+pub(super) fn find_wedge(
     (posture, position): (Posture, Vec3),
-    below: DVec3,
     surroundings: &mut impl Surroundings,
-) -> bool {
-    let mut normals = vec![below];
+) -> Option<SweepHit> {
+    let (mut normals, mut below) = (Vec::new(), None);
     let mut turned_away = TURNED_AWAY;
     for _ in 0..MAX_WAYS {
-        let Some(down) = steepest_way(&normals) else { return true };
+        let Some(down) = steepest_way(&normals) else { return below };
         let away: DVec3 = normals.iter().sum();
-        let way = (down + away * turned_away).normalize_or_zero() * f64::from(GROUND_REACH);
+        let way = (down + away * turned_away).normalize_or_zero() * REACH;
         let sweep = surroundings.sweep(posture, position, position + way.as_vec3());
-        let Some(hit) = sweep.hit else { return false };
-        if normals.iter().any(|normal| normal.dot(hit.normal) > SAME_SURFACE) {
-            turned_away *= TURNED_FURTHER;
-        } else {
-            normals.push(hit.normal);
+        let hit = sweep.hit?;
+        if sweep.time * -way.dot(hit.normal) > TOUCH {
+            return None;
         }
+        if normals.iter().any(|normal: &DVec3| normal.dot(hit.normal) > SAME_SURFACE) {
+            turned_away *= TURNED_FURTHER;
+            continue;
+        }
+        normals.push(hit.normal);
+        below = below.or(Some(hit));
     }
-    false
+    None
 }
 
 /// The direction that leads down most steeply and enters no surface; `None` if none leads
