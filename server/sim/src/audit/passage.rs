@@ -107,6 +107,13 @@ pub struct Ways {
     pub misplaced: Vec<Misplaced>,
 }
 
+impl Ways {
+    /// How many bodies were found to be wrong, in either way.
+    pub fn count(&self) -> usize {
+        self.tunnelled.len() + self.misplaced.len()
+    }
+}
+
 /// A straight way of a point inside a body.
 type Way = (EntityId, DVec3, DVec3);
 
@@ -140,7 +147,7 @@ impl Passages {
     }
 
     /// The bodies that came through something since the last state, in a match that puts
-    /// nothing elsewhere.
+    /// nothing elsewhere: what appears at a spawn point or behind a teleporter is found, too.
     pub fn check(&mut self, state: &State) -> Vec<Tunnelled> {
         self.judge(state, &[]).tunnelled
     }

@@ -160,4 +160,25 @@ mod tests {
             }
         }
     }
+
+    /// Symptom: with steps of 64 units a client did not know bodies beyond 40 that the player could
+    /// step onto. Cause: a constant beside the parameter. Cure: the reach has the step in it.
+    #[test]
+    fn the_reach_of_a_tick_has_the_step_in_it() {
+        let default = MovementParameters::default();
+        assert_eq!(default.reach(Vec3::ZERO, 1.0 / 60.0), 50.0);
+        assert_eq!(default.reach(Vec3::X * 60.0, 1.0 / 60.0), 51.0);
+        let high = MovementParameters { step_height: 64.0, ..default };
+        assert_eq!(high.reach(Vec3::ZERO, 1.0 / 60.0), 50.0 + 2.0 * (64.0 - 18.0));
+    }
+
+    #[test]
+    fn a_jump_leads_as_high_as_its_speed_and_gravity_have_it() {
+        let height = |jump_speed, gravity| {
+            MovementParameters { jump_speed, gravity, ..MovementParameters::default() }
+                .jump_height()
+        };
+        assert_eq!(height(270.0, 800.0), 45.5625);
+        assert_eq!((height(0.0, 0.0), height(270.0, 0.0)), (0.0, f64::INFINITY));
+    }
 }
