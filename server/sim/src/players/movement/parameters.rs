@@ -166,10 +166,10 @@ mod tests {
     #[test]
     fn the_reach_of_a_tick_has_the_step_in_it() {
         let default = MovementParameters::default();
-        assert_eq!(default.reach(Vec3::ZERO, 1.0 / 60.0), 50.0);
-        assert_eq!(default.reach(Vec3::X * 60.0, 1.0 / 60.0), 51.0);
+        assert_eq!(default.reach(Vec3::ZERO, 1.0 / 16.0), 77.5);
+        assert_eq!(default.reach(Vec3::X * 60.0, 1.0 / 16.0), 81.25);
         let high = MovementParameters { step_height: 64.0, ..default };
-        assert_eq!(high.reach(Vec3::ZERO, 1.0 / 60.0), 50.0 + 2.0 * (64.0 - 18.0));
+        assert_eq!(high.reach(Vec3::ZERO, 1.0 / 16.0), 77.5 + 2.0 * (64.0 - 18.0));
     }
 
     #[test]
