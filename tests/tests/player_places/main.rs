@@ -15,7 +15,7 @@ mod quake3;
 mod stuck;
 mod trial;
 
-use trial::{Trial, play_quake3, random_places};
+use trial::{Fared, Trial, play_quake3, random_places};
 
 /// Places of one world: a grid that is within its extent.
 const A_WORLD: u32 = 100;
@@ -26,7 +26,7 @@ fn number(name: &str, usual: u32) -> u32 {
 
 #[test]
 fn of_random_places_none_holds_whom_quake3_would_let_out() {
-    let (count, seed) = (number("PLAYER_PLACES", 200), number("PLAYER_PLACES_SEED", 32));
+    let (count, seed) = (number("PLAYER_PLACES", 100), number("PLAYER_PLACES_SEED", 32));
     println!("{count} places, seed {seed}");
     let [mut out, mut more_than_quake3, mut held] = [0; 3];
     let mut wrong = Vec::new();
@@ -35,12 +35,24 @@ fn of_random_places_none_holds_whom_quake3_would_let_out() {
         let places = random_places(seed, A_WORLD.min(count - world * A_WORLD));
         let mut trial = Trial::new(&places);
         let ours = trial.play();
-        for (index, (place, ours)) in places.iter().zip(&ours).enumerate() {
-            let theirs = play_quake3(&trial.map, place, ours.rest);
+        let theirs: Vec<Fared> = places
+            .iter()
+            .zip(&ours)
+            .map(|(place, ours)| play_quake3(&trial.map, place, ours.rest))
+            .collect();
+        // Whether a place lets out is not whether one course of asks leads out of it.
+        let is_doubtful = |index: &usize| !ours[*index].out && theirs[*index].out;
+        let doubtful: Vec<usize> = (0..places.len()).filter(is_doubtful).collect();
+        let later = trial.play_on(&doubtful, seed);
+        let keeps = |index| doubtful.iter().zip(&later).any(|(one, out)| *one == index && !out);
+        for (index, place) in places.iter().enumerate() {
+            let (ours, theirs) = (ours[index], theirs[index]);
+            // A prop on a player's head holds them, which the oracle does not know.
+            let holds = ours.is_held() && !theirs.is_held() && place.props.is_empty();
             out += u32::from(ours.out);
             more_than_quake3 += u32::from(ours.out && !theirs.out);
             held += u32::from(ours.is_held());
-            if !ours.out && theirs.out || ours.is_held() && !theirs.is_held() {
+            if keeps(index) || holds {
                 let what = &place.what;
                 wrong.push(format!("world {world}, {index}: {ours:.2?}, {theirs:.2?}: {what}"));
             }

@@ -20,6 +20,9 @@ const SETTLES: usize = 240;
 const HELD: f64 = 4.0;
 const HELD_TICKS: usize = 16 * 30;
 
+/// Ticks for which a player asks at random whom Quake III's movement would let out.
+const LONGER: usize = 120 * TICK_RATE as usize;
+
 /// One who is so far below the floor has fallen off its edge.
 const FALLEN: f64 = -64.0;
 
@@ -146,6 +149,35 @@ impl<'a> Trial<'a> {
             }
         }
         fared
+    }
+}
+
+impl Trial<'_> {
+    /// Whether those players get out who have not yet, if they ask for longer: at random, and each
+    /// from where it has come to.
+    pub(crate) fn play_on(&mut self, players: &[usize], seed: u64) -> Vec<bool> {
+        let mut random = Random::new(seed);
+        let mut fared: Vec<Fared> =
+            players.iter().map(|&index| Fared::new(self.at(self.players[index]))).collect();
+        let (mut yaw, mut until, mut jumps) = (0, 0, true);
+        for tick in 0..LONGER {
+            if fared.iter().all(|fared| fared.out) {
+                break;
+            }
+            if tick >= until {
+                yaw = (random.below(16) * 4096) as u16;
+                until = tick + 8 + random.below(70) as usize;
+                jumps = random.below(4) > 0;
+            }
+            let ask = command((yaw, jumps && tick % 20 < 10));
+            let inside = players.iter().zip(&fared).filter(|(_, fared)| !fared.out);
+            let commands: Vec<_> = inside.map(|(&index, _)| (self.players[index], ask)).collect();
+            self.world.step(&commands);
+            for (fared, &index) in fared.iter_mut().zip(players) {
+                fared.see(&self.places[index], tick, self.at(self.players[index]));
+            }
+        }
+        fared.iter().map(|fared| fared.out).collect()
     }
 }
 
