@@ -31,7 +31,7 @@ mod tests {
     pub(super) fn arena() -> (Arc<World>, NavGraph) {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
         let map = Arc::new(World::load(std::path::Path::new(path)).unwrap());
-        let nav = NavGraph::explore(&map);
+        let nav = NavGraph::explore(&map, &obsp_sim::MovementParameters::default());
         (map, nav)
     }
 

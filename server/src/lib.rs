@@ -63,6 +63,7 @@ pub mod soak;
 mod spans;
 mod status;
 mod stop;
+mod stuck;
 mod telemetry;
 mod threads;
 mod tick_thread;

@@ -32,6 +32,8 @@ pub(crate) struct PublishedState {
     pub(crate) awake_because: Option<Box<[(u16, AwakeReason)]>>,
     /// Counters of the simulation, through all levels.
     pub(crate) counters: Counters,
+    /// Players who are stuck, as [`StuckWatch`](crate::stuck::StuckWatch) defines it.
+    pub(crate) stuck_players: usize,
     /// Outcomes of the players' commands so far.
     pub(crate) commands: JitterStats,
     /// When the tick was simulated.

@@ -103,12 +103,19 @@ impl Telemetry {
 
     /// Takes over how the match was when it was `published`.
     pub(crate) fn observe(&self, published: &PublishedState) {
-        self.observe_match(&published.state, &published.counters, &published.commands);
+        let PublishedState { state, counters, commands, stuck_players, .. } = published;
+        self.observe_match(state, counters, commands, *stuck_players);
     }
 
     /// The same of a match as these have it.
-    fn observe_match(&self, state: &State, counters: &Counters, commands: &JitterStats) {
-        self.game.observe(state, counters, commands);
+    fn observe_match(
+        &self,
+        state: &State,
+        counters: &Counters,
+        commands: &JitterStats,
+        stuck_players: usize,
+    ) {
+        self.game.observe(state, counters, commands, stuck_players);
         self.tick.observe(Instant::now());
         self.recording.observe();
     }

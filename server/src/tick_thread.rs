@@ -21,6 +21,7 @@ use crate::published::{
 };
 use crate::recording::LiveRecorder;
 use crate::seats::{JoinRequest, Seats};
+use crate::stuck::StuckWatch;
 use crate::telemetry::TickPhases;
 use crate::watchdog::Gate;
 
@@ -31,6 +32,20 @@ struct CurrentLevel {
     earlier_ticks: u64,
     /// Counters of earlier levels.
     earlier_counters: Counters,
+    stuck: StuckWatch,
+}
+
+impl CurrentLevel {
+    /// The first level of a match, or the next one.
+    fn new(
+        level: Arc<Level>,
+        simulation: &dyn RunningMatch,
+        (earlier_ticks, earlier_counters): (u64, Counters),
+    ) -> Self {
+        let movement = simulation.world().movement();
+        let stuck = StuckWatch::new(u32::from(level.match_info.tick_rate.get()), movement);
+        Self { level, earlier_ticks, earlier_counters, stuck }
+    }
 }
 
 /// The world that the match continues in.
@@ -67,9 +82,9 @@ impl Match {
         contact_subscription: Arc<ContactSubscription>,
     ) -> (Self, LatestState) {
         let seats = Seats::new(level.match_info.tick_rate, rewind, requests);
-        let current =
-            CurrentLevel { level, earlier_ticks: 0, earlier_counters: Counters::default() };
-        let first = published_state(&*simulation, &seats, &contact_subscription, &current);
+        let mut current = CurrentLevel::new(level, &*simulation, (0, Counters::default()));
+        let first =
+            published_state(&*simulation, &seats, &contact_subscription, (&mut current, &[]));
         let (latest, receiver) = watch::channel(first);
         let states = broadcast::Sender::new(STATES_WAITING);
         let tick = Tick(0);
@@ -161,7 +176,7 @@ impl Match {
             &*self.simulation,
             &self.seats,
             &self.contact_subscription,
-            &self.current,
+            (&mut self.current, &commands),
         );
         self.latest.send_replace(Arc::clone(&state));
         let published = Instant::now();
@@ -183,9 +198,9 @@ impl Match {
     fn enter(&mut self, NextWorld { simulation, level, recorder }: NextWorld) {
         self.seats.clear();
         let over = std::mem::replace(&mut self.simulation, simulation);
-        self.current.earlier_counters.add_earlier(over.world().counters());
-        self.current.earlier_ticks = self.tick.0.into();
-        self.current.level = level;
+        let mut earlier = self.current.earlier_counters;
+        earlier.add_earlier(over.world().counters());
+        self.current = CurrentLevel::new(level, &*self.simulation, (self.tick.0.into(), earlier));
         self.recorder = recorder;
         // The thread that drops worlds ends after this one; if its queue is full, the
         // world is dropped here.
@@ -215,15 +230,16 @@ impl Match {
     }
 }
 
-/// The state to publish of `simulation` as it is now.
+/// The state to publish of `simulation` as it is now, after these commands.
 fn published_state(
     simulation: &dyn RunningMatch,
     seats: &Seats,
     contact_subscription: &ContactSubscription,
-    current: &CurrentLevel,
+    (current, commands): (&mut CurrentLevel, &[(EntityId, Command)]),
 ) -> Arc<PublishedState> {
     let world = simulation.world();
     let mut state = world.state();
+    current.stuck.see(&state, commands);
     // Ticks are numbered through all levels.
     state.tick += current.earlier_ticks;
     let mut counters = *world.counters();
@@ -241,6 +257,7 @@ fn published_state(
         contacts,
         awake_because,
         counters,
+        stuck_players: current.stuck.now(),
         commands: seats.stats(),
         simulated: Instant::now(),
     })

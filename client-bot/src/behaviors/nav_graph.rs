@@ -14,19 +14,22 @@ use obsp_sim::{Command, MovementParameters, PlayerMotion, Posture, Predictor, Ra
 /// Units between two neighbouring nodes.
 const STRIDE: f32 = 48.0;
 
-/// Highest ledge, in units, that a player walks up.
-const MAX_STEP: f32 = 18.0;
+/// Nodes of one cell whose heights differ by no more than this, in units, are one.
+const SAME_FLOOR: f32 = 18.0;
 
-/// Highest ledge, in units, that a jump reaches; a little below what a jump does.
-const MAX_JUMP: f32 = 40.0;
+/// The share of the height of a jump that a ledge may have.
+const JUMPED: f64 = 0.88;
+
+/// Highest ledge, in units, that a jump is tried at, however high it would lead.
+const MAX_JUMP: f64 = 400.0;
 
 /// Deepest fall, in units, on an edge.
 const MAX_FALL: f32 = 400.0;
 
-/// Seconds of a tick by which a flight is simulated, and most ticks that one may take:
-/// longer than any jump pad throws.
+/// Seconds of a tick by which a flight is simulated, and most ticks that one may take: longer
+/// than most jump pads throw, in half of the usual gravity.
 const TICK: f64 = 1.0 / 60.0;
-const MAX_FLIGHT: usize = 300;
+const MAX_FLIGHT: usize = 600;
 
 /// A player who stands still and yet moves this far in a tick, in units, is thrown by a
 /// jump pad or moved by a teleporter.
@@ -42,6 +45,7 @@ pub struct NavGraph {
     nodes: Vec<Node>,
     /// The nodes in each cell of a grid, which differ in height.
     cells: HashMap<(i32, i32), Vec<u32>>,
+    movement: MovementParameters,
 }
 
 /// A position where a player can stand.
@@ -69,22 +73,38 @@ struct Explorer<'a> {
     standing: SizeId,
     /// From the centre of the crouching box to that of the standing one.
     rise: Vec3,
+    /// Highest ledges, in units, that are walked up, and that a jump reaches.
+    ledges: [f32; 2],
     /// The server's own movement code; without it jump pads and teleporters are ignored.
-    movement: Option<Predictor>,
+    predictor: Option<Predictor>,
+    movement: &'a MovementParameters,
+}
+
+/// The highest ledge that is walked up, and the highest that a jump leads onto.
+fn ledges(movement: &MovementParameters) -> [f32; 2] {
+    let jumped = (JUMPED * movement.jump_height()).min(MAX_JUMP);
+    [movement.step_height, jumped.max(movement.step_height)].map(|height| height as f32)
 }
 
 impl NavGraph {
-    /// Explores the map from its spawn points, by walking, jump pads and teleporters.
-    pub fn explore(map: &Arc<World>) -> Self {
-        let mut graph = Self::default();
+    /// The numbers by which players move on it.
+    pub(super) fn movement(&self) -> &MovementParameters {
+        &self.movement
+    }
+
+    /// Explores the map from its spawn points, by walking, jump pads and teleporters, as players
+    /// who move by these numbers.
+    pub fn explore(map: &Arc<World>, movement: &MovementParameters) -> Self {
+        let mut graph = Self { movement: *movement, ..Self::default() };
         let (Some(crouching), Some(standing)) = (map.size("crouching"), map.size("standing"))
         else {
             return graph;
         };
         let height = |size: SizeId| map.sizes()[size.index()].half_extents.z;
         let rise = Vec3::Z * (height(standing) - height(crouching));
-        let movement = Predictor::new(Arc::clone(map), &[]).ok();
-        let explorer = Explorer { map, crouching, standing, rise, movement };
+        let predictor = Predictor::new(Arc::clone(map), &[]).ok();
+        let ledges = ledges(movement);
+        let explorer = Explorer { map, crouching, standing, rise, ledges, predictor, movement };
         let spawn_points = map.entities().iter().filter(|entity| {
             matches!(entity.classname(), "info_player_deathmatch" | "info_player_start")
         });
@@ -187,7 +207,7 @@ impl NavGraph {
     fn add(&mut self, explorer: &Explorer<'_>, position: Vec3) -> (u32, Option<u32>) {
         let cell = self.cells.entry(cell(position)).or_default();
         let same =
-            |&&node: &&u32| (self.nodes[node as usize].position.z - position.z).abs() <= MAX_STEP;
+            |&&node: &&u32| (self.nodes[node as usize].position.z - position.z).abs() <= SAME_FLOOR;
         if let Some(&node) = cell.iter().find(same) {
             return (node, None);
         }
@@ -202,7 +222,7 @@ impl NavGraph {
 impl Explorer<'_> {
     /// Where a player stands after walking one stride; `None` if they do not get there.
     fn walk(&self, start: Vec3, stride: Vec3) -> Option<Vec3> {
-        for height in [MAX_STEP, MAX_JUMP] {
+        for height in self.ledges {
             let up = self.reach(start, start + Vec3::Z * height);
             let across = self.reach(up, up + stride);
             if across.distance_squared(up) < (stride * 0.9).length_squared() {
@@ -216,15 +236,15 @@ impl Explorer<'_> {
     /// Where a player stands after a jump pad or teleporter at their position has
     /// transported them; `None` if there is none.
     fn transported(&self, position: Vec3, crouch: bool) -> Option<Vec3> {
-        let movement = self.movement.as_ref()?;
+        let predictor = self.predictor.as_ref()?;
         let (posture, rise) =
             if crouch { (Posture::Crouching, Vec3::ZERO) } else { (Posture::Standing, self.rise) };
         let walker = Walker { posture, grounded: true, ..Walker::default() };
         let buttons = if crouch { obsp_sim::Buttons::CROUCH } else { obsp_sim::Buttons::default() };
         let command = Command { buttons, ..Command::default() };
         let start = PlayerMotion { position: position + rise, velocity: Vec3::ZERO, walker };
-        let by = (TICK, &MovementParameters::default());
-        let step = |motion| movement.step(motion, command, by, &mut [], &[]).motion;
+        let by = (TICK, self.movement);
+        let step = |motion| predictor.step(motion, command, by, &mut [], &[]).motion;
         let mut motion = step(step(start));
         if motion.position.distance(start.position) < MIN_TRANSPORT {
             return None;
@@ -274,7 +294,7 @@ mod tests {
     #[test]
     fn every_spawn_point_of_the_arena_leads_to_most_others() {
         let map = arena();
-        let graph = NavGraph::explore(&map);
+        let graph = NavGraph::explore(&map, &MovementParameters::default());
         assert!(graph.len() > 200, "{} nodes", graph.len());
         let origins: Vec<DVec3> = map
             .entities()
@@ -306,7 +326,8 @@ mod tests {
     /// and each may be anywhere within its cell.
     fn is_flight(from: Vec3, to: Vec3) -> bool {
         let way = to - from;
-        way.truncate().length() >= 3.0 * STRIDE || way.z > MAX_JUMP + MAX_STEP
+        way.truncate().length() >= 3.0 * STRIDE
+            || way.z > ledges(&MovementParameters::default()).iter().sum()
     }
 
     /// Edges lead over the arena's jump pads and through its teleporters as the movement
@@ -314,7 +335,7 @@ mod tests {
     #[test]
     fn jump_pads_and_teleporters_lead_to_where_a_player_lands() {
         let map = arena();
-        let graph = NavGraph::explore(&map);
+        let graph = NavGraph::explore(&map, &MovementParameters::default());
         let mut taken = HashMap::new();
         for node in &graph.nodes {
             for &edge in &node.edges {
@@ -331,10 +352,27 @@ mod tests {
         assert!(["trigger_push", "trigger_teleport"].iter().all(|kind| taken.contains_key(kind)));
     }
 
+    /// Symptom: bots took ledges of 18 units for steps and of 40 for what a jump reaches,
+    /// whatever `game.toml` said. Cause: constants beside the parameters. Cure: ledges are
+    /// those of the game's own numbers.
+    #[test]
+    fn ledges_are_those_that_the_games_numbers_reach() {
+        let with = |step_height, jump_speed, gravity| {
+            let usual = MovementParameters::default();
+            ledges(&MovementParameters { step_height, jump_speed, gravity, ..usual })
+        };
+        let [step, jump] = with(18.0, 270.0, 800.0);
+        assert!(step == 18.0 && (jump - 40.0).abs() < 0.2, "Quake's: {step}, {jump}");
+        let [step, jump] = with(8.0, 270.0, 400.0);
+        assert!(step == 8.0 && (jump - 80.0).abs() < 0.5, "{step}, {jump}");
+        assert_eq!(with(30.0, 0.0, 0.0), [30.0, 30.0], "nobody jumps");
+        assert_eq!(with(18.0, 270.0, 0.0), [18.0, MAX_JUMP as f32], "nobody comes down");
+    }
+
     #[test]
     fn a_route_goes_in_strides_through_free_space() {
         let map = arena();
-        let graph = NavGraph::explore(&map);
+        let graph = NavGraph::explore(&map, &MovementParameters::default());
         let size = map.size("crouching").unwrap();
         let mut random = Random::new(5);
         let mut steps = 0;

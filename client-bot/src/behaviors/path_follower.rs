@@ -5,7 +5,7 @@
 //! [`is_active`](PathFollower::is_active).
 
 use glam::DVec3;
-use obsp_sim::{Buttons, Command, Random};
+use obsp_sim::{Buttons, Command, MovementParameters, Random};
 
 use super::behavior::heading;
 use super::nav_graph::{NavGraph, Waypoint};
@@ -21,15 +21,15 @@ const ENTERED: f64 = 8.0;
 /// a teleporter is in the first.
 const TRANSPORT_DISTANCE: f64 = 144.0;
 
-/// A player this far above a jump pad, in units, has been thrown by it.
-const THROWN: f64 = 60.0;
+/// A player this far above where a jump from a jump pad leads, in units, has been thrown by it.
+const THROWN: f64 = 15.0;
 
 /// Ticks within which the next waypoint must be reached: two seconds at 60 Hz, ten times
 /// what a free path takes.
 const WAYPOINT_TIMEOUT: u32 = 120;
 
-/// Rise to a waypoint, in units, from which on a bot jumps.
-const JUMP_FROM: f64 = 17.0;
+/// A bot jumps where a waypoint is higher by more than a step less this, in units.
+const BELOW_A_STEP: f64 = 1.0;
 
 /// Follows a route, waypoint by waypoint.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +38,7 @@ pub(super) struct PathFollower {
     next: usize,
     /// Ticks since the last waypoint was reached.
     ticks: u32,
+    movement: MovementParameters,
 }
 
 impl PathFollower {
@@ -45,13 +46,13 @@ impl PathFollower {
     pub(super) fn go_anywhere(&mut self, from: DVec3, nav: &NavGraph, random: &mut Random) {
         let goal = nav.random_position(random);
         self.route = goal.map_or_else(Vec::new, |goal| nav.route(from, goal));
-        (self.next, self.ticks) = (0, 0);
+        (self.next, self.ticks, self.movement) = (0, 0, *nav.movement());
     }
 
     /// Starts towards `goal`.
     pub(super) fn go_to(&mut self, from: DVec3, goal: DVec3, nav: &NavGraph) {
         self.route = nav.route(from, goal);
-        (self.next, self.ticks) = (0, 0);
+        (self.next, self.ticks, self.movement) = (0, 0, *nav.movement());
     }
 
     /// Whether there is a waypoint ahead.
@@ -68,6 +69,7 @@ impl PathFollower {
     /// the next waypoint was not reached in time.
     pub(super) fn next_command(&mut self, position: DVec3, jumped: bool) -> Option<Command> {
         self.ticks += 1;
+        let thrown = self.movement.jump_height() + THROWN;
         let flat = |waypoint: &Waypoint| (waypoint.position - position).truncate().length();
         while let Some(waypoint) = self.route.get(self.next) {
             let after = self.route.get(self.next + 1);
@@ -78,7 +80,7 @@ impl PathFollower {
                 Some(landing) => {
                     flat(waypoint) < ENTERED
                         || flat(landing) < REACHED
-                        || position.z - waypoint.position.z > THROWN
+                        || position.z - waypoint.position.z > thrown
                 }
             };
             if !is_reached {
@@ -94,7 +96,7 @@ impl PathFollower {
         let after = self.route.get(self.next + 1);
         let mut buttons = Buttons::default();
         let rise = target.position.z - position.z;
-        if rise > JUMP_FROM && !jumped {
+        if rise > (self.movement.step_height - BELOW_A_STEP).max(BELOW_A_STEP) && !jumped {
             buttons = buttons | Buttons::JUMP;
         }
         if target.crouch || after.is_some_and(|after| after.crouch) {
@@ -113,7 +115,7 @@ mod tests {
     fn a_jump_pad_is_entered_before_its_flight_begins() {
         let at = |x, z| Waypoint { position: DVec3::new(x, 0.0, z), crouch: false };
         let route = vec![at(0.0, 0.0), at(500.0, 200.0)];
-        let mut path = PathFollower { route, next: 0, ticks: 0 };
+        let mut path = PathFollower { route, ..PathFollower::default() };
         let mut next = |x, z| {
             path.next_command(DVec3::new(x, 0.0, z), true);
             path.next
@@ -126,7 +128,7 @@ mod tests {
     #[test]
     fn a_blocked_route_is_given_up() {
         let there = Waypoint { position: DVec3::new(500.0, 0.0, 0.0), crouch: false };
-        let mut path = PathFollower { route: vec![there], next: 0, ticks: 0 };
+        let mut path = PathFollower { route: vec![there], ..PathFollower::default() };
         let tried =
             (0..1000).take_while(|_| path.next_command(DVec3::ZERO, true).is_some()).count();
         assert_eq!(tried as u32, WAYPOINT_TIMEOUT);

@@ -295,7 +295,7 @@ impl Bot {
         let shared = self.nav_graphs.of(map.world.hash());
         // On a blocking thread: this one runs other bots.
         let explored = shared.get_or_init(async || {
-            let explore = move || Arc::new(NavGraph::explore(&map.world));
+            let explore = move || Arc::new(NavGraph::explore(&map.world, &map.movement));
             let explored = tokio::task::spawn_blocking(explore).await;
             explored.unwrap_or_else(|crash| std::panic::resume_unwind(crash.into_panic()))
         });

@@ -55,7 +55,7 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
 
     /// The models that bodies can have, in the order of their ids, each by a name of its own.
     /// Clients have the shipped ones, and fetch the others when they join. One whose bodies are
-    /// [missiles](Model::as_missile) says so, or clients let players shove them; one whose
+    /// [missiles](Model::as_missile) says so: nobody shoves them, and only they can be thrown; one whose
     /// bodies the game drives is [kinematic](Model::as_kinematic).
     fn models(&self) -> Vec<Model> {
         obsp::model::shipped()

@@ -246,9 +246,9 @@ impl WorldMut<'_> {
         self.world.add_velocity(id, gained)
     }
 
-    /// As [`World::spawn_missile`]; [`World::muzzle`] tells from where. To clients it is a missile
-    /// if the model is one, by [`Model::as_missile`](obsp::model::Model::as_missile) or as the
-    /// missile of a weapon in the `game.toml`.
+    /// As [`World::spawn_missile`]; [`World::muzzle`] tells from where. The model is one of
+    /// missiles, by [`Model::as_missile`](obsp::model::Model::as_missile) or as the missile of a
+    /// weapon in the `game.toml`.
     /// [`Game::missile_moved`](crate::Game::missile_moved) is called after each of its moves.
     ///
     /// # Errors

@@ -72,11 +72,20 @@ impl Arena {
         })
     }
 
+    /// Sets the numbers by which players move.
+    pub(crate) fn set_movement(&mut self, movement: MovementParameters) {
+        if movement.step_height != self.movement.step_height {
+            self.places = OnceLock::new();
+        }
+        self.movement = movement;
+    }
+
     /// The places that players can reach from the spawn points.
     pub(crate) fn places(&self) -> &Places {
         let (_, standing) = self.shapes.boxes.of(Posture::Standing);
         let points = || self.spawn_points.iter().map(|point| point.centre).collect::<Vec<DVec3>>();
-        self.places.get_or_init(|| Places::new(&self.map, standing, &points()))
+        let step_height = self.movement.step_height;
+        self.places.get_or_init(|| Places::new(&self.map, standing, &points(), step_height))
     }
 
     /// Whether nothing of the map lies between two points, of which the first is not in solid.

@@ -58,6 +58,6 @@ pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};
 pub use world::{
-    AddPlayerError, Contact, FallsAsleep, LoadError, PlaceError, RayHit, StoppedBy, SweepHit,
-    SweptShape, Tick, Touching, Why, World,
+    AddPlayerError, Contact, FallsAsleep, LoadError, PlaceError, RayHit, Relocation, StoppedBy,
+    SweepHit, SweptShape, Tick, Touching, Why, World,
 };

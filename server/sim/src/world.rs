@@ -5,6 +5,7 @@ mod missiles;
 mod operations;
 mod props;
 mod queries;
+mod relocations;
 mod rescue;
 mod save;
 mod settings;
@@ -19,6 +20,7 @@ use obsp::model::Model;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use self::relocations::Relocations;
 use crate::arena::Arena;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
@@ -54,6 +56,7 @@ pub struct Contact {
 
 pub use operations::PlaceError;
 pub use queries::RayHit;
+pub use relocations::Relocation;
 pub use save::LoadError;
 pub use sweep::{SweepHit, SweptShape};
 pub use tick::Tick;
@@ -89,6 +92,7 @@ pub struct World {
     history: PositionHistory,
     context: StepContext,
     events: Vec<Event>,
+    relocations: Relocations,
     warnings: Vec<SetupWarning>,
     /// The players on foot who were pushed in the last tick.
     pushed: Vec<EntityId>,
@@ -157,6 +161,7 @@ impl World {
                 ..StepContext::default()
             },
             events: Vec::new(),
+            relocations: Relocations::default(),
             pushed: Vec::new(),
             touches: Vec::new(),
             tick: 0,

@@ -153,11 +153,14 @@ impl Judges {
     fn judge(&mut self, tick: u64, world: &World, found: &mut Found) {
         let state = world.state();
         let fault = self.audit.check_match(world).into_iter().next();
-        let tunnelled = self.passages.check(&state).into_iter().next();
+        let ways = self.passages.judge(&state, world.relocations());
+        let tunnelled = ways.tunnelled.into_iter().next();
+        let misplaced = ways.misplaced.into_iter().next();
         let fault = fault.map(|fault| fault.to_string());
         let tunnelled = tunnelled
             .map(|found| format!("entity {} came through {:?}", found.body.slot, found.through));
-        if let Some(what) = fault.or(tunnelled) {
+        let misplaced = misplaced.map(|found| format!("not where it was put: {found:?}"));
+        if let Some(what) = fault.or(tunnelled).or(misplaced) {
             found.finding.get_or_insert((tick, what));
         }
     }

@@ -119,7 +119,7 @@ pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
         }
         let state = world.state();
         // Ways are only known from one tick to the next.
-        tunnelled += passages.check(&state).len() as u64;
+        tunnelled += passages.judge(&state, world.relocations()).count() as u64;
         if tick % options.audit_every == 0 {
             audits += 1;
             let found = audit.check(&state);

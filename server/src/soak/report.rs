@@ -47,13 +47,16 @@ pub struct Report {
     pub deepest: f64,
     /// Ways that led through something.
     pub tunnelled: u64,
+    /// Bodies that were not where they were announced to be put, or went farther than they could
+    /// without an announcement.
+    pub misplaced: u64,
     /// Bodies taken out of an overlap and put back elsewhere.
     pub emergency_replacements: u64,
     /// Bodies that fell out of the map and were put back.
     pub fallen: u64,
     /// Entities waiting for a free place at the end.
     pub limbo: u64,
-    /// Players who at some time could not get away.
+    /// Players who at some time were stuck, as [`StuckWatch`](super::StuckWatch) defines it.
     pub stuck_players: usize,
     /// Digest of the match at the end.
     pub digest: String,
@@ -152,8 +155,8 @@ pub struct Finding {
 impl Report {
     /// Whether the promise was kept.
     pub fn is_clean(&self) -> bool {
-        let faults = self.interpenetrations + self.unsound + self.tunnelled;
-        faults == 0 && self.stuck_players == 0
+        let misplaced = self.tunnelled + self.misplaced;
+        self.interpenetrations + self.unsound + misplaced == 0 && self.stuck_players == 0
     }
 }
 
@@ -218,11 +221,12 @@ impl fmt::Display for Report {
             audits => writeln!(
                 f,
                 "audits      {audits}: {} interpenetrations, deepest {:.6}; {} unsound; {} tunnelled; \
-                 {} stuck players",
+                 {} misplaced; {} stuck players",
                 self.interpenetrations,
                 self.deepest,
                 self.unsound,
                 self.tunnelled,
+                self.misplaced,
                 self.stuck_players
             )?,
         }

@@ -5,17 +5,19 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use glam::DVec3;
 use indicatif::{ProgressBar, ProgressStyle};
 use obsp::model::{BodyKind, Model};
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, RunningMatch, Schema};
-use obsp_sim::audit::{Audit, Fault, Passages, Tunnelled};
+use obsp_sim::audit::{Audit, Fault, Misplaced, Passages, Tunnelled};
 use obsp_sim::{
     Clock, Command, Config, EntityId, EntityState, Kind, PlayerKind, SetupError, State, World,
 };
 use thiserror::Error;
 
 use super::report::{Rest, cascade, time_of_impact};
+use super::struggle::Struggle;
 use super::{Dump, Finding, Outcome, Outside, Report, Script, SoakOptions, StuckWatch, TickTimes};
 use crate::error::StartError;
 use crate::map_file;
@@ -102,7 +104,8 @@ pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, So
     };
     for player in 0..options.players {
         let kind = if player < options.tanks { PlayerKind::Hovertank } else { PlayerKind::Box };
-        soak.players.push((soak.simulation.join_as(kind)?, Script::new(options.seed, player)));
+        let script = Script::new(options.seed, player);
+        soak.players.push((soak.simulation.join_as(kind)?, script, Struggle::default()));
     }
     soak.play(options)
 }
@@ -110,7 +113,7 @@ pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, So
 /// A match and all who look at it.
 struct Soak {
     simulation: Box<dyn RunningMatch>,
-    players: Vec<(EntityId, Script)>,
+    players: Vec<(EntityId, Script, Struggle)>,
     judges: Judges,
     outputs: Outputs,
     outcome: Outcome,
@@ -135,15 +138,23 @@ impl Soak {
         (props, asleep)
     }
 
+    /// What each player does next.
+    fn commands(&mut self, tick_rate: u32) -> Vec<(EntityId, Command)> {
+        let watch = &self.judges.stuck;
+        let next = |(id, script, struggle): &mut (EntityId, Script, Struggle)| {
+            let scripted = script.next_command();
+            (*id, struggle.next_command(watch, *id, tick_rate).unwrap_or(scripted))
+        };
+        self.players.iter_mut().map(next).collect()
+    }
+
     fn play(mut self, options: &SoakOptions) -> Result<Report, SoakError> {
         let bar = progress_bar(options.ticks);
         let (mut awake, mut last_half) = (0, Rest::default());
         let (mut degraded, mut half_rate) = (0, 0);
         self.judges.judge(self.simulation.world(), 0, &[], options);
         for tick in 1..=options.ticks {
-            let players = self.players.iter_mut();
-            let commands: Vec<(EntityId, Command)> =
-                players.map(|(id, script)| (*id, script.next_command())).collect();
+            let commands = self.commands(options.tick_rate);
             let begin = Instant::now();
             self.simulation.step(&commands);
             self.durations.push(begin.elapsed());
@@ -162,7 +173,7 @@ impl Soak {
         }
         bar.finish_and_clear();
         let recorded = self.outputs.finish()?;
-        let players = self.players.iter().map(|(id, _)| *id);
+        let players = self.players.iter().map(|(id, ..)| *id);
         self.outcome.conclude(&*self.simulation, &self.schema, players);
         let (world, judges) = (self.simulation.world(), self.judges);
         let counters = world.counters();
@@ -184,6 +195,7 @@ impl Soak {
             unsound: judges.unsound,
             deepest: judges.deepest,
             tunnelled: judges.tunnelled,
+            misplaced: judges.misplaced,
             emergency_replacements: counters.emergency_replacements,
             fallen: counters.fallen,
             limbo: counters.limbo,
@@ -210,6 +222,7 @@ struct Judges {
     unsound: u64,
     deepest: f64,
     tunnelled: u64,
+    misplaced: u64,
     findings: Vec<Finding>,
 }
 
@@ -217,14 +230,16 @@ impl Judges {
     fn new(world: &World, models: &[Model], options: &SoakOptions) -> Result<Self, SetupError> {
         Ok(Self {
             audit: Audit::new(world.map(), models)?,
-            passages: Passages::new(world.map(), models, options.tick_rate)?,
-            stuck: StuckWatch::new(options.tick_rate),
+            passages: Passages::new(world.map(), models, options.tick_rate)?
+                .with_step_height(world.movement().step_height),
+            stuck: StuckWatch::new(options.tick_rate, world.movement()),
             outside: Outside::new(world.map().bounds()),
             audits: 0,
             interpenetrations: 0,
             unsound: 0,
             deepest: 0.0,
             tunnelled: 0,
+            misplaced: 0,
             findings: Vec::new(),
         })
     }
@@ -251,7 +266,12 @@ impl Judges {
         if options.audit_every == 0 {
             return;
         }
-        for Tunnelled { body, through, from, to } in self.passages.check(&state) {
+        let ways = self.passages.judge(&state, world.relocations());
+        for found in ways.misplaced {
+            self.misplaced += 1;
+            self.tell(tick, || told(world, &state, found));
+        }
+        for Tunnelled { body, through, from, to } in ways.tunnelled {
             self.tunnelled += 1;
             let who = describe(world, &state, body);
             self.tell(tick, || {
@@ -294,6 +314,25 @@ fn describe(world: &World, state: &State, id: EntityId) -> String {
         }
     };
     format!("{what} in slot {} at {}, velocity {}", id.slot, entity.position, entity.velocity)
+}
+
+fn told(world: &World, state: &State, found: Misplaced) -> String {
+    let place =
+        |place: Option<DVec3>| place.map_or("outside of the world".into(), |at| at.to_string());
+    match found {
+        Misplaced::Unannounced { body, from, to } => format!(
+            "jumped: {}, from {} to {}, which nothing announced",
+            describe(world, state, body),
+            place(from),
+            place(to)
+        ),
+        Misplaced::NotThere { body, put, at } => format!(
+            "not where it was put: {}, announced {}, is {}",
+            describe(world, state, body),
+            place(put),
+            place(at)
+        ),
+    }
 }
 
 /// The files that a soak leaves behind.

@@ -53,6 +53,8 @@ catalogue! {
     HALF_RATE_BODIES = gauge "game_half_rate_bodies",
         "Bodies of these islands that are simulated at half rate.";
     LIMBO = gauge "game_entities_limbo", "Entities that wait for a free place.";
+    STUCK_PLAYERS = gauge "game_stuck_players",
+        "Players who ask to move in sixteen directions and jump for two seconds, and do not move.";
     CASCADE_TESTS = counter "game_cascade_tests_total",
         "Pairs that a stage of the filter cascade looked at.";
     CASCADE_DEFINITIVE = counter "game_cascade_definitive_total",

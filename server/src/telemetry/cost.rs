@@ -69,7 +69,7 @@ impl Bookkeeping {
         let (state, counters) = (&self.state, &self.counters);
         let commands = JitterStats::default();
         let Telemetry { server, .. } = &self.telemetry;
-        server.render(|| self.telemetry.observe_match(state, counters, &commands))
+        server.render(|| self.telemetry.observe_match(state, counters, &commands, 0))
     }
 
     /// The work due every ten seconds: the figures of a status line, and upkeep.

@@ -23,6 +23,7 @@ pub(super) struct MatchMetrics {
     degraded_islands: Gauge,
     half_rate: Gauge,
     limbo: Gauge,
+    stuck_players: Gauge,
     cascade: [StageMetrics; Stage::COUNT],
     impact_queries: Counter,
     impact_iterations: Counter,
@@ -77,6 +78,7 @@ impl MatchMetrics {
             degraded_islands: gauge!(catalogue::DEGRADED_ISLANDS),
             half_rate: gauge!(catalogue::HALF_RATE_BODIES),
             limbo: gauge!(catalogue::LIMBO),
+            stuck_players: gauge!(catalogue::STUCK_PLAYERS),
             cascade: Stage::ALL.map(|stage| StageMetrics {
                 tests: counter!(catalogue::CASCADE_TESTS, "stage" => stage.name()),
                 definitive: counter!(catalogue::CASCADE_DEFINITIVE, "stage" => stage.name()),
@@ -105,7 +107,13 @@ impl MatchMetrics {
     }
 
     /// Takes over how the match is.
-    pub(super) fn observe(&self, state: &State, counters: &Counters, stats: &JitterStats) {
+    pub(super) fn observe(
+        &self,
+        state: &State,
+        counters: &Counters,
+        stats: &JitterStats,
+        stuck_players: usize,
+    ) {
         let is_player = |kind: Kind| kind.is_player();
         let entities = &state.entities;
         let players = entities.iter().filter(|entity| is_player(entity.kind)).count();
@@ -120,6 +128,7 @@ impl MatchMetrics {
         self.degraded_islands.set(counters.degraded_islands as f64);
         self.half_rate.set(counters.half_rate as f64);
         self.limbo.set(counters.limbo as f64);
+        self.stuck_players.set(stuck_players as f64);
         for (metrics, stage) in self.cascade.iter().zip(&counters.cascade) {
             metrics.tests.absolute(stage.tests);
             metrics.definitive.absolute(stage.definitive);

@@ -6,7 +6,7 @@ use obsp::geometry::{Aabb, ConvexSolid};
 use obsp::{MapEntity, SizeId};
 
 use crate::arena::spawn::standing_centre;
-use crate::conventions::{GRAVITY, heading, yaw_of};
+use crate::conventions::{heading, yaw_of};
 
 /// Quake's `speed` of a pad is in tens of units per second.
 const PUSH_SCALE: f64 = 10.0;
@@ -28,9 +28,34 @@ pub(crate) enum Effect {
     },
 }
 
+/// What a trigger does, before the gravity of players is known.
+#[derive(Clone, Copy, Debug)]
+enum Action {
+    /// The same whatever the gravity is.
+    Constant(Effect),
+    /// Throws along the path whose highest point is so far from the pad; straight there and
+    /// this fast where nothing falls.
+    Throw { way: DVec3, speed: f64 },
+}
+
+impl Action {
+    fn effect(self, gravity: f64) -> Effect {
+        match self {
+            Self::Constant(effect) => effect,
+            Self::Throw { way, speed } if gravity <= 0.0 => {
+                Effect::Push(way.normalize_or(DVec3::Z) * speed)
+            }
+            Self::Throw { way, .. } => {
+                let time = (2.0 * way.z.max(1.0) / gravity).sqrt();
+                Effect::Push((way / time).with_z(gravity * time))
+            }
+        }
+    }
+}
+
 /// All triggers of a map, in its order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Triggers(Vec<(ConvexSolid, Effect)>);
+pub(crate) struct Triggers(Vec<(ConvexSolid, Action)>);
 
 impl Triggers {
     /// The triggers of `map`, for players of the size `standing`.
@@ -38,19 +63,20 @@ impl Triggers {
         let mut triggers = Vec::new();
         for entity in map.entities() {
             for solid in entity.solids() {
-                let effect = match entity.classname() {
+                let action = match entity.classname() {
                     "trigger_push" => push(map, entity, solid),
                     "trigger_teleport" => teleport(map, standing, entity),
                     _ => None,
                 };
-                triggers.extend(effect.map(|effect| (solid.clone(), effect)));
+                triggers.extend(action.map(|action| (solid.clone(), action)));
             }
         }
         Self(triggers)
     }
 
-    /// The first trigger that a box around `centre` reaches into.
-    pub(crate) fn at(&self, centre: DVec3, half_extents: DVec3) -> Option<Effect> {
+    /// The effect of the first trigger that a box around `centre` reaches into, on one who
+    /// falls with this gravity.
+    pub(crate) fn at(&self, centre: DVec3, half_extents: DVec3, gravity: f64) -> Option<Effect> {
         let bounds = Aabb::from_centre(centre, half_extents);
         let reaches = |solid: &ConvexSolid| {
             solid.bounds().overlaps(&bounds)
@@ -59,7 +85,7 @@ impl Triggers {
                     face.plane.signed_distance(centre) - nearest < 0.0
                 })
         };
-        self.0.iter().find(|(solid, _)| reaches(solid)).map(|(_, effect)| *effect)
+        self.0.iter().find(|(solid, _)| reaches(solid)).map(|(_, action)| action.effect(gravity))
     }
 }
 
@@ -71,31 +97,27 @@ fn target<'a>(map: &'a obsp::World, entity: &MapEntity) -> Option<&'a MapEntity>
 
 /// With a target, the ballistic path whose highest point is there (as in Quake III);
 /// without, `speed` along `angle`, where -1 is up and -2 down (as in Quake).
-fn push(map: &obsp::World, entity: &MapEntity, solid: &ConvexSolid) -> Option<Effect> {
-    if let Some(highest) = target(map, entity).and_then(MapEntity::origin) {
-        let from = solid.bounds().centre();
-        let height = (highest.z - from.z).max(1.0);
-        let time = (2.0 * height / GRAVITY).sqrt();
-        let across = (highest - from) / time;
-        return thrown(DVec3::new(across.x, across.y, GRAVITY * time));
-    }
+fn push(map: &obsp::World, entity: &MapEntity, solid: &ConvexSolid) -> Option<Action> {
     let speed = entity.get("speed").and_then(|speed| speed.parse().ok()).unwrap_or(PUSH_SPEED);
+    let speed = speed * PUSH_SCALE;
+    let is_finite = |velocity: DVec3| velocity.length_squared().is_finite();
+    if let Some(highest) = target(map, entity).and_then(MapEntity::origin) {
+        let way = highest - solid.bounds().centre();
+        // Its velocity is finite with the least gravity and the greatest.
+        return (is_finite(way) && f64::is_finite(speed)).then_some(Action::Throw { way, speed });
+    }
     let direction = match entity.get("angle").map(str::trim) {
         Some("-1") => DVec3::Z,
         Some("-2") => -DVec3::Z,
         _ => heading(yaw_of(entity.angle().unwrap_or(0.0))).extend(0.0),
     };
-    thrown(direction * speed * PUSH_SCALE)
+    let velocity = direction * speed;
+    is_finite(velocity).then_some(Action::Constant(Effect::Push(velocity)))
 }
 
-/// A push with this velocity; `None` if it is not finite.
-fn thrown(velocity: DVec3) -> Option<Effect> {
-    velocity.length_squared().is_finite().then_some(Effect::Push(velocity))
-}
-
-fn teleport(map: &obsp::World, standing: SizeId, entity: &MapEntity) -> Option<Effect> {
+fn teleport(map: &obsp::World, standing: SizeId, entity: &MapEntity) -> Option<Action> {
     let destination = target(map, entity)?;
     let yaw = yaw_of(destination.angle().unwrap_or(0.0));
     let to = standing_centre(map, standing, destination.origin()?).as_vec3();
-    Some(Effect::Teleport { to, yaw })
+    Some(Action::Constant(Effect::Teleport { to, yaw }))
 }

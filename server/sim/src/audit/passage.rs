@@ -1,9 +1,8 @@
 //! The audit from state to state: which bodies came through something.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use glam::DVec3;
-use obsp::MapEntity;
 use obsp::geometry::{Aabb, ConvexSolid};
 use obsp::model::Model;
 
@@ -12,25 +11,22 @@ use super::fault::unsound;
 use super::overlap::Obstacle;
 use super::surface::{Figure, Surface};
 use crate::setup::SetupError;
-use crate::state::{EntityId, EntityState, State};
+use crate::state::{EntityId, EntityState, Kind, State};
+use crate::world::Relocation;
 
-/// A body that appears at a spawn point or teleporter is within this distance of it,
-/// in units: lifted a little if the place was taken.
-const ARRIVAL: f64 = 96.0;
+/// Units that a body may move in a tick beyond its speed: a reserve beside the height of a step.
+const EASED: f64 = 6.0;
 
-/// Classes of point entities at which bodies appear.
-const ARRIVALS: [&str; 6] = [
-    "info_player_deathmatch",
-    "info_player_start",
-    "info_player_start2",
-    "info_player_coop",
-    "info_teleport_destination",
-    "misc_teleporter_dest",
-];
+/// The step that players walk up if nobody says otherwise, in units: Quake's.
+const STEP: f64 = 18.0;
 
-/// Units that a body may move in a tick beyond its speed: the height of a step, with
-/// a reserve.
-const EASED: f64 = 24.0;
+/// The greatest speeds that players on foot get, and that a game gives anything, in units per
+/// second.
+const MAX_WALK: f64 = 2000.0;
+const MAX_SPEED: f64 = 4500.0;
+
+/// A body that is announced to have been put somewhere was there exactly, but for rounding.
+const ROUNDING: f64 = 1e-6;
 
 /// Distances of detours from the straight line, as shares of its length.
 const DETOURS: [f64; 4] = [0.0625, 0.125, 0.25, 0.375];
@@ -49,15 +45,22 @@ const BEARINGS: u32 = 8;
 /// by one corner leads there either. It has come through another body if, in that
 /// body's frame, the line meets the other's core, the middle half of its largest
 /// part; the frame of a player who stands up or crouches is that of the feet, which stay where
-/// they are. A body that appeared at a spawn point or teleporter, farther away than it
-/// could have moved, is not tested.
+/// they are.
+///
+/// What was put elsewhere, as the [`Relocation`]s of a tick announce it, is held to them: its
+/// ways lead to where it was taken from, and from where it was put, no farther than it can get in
+/// a tick.
 #[derive(Debug)]
 pub struct Passages {
     surfaces: Surfaces,
     solids: Vec<(Surface, Figure)>,
-    arrivals: Vec<DVec3>,
     seconds: f64,
+    eased: f64,
     before: BTreeMap<EntityId, (AuditedBody, DVec3)>,
+    /// What was in a state once, and is in none now.
+    away: BTreeSet<EntityId>,
+    /// The number of the first relocation that was not judged yet.
+    next: u64,
 }
 
 /// A body that is on the other side of something it cannot have gone around.
@@ -73,6 +76,48 @@ pub struct Tunnelled {
     pub to: DVec3,
 }
 
+/// A body whose places and whose announced relocations contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Misplaced {
+    /// It is farther away than it can get in a tick, or in the world again, and nothing announced that.
+    Unannounced {
+        /// The body.
+        body: EntityId,
+        /// Where it was last, in units; `None` if it was not in the world.
+        from: Option<DVec3>,
+        /// Where it is.
+        to: Option<DVec3>,
+    },
+    /// It was announced to have been put somewhere, and is not there.
+    NotThere {
+        /// The body.
+        body: EntityId,
+        /// Where it was put, in units; `None` if it was taken out of the world.
+        put: Option<DVec3>,
+        /// Where it is; `None` if it is not in the world.
+        at: Option<DVec3>,
+    },
+}
+
+/// What the motion from one state to the next was found to be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ways {
+    /// The bodies that came through something.
+    pub tunnelled: Vec<Tunnelled>,
+    /// The bodies that are not where they were announced to be, or were not announced.
+    pub misplaced: Vec<Misplaced>,
+}
+
+impl Ways {
+    /// How many bodies were found to be wrong, in either way.
+    pub fn count(&self) -> usize {
+        self.tunnelled.len() + self.misplaced.len()
+    }
+}
+
+/// A straight way of a point inside a body.
+type Way = (EntityId, DVec3, DVec3);
+
 impl Passages {
     /// For matches on `map` with rigid bodies of `models`, at this many ticks per
     /// second.
@@ -85,21 +130,39 @@ impl Passages {
             let figure = surface.in_place();
             (surface, figure)
         };
-        let arrives = |entity: &&MapEntity| ARRIVALS.contains(&entity.classname());
-        let arrivals = map.entities().iter().filter(arrives).filter_map(MapEntity::origin);
         Ok(Self {
             surfaces: Surfaces::new(map, models)?,
             solids: map.solids().iter().map(solid).collect(),
-            arrivals: arrivals.collect(),
             seconds: 1.0 / f64::from(tick_rate.max(1)),
+            eased: STEP + EASED,
             before: BTreeMap::new(),
+            away: BTreeSet::new(),
+            next: 0,
         })
     }
 
-    /// The bodies that came through something since the last state.
+    /// The same where players walk up steps of this height, in units.
+    #[must_use]
+    pub fn with_step_height(self, height: f64) -> Self {
+        Self { eased: height + EASED, ..self }
+    }
+
+    /// The bodies that came through something since the last state, in a match that puts
+    /// nothing elsewhere: what appears at a spawn point or behind a teleporter is found, too.
     pub fn check(&mut self, state: &State) -> Vec<Tunnelled> {
-        let mut now = BTreeMap::new();
-        let mut movers = Vec::new();
+        self.judge(state, &[]).tunnelled
+    }
+
+    /// The bodies that came through something since the last state, and those that are not
+    /// where `relocations` say. Those that were passed in before are left out.
+    pub fn judge(&mut self, state: &State, relocations: &[Relocation]) -> Ways {
+        let new = relocations.iter().filter(|relocation| relocation.number >= self.next);
+        let mut announced: BTreeMap<EntityId, Vec<Relocation>> = BTreeMap::new();
+        for relocation in new {
+            announced.entry(relocation.entity).or_default().push(*relocation);
+        }
+        self.next = relocations.last().map_or(self.next, |last| self.next.max(last.number + 1));
+        let (mut now, mut ways, mut found) = (BTreeMap::new(), Vec::new(), Ways::default());
         // A body that is nowhere came through nothing: `Audit` tells of it.
         for entity in state.entities.iter().filter(|entity| unsound(entity).is_none()) {
             let known = self.before.get(&entity.id);
@@ -107,31 +170,98 @@ impl Passages {
                 Some(unmoved) => Some(unmoved.clone()),
                 None => self.surfaces.see(entity).zip(self.surfaces.anchor(entity)),
             };
-            let Some((seen, anchor)) = entry else { continue };
-            if let Some((old, from)) = known.filter(|(old, _)| !old.is_as(entity)) {
-                let slack = old.entity.velocity.length().max(entity.velocity.length());
-                if !self.has_arrived(entity, from.distance(anchor), slack) {
-                    movers.push((entity.id, *from, anchor));
-                }
+            let Some(entry) = entry else { continue };
+            let put = announced.remove(&entity.id).unwrap_or_default();
+            if !put.is_empty() || known.is_none_or(|(old, _)| !old.is_as(entity)) {
+                self.follow(Some(&entry), entity.id, &put, (&mut ways, &mut found.misplaced));
             }
-            now.insert(entity.id, (seen, anchor));
+            now.insert(entity.id, entry);
         }
-        let mut found = Vec::new();
-        for &(body, from, to) in &movers {
-            let through = self.solid_between(from, to).map(Obstacle::Solid).or_else(|| {
-                let other = self.body_between(body, from, to, &now, &movers)?;
-                Some(Obstacle::Body(other))
-            });
-            found.extend(through.map(|through| Tunnelled { body, through, from, to }));
+        for (id, put) in announced {
+            self.follow(None, id, &put, (&mut ways, &mut found.misplaced));
         }
+        found.tunnelled = self.tunnelled(&ways, &now);
+        let left = self.before.keys().filter(|id| !now.contains_key(id));
+        self.away.extend(left);
+        self.away.retain(|id| !now.contains_key(id));
         self.before = now;
         found
     }
 
-    /// Whether an entity that moved by `distance` units was put where it is.
-    fn has_arrived(&self, entity: &EntityState, distance: f64, speed: f64) -> bool {
-        let near = |point: &DVec3| point.distance(entity.position) < ARRIVAL;
-        distance > speed * self.seconds + EASED && self.arrivals.iter().any(near)
+    /// Follows a body from where it was to where it is `now`, by way of where it was `put`
+    /// meanwhile.
+    fn follow(
+        &self,
+        now: Option<&(AuditedBody, DVec3)>,
+        body: EntityId,
+        put: &[Relocation],
+        (ways, wrong): (&mut Vec<Way>, &mut Vec<Misplaced>),
+    ) {
+        let before = self.before.get(&body);
+        let at = now.map(|(seen, _)| seen.entity.position);
+        let fastest = [before, now].into_iter().flatten().map(|(seen, _)| fastest(&seen.entity));
+        let farthest = fastest.fold(0.0, f64::max) * self.seconds + self.eased;
+        // Of a point inside it, from its middle.
+        let offset = |entry: Option<&(AuditedBody, DVec3)>| {
+            entry.map_or(DVec3::ZERO, |(seen, anchor)| *anchor - seen.entity.position)
+        };
+        let [then, last] = [offset(before), offset(now)];
+        let mut here = before.map(|(seen, _)| seen.entity.position);
+        let is_new = before.is_none() && !self.away.contains(&body);
+        for (index, relocation) in put.iter().enumerate() {
+            let (is_first, from) = (index == 0, relocation.from);
+            let fits = match (here, from) {
+                (Some(here), Some(from)) => {
+                    let reach = if is_first { farthest } else { ROUNDING };
+                    ways.extend(is_first.then_some((body, here + then, from + then)));
+                    here.distance(from) <= reach
+                }
+                (None, None) => true,
+                (None, Some(_)) => is_first && is_new,
+                (Some(_), None) => false,
+            };
+            if !fits {
+                wrong.push(Misplaced::Unannounced { body, from: here, to: from });
+            }
+            here = relocation.to;
+        }
+        match (here, at) {
+            (Some(here), Some(at)) => {
+                ways.push(match (before, now) {
+                    (Some((_, from)), Some((_, to))) if put.is_empty() => (body, *from, *to),
+                    _ => (body, here + last, at + last),
+                });
+                let is_there = here.distance(at) <= farthest;
+                wrong.extend((!is_there).then_some(if put.is_empty() {
+                    Misplaced::Unannounced { body, from: Some(here), to: Some(at) }
+                } else {
+                    Misplaced::NotThere { body, put: Some(here), at: Some(at) }
+                }));
+            }
+            (None, Some(_)) if put.is_empty() && is_new => {}
+            (None, Some(_)) if put.is_empty() => {
+                wrong.push(Misplaced::Unannounced { body, from: None, to: at });
+            }
+            (put, at) if put.is_some() != at.is_some() => {
+                wrong.push(Misplaced::NotThere { body, put, at });
+            }
+            _ => {}
+        }
+    }
+
+    fn tunnelled(
+        &self,
+        ways: &[Way],
+        now: &BTreeMap<EntityId, (AuditedBody, DVec3)>,
+    ) -> Vec<Tunnelled> {
+        let through = |&(body, from, to): &Way| {
+            let through = self.solid_between(from, to).map(Obstacle::Solid).or_else(|| {
+                let other = self.body_between(body, from, to, now, ways)?;
+                Some(Obstacle::Body(other))
+            });
+            through.map(|through| Tunnelled { body, through, from, to })
+        };
+        ways.iter().filter_map(through).collect()
     }
 
     fn solid_between(&self, from: DVec3, to: DVec3) -> Option<usize> {
@@ -158,18 +288,18 @@ impl Passages {
         from: DVec3,
         to: DVec3,
         now: &BTreeMap<EntityId, (AuditedBody, DVec3)>,
-        movers: &[(EntityId, DVec3, DVec3)],
+        ways: &[Way],
     ) -> Option<EntityId> {
         let near = around(from, to);
         let mut others = now.iter().filter(|(id, _)| **id != body);
-        let through = others.find(|(id, (seen, _))| {
-            let Some((before, _)) = self.before.get(id) else { return false };
+        let through = others.find(|(id, (seen, anchor))| {
+            let Some((before, left)) = self.before.get(id) else { return false };
             let reach = before.figure.bounds().union(*seen.figure.bounds());
             if !near.overlaps(&reach) {
                 return false;
             }
             // A body that was put elsewhere did not sweep through the space between.
-            let moved = || movers.iter().any(|(mover, ..)| mover == *id);
+            let moved = || ways.contains(&(**id, *left, *anchor));
             if !before.is_as(&seen.entity) && !moved() {
                 return false;
             }
@@ -183,6 +313,13 @@ impl Passages {
         });
         through.map(|(id, _)| *id)
     }
+}
+
+/// The greatest speed of an entity in the tick before or after this state: a game may give it
+/// any within a tick, and a wall may take it.
+fn fastest(entity: &EntityState) -> f64 {
+    let most = if matches!(entity.kind, Kind::Player { .. }) { MAX_WALK } else { MAX_SPEED };
+    entity.velocity.length().max(most)
 }
 
 /// A box around the straight line and its detours.

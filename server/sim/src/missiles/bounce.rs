@@ -80,7 +80,7 @@ fn apply_impact(missiles: &mut Missiles, slot: u16, stop: &Stop) -> bool {
         normal: stop.normal,
         relative,
         gravity_speed: GRAVITY * missiles.context.seconds,
-        restitution: shape.material.restitution(),
+        restitution: shape.material.restitution().max(material.restitution()),
         friction: (shape.material.friction() * material.friction()).sqrt(),
     };
     let mut impulse = ball_impact.impulse(&ball, other.as_ref());

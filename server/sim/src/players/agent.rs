@@ -45,6 +45,7 @@ pub(crate) trait NearbyBodies<'a> {
 const IN_REACH: f64 = 36.0;
 
 /// The same where there are kinematic bodies: one carries a crate on which a player stands.
+/// It is at least as far as the player can get.
 const IN_REACH_OF_DRIVERS: f64 = 96.0;
 
 /// All bodies but the player in a slot, where they are now.
@@ -60,10 +61,15 @@ pub(crate) struct LiveBodies<'a> {
 
 impl<'a> LiveBodies<'a> {
     /// The bodies near the player in `slot`, whose box is `bounds`.
-    /// The tick has `seconds`.
-    pub(crate) fn new(space: Space<'a>, slot: u16, bounds: &Aabb, seconds: f64) -> Self {
+    /// The tick has `seconds`, in which the player gets no farther than `farthest` units.
+    pub(crate) fn new(
+        space: Space<'a>,
+        slot: u16,
+        bounds: &Aabb,
+        (seconds, farthest): (f64, f64),
+    ) -> Self {
         let has_drivers = space.entities.has_kinematic();
-        let reach = if has_drivers { IN_REACH_OF_DRIVERS } else { IN_REACH };
+        let reach = if has_drivers { IN_REACH_OF_DRIVERS.max(farthest) } else { IN_REACH };
         let reach = bounds.inflated(reach);
         let mut near = Vec::new();
         space.visit_entities(&reach, Some(slot), &mut |other, body| {

@@ -4,10 +4,12 @@
 //! answers to its sweeps ([`Surroundings`]): the server passes the whole moving
 //! world, a predicting client the part that it knows. The rules are Quake's:
 //! friction and acceleration on the ground, a little control in the air, steps of
-//! 18 units.
+//! 18 units. Unlike in Quake, surfaces too steep to stand on carry together where they
+//! leave no way down ([`wedge`]): one who is wedged can jump.
 
 mod parameters;
 mod slide;
+mod wedge;
 
 use glam::{DVec3, Vec3};
 use obsp::{Clearance, SURFACE_DISTANCE};
@@ -23,6 +25,7 @@ use crate::state::Posture;
 
 pub use parameters::{MovementError, MovementParameters};
 use slide::{slide, slide_and_step};
+use wedge::find_wedge;
 
 /// Least height of the normal of ground that carries: the cosine of about 45.6
 /// degrees.
@@ -85,8 +88,9 @@ pub(crate) trait Surroundings {
     /// How the first kinematic body pushes the player that comes nearer, in a tick of
     /// `seconds` at this velocity; `None` if none does.
     fn push(&mut self, at: (Posture, Vec3), velocity: DVec3, seconds: f64) -> Option<Push>;
-    /// The effect of the trigger at a position, if there is one.
-    fn trigger(&self, posture: Posture, position: Vec3) -> Option<Effect>;
+    /// The effect of the trigger at a position, if there is one, on a player who falls with
+    /// this gravity.
+    fn trigger(&self, at: (Posture, Vec3), gravity: f64) -> Option<Effect>;
 }
 
 /// What a player met during a tick.
@@ -94,11 +98,11 @@ pub(crate) trait Surroundings {
 pub(crate) struct Encounters {
     /// The hits of the player's sweeps, with the speed into each surface.
     pub(crate) touched: Vec<(SweepHit, f64)>,
-    /// Whether the player went through a teleporter.
-    pub(crate) teleported: bool,
+    /// Where the player went through a teleporter, if they did.
+    pub(crate) teleported: Option<Vec3>,
 }
 
-/// Ground that carries.
+/// What carries a player.
 #[derive(Clone, Copy, Debug)]
 struct Ground {
     normal: DVec3,
@@ -106,6 +110,8 @@ struct Ground {
     drift: DVec3,
     /// Whether it is a kinematic body that moves.
     is_carrier: bool,
+    /// Whether it is several surfaces that are each too steep: a wall to who walks there.
+    is_wedge: bool,
 }
 
 /// Computes one tick of so many seconds, by these parameters.
@@ -138,8 +144,7 @@ pub(crate) fn step(
     let touched = &mut encounters.touched;
     if motion.walker.grounded {
         make_way(&mut motion, seconds, surroundings);
-        let normal = ground.map(|ground| ground.normal);
-        slide_and_step(&mut motion, normal, (seconds, parameters), surroundings, touched);
+        slide_and_step(&mut motion, ground, (seconds, parameters), surroundings, touched);
     } else {
         // Half of gravity before and half after give the exact parabola.
         motion.velocity.z -= parameters.gravity * seconds * 0.5;
@@ -148,7 +153,9 @@ pub(crate) fn step(
         motion.velocity.z -= parameters.gravity * seconds * 0.5;
     }
     keep_off(&mut motion, checked, surroundings);
-    encounters.teleported = pull_trigger(&mut motion, surroundings);
+    let entered = motion.position;
+    let teleported = pull_trigger(&mut motion, parameters.gravity, surroundings);
+    encounters.teleported = teleported.then_some(entered);
     find_ground(&mut motion, (seconds, parameters), surroundings, false);
     let Motion { position, velocity, walker } = motion;
     PlayerMotion { position, velocity: velocity.as_vec3(), walker }
@@ -173,9 +180,9 @@ fn keep_off(motion: &mut Motion, checked: Vec3, surroundings: &mut impl Surround
 
 /// Applies the trigger at the player's position. Returns whether it was a
 /// teleporter; a teleporter whose destination is taken has no effect.
-fn pull_trigger(motion: &mut Motion, surroundings: &mut impl Surroundings) -> bool {
+fn pull_trigger(motion: &mut Motion, gravity: f64, surroundings: &mut impl Surroundings) -> bool {
     let posture = motion.walker.posture;
-    match surroundings.trigger(posture, motion.position) {
+    match surroundings.trigger((posture, motion.position), gravity) {
         None => false,
         Some(Effect::Push(velocity)) => {
             motion.velocity = velocity.clamp_length_max(MAX_SPEED);
@@ -250,11 +257,16 @@ fn find_ground(
         return None;
     }
     let below = motion.position - Vec3::Z * GROUND_REACH;
-    let hit = surroundings.sweep(motion.walker.posture, motion.position, below).hit?;
-    motion.walker.grounded = hit.normal.z >= WALKABLE;
+    let at = (motion.walker.posture, motion.position);
+    let flat = surroundings.sweep(at.0, at.1, below).hit.filter(|hit| hit.normal.z >= WALKABLE);
+    let is_wedge = flat.is_none();
+    let falls = motion.velocity.z <= 0.0;
+    let wedge = if is_wedge && falls { find_wedge(at, surroundings) } else { None };
+    let hit = flat.or(wedge)?;
+    motion.walker.grounded = true;
     let drift = hit.entity.map_or(DVec3::ZERO, |entity| surroundings.drift(entity));
-    let drift = drift.with_z(0.0);
-    motion.walker.grounded.then_some(Ground { normal: hit.normal, drift, is_carrier: false })
+    let normal = if is_wedge { DVec3::Z } else { hit.normal };
+    Some(Ground { normal, drift: drift.with_z(0.0), is_carrier: false, is_wedge })
 }
 
 /// A kinematic body below the player, if one carries that is no faster than `carrier_speed`.
@@ -281,7 +293,8 @@ fn find_carrier(
     if follow && !carry.is_held {
         motion.position = sweep.end;
     }
-    Some(Ground { normal: hit.normal, drift: carry.velocity, is_carrier: true })
+    let drift = carry.velocity;
+    Some(Ground { normal: hit.normal, drift, is_carrier: true, is_wedge: false })
 }
 
 /// `speed` is that of a player who jumps here.

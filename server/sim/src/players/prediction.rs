@@ -33,14 +33,6 @@ pub struct Predictor {
     arena: Arena,
 }
 
-/// Distance beyond the motion of a tick, in units, within which a player can meet a
-/// body: a step up and down, and the gaps that are kept.
-const BEYOND: f64 = 40.0;
-
-/// Greatest gain of speed within a tick beyond that from standing to running and a jump, in
-/// units per second: what falls meanwhile.
-const FASTER: f64 = 10.0;
-
 /// Whether a body may be as a snapshot says: somewhere within the extent of worlds, turned
 /// somehow, and no faster than any.
 fn is_sound(other: &EntityState) -> bool {
@@ -100,8 +92,8 @@ impl Predictor {
         }
         let mut context = StepContext::default();
         let mut encounters = Encounters::default();
-        let faster = parameters.run_speed + parameters.jump_speed + FASTER;
-        let crowd = KnownBodies::new(self, others, own, &motion, (seconds, faster));
+        let reach = parameters.reach(motion.velocity, seconds);
+        let crowd = KnownBodies::new(self, others, own, &motion, (seconds, reach));
         let memory = PlaneCache::new(&mut context);
         let mut around = PlayerSurroundings::new(&self.arena, crowd, memory);
         let by = (seconds, parameters);
@@ -267,12 +259,11 @@ impl<'a> KnownBodies<'a> {
         others: &'a [EntityState],
         own: &'a [EntityId],
         motion: &PlayerMotion,
-        (seconds, faster): (f64, f64),
+        (seconds, farthest): (f64, f64),
     ) -> Self {
         let player = predictor.player(motion);
         let here = player.speedbox();
-        let speed = f64::from(motion.velocity.length()) + faster;
-        let reach = here.inflated(speed * seconds + BEYOND);
+        let reach = here.inflated(farthest);
         let body = |other: &EntityState| {
             let radius = predictor.arena.shapes[predictor.shape(other)?].radius;
             let around = Aabb::from_centre(other.position, DVec3::splat(radius));

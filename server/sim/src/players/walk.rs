@@ -3,6 +3,7 @@
 
 use glam::{DVec3, Vec3};
 use obsp::Clearance;
+use obsp::model::BodyKind;
 
 use crate::arena::Arena;
 use crate::arena::triggers::Effect;
@@ -131,9 +132,9 @@ impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
         Some(push)
     }
 
-    fn trigger(&self, posture: Posture, position: Vec3) -> Option<Effect> {
+    fn trigger(&self, (posture, position): (Posture, Vec3), gravity: f64) -> Option<Effect> {
         let half_extents = self.agent(posture).shape.bounds.half_extents();
-        self.arena.triggers.at(position.as_dvec3(), half_extents)
+        self.arena.triggers.at(position.as_dvec3(), half_extents, gravity)
     }
 }
 
@@ -142,8 +143,8 @@ impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
 pub(crate) struct WalkOutcome {
     /// Whether the player was found overlapping something.
     pub(crate) overlaps: bool,
-    /// Whether the player went through a teleporter.
-    pub(crate) teleported: bool,
+    /// Where the player went through a teleporter, if they did.
+    pub(crate) teleported: Option<Vec3>,
     /// As [`PlayerSurroundings::pushed`].
     pub(crate) pushed: bool,
     /// Slots of the bodies that the player ran into or stood on.
@@ -172,9 +173,10 @@ pub(crate) fn step(
     let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
     let mut encounters = Encounters::default();
     let memory = PlaneCache::new(context);
+    let reach = arena.movement.reach(motion.velocity, seconds);
     let mut around = PlayerSurroundings::new(
         arena,
-        LiveBodies::new(space, slot, before.bounds(), seconds),
+        LiveBodies::new(space, slot, before.bounds(), (seconds, reach)),
         memory,
     );
     let by = (seconds, &arena.movement);
@@ -193,7 +195,7 @@ pub(crate) fn step(
             *walker = if placement.is_some() { moved.walker } else { unmoved };
         }
     }
-    let teleported = encounters.teleported && placement.is_some();
+    let teleported = encounters.teleported.filter(|_| placement.is_some());
     if let Some(placement) = placement {
         entities.commit(slot, placement);
     }
@@ -208,7 +210,8 @@ fn shove(entities: &mut Entities, shapes: &Shapes, player: u16, touched: &[(Swee
     for (hit, speed) in touched {
         let Some(slot) = hit.entity else { continue };
         let Some(entity) = entities.get(slot) else { continue };
-        if entity.missile().is_some() || !entity.is_rigid() {
+        // Their model decides, as clients know no more of them.
+        if shapes[entity.shape].kind != BodyKind::Dynamic || !entity.is_rigid() {
             continue;
         }
         let inverse_mass = shapes[entity.shape].inverse_mass;

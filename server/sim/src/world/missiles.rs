@@ -2,6 +2,7 @@
 
 use glam::{DQuat, DVec3};
 use obsp::clip_to_extent;
+use obsp::model::BodyKind;
 
 use super::{PlaceError, Tick, World};
 use crate::bodies::entities::Entity;
@@ -21,8 +22,8 @@ impl World {
     /// everything else.
     ///
     /// # Errors
-    /// [`PlaceError`]; nothing is added then. [`PlaceError::NoSuchModel`] also for a kinematic
-    /// model: a missile cannot be one.
+    /// [`PlaceError`]; nothing is added then. [`PlaceError::NoSuchModel`] also for a
+    /// model that is not marked as one of missiles: clients would take it for a prop.
     pub fn spawn_missile(
         &mut self,
         model: ModelId,
@@ -31,7 +32,7 @@ impl World {
         velocity: DVec3,
     ) -> Result<EntityId, PlaceError> {
         let shape = self.arena.shapes.of_model(model).ok_or(PlaceError::NoSuchModel)?;
-        if self.arena.shapes.is_kinematic(model) {
+        if self.arena.shapes[shape].kind != BodyKind::Missile {
             return Err(PlaceError::NoSuchModel);
         }
         if !velocity.is_finite() {

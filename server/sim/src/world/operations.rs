@@ -44,8 +44,9 @@ pub enum PlaceError {
     /// The entity is not there any more, or waits outside of the world.
     #[error("there is no such entity in the world")]
     NoSuchEntity,
-    /// The match was set up without the model.
-    #[error("there is no such model")]
+    /// The match was set up without the model, or its bodies are not of the kind that is asked
+    /// for.
+    #[error("there is no such model, or its bodies are of another kind than this asks for")]
     NoSuchModel,
     /// A number is infinite or none at all, or an orientation has no length.
     #[error("a number is infinite or none at all, or an orientation has no length")]
@@ -257,6 +258,7 @@ impl World {
         }
         let left = entity.placement().copied();
         self.entities.withdraw(player.slot);
+        self.announce(player.slot, left.map(|left| left.pose().position));
         if let Some(entity) = self.entities.find_mut(player) {
             entity.taken_out = true;
         }
@@ -390,6 +392,7 @@ impl World {
     fn move_to(&mut self, id: EntityId, placement: Placement) {
         let left = self.entities.find(id).and_then(Entity::placement).copied();
         self.entities.commit(id.slot, placement);
+        self.announce(id.slot, left.map(|left| left.pose().position));
         if let Some(left) = left {
             sleep::wake_around(&mut self.entities, left.bounds());
         }

@@ -37,8 +37,14 @@ impl World {
                 self.entities.commit(slot, nearest);
                 return;
             }
-            Some(nearest) => self.settle_in(slot, nearest),
-            None => self.return_body(slot),
+            Some(nearest) => {
+                self.settle_in(slot, nearest);
+                self.announce(slot, Some(pose.position));
+            }
+            None => {
+                self.announce(slot, Some(pose.position));
+                self.return_body(slot);
+            }
         }
         self.context.counters.emergency_replacements += 1;
         if let Some(entity) = self.entities.get(slot) {
@@ -83,6 +89,7 @@ impl World {
     /// Puts an entity from limbo to a place; a player looks along `yaw`, and spawns.
     pub(super) fn settle_player_in(&mut self, slot: u16, placement: Placement, yaw: u16) {
         self.settle_in(slot, placement);
+        self.announce(slot, None);
         let Some(entity) = self.entities.get_mut(slot) else { return };
         if let Some(walker) = entity.walker_mut() {
             walker.yaw = yaw;
@@ -115,7 +122,9 @@ impl World {
         };
         for slot in self.entities.slots_where(fallen) {
             self.context.counters.fallen += 1;
+            let from = self.position_of(slot);
             self.entities.withdraw(slot);
+            self.announce(slot, from);
             self.return_body(slot);
         }
     }

@@ -54,7 +54,7 @@ impl World {
     /// [`MovementError`] if one of them is out of its range; nothing changes then.
     pub fn set_movement(&mut self, parameters: MovementParameters) -> Result<(), MovementError> {
         parameters.check()?;
-        std::sync::Arc::make_mut(&mut self.arena).movement = parameters;
+        std::sync::Arc::make_mut(&mut self.arena).set_movement(parameters);
         Ok(())
     }
 

@@ -33,6 +33,7 @@ impl World {
     pub fn begin_tick(&mut self) -> Tick {
         self.tick += 1;
         self.events.clear();
+        self.relocations.begin_tick();
         self.pushed.clear();
         let remembered = (TOUCH_SECONDS / self.context.seconds) as u64;
         self.touches.retain(|touch| touch.tick + remembered >= self.tick);
@@ -49,8 +50,9 @@ impl World {
         let slot = player.slot;
         hovertank::steer(arena, entities, slot, command, context.seconds);
         let outcome = walk::step(arena, entities, slot, command, context);
-        if outcome.teleported {
+        if let Some(from) = outcome.teleported {
             self.events.push(Event::Teleported { player });
+            self.announce(slot, Some(from.as_dvec3()));
         }
         tick.overlapping.extend(outcome.overlaps.then_some(slot));
         self.pushed.extend(outcome.pushed.then_some(player));
@@ -79,6 +81,8 @@ impl World {
         let displaced = tick.moved.iter().filter(|(id, own)| self.player_motion(*id) != Some(*own));
         let displaced: Vec<_> = displaced.map(|(id, _)| *id).collect();
         self.pushed.extend(displaced);
+        let entities = &self.entities;
+        self.relocations.end_tick(|id| entities.find(id).is_some());
         self.history.remember(&self.entities);
         self.count();
     }

@@ -204,7 +204,7 @@ fn play(landers: u16, options: &LandingOptions, longest: u64) -> Result<MassLand
         down_ticks.extend((down > 0).then_some(lasted));
         down_at_once = down_at_once.max(down);
         let state = world.state();
-        tunnelled += passages.check(&state).len() as u64;
+        tunnelled += passages.judge(&state, world.relocations()).count() as u64;
         let found = audit.check(&state);
         overlaps += found.len() as u64;
         deepest = found.iter().filter_map(Fault::depth).fold(deepest, f64::max);

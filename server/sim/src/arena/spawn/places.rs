@@ -12,9 +12,6 @@ const ASIDE: f32 = 4.0;
 /// The cells that distinguish floors are this much lower than a player, in units.
 const LOWER: f32 = 8.0;
 
-/// Highest ledge that is walked up, in units.
-const STEP: f32 = 18.0;
-
 /// A walk shorter than this share of the distance of places has met a wall.
 const SHORT: f32 = 0.25;
 
@@ -29,14 +26,16 @@ const MOST: usize = 16_384;
 pub(crate) struct Places(Vec<Vec3>);
 
 impl Places {
-    /// The places of `map` that are reachable from `points` with the box of `size`.
-    pub(crate) fn new(map: &obsp::World, size: SizeId, points: &[DVec3]) -> Self {
+    /// The places of `map` that are reachable from `points` with the box of `size` by one who
+    /// walks up ledges of this height.
+    pub(crate) fn new(map: &obsp::World, size: SizeId, points: &[DVec3], step_height: f64) -> Self {
         let half = map.sizes()[size.index()].half_extents;
         let mut flood = Flood {
             map,
             size,
             stride: 2.0 * half.x + ASIDE,
             storey: 2.0 * half.z - LOWER,
+            step: step_height as f32,
             lowest: map.bounds().min.z as f32 - 1.0,
             known: BTreeSet::new(),
         };
@@ -64,6 +63,8 @@ struct Flood<'a> {
     /// Distance of places, and height of the cells that distinguish floors, in units.
     stride: f32,
     storey: f32,
+    /// Highest ledge that is walked up, in units.
+    step: f32,
     /// Below this height there is nothing to land on.
     lowest: f32,
     known: BTreeSet<[i32; 3]>,
@@ -72,7 +73,7 @@ struct Flood<'a> {
 impl Flood<'_> {
     /// New places a stride away.
     fn beside(&mut self, place: Vec3) -> Vec<Vec3> {
-        let up = self.go(place, place + Vec3::Z * STEP);
+        let up = self.go(place, place + Vec3::Z * self.step);
         [Vec3::X, Vec3::Y, -Vec3::X, -Vec3::Y]
             .into_iter()
             .filter_map(|direction| {

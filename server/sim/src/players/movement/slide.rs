@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
-use super::{Motion, MovementParameters, Surroundings, WALKABLE};
+use super::{Ground, Motion, MovementParameters, Surroundings, WALKABLE};
 use crate::players::agent::SweepHit;
 
 /// Most straight pieces of one tick's motion.
@@ -27,15 +27,16 @@ const OVERCLIP: f64 = 1.001;
 /// are met. Returns whether there were any.
 pub(super) fn slide(
     motion: &mut Motion,
-    ground: Option<DVec3>,
+    ground: Option<Ground>,
     seconds: f64,
     surroundings: &mut impl Surroundings,
     touched: &mut Vec<(SweepHit, f64)>,
 ) -> bool {
-    let mut planes: Vec<DVec3> = ground.into_iter().collect();
+    let mut planes: Vec<DVec3> = ground.iter().map(|ground| ground.normal).collect();
+    let in_wedge = ground.is_some_and(|ground| ground.is_wedge);
     let wanted = motion.velocity;
     let mut left = seconds;
-    if let Some(normal) = ground {
+    if let Some(Ground { normal, .. }) = ground {
         motion.velocity = clip(motion.velocity, normal);
     }
     for relative_sagitta in 0..MAX_BENDS {
@@ -60,7 +61,7 @@ pub(super) fn slide(
             motion.velocity += hit.normal;
             continue;
         }
-        planes.push(hit.normal);
+        planes.push(if in_wedge { upright(hit.normal) } else { hit.normal });
         if planes.len() > MAX_PLANES {
             motion.velocity = DVec3::ZERO;
             return true;
@@ -79,7 +80,7 @@ pub(super) fn slide(
 /// and keeps the one that leads farther.
 pub(super) fn slide_and_step(
     motion: &mut Motion,
-    ground: Option<DVec3>,
+    ground: Option<Ground>,
     (seconds, parameters): (f64, &MovementParameters),
     surroundings: &mut impl Surroundings,
     touched: &mut Vec<(SweepHit, f64)>,
@@ -112,11 +113,11 @@ pub(super) fn slide_and_step(
 /// ramp.
 fn descend(
     motion: &mut Motion,
-    ground: Option<DVec3>,
+    ground: Option<Ground>,
     step: Vec3,
     surroundings: &mut impl Surroundings,
 ) {
-    let Some(normal) = ground else { return };
+    let Some(Ground { normal, .. }) = ground else { return };
     // Relative to the ground, not to the horizon: a player who walks up over an edge
     // continues down, and the rounding of a level floor's normal does not decide.
     if motion.velocity.dot(normal) > LEAVING {
@@ -127,6 +128,13 @@ fn descend(
     if down.hit.is_some_and(|hit| hit.normal.z >= WALKABLE) {
         motion.position = down.end;
     }
+}
+
+/// The normal of a wall that stands where a slope too steep to walk on is: who walks from a
+/// wedge does not run up its sides.
+fn upright(normal: DVec3) -> DVec3 {
+    let is_slope = normal.z > 0.0 && normal.z < WALKABLE;
+    if is_slope { normal.with_z(0.0).normalize_or(normal) } else { normal }
 }
 
 /// `velocity` without the part that goes into the surface.

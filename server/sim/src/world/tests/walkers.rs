@@ -1,5 +1,7 @@
 use super::*;
 use crate::command::Buttons;
+use crate::players::movement::MovementParameters;
+use crate::players::prediction::Predictor;
 
 fn heading(yaw: u16) -> Command {
     Command { forward: 127, yaw, ..Command::default() }
@@ -91,4 +93,63 @@ fn in_the_air_a_player_steers_a_little_and_keeps_speed() {
     assert!(x > 310.0, "lost speed in the air: {x}");
     // A share of 1 a second of the running speed, for 24 ticks.
     assert!((y - 320.0 * 0.4).abs() < 1.0, "steered to {y}");
+}
+
+/// The room with a jump pad in its middle of x = -250, whose target is 300 above it.
+fn room_with_pad() -> Arc<obsp::World> {
+    let pad = block([-290, -40, 0], [-210, 40, 8]);
+    room_with(&format!(
+        "{{\n\"classname\" \"trigger_push\"\n\"target\" \"top\"\n{pad}}}\n\
+         {{\n\"classname\" \"info_notnull\"\n\"targetname\" \"top\"\n\
+         \"origin\" \"-250 0 304\"\n}}\n"
+    ))
+}
+
+/// Symptom: a pad with a target at 300 threw players to 622 with a gravity of 400 and to 208 with
+/// 1600. Cause: it reckoned with a gravity of 800. Cure: it reckons with that of the match, and a
+/// client's prediction does, too.
+#[test]
+fn push_gravity() {
+    let map = room_with_pad();
+    let usual = MovementParameters::default();
+    for gravity in [0.0, 100.0, 400.0, 800.0, 1600.0, 4000.0] {
+        let movement = MovementParameters { gravity, ..usual };
+        let mut world = World::new(Arc::clone(&map), shipped().into(), CONFIG).expect("a match");
+        world.set_movement(movement);
+        let predictor = Predictor::new(Arc::clone(&map), &shipped()).expect("a predictor");
+        let id = world.join_at(DVec3::new(-250.0, 0.0, 29.0));
+        let mut highest = f64::MIN;
+        for tick in 0..240 {
+            let before = world.player_motion(id).expect("there");
+            let by = (1.0 / 60.0, &movement);
+            let predicted = predictor.step(before, Command::default(), by, &mut [], &[]);
+            world.step(&[]);
+            let after = world.player_motion(id).expect("there");
+            assert_eq!(predicted.motion, after, "gravity {gravity}, tick {tick}");
+            highest = highest.max(f64::from(after.position.z));
+        }
+        // The target is 300 above the middle of the pad; the last push is where the feet leave
+        // it, or up to a tick's way before.
+        let expected = if gravity == 0.0 { 512.0 - 28.0 } else { 8.0 + 28.0 + 300.0 };
+        let off = highest - expected;
+        assert!((-28.0..3.0).contains(&off), "gravity {gravity}: to {highest}, not {expected}");
+    }
+}
+
+/// Symptom: bodies that fell out came back only to places that steps of 18 units lead to,
+/// whatever steps a game has. Cause: a constant beside the parameter.
+#[test]
+fn places_are_those_that_the_games_own_steps_lead_to() {
+    let ledge = block([-300, -200, 0], [-100, 200, 30]);
+    let map = room_with(&format!("{{\n\"classname\" \"func_wall\"\n{ledge}}}\n"));
+    let mut world = World::new(map, shipped().into(), CONFIG).expect("a match");
+    let is_on_ledge = |world: &World| {
+        let centres = world.arena.places().centres();
+        assert!(centres.len() > 10);
+        centres.iter().any(|centre| centre.z > 30.0 + 28.0)
+    };
+    assert!(!is_on_ledge(&world), "steps of 18");
+    let usual = MovementParameters::default();
+    world.set_movement(MovementParameters { step_height: 40.0, ..usual });
+    assert!(is_on_ledge(&world), "steps of 40");
 }

@@ -1,0 +1,143 @@
+//! Detection of stuck players, one definition for the soak and for `/metrics`.
+//!
+//! A player is *stuck* who asks to move in each of sixteen directions and jumps, for two seconds
+//! in all, and does not move: who comes no farther than four units, measured on the ground, and
+//! neither rises above what a jump reaches nor sinks. To jump up and down on the spot is not to
+//! move, and who merely stands, or pushes against a wall, is not stuck.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use glam::DVec3;
+use obsp_sim::{Buttons, Command, EntityId, MovementParameters, State};
+
+/// A player who has come fewer units than this has not moved.
+const AWAY: f64 = 4.0;
+
+/// For so many seconds in all a player must have asked to move before they are called stuck.
+const PATIENCE: u32 = 2;
+
+/// Directions in each of which they must have asked to.
+pub(crate) const DIRECTIONS: u32 = 16;
+
+/// Ticks a second in which a direction must be asked for without a pause: a free player is away
+/// by then, and one who merely spins round does not count.
+const RUNS_A_SECOND: u32 = 20;
+
+/// An ask to move of less than this, of 127, is not counted.
+const PUSHING: i32 = 60;
+
+/// Finds players who are stuck.
+#[derive(Debug)]
+pub struct StuckWatch {
+    tick_rate: u32,
+    /// How high a player may be above where they stood and not have moved.
+    rise: f64,
+    players: BTreeMap<EntityId, Trial>,
+    ever: BTreeSet<EntityId>,
+}
+
+/// The attempts of a player to move since they last did.
+#[derive(Clone, Copy, Debug)]
+struct Trial {
+    place: DVec3,
+    /// Ticks of asking to move.
+    asked: u32,
+    /// The direction that is asked for, and for how many ticks it has been.
+    run: (u8, u32),
+    /// One bit for each direction that was asked for long enough.
+    directions: u16,
+    jumped: bool,
+    is_stuck: bool,
+}
+
+impl Trial {
+    fn new(place: DVec3) -> Self {
+        Self { place, asked: 0, run: (0, 0), directions: 0, jumped: false, is_stuck: false }
+    }
+
+    fn ask(&mut self, command: &Command, longest_run: u32) {
+        self.jumped |= command.buttons.contains(Buttons::JUMP);
+        let Some(direction) = direction(command) else {
+            self.run = (0, 0);
+            return;
+        };
+        self.asked += 1;
+        let (before, ticks) = self.run;
+        self.run = (direction, if before == direction { ticks + 1 } else { 1 });
+        if self.run.1 >= longest_run {
+            self.directions |= 1 << direction;
+        }
+    }
+}
+
+impl StuckWatch {
+    /// A watch over a match with so many ticks per second, whose players move by these numbers.
+    pub fn new(tick_rate: u32, movement: &MovementParameters) -> Self {
+        // Without gravity a jump leads anywhere, and to rise is to move.
+        let jump = if movement.gravity > 0.0 { movement.jump_height() } else { 0.0 };
+        Self { tick_rate, rise: jump + AWAY, players: BTreeMap::new(), ever: BTreeSet::new() }
+    }
+
+    /// Sees what players asked for and where that has led them. Returns those
+    /// who are found to be stuck now, and were not before.
+    pub fn see(&mut self, state: &State, commands: &[(EntityId, Command)]) -> Vec<EntityId> {
+        let mut found = Vec::new();
+        let mut before = std::mem::take(&mut self.players);
+        for entity in state.entities.iter().filter(|entity| entity.kind.is_player()) {
+            let stays = |trial: &Trial| self.stays(trial.place, entity.position);
+            let known = before.remove(&entity.id).filter(stays);
+            let mut trial = known.unwrap_or(Trial::new(entity.position));
+            if let Some((_, command)) = commands.iter().find(|(id, _)| *id == entity.id) {
+                trial.ask(command, self.tick_rate.div_ceil(RUNS_A_SECOND));
+            }
+            let asked_all = trial.directions.count_ones() == DIRECTIONS && trial.jumped;
+            if asked_all && trial.asked >= PATIENCE * self.tick_rate && !trial.is_stuck {
+                trial.is_stuck = true;
+                found.push(entity.id);
+            }
+            self.players.insert(entity.id, trial);
+        }
+        self.ever.extend(&found);
+        found
+    }
+
+    fn stays(&self, place: DVec3, now: DVec3) -> bool {
+        let off = now - place;
+        off.truncate().length() <= AWAY && (-AWAY..=self.rise).contains(&off.z)
+    }
+
+    /// How many players were ever found to be stuck.
+    pub fn count(&self) -> usize {
+        self.ever.len()
+    }
+
+    /// How many players are stuck: who were found to be, and have not moved since.
+    pub fn now(&self) -> usize {
+        self.players.values().filter(|trial| trial.is_stuck).count()
+    }
+
+    /// Whether a player has asked to move for so many seconds in vain, and it is not known yet
+    /// whether they are stuck.
+    pub(crate) fn is_in_doubt(&self, player: EntityId, seconds: f64) -> bool {
+        let asked = seconds * f64::from(self.tick_rate);
+        self.players
+            .get(&player)
+            .is_some_and(|trial| !trial.is_stuck && f64::from(trial.asked) >= asked)
+    }
+}
+
+/// The direction of the compass, of sixteen, in which a command asks to move.
+fn direction(command: &Command) -> Option<u8> {
+    let (forward, right) = (i32::from(command.forward), i32::from(command.right));
+    if forward.abs().max(right.abs()) < PUSHING {
+        return None;
+    }
+    // Left is a quarter turn counter-clockwise from ahead.
+    let turn = f64::from(-right).atan2(f64::from(forward)) / std::f64::consts::TAU;
+    let heading = f64::from(command.yaw) / 65_536.0 + turn;
+    // Each is the middle of its sixteenth: keys alone ask for eight of them.
+    Some(((heading * f64::from(DIRECTIONS)).round() as i64).rem_euclid(DIRECTIONS.into()) as u8)
+}
+
+#[cfg(test)]
+mod tests;

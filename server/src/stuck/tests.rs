@@ -1,0 +1,85 @@
+use glam::DQuat;
+use obsp_sim::{EntityState, Kind, Posture};
+
+use super::*;
+
+const ID: EntityId = EntityId { slot: 3, generation: 0 };
+
+fn state_at(position: DVec3) -> State {
+    let entity = EntityState {
+        id: ID,
+        kind: Kind::Player { posture: Posture::Standing },
+        position,
+        orientation: DQuat::IDENTITY,
+        velocity: DVec3::ZERO,
+        asleep: false,
+    };
+    State { tick: 0, entities: vec![entity] }
+}
+
+/// How many are found stuck of one who asks and is, tick by tick, as `of` says, for four seconds.
+fn stuck(tick_rate: u32, of: impl Fn(u32) -> (Command, DVec3)) -> usize {
+    let mut watch = StuckWatch::new(tick_rate, &MovementParameters::default());
+    for tick in 0..4 * tick_rate {
+        let (command, position) = of(tick);
+        watch.see(&state_at(position), &[(ID, command)]);
+    }
+    assert_eq!(watch.count(), watch.now());
+    watch.count()
+}
+
+/// Asks in all directions, each for an eighth of a second.
+fn asks(tick: u32, tick_rate: u32, jumps: bool) -> Command {
+    let direction = tick * 8 / tick_rate % 16;
+    let buttons = if jumps && tick % 10 < 5 { Buttons::JUMP } else { Buttons::default() };
+    Command { forward: 127, yaw: (direction * 4096) as u16, buttons, ..Command::default() }
+}
+
+#[test]
+fn who_asks_everywhere_and_jumps_and_gets_nowhere_is_stuck_at_any_tick_rate() {
+    for rate in [10, 20, 60, 128] {
+        assert_eq!(stuck(rate, |tick| (asks(tick, rate, true), DVec3::ZERO)), 1, "{rate} Hz");
+        let hops = |tick| DVec3::Z * if tick % 20 < 10 { 45.0 } else { 0.0 };
+        assert_eq!(stuck(rate, |tick| (asks(tick, rate, true), hops(tick))), 1, "{rate} Hz, hops");
+    }
+}
+
+#[test]
+fn who_stands_or_does_not_jump_or_pushes_a_wall_or_spins_is_not_stuck() {
+    let idle = Command::default();
+    assert_eq!(stuck(60, |_| (idle, DVec3::ZERO)), 0, "idle");
+    assert_eq!(stuck(60, |tick| (asks(tick, 60, false), DVec3::ZERO)), 0, "no jump");
+    let wall = Command { buttons: Buttons::JUMP, forward: 127, ..idle };
+    assert_eq!(stuck(60, |_| (wall, DVec3::ZERO)), 0, "one direction");
+    let spins = |tick: u32| Command { yaw: (tick * 5000) as u16, ..wall };
+    assert_eq!(stuck(60, |tick| (spins(tick), DVec3::ZERO)), 0, "spins");
+    let fifteen = |tick: u32| asks(tick % 112, 60, true);
+    assert_eq!(stuck(60, |tick| (fifteen(tick), DVec3::ZERO)), 0, "fifteen directions");
+}
+
+#[test]
+fn who_comes_a_little_farther_than_four_units_or_sinks_or_rises_is_not_stuck() {
+    let sways = |by: f64| {
+        stuck(60, |tick| (asks(tick, 60, true), DVec3::X * if tick % 60 < 30 { by } else { 0.0 }))
+    };
+    assert_eq!((sways(3.99), sways(4.01)), (1, 0));
+    let drifts =
+        |by: f64| stuck(60, |tick| (asks(tick, 60, true), DVec3::Z * by * f64::from(tick)));
+    assert_eq!((drifts(-0.1), drifts(1.0)), (0, 0));
+}
+
+/// A player is stuck until they move, and can be found so again.
+#[test]
+fn who_gets_free_is_stuck_no_more() {
+    let mut watch = StuckWatch::new(60, &MovementParameters::default());
+    let (mut found, mut places) = (Vec::new(), Vec::new());
+    for tick in 0..600 {
+        let place = DVec3::X * if tick < 300 { 0.0 } else { 100.0 };
+        found.extend(watch.see(&state_at(place), &[(ID, asks(tick, 60, true))]));
+        places.push(watch.now());
+    }
+    assert_eq!((found.len(), watch.count()), (2, 1));
+    assert_eq!((places[60], places[200], places[310], places[599]), (0, 1, 0, 1));
+    watch.see(&State::default(), &[]);
+    assert_eq!((watch.now(), watch.count()), (0, 1), "they left");
+}

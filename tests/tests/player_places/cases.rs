@@ -1,0 +1,92 @@
+//! Cases by name: pits that held their players for ever.
+
+use glam::DVec2;
+
+use crate::places::{Place, Side, around, pit};
+use crate::trial::Trial;
+
+/// Height of a player's centre above the feet, and of the ledge that a jump surely reaches.
+const FEET: f64 = 28.0;
+const JUMP: f64 = 40.0;
+
+/// Plays places, none of which may hold its player, and each of which lets out whoever comes to
+/// rest within a jump of its rim: `least` of them.
+fn check(places: &[Place], least: usize) {
+    let fared = Trial::new(places).play();
+    let mut within_a_jump = 0;
+    for (fared, place) in fared.iter().zip(places) {
+        assert!(!fared.is_held(), "holds: {fared:?}, {}", place.what);
+        if fared.rest.z - FEET + JUMP > place.top {
+            within_a_jump += 1;
+            assert!(fared.out, "keeps: {fared:?}, {}", place.what);
+        }
+    }
+    let count = places.len();
+    assert!(within_a_jump >= least, "{within_a_jump} of {count} within a jump, not {least}");
+}
+
+fn spot(index: usize) -> DVec2 {
+    DVec2::new((index % 12) as f64, (index / 12) as f64) * crate::places::SPACING
+}
+
+/// Symptom: a player in a pit of four slopes of 50 degrees was held for ever, with a velocity of
+/// (0, 0, -6.67). Cause: between three planes the velocity is taken, and none of them is flat
+/// enough to jump from. Cure: surfaces that leave no way down carry together.
+#[test]
+fn pit_of_slopes() {
+    let alike = |degrees, foot, height| around(4, 0.0, move |_| (foot, degrees, height));
+    let mut places = Vec::new();
+    for degrees in [46.0, 50.0, 60.0, 70.0] {
+        for foot in [0.0, 6.0, 12.0] {
+            for height in [200.0, 55.0] {
+                let what = format!("four slopes of {degrees}, {foot} at the foot, {height} high");
+                places.push(pit(what, spot(places.len()), &alike(degrees, foot, height)));
+            }
+        }
+    }
+    check(&places, 6);
+}
+
+/// Pits of any number of slopes, turned against the player's box, whose rim a jump reaches.
+#[test]
+fn pits_of_three_to_eight_slopes_let_out_who_can_jump_over_their_rim() {
+    let mut places = Vec::new();
+    for count in 3..=8 {
+        for degrees in [46.0, 52.0, 60.0, 70.0, 80.0, 89.0_f64] {
+            for turn in [0.0, 0.3] {
+                // The box hangs between the slopes, its feet above their foot by so much at least.
+                let foot = 12.0;
+                let height = 4.0 * degrees.to_radians().tan() + 30.0;
+                let what =
+                    format!("{count} slopes of {degrees}, turned by {turn}, {height:.1} high");
+                let sides = around(count, turn, |_| (foot, degrees, height));
+                places.push(pit(what, spot(places.len()), &sides));
+            }
+        }
+    }
+    check(&places, 48);
+}
+
+/// A gully that is level and closed at both ends: two slopes carry, and the rim is within a jump.
+#[test]
+fn closed_gullies_let_out_who_can_jump_over_their_rim() {
+    let quarter = std::f64::consts::FRAC_PI_2;
+    let mut places = Vec::new();
+    for degrees in [46.0, 55.0, 65.0] {
+        for length in [30.0, 60.0, 150.0] {
+            for ends in [60.0, 90.0] {
+                let side = |index: u32| {
+                    let long = index % 2 == 0;
+                    let (foot, degrees) = if long { (4.0, degrees) } else { (length, ends) };
+                    let height = 30.0 + 14.0 * f64::tan(f64::to_radians(degrees)).min(2.2);
+                    let turn = quarter * f64::from(index);
+                    Side { turn, foot, degrees, height, half_angle: 1.5 }
+                };
+                let sides: Vec<Side> = (0..4).map(side).collect();
+                let what = format!("a gully of {degrees}, {length} long, its ends of {ends}");
+                places.push(pit(what, spot(places.len()), &sides));
+            }
+        }
+    }
+    check(&places, 9);
+}

@@ -1,0 +1,104 @@
+//! What carries together is no ladder: nobody gains height for ever where no surface carries
+//! alone.
+
+use glam::{DQuat, DVec2, DVec3};
+use obsp_sim::{Buttons, Command, Random};
+
+use crate::places::{Place, SPACING, Side, pit};
+use crate::trial::{TICK_RATE, Trial};
+
+/// Seconds of trying to climb.
+const TRIES: u32 = 40;
+
+/// Above where a player stands first, in units: what the speeds of a run and of a jump are worth,
+/// both turned upward by a slope (320² + 270² over twice 800), and a step.
+const HIGHEST: f64 = 110.0 + 18.0;
+
+/// A place of steep sides that all face the same way or meet in a corner, hundreds of units high.
+fn steep(index: usize, what: String, sides: &[(f64, f64, f64)]) -> Place {
+    let spot = DVec2::new((index % 8) as f64, (index / 8) as f64) * SPACING;
+    let side = |&(turn, foot, degrees): &(f64, f64, f64)| Side {
+        turn,
+        foot,
+        degrees,
+        height: 400.0,
+        half_angle: 1.2,
+    };
+    let sides: Vec<Side> = sides.iter().map(side).collect();
+    Place { start: (spot).extend(40.0), ..pit(what, spot, &sides) }
+}
+
+/// Slopes, corners of two walls and a slope, and gullies that rise.
+fn places() -> Vec<Place> {
+    let quarter = std::f64::consts::FRAC_PI_2;
+    let mut places = Vec::new();
+    for degrees in [50.0, 60.0, 70.0, 80.0] {
+        let mut add = |what: &str, sides: &[(f64, f64, f64)]| {
+            let what = format!("{what} of {degrees}");
+            places.push(steep(places.len(), what, sides));
+        };
+        add("one slope", &[(0.0, 40.0, degrees)]);
+        add("a corner of two slopes", &[(0.0, 40.0, degrees), (quarter, 40.0, degrees)]);
+        add("a gully that rises", &[(-0.6, 40.0, degrees), (0.6, 40.0, degrees)]);
+        let walls = [(0.0, 24.0, 90.0), (quarter, 24.0, 90.0), (0.5 * quarter, 20.0, degrees)];
+        add("a corner of two walls and a slope", &walls);
+        let behind = [(0.0, 24.0, 90.0), (quarter, 24.0, 90.0), (2.5 * quarter, 24.0, degrees)];
+        add("a slope towards a corner of two walls", &behind);
+        let shaft = [(0.0, 20.0, 90.0), (quarter, 20.0, 90.0), (2.0 * quarter, 20.0, 90.0)];
+        add("a niche and a slope", &[&shaft[..], &[(3.0 * quarter, 18.0, degrees)]].concat());
+    }
+    places
+}
+
+/// A climber's asks: towards the side, changing a little, with jumps as fast as the key can be hit.
+fn climb(random: &mut Random, tick: u32) -> Command {
+    let yaw = match random.below(8) {
+        0 => random.bits() as u16,
+        _ => [0, 4096, 8192, 12_288, 16_384, 57_344][(tick / 40 % 6) as usize],
+    };
+    let jumps = tick % 2 == 0;
+    let buttons = if jumps { Buttons::JUMP } else { Buttons::default() };
+    Command { forward: 127, yaw, buttons, ..Command::default() }
+}
+
+#[test]
+fn nobody_climbs_where_no_surface_carries_alone() {
+    let places = places();
+    let mut trial = Trial::new(&places);
+    trial.settle();
+    let rests: Vec<DVec3> = trial.players.iter().map(|player| trial.at(*player)).collect();
+    let mut highest = vec![[f64::MIN; 2]; places.len()];
+    let far = |index: usize, at: glam::Vec3| {
+        at.as_dvec3().truncate().distance(places[index].centre) > 300.0
+    };
+    let seed = 7;
+    let mut random = Random::new(seed);
+    for tick in 0..TRIES * TICK_RATE {
+        let players = trial.players.iter();
+        let commands: Vec<_> = players.map(|id| (*id, climb(&mut random, tick))).collect();
+        trial.world.step(&commands);
+        let mut back = Vec::new();
+        for (index, player) in trial.players.iter().enumerate() {
+            let half = usize::from(tick >= TRIES * TICK_RATE / 2);
+            let gained = trial.at(*player).z - rests[index].z;
+            let motion = trial.world.player_motion(*player).expect("there");
+            let what = &places[index].what;
+            assert!(!motion.walker.grounded || gained < 1.0, "seed {seed}, {gained}: {what}");
+            highest[index][half] = highest[index][half].max(gained);
+            back.extend((far(index, motion.position) || gained < -20.0).then_some(index));
+        }
+        // Who leaves the place begins anew.
+        for index in back {
+            let put = trial.world.teleport(trial.players[index], rests[index], DQuat::IDENTITY);
+            put.expect("nobody else is there");
+        }
+    }
+    for (place, [first, second]) in places.iter().zip(highest) {
+        println!("{:.1} and {:.1}: {}", first, second, place.what);
+        assert!(
+            first < HIGHEST && second < HIGHEST,
+            "seed {seed}: {first}, {second}: {}",
+            place.what
+        );
+    }
+}
