@@ -4,7 +4,7 @@
 use glam::DVec3;
 use obsp::geometry::Aabb;
 
-use super::manifold::{flat, manifold};
+use super::manifold::{Buffers, flat, manifold};
 use super::pair_index::PairIndex;
 use super::seam::{Exposure, exposure};
 use super::warm_start::remember;
@@ -135,6 +135,7 @@ pub(super) struct Finder<'a, 'c> {
     other_parts: Vec<BoundedPart<'a>>,
     /// Solids near by.
     solids: Vec<u32>,
+    buffers: Buffers,
 }
 
 /// A part in the world and what holds it.
@@ -167,6 +168,7 @@ impl<'a, 'c> Finder<'a, 'c> {
             own_parts: Vec::new(),
             other_parts: Vec::new(),
             solids: Vec::new(),
+            buffers: Buffers::default(),
         }
     }
 
@@ -317,7 +319,8 @@ impl<'a, 'c> Finder<'a, 'c> {
             }
         }
         // A face that lies flat on another needs no search as long as it does.
-        let flat = known.and_then(|pair| flat(part, against, pair.axis, reach));
+        let buffers = &mut self.buffers;
+        let flat = known.and_then(|pair| flat([part, against], pair.axis, reach, buffers));
         let (mut found, flat_points) = match flat {
             Some((found, points)) => {
                 let flat_points = Some((found.axis, points));
@@ -345,7 +348,7 @@ impl<'a, 'c> Finder<'a, 'c> {
         if touches && seam_keeps(self.search.space, entity, (part, against), other, &mut found) {
             points = match flat_points {
                 Some((axis, points)) if axis == found.axis => points,
-                _ => manifold(part, against, &found, reach),
+                _ => manifold([part, against], &found, reach, &mut self.buffers),
             };
             remember(known, found.axis, &mut points);
         }
