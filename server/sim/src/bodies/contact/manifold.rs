@@ -67,14 +67,18 @@ pub(super) fn manifold(
     reach: f64,
     buffers: &mut Buffers,
 ) -> Points {
-    let mut points = Points::default();
-    if let Some(faces) = Faces::along(a, b, separation.axis) {
-        points = faces.points(separation.axis, reach, buffers);
-    }
+    let mut points = area([a, b], separation.axis, reach, buffers);
     if points.is_empty() {
         points.push(point(a, separation.on_a, separation.gap));
     }
     points
+}
+
+/// The points at which `a` and `b` meet face to face along `axis`, no farther apart than
+/// `reach`: none where neither lies flat on the other, or their faces lie beside each other.
+pub(super) fn area([a, b]: [&Part; 2], axis: DVec3, reach: f64, buffers: &mut Buffers) -> Points {
+    let faces = Faces::along(a, b, axis);
+    faces.map_or_else(Points::default, |faces| faces.points(axis, reach, buffers))
 }
 
 /// The separation of two parts of which one lies flat on the other, and their

@@ -4,7 +4,7 @@
 use glam::DVec3;
 use obsp::geometry::Aabb;
 
-use super::manifold::{Buffers, flat, manifold};
+use super::manifold::{Buffers, area, flat, manifold};
 use super::pair_index::PairIndex;
 use super::seam::{Exposure, exposure};
 use super::warm_start::remember;
@@ -345,10 +345,15 @@ impl<'a, 'c> Finder<'a, 'c> {
         let mut points = Points::new();
         let touches =
             found.gap <= SPECULATIVE_DISTANCE || self.closes(entity, other, part, against, &found);
-        if touches && seam_keeps(self.search.space, entity, (part, against), other, &mut found) {
-            points = match flat_points {
-                Some((axis, points)) if axis == found.axis => points,
-                _ => manifold([part, against], &found, reach, &mut self.buffers),
+        if touches {
+            let both = [part, against];
+            let buffers = &mut self.buffers;
+            let seam = seam(self.search.space, entity, both, other, &mut found);
+            points = match (seam, flat_points) {
+                (Seam::Covered, _) => Points::new(),
+                (Seam::Inner, _) => area(both, found.axis, reach, buffers),
+                (Seam::None, Some((axis, points))) if axis == found.axis => points,
+                (Seam::None, _) => manifold(both, &found, reach, buffers),
             };
             remember(known, found.axis, &mut points);
         }
@@ -428,29 +433,40 @@ fn possible_velocities(
     std::iter::once([ours, theirs]).chain(first).chain(second)
 }
 
-/// Corrects the direction of a contact with the world where brushes meet. Returns
-/// `false` if no face there is open. A contact so near that the guard may decide
-/// stays unchanged: solver and guard must agree.
-fn seam_keeps(
+/// What a seam of the world does to a contact there.
+enum Seam {
+    /// There is none.
+    None,
+    /// The edge at the seam is no edge of the world's surface: the contact is one with the open
+    /// face beside it, and has the area of that face alone. Whatever lies beyond the edge touches
+    /// the solid beyond it.
+    Inner,
+    /// No face there is open.
+    Covered,
+}
+
+/// Corrects the direction of a contact with the world where brushes meet. A contact so near
+/// that the guard may decide stays unchanged: solver and guard must agree.
+fn seam(
     space: &Space,
     entity: &Entity,
-    (part, against): (&Part, &Part),
+    [part, against]: [&Part; 2],
     other: Blocker,
     found: &mut Separation,
-) -> bool {
+) -> Seam {
     if !matches!(other, Blocker::Solid(_)) || found.gap <= CONTACT_TRIGGER_GAP {
-        return true;
+        return Seam::None;
     }
     match exposure(space.map, &entity.near_solids, against, found.on_b, -found.axis) {
-        Exposure::AsDrawn => true,
-        Exposure::Covered => false,
+        Exposure::AsDrawn => Seam::None,
+        Exposure::Covered => Seam::Covered,
         Exposure::Face(normal) => {
             let gap = gap_along(part, against, -normal);
-            if gap > 0.0 {
-                found.axis = -normal;
-                found.gap = gap;
+            if gap <= 0.0 {
+                return Seam::None;
             }
-            true
+            (found.axis, found.gap) = (-normal, gap);
+            Seam::Inner
         }
     }
 }
