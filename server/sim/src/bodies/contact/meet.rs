@@ -370,7 +370,8 @@ impl<'a, 'c> Finder<'a, 'c> {
         let swing = |entity: &Entity| {
             entity.angular.length() * self.search.space.shape(entity.shape).radius
         };
-        let closing = possible_velocities(entity, partner)
+        let closing = self
+            .possible_velocities(entity, partner)
             .map(|[ours, theirs]| (ours - theirs).dot(axis))
             .fold(0.0, f64::max);
         let ticks = entity.pace.ticks().max(partner.map_or(0, |partner| partner.pace.ticks()));
@@ -413,24 +414,30 @@ impl<'a, 'c> Finder<'a, 'c> {
                 && !matches!(separate_from(&ours, &theirs, axis, features, CONTACT_TRIGGER_GAP),
                     Proximity::Apart(ahead) if ahead.gap > CONTACT_TRIGGER_GAP)
         };
-        possible_velocities(entity, partner)
+        self.possible_velocities(entity, partner)
             .any(|velocities| [1.0, 0.5].into_iter().any(|time| meet(velocities, time)))
     }
-}
 
-/// The velocities that two bodies may have within the tick, the second at rest if there is none:
-/// those of now and, if a kinematic body drives either of them, what it may give to that one. In a
-/// heap that is pushed, one that was stopped has lost its velocity, and gets it back within the
-/// tick.
-fn possible_velocities(
-    entity: &Entity,
-    partner: Option<&Entity>,
-) -> impl Iterator<Item = [DVec3; 2]> {
-    let driven = |entity: &Entity| Some(entity.driven_velocity).filter(|v| *v != DVec3::ZERO);
-    let (ours, theirs) = (entity.velocity, partner.map_or(DVec3::ZERO, |entity| entity.velocity));
-    let first = driven(entity).map(|velocity| [velocity, theirs]);
-    let second = partner.and_then(driven).map(|velocity| [ours, velocity]);
-    std::iter::once([ours, theirs]).chain(first).chain(second)
+    /// The velocities that two bodies may have at the end of the tick, the second at rest if there
+    /// is none: those of now with what gravity adds and, if a kinematic body drives either of
+    /// them, what it may give to that one. In a heap that is pushed, one that was stopped has lost
+    /// its velocity, and gets it back within the tick.
+    fn possible_velocities(
+        &self,
+        entity: &Entity,
+        partner: Option<&Entity>,
+    ) -> impl Iterator<Item = [DVec3; 2]> {
+        let driven = |entity: &Entity| Some(entity.driven_velocity).filter(|v| *v != DVec3::ZERO);
+        let seconds = self.search.seconds;
+        let fallen = |entity: &Entity| {
+            let falls = if entity.is_solved() { GRAVITY * seconds } else { 0.0 };
+            entity.velocity - DVec3::Z * falls
+        };
+        let (ours, theirs) = (fallen(entity), partner.map_or(DVec3::ZERO, fallen));
+        let first = driven(entity).map(|velocity| [velocity, theirs]);
+        let second = partner.and_then(driven).map(|velocity| [ours, velocity]);
+        std::iter::once([ours, theirs]).chain(first).chain(second)
+    }
 }
 
 /// What a seam of the world does to a contact there.

@@ -67,7 +67,7 @@ impl Block {
     ) {
         self.bodies = Bodies::with_capacity(self.members.len());
         for &body in &self.members {
-            self.bodies.add(entities.get(indices.slots[body]), shapes);
+            self.bodies.add(entities.get(indices.slots[body]), shapes, self.steps.seconds);
         }
         let kinematic = indices.kinematic_of(self.contacts.pairs.iter().map(|&at| &pairs[at]));
         let first = self.bodies.list.len();

@@ -5,17 +5,16 @@ use glam::{DMat3, DQuat, DVec3, Vec3};
 use obsp::model::Material;
 use wide::f32x4;
 
+use super::MAX_SPEED;
 use crate::bodies::entities::Entity;
 use crate::bodies::roles::Drive;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
 use crate::conventions::GRAVITY;
 
-/// Share of angular velocity lost per second, so that a rolling barrel stops.
-const ANGULAR_DAMPING: f32 = 0.4;
-
-/// Highest speed of a prop in units per second.
-const MAX_SPEED: f32 = 4000.0;
+/// A body in contact that spins slower than this, in radians per second, spins as if its moments
+/// of inertia were equal: the difference is less than a hundredth of that speed per second.
+const PRECESSING_SPIN: f64 = 0.1;
 
 /// A vector and an unused fourth number, which is zero.
 pub(super) type PaddedVec3 = f32x4;
@@ -55,8 +54,9 @@ pub(super) struct SolverBody {
     pub(super) inverse_inertia: [f32; 6],
     pub(super) restitution: f32,
     pub(super) friction: f32,
+    angular_damping: f32,
     pub(super) position: DVec3,
-    /// By gravity and its own engine.
+    /// By gravity, its own engine and its precession.
     acceleration: Twist,
     /// Rotation since the tick began.
     delta_rotation: DQuat,
@@ -85,6 +85,7 @@ impl SolverBody {
         inverse_inertia: [0.0; 6],
         restitution: 0.0,
         friction: Material::USUAL.friction() as f32,
+        angular_damping: 0.0,
         position: DVec3::ZERO,
         acceleration: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
         delta_rotation: DQuat::IDENTITY,
@@ -113,7 +114,8 @@ impl Bodies {
     }
 
     /// Adds a body; one that does not move in place of an entity that is not there.
-    pub(super) fn add(&mut self, entity: Option<&Entity>, shapes: &Shapes) {
+    /// The tick has `seconds`.
+    pub(super) fn add(&mut self, entity: Option<&Entity>, shapes: &Shapes, seconds: f64) {
         let placed = entity.and_then(|entity| Some((entity, entity.placement()?)));
         let Some((entity, placement)) = placed else {
             return self.push_fixed();
@@ -129,16 +131,22 @@ impl Bodies {
             (GRAVITY, inertia, entity.angular)
         };
         let drive = if is_ball { Drive::default() } else { entity.drive() };
+        let mut torque = drive.angular;
+        if shape.top.precesses() && angular.length_squared() > PRECESSING_SPIN * PRECESSING_SPIN {
+            let (_, spun) = shape.top.spun(placement.pose().orientation, angular, seconds);
+            torque += (spun - angular) / seconds;
+        }
         let [x, y, z] = inertia.as_mat3().to_cols_array_2d();
         let body = SolverBody {
             inverse_mass: shape.inverse_mass as f32,
             inverse_inertia: [x[0], x[1], x[2], y[1], y[2], z[2]],
             restitution: shape.material.restitution() as f32,
             friction: shape.material.friction() as f32,
+            angular_damping: shape.material.angular_damping() as f32,
             position: placement.pose().position,
             acceleration: Twist {
                 linear: padded((drive.linear - DVec3::Z * gravity).as_vec3()),
-                angular: padded(drive.angular.as_vec3()),
+                angular: padded(torque.as_vec3()),
             },
             ..SolverBody::FIXED
         };
@@ -206,7 +214,7 @@ impl Bodies {
         let (known, velocity) = (&mut self.list[body], &mut self.velocities[body]);
         velocity.linear += known.acceleration.linear * seconds;
         velocity.angular += known.acceleration.angular * seconds;
-        velocity.angular *= 1.0 - ANGULAR_DAMPING * seconds;
+        velocity.angular *= 1.0 / (1.0 + known.angular_damping * seconds);
         known.base = *velocity;
         velocity.linear += known.impulses.linear;
         velocity.angular += known.impulses.angular;
@@ -224,7 +232,7 @@ impl Bodies {
     pub(super) fn integrate_position(&mut self, body: usize, seconds: f32, max_spin: f32) {
         let (known, velocity) = (&mut self.list[body], &mut self.velocities[body]);
         let before = *velocity;
-        velocity.linear = limited(before.linear, MAX_SPEED);
+        velocity.linear = limited(before.linear, MAX_SPEED as f32);
         velocity.angular = limited(before.angular, max_spin);
         // The limits are no impulses.
         known.base.linear += velocity.linear - before.linear;
