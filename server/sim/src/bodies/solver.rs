@@ -26,6 +26,7 @@ mod flight;
 mod island;
 mod lanes;
 mod projection;
+mod restitution;
 mod softness;
 
 use glam::DVec3;
@@ -41,7 +42,7 @@ use crate::collision::shape::Shapes;
 use crate::context::StepContext;
 use crate::threads::Threads;
 
-pub(crate) use constraint::RESTITUTION_THRESHOLD;
+pub(crate) use restitution::RESTITUTION_THRESHOLD;
 
 use body::Bodies;
 use contacts::SubSteps;

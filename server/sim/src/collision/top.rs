@@ -6,7 +6,7 @@ use glam::{DMat3, DQuat, DVec3};
 use crate::collision::pose::turned;
 
 /// Greatest turn of a step of the integration, in radians.
-const STEP: f64 = 0.125;
+const STEP: f64 = 1.0 / 16.0;
 
 /// Most steps of one integration: the solver limits the turn of a tick to a radian.
 const MAX_STEPS: f64 = 16.0;

@@ -6,6 +6,7 @@ use obsp::model::Material;
 use wide::f32x4;
 
 use super::MAX_SPEED;
+use super::flight::damped;
 use crate::bodies::entities::Entity;
 use crate::bodies::roles::Drive;
 use crate::collision::pose::Pose;
@@ -92,6 +93,11 @@ impl SolverBody {
         base: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
         impulses: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
     };
+
+    /// What forces do to its velocity, in units per second squared.
+    pub(super) fn acceleration(&self) -> Vec3 {
+        unpadded(self.acceleration.linear)
+    }
 
     /// Whether no impulse moves it.
     pub(super) fn is_fixed(&self) -> bool {
@@ -214,7 +220,7 @@ impl Bodies {
         let (known, velocity) = (&mut self.list[body], &mut self.velocities[body]);
         velocity.linear += known.acceleration.linear * seconds;
         velocity.angular += known.acceleration.angular * seconds;
-        velocity.angular *= 1.0 / (1.0 + known.angular_damping * seconds);
+        velocity.angular *= damped(f64::from(known.angular_damping), f64::from(seconds)) as f32;
         known.base = *velocity;
         velocity.linear += known.impulses.linear;
         velocity.angular += known.impulses.angular;
@@ -251,6 +257,29 @@ impl Bodies {
         displacement.shift += shift;
         displacement.columns =
             [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|axis| padded(axis.as_vec3()));
+    }
+
+    /// The kinetic energy of a body by its velocities, in kilogram units² per second². A body that
+    /// nothing turns has none of its spin.
+    pub(super) fn kinetic_energy(&self, body: usize) -> impl Fn(&Twist) -> f64 {
+        let SolverBody { inverse_mass, inverse_inertia, .. } = self.list[body];
+        let mass = if inverse_mass > 0.0 { 1.0 / f64::from(inverse_mass) } else { 0.0 };
+        let [xx, xy, xz, yy, yz, zz] = inverse_inertia.map(f64::from);
+        let inverse = DMat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz]);
+        let inertia = if xx > 0.0 { inverse.inverse() } else { DMat3::ZERO };
+        move |velocity| {
+            let [linear, angular] =
+                [velocity.linear, velocity.angular].map(|v| unpadded(v).as_dvec3());
+            0.5 * (mass * linear.length_squared() + angular.dot(inertia * angular))
+        }
+    }
+
+    /// The work of the forces on a body within the tick, likewise.
+    pub(super) fn work(&self, body: usize) -> f64 {
+        let known = &self.list[body];
+        let mass = if known.is_fixed() { 0.0 } else { 1.0 / f64::from(known.inverse_mass) };
+        let shift = unpadded(self.displacements[body].shift).as_dvec3();
+        mass * known.acceleration().as_dvec3().dot(shift)
     }
 
     /// Velocities of a body, linear and angular.

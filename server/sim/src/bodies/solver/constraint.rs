@@ -10,10 +10,6 @@ use super::softness::Softness;
 use crate::bodies::contact::{Pair, tangents};
 use crate::collision::distances::REST_GAP;
 
-/// Impacts slower than this, in units per second, do not bounce: it is several
-/// ticks of gravity, so that bodies at rest do not jitter.
-pub(crate) const RESTITUTION_THRESHOLD: f64 = 60.0;
-
 /// Highest speed at which bodies are pushed apart, in units per second.
 const MAX_PUSH_SPEED: f32 = 40.0;
 
@@ -29,8 +25,10 @@ pub(super) struct ContactConstraint {
     pub(super) axes: [Vec3Lanes; 3],
     pub(super) inverse_masses: [Lanes; 2],
     inverse_inertias: [SymmetricLanes; 2],
-    restitution: Lanes,
+    pub(super) restitution: Lanes,
     friction: Lanes,
+    /// By how much forces make the bodies approach, in units per second squared.
+    approach: Lanes,
     /// Its points among those of the batch: as many as the pair with most has.
     pub(super) points: Range<usize>,
 }
@@ -43,16 +41,17 @@ pub(super) struct ConstraintPoint {
     pub(super) torques: [Vec3Lanes; 2],
     pub(super) spins: [Vec3Lanes; 2],
     /// Impulses that change the relative speed along each axis by one unit per second.
-    effective_masses: [Lanes; 3],
+    pub(super) effective_masses: [Lanes; 3],
     /// Accumulated impulses along each axis.
-    impulses: [Lanes; 3],
+    pub(super) impulses: [Lanes; 3],
     pub(super) gap: Lanes,
     /// Current distance less the rest gap.
     pub(super) separation: Lanes,
-    /// Relative speed along the normal before the tick, positive if approaching.
-    approach_speed: Lanes,
+    /// Relative speed along the normal with which the bodies reach the rest gap if nothing stops
+    /// them, positive if approaching.
+    pub(super) impact_speed: Lanes,
     /// Greatest normal impulse of any sub-step: zero if the bodies did not touch.
-    max_normal_impulse: Lanes,
+    pub(super) max_normal_impulse: Lanes,
 }
 
 impl ConstraintPoint {
@@ -100,6 +99,10 @@ impl ContactConstraint {
             std::array::from_fn(|at| f32::max(first[at].restitution, second[at].restitution));
         // The mean of two equal ones is that one, to the bit.
         let friction = std::array::from_fn(|at| (first[at].friction * second[at].friction).sqrt());
+        let approach = std::array::from_fn(|at| {
+            let forced = first[at].acceleration() - second[at].acceleration();
+            lane(at).map_or(0.0, |(_, pair)| forced.dot(pair.axis.as_vec3()))
+        });
         let begin = points.len();
         let constraint = Self {
             bodies: indices.map(|lanes| lanes.map(|body| body as u32)),
@@ -110,6 +113,7 @@ impl ContactConstraint {
                 .map(|k| SymmetricLanes::new(of_bodies(k).map(|b| b.inverse_inertia))),
             restitution: Lanes::new(restitution),
             friction: Lanes::new(friction),
+            approach: Lanes::new(approach),
             points: begin
                 ..begin + pairs.iter().map(|(_, pair)| pair.points.len()).max().unwrap_or(0),
         };
@@ -161,6 +165,11 @@ impl ContactConstraint {
         let [(torques, spins, normal_mass), (_, _, tangent_mass), (_, _, bitangent_mass)] =
             self.axes.map(row);
         let [normal, tangent, bitangent, gap] = Lanes::transpose(numbers);
+        let separation = gap - REST_GAP as f32;
+        // What forces add on the way to the rest gap.
+        let speed = -velocities.at::<BOTH>(&anchors).dot(self.axes[0]) * exists;
+        let squared = speed * speed + self.approach * positive_part(separation) * 2.0;
+        let impact_speed = speed.simd_gt(Lanes::ZERO) & positive_part(squared).sqrt();
         ConstraintPoint {
             anchors,
             torques,
@@ -168,8 +177,8 @@ impl ContactConstraint {
             effective_masses: [normal_mass, tangent_mass, bitangent_mass],
             impulses: [normal, tangent, bitangent],
             gap,
-            separation: gap - REST_GAP as f32,
-            approach_speed: -velocities.at::<BOTH>(&anchors).dot(self.axes[0]) * exists,
+            separation,
+            impact_speed,
             max_normal_impulse: Lanes::ZERO,
         }
     }
@@ -238,22 +247,19 @@ impl ContactConstraint {
         }
     }
 
-    /// One pass over the points. With `softness`, bodies nearer than the rest gap are
-    /// pushed apart by a soft constraint; without, the pass relaxes that push and
-    /// applies friction: once a sub-step is enough, because friction is warm
-    /// started.
+    /// One pass over the points.
     #[inline(always)]
     pub(super) fn solve(
         &self,
         points: &mut [ConstraintPoint],
         velocities: &mut [Twist],
         sub_step: f32,
-        softness: Option<&Softness>,
+        pass: &Pass,
     ) {
         if self.is_mutual {
-            self.solve_as::<true>(points, velocities, sub_step, softness);
+            self.solve_as::<true>(points, velocities, sub_step, pass);
         } else {
-            self.solve_as::<false>(points, velocities, sub_step, softness);
+            self.solve_as::<false>(points, velocities, sub_step, pass);
         }
     }
 
@@ -263,14 +269,14 @@ impl ContactConstraint {
         points: &mut [ConstraintPoint],
         velocities: &mut [Twist],
         sub_step: f32,
-        softness: Option<&Softness>,
+        pass: &Pass,
     ) {
         let rate = Lanes::splat(-1.0 / sub_step);
         let mut sum = self.velocities::<BOTH>(velocities);
         for point in &mut points[self.points.clone()] {
             let rigid = positive_part(point.separation) * rate;
-            match softness {
-                Some(softness) => {
+            match pass {
+                Pass::Push(softness) => {
                     let near = point.separation.simd_lt(Lanes::ZERO);
                     let push = (-point.separation * softness.bias_rate as f32)
                         .fast_min(Lanes::splat(MAX_PUSH_SPEED));
@@ -282,7 +288,10 @@ impl ContactConstraint {
                     };
                     self.solve_normal::<BOTH>(point, &mut sum, &target);
                 }
-                None => {
+                Pass::Meet => {
+                    self.solve_normal::<BOTH>(point, &mut sum, &SpeedTarget::rigid(rigid));
+                }
+                Pass::Relax => {
                     self.solve_normal::<BOTH>(point, &mut sum, &SpeedTarget::rigid(rigid));
                     self.solve_friction::<BOTH>(point, &mut sum);
                 }
@@ -291,31 +300,10 @@ impl ContactConstraint {
         self.store::<BOTH>(velocities, &sum);
     }
 
-    /// Applies restitution to the points that took an impact.
-    pub(super) fn apply_restitution(
-        &self,
-        points: &mut [ConstraintPoint],
-        velocities: &mut [Twist],
-    ) {
-        for point in &mut points[self.points.clone()] {
-            let bounces = point.approach_speed.simd_gt(RESTITUTION_THRESHOLD as f32)
-                & point.max_normal_impulse.simd_gt(Lanes::ZERO);
-            if bounces.any() {
-                let mut sum = self.velocities::<true>(velocities);
-                let masses = point.effective_masses;
-                point.effective_masses[0] = masses[0] & bounces;
-                let target = SpeedTarget::rigid(point.approach_speed * self.restitution);
-                self.solve_normal::<true>(point, &mut sum, &target);
-                point.effective_masses = masses;
-                self.store::<true>(velocities, &sum);
-            }
-        }
-    }
-
     /// Changes the normal impulse so that the bodies separate at no less than the
     /// target's speed.
     #[inline(always)]
-    fn solve_normal<const BOTH: bool>(
+    pub(super) fn solve_normal<const BOTH: bool>(
         &self,
         point: &mut ConstraintPoint,
         velocities: &mut Velocities,
@@ -411,8 +399,19 @@ impl ContactConstraint {
     }
 }
 
+/// What a pass over contacts does.
+pub(super) enum Pass {
+    /// Pushes bodies that are nearer than the rest gap apart by a soft constraint.
+    Push(Softness),
+    /// Lets no body come nearer than the rest gap.
+    Meet,
+    /// Relaxes the push and applies friction: once a sub-step is enough, because friction is
+    /// warm started.
+    Relax,
+}
+
 /// The relative speed that a normal impulse aims for, and how softly.
-struct SpeedTarget {
+pub(super) struct SpeedTarget {
     speed: Lanes,
     mass_scale: Lanes,
     impulse_scale: Lanes,
@@ -420,7 +419,7 @@ struct SpeedTarget {
 
 impl SpeedTarget {
     #[inline(always)]
-    fn rigid(speed: Lanes) -> Self {
+    pub(super) fn rigid(speed: Lanes) -> Self {
         Self { speed, mass_scale: Lanes::ONE, impulse_scale: Lanes::ZERO }
     }
 }
@@ -433,6 +432,7 @@ mod tests {
     use crate::bodies::blocker::Blocker;
     use crate::bodies::contact::{ContactPoint, PairKey};
     use crate::bodies::solver::body::SolverBody;
+    use crate::bodies::solver::restitution::Impacts;
 
     /// Bodies that fly at random, the first the fixed one, and a contact between each
     /// with an odd index and the next one, or the world for the last.
@@ -462,16 +462,17 @@ mod tests {
 
     /// Velocities after a warm start, passes of both kinds and restitution.
     fn solved(mut bodies: Bodies, groups: &[&[([usize; 2], Pair)]]) -> Vec<[DVec3; 2]> {
-        let softness = Softness::new(1.0 / 480.0);
+        let passes = [Pass::Push(Softness::new(1.0 / 480.0)), Pass::Relax];
         for group in groups {
             let mut points = Vec::new();
             let lanes: Vec<_> = group.iter().map(|(bodies, pair)| (*bodies, pair)).collect();
             let constraint = ContactConstraint::new(&bodies, &lanes, &mut points);
             constraint.warm_start(&points, &mut bodies.velocities);
-            for softness in [Some(&softness), None] {
-                constraint.solve(&mut points, &mut bodies.velocities, 1.0 / 480.0, softness);
+            for pass in &passes {
+                constraint.solve(&mut points, &mut bodies.velocities, 1.0 / 480.0, pass);
             }
-            constraint.apply_restitution(&mut points, &mut bodies.velocities);
+            let impacts = Impacts::of(0, &constraint, &points);
+            impacts.bounce(&[constraint], &mut points, &mut bodies.velocities);
         }
         (0..bodies.list.len()).map(|body| bodies.velocity(body)).collect()
     }

@@ -17,7 +17,8 @@ pub(super) fn fly(entity: &mut Entity, shape: &Shape, seconds: f64) -> Option<Pr
     let before = entity.velocity;
     let acceleration = drive.linear - DVec3::Z * GRAVITY;
     entity.velocity = (before + acceleration * seconds).clamp_length_max(MAX_SPEED);
-    let spin = (entity.angular + drive.angular * seconds) * damped(shape, seconds);
+    let spin = (entity.angular + drive.angular * seconds)
+        * damped(shape.material.angular_damping(), seconds);
     let spin = spin.clamp_length_max(max_spin(seconds));
     let (orientation, angular) = shape.top.spun(start.orientation, spin, seconds);
     entity.angular = angular;
@@ -27,7 +28,9 @@ pub(super) fn fly(entity: &mut Entity, shape: &Shape, seconds: f64) -> Option<Pr
     proposal(entity.id.slot, [&start, &target], shape.radius, seconds)
 }
 
-/// The factor by which a body's spin falls within a step.
-pub(super) fn damped(shape: &Shape, seconds: f64) -> f64 {
-    1.0 / (1.0 + shape.material.angular_damping() * seconds)
+/// The factor by which a body's spin falls within a step: an exponential, to the third power of
+/// an exponent that is small, and above zero for any.
+pub(super) fn damped(damping: f64, seconds: f64) -> f64 {
+    let exponent = damping * seconds;
+    1.0 / (1.0 + exponent * (1.0 + 0.5 * exponent))
 }

@@ -1,0 +1,206 @@
+//! Restitution: bodies that meet part again with a share of their speed, by Newton's law at each
+//! point that took an impact.
+//!
+//! The points of an impact are solved together until they agree: a box that falls flat stays
+//! flat. The law alone may add energy where friction turns a body while it is pressed together
+//! (Kane and Levinson 1985), so the change of velocities of a whole island is shortened to what
+//! keeps its energy.
+
+use arrayvec::ArrayVec;
+
+use super::body::{Bodies, Twist};
+use super::constraint::{ConstraintPoint, ContactConstraint, SpeedTarget};
+use super::lanes::Lanes;
+use crate::bodies::contact::MAX_POINTS;
+
+/// Impacts slower than this, in units per second, do not bounce: it is several
+/// ticks of gravity, so that bodies at rest do not jitter.
+pub(crate) const RESTITUTION_THRESHOLD: f64 = 60.0;
+
+/// Most passes over the points of an impact: those of one box agree after about ten.
+const PASSES: u32 = 60;
+
+/// Points whose speeds are this near to what they should be, in units per second, agree.
+const AGREED: f32 = 1e-3;
+
+/// Most passes over the points of an impact in a sub-step, besides its own.
+const MEETING_PASSES: u32 = 20;
+
+/// The same as [`AGREED`] while bodies are pressed together: this much turns a body of half a
+/// unit by less than a thousandth of a radian within a sub-step.
+const MEETING_AGREED: f32 = 0.02;
+
+/// The points that may take an impact in this tick: the number of the constraint and of the point
+/// of each. In a heap at rest there are none.
+#[derive(Default)]
+pub(super) struct Impacts(Vec<[u32; 2]>);
+
+impl Impacts {
+    /// Those of one constraint.
+    pub(super) fn of(at: u32, constraint: &ContactConstraint, points: &[ConstraintPoint]) -> Self {
+        let mut impacts = Self::default();
+        impacts.note(at, constraint, points);
+        impacts
+    }
+
+    /// Adds those of a constraint, given its number.
+    pub(super) fn note(
+        &mut self,
+        at: u32,
+        constraint: &ContactConstraint,
+        points: &[ConstraintPoint],
+    ) {
+        for point in constraint.points.clone() {
+            if meets(&points[point]).any() {
+                self.0.push([at, point as u32]);
+            }
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Lets `solve` solve the constraints until the normal impulses of no point change by more
+    /// than rounding, and a little.
+    pub(super) fn until_agreed(
+        &self,
+        constraints: &[ContactConstraint],
+        points: &mut [ConstraintPoint],
+        mut solve: impl FnMut(&ContactConstraint, &mut [ConstraintPoint]),
+    ) {
+        for _ in 0..MEETING_PASSES {
+            let mut agreed = true;
+            for own in self.0.chunk_by(|a, b| a[0] == b[0]) {
+                let constraint = &constraints[own[0][0] as usize];
+                let normal =
+                    |points: &[ConstraintPoint], of: &[u32; 2]| points[of[1] as usize].impulses[0];
+                let before: ArrayVec<Lanes, MAX_POINTS> =
+                    own.iter().map(|of| normal(points, of)).collect();
+                solve(constraint, points);
+                for (of, before) in own.iter().zip(before) {
+                    let change = (normal(points, of) - before).abs();
+                    let mass = points[of[1] as usize].effective_masses[0];
+                    agreed &= !change.simd_gt(mass * MEETING_AGREED).any();
+                }
+            }
+            if agreed {
+                break;
+            }
+        }
+    }
+
+    /// Lets the bodies part at the points that took an impact.
+    pub(super) fn bounce(
+        &self,
+        constraints: &[ContactConstraint],
+        points: &mut [ConstraintPoint],
+        velocities: &mut [Twist],
+    ) {
+        for _ in 0..PASSES {
+            let mut agreed = true;
+            for &[at, point] in &self.0 {
+                let constraint = &constraints[at as usize];
+                let point = &mut points[point as usize];
+                let bounces = meets(point) & point.max_normal_impulse.simd_gt(Lanes::ZERO);
+                if !bounces.any() {
+                    continue;
+                }
+                let mut sum = constraint.velocities::<true>(velocities);
+                let (masses, before) = (point.effective_masses, point.impulses[0]);
+                point.effective_masses[0] = masses[0] & bounces;
+                let target = SpeedTarget::rigid(point.impact_speed * constraint.restitution);
+                constraint.solve_normal::<true>(point, &mut sum, &target);
+                point.effective_masses = masses;
+                constraint.store::<true>(velocities, &sum);
+                let change = (point.impulses[0] - before).abs();
+                agreed &= !change.simd_gt(masses[0] * AGREED).any();
+            }
+            if agreed {
+                break;
+            }
+        }
+        if std::env::var("DBG").is_ok() {
+            for &[at, point] in &self.0 {
+                let constraint = &constraints[at as usize];
+                let point = &points[point as usize];
+                let sum = constraint.velocities::<true>(velocities);
+                let n = constraint.axes[0];
+                let own = n.dot(sum.linear[0]) + point.torques[0].dot(sum.angular[0]);
+                eprintln!(
+                    "bounce {at} sep {:?} speed {:?} impact {:?} max {:?} imp {:?} w {:?}",
+                    point.separation.to_array()[0],
+                    -own.to_array()[0],
+                    point.impact_speed.to_array()[0],
+                    point.max_normal_impulse.to_array()[0],
+                    point.impulses[0].to_array()[0],
+                    velocities[1].angular.to_array()
+                );
+            }
+        }
+    }
+}
+
+/// The lanes in which a point approaches fast enough.
+fn meets(point: &ConstraintPoint) -> Lanes {
+    point.impact_speed.simd_gt(RESTITUTION_THRESHOLD as f32)
+}
+
+/// Sums over the bodies of an island, in kilogram units² per second².
+#[derive(Clone, Copy, Default)]
+struct Energies {
+    /// Before the tick, with what forces added within it.
+    begun: f64,
+    /// Before the bodies part.
+    met: f64,
+    /// Afterwards.
+    parted: f64,
+    /// Of the change of velocities alone.
+    change: f64,
+}
+
+impl Energies {
+    /// The share of the change of velocities that leaves no more energy than there was.
+    fn share(&self) -> f64 {
+        let allowed = self.begun.max(self.met);
+        if self.parted <= allowed {
+            return 1.0;
+        }
+        let linear = self.parted - self.met - self.change;
+        let root = (linear * linear + 4.0 * self.change * (allowed - self.met)).sqrt();
+        ((root - linear) / (2.0 * self.change)).clamp(0.0, 1.0)
+    }
+}
+
+/// Shortens the change of velocities since `met` in the islands that have gained energy since the
+/// tick began with the velocities `begun`. `islands` are their numbers by body.
+pub(super) fn keep_energy(
+    bodies: &mut Bodies,
+    [begun, met]: [&[Twist]; 2],
+    islands: &[u32],
+    island_count: usize,
+) {
+    let mut energies = vec![Energies::default(); island_count];
+    for body in 1..bodies.movable_end() {
+        let of = &mut energies[islands[body] as usize];
+        let parted = bodies.velocities[body];
+        let change = Twist {
+            linear: parted.linear - met[body].linear,
+            angular: parted.angular - met[body].angular,
+        };
+        let kinetic = bodies.kinetic_energy(body);
+        of.begun += kinetic(&begun[body]) + bodies.work(body);
+        of.met += kinetic(&met[body]);
+        of.parted += kinetic(&parted);
+        of.change += kinetic(&change);
+    }
+    let shares: Vec<f64> = energies.iter().map(Energies::share).collect();
+    for body in 1..bodies.movable_end() {
+        let share = shares[islands[body] as usize] as f32;
+        if share < 1.0 {
+            let (from, to) = (met[body], &mut bodies.velocities[body]);
+            to.linear = from.linear + (to.linear - from.linear) * share;
+            to.angular = from.angular + (to.angular - from.angular) * share;
+        }
+    }
+}
