@@ -120,23 +120,16 @@ impl Impacts {
                 break;
             }
         }
-        if std::env::var("DBG").is_ok() {
-            for &[at, point] in &self.0 {
-                let constraint = &constraints[at as usize];
-                let point = &points[point as usize];
-                let sum = constraint.velocities::<true>(velocities);
-                let n = constraint.axes[0];
-                let own = n.dot(sum.linear[0]) + point.torques[0].dot(sum.angular[0]);
-                eprintln!(
-                    "bounce {at} sep {:?} speed {:?} impact {:?} max {:?} imp {:?} w {:?}",
-                    point.separation.to_array()[0],
-                    -own.to_array()[0],
-                    point.impact_speed.to_array()[0],
-                    point.max_normal_impulse.to_array()[0],
-                    point.impulses[0].to_array()[0],
-                    velocities[1].angular.to_array()
-                );
-            }
+        self.forget(constraints, points);
+    }
+
+    /// Points that part leave no impulses for the next tick to begin with: it would have to take
+    /// them back, and do so in the order of the points.
+    fn forget(&self, constraints: &[ContactConstraint], points: &mut [ConstraintPoint]) {
+        for &[at, point] in &self.0 {
+            let point = &mut points[point as usize];
+            let parts = meets(point) & constraints[at as usize].restitution.simd_gt(Lanes::ZERO);
+            point.impulses = point.impulses.map(|impulse| parts.select(Lanes::ZERO, impulse));
         }
     }
 }
