@@ -45,9 +45,8 @@ impl WrittenMaterial {
         let written = [&self.friction, &self.restitution, &self.angular_damping];
         written.into_iter().zip(set).try_fold(usual, |material, (written, set)| {
             let Some(written) = written else { return Ok(material) };
-            set(material, *written.get_ref()).map_err(|error| {
-                GameFileError::at(text, written.span().start, error.to_string())
-            })
+            set(material, *written.get_ref())
+                .map_err(|error| GameFileError::at(text, written.span().start, error.to_string()))
         })
     }
 }

@@ -14,8 +14,12 @@ use crate::collision::shape::Shapes;
 use crate::conventions::GRAVITY;
 
 /// A body in contact that spins slower than this, in radians per second, spins as if its moments
-/// of inertia were equal: the difference is less than a hundredth of that speed per second.
+/// of inertia were equal: the difference is less than a tenth of that speed per second.
 const PRECESSING_SPIN: f64 = 0.1;
+
+/// A body in contact that spins faster than this, in radians per second, precesses in each
+/// sub-step; a slower one has the precession of the tick as an acceleration.
+const FAST_SPIN: f64 = 3.0;
 
 /// A vector and an unused fourth number, which is zero.
 pub(super) type PaddedVec3 = f32x4;
@@ -61,6 +65,8 @@ pub(super) struct SolverBody {
     acceleration: Twist,
     /// Rotation since the tick began.
     delta_rotation: DQuat,
+    /// The inertia in world axes when the tick began, of a body that precesses.
+    inertia: Option<DMat3>,
     /// Velocities before the impulses of the current sub-step.
     base: Twist,
     /// Change of both by all impulses of the last sub-step.
@@ -90,6 +96,7 @@ impl SolverBody {
         position: DVec3::ZERO,
         acceleration: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
         delta_rotation: DQuat::IDENTITY,
+        inertia: None,
         base: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
         impulses: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
     };
@@ -138,7 +145,9 @@ impl Bodies {
         };
         let drive = if is_ball { Drive::default() } else { entity.drive() };
         let mut torque = drive.angular;
-        if shape.top.precesses() && angular.length_squared() > PRECESSING_SPIN * PRECESSING_SPIN {
+        let spin = angular.length_squared();
+        let is_slow = spin < FAST_SPIN * FAST_SPIN;
+        if shape.top.precesses() && is_slow && spin > PRECESSING_SPIN * PRECESSING_SPIN {
             let (_, spun) = shape.top.spun(placement.pose().orientation, angular, seconds);
             torque += (spun - angular) / seconds;
         }
@@ -150,6 +159,7 @@ impl Bodies {
             friction: shape.material.friction() as f32,
             angular_damping: shape.material.angular_damping() as f32,
             position: placement.pose().position,
+            inertia: (!is_ball && shape.top.precesses()).then(|| inertia.inverse()),
             acceleration: Twist {
                 linear: padded((drive.linear - DVec3::Z * gravity).as_vec3()),
                 angular: padded(torque.as_vec3()),
@@ -243,8 +253,26 @@ impl Bodies {
         // The limits are no impulses.
         known.base.linear += velocity.linear - before.linear;
         known.base.angular += velocity.angular - before.angular;
-        let (shift, turn) = (velocity.linear * seconds, unpadded(velocity.angular) * seconds);
-        self.displace(body, shift, turn);
+        let Twist { linear, angular } = *velocity;
+        let (spin, rotation) = (unpadded(angular), known.delta_rotation);
+        self.displace(body, linear * seconds, spin * seconds);
+        if spin.length_squared() > (FAST_SPIN * FAST_SPIN) as f32 {
+            self.precess(body, rotation);
+        }
+    }
+
+    /// Keeps the angular momentum that a body had at an earlier `rotation`.
+    fn precess(&mut self, body: usize, rotation: DQuat) {
+        let known = &mut self.list[body];
+        let Some(inertia) = known.inertia else { return };
+        let velocity = &mut self.velocities[body];
+        let before = unpadded(velocity.angular).as_dvec3();
+        let momentum = rotation * (inertia * (rotation.inverse() * before));
+        let now = known.delta_rotation;
+        let after = now * (inertia.inverse() * (now.inverse() * momentum));
+        velocity.angular = padded(after.as_vec3());
+        // That is no impulse.
+        known.base.angular += padded((after - before).as_vec3());
     }
 
     /// Adds a displacement in units and a rotation vector to the motion of a body.

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use glam::DVec3;
 
-use super::body::{Bodies, Twist, padded};
+use super::body::{Bodies, Twist, padded, unpadded};
 use super::lanes::{LANES, Lanes, SymmetricLanes, Vec3Lanes, inverse_or_zero, positive_part};
+use super::restitution::RESTITUTION_THRESHOLD;
 use super::softness::Softness;
 use crate::bodies::contact::{Pair, tangents};
 use crate::collision::distances::REST_GAP;
@@ -129,8 +130,11 @@ impl ContactConstraint {
                 numbers[at] = Lanes::new([normal, tangent, bitangent, point.gap]);
                 let on_body = bodies.point_to_world(indices[0][at], point.local);
                 let on_other = point.on_other(on_body, pair.axis);
-                anchors[0][at] = padded((on_body - first[at].position).as_vec3());
-                anchors[1][at] = padded((on_other - second[at].position).as_vec3());
+                let [own, other] = [on_body - first[at].position, on_other - second[at].position];
+                let slip =
+                    constraint.slip(at, [own, other], pair.axis, f64::from(point.gap), &velocities);
+                anchors[0][at] = padded((own + slip).as_vec3());
+                anchors[1][at] = padded((other - slip).as_vec3());
             }
             let (exists, anchors) = (Lanes::new(exists), anchors.map(Vec3Lanes::from_rows));
             points.push(if constraint.is_mutual {
@@ -140,6 +144,34 @@ impl ContactConstraint {
             });
         }
         constraint
+    }
+
+    /// Half of the way that two bodies which meet fast slip past each other until they do, the
+    /// second beyond the first. Their impulses act between the places that two points have then:
+    /// else they would turn the two bodies as a whole.
+    fn slip(
+        &self,
+        lane: usize,
+        arms: [DVec3; 2],
+        axis: DVec3,
+        gap: f64,
+        velocities: &Velocities,
+    ) -> DVec3 {
+        if self.bodies[1][lane] == 0 {
+            return DVec3::ZERO;
+        }
+        let at = |k: usize| {
+            let [linear, angular] = [velocities.linear[k], velocities.angular[k]]
+                .map(|of| unpadded(of.to_rows()[lane]).as_dvec3());
+            linear + angular.cross(arms[k])
+        };
+        let relative = at(1) - at(0);
+        let approach = -relative.dot(axis);
+        if approach < RESTITUTION_THRESHOLD {
+            return DVec3::ZERO;
+        }
+        let seconds = (gap - REST_GAP).max(0.0) / approach;
+        (relative + axis * approach) * (0.5 * seconds)
     }
 
     /// Prepares one point of each lane, from `numbers`, which are the impulses and the gap, by
