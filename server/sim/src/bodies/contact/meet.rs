@@ -428,10 +428,11 @@ impl<'a, 'c> Finder<'a, 'c> {
         partner: Option<&Entity>,
     ) -> impl Iterator<Item = [DVec3; 2]> {
         let driven = |entity: &Entity| Some(entity.driven_velocity).filter(|v| *v != DVec3::ZERO);
-        let seconds = self.search.seconds;
         let fallen = |entity: &Entity| {
-            let falls = if entity.is_solved() { GRAVITY * seconds } else { 0.0 };
-            entity.velocity - DVec3::Z * falls
+            // A body that hardly moves keeps what the last search found.
+            let falls = entity.is_solved() && self.search.reach_of(entity) > MIN_SEARCH_REACH;
+            let gained = if falls { GRAVITY * self.search.seconds } else { 0.0 };
+            entity.velocity - DVec3::Z * gained
         };
         let (ours, theirs) = (fallen(entity), partner.map_or(DVec3::ZERO, fallen));
         let first = driven(entity).map(|velocity| [velocity, theirs]);

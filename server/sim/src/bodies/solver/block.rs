@@ -104,14 +104,12 @@ impl Block {
     }
 
     /// Lets bodies part, with no more energy than their islands had when the tick began with the
-    /// velocities `begun`. Kinematic bodies bring energy of their own.
+    /// velocities `begun`.
     fn bounce_keeping_energy(&mut self, begun: &[Twist]) {
         let met = self.bodies.velocities.clone();
         self.bounce();
-        if self.bodies.movable_end() == self.bodies.list.len() {
-            let Self { bodies, islands, island_count, .. } = self;
-            keep_energy(bodies, [begun, &met], islands, *island_count as usize);
-        }
+        let Self { bodies, contacts, islands, island_count, .. } = self;
+        keep_energy(bodies, contacts, [begun, &met], islands, *island_count as usize);
     }
 
     /// Whether any of its bodies may meet another fast enough to bounce.

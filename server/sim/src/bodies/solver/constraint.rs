@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use super::body::{Bodies, Twist, padded, unpadded};
 use super::lanes::{LANES, Lanes, SymmetricLanes, Vec3Lanes, inverse_or_zero, positive_part};
-use super::restitution::RESTITUTION_THRESHOLD;
+use super::restitution::{MEETING_AGREED, RESTITUTION_THRESHOLD};
 use super::softness::Softness;
 use crate::bodies::contact::{Pair, tangents};
 use crate::collision::distances::REST_GAP;
@@ -304,11 +304,12 @@ impl ContactConstraint {
         pass: &Pass,
     ) {
         let rate = Lanes::splat(-1.0 / sub_step);
+        let least = pass.least_change();
         let mut sum = self.velocities::<BOTH>(velocities);
         for point in &mut points[self.points.clone()] {
             let rigid = positive_part(point.separation) * rate;
             match pass {
-                Pass::Push(softness) => {
+                Pass::Push(softness) | Pass::PushOn(softness) => {
                     let near = point.separation.simd_lt(Lanes::ZERO);
                     let push = (-point.separation * softness.bias_rate as f32)
                         .fast_min(Lanes::splat(MAX_PUSH_SPEED));
@@ -318,13 +319,15 @@ impl ContactConstraint {
                             .select(Lanes::splat(softness.mass_scale as f32), Lanes::ONE),
                         impulse_scale: near & Lanes::splat(softness.impulse_scale as f32),
                     };
-                    self.solve_normal::<BOTH>(point, &mut sum, &target);
+                    self.solve_normal::<BOTH>(point, &mut sum, &target, least);
                 }
                 Pass::Meet => {
-                    self.solve_normal::<BOTH>(point, &mut sum, &SpeedTarget::rigid(rigid));
+                    let target = SpeedTarget::rigid(rigid);
+                    self.solve_normal::<BOTH>(point, &mut sum, &target, least);
                 }
                 Pass::Relax => {
-                    self.solve_normal::<BOTH>(point, &mut sum, &SpeedTarget::rigid(rigid));
+                    let target = SpeedTarget::rigid(rigid);
+                    self.solve_normal::<BOTH>(point, &mut sum, &target, least);
                     self.solve_friction::<BOTH>(point, &mut sum);
                 }
             }
@@ -333,13 +336,14 @@ impl ContactConstraint {
     }
 
     /// Changes the normal impulse so that the bodies separate at no less than the
-    /// target's speed.
+    /// target's speed, if they miss it by more than `least_change`, in units per second.
     #[inline(always)]
     pub(super) fn solve_normal<const BOTH: bool>(
         &self,
         point: &mut ConstraintPoint,
         velocities: &mut Velocities,
         target: &SpeedTarget,
+        least_change: f32,
     ) {
         let normal = self.axes[0];
         let own = normal.dot(velocities.linear[0]) + point.torques[0].dot(velocities.angular[0]);
@@ -351,7 +355,8 @@ impl ContactConstraint {
         let before = point.impulses[0];
         let change = (target.speed - speed) * point.effective_masses[0] * target.mass_scale
             - before * target.impulse_scale;
-        let impulse = positive_part(before + change);
+        let settled = change.abs().simd_le(point.effective_masses[0] * least_change);
+        let impulse = settled.select(before, positive_part(before + change));
         point.impulses[0] = impulse;
         point.max_normal_impulse = point.max_normal_impulse.fast_max(impulse);
         let change = impulse - before;
@@ -435,11 +440,24 @@ impl ContactConstraint {
 pub(super) enum Pass {
     /// Pushes bodies that are nearer than the rest gap apart by a soft constraint.
     Push(Softness),
+    /// The same, repeated.
+    PushOn(Softness),
     /// Lets no body come nearer than the rest gap.
     Meet,
     /// Relaxes the push and applies friction: once a sub-step is enough, because friction is
     /// warm started.
     Relax,
+}
+
+impl Pass {
+    /// The least change of a speed, in units per second. A pass that is repeated has one, so that
+    /// islands which agree stay as they are while others go on: none depends on another.
+    fn least_change(&self) -> f32 {
+        match self {
+            Self::Push(_) | Self::Relax => -1.0,
+            Self::PushOn(_) | Self::Meet => MEETING_AGREED,
+        }
+    }
 }
 
 /// The relative speed that a normal impulse aims for, and how softly.

@@ -74,9 +74,9 @@ impl Contacts {
 
     /// The first pass of a sub-step: pushes bodies apart that are nearer than the rest gap.
     pub(super) fn push(&mut self, bodies: &mut Bodies, steps: SubSteps) {
-        let pass = Pass::Push(Softness::new(steps.length()));
-        self.solve(bodies, steps, &pass);
-        self.meet(bodies, steps, &pass);
+        let softness = Softness::new(steps.length());
+        self.solve(bodies, steps, &Pass::Push(softness));
+        self.meet(bodies, steps, &Pass::PushOn(softness));
     }
 
     /// The second pass, once the bodies have moved: without the push, and with friction.

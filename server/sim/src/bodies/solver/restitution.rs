@@ -10,6 +10,7 @@ use arrayvec::ArrayVec;
 
 use super::body::{Bodies, Twist};
 use super::constraint::{ConstraintPoint, ContactConstraint, SpeedTarget};
+use super::contacts::Contacts;
 use super::lanes::Lanes;
 use crate::bodies::contact::MAX_POINTS;
 
@@ -28,7 +29,7 @@ const MEETING_PASSES: u32 = 20;
 
 /// The same as [`AGREED`] while bodies are pressed together: this much turns a body of half a
 /// unit by less than a thousandth of a radian within a sub-step.
-const MEETING_AGREED: f32 = 0.02;
+pub(super) const MEETING_AGREED: f32 = 0.02;
 
 /// The points that may take an impact in this tick: the number of the constraint and of the point
 /// of each. In a heap at rest there are none.
@@ -61,8 +62,7 @@ impl Impacts {
         self.0.is_empty()
     }
 
-    /// Lets `solve` solve the constraints until the normal impulses of no point change by more
-    /// than rounding, and a little.
+    /// Lets `solve` solve the constraints until no normal impulse changes.
     pub(super) fn until_agreed(
         &self,
         constraints: &[ContactConstraint],
@@ -73,16 +73,12 @@ impl Impacts {
             let mut agreed = true;
             for own in self.0.chunk_by(|a, b| a[0] == b[0]) {
                 let constraint = &constraints[own[0][0] as usize];
-                let normal =
-                    |points: &[ConstraintPoint], of: &[u32; 2]| points[of[1] as usize].impulses[0];
-                let before: ArrayVec<Lanes, MAX_POINTS> =
-                    own.iter().map(|of| normal(points, of)).collect();
+                let impulses = |points: &[ConstraintPoint]| -> ArrayVec<Lanes, MAX_POINTS> {
+                    own.iter().map(|of| points[of[1] as usize].impulses[0]).collect()
+                };
+                let before = impulses(points);
                 solve(constraint, points);
-                for (of, before) in own.iter().zip(before) {
-                    let change = (normal(points, of) - before).abs();
-                    let mass = points[of[1] as usize].effective_masses[0];
-                    agreed &= !change.simd_gt(mass * MEETING_AGREED).any();
-                }
+                agreed &= impulses(points) == before;
             }
             if agreed {
                 break;
@@ -110,11 +106,10 @@ impl Impacts {
                 let (masses, before) = (point.effective_masses, point.impulses[0]);
                 point.effective_masses[0] = masses[0] & bounces;
                 let target = SpeedTarget::rigid(point.impact_speed * constraint.restitution);
-                constraint.solve_normal::<true>(point, &mut sum, &target);
+                constraint.solve_normal::<true>(point, &mut sum, &target, AGREED);
                 point.effective_masses = masses;
                 constraint.store::<true>(velocities, &sum);
-                let change = (point.impulses[0] - before).abs();
-                agreed &= !change.simd_gt(masses[0] * AGREED).any();
+                agreed &= point.impulses[0] == before;
             }
             if agreed {
                 break;
@@ -166,14 +161,25 @@ impl Energies {
 }
 
 /// Shortens the change of velocities since `met` in the islands that have gained energy since the
-/// tick began with the velocities `begun`. `islands` are their numbers by body.
+/// tick began with the velocities `begun`. `islands` are their numbers by body. Islands that touch
+/// a kinematic body are left out: it brings energy of its own.
 pub(super) fn keep_energy(
     bodies: &mut Bodies,
+    contacts: &Contacts,
     [begun, met]: [&[Twist]; 2],
     islands: &[u32],
     island_count: usize,
 ) {
     let mut energies = vec![Energies::default(); island_count];
+    let movable_end = bodies.movable_end();
+    for constraint in &contacts.constraints {
+        let [first, second] = constraint.bodies;
+        for [a, b] in first.into_iter().zip(second).map(|(a, b)| [a as usize, b as usize]) {
+            if a.max(b) >= movable_end {
+                energies[islands[a.min(b)] as usize].begun = f64::INFINITY;
+            }
+        }
+    }
     for body in 1..bodies.movable_end() {
         let of = &mut energies[islands[body] as usize];
         let parted = bodies.velocities[body];
