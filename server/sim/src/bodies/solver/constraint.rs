@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use super::body::{Bodies, Twist, padded, unpadded};
 use super::lanes::{LANES, Lanes, SymmetricLanes, Vec3Lanes, inverse_or_zero, positive_part};
-use super::restitution::{MEETING_AGREED, RESTITUTION_THRESHOLD};
+use super::restitution::{RESTITUTION_THRESHOLD, least_change};
 use super::softness::Softness;
 use crate::bodies::contact::{Pair, tangents};
 use crate::collision::distances::REST_GAP;
@@ -304,7 +304,10 @@ impl ContactConstraint {
         pass: &Pass,
     ) {
         let rate = Lanes::splat(-1.0 / sub_step);
-        let least = pass.least_change();
+        let least = match pass {
+            Pass::Push(_) | Pass::Relax => Lanes::splat(-1.0),
+            Pass::PushOn(_) | Pass::Meet => least_change(&points[self.points.clone()]),
+        };
         let mut sum = self.velocities::<BOTH>(velocities);
         for point in &mut points[self.points.clone()] {
             let rigid = positive_part(point.separation) * rate;
@@ -343,7 +346,7 @@ impl ContactConstraint {
         point: &mut ConstraintPoint,
         velocities: &mut Velocities,
         target: &SpeedTarget,
-        least_change: f32,
+        least_change: Lanes,
     ) {
         let normal = self.axes[0];
         let own = normal.dot(velocities.linear[0]) + point.torques[0].dot(velocities.angular[0]);
@@ -447,17 +450,6 @@ pub(super) enum Pass {
     /// Relaxes the push and applies friction: once a sub-step is enough, because friction is
     /// warm started.
     Relax,
-}
-
-impl Pass {
-    /// The least change of a speed, in units per second. A pass that is repeated has one, so that
-    /// islands which agree stay as they are while others go on: none depends on another.
-    fn least_change(&self) -> f32 {
-        match self {
-            Self::Push(_) | Self::Relax => -1.0,
-            Self::PushOn(_) | Self::Meet => MEETING_AGREED,
-        }
-    }
 }
 
 /// The relative speed that a normal impulse aims for, and how softly.

@@ -29,7 +29,7 @@ const MEETING_PASSES: u32 = 20;
 
 /// The same as [`AGREED`] while bodies are pressed together: this much turns a body of half a
 /// unit by less than a thousandth of a radian within a sub-step.
-pub(super) const MEETING_AGREED: f32 = 0.02;
+const MEETING_AGREED: f32 = 0.02;
 
 /// The points that may take an impact in this tick: the number of the constraint and of the point
 /// of each. In a heap at rest there are none.
@@ -74,7 +74,10 @@ impl Impacts {
             for own in self.0.chunk_by(|a, b| a[0] == b[0]) {
                 let constraint = &constraints[own[0][0] as usize];
                 let impulses = |points: &[ConstraintPoint]| -> ArrayVec<Lanes, MAX_POINTS> {
-                    own.iter().map(|of| points[of[1] as usize].impulses[0]).collect()
+                    points[constraint.points.clone()]
+                        .iter()
+                        .map(|point| point.impulses[0])
+                        .collect()
                 };
                 let before = impulses(points);
                 solve(constraint, points);
@@ -106,7 +109,7 @@ impl Impacts {
                 let (masses, before) = (point.effective_masses, point.impulses[0]);
                 point.effective_masses[0] = masses[0] & bounces;
                 let target = SpeedTarget::rigid(point.impact_speed * constraint.restitution);
-                constraint.solve_normal::<true>(point, &mut sum, &target, AGREED);
+                constraint.solve_normal::<true>(point, &mut sum, &target, Lanes::splat(AGREED));
                 point.effective_masses = masses;
                 constraint.store::<true>(velocities, &sum);
                 agreed &= point.impulses[0] == before;
@@ -127,6 +130,14 @@ impl Impacts {
             point.impulses = point.impulses.map(|impulse| parts.select(Lanes::ZERO, impulse));
         }
     }
+}
+
+/// The least change of a speed by a pass that is repeated over the points of a constraint, in
+/// units per second: infinite in lanes that take no impact. So islands that agree, and those
+/// without an impact, stay as they are while others go on: none depends on another.
+pub(super) fn least_change(points: &[ConstraintPoint]) -> Lanes {
+    let meet = points.iter().fold(Lanes::ZERO, |any, point| any | meets(point));
+    meet.select(Lanes::splat(MEETING_AGREED), Lanes::splat(f32::INFINITY))
 }
 
 /// The lanes in which a point approaches fast enough.
