@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use super::body::{Bodies, Twist, padded, unpadded};
 use super::lanes::{LANES, Lanes, SymmetricLanes, Vec3Lanes, inverse_or_zero, positive_part};
-use super::restitution::{RESTITUTION_THRESHOLD, least_change};
+use super::restitution::{RESTITUTION_THRESHOLD, least_change, parts};
 use super::softness::Softness;
 use crate::bodies::contact::{Pair, tangents};
 use crate::collision::distances::REST_GAP;
@@ -216,15 +216,16 @@ impl ContactConstraint {
     }
 
     /// Accumulated impulses of the pair in a lane, of each of its points along the
-    /// normal and two tangents.
+    /// normal and two tangents: none where they part.
     pub(super) fn impulses(
         &self,
         points: &[ConstraintPoint],
         lane: usize,
     ) -> impl Iterator<Item = [f32; 3]> {
-        points[self.points.clone()]
-            .iter()
-            .map(move |point| point.impulses.map(|of| of.to_array()[lane]))
+        points[self.points.clone()].iter().map(move |point| {
+            let parts = parts(point, self.restitution);
+            point.impulses.map(|of| parts.select(Lanes::ZERO, of).to_array()[lane])
+        })
     }
 
     /// Applies the impulses of the last tick.
@@ -513,7 +514,8 @@ mod tests {
             for pass in &passes {
                 constraint.solve(&mut points, &mut bodies.velocities, 1.0 / 480.0, pass);
             }
-            let impacts = Impacts::of(0, &constraint, &points);
+            let mut impacts = Impacts::default();
+            impacts.note(0, &constraint, &points);
             impacts.bounce(&[constraint], &mut points, &mut bodies.velocities);
         }
         (0..bodies.list.len()).map(|body| bodies.velocity(body)).collect()

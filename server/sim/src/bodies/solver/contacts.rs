@@ -10,6 +10,9 @@ use super::restitution::Impacts;
 use super::softness::Softness;
 use crate::bodies::contact::Pair;
 
+/// Most sub-steps of islands whose impacts are solved repeatedly: they have up to five bodies.
+const REPEATED_SUB_STEPS: u32 = 7;
+
 /// How a tick is cut into sub-steps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SubSteps {
@@ -97,7 +100,11 @@ impl Contacts {
 
     /// Repeats a pass over the points that may take an impact until they agree: else the order of
     /// its corners would turn a box that falls flat, and friction would take that for a slip.
+    /// Larger islands have more sub-steps instead.
     fn meet(&mut self, bodies: &mut Bodies, steps: SubSteps, pass: &Pass) {
+        if steps.count > REPEATED_SUB_STEPS {
+            return;
+        }
         let Self { impacts, constraints, points, .. } = self;
         impacts.until_agreed(constraints, points, |constraint, points| {
             constraint.solve(points, &mut bodies.velocities, steps.length() as f32, pass);

@@ -31,105 +31,117 @@ const MEETING_PASSES: u32 = 20;
 /// unit by less than a thousandth of a radian within a sub-step.
 const MEETING_AGREED: f32 = 0.02;
 
-/// The points that may take an impact in this tick: the number of the constraint and of the point
-/// of each. In a heap at rest there are none.
+/// The constraints that may take an impact in this tick. In a heap at rest there are none.
+///
+/// A constraint is visited again only when one of its bodies has changed since its last visit:
+/// otherwise nothing would come of it.
 #[derive(Default)]
-pub(super) struct Impacts(Vec<[u32; 2]>);
+pub(super) struct Impacts {
+    /// Numbers of the constraints, each with that of its last visit.
+    constraints: Vec<(u32, u32)>,
+    /// By body, the number of the visit that last changed it.
+    changed: Vec<u32>,
+    /// How many visits there were.
+    visits: u32,
+}
 
 impl Impacts {
-    /// Those of one constraint.
-    pub(super) fn of(at: u32, constraint: &ContactConstraint, points: &[ConstraintPoint]) -> Self {
-        let mut impacts = Self::default();
-        impacts.note(at, constraint, points);
-        impacts
-    }
-
-    /// Adds those of a constraint, given its number.
+    /// Adds a constraint, given its number, if any of its points may take an impact.
     pub(super) fn note(
         &mut self,
         at: u32,
         constraint: &ContactConstraint,
         points: &[ConstraintPoint],
     ) {
-        for point in constraint.points.clone() {
-            if meets(&points[point]).any() {
-                self.0.push([at, point as u32]);
+        if points[constraint.points.clone()].iter().any(|point| meets(point).any()) {
+            self.constraints.push((at, 0));
+            for body in constraint.bodies.into_iter().flatten() {
+                let count = self.changed.len().max(body as usize + 1);
+                self.changed.resize(count, 0);
             }
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.constraints.is_empty()
     }
 
     /// Lets `solve` solve the constraints until no normal impulse changes.
     pub(super) fn until_agreed(
-        &self,
+        &mut self,
         constraints: &[ContactConstraint],
         points: &mut [ConstraintPoint],
-        mut solve: impl FnMut(&ContactConstraint, &mut [ConstraintPoint]),
+        solve: impl FnMut(&ContactConstraint, &mut [ConstraintPoint]),
     ) {
-        for _ in 0..MEETING_PASSES {
-            let mut agreed = true;
-            for own in self.0.chunk_by(|a, b| a[0] == b[0]) {
-                let constraint = &constraints[own[0][0] as usize];
-                let impulses = |points: &[ConstraintPoint]| -> ArrayVec<Lanes, MAX_POINTS> {
-                    points[constraint.points.clone()]
-                        .iter()
-                        .map(|point| point.impulses[0])
-                        .collect()
-                };
-                let before = impulses(points);
-                solve(constraint, points);
-                agreed &= impulses(points) == before;
-            }
-            if agreed {
-                break;
-            }
-        }
+        self.repeat(MEETING_PASSES, constraints, points, solve);
     }
 
     /// Lets the bodies part at the points that took an impact.
     pub(super) fn bounce(
-        &self,
+        &mut self,
         constraints: &[ContactConstraint],
         points: &mut [ConstraintPoint],
         velocities: &mut [Twist],
     ) {
-        for _ in 0..PASSES {
-            let mut agreed = true;
-            for &[at, point] in &self.0 {
-                let constraint = &constraints[at as usize];
-                let point = &mut points[point as usize];
+        let part = |constraint: &ContactConstraint, points: &mut [ConstraintPoint]| {
+            for point in &mut points[constraint.points.clone()] {
                 let bounces = meets(point) & point.max_normal_impulse.simd_gt(Lanes::ZERO);
                 if !bounces.any() {
                     continue;
                 }
                 let mut sum = constraint.velocities::<true>(velocities);
-                let (masses, before) = (point.effective_masses, point.impulses[0]);
+                let masses = point.effective_masses;
                 point.effective_masses[0] = masses[0] & bounces;
                 let target = SpeedTarget::rigid(point.impact_speed * constraint.restitution);
                 constraint.solve_normal::<true>(point, &mut sum, &target, Lanes::splat(AGREED));
                 point.effective_masses = masses;
                 constraint.store::<true>(velocities, &sum);
-                agreed &= point.impulses[0] == before;
+            }
+        };
+        self.repeat(PASSES, constraints, points, part);
+    }
+
+    /// Up to so many passes of `solve` over the constraints, until no normal impulse changes.
+    fn repeat(
+        &mut self,
+        passes: u32,
+        constraints: &[ContactConstraint],
+        points: &mut [ConstraintPoint],
+        mut solve: impl FnMut(&ContactConstraint, &mut [ConstraintPoint]),
+    ) {
+        for pass in 0..passes {
+            let mut agreed = true;
+            for (at, visited) in &mut self.constraints {
+                let constraint = &constraints[*at as usize];
+                let bodies = || constraint.bodies.into_iter().flatten().filter(|body| *body > 0);
+                let has_changed = |body: u32| self.changed[body as usize] >= *visited;
+                if pass > 0 && !bodies().any(has_changed) {
+                    continue;
+                }
+                self.visits += 1;
+                *visited = self.visits;
+                let impulses = |points: &[ConstraintPoint]| -> ArrayVec<Lanes, MAX_POINTS> {
+                    let own = points[constraint.points.clone()].iter();
+                    own.map(|point| point.impulses[0]).collect()
+                };
+                let before = impulses(points);
+                solve(constraint, points);
+                if impulses(points) != before {
+                    agreed = false;
+                    bodies().for_each(|body| self.changed[body as usize] = self.visits);
+                }
             }
             if agreed {
                 break;
             }
         }
-        self.forget(constraints, points);
     }
+}
 
-    /// Points that part leave no impulses for the next tick to begin with: it would have to take
-    /// them back, and do so in the order of the points.
-    fn forget(&self, constraints: &[ContactConstraint], points: &mut [ConstraintPoint]) {
-        for &[at, point] in &self.0 {
-            let point = &mut points[point as usize];
-            let parts = meets(point) & constraints[at as usize].restitution.simd_gt(Lanes::ZERO);
-            point.impulses = point.impulses.map(|impulse| parts.select(Lanes::ZERO, impulse));
-        }
-    }
+/// The lanes in which a point parts. Those leave no impulses for the next tick to begin with: it
+/// would have to take them back, and do so in the order of the points.
+pub(super) fn parts(point: &ConstraintPoint, restitution: Lanes) -> Lanes {
+    meets(point) & restitution.simd_gt(Lanes::ZERO)
 }
 
 /// The least change of a speed by a pass that is repeated over the points of a constraint, in
