@@ -7,4 +7,5 @@
 
 pub mod badline;
 pub mod harness;
+pub mod laws;
 pub mod oracle;
