@@ -15,12 +15,6 @@ use super::solid::Solid;
 /// The gap between a body that lies and its floor, in units.
 const REST: f64 = 0.1;
 
-/// Scenes of all kinds.
-pub fn cases(random: &mut Random, count: usize) -> Vec<Case> {
-    let kinds = [flat_fall, flat_fall, tumbling, tumbling, meeting, meeting];
-    (0..count).map(|i| kinds[i % kinds.len()](random)).collect()
-}
-
 fn restitution(random: &mut Random) -> f64 {
     match random.below(3) {
         0 => 1.0,
@@ -59,7 +53,7 @@ fn any_solid(random: &mut Random, size: f64) -> (Solid, String) {
 /// ends of which speeds are taken lose ½·g·t a second of height: on the way down and up v/g and
 /// e·v/g seconds, together ½·v·t·(e² + e) of the height that is reached. Nothing makes it more:
 /// the gap at which bodies rest, and two in a thousand, are for rounding.
-fn flat_fall(random: &mut Random) -> Case {
+pub fn flat_fall(random: &mut Random) -> Case {
     let size = log_between(random, 0.5, 2000.0);
     let (solid, name) = flat_solid(random, size);
     let restitution = restitution(random);
@@ -70,7 +64,7 @@ fn flat_fall(random: &mut Random) -> Case {
     let half = 1.5 * size + 64.0;
     let scene = Scene::new(random, [half, half], vec![body]);
     let told = format!("{name}, restitution {restitution:.3}, fall {fall:.2}");
-    Case::new("bouncing: a flat fall, e²h", told, scene, move |run| {
+    Case::new(told, scene, move |run| {
         let speed = (2.0 * GRAVITY * fall).sqrt();
         let (mut lowest, mut rise, mut tilt) = (0f64, 0f64, 0f64);
         let mut has_met = false;
@@ -115,7 +109,7 @@ fn lasting_energy(run: &mut Run, seconds: f64, bodies: usize, top: &mut f64) -> 
 /// A body that is dropped in any pose never comes above where it was dropped, nor has more energy
 /// than it had, whatever its shape and restitution. Bodies that lie are pushed up to the gap at
 /// which they rest.
-fn tumbling(random: &mut Random) -> Case {
+pub fn tumbling(random: &mut Random) -> Case {
     let size =
         if random.one_in(2) { log_between(random, 2.0, 16.0) } else { log_between(random, 0.5, 2000.0) };
     let (solid, name) = any_solid(random, size);
@@ -129,7 +123,7 @@ fn tumbling(random: &mut Random) -> Case {
     let told = format!(
         "{name}, restitution {restitution:.3}, friction {friction:.3}, fall {fall:.2}"
     );
-    Case::new("bouncing: never above", told, scene, move |run| {
+    Case::new(told, scene, move |run| {
         let mut top = f64::NEG_INFINITY;
         let most = lasting_energy(run, 5.0, 1, &mut top);
         let bound = GAP + 0.002 * fall;
@@ -147,7 +141,7 @@ fn tumbling(random: &mut Random) -> Case {
 /// Deviations are shares of what is exchanged at most: the reduced mass times the speed at which
 /// they meet, and that times the distance of their centres when they touch. Single precision and
 /// the solver's order have 1 %. Damping takes its share of the spins.
-fn meeting(random: &mut Random) -> Case {
+pub fn meeting(random: &mut Random) -> Case {
     let size = log_between(random, 4.0, 200.0);
     let ratio = random.between(0.0, 1000f64.ln()).exp().cbrt();
     let (first, name) = any_solid(random, size);
@@ -171,13 +165,14 @@ fn meeting(random: &mut Random) -> Case {
             .turned(any_turn(random))
             .moving(-direction * speed, spin(random)),
     ];
-    let mut scene = Scene::new(random, [64.0, 64.0], bodies);
+    let far = 4.0 * reach + 64.0;
+    let mut scene = Scene::new(random, [far, far], bodies);
     scene.floor = Floor::None;
     scene.top = middle.z + 2.0 * reach;
     scene.shift.z = scene.shift.z.min(0.0);
     scene.rate = scene.rate.max(60);
     let told = format!("{name} and {other}, restitution {restitution:.3}, {speed:.0} units/s");
-    Case::new("meeting: momentum and energy kept", told, scene, move |run| {
+    Case::new(told, scene, move |run| {
         run.step();
         let masses = [run.mass(0), run.mass(1)];
         let total = masses[0] + masses[1];

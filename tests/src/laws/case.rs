@@ -72,8 +72,6 @@ type Judge = Box<dyn Fn(&mut Run) -> Vec<Reading>>;
 
 /// A scene and the law that judges it.
 pub struct Case {
-    /// The law.
-    pub law: &'static str,
     /// What is special about the scene.
     pub told: String,
     /// What is played.
@@ -84,12 +82,11 @@ pub struct Case {
 impl Case {
     /// A scene and its judge.
     pub fn new(
-        law: &'static str,
         told: String,
         scene: Scene,
         judge: impl Fn(&mut Run) -> Vec<Reading> + 'static,
     ) -> Self {
-        Self { law, told, scene, judge: Box::new(judge) }
+        Self { told, scene, judge: Box::new(judge) }
     }
 
     /// Plays it.
@@ -106,7 +103,7 @@ impl Case {
 impl std::fmt::Display for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         let Scene { rate, threads, turn, shift, floor, .. } = &self.scene;
-        write!(f, "{}: {}; {rate} Hz, threads {threads}, floor {floor:?}", self.law, self.told)?;
+        write!(f, "{}; {rate} Hz, threads {threads}, floor {floor:?}", self.told)?;
         write!(f, ", turned {turn:.3}, at {:.0} {:.0} {:.0}", shift.x, shift.y, shift.z)
     }
 }

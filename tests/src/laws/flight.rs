@@ -6,7 +6,7 @@ use glam::{DMat3, DQuat, DVec3};
 use super::case::{Case, Reading};
 use super::engine::Run;
 use super::rolling::any_turn;
-use super::scene::{Body, Floor, GRAVITY, Scene, USUAL_DAMPING};
+use super::scene::{Body, Floor, GRAVITY, Scene};
 use super::sliding::{SIDES, log_between};
 use super::solid::Solid;
 
@@ -15,12 +15,6 @@ const SECONDS: f64 = 9.0;
 
 /// Steps of a second in which Euler's equations are integrated.
 const STEPS: u32 = 20_000;
-
-/// Scenes of all kinds.
-pub fn cases(random: &mut Random, count: usize) -> Vec<Case> {
-    let kinds = [momentum, flip, precession, momentum];
-    (0..count).map(|i| kinds[i % kinds.len()](random, [0.0, USUAL_DAMPING][i / kinds.len() % 2])).collect()
-}
 
 /// A body that is thrown up and turns slowly enough for its rate of ticks: a fifth of a radian a
 /// tick, within which the mean spin is that of the middle but for a six-hundredth.
@@ -44,7 +38,7 @@ fn rate(random: &mut Random, spin: f64) -> u32 {
 
 /// The angular momentum of anything that flies keeps its direction, and its size but for what
 /// damping takes: e to the power of −c·t of it is left.
-fn momentum(random: &mut Random, damping: f64) -> Case {
+pub fn momentum(random: &mut Random, damping: f64) -> Case {
     let size = log_between(random, 0.5, 500.0);
     let sides = SIDES[random.below(SIDES.len())];
     let (solid, name) = match random.below(4) {
@@ -61,7 +55,7 @@ fn momentum(random: &mut Random, damping: f64) -> Case {
     let mut scene = thrown(random, solid, damping, turn, spin);
     scene.rate = rate(random, 1.5 * spin.length());
     let told = format!("{name}, damping {damping}, {:.2} rad/s", spin.length());
-    Case::new("flight: angular momentum", told, scene, move |run| {
+    Case::new(told, scene, move |run| {
         run.step();
         let before = run.own_angular_momentum(0);
         let from = run.time();
@@ -121,7 +115,7 @@ fn flips(run: &mut Run, axis: DVec3, seconds: f64) -> Vec<f64> {
 /// The time between two flips is that of the growth of the little at the rate ω·√((I₂ − I₁)(I₃ −
 /// I₂)/I₁I₃), so an error of the spin is one of the time alike: 5 % of it, and two ticks, for the
 /// first. Later ones are counted only: one more or less.
-fn flip(random: &mut Random, damping: f64) -> Case {
+pub fn flip(random: &mut Random, damping: f64) -> Case {
     let size = log_between(random, 1.0, 200.0);
     let half = DVec3::new(1.0, random.between(0.4, 0.6), random.between(0.1, 0.2)) * size;
     let solid = Solid::cuboid(half);
@@ -133,7 +127,7 @@ fn flip(random: &mut Random, damping: f64) -> Case {
     let mut scene = thrown(random, solid, damping, turn, turn * spin);
     scene.rate = rate(random, 1.5 * speed);
     let told = format!("box {half:.2}, damping {damping}, {speed:.2} rad/s");
-    Case::new("flight: middle axis turns over", told, scene, move |run| {
+    Case::new(told, scene, move |run| {
         run.step();
         let seconds = SECONDS - 2.0 * run.scene.tick();
         let (mut state, mut law, mut sign) =
@@ -160,7 +154,7 @@ fn flip(random: &mut Random, damping: f64) -> Case {
 /// The axis of a symmetric top goes round the angular momentum L at the rate L/I₁, in closed form:
 /// with damping L falls as e to the power of −c·t, and what it goes round by (1 − e^(−ct))/c
 /// times the rate at the beginning. 2 % of that, and a tick's, may be missed.
-fn precession(random: &mut Random, damping: f64) -> Case {
+pub fn precession(random: &mut Random, damping: f64) -> Case {
     let radius = log_between(random, 1.0, 200.0);
     let sides = SIDES[random.below(SIDES.len())].max(5);
     let half = radius * random.between(0.1, 2.0);
@@ -180,7 +174,7 @@ fn precession(random: &mut Random, damping: f64) -> Case {
          {speed:.2} rad/s, inertia {:.3} of its own across",
         along / across
     );
-    Case::new("flight: a top goes round", told, scene, move |run| {
+    Case::new(told, scene, move |run| {
         let round = momentum.normalize();
         let aside = |axis: DVec3| (axis - round * axis.dot(round)).normalize();
         let (mut before, mut turned) = (aside(turn * DVec3::Z), 0.0);

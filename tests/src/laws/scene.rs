@@ -151,6 +151,8 @@ impl Scene {
             2 => std::f64::consts::FRAC_PI_2,
             _ => random.between(0.0, std::f64::consts::TAU),
         };
+        let tops = bodies.iter().map(|body| body.position.z + body.solid.radius());
+        let top = tops.fold(0.0, f64::max);
         let mut scene = Self {
             rate: RATES[random.below(RATES.len())],
             threads: 1 + random.below(2) as u16,
@@ -158,7 +160,7 @@ impl Scene {
             shift: DVec3::ZERO,
             floor,
             half,
-            top: 0.0,
+            top,
             bodies,
         };
         if random.one_in(2) {
@@ -235,7 +237,8 @@ impl Scene {
         let mut platform = block([-x - 400.0, -64.0], [-x - 272.0, 64.0], 64.0);
         brushes.push(platform.clone());
         if self.top > 0.0 {
-            platform.iter_mut().flatten().for_each(|point| point.z += self.top.ceil());
+            let far = DVec3::new(2.0 * x + 672.0, 0.0, self.top.ceil());
+            platform.iter_mut().flatten().for_each(|point| *point += far);
             brushes.push(platform);
         }
         brushes

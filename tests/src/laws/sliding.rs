@@ -59,12 +59,6 @@ pub fn flat_solid(random: &mut Random, size: f64) -> (Solid, String) {
     }
 }
 
-/// Scenes of all kinds.
-pub fn cases(random: &mut Random, count: usize) -> Vec<Case> {
-    let kinds = [stops, stops, keeps_speed, on_slope, on_slope, spins_down];
-    (0..count).map(|i| kinds[i % kinds.len()](random)).collect()
-}
-
 /// A body that slides at v comes to rest after v²/2µg, straight ahead and without turning: the
 /// torque of friction about the vertical through the centre of mass is the sum of µN times the
 /// distance aside, which the balance of moments about the line of motion makes zero.
@@ -74,7 +68,7 @@ pub fn cases(random: &mut Random, count: usize) -> Vec<Case> {
 /// leaves of an impulse is a share: 2 % of the way. As much of the friction F, unbalanced at the
 /// farthest corner r, turns the body by ½·(0.02·F·r/I)·t², which is 0.02·r/I of the way for a
 /// mass of 1.
-fn stops(random: &mut Random) -> Case {
+pub fn stops(random: &mut Random) -> Case {
     let size = log_between(random, 0.5, 2000.0);
     let (solid, name) = flat_solid(random, size);
     let friction = random.between(0.02, 2.0);
@@ -90,7 +84,7 @@ fn stops(random: &mut Random) -> Case {
     let scene = Scene::new(random, half, vec![body.turned(DQuat::from_rotation_z(turn))]);
     let told = format!("{name}, friction {friction:.3}, {speed:.1} units/s");
     let direction = DVec3::new(angle.cos(), angle.sin(), 0.0);
-    Case::new("sliding: stops after v²/2µg", told, scene, move |run| {
+    Case::new(told, scene, move |run| {
         run.seconds(0.5);
         let before = run.body(0);
         run.set_velocity(0, direction * speed, DVec3::ZERO);
@@ -111,7 +105,7 @@ fn stops(random: &mut Random) -> Case {
 }
 
 /// Nothing slows a body without friction.
-fn keeps_speed(random: &mut Random) -> Case {
+pub fn keeps_speed(random: &mut Random) -> Case {
     let size = log_between(random, 0.5, 500.0);
     let (solid, name) = flat_solid(random, size);
     let speed = random.between(50.0, 600.0);
@@ -120,7 +114,7 @@ fn keeps_speed(random: &mut Random) -> Case {
     let start = DVec3::new(-0.5 * way, 0.0, solid.height() + GAP);
     let scene = Scene::new(random, half, vec![Body::new(solid, start).of(0.0, 0.2)]);
     let told = format!("{name}, no friction, {speed:.1} units/s");
-    Case::new("sliding: without friction for ever", told, scene, move |run| {
+    Case::new(told, scene, move |run| {
         run.seconds(0.5);
         run.set_velocity(0, DVec3::X * speed, DVec3::ZERO);
         let start = run.body(0).position;
@@ -139,7 +133,7 @@ fn keeps_speed(random: &mut Random) -> Case {
 /// Speeds at the ends of ticks are exact for a constant acceleration: only the solver's 2 % of
 /// the forces are allowed, and half a unit of way for what stands. Nearer than a degree to the
 /// angle of friction a body gains less than [`STILL`] within the time after which it may sleep.
-fn on_slope(random: &mut Random) -> Case {
+pub fn on_slope(random: &mut Random) -> Case {
     let size = log_between(random, 0.5, 2000.0);
     let (solid, name) = flat_solid(random, size);
     let friction = random.between(0.05, 2.0);
@@ -159,8 +153,7 @@ fn on_slope(random: &mut Random) -> Case {
     let degrees = angle.to_degrees();
     let told = format!("{name}, friction {friction:.3}, {degrees:.2}° ({off:+}°)");
     let stands = angle.tan() < coefficient;
-    let law = if stands { "slope: stands" } else { "slope: slides" };
-    Case::new(law, told, scene, move |run| {
+    Case::new(told, scene, move |run| {
         let down = tilt * DVec3::X;
         run.seconds(0.5);
         let before = run.body(0);
@@ -187,7 +180,7 @@ fn on_slope(random: &mut Random) -> Case {
 ///
 /// The solver's share is 5 % of the time; it ends at a tick; and below [`STILL`] a body may be
 /// put to sleep.
-fn spins_down(random: &mut Random) -> Case {
+pub fn spins_down(random: &mut Random) -> Case {
     let radius = log_between(random, 0.5, 1000.0);
     let sides = SIDES[random.below(SIDES.len())];
     let half = radius * random.between(0.05, 1.0);
@@ -209,7 +202,7 @@ fn spins_down(random: &mut Random) -> Case {
     };
     let law = [time(radius), time(mean_radius(sides, radius))];
     let still = STILL / (coefficient * GRAVITY);
-    Case::new("spinning in place: stops in time", told, scene, move |run| {
+    Case::new(told, scene, move |run| {
         run.seconds(0.5);
         let before = run.body(0).position;
         run.set_velocity(0, DVec3::ZERO, DVec3::Z * spin);
