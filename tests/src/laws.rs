@@ -33,7 +33,7 @@ use scene::USUAL_DAMPING;
 pub struct Law {
     /// Its name.
     pub name: &'static str,
-    /// What its scenes go through, beside rates, threads, floors and places of the scene.
+    /// The shapes, sizes and speeds of its scenes, beside rates, threads, floors and places of the scene.
     pub range: &'static str,
     /// Makes one of its scenes from a stream of random numbers.
     pub scene: fn(&mut Random) -> Case,
@@ -49,7 +49,7 @@ const FLYING: &str = "boxes, prisms, cones, L of 0.5 to 500 units, spin 1 to 12 
 const BATS: &str = "flat boxes of 2 to 400 units, spin 4 to 12 rad/s";
 
 /// All laws. The names of the tests are these with underscores.
-pub const LAWS: [Law; 25] = [
+pub const LAWS: [Law; 26] = [
     law("sliding stops", FLAT, sliding::stops),
     law("sliding without friction", FLAT, sliding::keeps_speed),
     law("slopes", FLAT, sliding::on_slope),
@@ -69,6 +69,7 @@ pub const LAWS: [Law; 25] = [
     law("lifts", "3 to 128 sides, radius 10 to 1,000, 10 to 1,200 units/s", carrying::lift),
     law("conveyors", "riders of 4 to 200 units, slip 10 to 400", carrying::conveyor),
     law("stacks", "2 to 7 prisms of 4 to 128 sides, radius 2 to 500", standing::stack),
+    law("legs", "masses 1 to 1,000, legs of 4 to 100 units", standing::legs),
     law("lying flat", "coins of 3 to 128 sides, boxes, balls; 2 to 1,000", standing::lies_flat),
     law("cards", "20 to 500 units, 15 to 40 degrees", standing::cards),
     law("overhangs", "10 to 1,000 units", standing::overhang),

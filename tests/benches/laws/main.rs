@@ -25,8 +25,12 @@ fn main() {
     let count = wanted.iter().find_map(|word| word.parse().ok());
     let words: Vec<&String> = wanted.iter().filter(|word| word.parse::<u64>().is_err()).collect();
     println!();
-    println!("law, scenes and what they go through beside 20 to 240 Hz, one and two threads, floors");
-    println!("of one brush, of slabs of 16 and 64 units and of triangles, turned and moved by 30,000");
+    println!(
+        "law, scenes and what they go through beside 20 to 240 Hz, one and two threads, floors"
+    );
+    println!(
+        "of one brush, of slabs of 16 and 64 units and of triangles, turned and moved by 30,000"
+    );
     println!("units; then the farthest that each number is beyond its law, in bounds, here and in");
     println!("rapier3d 0.36, and the scene that is worst here");
     // A panic is an outcome like others, and told by its scene.

@@ -29,13 +29,15 @@ fn any_solid(random: &mut Random, size: f64) -> (Solid, String) {
     match random.below(6) {
         0 => (Solid::cuboid(DVec3::splat(radius)), format!("cube {size:.3}")),
         1 => {
-            let half = radius * random.between(0.1, 1.5);
+            let half = radius * random.between(0.1, 1.0);
             let solid = Solid::prism(sides, radius, half);
             (solid, format!("prism of {sides} sides, radius {radius:.3}, half height {half:.3}"))
         }
         2 => {
-            let solid = Solid::cone(sides, radius, size);
-            (solid, format!("cone of {sides} sides, radius {radius:.3}, height {size:.3}"))
+            // A model reaches no farther than 1,024 units.
+            let height = size.min(1300.0);
+            let solid = Solid::cone(sides, radius, height);
+            (solid, format!("cone of {sides} sides, radius {radius:.3}, height {height:.3}"))
         }
         3 => {
             let frequency = 1 + random.below(5);
@@ -99,7 +101,8 @@ fn lasting_energy(run: &mut Run, seconds: f64, bodies: usize, top: &mut f64) -> 
         let sum: f64 = (0..bodies).map(|body| run.energy_height(body)).sum();
         last[tick % 3] = sum;
         tick += 1;
-        most = most.max(if tick > 2 { last.into_iter().fold(f64::INFINITY, f64::min) } else { sum });
+        most =
+            most.max(if tick > 2 { last.into_iter().fold(f64::INFINITY, f64::min) } else { sum });
         *top = (0..bodies).map(|body| run.body(body).position.z).fold(*top, f64::max);
         true
     });
@@ -110,8 +113,11 @@ fn lasting_energy(run: &mut Run, seconds: f64, bodies: usize, top: &mut f64) -> 
 /// than it had, whatever its shape and restitution. Bodies that lie are pushed up to the gap at
 /// which they rest.
 pub fn tumbling(random: &mut Random) -> Case {
-    let size =
-        if random.one_in(2) { log_between(random, 2.0, 16.0) } else { log_between(random, 0.5, 2000.0) };
+    let size = if random.one_in(2) {
+        log_between(random, 2.0, 16.0)
+    } else {
+        log_between(random, 0.5, 2000.0)
+    };
     let (solid, name) = any_solid(random, size);
     let restitution = restitution(random);
     let fall = random.between(10.0, 200.0).max(0.2 * size);
@@ -120,9 +126,8 @@ pub fn tumbling(random: &mut Random) -> Case {
     let body = Body::new(solid, start).of(friction, restitution).turned(any_turn(random));
     let half = 6.0 * size + 800.0;
     let scene = Scene::new(random, [half, half], vec![body]);
-    let told = format!(
-        "{name}, restitution {restitution:.3}, friction {friction:.3}, fall {fall:.2}"
-    );
+    let told =
+        format!("{name}, restitution {restitution:.3}, friction {friction:.3}, fall {fall:.2}");
     Case::new(told, scene, move |run| {
         let mut top = f64::NEG_INFINITY;
         let most = lasting_energy(run, 5.0, 1, &mut top);

@@ -12,7 +12,13 @@ use super::sliding::{GAP, SIDES, flat_solid, log_between};
 use super::solid::Solid;
 
 /// A carrier at some height, of this friction, and what stands on it at a place.
-fn scene(random: &mut Random, carrier: Solid, rider: Solid, at: DVec3, friction: [f64; 2]) -> Scene {
+fn scene(
+    random: &mut Random,
+    carrier: Solid,
+    rider: Solid,
+    at: DVec3,
+    friction: [f64; 2],
+) -> Scene {
     let reach = carrier.radius();
     let below = DVec3::Z * (reach + 300.0);
     let top = below.z + carrier.height();
@@ -97,7 +103,12 @@ pub fn turntable(random: &mut Random) -> Case {
             let turned = 2.0 * (run.body(1).orientation * heading.inverse()).xyz().length();
             let behind = place.truncate().angle_to(now).abs();
             readings.extend([
-                Reading::between("farther out, units", [0.0, drift * arm], 0.02 * arm + 0.1, farther),
+                Reading::between(
+                    "farther out, units",
+                    [0.0, drift * arm],
+                    0.02 * arm + 0.1,
+                    farther,
+                ),
                 Reading::at_most("behind, radians", 0.0, 0.03 + 0.1 / arm, behind),
                 Reading::at_most("rider turned, radians", 0.0, 0.05, turned),
             ]);

@@ -6,14 +6,14 @@ use super::scene::Scene;
 /// A number that a law knows beforehand.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// What was measured, with its unit.
+    /// Name of the measured number, with its unit.
     pub what: &'static str,
     /// The least and the greatest that the law allows.
     pub law: [f64; 2],
     /// How far beyond these it may be, by errors of integration that are derived where the law
     /// is written down.
     pub bound: f64,
-    /// What came out.
+    /// The number that came out.
     pub seen: f64,
 }
 
@@ -72,9 +72,9 @@ type Judge = Box<dyn Fn(&mut Run) -> Vec<Reading>>;
 
 /// A scene and the law that judges it.
 pub struct Case {
-    /// What is special about the scene.
+    /// Shapes, materials and speeds, in words.
     pub told: String,
-    /// What is played.
+    /// The scene that is played.
     pub scene: Scene,
     judge: Judge,
 }

@@ -4,7 +4,7 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::scene::{GRAVITY, Scene};
 
-/// What an engine tells of a body after a tick, in the axes of the world.
+/// A body after a tick as an engine tells it, in the axes of the world.
 #[derive(Clone, Copy, Debug)]
 pub struct Told {
     /// Centre of mass.
@@ -17,7 +17,7 @@ pub struct Told {
     pub asleep: bool,
 }
 
-/// What plays a scene.
+/// An engine that plays a scene.
 pub trait Engine {
     /// Advances by a tick.
     fn step(&mut self);
@@ -25,7 +25,7 @@ pub trait Engine {
     fn told(&self, body: usize) -> Told;
     /// Sets the velocities of a body, in the axes of the world.
     fn set_velocity(&mut self, body: usize, linear: DVec3, angular: DVec3);
-    /// What went wrong beside what the bodies show.
+    /// A fault that the motions of the bodies do not show.
     fn fault(&self) -> Option<String>;
 }
 
@@ -54,7 +54,7 @@ pub struct Motion {
 pub struct Run<'a> {
     start: Start<'a>,
     engine: Box<dyn Engine>,
-    /// What is played.
+    /// The scene that is played.
     pub scene: &'a Scene,
     motions: Vec<Motion>,
     ticks: u32,
@@ -130,7 +130,7 @@ impl<'a> Run<'a> {
         self.engine.set_velocity(index, rotation * linear, rotation * angular);
     }
 
-    /// What went wrong beside what the bodies show.
+    /// A fault that the motions of the bodies do not show.
     pub fn fault(&self) -> Option<String> {
         self.engine.fault()
     }

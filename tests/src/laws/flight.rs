@@ -89,7 +89,8 @@ fn euler(inertia: DVec3, damping: f64, [turn, spin]: [DQuat; 2], step: f64) -> [
     let second = rates(ahead(first, 0.5 * step));
     let third = rates(ahead(second, 0.5 * step));
     let fourth = rates(ahead(third, step));
-    let mean = [0, 1].map(|k| (first[k] + second[k] * 2.0 + third[k] * 2.0 + fourth[k]) * (1.0 / 6.0));
+    let mean =
+        [0, 1].map(|k| (first[k] + second[k] * 2.0 + third[k] * 2.0 + fourth[k]) * (1.0 / 6.0));
     let [turn, spin] = ahead(mean, step);
     [turn.normalize(), spin]
 }
@@ -140,8 +141,7 @@ pub fn flip(random: &mut Random, damping: f64) -> Case {
             }
         }
         let seen = flips(run, DVec3::Y, seconds);
-        let mut readings =
-            vec![Reading::equal("flips", law.len() as f64, 1.0, seen.len() as f64)];
+        let mut readings = vec![Reading::equal("flips", law.len() as f64, 1.0, seen.len() as f64)];
         if let Some(&first) = law.first() {
             let bound = 0.05 * first + 2.0 * run.scene.tick();
             let seen = seen.first().copied().unwrap_or(f64::INFINITY);

@@ -20,7 +20,7 @@ pub struct Ours {
 /// Sets a scene up in the simulation.
 ///
 /// # Errors
-/// What the compiler, a model or the match refused.
+/// The refusal of the compiler, of a model or of the match.
 pub fn start(scene: &Scene) -> Result<Box<dyn Engine>, String> {
     let source = Source::from_text("scene", scene.map_text());
     let map = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ())

@@ -46,7 +46,8 @@ pub fn wheel(random: &mut Random) -> Case {
     let inner = radius * (PI / sides as f64).cos();
     let start = DVec3::new(-0.5 * way - radius * random.unit(), 0.0, inner + GAP);
     // A side lies flat on the floor.
-    let turn = DQuat::from_rotation_x(FRAC_PI_2) * DQuat::from_rotation_z(PI / sides as f64 - FRAC_PI_2);
+    let turn =
+        DQuat::from_rotation_x(FRAC_PI_2) * DQuat::from_rotation_z(PI / sides as f64 - FRAC_PI_2);
     let heading = random.between(-0.1, 0.1);
     let turn = DQuat::from_rotation_z(heading) * turn;
     let friction = random.between(0.4, 2.0);
@@ -136,7 +137,8 @@ pub fn ball(random: &mut Random) -> Case {
     let size = [0.5 * way + 3.0 * radius + 32.0, 0.6 * way + 3.0 * radius + 32.0];
     let scene = Scene::new(random, size, vec![body]);
     let faces = 20 * frequency * frequency;
-    let told = format!("ball of {faces} faces, radius {radius:.2}, {speed:.1} units/s, {way:.0} units");
+    let told =
+        format!("ball of {faces} faces, radius {radius:.2}, {speed:.1} units/s, {way:.0} units");
     Case::new(told, scene, move |run| {
         let before = run.body(0);
         let (mut top, mut bottom) = (0f64, f64::INFINITY);

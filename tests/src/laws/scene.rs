@@ -40,7 +40,7 @@ pub struct Body {
     pub restitution: f64,
     /// Rate at which spin decays, in 1/s.
     pub damping: f64,
-    /// What moves it.
+    /// How it moves.
     pub drive: Drive,
     /// Where its centre of mass is.
     pub position: DVec3,
@@ -68,25 +68,25 @@ impl Body {
         }
     }
 
-    /// The same of another material.
+    /// Changes its friction and restitution.
     #[must_use]
     pub fn of(self, friction: f64, restitution: f64) -> Self {
         Self { friction, restitution, ..self }
     }
 
-    /// The same, turned.
+    /// Turns it.
     #[must_use]
     pub fn turned(self, orientation: DQuat) -> Self {
         Self { orientation, ..self }
     }
 
-    /// The same, in motion.
+    /// Gives it velocities.
     #[must_use]
     pub fn moving(self, velocity: DVec3, spin: DVec3) -> Self {
         Self { velocity, spin, ..self }
     }
 
-    /// The same, moved by its velocity alone.
+    /// Lets its velocity alone move it.
     #[must_use]
     pub fn driven(self) -> Self {
         Self { drive: Drive::Kinematic, ..self }
@@ -113,7 +113,7 @@ pub enum Floor {
     Slope(f64),
 }
 
-/// What happens where, and how often a second.
+/// Bodies on a floor, where that is, and the rate of ticks.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// Ticks per second.
@@ -124,13 +124,13 @@ pub struct Scene {
     pub turn: f64,
     /// Displacement of the whole scene, in units.
     pub shift: DVec3,
-    /// What it stands on.
+    /// The floor that it stands on.
     pub floor: Floor,
     /// Half the length and width of the floor.
     pub half: [f64; 2],
     /// The height up to which bodies come: the world reaches that far.
     pub top: f64,
-    /// What moves.
+    /// The bodies, of which any may move.
     pub bodies: Vec<Body>,
 }
 
@@ -274,13 +274,11 @@ fn block(min: [f64; 2], max: [f64; 2], depth: f64) -> Vec<[DVec3; 3]> {
     pillar(&ring, depth)
 }
 
-/// The same of a convex polygon, counter-clockwise.
+/// The faces of a prism below height zero, over a convex polygon, counter-clockwise.
 fn pillar(ring: &[[f64; 2]], depth: f64) -> Vec<[DVec3; 3]> {
     let at = |i: usize, z: f64| DVec3::new(ring[i % ring.len()][0], ring[i % ring.len()][1], z);
-    let mut faces = vec![
-        [at(0, 0.0), at(1, 0.0), at(2, 0.0)],
-        [at(2, -depth), at(1, -depth), at(0, -depth)],
-    ];
+    let mut faces =
+        vec![[at(0, 0.0), at(1, 0.0), at(2, 0.0)], [at(2, -depth), at(1, -depth), at(0, -depth)]];
     faces.extend((0..ring.len()).map(|i| [at(i, 0.0), at(i, -depth), at(i + 1, -depth)]));
     faces
 }
@@ -305,7 +303,8 @@ fn triangles(random: &mut Random, half: [f64; 2], depth: f64) -> Vec<Vec<[DVec3;
         for j in 0..counts[1] {
             let [a, b] = [points[i][j], points[i + 1][j]];
             let [c, d] = [points[i + 1][j + 1], points[i][j + 1]];
-            let cuts = if random.one_in(2) { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] };
+            let cuts =
+                if random.one_in(2) { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] };
             brushes.extend(cuts.map(|cut| pillar(&cut, depth)));
         }
     }

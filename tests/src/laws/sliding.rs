@@ -11,8 +11,7 @@ use super::scene::{Body, Floor, GRAVITY, Scene, USUAL_DAMPING};
 use super::solid::{Solid, mean_radius};
 
 /// Numbers of sides, around all powers of two and the usual capacities.
-pub const SIDES: [usize; 18] =
-    [3, 4, 5, 6, 7, 8, 12, 16, 24, 28, 29, 30, 31, 32, 33, 48, 64, 128];
+pub const SIDES: [usize; 18] = [3, 4, 5, 6, 7, 8, 12, 16, 24, 28, 29, 30, 31, 32, 33, 48, 64, 128];
 
 /// The gap at which a body is put above what it will lie on: it falls no deeper than this.
 pub const GAP: f64 = 0.15;
@@ -118,7 +117,11 @@ pub fn keeps_speed(random: &mut Random) -> Case {
         run.seconds(0.5);
         run.set_velocity(0, DVec3::X * speed, DVec3::ZERO);
         let start = run.body(0).position;
-        let seconds = { let from = run.time(); run.seconds(2.0); run.time() - from };
+        let seconds = {
+            let from = run.time();
+            run.seconds(2.0);
+            run.time() - from
+        };
         let moved = run.body(0).position - start;
         vec![
             Reading::equal("way, units", speed * seconds, 0.002 * way, moved.x),

@@ -113,8 +113,7 @@ impl Solid {
 
     /// A thick U, lying on its side.
     pub fn channel(size: f64, half: f64) -> Self {
-        let ring =
-            [(0., 0.), (3., 0.), (3., 2.), (2., 2.), (2., 1.), (1., 1.), (1., 2.), (0., 2.)];
+        let ring = [(0., 0.), (3., 0.), (3., 2.), (2., 2.), (2., 1.), (1., 1.), (1., 2.), (0., 2.)];
         let ring = ring.map(|(x, y)| [x * size, y * size]);
         Self::extruded(&ring, &[&[0, 1, 4, 5], &[1, 2, 3, 4], &[0, 5, 6, 7]], half)
     }
@@ -185,9 +184,8 @@ fn ring(sides: usize, radius: f64) -> Vec<[f64; 2]> {
 }
 
 fn triples(count: usize) -> impl Iterator<Item = (usize, usize, usize)> {
-    (0..count).flat_map(move |i| {
-        (i + 1..count).flat_map(move |j| (j + 1..count).map(move |k| (i, j, k)))
-    })
+    (0..count)
+        .flat_map(move |i| (i + 1..count).flat_map(move |j| (j + 1..count).map(move |k| (i, j, k))))
 }
 
 /// Edges of the convex hull of some corners, seen from above, counter-clockwise.

@@ -1,4 +1,4 @@
-//! Statics: what stands, and what falls.
+//! Statics: bodies that stand, and bodies that fall.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -12,7 +12,7 @@ use super::scene::{Body, GRAVITY, Scene};
 use super::sliding::{GAP, SIDES, log_between};
 use super::solid::Solid;
 
-/// What sleeps on a flat floor is aslant by no more than this, in degrees.
+/// A body that sleeps on a flat floor is aslant by no more than this, in degrees.
 const FLAT: f64 = 0.05;
 
 /// The angle between a body's lowest face and the floor, in degrees.
@@ -73,7 +73,41 @@ pub fn stack(random: &mut Random) -> Case {
         run.seconds(6.0);
         let tilted = (0..count).map(|body| tilt(run, body)).fold(0.0, f64::max);
         vec![
-            Reading::at_most("moved, units", 0.0, GAP * count as f64 + 0.01 * size, farthest(run, &before)),
+            Reading::at_most(
+                "moved, units",
+                0.0,
+                GAP * count as f64 + 0.01 * size,
+                farthest(run, &before),
+            ),
+            Reading::at_most("tilt, degrees", 0.0, FLAT, tilted),
+            Reading::at_most("awake", 0.0, 0.5, awake(run)),
+        ]
+    })
+}
+
+/// A slab on four legs stands, whatever it weighs beside them: up to a thousand times as much. It
+/// comes down by the gaps at which it was put.
+pub fn legs(random: &mut Random) -> Case {
+    let side = log_between(random, 4.0, 100.0);
+    let ratio = log_between(random, 1.0, 1000.0);
+    let reach = side * random.between(3.0, 5.0);
+    let half = 0.5 * ratio * side.powi(3) / (4.0 * reach * reach);
+    let leg = |x: f64, y: f64| {
+        let place = DVec3::new(x, y, 0.5 * side + GAP);
+        Body::new(Solid::cuboid(DVec3::splat(0.5 * side)), place)
+    };
+    let at = reach - 0.75 * side;
+    let mut bodies = vec![leg(at, at), leg(-at, at), leg(-at, -at), leg(at, -at)];
+    let place = DVec3::Z * (side + half + 2.0 * GAP);
+    bodies.push(Body::new(Solid::cuboid(DVec3::new(reach, reach, half)), place));
+    let scene = Scene::new(random, [3.0 * reach + 64.0, 3.0 * reach + 64.0], bodies);
+    let told = format!("legs of {side:.2}, slab of {ratio:.1} times their mass");
+    Case::new(told, scene, move |run| {
+        let before = positions(run);
+        run.seconds(6.0);
+        let tilted = (0..5).map(|body| tilt(run, body)).fold(0.0, f64::max);
+        vec![
+            Reading::at_most("moved, units", 0.0, 2.0 * GAP + 0.01 * side, farthest(run, &before)),
             Reading::at_most("tilt, degrees", 0.0, FLAT, tilted),
             Reading::at_most("awake", 0.0, 0.5, awake(run)),
         ]
@@ -87,17 +121,24 @@ pub fn lies_flat(random: &mut Random) -> Case {
     let sides = SIDES[random.below(SIDES.len())];
     let (solid, name) = match random.below(4) {
         0 => {
-            let half = DVec3::new(1.0, random.between(0.2, 1.0), random.between(0.1, 1.0)) * size * 0.5;
+            let half =
+                DVec3::new(1.0, random.between(0.2, 1.0), random.between(0.1, 1.0)) * size * 0.5;
             (Solid::cuboid(half), format!("box {half:.2}"))
         }
         1 => {
             let frequency = 1 + random.below(2);
-            (Solid::ball(frequency, 0.5 * size), format!("ball of {} faces, {size:.2}", 20 * frequency * frequency))
+            (
+                Solid::ball(frequency, 0.5 * size),
+                format!("ball of {} faces, {size:.2}", 20 * frequency * frequency),
+            )
         }
         _ => {
             let half = 0.5 * size * random.between(0.05, 0.4);
             let solid = Solid::prism(sides, 0.5 * size, half);
-            (solid, format!("coin of {sides} sides, radius {:.2}, half height {half:.2}", 0.5 * size))
+            (
+                solid,
+                format!("coin of {sides} sides, radius {:.2}, half height {half:.2}", 0.5 * size),
+            )
         }
     };
     let spin = any_turn(random) * DVec3::X * random.between(0.0, 10.0);
@@ -160,7 +201,8 @@ pub fn overhang(random: &mut Random) -> Case {
     let half = DVec3::new(0.5 * length, 0.3 * length, 0.1 * length);
     let stands = random.one_in(2);
     let out = 0.5 * length * if stands { 0.9 } else { 1.1 };
-    let below = Body::new(Solid::cuboid(half * DVec3::new(1.0, 1.0, 3.0)), DVec3::Z * (0.3 * length + GAP));
+    let below =
+        Body::new(Solid::cuboid(half * DVec3::new(1.0, 1.0, 3.0)), DVec3::Z * (0.3 * length + GAP));
     let above = DVec3::new(out, 0.0, 0.7 * length + 2.0 * GAP);
     let scene = Scene::new(
         random,
@@ -232,7 +274,8 @@ pub fn arch(random: &mut Random) -> Case {
             [r * sine - side * gap, r * cosine]
         };
         let [inner, outer] = [radius - 0.5 * thickness, radius + 0.5 * thickness];
-        let ring = [corner(inner, 1.0), corner(outer, 1.0), corner(outer, -1.0), corner(inner, -1.0)];
+        let ring =
+            [corner(inner, 1.0), corner(outer, 1.0), corner(outer, -1.0), corner(inner, -1.0)];
         let solid = Solid::extruded(&ring, &[&[0, 1, 2, 3]], 0.5 * thickness.max(0.1 * radius));
         // The middle of mass lies on the axis of the wedge: by its height there.
         let low = ring[0][1] - solid.corners.iter().map(|c| c.y).fold(f64::INFINITY, f64::min);
@@ -243,10 +286,8 @@ pub fn arch(random: &mut Random) -> Case {
     };
     let bodies: Vec<Body> = (0..count).map(wedge).collect();
     let scene = Scene::new(random, [3.0 * radius, 2.0 * radius], bodies);
-    let told = format!(
-        "{count} stones, radius {radius:.1}, thickness {:.2} of it",
-        thickness / radius
-    );
+    let told =
+        format!("{count} stones, radius {radius:.1}, thickness {:.2} of it", thickness / radius);
     Case::new(told, scene, move |run| {
         let top = count / 2;
         let before = run.body(top).position.z;
@@ -270,8 +311,8 @@ pub fn logs(random: &mut Random) -> Case {
     // Between drums alike it is their own; on the floor the geometric mean with that.
     let friction: f64 = if stands { random.between(0.4, 2.0) } else { random.between(0.0, 0.1) };
     let inner = radius * (PI / sides as f64).cos();
-    let turn = DQuat::from_rotation_x(FRAC_PI_2)
-        * DQuat::from_rotation_z(PI / sides as f64 - FRAC_PI_2);
+    let turn =
+        DQuat::from_rotation_x(FRAC_PI_2) * DQuat::from_rotation_z(PI / sides as f64 - FRAC_PI_2);
     let solid = Solid::prism(sides, radius, 1.5 * radius);
     let out = radius + 0.5 * GAP;
     let drum = |x: f64, z: f64| {

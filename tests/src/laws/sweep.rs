@@ -9,7 +9,7 @@ use super::Law;
 use super::case::{Case, Reading};
 use super::engine::Start;
 
-/// What came out of the scenes of a law.
+/// The result of the scenes of a law.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// How many were played.

@@ -1,4 +1,4 @@
-//! What moves obeys the laws of mechanics: a sample of the scenes of [`tests::laws`], each judged
+//! Bodies obey the laws of mechanics: a sample of the scenes of [`tests::laws`], each judged
 //! by the formula. A scene is made from its seed alone: a test that fails names it.
 //!
 //! `LAW_SEEDS=1000 cargo test -p tests --test physics_laws` plays that many scenes of each law,

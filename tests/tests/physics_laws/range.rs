@@ -72,8 +72,8 @@ fn a_world_in_which_nothing_moves_misses_every_law() {
     for law in &LAWS {
         let mut outcome = tests::laws::Outcome::default();
         (1..=6).for_each(|seed| outcome.add(law, seed, &start));
-        // What does not move breaks no law of height, energy or momentum but by staying in the
-        // air; what stands may stand.
+        // A world at rest breaks no law of height, energy or momentum but by staying in the
+        // air; and a stack may stand.
         let may_hold = ["balls", "tumbling", "overhangs", "arches", "drums on drums", "cards"];
         let least = if may_hold.contains(&law.name) { 0 } else { 1 };
         assert!(outcome.missed.len() >= least, "{}: nothing is missed", law.name);

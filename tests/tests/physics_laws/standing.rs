@@ -1,10 +1,15 @@
-//! What stands, and what falls.
+//! Bodies that stand, and bodies that fall.
 
 use super::holds;
 
 #[test]
 fn stacks_stand_and_sleep_flat() {
     holds("stacks", 24);
+}
+
+#[test]
+fn a_slab_stands_on_four_legs_whatever_it_weighs() {
+    holds("legs", 20);
 }
 
 #[test]
