@@ -35,8 +35,8 @@ fn course(random: &mut Random, radius: f64) -> (f64, f64) {
 /// Beyond v² = gR a wheel flies from corner to corner, and rounding decides how it lands: only how
 /// high it comes is judged.
 ///
-/// A wheel loses speed at each corner, and by damping. Seams take nothing on top: within 5 % it
-/// comes as far as on one slab.
+/// A wheel loses speed at each corner, and by damping, but rolls on for its radius at least. Seams
+/// take nothing on top: within 5 % it comes as far as on one slab.
 pub fn wheel(random: &mut Random) -> Case {
     let sides = SIDES[random.below(SIDES.len())];
     let radius = log_between(random, 6.0, 500.0);
@@ -66,6 +66,7 @@ pub fn wheel(random: &mut Random) -> Case {
         let mut readings = vec![
             Reading::at_most("top, units", radius + hop, TOUCH, ride.top),
             Reading::between("bottom, units", [inner, f64::INFINITY], 0.05, ride.bottom),
+            Reading::between("way, units", [radius, speed * run.time()], 0.1, ride.moved),
         ];
         if speed * speed > GRAVITY * radius {
             return readings;
