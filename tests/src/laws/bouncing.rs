@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 use super::case::{Case, Reading};
 use super::engine::Run;
 use super::rolling::any_turn;
-use super::scene::{Body, FLOOR_RESTITUTION, Floor, GRAVITY, Scene};
+use super::scene::{Body, FLOOR_RESTITUTION, Floor, GRAVITY, Scene, USUAL_DAMPING};
 use super::sliding::{GAP, SIDES, flat_solid, log_between};
 use super::solid::Solid;
 
@@ -210,7 +210,7 @@ pub fn meeting(random: &mut Random) -> Case {
         let fallen = before.0 - DVec3::Z * (GRAVITY * seconds);
         let momentum = (after.0 - fallen).length() * total / exchanged;
         let spins = exchanged * reach;
-        let damped = before.3.max(after.3) * 0.4 * seconds / spins;
+        let damped = before.3.max(after.3) * USUAL_DAMPING * seconds / spins;
         let angular = (after.1 - before.1).length() / spins;
         let energy = (after.2 - before.2) / (0.5 * exchanged * speed);
         vec![
