@@ -58,8 +58,8 @@ fn model(index: usize, body: &Body) -> Result<Model, String> {
         Model::from_obj(&name(index), &body.solid.obj()).map_err(|error| refused(&error))?;
     let material =
         Material::new(body.friction, body.restitution).map_err(|error| refused(&error))?;
-    // A material cannot be given a damping yet: laws that ask for another than the usual one
-    // are missed.
+    let material =
+        material.with_angular_damping(body.damping).map_err(|error| refused(&error))?;
     let model = model.with_material(material);
     Ok(if body.drive == Drive::Kinematic { model.as_kinematic() } else { model })
 }

@@ -390,9 +390,17 @@ impl ContactConstraint {
         let squared = impulses[0] * impulses[0] + impulses[1] * impulses[1];
         let slides = squared.simd_gt(limit * limit);
         if slides.any() {
-            let share =
-                slides.select(limit / slides.select(squared, Lanes::ONE).sqrt(), Lanes::ONE);
-            impulses = impulses.map(|impulse| impulse * share);
+            // Against the slip, however much easier one direction gives way than the other.
+            let mass = point.effective_masses[1].fast_min(point.effective_masses[2]);
+            let against =
+                [before[0] - slip.dot(tangent) * mass, before[1] - slip.dot(bitangent) * mass];
+            let squared = against[0] * against[0] + against[1] * against[1];
+            let positive = squared.simd_gt(Lanes::ZERO);
+            let share = limit / positive.select(squared, Lanes::ONE).sqrt();
+            let share = share.fast_min(Lanes::ONE);
+            for (impulse, against) in impulses.iter_mut().zip(against) {
+                *impulse = slides.select(against * share, *impulse);
+            }
         }
         [point.impulses[1], point.impulses[2]] = impulses;
         let change = tangent * (impulses[0] - before[0]) + bitangent * (impulses[1] - before[1]);
