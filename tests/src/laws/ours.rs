@@ -58,8 +58,7 @@ fn model(index: usize, body: &Body) -> Result<Model, String> {
         Model::from_obj(&name(index), &body.solid.obj()).map_err(|error| refused(&error))?;
     let material =
         Material::new(body.friction, body.restitution).map_err(|error| refused(&error))?;
-    let material =
-        material.with_angular_damping(body.damping).map_err(|error| refused(&error))?;
+    let material = material.with_angular_damping(body.damping).map_err(|error| refused(&error))?;
     let model = model.with_material(material);
     Ok(if body.drive == Drive::Kinematic { model.as_kinematic() } else { model })
 }

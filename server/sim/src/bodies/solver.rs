@@ -74,8 +74,12 @@ const MIN_DISPLACEMENT: f64 = 1.0 / 4096.0;
 /// 27th part of a tick.
 const HELD_SPEED: f64 = 0.5;
 
-/// A body that is held moves no farther than this within a tick, in units.
+/// A body that is held moves no farther than this within a tick, in units, nor farther than
+/// [`HELD_TURN`] would move its surface.
 const HELD_DISTANCE: f64 = 1.0 / 64.0;
+
+/// See [`HELD_DISTANCE`], in radians: a small body that settles by less would sleep aslant.
+const HELD_TURN: f64 = 1.0 / 4096.0;
 
 /// Highest angular speed in radians per second.
 const MAX_SPIN: f64 = 20.0;
@@ -330,7 +334,7 @@ fn store(
     let distance = distance([&start, &target], radius);
     let held = touched
         && velocity.length() + angular.length() * radius < HELD_SPEED
-        && distance <= HELD_DISTANCE;
+        && distance <= HELD_DISTANCE.min(HELD_TURN * radius);
     (entity.sleep.held, entity.sleep.held_by_solver) = (held, held);
     (entity.velocity, entity.angular) = (velocity, angular);
     proposal(entity.id.slot, [&start, &target], radius, seconds)
