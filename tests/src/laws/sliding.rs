@@ -181,8 +181,9 @@ pub fn on_slope(random: &mut Random) -> Case {
 /// what lies between the two. Spin decays in the air as well: from ω' = −α − cω the time is
 /// ln(1 + cω/α)/c.
 ///
-/// The solver's share is 5 % of the time; it ends at a tick; and below [`STILL`] a body may be
-/// put to sleep.
+/// The solver's share is 5 % of the spin and of the time; it ends at a tick; and below [`STILL`] a
+/// body may be put to sleep. As much of the friction, unbalanced for all of the time t, moves the
+/// body aside by ½·0.05·µg·t².
 pub fn spins_down(random: &mut Random) -> Case {
     let radius = log_between(random, 0.5, 1000.0);
     let sides = SIDES[random.below(SIDES.len())];
@@ -209,13 +210,14 @@ pub fn spins_down(random: &mut Random) -> Case {
         run.seconds(0.5);
         let before = run.body(0).position;
         run.set_velocity(0, DVec3::ZERO, DVec3::Z * spin);
-        let enough = |run: &Run| run.body(0).spin.length() > 0.01 * spin;
+        let enough = |run: &Run| run.body(0).spin.length() > 0.05 * spin;
         let seen = run.while_below(2.0 * law[1] + 1.0, enough);
         let bound = 0.05 * law[1] + 2.0 * run.scene.tick() + still;
+        let unbalanced = 0.5 * 0.05 * coefficient * GRAVITY * law[1] * law[1];
         let aside = (run.body(0).position - before).length();
         vec![
             Reading::between("time, seconds", law, bound, seen),
-            Reading::at_most("aside, units", 0.0, 0.02 * radius + 0.1, aside),
+            Reading::at_most("aside, units", 0.0, unbalanced + 0.1, aside),
         ]
     })
 }
