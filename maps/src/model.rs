@@ -192,8 +192,9 @@ pub enum FaceFault {
 }
 
 /// Greatest relative difference between the volume of the parts and that of the surface:
-/// rounding of a few dozen products, far below the volume of any part.
-const VOLUME_TOLERANCE: f64 = 1e-9;
+/// what the tolerances of a small model's planes and corners leave, and far below the volume of
+/// any part.
+const VOLUME_TOLERANCE: f64 = 1e-7;
 
 impl Model {
     /// Reads a Wavefront OBJ file and checks that it is a solid. All objects

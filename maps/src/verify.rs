@@ -60,7 +60,8 @@ impl Caster for Bodies<'_> {
                 let half_extents = Vec3::new(x.length(), y.length(), z.length());
                 let axes = Mat3::from_cols(x.normalize(), y.normalize(), z.normalize());
                 let cuboid = Cuboid::new(half_extents).expect(CASTABLE);
-                self.0.cast(&cuboid.turned(Quat::from_mat3(&axes)), a, b)
+                let turned = cuboid.turned(Quat::from_mat3(&axes)).expect(CASTABLE);
+                self.0.cast(&turned, a, b)
             }
         };
         match trace {

@@ -112,6 +112,7 @@ struct EncodedModel {
     name: String,
     friction: f64,
     restitution: f64,
+    angular_damping: f64,
     /// How its bodies move: 0 dynamic, 1 missiles, 2 kinematic.
     kind: u8,
     /// The OBJ text.
@@ -124,6 +125,7 @@ impl From<&Model> for EncodedModel {
             name: model.name().to_owned(),
             friction: model.material().friction(),
             restitution: model.material().restitution(),
+            angular_damping: model.material().angular_damping(),
             kind: match model.kind() {
                 BodyKind::Dynamic => 0,
                 BodyKind::Missile => 1,
@@ -139,6 +141,7 @@ impl EncodedModel {
         let model = Model::from_obj(&self.name, &self.text)
             .map_err(|error| GameDataError::Model(error.to_string()))?;
         let material = Material::new(self.friction, self.restitution)
+            .and_then(|material| material.with_angular_damping(self.angular_damping))
             .map_err(|error| GameDataError::Model(format!("model {}: {error}", self.name)))?;
         let model = model.with_material(material);
         match self.kind {

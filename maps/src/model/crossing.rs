@@ -64,8 +64,12 @@ fn meets(face: &Candidate, from: DVec3, to: DVec3, other: &Candidate) -> bool {
             !is_edge || face.normal.dot(other.normal) < FOLDED
         }
         (None, None) => touches(from, to, other, FLATNESS),
-        // They share a corner: the edge may only not run into the face.
-        _ => touches(from, to, other, -FLATNESS),
+        // They share a corner, which is on the plane: an edge that ends off the plane meets it
+        // nowhere else.
+        _ => {
+            let leaves = other.normal.dot(to - from).abs() > FLATNESS;
+            !leaves && touches(from, to, other, -FLATNESS)
+        }
     }
 }
 

@@ -1,12 +1,22 @@
-//! What the bodies of a model are made of, as far as contacts notice.
+//! What the bodies of a model are made of, as far as their motion notices.
 
 use thiserror::Error;
 
-/// How the surface of a model's bodies behaves in contacts.
+/// How the surface of a model's bodies behaves in contacts, and how fast they lose spin.
+///
+/// ```
+/// use obsp::model::Material;
+///
+/// // A puck that slides far and spins for ever.
+/// let ice = Material::new(0.02, 0.1)?.with_angular_damping(0.0)?;
+/// assert_eq!(ice.angular_damping(), 0.0);
+/// # Ok::<(), obsp::model::MaterialError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
     pub(super) friction: f64,
     pub(super) restitution: f64,
+    pub(super) angular_damping: f64,
 }
 
 /// A number that no surface has.
@@ -24,7 +34,7 @@ pub struct MaterialError {
 impl Material {
     /// The usual one, which the world and players have as well: boxes stay on ramps up to 31
     /// degrees, and hardly bounce.
-    pub const USUAL: Self = Self { friction: 0.6, restitution: 0.2 };
+    pub const USUAL: Self = Self { friction: 0.6, restitution: 0.2, angular_damping: 0.4 };
 
     /// Greatest coefficient of friction: rubber on dry ground has little more than 1, and
     /// what exceeds 2 sticks to walls.
@@ -33,20 +43,26 @@ impl Material {
     /// Greatest coefficient of restitution: beyond 1 impacts would gain energy.
     pub const MAX_RESTITUTION: f64 = 1.0;
 
-    /// The material with these coefficients.
+    /// Greatest angular damping, per second: a body then loses its spin within a few ticks.
+    pub const MAX_ANGULAR_DAMPING: f64 = 100.0;
+
+    /// The material with these coefficients, and the usual damping.
     ///
     /// # Errors
     /// One of them is negative, too great, or no number.
     pub fn new(friction: f64, restitution: f64) -> Result<Self, MaterialError> {
-        for (name, value, most) in [
-            ("friction", friction, Self::MAX_FRICTION),
-            ("restitution", restitution, Self::MAX_RESTITUTION),
-        ] {
-            if !(0.0..=most).contains(&value) {
-                return Err(MaterialError { name, value, most });
-            }
-        }
-        Ok(Self { friction, restitution })
+        within("friction", friction, Self::MAX_FRICTION)?;
+        within("restitution", restitution, Self::MAX_RESTITUTION)?;
+        Ok(Self { friction, restitution, ..Self::USUAL })
+    }
+
+    /// The same with this angular damping.
+    ///
+    /// # Errors
+    /// It is negative, too great, or no number.
+    pub fn with_angular_damping(self, angular_damping: f64) -> Result<Self, MaterialError> {
+        within("angular_damping", angular_damping, Self::MAX_ANGULAR_DAMPING)?;
+        Ok(Self { angular_damping, ..self })
     }
 
     /// Coefficient of friction, by Coulomb; that of a contact is the geometric mean of both.
@@ -57,6 +73,20 @@ impl Material {
     /// Coefficient of restitution; that of a contact is the greater of both.
     pub const fn restitution(&self) -> f64 {
         self.restitution
+    }
+
+    /// Share of its spin that a body loses per second, while it is little: with a damping of *c*,
+    /// the spin falls by the factor 1/(1 + *c* *h*) in each step of *h* seconds. Zero keeps the
+    /// angular momentum of a body in free flight.
+    pub const fn angular_damping(&self) -> f64 {
+        self.angular_damping
+    }
+}
+
+fn within(name: &'static str, value: f64, most: f64) -> Result<(), MaterialError> {
+    match (0.0..=most).contains(&value) {
+        true => Ok(()),
+        false => Err(MaterialError { name, value, most }),
     }
 }
 

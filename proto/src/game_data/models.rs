@@ -25,6 +25,7 @@ pub(super) type Materials = BTreeMap<String, Spanned<WrittenMaterial>>;
 pub(super) struct WrittenMaterial {
     friction: Option<Spanned<f64>>,
     restitution: Option<Spanned<f64>>,
+    angular_damping: Option<Spanned<f64>>,
     /// Whether a game drives its bodies.
     #[serde(default)]
     kinematic: bool,
@@ -35,16 +36,18 @@ pub(super) struct WrittenMaterial {
 
 impl WrittenMaterial {
     fn material(&self, text: &str) -> Result<Material, GameFileError> {
-        let mut numbers = [Material::USUAL.friction(), Material::USUAL.restitution()];
-        let mut material = Material::USUAL;
-        for (index, written) in [&self.friction, &self.restitution].into_iter().enumerate() {
-            let Some(written) = written else { continue };
-            numbers[index] = *written.get_ref();
-            material = Material::new(numbers[0], numbers[1]).map_err(|error| {
-                GameFileError::at(text, written.span().start, error.to_string())
-            })?;
-        }
-        Ok(material)
+        let usual = Material::USUAL;
+        let set = [
+            |material: Material, friction| Material::new(friction, material.restitution()),
+            |material: Material, restitution| Material::new(material.friction(), restitution),
+            Material::with_angular_damping,
+        ];
+        let written = [&self.friction, &self.restitution, &self.angular_damping];
+        written.into_iter().zip(set).try_fold(usual, |material, (written, set)| {
+            let Some(written) = written else { return Ok(material) };
+            set(material, *written.get_ref())
+                .map_err(|error| GameFileError::at(text, written.span().start, error.to_string()))
+        })
     }
 }
 

@@ -47,11 +47,14 @@ fn a_model_under_a_shipped_name_is_sent() {
 /// A material is the file's, and a game may throw a model of the file or one that ships.
 #[test]
 fn materials_and_kinds_of_bodies_reach_clients() {
-    let text = format!("{FILE}[materials.slab]\nfriction = 0.05\nrestitution = 0.9\n");
+    let text = format!(
+        "{FILE}[materials.slab]\nfriction = 0.05\nrestitution = 0.9\nangular_damping = 0.0\n"
+    );
     let file = GameData::read(&text, &mut |_, _| Ok(CUBE.to_owned())).unwrap();
     let slab =
         |data: &GameData| data.models_of(&Schema::of_models(["slab".into()]).unwrap()).unwrap();
-    assert_eq!(slab(&file)[0].material(), Material::new(0.05, 0.9).unwrap());
+    let material = Material::new(0.05, 0.9).unwrap().with_angular_damping(0.0).unwrap();
+    assert_eq!(slab(&file)[0].material(), material);
     let star = shipped().pop().unwrap();
     let thrown = [slab(&file)[0].clone(), star].map(Model::as_missile);
     let client = GameData::from_bytes(file.with_models(&thrown).unwrap().bytes()).unwrap();
@@ -76,6 +79,10 @@ fn materials_and_kinds_of_bodies_reach_clients() {
         ),
         ("[materials.slab]\nkinematic = 1", "line 7, column 13: invalid type: integer `1`"),
         ("[materials.slab]\nfriction = 3", "line 7, column 12: friction is 3, not within 0 and 2"),
+        (
+            "[materials.slab]\nangular_damping = 100.1",
+            "line 7, column 19: angular_damping is 100.1, not within 0 and 100",
+        ),
         ("[materials.slab]\nbounce = 1", "line 7, column 1: unknown field `bounce`"),
         ("[materials.gem]\n", "line 6, column 1: materials.gem: there is no gem in [models]"),
     ] {
@@ -99,6 +106,7 @@ fn damaged_data_are_refused() {
             name: (*name).to_owned(),
             friction,
             restitution: 0.2,
+            angular_damping: 0.4,
             kind,
             text: (*text).to_owned(),
         };

@@ -232,6 +232,7 @@ mod tests {
             "kinematic = false",
             "missile = false",
             "restitution",
+            "angular_damping = 0.4",
             "step_height",
             "respawn_seconds",
             "crouched_height",

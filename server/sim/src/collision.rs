@@ -1,5 +1,5 @@
 //! Geometry of moving convex parts, without entities: where bodies are
-//! (`pose`), what they are made of (`shape`), how far two parts are apart
+//! (`pose`), what they are made of (`shape`), how they spin (`top`), how far two parts are apart
 //! (`separation`), who may be near whom (`grid`, `broad_phase`), which pairs
 //! can be told apart cheaply (`cascade`), and when two moving parts first come
 //! too near (`time_of_impact`).
@@ -14,3 +14,4 @@ pub(crate) mod rounded_box;
 pub(crate) mod separation;
 pub(crate) mod shape;
 pub(crate) mod time_of_impact;
+pub(crate) mod top;

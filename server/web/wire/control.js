@@ -5,7 +5,7 @@
 import { readSchema } from "./fields.js";
 import { Malformed } from "./range_decoder.js";
 
-export const VERSION = 10;
+export const VERSION = 11;
 /** Of a server: a client may send 1024. */
 const LONGEST_FRAME = 8192;
 

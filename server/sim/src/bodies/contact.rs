@@ -6,6 +6,7 @@
 //! [`REST_GAP`](crate::collision::distances::REST_GAP) between surfaces, well
 //! outside the guard's margin, so that the guard never refuses a body at rest.
 
+mod clip;
 mod find;
 mod manifold;
 mod meet;

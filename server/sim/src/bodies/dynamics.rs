@@ -16,7 +16,7 @@ use crate::bodies::impulse::ImpulseBody;
 use crate::bodies::overload;
 use crate::bodies::sleep;
 use crate::bodies::slots::{flags_by_slot, touching_slots};
-use crate::bodies::solver::solve;
+use crate::bodies::solver::{RESTITUTION_THRESHOLD, solve};
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
 use crate::collision::time_of_impact::Impact;
@@ -351,8 +351,9 @@ impl BodyStep<'_> {
         }
     }
 
-    /// Removes the approach speed of an impact that the solver did not foresee. A
-    /// body that is blocked but does not approach takes no impulse.
+    /// Removes the approach speed of an impact that the solver did not foresee, or turns a share
+    /// of it round by the law of restitution. A body that is blocked but does not approach takes
+    /// no impulse.
     fn apply_impact(&mut self, slot: u16, blocker: Blocker, impact: &Impact) {
         let other = blocker.entity();
         let impulse_body = |slot| {
@@ -369,7 +370,14 @@ impl BodyStep<'_> {
         if approach <= 0.0 || response <= 0.0 {
             return;
         }
-        let impulse = impact.axis * (approach / response);
+        let restitution = |slot| {
+            let entity = self.entities.get(slot)?;
+            Some(self.shapes[entity.shape].material.restitution())
+        };
+        let shares = [Some(slot), other].into_iter().flatten().filter_map(restitution);
+        let bounces = approach > RESTITUTION_THRESHOLD;
+        let share = if bounces { shares.fold(0.0, f64::max) } else { 0.0 };
+        let impulse = impact.axis * (approach * (1.0 + share) / response);
         body.apply(-impulse);
         body.store(self.entities, slot);
         self.changed.push(slot);

@@ -45,6 +45,10 @@ pub(crate) const STILL_SECONDS: f64 = 0.15;
 /// would not begin to slide. In a heap jitter counts as being still.
 const JITTER_SECONDS: f64 = 0.5;
 
+/// A body that touches no other and is faster than this, in units per second, does not jitter but
+/// rocks: it would sleep aslant.
+const ROCKING_SPEED: f64 = 6.0;
+
 /// How long a body must have been held by the solver or the guard, in seconds: only
 /// a push from outside moves it again.
 const HELD_SECONDS: f64 = 0.03;
@@ -266,7 +270,8 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
         if !jitters {
             entity.sleep.anchor = entity.placement().map(|placement| *placement.pose());
         }
-        let is_still = surface_speed(entity, shapes) < STILL_SPEED;
+        let speed = surface_speed(entity, shapes);
+        let is_still = speed < STILL_SPEED;
         let slot = entity.id.slot;
         let is_vehicle = entity.hovertank().is_some();
         let sleep = &mut entity.sleep;
@@ -276,12 +281,14 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
         };
         let passed = entity.pace.ticks();
         sleep.still_ticks = count(sleep.still_ticks, is_still, passed);
-        sleep.jitter_ticks = count(sleep.jitter_ticks, jitters, passed);
+        let in_heap = in_heap(slot);
+        let rests = jitters && (in_heap || speed < ROCKING_SPEED);
+        sleep.jitter_ticks = count(sleep.jitter_ticks, rests, passed);
         sleep.held_ticks = count(sleep.held_ticks, sleep.held, 1);
-        let jitter_ticks = if in_heap(slot) { enough } else { jitter_ticks };
-        let moves = sleep.still_ticks < enough
-            && sleep.jitter_ticks < jitter_ticks
-            && sleep.held_ticks < held;
+        let jitter_ticks = if in_heap { enough } else { jitter_ticks };
+        // A body that lies alone comes to its rest gap before it sleeps.
+        let stands = (in_heap || is_vehicle) && sleep.still_ticks >= enough;
+        let moves = !stands && sleep.jitter_ticks < jitter_ticks && sleep.held_ticks < held;
         let settles = is_still || jitters && jitter_ticks == enough || sleep.held;
         islands.state[usize::from(slot)] = match (moves, in_air) {
             (true, _) if settles => State::Awake(AwakeReason::Settles),

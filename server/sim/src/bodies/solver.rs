@@ -22,9 +22,11 @@ mod constraint;
 mod contacts;
 mod divided;
 mod division;
+mod flight;
 mod island;
 mod lanes;
 mod projection;
+mod restitution;
 mod softness;
 
 use glam::DVec3;
@@ -40,11 +42,12 @@ use crate::collision::shape::Shapes;
 use crate::context::StepContext;
 use crate::threads::Threads;
 
-pub(crate) use constraint::RESTITUTION_THRESHOLD;
+pub(crate) use restitution::RESTITUTION_THRESHOLD;
 
 use body::Bodies;
 use contacts::SubSteps;
 use division::{Division, Place};
+use flight::fly;
 use island::Islands;
 
 /// Most sub-steps of a tick: with eight a stack of six mixed bodies stands and
@@ -71,15 +74,22 @@ const MIN_DISPLACEMENT: f64 = 1.0 / 4096.0;
 /// 27th part of a tick.
 const HELD_SPEED: f64 = 0.5;
 
-/// A body that is held moves no farther than this within a tick, in units.
+/// A body that is held moves no farther than this within a tick, in units, nor farther than
+/// [`HELD_TURN`] would move its surface.
 const HELD_DISTANCE: f64 = 1.0 / 64.0;
+
+/// See [`HELD_DISTANCE`], in radians: a small body that settles by less would sleep aslant.
+const HELD_TURN: f64 = 1.0 / 4096.0;
 
 /// Highest angular speed in radians per second.
 const MAX_SPIN: f64 = 20.0;
 
-/// Greatest rotation within a tick, in radians, before the projection: the bound up to
-/// which [`crate::collision::pose::arc`] is tight. The guard is safe beyond it.
-const MAX_TURN: f64 = 1.0;
+/// Highest speed of a prop in units per second.
+const MAX_SPEED: f64 = 4000.0;
+
+/// Greatest rotation within a tick, in radians, before the projection: less than the bound up
+/// to which [`crate::collision::pose::arc`] is tight. The guard is safe beyond it.
+const MAX_TURN: f64 = 0.98;
 
 /// Highest angular speed in a tick of this many seconds, in radians per second.
 pub(crate) fn max_spin(seconds: f64) -> f64 {
@@ -134,6 +144,12 @@ pub(crate) fn solve(
         let index = indices.by_slot[usize::from(entity.id.slot)];
         if index > 0 {
             let Place { block, local } = places[index];
+            if local == 0 {
+                let seconds = seconds * f64::from(entity.pace.ticks());
+                let shape = &shapes[entity.shape];
+                proposals.extend(if entity.is_ball() { None } else { fly(entity, shape, seconds) });
+                continue;
+            }
             let bodies = &blocks[block as usize].bodies;
             let radius = shapes[entity.shape].radius;
             let seconds = seconds * f64::from(entity.pace.ticks());
@@ -196,6 +212,10 @@ fn divide(
             if let Some(entity) = entities.get_mut(slot) {
                 entity.pace = pace;
             }
+        }
+        // A body that touches nothing needs no solver.
+        if touching.is_empty() {
+            continue;
         }
         let steps = (members.len() as u32 + 2).clamp(SUB_STEPS_ALONE, SUB_STEPS);
         // With fewer than its own, a heap at half rate would hardly fall asleep.
@@ -307,17 +327,27 @@ fn store(
     }
     let start = *entity.placement().filter(|_| entity.is_awake_body())?.pose();
     let (shift, rotation) = bodies.motion(index);
-    let turn = 2.0 * rotation.xyz().length();
-    // No point of the body moves farther than this.
-    let distance = shift.length() + turn * radius;
-    let held = touched
-        && velocity.length() + angular.length() * radius < HELD_SPEED
-        && distance <= HELD_DISTANCE;
-    (entity.sleep.held, entity.sleep.held_by_solver) = (held, held);
-    (entity.velocity, entity.angular) = (velocity, angular);
     let target = Pose {
         position: start.position + shift,
         orientation: (rotation * start.orientation).normalize(),
     };
-    (distance > MIN_DISPLACEMENT).then_some(Proposal { slot: entity.id.slot, target, seconds })
+    let distance = distance([&start, &target], radius);
+    let held = touched
+        && velocity.length() + angular.length() * radius < HELD_SPEED
+        && distance <= HELD_DISTANCE.min(HELD_TURN * radius);
+    (entity.sleep.held, entity.sleep.held_by_solver) = (held, held);
+    (entity.velocity, entity.angular) = (velocity, angular);
+    proposal(entity.id.slot, [&start, &target], radius, seconds)
+}
+
+/// The proposal of a body, if it is farther from its start than anyone could see.
+fn proposal(slot: u16, poses: [&Pose; 2], radius: f64, seconds: f64) -> Option<Proposal> {
+    let moves = distance(poses, radius) > MIN_DISPLACEMENT;
+    moves.then_some(Proposal { slot, target: *poses[1], seconds })
+}
+
+/// How far the two ends of a motion are apart, for any point of a body.
+fn distance([start, target]: [&Pose; 2], radius: f64) -> f64 {
+    let rotation = target.orientation * start.orientation.inverse();
+    (target.position - start.position).length() + 2.0 * rotation.xyz().length() * radius
 }

@@ -84,15 +84,11 @@ impl Pose {
         Self { position, orientation: DQuat::IDENTITY }
     }
 
-    /// The pose after `seconds` at these velocities. The rotation is the
-    /// first-order quaternion step, renormalised: no trigonometry, so the
-    /// same bits come out on every machine.
+    /// The pose after `seconds` at these velocities.
     pub(crate) fn advanced(&self, velocity: DVec3, angular: DVec3, seconds: f64) -> Self {
-        let half = angular * (0.5 * seconds);
-        let spin = DQuat::from_xyzw(half.x, half.y, half.z, 1.0);
         Self {
             position: self.position + velocity * seconds,
-            orientation: (spin * self.orientation).normalize(),
+            orientation: turned(self.orientation, angular * seconds),
         }
     }
 
@@ -117,6 +113,22 @@ pub(crate) fn is_tick(seconds: f64) -> bool {
 pub(crate) fn is_speed(velocity: DVec3) -> bool {
     velocity.abs().cmple(DVec3::splat(FASTEST)).all()
 }
+
+/// An orientation turned by a rotation vector in world axes, in radians: exact to a millionth of
+/// a turn of up to a radian. The tangent of half the angle is a polynomial, so the bits are the
+/// same on every machine.
+pub(crate) fn turned(orientation: DQuat, rotation: DVec3) -> DQuat {
+    let half = rotation * 0.5;
+    let squared = half.length_squared();
+    let [third, fifth, seventh] = TANGENT;
+    let tangent = half * (1.0 + squared * (third + squared * (fifth + squared * seventh)));
+    let spin = DQuat::from_xyzw(tangent.x, tangent.y, tangent.z, 1.0);
+    (spin * orientation).normalize()
+}
+
+/// Coefficients of the tangent's series for the powers three, five and seven; the last one is a
+/// little greater, which stands for all later ones up to an angle of half a radian.
+const TANGENT: [f64; 3] = [1.0 / 3.0, 2.0 / 15.0, 0.060_6];
 
 /// Factor on a sagitta for a rotation whose rate is not constant.
 const UNEVEN: f64 = 1.1;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::collision::cascade::Mesh;
 use crate::collision::distances::ROUNDING;
+use crate::collision::top::Top;
 use crate::setup::SetupError;
 use crate::state::{MAX_MODELS, ModelId, Posture};
 
@@ -119,6 +120,8 @@ pub(crate) struct Shape {
     pub(crate) inverse_mass: f64,
     /// Inverse inertia about the centre of mass, in body axes.
     pub(crate) inverse_inertia: DMat3,
+    /// How it spins where nothing touches it.
+    pub(crate) top: Top,
 }
 
 impl Shape {
@@ -141,6 +144,7 @@ impl Shape {
             kind: model.kind(),
             inverse_mass,
             inverse_inertia,
+            top: Top::new(model.inertia()),
         }
     }
 
@@ -166,6 +170,7 @@ impl Shape {
             kind: BodyKind::Dynamic,
             inverse_mass: 0.0,
             inverse_inertia: DMat3::ZERO,
+            top: Top::default(),
         })
     }
 }

@@ -1,9 +1,9 @@
 //! The contact points of two convex parts: face clipped against face.
 
-use arrayvec::ArrayVec;
 use glam::DVec3;
 use obsp::geometry::Face;
 
+use super::clip::clip;
 use super::pair::{ContactPoint, MAX_POINTS, Points};
 use crate::collision::separation::{Features, Part, Separation};
 
@@ -16,10 +16,6 @@ const FACE_ALIGNMENT: f64 = 0.99;
 /// gap and this tolerance (a tenth of the rest gap), the parts are closest at the
 /// face.
 const SAME_GAP: f64 = 0.01;
-
-/// Most corners of a clipped face. Two faces that have more corners together touch
-/// at the closest points only.
-const MAX_CORNERS: usize = 32;
 
 /// Corners nearer to each other than this, in units, are one: rounding may split a
 /// corner that lies on an edge.
@@ -38,7 +34,13 @@ const TIE: f64 = 1e-6;
 /// perpendicular to it.
 const SKEW: DVec3 = DVec3::new(0.516_397_8, 0.690_065_6, 0.507_093_3);
 
-type Polygon = ArrayVec<DVec3, MAX_CORNERS>;
+/// Lists that are filled anew for each pair: faces may have any number of corners.
+#[derive(Default)]
+pub(super) struct Buffers {
+    polygon: Vec<DVec3>,
+    rest: Vec<DVec3>,
+    corners: Vec<Corner>,
+}
 
 /// A corner of the area in which two faces meet: the point on the first part, its
 /// distance to the second, and the middle between the two.
@@ -59,21 +61,35 @@ impl Corner {
 /// The points at which `a` and `b` meet along the separation's axis, no farther
 /// apart than `reach`: face clipped against face where one part lies flat on the
 /// other, the closest points otherwise.
-pub(super) fn manifold(a: &Part, b: &Part, separation: &Separation, reach: f64) -> Points {
-    let mut points = Points::default();
-    if let Some(faces) = Faces::along(a, b, separation.axis) {
-        points = faces.points(separation.axis, reach);
-    }
+pub(super) fn manifold(
+    [a, b]: [&Part; 2],
+    separation: &Separation,
+    reach: f64,
+    buffers: &mut Buffers,
+) -> Points {
+    let mut points = area([a, b], separation.axis, reach, buffers);
     if points.is_empty() {
         points.push(point(a, separation.on_a, separation.gap));
     }
     points
 }
 
+/// The points at which `a` and `b` meet face to face along `axis`, no farther apart than
+/// `reach`: none where neither lies flat on the other, or their faces lie beside each other.
+pub(super) fn area([a, b]: [&Part; 2], axis: DVec3, reach: f64, buffers: &mut Buffers) -> Points {
+    let faces = Faces::along(a, b, axis);
+    faces.map_or_else(Points::default, |faces| faces.points(axis, reach, buffers))
+}
+
 /// The separation of two parts of which one lies flat on the other, and their
 /// points, if they are still closest at the face that is best aligned with last
 /// time's `axis`. Saves the search.
-pub(super) fn flat(a: &Part, b: &Part, axis: DVec3, reach: f64) -> Option<(Separation, Points)> {
+pub(super) fn flat(
+    [a, b]: [&Part; 2],
+    axis: DVec3,
+    reach: f64,
+    buffers: &mut Buffers,
+) -> Option<(Separation, Points)> {
     let faces = Faces::along(a, b, axis)?;
     let &Faces { normal, anchor, a_is_reference, incident, .. } = &faces;
     let gap = -incident.extent(-normal) - normal.dot(anchor);
@@ -81,7 +97,7 @@ pub(super) fn flat(a: &Part, b: &Part, axis: DVec3, reach: f64) -> Option<(Separ
         return None;
     }
     let axis = if a_is_reference { normal } else { -normal };
-    let points = faces.points(axis, reach);
+    let points = faces.points(axis, reach, buffers);
     let nearest = points.iter().min_by(|p, q| p.gap.total_cmp(&q.gap))?;
     if f64::from(nearest.gap) > gap + SAME_GAP {
         return None;
@@ -136,11 +152,13 @@ impl<'a, 'p> Faces<'a, 'p> {
 
     /// The incident face's polygon inside the prism over the reference face,
     /// with distances measured along `axis`.
-    fn points(&self, axis: DVec3, reach: f64) -> Points {
+    fn points(&self, axis: DVec3, reach: f64, buffers: &mut Buffers) -> Points {
+        self.clip_incident(buffers);
+        let Buffers { polygon, corners, .. } = buffers;
         let toward = if self.a_is_reference { axis } else { -axis };
         let scale = 1.0 / self.normal.dot(toward);
-        let mut corners = ArrayVec::<Corner, MAX_CORNERS>::new();
-        for &corner in self.clipped(&mut [Polygon::new(), Polygon::new()]) {
+        corners.clear();
+        for &corner in polygon.iter() {
             let gap = (corner - self.anchor).dot(self.normal) * scale;
             if gap <= reach {
                 let at = if self.a_is_reference { corner - axis * gap } else { corner };
@@ -154,31 +172,27 @@ impl<'a, 'p> Faces<'a, 'p> {
         if corners.len() <= MAX_POINTS {
             return corners.iter().map(point).collect();
         }
-        reduced(&mut corners, axis).iter().map(point).collect()
+        reduced(corners, axis).iter().map(point).collect()
     }
 
-    /// The clipped polygon, in one of two `buffers`.
-    fn clipped<'b>(&self, buffers: &'b mut [Polygon; 2]) -> &'b Polygon {
+    /// Writes the incident face's polygon, clipped at the sides of the reference face, to the
+    /// buffers.
+    fn clip_incident(&self, Buffers { polygon, rest, .. }: &mut Buffers) {
         let corner =
             |part: &Part, face: &Face, index: usize| part.to_world(vertex(part, face, index));
         let count = self.incident_face.vertices.len();
         let sides = self.reference_face.vertices.len();
-        let [first, second] = buffers;
-        let (mut polygon, mut rest) = (first, second);
-        if count + sides > MAX_CORNERS {
-            return polygon;
-        }
+        polygon.clear();
         polygon.extend((0..count).map(|i| corner(self.incident, self.incident_face, i)));
         let mut from = corner(self.reference, self.reference_face, sides - 1);
         for i in 0..sides {
             let to = corner(self.reference, self.reference_face, i);
             let outward = (to - from).cross(self.normal);
             if clip(polygon, outward, outward.dot(from), rest) {
-                std::mem::swap(&mut polygon, &mut rest);
+                std::mem::swap(polygon, rest);
             }
             from = to;
         }
-        polygon
     }
 }
 
@@ -205,32 +219,9 @@ fn most_aligned<'a>(part: &Part<'a>, direction: DVec3) -> (&'a Face, f64) {
     best
 }
 
-/// Writes the part of a convex polygon behind a plane to `kept`, unless that is all
-/// of it. Returns whether it did. Each plane adds one corner at most.
-fn clip(polygon: &Polygon, normal: DVec3, distance: f64, kept: &mut Polygon) -> bool {
-    let height = |corner: DVec3| normal.dot(corner) - distance;
-    let (Some(&last), true) = (polygon.last(), polygon.iter().any(|&corner| height(corner) > 0.0))
-    else {
-        return false;
-    };
-    kept.clear();
-    let (mut from, mut before) = (last, height(last));
-    for &to in polygon {
-        let after = height(to);
-        if (before > 0.0) != (after > 0.0) && !kept.is_full() {
-            kept.push(from + (to - from) * (before / (before - after)));
-        }
-        if after <= 0.0 && !kept.is_full() {
-            kept.push(to);
-        }
-        (from, before) = (to, after);
-    }
-    true
-}
-
 /// Keeps four points: the nearest, the one farthest from it, and the two that are
 /// farthest to either side.
-fn reduced(open: &mut ArrayVec<Corner, MAX_CORNERS>, axis: DVec3) -> [Corner; MAX_POINTS] {
+fn reduced(open: &mut Vec<Corner>, axis: DVec3) -> [Corner; MAX_POINTS] {
     let mut pick = |score: &dyn Fn(&Corner) -> f64| {
         let best = open.iter().map(score).fold(f64::NEG_INFINITY, f64::max);
         let (mut picked, mut along) = (0, f64::NEG_INFINITY);

@@ -4,7 +4,7 @@
 use glam::DVec3;
 use obsp::geometry::Aabb;
 
-use super::manifold::{flat, manifold};
+use super::manifold::{Buffers, area, flat, manifold};
 use super::pair_index::PairIndex;
 use super::seam::{Exposure, exposure};
 use super::warm_start::remember;
@@ -135,6 +135,7 @@ pub(super) struct Finder<'a, 'c> {
     other_parts: Vec<BoundedPart<'a>>,
     /// Solids near by.
     solids: Vec<u32>,
+    buffers: Buffers,
 }
 
 /// A part in the world and what holds it.
@@ -167,6 +168,7 @@ impl<'a, 'c> Finder<'a, 'c> {
             own_parts: Vec::new(),
             other_parts: Vec::new(),
             solids: Vec::new(),
+            buffers: Buffers::default(),
         }
     }
 
@@ -317,7 +319,8 @@ impl<'a, 'c> Finder<'a, 'c> {
             }
         }
         // A face that lies flat on another needs no search as long as it does.
-        let flat = known.and_then(|pair| flat(part, against, pair.axis, reach));
+        let buffers = &mut self.buffers;
+        let flat = known.and_then(|pair| flat([part, against], pair.axis, reach, buffers));
         let (mut found, flat_points) = match flat {
             Some((found, points)) => {
                 let flat_points = Some((found.axis, points));
@@ -342,10 +345,15 @@ impl<'a, 'c> Finder<'a, 'c> {
         let mut points = Points::new();
         let touches =
             found.gap <= SPECULATIVE_DISTANCE || self.closes(entity, other, part, against, &found);
-        if touches && seam_keeps(self.search.space, entity, (part, against), other, &mut found) {
-            points = match flat_points {
-                Some((axis, points)) if axis == found.axis => points,
-                _ => manifold(part, against, &found, reach),
+        if touches {
+            let both = [part, against];
+            let buffers = &mut self.buffers;
+            let seam = seam(self.search.space, entity, both, other, &mut found);
+            points = match (seam, flat_points) {
+                (Seam::Covered, _) => Points::new(),
+                (Seam::Inner, _) => area(both, found.axis, reach, buffers),
+                (Seam::None, Some((axis, points))) if axis == found.axis => points,
+                (Seam::None, _) => manifold(both, &found, reach, buffers),
             };
             remember(known, found.axis, &mut points);
         }
@@ -362,7 +370,8 @@ impl<'a, 'c> Finder<'a, 'c> {
         let swing = |entity: &Entity| {
             entity.angular.length() * self.search.space.shape(entity.shape).radius
         };
-        let closing = possible_velocities(entity, partner)
+        let closing = self
+            .possible_velocities(entity, partner)
             .map(|[ours, theirs]| (ours - theirs).dot(axis))
             .fold(0.0, f64::max);
         let ticks = entity.pace.ticks().max(partner.map_or(0, |partner| partner.pace.ticks()));
@@ -405,49 +414,67 @@ impl<'a, 'c> Finder<'a, 'c> {
                 && !matches!(separate_from(&ours, &theirs, axis, features, CONTACT_TRIGGER_GAP),
                     Proximity::Apart(ahead) if ahead.gap > CONTACT_TRIGGER_GAP)
         };
-        possible_velocities(entity, partner)
+        self.possible_velocities(entity, partner)
             .any(|velocities| [1.0, 0.5].into_iter().any(|time| meet(velocities, time)))
     }
+
+    /// The velocities that two bodies may have at the end of the tick, the second at rest if there
+    /// is none: those of now with what gravity adds and, if a kinematic body drives either of
+    /// them, what it may give to that one. In a heap that is pushed, one that was stopped has lost
+    /// its velocity, and gets it back within the tick.
+    fn possible_velocities(
+        &self,
+        entity: &Entity,
+        partner: Option<&Entity>,
+    ) -> impl Iterator<Item = [DVec3; 2]> {
+        let driven = |entity: &Entity| Some(entity.driven_velocity).filter(|v| *v != DVec3::ZERO);
+        let fallen = |entity: &Entity| {
+            // A body that hardly moves keeps what the last search found.
+            let falls = entity.is_solved() && self.search.reach_of(entity) > MIN_SEARCH_REACH;
+            let gained = if falls { GRAVITY * self.search.seconds } else { 0.0 };
+            entity.velocity - DVec3::Z * gained
+        };
+        let (ours, theirs) = (fallen(entity), partner.map_or(DVec3::ZERO, fallen));
+        let first = driven(entity).map(|velocity| [velocity, theirs]);
+        let second = partner.and_then(driven).map(|velocity| [ours, velocity]);
+        std::iter::once([ours, theirs]).chain(first).chain(second)
+    }
 }
 
-/// The velocities that two bodies may have within the tick, the second at rest if there is none:
-/// those of now and, if a kinematic body drives either of them, what it may give to that one. In a
-/// heap that is pushed, one that was stopped has lost its velocity, and gets it back within the
-/// tick.
-fn possible_velocities(
-    entity: &Entity,
-    partner: Option<&Entity>,
-) -> impl Iterator<Item = [DVec3; 2]> {
-    let driven = |entity: &Entity| Some(entity.driven_velocity).filter(|v| *v != DVec3::ZERO);
-    let (ours, theirs) = (entity.velocity, partner.map_or(DVec3::ZERO, |entity| entity.velocity));
-    let first = driven(entity).map(|velocity| [velocity, theirs]);
-    let second = partner.and_then(driven).map(|velocity| [ours, velocity]);
-    std::iter::once([ours, theirs]).chain(first).chain(second)
+/// What a seam of the world does to a contact there.
+enum Seam {
+    /// There is none.
+    None,
+    /// The edge at the seam is no edge of the world's surface: the contact is one with the open
+    /// face beside it, and has the area of that face alone. Whatever lies beyond the edge touches
+    /// the solid beyond it.
+    Inner,
+    /// No face there is open.
+    Covered,
 }
 
-/// Corrects the direction of a contact with the world where brushes meet. Returns
-/// `false` if no face there is open. A contact so near that the guard may decide
-/// stays unchanged: solver and guard must agree.
-fn seam_keeps(
+/// Corrects the direction of a contact with the world where brushes meet. A contact so near
+/// that the guard may decide stays unchanged: solver and guard must agree.
+fn seam(
     space: &Space,
     entity: &Entity,
-    (part, against): (&Part, &Part),
+    [part, against]: [&Part; 2],
     other: Blocker,
     found: &mut Separation,
-) -> bool {
+) -> Seam {
     if !matches!(other, Blocker::Solid(_)) || found.gap <= CONTACT_TRIGGER_GAP {
-        return true;
+        return Seam::None;
     }
     match exposure(space.map, &entity.near_solids, against, found.on_b, -found.axis) {
-        Exposure::AsDrawn => true,
-        Exposure::Covered => false,
+        Exposure::AsDrawn => Seam::None,
+        Exposure::Covered => Seam::Covered,
         Exposure::Face(normal) => {
             let gap = gap_along(part, against, -normal);
-            if gap > 0.0 {
-                found.axis = -normal;
-                found.gap = gap;
+            if gap <= 0.0 {
+                return Seam::None;
             }
-            true
+            (found.axis, found.gap) = (-normal, gap);
+            Seam::Inner
         }
     }
 }

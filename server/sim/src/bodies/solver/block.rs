@@ -1,9 +1,10 @@
 //! Bodies that are solved together by one thread: whole islands, or a part of a large one.
 
-use super::body::Bodies;
+use super::body::{Bodies, Twist};
 use super::contacts::{Contacts, SubSteps};
 use super::division::Place;
 use super::projection::Projection;
+use super::restitution::keep_energy;
 use super::{BodyIndices, max_spin};
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::Entities;
@@ -67,7 +68,7 @@ impl Block {
     ) {
         self.bodies = Bodies::with_capacity(self.members.len());
         for &body in &self.members {
-            self.bodies.add(entities.get(indices.slots[body]), shapes);
+            self.bodies.add(entities.get(indices.slots[body]), shapes, self.steps.seconds);
         }
         let kinematic = indices.kinematic_of(self.contacts.pairs.iter().map(|&at| &pairs[at]));
         let first = self.bodies.list.len();
@@ -85,6 +86,7 @@ impl Block {
 
     /// Advances whole islands by a tick.
     pub(super) fn solve(&mut self) {
+        let begun = self.has_impacts().then(|| self.bodies.velocities.clone());
         self.begin();
         for step in 0..self.steps.count {
             if step > 0 {
@@ -93,10 +95,26 @@ impl Block {
             self.push();
             self.move_and_relax();
         }
-        self.bounce();
         let Self { bodies, contacts, projection, islands, .. } = self;
         projection.prepare(bodies, contacts, islands, self.island_count as usize);
         projection.project(bodies, contacts, self.steps.seconds as f32);
+        if let Some(begun) = begun {
+            self.bounce_keeping_energy(&begun);
+        }
+    }
+
+    /// Lets bodies part, with no more energy than their islands had when the tick began with the
+    /// velocities `begun`.
+    fn bounce_keeping_energy(&mut self, begun: &[Twist]) {
+        let met = self.bodies.velocities.clone();
+        self.bounce();
+        let Self { bodies, contacts, islands, island_count, .. } = self;
+        keep_energy(bodies, contacts, [begun, &met], islands, *island_count as usize);
+    }
+
+    /// Whether any of its bodies may meet another fast enough to bounce.
+    pub(super) fn has_impacts(&self) -> bool {
+        !self.contacts.impacts.is_empty()
     }
 
     fn locals(&self) -> std::ops::RangeInclusive<usize> {

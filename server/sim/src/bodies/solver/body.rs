@@ -5,17 +5,21 @@ use glam::{DMat3, DQuat, DVec3, Vec3};
 use obsp::model::Material;
 use wide::f32x4;
 
+use super::MAX_SPEED;
+use super::flight::damped;
 use crate::bodies::entities::Entity;
 use crate::bodies::roles::Drive;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
 use crate::conventions::GRAVITY;
 
-/// Share of angular velocity lost per second, so that a rolling barrel stops.
-const ANGULAR_DAMPING: f32 = 0.4;
+/// A body in contact that spins slower than this, in radians per second, spins as if its moments
+/// of inertia were equal: the difference is less than a tenth of that speed per second.
+const PRECESSING_SPIN: f64 = 0.1;
 
-/// Highest speed of a prop in units per second.
-const MAX_SPEED: f32 = 4000.0;
+/// A body in contact that spins faster than this, in radians per second, precesses in each
+/// sub-step; a slower one has the precession of the tick as an acceleration.
+const FAST_SPIN: f64 = 3.0;
 
 /// A vector and an unused fourth number, which is zero.
 pub(super) type PaddedVec3 = f32x4;
@@ -55,11 +59,14 @@ pub(super) struct SolverBody {
     pub(super) inverse_inertia: [f32; 6],
     pub(super) restitution: f32,
     pub(super) friction: f32,
+    angular_damping: f32,
     pub(super) position: DVec3,
-    /// By gravity and its own engine.
+    /// By gravity, its own engine and its precession.
     acceleration: Twist,
     /// Rotation since the tick began.
     delta_rotation: DQuat,
+    /// The inertia in world axes when the tick began, of a body that precesses.
+    inertia: Option<DMat3>,
     /// Velocities before the impulses of the current sub-step.
     base: Twist,
     /// Change of both by all impulses of the last sub-step.
@@ -85,12 +92,19 @@ impl SolverBody {
         inverse_inertia: [0.0; 6],
         restitution: 0.0,
         friction: Material::USUAL.friction() as f32,
+        angular_damping: 0.0,
         position: DVec3::ZERO,
         acceleration: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
         delta_rotation: DQuat::IDENTITY,
+        inertia: None,
         base: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
         impulses: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
     };
+
+    /// What forces do to its velocity, in units per second squared.
+    pub(super) fn acceleration(&self) -> Vec3 {
+        unpadded(self.acceleration.linear)
+    }
 
     /// Whether no impulse moves it.
     pub(super) fn is_fixed(&self) -> bool {
@@ -113,7 +127,8 @@ impl Bodies {
     }
 
     /// Adds a body; one that does not move in place of an entity that is not there.
-    pub(super) fn add(&mut self, entity: Option<&Entity>, shapes: &Shapes) {
+    /// The tick has `seconds`.
+    pub(super) fn add(&mut self, entity: Option<&Entity>, shapes: &Shapes, seconds: f64) {
         let placed = entity.and_then(|entity| Some((entity, entity.placement()?)));
         let Some((entity, placement)) = placed else {
             return self.push_fixed();
@@ -129,16 +144,25 @@ impl Bodies {
             (GRAVITY, inertia, entity.angular)
         };
         let drive = if is_ball { Drive::default() } else { entity.drive() };
+        let mut torque = drive.angular;
+        let spin = angular.length_squared();
+        let is_slow = spin < FAST_SPIN * FAST_SPIN;
+        if shape.top.precesses() && is_slow && spin > PRECESSING_SPIN * PRECESSING_SPIN {
+            let (_, spun) = shape.top.spun(placement.pose().orientation, angular, seconds);
+            torque += (spun - angular) / seconds;
+        }
         let [x, y, z] = inertia.as_mat3().to_cols_array_2d();
         let body = SolverBody {
             inverse_mass: shape.inverse_mass as f32,
             inverse_inertia: [x[0], x[1], x[2], y[1], y[2], z[2]],
             restitution: shape.material.restitution() as f32,
             friction: shape.material.friction() as f32,
+            angular_damping: shape.material.angular_damping() as f32,
             position: placement.pose().position,
+            inertia: (!is_ball && shape.top.precesses()).then(|| inertia.inverse()),
             acceleration: Twist {
                 linear: padded((drive.linear - DVec3::Z * gravity).as_vec3()),
-                angular: padded(drive.angular.as_vec3()),
+                angular: padded(torque.as_vec3()),
             },
             ..SolverBody::FIXED
         };
@@ -206,7 +230,7 @@ impl Bodies {
         let (known, velocity) = (&mut self.list[body], &mut self.velocities[body]);
         velocity.linear += known.acceleration.linear * seconds;
         velocity.angular += known.acceleration.angular * seconds;
-        velocity.angular *= 1.0 - ANGULAR_DAMPING * seconds;
+        velocity.angular *= damped(f64::from(known.angular_damping), f64::from(seconds)) as f32;
         known.base = *velocity;
         velocity.linear += known.impulses.linear;
         velocity.angular += known.impulses.angular;
@@ -224,13 +248,31 @@ impl Bodies {
     pub(super) fn integrate_position(&mut self, body: usize, seconds: f32, max_spin: f32) {
         let (known, velocity) = (&mut self.list[body], &mut self.velocities[body]);
         let before = *velocity;
-        velocity.linear = limited(before.linear, MAX_SPEED);
+        velocity.linear = limited(before.linear, MAX_SPEED as f32);
         velocity.angular = limited(before.angular, max_spin);
         // The limits are no impulses.
         known.base.linear += velocity.linear - before.linear;
         known.base.angular += velocity.angular - before.angular;
-        let (shift, turn) = (velocity.linear * seconds, unpadded(velocity.angular) * seconds);
-        self.displace(body, shift, turn);
+        let Twist { linear, angular } = *velocity;
+        let (spin, rotation) = (unpadded(angular), known.delta_rotation);
+        self.displace(body, linear * seconds, spin * seconds);
+        if spin.length_squared() > (FAST_SPIN * FAST_SPIN) as f32 {
+            self.precess(body, rotation);
+        }
+    }
+
+    /// Keeps the angular momentum that a body had at an earlier `rotation`.
+    fn precess(&mut self, body: usize, rotation: DQuat) {
+        let known = &mut self.list[body];
+        let Some(inertia) = known.inertia else { return };
+        let velocity = &mut self.velocities[body];
+        let before = unpadded(velocity.angular).as_dvec3();
+        let momentum = rotation * (inertia * (rotation.inverse() * before));
+        let now = known.delta_rotation;
+        let after = now * (inertia.inverse() * (now.inverse() * momentum));
+        velocity.angular = padded(after.as_vec3());
+        // That is no impulse.
+        known.base.angular += padded((after - before).as_vec3());
     }
 
     /// Adds a displacement in units and a rotation vector to the motion of a body.
@@ -243,6 +285,29 @@ impl Bodies {
         displacement.shift += shift;
         displacement.columns =
             [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|axis| padded(axis.as_vec3()));
+    }
+
+    /// The kinetic energy of a body by its velocities, in kilogram units² per second². A body that
+    /// nothing turns has none of its spin.
+    pub(super) fn kinetic_energy(&self, body: usize) -> impl Fn(&Twist) -> f64 {
+        let SolverBody { inverse_mass, inverse_inertia, .. } = self.list[body];
+        let mass = if inverse_mass > 0.0 { 1.0 / f64::from(inverse_mass) } else { 0.0 };
+        let [xx, xy, xz, yy, yz, zz] = inverse_inertia.map(f64::from);
+        let inverse = DMat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz]);
+        let inertia = if xx > 0.0 { inverse.inverse() } else { DMat3::ZERO };
+        move |velocity| {
+            let [linear, angular] =
+                [velocity.linear, velocity.angular].map(|v| unpadded(v).as_dvec3());
+            0.5 * (mass * linear.length_squared() + angular.dot(inertia * angular))
+        }
+    }
+
+    /// The work of the forces on a body within the tick, likewise.
+    pub(super) fn work(&self, body: usize) -> f64 {
+        let known = &self.list[body];
+        let mass = if known.is_fixed() { 0.0 } else { 1.0 / f64::from(known.inverse_mass) };
+        let shift = unpadded(self.displacements[body].shift).as_dvec3();
+        mass * known.acceleration().as_dvec3().dot(shift)
     }
 
     /// Velocities of a body, linear and angular.

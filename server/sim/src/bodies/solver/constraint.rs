@@ -4,15 +4,12 @@ use std::ops::Range;
 
 use glam::DVec3;
 
-use super::body::{Bodies, Twist, padded};
+use super::body::{Bodies, Twist, padded, unpadded};
 use super::lanes::{LANES, Lanes, SymmetricLanes, Vec3Lanes, inverse_or_zero, positive_part};
+use super::restitution::{RESTITUTION_THRESHOLD, least_change, parts};
 use super::softness::Softness;
 use crate::bodies::contact::{Pair, tangents};
 use crate::collision::distances::REST_GAP;
-
-/// Impacts slower than this, in units per second, do not bounce: it is several
-/// ticks of gravity, so that bodies at rest do not jitter.
-pub(crate) const RESTITUTION_THRESHOLD: f64 = 60.0;
 
 /// Highest speed at which bodies are pushed apart, in units per second.
 const MAX_PUSH_SPEED: f32 = 40.0;
@@ -29,8 +26,10 @@ pub(super) struct ContactConstraint {
     pub(super) axes: [Vec3Lanes; 3],
     pub(super) inverse_masses: [Lanes; 2],
     inverse_inertias: [SymmetricLanes; 2],
-    restitution: Lanes,
+    pub(super) restitution: Lanes,
     friction: Lanes,
+    /// By how much forces make the bodies approach, in units per second squared.
+    approach: Lanes,
     /// Its points among those of the batch: as many as the pair with most has.
     pub(super) points: Range<usize>,
 }
@@ -43,16 +42,17 @@ pub(super) struct ConstraintPoint {
     pub(super) torques: [Vec3Lanes; 2],
     pub(super) spins: [Vec3Lanes; 2],
     /// Impulses that change the relative speed along each axis by one unit per second.
-    effective_masses: [Lanes; 3],
+    pub(super) effective_masses: [Lanes; 3],
     /// Accumulated impulses along each axis.
-    impulses: [Lanes; 3],
+    pub(super) impulses: [Lanes; 3],
     pub(super) gap: Lanes,
     /// Current distance less the rest gap.
     pub(super) separation: Lanes,
-    /// Relative speed along the normal before the tick, positive if approaching.
-    approach_speed: Lanes,
+    /// Relative speed along the normal with which the bodies reach the rest gap if nothing stops
+    /// them, positive if approaching.
+    pub(super) impact_speed: Lanes,
     /// Greatest normal impulse of any sub-step: zero if the bodies did not touch.
-    max_normal_impulse: Lanes,
+    pub(super) max_normal_impulse: Lanes,
 }
 
 impl ConstraintPoint {
@@ -100,6 +100,10 @@ impl ContactConstraint {
             std::array::from_fn(|at| f32::max(first[at].restitution, second[at].restitution));
         // The mean of two equal ones is that one, to the bit.
         let friction = std::array::from_fn(|at| (first[at].friction * second[at].friction).sqrt());
+        let approach = std::array::from_fn(|at| {
+            let forced = first[at].acceleration() - second[at].acceleration();
+            lane(at).map_or(0.0, |(_, pair)| forced.dot(pair.axis.as_vec3()))
+        });
         let begin = points.len();
         let constraint = Self {
             bodies: indices.map(|lanes| lanes.map(|body| body as u32)),
@@ -110,6 +114,7 @@ impl ContactConstraint {
                 .map(|k| SymmetricLanes::new(of_bodies(k).map(|b| b.inverse_inertia))),
             restitution: Lanes::new(restitution),
             friction: Lanes::new(friction),
+            approach: Lanes::new(approach),
             points: begin
                 ..begin + pairs.iter().map(|(_, pair)| pair.points.len()).max().unwrap_or(0),
         };
@@ -125,8 +130,11 @@ impl ContactConstraint {
                 numbers[at] = Lanes::new([normal, tangent, bitangent, point.gap]);
                 let on_body = bodies.point_to_world(indices[0][at], point.local);
                 let on_other = point.on_other(on_body, pair.axis);
-                anchors[0][at] = padded((on_body - first[at].position).as_vec3());
-                anchors[1][at] = padded((on_other - second[at].position).as_vec3());
+                let [own, other] = [on_body - first[at].position, on_other - second[at].position];
+                let slip =
+                    constraint.slip(at, [own, other], pair.axis, f64::from(point.gap), &velocities);
+                anchors[0][at] = padded((own + slip).as_vec3());
+                anchors[1][at] = padded((other - slip).as_vec3());
             }
             let (exists, anchors) = (Lanes::new(exists), anchors.map(Vec3Lanes::from_rows));
             points.push(if constraint.is_mutual {
@@ -136,6 +144,34 @@ impl ContactConstraint {
             });
         }
         constraint
+    }
+
+    /// Half of the way that two bodies which meet fast slip past each other until they do, the
+    /// second beyond the first. Their impulses act between the places that two points have then:
+    /// else they would turn the two bodies as a whole.
+    fn slip(
+        &self,
+        lane: usize,
+        arms: [DVec3; 2],
+        axis: DVec3,
+        gap: f64,
+        velocities: &Velocities,
+    ) -> DVec3 {
+        if self.bodies[1][lane] == 0 {
+            return DVec3::ZERO;
+        }
+        let at = |k: usize| {
+            let [linear, angular] = [velocities.linear[k], velocities.angular[k]]
+                .map(|of| unpadded(of.to_rows()[lane]).as_dvec3());
+            linear + angular.cross(arms[k])
+        };
+        let relative = at(1) - at(0);
+        let approach = -relative.dot(axis);
+        if approach < RESTITUTION_THRESHOLD {
+            return DVec3::ZERO;
+        }
+        let seconds = (gap - REST_GAP).max(0.0) / approach;
+        (relative + axis * approach) * (0.5 * seconds)
     }
 
     /// Prepares one point of each lane, from `numbers`, which are the impulses and the gap, by
@@ -161,6 +197,11 @@ impl ContactConstraint {
         let [(torques, spins, normal_mass), (_, _, tangent_mass), (_, _, bitangent_mass)] =
             self.axes.map(row);
         let [normal, tangent, bitangent, gap] = Lanes::transpose(numbers);
+        let separation = gap - REST_GAP as f32;
+        // What forces add on the way to the rest gap.
+        let speed = -velocities.at::<BOTH>(&anchors).dot(self.axes[0]) * exists;
+        let squared = speed * speed + self.approach * positive_part(separation) * 2.0;
+        let impact_speed = speed.simd_gt(Lanes::ZERO) & positive_part(squared).sqrt();
         ConstraintPoint {
             anchors,
             torques,
@@ -168,22 +209,23 @@ impl ContactConstraint {
             effective_masses: [normal_mass, tangent_mass, bitangent_mass],
             impulses: [normal, tangent, bitangent],
             gap,
-            separation: gap - REST_GAP as f32,
-            approach_speed: -velocities.at::<BOTH>(&anchors).dot(self.axes[0]) * exists,
+            separation,
+            impact_speed,
             max_normal_impulse: Lanes::ZERO,
         }
     }
 
     /// Accumulated impulses of the pair in a lane, of each of its points along the
-    /// normal and two tangents.
+    /// normal and two tangents: none where they part.
     pub(super) fn impulses(
         &self,
         points: &[ConstraintPoint],
         lane: usize,
     ) -> impl Iterator<Item = [f32; 3]> {
-        points[self.points.clone()]
-            .iter()
-            .map(move |point| point.impulses.map(|of| of.to_array()[lane]))
+        points[self.points.clone()].iter().map(move |point| {
+            let parts = parts(point, self.restitution);
+            point.impulses.map(|of| parts.select(Lanes::ZERO, of).to_array()[lane])
+        })
     }
 
     /// Applies the impulses of the last tick.
@@ -238,22 +280,19 @@ impl ContactConstraint {
         }
     }
 
-    /// One pass over the points. With `softness`, bodies nearer than the rest gap are
-    /// pushed apart by a soft constraint; without, the pass relaxes that push and
-    /// applies friction: once a sub-step is enough, because friction is warm
-    /// started.
+    /// One pass over the points.
     #[inline(always)]
     pub(super) fn solve(
         &self,
         points: &mut [ConstraintPoint],
         velocities: &mut [Twist],
         sub_step: f32,
-        softness: Option<&Softness>,
+        pass: &Pass,
     ) {
         if self.is_mutual {
-            self.solve_as::<true>(points, velocities, sub_step, softness);
+            self.solve_as::<true>(points, velocities, sub_step, pass);
         } else {
-            self.solve_as::<false>(points, velocities, sub_step, softness);
+            self.solve_as::<false>(points, velocities, sub_step, pass);
         }
     }
 
@@ -263,14 +302,18 @@ impl ContactConstraint {
         points: &mut [ConstraintPoint],
         velocities: &mut [Twist],
         sub_step: f32,
-        softness: Option<&Softness>,
+        pass: &Pass,
     ) {
         let rate = Lanes::splat(-1.0 / sub_step);
+        let least = match pass {
+            Pass::Push(_) | Pass::Relax => Lanes::splat(-1.0),
+            Pass::PushOn(_) | Pass::Meet => least_change(&points[self.points.clone()]),
+        };
         let mut sum = self.velocities::<BOTH>(velocities);
         for point in &mut points[self.points.clone()] {
             let rigid = positive_part(point.separation) * rate;
-            match softness {
-                Some(softness) => {
+            match pass {
+                Pass::Push(softness) | Pass::PushOn(softness) => {
                     let near = point.separation.simd_lt(Lanes::ZERO);
                     let push = (-point.separation * softness.bias_rate as f32)
                         .fast_min(Lanes::splat(MAX_PUSH_SPEED));
@@ -280,10 +323,15 @@ impl ContactConstraint {
                             .select(Lanes::splat(softness.mass_scale as f32), Lanes::ONE),
                         impulse_scale: near & Lanes::splat(softness.impulse_scale as f32),
                     };
-                    self.solve_normal::<BOTH>(point, &mut sum, &target);
+                    self.solve_normal::<BOTH>(point, &mut sum, &target, least);
                 }
-                None => {
-                    self.solve_normal::<BOTH>(point, &mut sum, &SpeedTarget::rigid(rigid));
+                Pass::Meet => {
+                    let target = SpeedTarget::rigid(rigid);
+                    self.solve_normal::<BOTH>(point, &mut sum, &target, least);
+                }
+                Pass::Relax => {
+                    let target = SpeedTarget::rigid(rigid);
+                    self.solve_normal::<BOTH>(point, &mut sum, &target, least);
                     self.solve_friction::<BOTH>(point, &mut sum);
                 }
             }
@@ -291,35 +339,15 @@ impl ContactConstraint {
         self.store::<BOTH>(velocities, &sum);
     }
 
-    /// Applies restitution to the points that took an impact.
-    pub(super) fn apply_restitution(
-        &self,
-        points: &mut [ConstraintPoint],
-        velocities: &mut [Twist],
-    ) {
-        for point in &mut points[self.points.clone()] {
-            let bounces = point.approach_speed.simd_gt(RESTITUTION_THRESHOLD as f32)
-                & point.max_normal_impulse.simd_gt(Lanes::ZERO);
-            if bounces.any() {
-                let mut sum = self.velocities::<true>(velocities);
-                let masses = point.effective_masses;
-                point.effective_masses[0] = masses[0] & bounces;
-                let target = SpeedTarget::rigid(point.approach_speed * self.restitution);
-                self.solve_normal::<true>(point, &mut sum, &target);
-                point.effective_masses = masses;
-                self.store::<true>(velocities, &sum);
-            }
-        }
-    }
-
     /// Changes the normal impulse so that the bodies separate at no less than the
-    /// target's speed.
+    /// target's speed, if they miss it by more than `least_change`, in units per second.
     #[inline(always)]
-    fn solve_normal<const BOTH: bool>(
+    pub(super) fn solve_normal<const BOTH: bool>(
         &self,
         point: &mut ConstraintPoint,
         velocities: &mut Velocities,
         target: &SpeedTarget,
+        least_change: Lanes,
     ) {
         let normal = self.axes[0];
         let own = normal.dot(velocities.linear[0]) + point.torques[0].dot(velocities.angular[0]);
@@ -331,7 +359,8 @@ impl ContactConstraint {
         let before = point.impulses[0];
         let change = (target.speed - speed) * point.effective_masses[0] * target.mass_scale
             - before * target.impulse_scale;
-        let impulse = positive_part(before + change);
+        let settled = change.abs().simd_le(point.effective_masses[0] * least_change);
+        let impulse = settled.select(before, positive_part(before + change));
         point.impulses[0] = impulse;
         point.max_normal_impulse = point.max_normal_impulse.fast_max(impulse);
         let change = impulse - before;
@@ -361,9 +390,17 @@ impl ContactConstraint {
         let squared = impulses[0] * impulses[0] + impulses[1] * impulses[1];
         let slides = squared.simd_gt(limit * limit);
         if slides.any() {
-            let share =
-                slides.select(limit / slides.select(squared, Lanes::ONE).sqrt(), Lanes::ONE);
-            impulses = impulses.map(|impulse| impulse * share);
+            // Against the slip, however much easier one direction gives way than the other.
+            let mass = point.effective_masses[1].fast_min(point.effective_masses[2]);
+            let against =
+                [before[0] - slip.dot(tangent) * mass, before[1] - slip.dot(bitangent) * mass];
+            let squared = against[0] * against[0] + against[1] * against[1];
+            let positive = squared.simd_gt(Lanes::ZERO);
+            let share = limit / positive.select(squared, Lanes::ONE).sqrt();
+            let share = share.fast_min(Lanes::ONE);
+            for (impulse, against) in impulses.iter_mut().zip(against) {
+                *impulse = slides.select(against * share, *impulse);
+            }
         }
         [point.impulses[1], point.impulses[2]] = impulses;
         let change = tangent * (impulses[0] - before[0]) + bitangent * (impulses[1] - before[1]);
@@ -411,8 +448,21 @@ impl ContactConstraint {
     }
 }
 
+/// What a pass over contacts does.
+pub(super) enum Pass {
+    /// Pushes bodies that are nearer than the rest gap apart by a soft constraint.
+    Push(Softness),
+    /// The same, repeated.
+    PushOn(Softness),
+    /// Lets no body come nearer than the rest gap.
+    Meet,
+    /// Relaxes the push and applies friction: once a sub-step is enough, because friction is
+    /// warm started.
+    Relax,
+}
+
 /// The relative speed that a normal impulse aims for, and how softly.
-struct SpeedTarget {
+pub(super) struct SpeedTarget {
     speed: Lanes,
     mass_scale: Lanes,
     impulse_scale: Lanes,
@@ -420,7 +470,7 @@ struct SpeedTarget {
 
 impl SpeedTarget {
     #[inline(always)]
-    fn rigid(speed: Lanes) -> Self {
+    pub(super) fn rigid(speed: Lanes) -> Self {
         Self { speed, mass_scale: Lanes::ONE, impulse_scale: Lanes::ZERO }
     }
 }
@@ -433,6 +483,7 @@ mod tests {
     use crate::bodies::blocker::Blocker;
     use crate::bodies::contact::{ContactPoint, PairKey};
     use crate::bodies::solver::body::SolverBody;
+    use crate::bodies::solver::restitution::Impacts;
 
     /// Bodies that fly at random, the first the fixed one, and a contact between each
     /// with an odd index and the next one, or the world for the last.
@@ -462,16 +513,18 @@ mod tests {
 
     /// Velocities after a warm start, passes of both kinds and restitution.
     fn solved(mut bodies: Bodies, groups: &[&[([usize; 2], Pair)]]) -> Vec<[DVec3; 2]> {
-        let softness = Softness::new(1.0 / 480.0);
+        let passes = [Pass::Push(Softness::new(1.0 / 480.0)), Pass::Relax];
         for group in groups {
             let mut points = Vec::new();
             let lanes: Vec<_> = group.iter().map(|(bodies, pair)| (*bodies, pair)).collect();
             let constraint = ContactConstraint::new(&bodies, &lanes, &mut points);
             constraint.warm_start(&points, &mut bodies.velocities);
-            for softness in [Some(&softness), None] {
-                constraint.solve(&mut points, &mut bodies.velocities, 1.0 / 480.0, softness);
+            for pass in &passes {
+                constraint.solve(&mut points, &mut bodies.velocities, 1.0 / 480.0, pass);
             }
-            constraint.apply_restitution(&mut points, &mut bodies.velocities);
+            let mut impacts = Impacts::default();
+            impacts.note(0, &constraint, &points);
+            impacts.bounce(&[constraint], &mut points, &mut bodies.velocities);
         }
         (0..bodies.list.len()).map(|body| bodies.velocity(body)).collect()
     }

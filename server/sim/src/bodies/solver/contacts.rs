@@ -4,10 +4,14 @@ use arrayvec::ArrayVec;
 
 use super::body::Bodies;
 use super::coloring::{self, Edge, Group};
-use super::constraint::{ConstraintPoint, ContactConstraint};
+use super::constraint::{ConstraintPoint, ContactConstraint, Pass};
 use super::lanes::LANES;
+use super::restitution::Impacts;
 use super::softness::Softness;
 use crate::bodies::contact::Pair;
+
+/// Most sub-steps of islands whose impacts are solved repeatedly: they have up to five bodies.
+const REPEATED_SUB_STEPS: u32 = 7;
 
 /// How a tick is cut into sub-steps.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +38,7 @@ pub(super) struct Contacts {
     /// One for each group.
     pub(super) constraints: Vec<ContactConstraint>,
     pub(super) points: Vec<ConstraintPoint>,
+    pub(super) impacts: Impacts,
 }
 
 impl Contacts {
@@ -57,7 +62,9 @@ impl Contacts {
         self.points.reserve(self.groups.iter().map(points).sum());
         for group in &self.groups {
             let lanes: ArrayVec<_, LANES> = group.iter().map(|&at| own[at as usize]).collect();
-            self.constraints.push(ContactConstraint::new(bodies, &lanes, &mut self.points));
+            let constraint = ContactConstraint::new(bodies, &lanes, &mut self.points);
+            self.impacts.note(self.constraints.len() as u32, &constraint, &self.points);
+            self.constraints.push(constraint);
         }
     }
 
@@ -71,26 +78,42 @@ impl Contacts {
     /// The first pass of a sub-step: pushes bodies apart that are nearer than the rest gap.
     pub(super) fn push(&mut self, bodies: &mut Bodies, steps: SubSteps) {
         let softness = Softness::new(steps.length());
-        let sub_step = steps.length() as f32;
-        for constraint in &self.constraints {
-            constraint.solve(&mut self.points, &mut bodies.velocities, sub_step, Some(&softness));
-        }
+        self.solve(bodies, steps, &Pass::Push(softness));
+        self.meet(bodies, steps, &Pass::PushOn(softness));
     }
 
     /// The second pass, once the bodies have moved: without the push, and with friction.
     pub(super) fn relax(&mut self, bodies: &mut Bodies, steps: SubSteps) {
-        let sub_step = steps.length() as f32;
         for constraint in &self.constraints {
             constraint.update_separations(&mut self.points, bodies);
-            constraint.solve(&mut self.points, &mut bodies.velocities, sub_step, None);
         }
+        self.meet(bodies, steps, &Pass::Meet);
+        self.solve(bodies, steps, &Pass::Relax);
+    }
+
+    fn solve(&mut self, bodies: &mut Bodies, steps: SubSteps, pass: &Pass) {
+        for constraint in &self.constraints {
+            let velocities = &mut bodies.velocities;
+            constraint.solve(&mut self.points, velocities, steps.length() as f32, pass);
+        }
+    }
+
+    /// Repeats a pass over the points that may take an impact until they agree: else the order of
+    /// its corners would turn a box that falls flat, and friction would take that for a slip.
+    /// Larger islands have more sub-steps instead.
+    fn meet(&mut self, bodies: &mut Bodies, steps: SubSteps, pass: &Pass) {
+        if steps.count > REPEATED_SUB_STEPS {
+            return;
+        }
+        let Self { impacts, constraints, points, .. } = self;
+        impacts.until_agreed(constraints, points, |constraint, points| {
+            constraint.solve(points, &mut bodies.velocities, steps.length() as f32, pass);
+        });
     }
 
     /// Applies restitution to the points that took an impact.
     pub(super) fn bounce(&mut self, bodies: &mut Bodies) {
-        for constraint in &self.constraints {
-            constraint.apply_restitution(&mut self.points, &mut bodies.velocities);
-        }
+        self.impacts.bounce(&self.constraints, &mut self.points, &mut bodies.velocities);
     }
 
     /// Writes the impulses into the pairs, for the next tick to begin with.

@@ -71,12 +71,22 @@ struct Boundary {
     projection: Projection,
 }
 
+/// Rounds of restitution, in each of which the blocks and what is between them agree on their
+/// own.
+const BOUNCES: u32 = 4;
+
 /// An island that is being solved.
 struct Staged<'a> {
     blocks: Vec<Mutex<&'a mut Block>>,
     /// Index of the first block.
     first: u32,
     boundary: Mutex<Boundary>,
+}
+
+impl Staged<'_> {
+    fn has_impacts(&self) -> bool {
+        self.blocks.iter().any(|block| locked(block).has_impacts())
+    }
 }
 
 /// Advances a divided island by a tick. Its blocks are prepared.
@@ -111,9 +121,13 @@ pub(super) fn solve(
             run(Task::MoveAndRelax);
             boundary.with_motions(&staged, |contacts, bodies| contacts.relax(bodies, steps));
         }
-        run(Task::Bounce);
-        boundary.with_velocities(&staged, |contacts, bodies| contacts.bounce(bodies));
         boundary.project(&staged, stages);
+        if !boundary.contacts.impacts.is_empty() || staged.has_impacts() {
+            for _ in 0..BOUNCES {
+                run(Task::Bounce);
+                boundary.with_velocities(&staged, |contacts, bodies| contacts.bounce(bodies));
+            }
+        }
     });
     let boundary = staged.boundary.into_inner().unwrap_or_else(PoisonError::into_inner);
     island.contacts = boundary.contacts;

@@ -8,6 +8,7 @@ const CONTACT_HERTZ: f64 = 150.0;
 const CONTACT_DAMPING_RATIO: f64 = 10.0;
 
 /// A soft constraint for one step length (Catto, "Soft Constraints", 2011).
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Softness {
     /// Share of a missing distance that is made up per second.
     pub(super) bias_rate: f64,

@@ -1,0 +1,228 @@
+//! Restitution: bodies that meet part again with a share of their speed, by Newton's law at each
+//! point that took an impact.
+//!
+//! The points of an impact are solved together until they agree: a box that falls flat stays
+//! flat. The law alone may add energy where friction turns a body while it is pressed together
+//! (Kane and Levinson 1985), so the change of velocities of a whole island is shortened to what
+//! keeps its energy.
+
+use arrayvec::ArrayVec;
+
+use super::body::{Bodies, Twist};
+use super::constraint::{ConstraintPoint, ContactConstraint, SpeedTarget};
+use super::contacts::Contacts;
+use super::lanes::Lanes;
+use crate::bodies::contact::MAX_POINTS;
+
+/// Impacts slower than this, in units per second, do not bounce: it is several
+/// ticks of gravity, so that bodies at rest do not jitter.
+pub(crate) const RESTITUTION_THRESHOLD: f64 = 60.0;
+
+/// Most passes over the points of an impact: those of one box agree after about ten.
+const PASSES: u32 = 60;
+
+/// Points whose speeds are this near to what they should be, in units per second, agree.
+const AGREED: f32 = 1e-3;
+
+/// Most passes over the points of an impact in a sub-step, besides its own.
+const MEETING_PASSES: u32 = 20;
+
+/// The same as [`AGREED`] while bodies are pressed together: this much turns a body of half a
+/// unit by less than a thousandth of a radian within a sub-step.
+const MEETING_AGREED: f32 = 0.02;
+
+/// The constraints that may take an impact in this tick. In a heap at rest there are none.
+///
+/// A constraint is visited again only when one of its bodies has changed since its last visit:
+/// otherwise nothing would come of it.
+#[derive(Default)]
+pub(super) struct Impacts {
+    /// Numbers of the constraints, each with that of its last visit.
+    constraints: Vec<(u32, u32)>,
+    /// By body, the number of the visit that last changed it.
+    changed: Vec<u32>,
+    /// How many visits there were.
+    visits: u32,
+}
+
+impl Impacts {
+    /// Adds a constraint, given its number, if any of its points may take an impact.
+    pub(super) fn note(
+        &mut self,
+        at: u32,
+        constraint: &ContactConstraint,
+        points: &[ConstraintPoint],
+    ) {
+        if points[constraint.points.clone()].iter().any(|point| meets(point).any()) {
+            self.constraints.push((at, 0));
+            for body in constraint.bodies.into_iter().flatten() {
+                let count = self.changed.len().max(body as usize + 1);
+                self.changed.resize(count, 0);
+            }
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.constraints.is_empty()
+    }
+
+    /// Lets `solve` solve the constraints until no normal impulse changes.
+    pub(super) fn until_agreed(
+        &mut self,
+        constraints: &[ContactConstraint],
+        points: &mut [ConstraintPoint],
+        solve: impl FnMut(&ContactConstraint, &mut [ConstraintPoint]),
+    ) {
+        self.repeat(MEETING_PASSES, constraints, points, solve);
+    }
+
+    /// Lets the bodies part at the points that took an impact.
+    pub(super) fn bounce(
+        &mut self,
+        constraints: &[ContactConstraint],
+        points: &mut [ConstraintPoint],
+        velocities: &mut [Twist],
+    ) {
+        let part = |constraint: &ContactConstraint, points: &mut [ConstraintPoint]| {
+            for point in &mut points[constraint.points.clone()] {
+                let bounces = meets(point) & point.max_normal_impulse.simd_gt(Lanes::ZERO);
+                if !bounces.any() {
+                    continue;
+                }
+                let mut sum = constraint.velocities::<true>(velocities);
+                let masses = point.effective_masses;
+                point.effective_masses[0] = masses[0] & bounces;
+                let target = SpeedTarget::rigid(point.impact_speed * constraint.restitution);
+                constraint.solve_normal::<true>(point, &mut sum, &target, Lanes::splat(AGREED));
+                point.effective_masses = masses;
+                constraint.store::<true>(velocities, &sum);
+            }
+        };
+        self.repeat(PASSES, constraints, points, part);
+    }
+
+    /// Up to so many passes of `solve` over the constraints, until no normal impulse changes.
+    fn repeat(
+        &mut self,
+        passes: u32,
+        constraints: &[ContactConstraint],
+        points: &mut [ConstraintPoint],
+        mut solve: impl FnMut(&ContactConstraint, &mut [ConstraintPoint]),
+    ) {
+        for pass in 0..passes {
+            let mut agreed = true;
+            for (at, visited) in &mut self.constraints {
+                let constraint = &constraints[*at as usize];
+                let bodies = || constraint.bodies.into_iter().flatten().filter(|body| *body > 0);
+                let has_changed = |body: u32| self.changed[body as usize] >= *visited;
+                if pass > 0 && !bodies().any(has_changed) {
+                    continue;
+                }
+                self.visits += 1;
+                *visited = self.visits;
+                let impulses = |points: &[ConstraintPoint]| -> ArrayVec<Lanes, MAX_POINTS> {
+                    let own = points[constraint.points.clone()].iter();
+                    own.map(|point| point.impulses[0]).collect()
+                };
+                let before = impulses(points);
+                solve(constraint, points);
+                if impulses(points) != before {
+                    agreed = false;
+                    bodies().for_each(|body| self.changed[body as usize] = self.visits);
+                }
+            }
+            if agreed {
+                break;
+            }
+        }
+    }
+}
+
+/// The lanes in which a point parts. Those leave no impulses for the next tick to begin with: it
+/// would have to take them back, and do so in the order of the points.
+pub(super) fn parts(point: &ConstraintPoint, restitution: Lanes) -> Lanes {
+    meets(point) & restitution.simd_gt(Lanes::ZERO)
+}
+
+/// The least change of a speed by a pass that is repeated over the points of a constraint, in
+/// units per second: infinite in lanes that take no impact. So islands that agree, and those
+/// without an impact, stay as they are while others go on: none depends on another.
+pub(super) fn least_change(points: &[ConstraintPoint]) -> Lanes {
+    let meet = points.iter().fold(Lanes::ZERO, |any, point| any | meets(point));
+    meet.select(Lanes::splat(MEETING_AGREED), Lanes::splat(f32::INFINITY))
+}
+
+/// The lanes in which a point approaches fast enough.
+fn meets(point: &ConstraintPoint) -> Lanes {
+    point.impact_speed.simd_gt(RESTITUTION_THRESHOLD as f32)
+}
+
+/// Sums over the bodies of an island, in kilogram units² per second².
+#[derive(Clone, Copy, Default)]
+struct Energies {
+    /// Before the tick, with what forces added within it.
+    begun: f64,
+    /// Before the bodies part.
+    met: f64,
+    /// Afterwards.
+    parted: f64,
+    /// Of the change of velocities alone.
+    change: f64,
+}
+
+impl Energies {
+    /// The share of the change of velocities that leaves no more energy than there was.
+    fn share(&self) -> f64 {
+        let allowed = self.begun.max(self.met);
+        if self.parted <= allowed {
+            return 1.0;
+        }
+        let linear = self.parted - self.met - self.change;
+        let root = (linear * linear + 4.0 * self.change * (allowed - self.met)).sqrt();
+        ((root - linear) / (2.0 * self.change)).clamp(0.0, 1.0)
+    }
+}
+
+/// Shortens the change of velocities since `met` in the islands that have gained energy since the
+/// tick began with the velocities `begun`. `islands` are their numbers by body. Islands that touch
+/// a kinematic body are left out: it brings energy of its own.
+pub(super) fn keep_energy(
+    bodies: &mut Bodies,
+    contacts: &Contacts,
+    [begun, met]: [&[Twist]; 2],
+    islands: &[u32],
+    island_count: usize,
+) {
+    let mut energies = vec![Energies::default(); island_count];
+    let movable_end = bodies.movable_end();
+    for constraint in &contacts.constraints {
+        let [first, second] = constraint.bodies;
+        for [a, b] in first.into_iter().zip(second).map(|(a, b)| [a as usize, b as usize]) {
+            if a.max(b) >= movable_end {
+                energies[islands[a.min(b)] as usize].begun = f64::INFINITY;
+            }
+        }
+    }
+    for body in 1..bodies.movable_end() {
+        let of = &mut energies[islands[body] as usize];
+        let parted = bodies.velocities[body];
+        let change = Twist {
+            linear: parted.linear - met[body].linear,
+            angular: parted.angular - met[body].angular,
+        };
+        let kinetic = bodies.kinetic_energy(body);
+        of.begun += kinetic(&begun[body]) + bodies.work(body);
+        of.met += kinetic(&met[body]);
+        of.parted += kinetic(&parted);
+        of.change += kinetic(&change);
+    }
+    let shares: Vec<f64> = energies.iter().map(Energies::share).collect();
+    for body in 1..bodies.movable_end() {
+        let share = shares[islands[body] as usize] as f32;
+        if share < 1.0 {
+            let (from, to) = (met[body], &mut bodies.velocities[body]);
+            to.linear = from.linear + (to.linear - from.linear) * share;
+            to.angular = from.angular + (to.angular - from.angular) * share;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The laws of mechanics over their whole range, here and in `rapier3d`.
+//!
+//! `cargo bench -p tests --bench laws > tests/results/laws.txt`
+//!
+//! Both engines play the same scenes: see `tests::laws`. Deviations are told in bounds, of which
+//! one is what the integration may be off by. `-- wheels 200` plays 200 scenes of one law, and
+//! lists those in which it is missed.
+
+#[path = "../world/machine.rs"]
+mod machine;
+
+mod peer;
+
+use std::time::{Duration, Instant};
+
+use tests::laws::{LAWS, Law, Outcome, Reading, Start, ours};
+
+/// Scenes of each law, and the time after which no more of one are begun.
+const SCENES: u64 = 120;
+const TIME: Duration = Duration::from_secs(7);
+
+fn main() {
+    machine::print();
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let count = wanted.iter().find_map(|word| word.parse().ok());
+    let words: Vec<&String> = wanted.iter().filter(|word| word.parse::<u64>().is_err()).collect();
+    println!();
+    println!(
+        "law, scenes and what they go through beside 20 to 240 Hz, one and two threads, floors"
+    );
+    println!(
+        "of one brush, of slabs of 16 and 64 units and of triangles, turned and moved by 30,000"
+    );
+    println!("units; then the farthest that each number is beyond its law, in bounds, here and in");
+    println!("rapier3d 0.36, and the scene that is worst here");
+    // A panic is an outcome like others, and told by its scene.
+    std::panic::set_hook(Box::new(|_| ()));
+    let mut missed = 0;
+    for law in &LAWS {
+        if words.is_empty() || words.iter().any(|word| **word == law.name) {
+            missed += judge(law, count, !words.is_empty());
+        }
+    }
+    println!();
+    println!("{missed} of {} laws are missed", LAWS.len());
+}
+
+/// Plays the scenes of a law. Returns 1 if it is missed.
+fn judge(law: &Law, count: Option<u64>, tell: bool) -> usize {
+    let (mut here, mut peer) = (Outcome::default(), Outcome::default());
+    let begin = Instant::now();
+    for seed in 1..=count.unwrap_or(SCENES) {
+        here.add(law, seed, &ours::start as Start);
+        peer.add(law, seed, &peer::start);
+        if count.is_none() && begin.elapsed() > TIME {
+            break;
+        }
+    }
+    println!();
+    println!(
+        "{}: {} scenes, missed in {}, by rapier in {}  ({})",
+        law.name,
+        here.scenes,
+        here.missed.len(),
+        peer.missed.len(),
+        law.range,
+    );
+    for worst in &here.worst {
+        let other = peer.worst.iter().find(|other| other.what == worst.what);
+        let verdict = if worst.holds() { "" } else { "MISSED" };
+        println!(
+            "  {:26} {:>10} {:>10}  {verdict:6}  {}",
+            worst.what,
+            share(Some(worst)),
+            share(other),
+            told(worst),
+        );
+    }
+    if tell {
+        here.missed.iter().for_each(|missed| println!("{missed}"));
+    }
+    usize::from(!here.missed.is_empty())
+}
+
+fn share(reading: Option<&Reading>) -> String {
+    reading.map_or("-".to_owned(), |reading| format!("{:.2}", reading.share()))
+}
+
+fn told(reading: &Reading) -> String {
+    let text = reading.to_string();
+    text.split_once(": ").map_or(text.clone(), |(_, numbers)| numbers.to_owned())
+}

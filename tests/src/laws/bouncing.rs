@@ -1,0 +1,224 @@
+//! Impacts: Newton's law of restitution, and what no impact changes.
+
+use std::f64::consts::TAU;
+
+use ::oracle::Random;
+use glam::{DQuat, DVec3};
+
+use super::case::{Case, Reading};
+use super::engine::Run;
+use super::rolling::any_turn;
+use super::scene::{Body, FLOOR_RESTITUTION, Floor, GRAVITY, Scene, USUAL_DAMPING};
+use super::sliding::{GAP, SIDES, flat_solid, log_between};
+use super::solid::Solid;
+
+/// The gap between a body that lies and its floor, in units.
+const REST: f64 = 0.1;
+
+fn restitution(random: &mut Random) -> f64 {
+    match random.below(3) {
+        0 => 1.0,
+        _ => random.between(FLOOR_RESTITUTION, 1.0),
+    }
+}
+
+/// A shape of this size across, flat or not.
+fn any_solid(random: &mut Random, size: f64) -> (Solid, String) {
+    let radius = 0.5 * size;
+    let sides = SIDES[random.below(SIDES.len())];
+    match random.below(6) {
+        0 => (Solid::cuboid(DVec3::splat(radius)), format!("cube {size:.3}")),
+        1 => {
+            let half = radius * random.between(0.1, 1.0);
+            let solid = Solid::prism(sides, radius, half);
+            (solid, format!("prism of {sides} sides, radius {radius:.3}, half height {half:.3}"))
+        }
+        2 => {
+            // A model reaches no farther than 1,024 units.
+            let height = size.min(1300.0);
+            let solid = Solid::cone(sides, radius, height);
+            (solid, format!("cone of {sides} sides, radius {radius:.3}, height {height:.3}"))
+        }
+        3 => {
+            let frequency = 1 + random.below(5);
+            let faces = 20 * frequency * frequency;
+            (Solid::ball(frequency, radius), format!("ball of {faces} faces, radius {radius:.3}"))
+        }
+        _ => flat_solid(random, size),
+    }
+}
+
+/// A body that falls flat from h rises to e²h, and stays flat.
+///
+/// The floor is met within a tick: what gravity adds to the speed in that tick may not count, so
+/// the impact may be slower by g·t, and the height less by e²·v·t. In flight, steps of t at the
+/// ends of which speeds are taken lose ½·g·t a second of height: on the way down and up v/g and
+/// e·v/g seconds, together ½·v·t·(e² + e) of the height that is reached. Nothing makes it more:
+/// the gap at which bodies rest, and two in a thousand, are for rounding.
+pub fn flat_fall(random: &mut Random) -> Case {
+    let size = log_between(random, 0.5, 2000.0);
+    let (solid, name) = flat_solid(random, size);
+    let restitution = restitution(random);
+    let fall = random.between(30.0, 200.0).max(0.2 * size);
+    let start = DVec3::Z * (solid.height() + REST + fall);
+    let turn = DQuat::from_rotation_z(random.between(0.0, TAU));
+    let body = Body::new(solid, start).of(random.between(0.0, 2.0), restitution).turned(turn);
+    let (half, radius) = (1.5 * size + 64.0, 0.5 * size);
+    let scene = Scene::new(random, [half, half], vec![body]);
+    let told = format!("{name}, restitution {restitution:.3}, fall {fall:.2}");
+    Case::new(told, scene, move |run| {
+        let speed = (2.0 * GRAVITY * fall).sqrt();
+        let (mut lowest, mut rise, mut tilt) = (0f64, 0f64, 0f64);
+        let mut has_met = false;
+        run.while_below((1.0 + 1.1 * restitution) * speed / GRAVITY + 0.1, |run| {
+            let body = run.body(0);
+            let below = body.position.z - start.z;
+            has_met |= body.velocity.z > -0.5 * speed && below < -0.5 * fall;
+            lowest = lowest.min(below);
+            if has_met {
+                rise = rise.max(below + fall);
+                tilt = tilt.max((body.orientation * DVec3::Z).angle_between(DVec3::Z));
+            }
+            // Until it comes down for the second time.
+            !(has_met && body.velocity.z < 0.0 && rise > 1.0)
+        });
+        let law = restitution * restitution * fall;
+        let late = speed * run.scene.tick();
+        // Rounding in single precision, of a few dozen sums, may turn it by this much a second.
+        let spin = 2e-5 * speed / radius;
+        let lost = late * (1.5 * restitution * restitution + 0.5 * restitution);
+        vec![
+            Reading::between("rise, units", [(law - lost).max(0.0), law], GAP + 0.002 * fall, rise),
+            Reading::at_most("tilt, radians", 0.0, 0.01 + spin * run.time(), tilt),
+        ]
+    })
+}
+
+/// The greatest energy that lasts for three ticks, as a height: what is measured in the tick of
+/// an impact mixes what was before and after.
+fn lasting_energy(run: &mut Run, seconds: f64, bodies: usize, top: &mut f64) -> f64 {
+    let mut last = [f64::INFINITY; 3];
+    let (mut most, mut tick) = (f64::NEG_INFINITY, 0);
+    run.while_below(seconds, |run| {
+        let sum: f64 = (0..bodies).map(|body| run.energy_height(body)).sum();
+        last[tick % 3] = sum;
+        tick += 1;
+        most =
+            most.max(if tick > 2 { last.into_iter().fold(f64::INFINITY, f64::min) } else { sum });
+        *top = (0..bodies).map(|body| run.body(body).position.z).fold(*top, f64::max);
+        true
+    });
+    most
+}
+
+/// A body that is dropped in any pose never comes above where it was dropped, nor has more energy
+/// than it had, whatever its shape and restitution. Bodies that lie are pushed up to the gap at
+/// which they rest.
+pub fn tumbling(random: &mut Random) -> Case {
+    let size = if random.one_in(2) {
+        log_between(random, 2.0, 16.0)
+    } else {
+        log_between(random, 0.5, 2000.0)
+    };
+    let (solid, name) = any_solid(random, size);
+    let restitution = restitution(random);
+    let fall = random.between(10.0, 200.0).max(0.2 * size);
+    let friction = random.between(0.0, 2.0);
+    let start = DVec3::Z * (solid.radius() + REST + fall);
+    let body = Body::new(solid, start).of(friction, restitution).turned(any_turn(random));
+    let half = 6.0 * size + 800.0;
+    let scene = Scene::new(random, [half, half], vec![body]);
+    let told =
+        format!("{name}, restitution {restitution:.3}, friction {friction:.3}, fall {fall:.2}");
+    Case::new(told, scene, move |run| {
+        let mut top = f64::NEG_INFINITY;
+        let most = lasting_energy(run, 5.0, 1, &mut top);
+        let bound = GAP + 0.002 * fall;
+        vec![
+            Reading::at_most("top, units", start.z, bound, top),
+            Reading::at_most("energy, units of height", start.z, bound, most),
+        ]
+    })
+}
+
+/// Two bodies that meet in the air exchange momentum: its sum changes by gravity alone, and
+/// angular momentum about their common centre of mass not at all. Their energy in its axes does
+/// not grow.
+///
+/// Deviations are shares of what is exchanged at most: the reduced mass times the speed at which
+/// they meet, and that times the distance of their centres when they touch. Single precision and
+/// the solver's order have 1 %. Damping takes its share of the spins.
+pub fn meeting(random: &mut Random) -> Case {
+    let size = log_between(random, 4.0, 200.0);
+    let ratio = random.between(0.0, 1000f64.ln()).exp().cbrt();
+    let (first, name) = any_solid(random, size);
+    let (second, other) = any_solid(random, size * ratio);
+    let speed = random.between(80.0, 1500.0);
+    let reach = first.radius() + second.radius();
+    let direction = any_turn(random) * DVec3::X;
+    let aside = direction.any_orthonormal_vector() * (reach * random.between(0.0, 0.3));
+    let middle = DVec3::Z * (2.0 * reach + 3000.0);
+    let spin = |random: &mut Random| any_turn(random) * DVec3::X * random.between(0.0, 3.0);
+    let apart = direction * (reach + 1.0) + aside;
+    let restitution = restitution(random);
+    let friction = random.between(0.0, 2.0);
+    let bodies = vec![
+        Body::new(first, middle)
+            .of(friction, restitution)
+            .turned(any_turn(random))
+            .moving(DVec3::ZERO, spin(random)),
+        Body::new(second, middle + apart)
+            .of(friction, restitution)
+            .turned(any_turn(random))
+            .moving(-direction * speed, spin(random)),
+    ];
+    let far = 4.0 * reach + 64.0;
+    let mut scene = Scene::new(random, [far, far], bodies);
+    scene.floor = Floor::None;
+    scene.top = middle.z + 2.0 * reach;
+    scene.shift.z = scene.shift.z.min(0.0);
+    scene.rate = scene.rate.max(60);
+    let told = format!("{name} and {other}, restitution {restitution:.3}, {speed:.0} units/s");
+    Case::new(told, scene, move |run| {
+        run.step();
+        let masses = [run.mass(0), run.mass(1)];
+        let total = masses[0] + masses[1];
+        let exchanged = masses[0] * masses[1] / total * speed;
+        let totals = |run: &Run| {
+            let bodies = [run.body(0), run.body(1)];
+            let sum = |of: &dyn Fn(usize) -> DVec3| of(0) + of(1);
+            let centre = sum(&|k| bodies[k].position * masses[k]) / total;
+            let velocity = sum(&|k| bodies[k].velocity * masses[k]) / total;
+            let angular = sum(&|k| {
+                let arm = bodies[k].position - centre;
+                let orbit = arm.cross((bodies[k].velocity - velocity) * masses[k]);
+                orbit + run.own_angular_momentum(k)
+            });
+            let spins = run.own_angular_momentum(0).length() + run.own_angular_momentum(1).length();
+            let energy: f64 = (0..2)
+                .map(|k| {
+                    let turning = bodies[k].spin.dot(run.own_angular_momentum(k));
+                    let flying = (bodies[k].velocity - velocity).length_squared() * masses[k];
+                    0.5 * (turning + flying)
+                })
+                .sum();
+            (velocity, angular, energy, spins)
+        };
+        let before = totals(run);
+        let from = run.time();
+        run.seconds((1.5 * reach / speed).max(4.0 * run.scene.tick()));
+        let seconds = run.time() - from;
+        let after = totals(run);
+        let fallen = before.0 - DVec3::Z * (GRAVITY * seconds);
+        let momentum = (after.0 - fallen).length() * total / exchanged;
+        let spins = exchanged * reach;
+        let damped = before.3.max(after.3) * USUAL_DAMPING * seconds / spins;
+        let angular = (after.1 - before.1).length() / spins;
+        let energy = (after.2 - before.2) / (0.5 * exchanged * speed);
+        vec![
+            Reading::at_most("momentum, share", 0.0, 0.01, momentum),
+            Reading::at_most("angular momentum, share", damped, 0.01, angular),
+            Reading::at_most("energy gained, share", 0.0, 0.01, energy),
+        ]
+    })
+}

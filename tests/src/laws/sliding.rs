@@ -1,0 +1,223 @@
+//! Friction of what lies flat: Coulomb's law.
+
+use std::f64::consts::TAU;
+
+use ::oracle::Random;
+use glam::{DQuat, DVec3};
+
+use super::case::{Case, Reading};
+use super::engine::Run;
+use super::scene::{Body, Floor, GRAVITY, Scene, USUAL_DAMPING};
+use super::solid::{Solid, mean_radius};
+
+/// Numbers of sides, around all powers of two and the usual capacities.
+pub const SIDES: [usize; 18] = [3, 4, 5, 6, 7, 8, 12, 16, 24, 28, 29, 30, 31, 32, 33, 48, 64, 128];
+
+/// The gap at which a body is put above what it will lie on: it falls no deeper than this.
+pub const GAP: f64 = 0.15;
+
+/// Below this speed of its surface, in units per second, a body may be put to sleep.
+const STILL: f64 = 2.0;
+
+/// A size between these, all orders of magnitude alike.
+pub fn log_between(random: &mut Random, low: f64, high: f64) -> f64 {
+    random.between(low.ln(), high.ln()).exp()
+}
+
+/// A flat body of this size across, that does not tip over by friction: its centre of mass is
+/// so low over its footprint. And what it is.
+pub fn flat_solid(random: &mut Random, size: f64) -> (Solid, String) {
+    let radius = 0.5 * size;
+    match random.below(8) {
+        0 => {
+            let half = DVec3::new(radius, radius * random.between(0.15, 0.6), 0.08 * radius);
+            (Solid::cuboid(half), format!("plank {half:.3}"))
+        }
+        1 => {
+            let half = DVec3::new(radius, radius, radius * random.between(0.2, 0.5));
+            (Solid::cuboid(half), format!("box {half:.3}"))
+        }
+        2 => {
+            let sides = SIDES[random.below(SIDES.len())];
+            let solid = Solid::cone(sides, radius, 0.8 * radius);
+            (solid, format!("cone of {sides} sides, radius {radius:.3}"))
+        }
+        3 | 4 => {
+            // A model reaches no farther than 1,024 units.
+            let size = size.min(1200.0);
+            let (of, name): (fn(f64, f64) -> Solid, _) =
+                if random.one_in(2) { (Solid::angle, "L") } else { (Solid::channel, "U") };
+            (of(size / 3.0, 0.06 * size), format!("{name} {size:.3}"))
+        }
+        _ => {
+            let sides = SIDES[random.below(SIDES.len())];
+            let half = radius * random.between(0.1, if sides < 5 { 0.2 } else { 0.4 });
+            let solid = Solid::prism(sides, radius, half);
+            (solid, format!("prism of {sides} sides, radius {radius:.3}, half height {half:.3}"))
+        }
+    }
+}
+
+/// A body that slides at v comes to rest after v²/2µg, straight ahead and without turning: the
+/// torque of friction about the vertical through the centre of mass is the sum of µN times the
+/// distance aside, which the balance of moments about the line of motion makes zero.
+///
+/// Velocities are taken at the ends of steps: over n steps h of deceleration a, from v = n·a·h,
+/// the way is a·h²·n(n − 1)/2, short of v²/2a by v·h/2. The contact solver iterates, so what it
+/// leaves of an impulse is a share: 2 % of the way. As much of the friction F, unbalanced at the
+/// farthest corner r, turns the body by ½·(0.02·F·r/I)·t², which is 0.02·r/I of the way for a
+/// mass of 1.
+pub fn stops(random: &mut Random) -> Case {
+    let size = log_between(random, 0.5, 2000.0);
+    let (solid, name) = flat_solid(random, size);
+    let friction = random.between(0.02, 2.0);
+    let way = (size * random.between(0.5, 2.0)).max(20.0);
+    let angle = random.between(-0.5, 0.5);
+    let half = [way + size + 64.0, 0.6 * way + size + 64.0];
+    let (reach, inertia) = (solid.footprint()[1], solid.inertia.z_axis.z);
+    let start = DVec3::new(-0.5 * way, 0.0, solid.height() + GAP);
+    let body = Body::new(solid, start).of(friction, 0.2);
+    let deceleration = body.friction_on_floor() * GRAVITY;
+    let speed = (2.0 * deceleration * way).sqrt();
+    let turn = random.between(0.0, TAU);
+    let scene = Scene::new(random, half, vec![body.turned(DQuat::from_rotation_z(turn))]);
+    let told = format!("{name}, friction {friction:.3}, {speed:.1} units/s");
+    let direction = DVec3::new(angle.cos(), angle.sin(), 0.0);
+    Case::new(told, scene, move |run| {
+        run.seconds(0.5);
+        let before = run.body(0);
+        run.set_velocity(0, direction * speed, DVec3::ZERO);
+        let most = 1.5 * speed / deceleration + 0.5;
+        run.while_below(most, |run| run.body(0).velocity.length() > 0.01);
+        let after = run.body(0);
+        let moved = after.position - before.position;
+        let turned = 2.0 * (after.orientation * before.orientation.inverse()).xyz().length();
+        let bound = 0.5 * speed * run.scene.tick() + 0.02 * way + 0.1;
+        let unbalanced = 0.02 * way * reach / inertia;
+        let aside = moved.dot(direction.cross(DVec3::Z)).abs();
+        vec![
+            Reading::equal("way, units", way, bound, moved.dot(direction)),
+            Reading::at_most("aside, units", 0.0, 0.02 * way + 0.1, aside),
+            Reading::at_most("turned, radians", 0.0, unbalanced + 0.01, turned),
+        ]
+    })
+}
+
+/// Nothing slows a body without friction.
+pub fn keeps_speed(random: &mut Random) -> Case {
+    let size = log_between(random, 0.5, 500.0);
+    let (solid, name) = flat_solid(random, size);
+    let speed = random.between(50.0, 600.0);
+    let way = speed * 2.0;
+    let half = [way + size + 64.0, size + 256.0];
+    let start = DVec3::new(-0.5 * way, 0.0, solid.height() + GAP);
+    let scene = Scene::new(random, half, vec![Body::new(solid, start).of(0.0, 0.2)]);
+    let told = format!("{name}, no friction, {speed:.1} units/s");
+    Case::new(told, scene, move |run| {
+        run.seconds(0.5);
+        run.set_velocity(0, DVec3::X * speed, DVec3::ZERO);
+        let start = run.body(0).position;
+        let seconds = {
+            let from = run.time();
+            run.seconds(2.0);
+            run.time() - from
+        };
+        let moved = run.body(0).position - start;
+        vec![
+            Reading::equal("way, units", speed * seconds, 0.002 * way, moved.x),
+            Reading::at_most("height, units", 0.0, 0.15, moved.z.abs()),
+        ]
+    })
+}
+
+/// On a slope a body stands still below the angle of friction, and slides with
+/// g(sin − µ·cos) above it.
+///
+/// Speeds at the ends of ticks are exact for a constant acceleration: only the solver's 2 % of
+/// the forces are allowed, and half a unit of way for what stands. Nearer than a degree to the
+/// angle of friction a body gains less than [`STILL`] within the time after which it may sleep.
+pub fn on_slope(random: &mut Random) -> Case {
+    let size = log_between(random, 0.5, 2000.0);
+    let (solid, name) = flat_solid(random, size);
+    let friction = random.between(0.05, 2.0);
+    let half = [4.0 * size + 1200.0, size + 256.0];
+    let body = Body::new(solid.clone(), DVec3::ZERO).of(friction, 0.2);
+    let coefficient = body.friction_on_floor();
+    let off: f64 = [-10.0, -3.0, -1.0, 1.0, 3.0, 10.0][random.below(6)];
+    let angle = (coefficient.atan() + off.to_radians()).max(0.01);
+    // Descends along x.
+    let tilt = DQuat::from_rotation_y(angle);
+    let above = DVec3::new(-size - 400.0, 0.0, solid.height() + GAP);
+    let turn = DQuat::from_rotation_z(random.between(0.0, TAU));
+    let body = Body { position: tilt * above, orientation: tilt * turn, ..body };
+    let mut scene = Scene::new(random, half, vec![body]);
+    scene.floor = Floor::Slope(angle);
+    scene.shift.z = 0.0;
+    let degrees = angle.to_degrees();
+    let told = format!("{name}, friction {friction:.3}, {degrees:.2}° ({off:+}°)");
+    let stands = angle.tan() < coefficient;
+    Case::new(told, scene, move |run| {
+        let down = tilt * DVec3::X;
+        run.seconds(0.5);
+        let before = run.body(0);
+        if stands {
+            run.seconds(3.0);
+            let moved = run.body(0).position - before.position;
+            return vec![Reading::at_most("way, units", 0.0, 0.5, moved.length())];
+        }
+        let acceleration = GRAVITY * (angle.sin() - coefficient * angle.cos());
+        let from = run.time();
+        run.seconds(1.0);
+        let law = acceleration * (run.time() - from);
+        let gained = (run.body(0).velocity - before.velocity).dot(down);
+        vec![Reading::equal("speed gained, units/s", law, 0.02 * GRAVITY * angle.sin(), gained)]
+    })
+}
+
+/// A body that spins flat on the floor stops in place. Its friction has a torque of µ times the
+/// pressure times the distance from the axis. The pressure of a rigid body on a rigid floor is
+/// not determined by its weight alone: the mean distance is that of the footprint if it is
+/// uniform, and that of the corners if only these carry, as in a manifold of points; the law is
+/// what lies between the two. Spin decays in the air as well: from ω' = −α − cω the time is
+/// ln(1 + cω/α)/c.
+///
+/// The solver's share is 5 % of the spin and of the time; it ends at a tick; and below [`STILL`] a
+/// body may be put to sleep. As much of the friction, unbalanced for all of the time t, moves the
+/// body aside by ½·0.05·µg·t².
+pub fn spins_down(random: &mut Random) -> Case {
+    let radius = log_between(random, 0.5, 1000.0);
+    let sides = SIDES[random.below(SIDES.len())];
+    let half = radius * random.between(0.05, 1.0);
+    let solid = Solid::prism(sides, radius, half);
+    let friction = random.between(0.1, 2.0);
+    let start = DVec3::new(random.between(-30.0, 30.0), 0.0, half + GAP);
+    let size = 2.0 * radius + 100.0;
+    let body = Body::new(solid.clone(), start).of(friction, 0.2);
+    let coefficient = body.friction_on_floor();
+    let scene = Scene::new(random, [size, size], vec![body]);
+    let spin = random.between(2.0, 15.0).min(0.3 / scene.tick());
+    let told = format!(
+        "prism of {sides} sides, radius {radius:.2}, half height {half:.2}, friction \
+         {friction:.3}, {spin:.2} rad/s"
+    );
+    let time = move |arm: f64| {
+        let deceleration = coefficient * GRAVITY * arm / solid.inertia.z_axis.z;
+        (1.0 + USUAL_DAMPING * spin / deceleration).ln() / USUAL_DAMPING
+    };
+    let law = [time(radius), time(mean_radius(sides, radius))];
+    let still = STILL / (coefficient * GRAVITY);
+    Case::new(told, scene, move |run| {
+        run.seconds(0.5);
+        let before = run.body(0).position;
+        run.set_velocity(0, DVec3::ZERO, DVec3::Z * spin);
+        let enough = |run: &Run| run.body(0).spin.length() > 0.05 * spin;
+        let seen = run.while_below(2.0 * law[1] + 1.0, enough);
+        let bound = 0.05 * law[1] + 2.0 * run.scene.tick() + still;
+        let unbalanced = 0.5 * 0.05 * coefficient * GRAVITY * law[1] * law[1];
+        let aside = (run.body(0).position - before).length();
+        vec![
+            Reading::between("time, seconds", law, bound, seen),
+            Reading::at_most("aside, units", 0.0, unbalanced + 0.1, aside),
+        ]
+    })
+}
