@@ -21,7 +21,7 @@ const HELD: f64 = 4.0;
 const HELD_TICKS: usize = 16 * 30;
 
 /// Ticks for which a player asks at random whom Quake III's movement would let out.
-const LONGER: usize = 120 * TICK_RATE as usize;
+const LONGER: usize = 300 * TICK_RATE as usize;
 
 /// One who is so far below the floor has fallen off its edge.
 const FALLEN: f64 = -64.0;
@@ -165,8 +165,9 @@ impl Trial<'_> {
                 break;
             }
             if tick >= until {
-                yaw = (random.below(16) * 4096) as u16;
-                until = tick + 8 + random.below(70) as usize;
+                // Long enough for a whole stair of jumps.
+                yaw = random.bits() as u16;
+                until = tick + 8 + random.below(300) as usize;
                 jumps = random.below(4) > 0;
             }
             let ask = command((yaw, jumps && tick % 20 < 10));

@@ -24,7 +24,7 @@ use crate::players::driver::{Carry, Push};
 use crate::state::Posture;
 
 pub use parameters::{MovementError, MovementParameters};
-use slide::{slide, slide_and_step};
+use slide::slide_and_step;
 use wedge::find_wedge;
 
 /// Least height of the normal of ground that carries: the cosine of about 45.6
@@ -149,7 +149,7 @@ pub(crate) fn step(
         // Half of gravity before and half after give the exact parabola.
         motion.velocity.z -= parameters.gravity * seconds * 0.5;
         make_way(&mut motion, seconds, surroundings);
-        slide(&mut motion, None, seconds, surroundings, touched);
+        slide_and_step(&mut motion, None, (seconds, parameters), surroundings, touched);
         motion.velocity.z -= parameters.gravity * seconds * 0.5;
     }
     keep_off(&mut motion, checked, surroundings);

@@ -25,7 +25,7 @@ const OVERCLIP: f64 = 1.001;
 
 /// Moves for `seconds` at the motion's velocity and slides along the surfaces that
 /// are met. Returns whether there were any.
-pub(super) fn slide(
+fn slide(
     motion: &mut Motion,
     ground: Option<Ground>,
     seconds: f64,
@@ -76,8 +76,9 @@ pub(super) fn slide(
     true
 }
 
-/// Slides; where a surface is met on the ground, also tries the motion a step higher
-/// and keeps the one that leads farther.
+/// Slides; where a surface is met, also tries the motion a step higher and keeps the one that
+/// leads farther. Who falls steps up onto what carries, and so does who has just jumped, as in
+/// Quake III: a jump and a step together lead onto a ledge.
 pub(super) fn slide_and_step(
     motion: &mut Motion,
     ground: Option<Ground>,
@@ -93,6 +94,13 @@ pub(super) fn slide_and_step(
         return;
     }
     let posture = start.walker.posture;
+    if ground.is_none() && motion.velocity.z > 0.0 {
+        let below = surroundings.sweep(posture, start.position, start.position - step);
+        if below.hit.is_none_or(|hit| hit.normal.z < WALKABLE) {
+            touched.append(&mut met);
+            return;
+        }
+    }
     let up = surroundings.sweep(posture, start.position, start.position + step);
     let mut high = Motion { position: up.end, ..start };
     let mut met_above = Vec::new();
@@ -100,7 +108,7 @@ pub(super) fn slide_and_step(
     let rise = Vec3::Z * (up.end.z - start.position.z);
     let down = surroundings.sweep(posture, high.position, high.position - rise);
     high.position = down.end;
-    let lands = down.hit.is_none_or(|hit| hit.normal.z >= WALKABLE);
+    let lands = down.hit.map_or(ground.is_some(), |hit| hit.normal.z >= WALKABLE);
     let gained = |to: Vec3| (to - start.position).truncate().length_squared();
     if lands && gained(high.position) > gained(motion.position) + 1e-3 {
         *motion = high;
