@@ -156,7 +156,7 @@ pub(crate) fn judged(
         };
         assert_eq!(stops, *expected, "{what}");
     }
-    let verify = ["verify", &world, "--source", &source, "--points", "200", "--traces", "20"];
+    let verify = ["verify", &world, "--source", &source, "--points", "60", "--traces", "10"];
     done(&[&verify, form].concat(), "");
     report
 }
