@@ -299,8 +299,11 @@ mod tests {
 
     const POINTS: &str = "( 0 0 1 ) ( 0 1 0 ) ( 1 0 0 )";
 
-    /// The faces of all brushes: names and flags.
-    fn faces(text: &str) -> Vec<Vec<(String, Option<(u32, u32)>)>> {
+    /// The name of a texture, and its flags.
+    type Drawn = (String, Option<(u32, u32)>);
+
+    /// The faces of all brushes.
+    fn faces(text: &str) -> Vec<Vec<Drawn>> {
         let read = read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
         let brushes = read.entities.iter().flat_map(|entity| &entity.brushes);
         let face = |face: &SourceFace| {

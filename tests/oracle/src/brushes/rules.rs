@@ -31,7 +31,7 @@ pub fn content(entity: &Entity, brush: &Brush) -> Content {
         // Its first three spawn flags make it appear and vanish.
         Game::Quake2 => {
             let flags = entity.get("spawnflags").and_then(|f| f.trim().parse::<u32>().ok());
-            class == "func_wall" && flags.unwrap_or(0) % 8 == 0
+            class == "func_wall" && flags.unwrap_or(0) & 7 == 0
         }
         _ => class == "func_wall",
     };
