@@ -163,7 +163,7 @@ fn odd_numbers_of_a_game_file_are_refused_or_can_be_played_by() {
                     "blast_player_speed",
                 ],
             ),
-            ("materials.crate", &["friction", "restitution"]),
+            ("materials.own_crate", &["friction", "restitution"]),
         ] {
             text += &format!("[{table}]\n");
             for name in names {
@@ -172,7 +172,7 @@ fn odd_numbers_of_a_game_file_are_refused_or_can_be_played_by() {
                 text += &format!("{name} = {:?}\n", n.f64(usual)).replace("NaN", "nan");
             }
         }
-        text += "[models]\ncrate = 'own/crate.obj'\n";
+        text += "[models]\nown_crate = 'own/crate.obj'\n";
         let model = include_str!("../../../maps/models/crate.obj");
         let file = GameFile::read(&text, &mut |_| Ok(model.to_owned()));
         assert!(file.is_ok() || !n.are_usual(), "{text}{file:?}");

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use obsp::model::{BodyKind, Model};
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, RunningMatch, Schema};
-use obsp_sim::audit::{Audit, Fault, Passages, Tunnelled};
+use obsp_sim::audit::{Audit, Passages, Tunnelled};
 use obsp_sim::{
     Clock, Command, Config, EntityId, EntityState, Kind, PlayerKind, SetupError, State, World,
 };
