@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use obsp::model::{BodyKind, Model};
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, RunningMatch, Schema};
-use obsp_sim::audit::{Audit, Fault, Misplaced, Passages, Tunnelled};
+use obsp_sim::audit::{Audit, Misplaced, Passages, Tunnelled};
 use obsp_sim::{
     Clock, Command, Config, EntityId, EntityState, Kind, PlayerKind, SetupError, State, World,
 };
