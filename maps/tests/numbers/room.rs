@@ -5,7 +5,7 @@ use std::fmt::Write;
 use obsp::{Options, Source, Spaces, World, compile};
 
 /// A brush that is a box.
-fn block([x0, y0, z0]: [f64; 3], [x1, y1, z1]: [f64; 3]) -> String {
+pub(crate) fn block([x0, y0, z0]: [f64; 3], [x1, y1, z1]: [f64; 3]) -> String {
     let planes = [
         [[x1, 0.0, 0.0], [x1, 0.0, 1.0], [x1, 1.0, 0.0]],
         [[x0, 0.0, 0.0], [x0, 1.0, 0.0], [x0, 0.0, 1.0]],
@@ -66,13 +66,4 @@ pub(crate) fn obj(corner: [f64; 3], scale: f64) -> String {
         writeln!(text, "v {x:?} {y:?} {z:?}").expect("a string grows");
     }
     text + "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
-}
-
-/// The floor of the room alone.
-pub(crate) fn open_text() -> String {
-    let floor = block([-512.0, -512.0, -16.0], [512.0, 512.0, 0.0]);
-    format!(
-        "{{\n\"classname\" \"worldspawn\"\n{floor}}}\n\
-         {{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400.0 0.0 24.0\"\n}}\n"
-    )
 }

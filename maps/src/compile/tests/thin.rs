@@ -83,7 +83,7 @@ fn casts(compiled: &Compiled, start: Vec3, end: Vec3) -> Vec<(String, Trace)> {
     let cuboid = Cuboid::new(Vec3::new(16.0, 16.0, 28.0)).expect("in range");
     add("box", world.cast(&cuboid, start, end));
     let turn = Quat::from_axis_angle(Vec3::new(0.48, 0.6, 0.64), 1.0);
-    add("turned box", world.cast(&cuboid.turned(turn), start, end));
+    add("turned box", world.cast(&cuboid.turned(turn).expect("a turn"), start, end));
     casts
 }
 

@@ -153,7 +153,7 @@ fn orientation_overflow() {
 #[test]
 fn what_leaves_the_map_is_put_back_and_a_missile_is_gone() {
     let world = || {
-        let floor = crate::room::open_text();
+        let floor = open_text();
         let source = obsp::Source::from_text("open", floor);
         let options = obsp::Options::default();
         let found = obsp::compile(&source, &obsp::Spaces::default(), &options, &mut |_, _, _| ());
@@ -184,4 +184,13 @@ fn what_leaves_the_map_is_put_back_and_a_missile_is_gone() {
     assert_eq!(world.entity(shot), None);
     let back = world.entity(lift).expect("it was put back").position;
     assert!(back.length() < 2_000.0, "{back}");
+}
+
+/// The floor of the room alone.
+fn open_text() -> String {
+    let floor = crate::room::block([-512.0, -512.0, -16.0], [512.0, 512.0, 0.0]);
+    format!(
+        "{{\n\"classname\" \"worldspawn\"\n{floor}}}\n\
+         {{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400.0 0.0 24.0\"\n}}\n"
+    )
 }

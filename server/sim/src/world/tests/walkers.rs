@@ -115,7 +115,7 @@ fn push_gravity() {
     for gravity in [0.0, 100.0, 400.0, 800.0, 1600.0, 4000.0] {
         let movement = MovementParameters { gravity, ..usual };
         let mut world = World::new(Arc::clone(&map), shipped().into(), CONFIG).expect("a match");
-        world.set_movement(movement);
+        world.set_movement(movement).expect("in range");
         let predictor = Predictor::new(Arc::clone(&map), &shipped()).expect("a predictor");
         let id = world.join_at(DVec3::new(-250.0, 0.0, 29.0));
         let mut highest = f64::MIN;
@@ -150,6 +150,7 @@ fn places_are_those_that_the_games_own_steps_lead_to() {
     };
     assert!(!is_on_ledge(&world), "steps of 18");
     let usual = MovementParameters::default();
-    world.set_movement(MovementParameters { step_height: 40.0, ..usual });
+    let steps = MovementParameters { step_height: 40.0, ..usual };
+    world.set_movement(steps).expect("in range");
     assert!(is_on_ledge(&world), "steps of 40");
 }
