@@ -58,7 +58,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
         if !overlaps.is_empty() {
             let involves = |overlap: &Overlap, id| match *overlap {
                 Overlap::Bodies(a, b) => a == id || b == id,
-                Overlap::Brush(a, _) => a == id,
+                Overlap::Brush(a, _) | Overlap::Nowhere(a) => a == id,
             };
             let involved: Vec<_> = state
                 .entities
