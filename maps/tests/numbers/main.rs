@@ -5,6 +5,7 @@
 #[allow(dead_code, reason = "each crate asks for numbers of other kinds")]
 mod extremes;
 mod far;
+#[allow(dead_code, reason = "each crate asks for rooms of other kinds")]
 mod room;
 
 use extremes::{Numbers, exercise, functions};

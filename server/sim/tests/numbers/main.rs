@@ -144,7 +144,9 @@ fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
                 let (mut n, model) = (n.clone(), ModelId(model as u8));
                 _ = world.spawn_body(model, vector(&mut n, [300.0, 200.0, 300.0]), turn(&mut n));
             }
-            (vector(n, [0.0; 3]), turn(n));
+            // As many numbers as each of them took.
+            n.three([0.0; 3]);
+            n.four([0.0; 4]);
         }
         "World::spawn_body_near" => {
             _ = world.spawn_body_near(crate_, vector(n, [300.0, 200.0, 100.0]), turn(n));

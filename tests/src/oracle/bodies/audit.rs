@@ -78,7 +78,7 @@ impl Audit {
             let Placed { id, orientation, position, .. } = placed;
             let squares: f64 = orientation.to_array().iter().map(|part| part * part).sum();
             let is_turn = (squares - 1.0).abs() < 1e-6;
-            if !is_turn || position.to_array().iter().any(|at| at - at != 0.0) {
+            if !is_turn || !position.is_finite() {
                 overlaps.push(Overlap::Nowhere(id));
                 continue;
             }
