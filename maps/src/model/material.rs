@@ -32,8 +32,8 @@ pub struct MaterialError {
 }
 
 impl Material {
-    /// The usual one, which the world and players have as well: boxes stay on ramps up to 31
-    /// degrees, and hardly bounce.
+    /// The usual one: boxes stay on ramps up to 31 degrees, and hardly bounce. The world and
+    /// players have the same friction, and no restitution.
     pub const USUAL: Self = Self { friction: 0.6, restitution: 0.2, angular_damping: 0.4 };
 
     /// Greatest coefficient of friction: rubber on dry ground has little more than 1, and
