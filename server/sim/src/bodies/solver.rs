@@ -25,8 +25,10 @@ mod division;
 mod flight;
 mod island;
 mod lanes;
+mod pass;
 mod projection;
 mod restitution;
+mod slip;
 mod softness;
 
 use glam::DVec3;

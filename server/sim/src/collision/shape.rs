@@ -118,7 +118,9 @@ pub(crate) struct Shape {
     pub(crate) kind: BodyKind,
     /// In 1/kg; zero for a body that no impulse moves.
     pub(crate) inverse_mass: f64,
-    /// Inverse inertia about the centre of mass, in body axes.
+    /// Inertia about the centre of mass, in body axes; zero for a body that no impulse moves.
+    pub(crate) inertia: DMat3,
+    /// Its inverse, likewise.
     pub(crate) inverse_inertia: DMat3,
     /// How it spins where nothing touches it.
     pub(crate) top: Top,
@@ -128,11 +130,10 @@ impl Shape {
     /// A rigid prop.
     pub(crate) fn prop(model: &Model) -> Self {
         let mass = model.volume() * DENSITY;
-        let (inverse_mass, inverse_inertia) = match model.kind() {
-            BodyKind::Kinematic => (0.0, DMat3::ZERO),
-            BodyKind::Dynamic | BodyKind::Missile => {
-                (1.0 / mass, (model.inertia() * mass).inverse())
-            }
+        let inertia = model.inertia() * mass;
+        let (inverse_mass, inertia, inverse_inertia) = match model.kind() {
+            BodyKind::Kinematic => (0.0, DMat3::ZERO, DMat3::ZERO),
+            BodyKind::Dynamic | BodyKind::Missile => (1.0 / mass, inertia, inertia.inverse()),
         };
         Self {
             parts: model.parts().to_vec(),
@@ -143,6 +144,7 @@ impl Shape {
             material: model.material(),
             kind: model.kind(),
             inverse_mass,
+            inertia,
             inverse_inertia,
             top: Top::new(model.inertia()),
         }
@@ -169,6 +171,7 @@ impl Shape {
             material: Material::USUAL,
             kind: BodyKind::Dynamic,
             inverse_mass: 0.0,
+            inertia: DMat3::ZERO,
             inverse_inertia: DMat3::ZERO,
             top: Top::default(),
         })

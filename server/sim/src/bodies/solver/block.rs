@@ -66,9 +66,9 @@ impl Block {
         indices: &BodyIndices,
         places: &[Place],
     ) {
-        self.bodies = Bodies::with_capacity(self.members.len());
+        self.bodies = Bodies::with_capacity(self.members.len(), self.steps.seconds);
         for &body in &self.members {
-            self.bodies.add(entities.get(indices.slots[body]), shapes, self.steps.seconds);
+            self.bodies.add(entities.get(indices.slots[body]), shapes);
         }
         let kinematic = indices.kinematic_of(self.contacts.pairs.iter().map(|&at| &pairs[at]));
         let first = self.bodies.list.len();

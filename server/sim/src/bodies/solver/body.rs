@@ -65,8 +65,10 @@ pub(super) struct SolverBody {
     acceleration: Twist,
     /// Rotation since the tick began.
     delta_rotation: DQuat,
-    /// The inertia in world axes when the tick began, of a body that precesses.
-    inertia: Option<DMat3>,
+    /// The inertia in the body's own axes; zero of a body that nothing turns.
+    inertia: DMat3,
+    /// Whether it precesses in each sub-step: the acceleration has the precession of others.
+    precesses: bool,
     /// Velocities before the impulses of the current sub-step.
     base: Twist,
     /// Change of both by all impulses of the last sub-step.
@@ -84,6 +86,8 @@ pub(super) struct Bodies {
     rotations: Vec<DMat3>,
     /// The last so many are kinematic: they move, but no impulse changes that.
     kinematic: usize,
+    /// Length of the tick.
+    pub(super) seconds: f64,
 }
 
 impl SolverBody {
@@ -96,7 +100,8 @@ impl SolverBody {
         position: DVec3::ZERO,
         acceleration: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
         delta_rotation: DQuat::IDENTITY,
-        inertia: None,
+        inertia: DMat3::ZERO,
+        precesses: false,
         base: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
         impulses: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
     };
@@ -113,9 +118,10 @@ impl SolverBody {
 }
 
 impl Bodies {
-    /// The fixed body, and room for `count` others.
-    pub(super) fn with_capacity(count: usize) -> Self {
+    /// The fixed body, and room for `count` others, in a tick of `seconds`.
+    pub(super) fn with_capacity(count: usize, seconds: f64) -> Self {
         let mut bodies = Self {
+            seconds,
             list: Vec::with_capacity(count + 1),
             velocities: Vec::with_capacity(count + 1),
             displacements: Vec::with_capacity(count + 1),
@@ -127,8 +133,7 @@ impl Bodies {
     }
 
     /// Adds a body; one that does not move in place of an entity that is not there.
-    /// The tick has `seconds`.
-    pub(super) fn add(&mut self, entity: Option<&Entity>, shapes: &Shapes, seconds: f64) {
+    pub(super) fn add(&mut self, entity: Option<&Entity>, shapes: &Shapes) {
         let placed = entity.and_then(|entity| Some((entity, entity.placement()?)));
         let Some((entity, placement)) = placed else {
             return self.push_fixed();
@@ -137,21 +142,22 @@ impl Bodies {
         let rotation = placement.pose().rotation();
         let is_ball = entity.is_ball();
         // The gravity of a grenade is applied elsewhere, and no impulse turns it.
-        let (gravity, inertia, angular) = if is_ball {
+        let (gravity, inverse_inertia, angular) = if is_ball {
             (0.0, DMat3::ZERO, DVec3::ZERO)
         } else {
-            let inertia = rotation * shape.inverse_inertia * rotation.transpose();
-            (GRAVITY, inertia, entity.angular)
+            let inverse = rotation * shape.inverse_inertia * rotation.transpose();
+            (GRAVITY, inverse, entity.angular)
         };
         let drive = if is_ball { Drive::default() } else { entity.drive() };
         let mut torque = drive.angular;
         let spin = angular.length_squared();
-        let is_slow = spin < FAST_SPIN * FAST_SPIN;
-        if shape.top.precesses() && is_slow && spin > PRECESSING_SPIN * PRECESSING_SPIN {
-            let (_, spun) = shape.top.spun(placement.pose().orientation, angular, seconds);
-            torque += (spun - angular) / seconds;
+        let precesses = shape.top.precesses() && spin > PRECESSING_SPIN * PRECESSING_SPIN;
+        let is_fast = spin > FAST_SPIN * FAST_SPIN;
+        if precesses && !is_fast {
+            let (_, spun) = shape.top.spun(placement.pose().orientation, angular, self.seconds);
+            torque += (spun - angular) / self.seconds;
         }
-        let [x, y, z] = inertia.as_mat3().to_cols_array_2d();
+        let [x, y, z] = inverse_inertia.as_mat3().to_cols_array_2d();
         let body = SolverBody {
             inverse_mass: shape.inverse_mass as f32,
             inverse_inertia: [x[0], x[1], x[2], y[1], y[2], z[2]],
@@ -159,7 +165,8 @@ impl Bodies {
             friction: shape.material.friction() as f32,
             angular_damping: shape.material.angular_damping() as f32,
             position: placement.pose().position,
-            inertia: (!is_ball && shape.top.precesses()).then(|| inertia.inverse()),
+            inertia: if is_ball { DMat3::ZERO } else { shape.inertia },
+            precesses: precesses && is_fast,
             acceleration: Twist {
                 linear: padded((drive.linear - DVec3::Z * gravity).as_vec3()),
                 angular: padded(torque.as_vec3()),
@@ -187,6 +194,11 @@ impl Bodies {
         };
         let [linear, angular] = [entity.velocity, entity.angular].map(|v| padded(v.as_vec3()));
         self.push(body, Twist { linear, angular }, placement.pose().rotation());
+    }
+
+    /// Whether a body has a velocity.
+    pub(super) fn moves(&self, body: usize) -> bool {
+        self.velocity(body) != [DVec3::ZERO; 2]
     }
 
     /// The index behind the last body that impulses move.
@@ -256,20 +268,19 @@ impl Bodies {
         let Twist { linear, angular } = *velocity;
         let (spin, rotation) = (unpadded(angular), known.delta_rotation);
         self.displace(body, linear * seconds, spin * seconds);
-        if spin.length_squared() > (FAST_SPIN * FAST_SPIN) as f32 {
+        if self.list[body].precesses {
             self.precess(body, rotation);
         }
     }
 
     /// Keeps the angular momentum that a body had at an earlier `rotation`.
     fn precess(&mut self, body: usize, rotation: DQuat) {
-        let known = &mut self.list[body];
-        let Some(inertia) = known.inertia else { return };
+        let (known, start) = (&mut self.list[body], self.rotations[body]);
         let velocity = &mut self.velocities[body];
         let before = unpadded(velocity.angular).as_dvec3();
-        let momentum = rotation * (inertia * (rotation.inverse() * before));
-        let now = known.delta_rotation;
-        let after = now * (inertia.inverse() * (now.inverse() * momentum));
+        let [then, now] = [rotation, known.delta_rotation].map(|q| DMat3::from_quat(q) * start);
+        let momentum = then * (known.inertia * (then.transpose() * before));
+        let after = now * (known.inertia.inverse() * (now.transpose() * momentum));
         velocity.angular = padded(after.as_vec3());
         // That is no impulse.
         known.base.angular += padded((after - before).as_vec3());
@@ -290,14 +301,13 @@ impl Bodies {
     /// The kinetic energy of a body by its velocities, in kilogram units² per second². A body that
     /// nothing turns has none of its spin.
     pub(super) fn kinetic_energy(&self, body: usize) -> impl Fn(&Twist) -> f64 {
-        let SolverBody { inverse_mass, inverse_inertia, .. } = self.list[body];
+        let SolverBody { inverse_mass, inertia, .. } = self.list[body];
         let mass = if inverse_mass > 0.0 { 1.0 / f64::from(inverse_mass) } else { 0.0 };
-        let [xx, xy, xz, yy, yz, zz] = inverse_inertia.map(f64::from);
-        let inverse = DMat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz]);
-        let inertia = if xx > 0.0 { inverse.inverse() } else { DMat3::ZERO };
+        let to_body = self.rotations[body].transpose();
         move |velocity| {
             let [linear, angular] =
                 [velocity.linear, velocity.angular].map(|v| unpadded(v).as_dvec3());
+            let angular = to_body * angular;
             0.5 * (mass * linear.length_squared() + angular.dot(inertia * angular))
         }
     }

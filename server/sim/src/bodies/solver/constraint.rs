@@ -6,8 +6,9 @@ use glam::DVec3;
 
 use super::body::{Bodies, Twist, padded, unpadded};
 use super::lanes::{LANES, Lanes, SymmetricLanes, Vec3Lanes, inverse_or_zero, positive_part};
-use super::restitution::{RESTITUTION_THRESHOLD, least_change, parts};
-use super::softness::Softness;
+use super::pass::{Pass, SpeedTarget};
+use super::restitution::{least_change, parts};
+use super::slip::slip;
 use crate::bodies::contact::{Pair, tangents};
 use crate::collision::distances::REST_GAP;
 
@@ -69,6 +70,14 @@ pub(super) struct Velocities {
 }
 
 impl Velocities {
+    /// Those of one lane: linear and angular, of the first body and of the second.
+    fn of(&self, lane: usize) -> [[DVec3; 2]; 2] {
+        [0, 1].map(|k| {
+            let both = [self.linear[k], self.angular[k]];
+            both.map(|of| unpadded(of.to_rows()[lane]).as_dvec3())
+        })
+    }
+
     /// The velocity of the second body relative to the first at a contact point.
     #[inline(always)]
     fn at<const BOTH: bool>(&self, anchors: &[Vec3Lanes; 2]) -> Vec3Lanes {
@@ -131,8 +140,12 @@ impl ContactConstraint {
                 let on_body = bodies.point_to_world(indices[0][at], point.local);
                 let on_other = point.on_other(on_body, pair.axis);
                 let [own, other] = [on_body - first[at].position, on_other - second[at].position];
-                let slip =
-                    constraint.slip(at, [own, other], pair.axis, f64::from(point.gap), &velocities);
+                let slip = match indices[1][at] {
+                    0 => DVec3::ZERO,
+                    _ => {
+                        slip(velocities.of(at), [own, other], pair.axis, point.gap, bodies.seconds)
+                    }
+                };
                 anchors[0][at] = padded((own + slip).as_vec3());
                 anchors[1][at] = padded((other - slip).as_vec3());
             }
@@ -144,34 +157,6 @@ impl ContactConstraint {
             });
         }
         constraint
-    }
-
-    /// Half of the way that two bodies which meet fast slip past each other until they do, the
-    /// second beyond the first. Their impulses act between the places that two points have then:
-    /// else they would turn the two bodies as a whole.
-    fn slip(
-        &self,
-        lane: usize,
-        arms: [DVec3; 2],
-        axis: DVec3,
-        gap: f64,
-        velocities: &Velocities,
-    ) -> DVec3 {
-        if self.bodies[1][lane] == 0 {
-            return DVec3::ZERO;
-        }
-        let at = |k: usize| {
-            let [linear, angular] = [velocities.linear[k], velocities.angular[k]]
-                .map(|of| unpadded(of.to_rows()[lane]).as_dvec3());
-            linear + angular.cross(arms[k])
-        };
-        let relative = at(1) - at(0);
-        let approach = -relative.dot(axis);
-        if approach < RESTITUTION_THRESHOLD {
-            return DVec3::ZERO;
-        }
-        let seconds = (gap - REST_GAP).max(0.0) / approach;
-        (relative + axis * approach) * (0.5 * seconds)
     }
 
     /// Prepares one point of each lane, from `numbers`, which are the impulses and the gap, by
@@ -428,8 +413,8 @@ impl ContactConstraint {
     pub(super) fn velocities<const BOTH: bool>(&self, velocities: &[Twist]) -> Velocities {
         let of = |k: usize| {
             let rows = self.bodies[k].map(|body| velocities[body as usize]);
-            let linear = Vec3Lanes::from_rows(rows.map(|of| of.linear));
-            (linear, Vec3Lanes::from_rows(rows.map(|of| of.angular)))
+            let [linear, angular] = [rows.map(|of| of.linear), rows.map(|of| of.angular)];
+            (Vec3Lanes::from_rows(linear), Vec3Lanes::from_rows(angular))
         };
         let (linear, angular) = of(0);
         let second = if BOTH { of(1) } else { (Vec3Lanes::ZERO, Vec3Lanes::ZERO) };
@@ -448,33 +433,6 @@ impl ContactConstraint {
     }
 }
 
-/// What a pass over contacts does.
-pub(super) enum Pass {
-    /// Pushes bodies that are nearer than the rest gap apart by a soft constraint.
-    Push(Softness),
-    /// The same, repeated.
-    PushOn(Softness),
-    /// Lets no body come nearer than the rest gap.
-    Meet,
-    /// Relaxes the push and applies friction: once a sub-step is enough, because friction is
-    /// warm started.
-    Relax,
-}
-
-/// The relative speed that a normal impulse aims for, and how softly.
-pub(super) struct SpeedTarget {
-    speed: Lanes,
-    mass_scale: Lanes,
-    impulse_scale: Lanes,
-}
-
-impl SpeedTarget {
-    #[inline(always)]
-    pub(super) fn rigid(speed: Lanes) -> Self {
-        Self { speed, mass_scale: Lanes::ONE, impulse_scale: Lanes::ZERO }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use glam::DVec3;
@@ -484,6 +442,7 @@ mod tests {
     use crate::bodies::contact::{ContactPoint, PairKey};
     use crate::bodies::solver::body::SolverBody;
     use crate::bodies::solver::restitution::Impacts;
+    use crate::bodies::solver::softness::Softness;
 
     /// Bodies that fly at random, the first the fixed one, and a contact between each
     /// with an odd index and the next one, or the world for the last.
@@ -491,7 +450,7 @@ mod tests {
         let mut random = crate::Random::new(11);
         let mut vector =
             |reach: f64| DVec3::from_array(std::array::from_fn(|_| random.between(-reach, reach)));
-        let mut bodies = Bodies::with_capacity(7);
+        let mut bodies = Bodies::with_capacity(7, 1.0 / 60.0);
         for index in 1..=7 {
             let body = SolverBody::box_at(vector(40.0), 1.0 / (10.0 + f64::from(index)));
             bodies.push_moving(body, vector(200.0), vector(3.0));

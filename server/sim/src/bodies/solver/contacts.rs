@@ -4,8 +4,9 @@ use arrayvec::ArrayVec;
 
 use super::body::Bodies;
 use super::coloring::{self, Edge, Group};
-use super::constraint::{ConstraintPoint, ContactConstraint, Pass};
+use super::constraint::{ConstraintPoint, ContactConstraint};
 use super::lanes::LANES;
+use super::pass::Pass;
 use super::restitution::Impacts;
 use super::softness::Softness;
 use crate::bodies::contact::Pair;

@@ -101,7 +101,7 @@ pub(super) fn solve(
     let [first, end] = island.blocks;
     let (steps, count) = (blocks[first].steps, end - first);
     let contacts = std::mem::take(&mut island.contacts);
-    let boundary = Boundary::new(contacts, blocks, pairs, indices, places);
+    let boundary = Boundary::new(contacts, blocks, steps.seconds, pairs, indices, places);
     let staged = Staged {
         blocks: blocks[first..end].iter_mut().map(Mutex::new).collect(),
         first: first as u32,
@@ -141,6 +141,7 @@ impl Boundary {
     fn new(
         contacts: Contacts,
         blocks: &[Block],
+        seconds: f64,
         pairs: &[Pair],
         indices: &BodyIndices,
         of_bodies: &[Place],
@@ -150,7 +151,7 @@ impl Boundary {
         places.push(Place::default());
         places.sort_unstable();
         places.dedup();
-        let mut bodies = Bodies::with_capacity(places.len());
+        let mut bodies = Bodies::with_capacity(places.len(), seconds);
         for place in &places[1..] {
             bodies.copy(&blocks[place.block as usize].bodies, place.local as usize);
         }
