@@ -151,6 +151,11 @@ fn call_shapes(name: &str, n: &mut Numbers) {
                 assert!((0.0..=2.0).contains(&material.friction()), "{material:?}");
             }
         }
+        "Material::with_angular_damping" => {
+            if let Ok(material) = Material::USUAL.with_angular_damping(n.f64(0.4)) {
+                assert!((0.0..=100.0).contains(&material.angular_damping()), "{material:?}");
+            }
+        }
         "Aabb::around" => _ = Aabb::around([vector(n, [1.0; 3]), vector(n, [2.0; 3])]),
         "Aabb::contains" => _ = aabb(n).contains(vector(n, [1.0; 3])),
         "Aabb::from_centre" => _ = Aabb::from_centre(vector(n, [1.0; 3]), vector(n, [2.0; 3])),

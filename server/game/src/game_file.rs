@@ -340,7 +340,7 @@ mod tests {
         for (text, expected) in [
             ("[models]\na = '../a.obj'", "line 2, column 5: ../a.obj is not within the folder"),
             ("[models]\na = '/a.obj'", "line 2, column 5: /a.obj is not within the folder"),
-            ("[models]\na = 'a.obj'", "line 2, column 5: a.obj: model a.obj: "),
+            ("[models]\na = 'a.obj'", "line 2, column 5: a.obj: model a.obj:1:1: "),
             ("[models]\na = 5", "line 2, column 5: "),
             ("[classes.gem]\ncolour = [1, 2, 3]", "line 2, column 1: unknown field `colour`"),
         ] {

@@ -20,7 +20,8 @@ use obsp_sim::audit::{Audit, Passages};
 use obsp_sim::query::{self, ContactSearch, Contacts, Cut, Heat, Passing, Solid, Thing, Way};
 use obsp_sim::{
     Buttons, Command, Config, EntityId, EntityState, Kind, MissileMotion, ModelId,
-    MovementParameters, PlayerKind, Posture, Random, Resolution, Stages, State, SweptShape, World,
+    MovementParameters, PlayerKind, Posture, Random, Relocation, Resolution, Stages, State,
+    SweptShape, World,
 };
 
 /// Types of parameters that hold numbers.
@@ -374,6 +375,15 @@ fn query(name: &str, n: &mut Numbers) -> bool {
             let mut passages = Passages::new(&map(), &models(), 60).expect("it can be audited");
             passages.check(&state(n));
             passages.check(&state(n));
+        }
+        "Passages::judge" => {
+            let mut passages = Passages::new(&map(), &models(), 60).expect("it can be audited");
+            let state = state(n);
+            let entity = state.entities[0].id;
+            let places = [vector(n, [1.0; 3]), vector(n, [2.0; 3])].map(Some);
+            let put = Relocation { number: 0, entity, from: places[0], to: places[1] };
+            passages.judge(&state, &[put]);
+            passages.judge(&state, &[Relocation { number: 1, ..put }]);
         }
         "Passages::new" => {
             let rate = n.whole(60, u32::MAX.into()) as u32;

@@ -131,7 +131,8 @@ fn what_is_one_too_many_is_refused() {
     }
     let full = world.spawn_body(model, at(free), DQuat::IDENTITY);
     assert_eq!(full, Err(PlaceError::Full));
-    let thrown = world.spawn_missile(model, MissileMotion::Straight, at(free), DVec3::X);
+    let rocket = world.shipped_model("rocket");
+    let thrown = world.spawn_missile(rocket, MissileMotion::Straight, at(free), DVec3::X);
     assert_eq!(thrown, Err(PlaceError::Full));
     assert_eq!(world.state().entities.len(), free);
     world.add_player(PlayerKind::Box).expect("a place is kept");
