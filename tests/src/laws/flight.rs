@@ -58,6 +58,8 @@ pub fn momentum(random: &mut Random, damping: f64) -> Case {
     Case::new(told, scene, move |run| {
         run.step();
         let before = run.own_angular_momentum(0);
+        let inertia = run.scene.bodies[0].solid.inertia;
+        let given = (turn * (inertia * (turn.inverse() * spin))).length() * run.mass(0);
         let from = run.time();
         let mut worst = 0f64;
         let (mut axis, seconds) = (0f64, SECONDS - 2.0 * run.scene.tick());
@@ -68,7 +70,15 @@ pub fn momentum(random: &mut Random, damping: f64) -> Case {
             axis = axis.max(now.angle_between(before));
             true
         });
+        // The first measure is that of the first tick.
+        let bound = 0.01 + damping * run.scene.tick();
         vec![
+            Reading::equal(
+                "size at first, share of what was given",
+                1.0,
+                bound,
+                before.length() / given,
+            ),
             Reading::at_most("size, share lost or gained", 0.0, 0.01, worst),
             Reading::at_most("direction, radians", 0.0, 0.02, axis),
         ]
