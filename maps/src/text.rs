@@ -8,7 +8,7 @@ use std::{fs, io};
 
 use thiserror::Error;
 
-/// What an editor may write before UTF-8.
+/// The mark that an editor may write before UTF-8.
 const MARK: char = '\u{feff}';
 
 /// The text is in an encoding that is not read.
@@ -46,7 +46,7 @@ pub fn bytes_without_mark(bytes: &[u8]) -> Result<&[u8], WideText> {
 /// Reads a file of text, without its byte order mark.
 ///
 /// # Errors
-/// That of the system; or of the kind [`io::ErrorKind::InvalidData`] if the file is not UTF-8,
+/// The system's error; or one of the kind [`io::ErrorKind::InvalidData`] if the file is not UTF-8,
 /// with the line and column from which on it is not.
 pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
     let invalid = |reason: String| io::Error::new(io::ErrorKind::InvalidData, reason);

@@ -59,7 +59,7 @@ impl Numbers {
         odd.or(self.all).unwrap_or(usual)
     }
 
-    /// The same for `f32`, which has none as far apart.
+    /// As above for `f32`, which has none as far apart.
     pub(crate) fn f32(&mut self, usual: f32) -> f32 {
         self.f64(usual.into()) as f32
     }
@@ -203,7 +203,7 @@ fn read(text: &str, types: &[&str], found: &mut BTreeSet<Function>) {
     }
 }
 
-/// What follows `fn` in the declaration of a public function.
+/// The text behind `fn` in the declaration of a public function.
 fn declaration(line: &str) -> Option<&str> {
     let after = line.strip_prefix("pub ")?;
     let words = ["const ", "async ", "unsafe ", "extern \"C\" "];
@@ -226,7 +226,7 @@ fn owner_of(line: &str) -> String {
     name.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
-/// What is between the first parenthesis of a text and the one that closes it.
+/// The text between the first parenthesis of a text and the one that closes it.
 fn parenthesised(text: &str) -> String {
     let Some(begin) = text.find('(') else { return String::new() };
     let mut depth = 0;

@@ -170,7 +170,7 @@ fn no_solid(planes: &[Plane], reason: DegenerateSolid) -> DegenerateBrush {
 /// The reason that the plane of a face is not known well enough within `bounds`, if any is.
 fn uncertain(written: &[WrittenPlane], bounds: &Aabb) -> Option<DegenerateBrush> {
     let errors = written.iter().map(|written| (written.number, written.error(bounds)));
-    // What is not a number is not precise either.
+    // An error that is not a number is not precise either.
     let (face, error) =
         errors.into_iter().find(|(_, error)| error.is_nan() || *error > PLANE_ERROR)?;
     Some(DegenerateBrush::Imprecise { face, error })

@@ -1,11 +1,11 @@
-//! What a brush is made of, by the rules of the map's form.
+//! The contents of a brush, by the rules of the map's form.
 //!
 //! Each form has a file with its table, written from that form's own documentation: `quake`,
 //! `quake2`, `half_life` and `quake3`. A table says what a face means; the file also says
 //! which face decides where they differ. Names are compared without regard to case, and a
 //! backslash is a slash.
 //!
-//! Whatever no table knows is solid. What a table knows, and what has more of a meaning there
+//! A name that no table knows is solid. A name that a table knows, and that has more of a meaning there
 //! than this world can give it (nobody swims, bots have no clips of their own), is told by one
 //! [`Unsupported`] for each name.
 
@@ -35,7 +35,7 @@ pub(super) enum Contents {
     Entity,
 }
 
-/// What a table makes of a brush that is part of the world.
+/// The contents that a table gives a brush which is part of the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Solid,
@@ -73,7 +73,7 @@ fn owner(form: GameForm, entity: &SourceEntity) -> Owner {
     }
 }
 
-/// What of a name's or a flag's meaning is not done, as a sentence.
+/// The part of a name's or a flag's meaning that is not done, as a sentence.
 type Lack = &'static str;
 
 const LIQUID: Lack = "a liquid is empty space here, in which nobody swims and which hurts nobody";
@@ -85,7 +85,7 @@ const SLICK: Lack = "no surface is slick here";
 const PORTAL: Lack = "areas are not divided here: it is always open";
 const ORIGIN: Lack = "an origin brush belongs to an entity that moves: in the world it is left out";
 
-/// What a table says of a brush.
+/// The answer of a table about a brush.
 struct Verdict {
     role: Role,
     /// Names and flags as they are told, each with what is lacking.

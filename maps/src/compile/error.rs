@@ -62,14 +62,14 @@ impl BrushWarning {
     }
 }
 
-/// What the map's form knows and this world does not have: a name of textures or a flag of
+/// A meaning that the map's form knows and this world does not have: a name of textures or a flag of
 /// faces, and the brushes that have it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{name}, on {brushes} {}: {lack}", if *.brushes == 1 { "brush" } else { "brushes" })]
 pub struct Unsupported {
     /// The name of the texture, or that of the flag.
     pub name: String,
-    /// What of its meaning is not done, and what is done instead.
+    /// The part of its meaning that is not done, and what is done instead.
     pub lack: &'static str,
     /// Line of the first brush that has it.
     pub line: u64,

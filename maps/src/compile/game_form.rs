@@ -92,11 +92,11 @@ impl FromStr for GameForm {
 pub struct RecognisedForm {
     /// The form.
     pub form: GameForm,
-    /// What told it, such as "the comment // Game: Quake 3".
+    /// The sign that told it, such as "the comment // Game: Quake 3".
     pub sign: String,
 }
 
-/// What of a map can tell its form.
+/// The parts of a map that can tell its form.
 pub(super) struct Signs<'a> {
     pub(super) given: Option<GameForm>,
     pub(super) text: &'a [u8],

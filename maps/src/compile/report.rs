@@ -21,7 +21,7 @@ pub struct Report {
     pub warnings: Vec<BrushWarning>,
     /// The form of the map, by whose rules brushes have their contents.
     pub form: RecognisedForm,
-    /// What the form knows and this world does not have, each once, in the order of the map.
+    /// Meanings that the form knows and this world does not have, each once, in the order of the map.
     pub unsupported: Vec<Unsupported>,
     /// Brushes in the source, and solids that stand for curves.
     pub brushes: usize,

@@ -31,7 +31,7 @@ pub(super) struct WrittenPlane {
     far: Option<Far>,
 }
 
-/// What bounds the error of a plane through far points.
+/// Bounds of the error of a plane through far points.
 struct Far {
     /// A point of the plane.
     at: DVec3,

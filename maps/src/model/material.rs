@@ -1,4 +1,4 @@
-//! What the bodies of a model are made of, as far as their motion notices.
+//! The material of a model's bodies, as far as their motion notices.
 
 use thiserror::Error;
 
@@ -56,7 +56,7 @@ impl Material {
         Ok(Self { friction, restitution, ..Self::USUAL })
     }
 
-    /// The same with this angular damping.
+    /// This material with another angular damping.
     ///
     /// # Errors
     /// It is negative, too great, or no number.

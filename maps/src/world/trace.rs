@@ -74,7 +74,7 @@ impl OnionTree {
         trace_in_pieces(start, end, |from, to| self.trace_piece(size, from, to))
     }
 
-    /// The same for a segment within the extent.
+    /// As above, for a segment within the extent.
     #[inline]
     fn trace_piece(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
         let mut near_plane = false;

@@ -138,7 +138,7 @@ impl Soak {
         (props, asleep)
     }
 
-    /// What each player does next.
+    /// The next action of each player.
     fn commands(&mut self, tick_rate: u32) -> Vec<(EntityId, Command)> {
         let watch = &self.judges.stuck;
         let next = |(id, script, struggle): &mut (EntityId, Script, Struggle)| {

@@ -12,7 +12,7 @@ const EACH: f64 = 0.13;
 /// Seconds between two jumps.
 const JUMPS: f64 = 0.3;
 
-/// What a player of a soak does who seems to be stuck: asks for all directions in turn and jumps,
+/// The efforts of a player of a soak who seems to be stuck: asks for all directions in turn and jumps,
 /// until the watch knows. The script goes on when they have moved or are found stuck.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Struggle {

@@ -1,6 +1,6 @@
 //! The game that a map is of, guessed from the map.
 //!
-//! What the editor says counts first: a key `_game_form`, TrenchBroom's comments, J.A.C.K.'s
+//! The word of the editor counts first: a key `_game_form`, TrenchBroom's comments, J.A.C.K.'s
 //! `_generator`. Then what the text is like: brush primitives, flags, folders of textures,
 //! names that only Half-Life has. Without a sign a map is Quake's.
 
@@ -133,7 +133,7 @@ fn from_folders(entities: &[Entity]) -> Option<Game> {
         if ["common", "textures"].contains(&folder) {
             return Some(Game::Quake3);
         }
-        // Such as e1u3: an episode and a unit.
+        // For example e1u3: an episode and a unit.
         let digits = folder.strip_prefix('e')?.replacen('u', " ", 1);
         let (episode, unit) = digits.split_once(' ')?;
         let number =

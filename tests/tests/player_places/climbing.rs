@@ -1,4 +1,4 @@
-//! What carries together is no ladder: nobody gains height for ever where no surface carries
+//! Surfaces that carry together are no ladder: nobody gains height for ever where no surface carries
 //! alone.
 
 use glam::{DQuat, DVec2, DVec3};
@@ -87,7 +87,7 @@ fn nobody_climbs_where_no_surface_carries_alone() {
             highest[index][half] = highest[index][half].max(gained);
             back.extend((far(index, motion.position) || gained < -20.0).then_some(index));
         }
-        // Who leaves the place begins anew.
+        // A player who leaves the place begins anew.
         for index in back {
             let put = trial.world.teleport(trial.players[index], rests[index], DQuat::IDENTITY);
             put.expect("nobody else is there");

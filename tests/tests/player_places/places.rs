@@ -19,7 +19,7 @@ const WIDEST: f64 = 460.0;
 /// A place, by what makes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
-    /// What it is, for whoever reads a failure.
+    /// Its description, for the reader of a failure.
     pub(crate) what: String,
     pub(crate) centre: DVec2,
     /// Brushes by the points of their faces, and props by model and position.

@@ -18,7 +18,7 @@ const OVERCLIP: f64 = 1.001;
 const MIN_WALK_NORMAL: f64 = 0.7;
 const MAX_CLIP_PLANES: usize = 5;
 
-/// What a player of Quake III asks for in a frame: a direction on the ground, of length 1 or 0,
+/// The wish of a player of Quake III for in a frame: a direction on the ground, of length 1 or 0,
 /// and whether the jump key is down.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wish {

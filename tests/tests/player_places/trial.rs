@@ -26,7 +26,7 @@ const LONGER: usize = 300 * TICK_RATE as usize;
 /// One who is so far below the floor has fallen off its edge.
 const FALLEN: f64 = -64.0;
 
-/// What a player asks for in turn: for so many ticks in each of sixteen directions, jumping or not.
+/// The wishes of a player in turn: for so many ticks in each of sixteen directions, jumping or not.
 const ROUNDS: [(usize, bool); 3] = [(30, true), (60, false), (60, true)];
 
 /// A tick's ask: the direction in 65,536 steps of a turn, and whether the jump key is down.

@@ -65,9 +65,9 @@ struct Compilation {
     surface_polygons: usize,
     shift_bevels: usize,
     warnings: Vec<Warning>,
-    /// What told the form of the map.
+    /// The sign in the map that told its form.
     form_sign: String,
-    /// What the form knows and this world does not have.
+    /// Meanings that the form knows and this world does not have.
     unsupported: Vec<LackOfForm>,
     /// Entities at which players start.
     spawns: usize,

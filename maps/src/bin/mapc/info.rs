@@ -104,7 +104,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// What the form of a map knows and this world does not have.
+/// Meanings that the form of a map knows and this world does not have.
 #[derive(Serialize)]
 pub(crate) struct LackOfForm {
     name: String,
@@ -127,7 +127,7 @@ impl LackOfForm {
 struct MapSummary {
     name: String,
     form: &'static str,
-    /// What told the form.
+    /// The sign that told the form.
     form_sign: String,
     entities: usize,
     solid_brushes: usize,

@@ -167,7 +167,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let options = Options { curves: arguments.curves.into(), ..Options::default() };
     let form = arguments.game_form.map(GameForm::from);
     let map = Source::read(source)?.with_form(form);
-    // What is no map is told before the oracle would, which names no columns.
+    // A text that is no map is told before the oracle would, which names no columns.
     map.check_syntax()?;
     let game = form.map(game);
     let curves = options.curves == Curves::Solid;

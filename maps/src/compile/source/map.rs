@@ -48,7 +48,7 @@ pub(in crate::compile) struct SourceFace {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::compile) struct Texture {
     pub(in crate::compile) name: String,
-    /// What the forms of Quake 2 and Quake 3 write behind the alignment.
+    /// The numbers that the forms of Quake 2 and Quake 3 write behind the alignment.
     pub(in crate::compile) flags: Option<Flags>,
 }
 

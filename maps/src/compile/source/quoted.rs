@@ -7,7 +7,7 @@
 //! all closed. (TrenchBroom itself looks for the end of the line or a brace only, and so
 //! cuts JSON off at its first closing brace.)
 
-/// What is known of the line in which an ambiguous mark was looked at last, so that
+/// The knowledge of the line in which an ambiguous mark was looked at last, so that
 /// each line is looked at once.
 #[derive(Clone, Default)]
 pub(super) struct LineAhead {
@@ -29,7 +29,7 @@ pub(super) fn end(text: &[u8], at: usize, ahead: &mut LineAhead) -> Option<usize
     None
 }
 
-/// What the text between the quotation marks of a string stands for.
+/// The value that the text between the quotation marks of a string stands for.
 pub(super) fn decoded(inside: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(inside.len());
     for (at, &byte) in inside.iter().enumerate() {
@@ -139,7 +139,7 @@ fn begins_below(text: &[u8], end: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// What the string at the beginning of a text stands for.
+    /// The value that the string at the beginning of a text stands for.
     fn read(text: &str) -> Option<String> {
         let end = end(text.as_bytes(), 0, &mut LineAhead::default())?;
         let inside = decoded(&text.as_bytes()[1..end - 1]);

@@ -10,7 +10,7 @@ use super::map::{CurveText, Flags, SourceBrush, SourceEntity, SourceFace, Textur
 use super::syntax_error::SyntaxError;
 use super::tokens::{Token, TokenKind, Tokens, tokens};
 
-/// What a text contains.
+/// The contents of a text.
 #[derive(Default)]
 pub(super) struct Read {
     pub(super) entities: Vec<SourceEntity>,

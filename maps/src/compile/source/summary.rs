@@ -1,11 +1,11 @@
-//! What a map contains, told without compiling it.
+//! The contents of a map, told without compiling it.
 
 use super::Source;
 use crate::compile::contents::{Contents, contents};
 use crate::compile::error::{CompileError, Unsupported};
 use crate::compile::game_form::RecognisedForm;
 
-/// What a map contains. Brushes without volume, which the compiler leaves out, are counted.
+/// The contents of a map. Brushes without volume, which the compiler leaves out, are counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceSummary {
     /// The form of the map, by whose rules brushes have their contents.
@@ -22,12 +22,12 @@ pub struct SourceSummary {
     pub of_entities: usize,
     /// Curves (`patchDef2`), readable or not.
     pub curves: usize,
-    /// What the form knows and this world does not have, each once.
+    /// Meanings that the form knows and this world does not have, each once.
     pub unsupported: Vec<Unsupported>,
 }
 
 impl Source {
-    /// What the map contains.
+    /// The contents of the map.
     ///
     /// # Errors
     /// [`CompileError::Syntax`] if it is none.

@@ -22,7 +22,7 @@ pub(super) enum TokenKind {
 }
 
 impl Token<'_> {
-    /// What a quoted string stands for; `None` if it is none.
+    /// The value of a quoted string; `None` if it is none.
     pub(super) fn string(&self) -> Option<String> {
         let inside = self.text.get(1..self.text.len().checked_sub(1)?)?;
         let decoded = || quoted::decoded(inside);

@@ -1,4 +1,4 @@
-//! What happens one step beyond each capacity of the compiler: an error or a warning that says
+//! One step beyond each capacity of the compiler: an error or a warning that says
 //! what was seen, where, and the way out.
 
 use std::fmt::Write;

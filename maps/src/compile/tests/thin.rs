@@ -68,7 +68,7 @@ fn compiled(brushes: &str) -> Compiled {
     .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What is cast: the four sizes, then bodies.
+/// The casts: the four sizes, then bodies.
 fn casts(compiled: &Compiled, start: Vec3, end: Vec3) -> Vec<(String, Trace)> {
     let world = &compiled.world;
     let sizes = Spaces::default();

@@ -26,8 +26,8 @@ struct OnPlanes {
     waiting: ArrayVec<(u32, u16), MAX_DEPTH>,
 }
 
-/// Planes whose normals agree so far nearly coincide: they do not cross within some
-/// hundred times what rounding leaves open.
+/// Planes whose normals agree so far, to eight degrees, may nearly coincide: around the line in
+/// which they cross, rounding leaves their order open over seven times its own size.
 pub(crate) const PARALLEL: f32 = 0.99;
 
 impl OnionTree {

@@ -59,7 +59,7 @@ impl ShiftTree {
         trace_in_pieces(start, end, |from, to| self.trace_piece(body, from, to, visits))
     }
 
-    /// The same for a segment within the extent.
+    /// As above, for a segment within the extent.
     fn trace_piece(
         &self,
         body: &impl Support,

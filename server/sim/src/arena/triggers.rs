@@ -28,10 +28,10 @@ pub(crate) enum Effect {
     },
 }
 
-/// What a trigger does, before the gravity of players is known.
+/// The effect of a trigger, before the gravity of players is known.
 #[derive(Clone, Copy, Debug)]
 enum Action {
-    /// The same whatever the gravity is.
+    /// An effect that does not depend on gravity.
     Constant(Effect),
     /// Throws along the path whose highest point is so far from the pad; straight there and
     /// this fast where nothing falls.

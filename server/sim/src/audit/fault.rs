@@ -1,4 +1,4 @@
-//! What an audit finds: two bodies that share a point, or a body whose numbers say nothing.
+//! Faults that an audit finds: two bodies that share a point, or a body whose numbers say nothing.
 
 use std::fmt;
 

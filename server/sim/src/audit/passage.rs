@@ -47,7 +47,7 @@ const BEARINGS: u32 = 8;
 /// part; the frame of a player who stands up or crouches is that of the feet, which stay where
 /// they are.
 ///
-/// What was put elsewhere, as the [`Relocation`]s of a tick announce it, is held to them: its
+/// An entity that was put elsewhere, as the [`Relocation`]s of a tick announce it, is held to them: its
 /// ways lead to where it was taken from, and from where it was put, no farther than it can get in
 /// a tick.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub struct Passages {
     seconds: f64,
     eased: f64,
     before: BTreeMap<EntityId, (AuditedBody, DVec3)>,
-    /// What was in a state once, and is in none now.
+    /// An entity that was in a state once, and is in none now.
     away: BTreeSet<EntityId>,
     /// The number of the first relocation that was not judged yet.
     next: u64,
@@ -99,7 +99,7 @@ pub enum Misplaced {
     },
 }
 
-/// What the motion from one state to the next was found to be.
+/// The verdict on the motion from one state to the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ways {
     /// The bodies that came through something.
@@ -141,7 +141,7 @@ impl Passages {
         })
     }
 
-    /// The same where players walk up steps of this height, in units.
+    /// As above, where players walk up steps of this height, in units.
     #[must_use]
     pub fn with_step_height(self, height: f64) -> Self {
         Self { eased: height + EASED, ..self }

@@ -61,7 +61,7 @@ impl<'a> Space<'a> {
         ignored: Option<u16>,
         context: &mut StepContext,
     ) -> Option<Placement> {
-        // What is no number is beside every bound, and would be free of all.
+        // A pose that is no number is beside every bound, and would be free of all.
         if !pose.is_sound() {
             return None;
         }

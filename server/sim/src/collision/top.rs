@@ -15,7 +15,7 @@ const MAX_STEPS: f64 = 16.0;
 /// keeps its angular velocity as well.
 const EQUAL: f64 = 1e-9;
 
-/// What the spin of a body depends on: its inertia by mass, in its own axes.
+/// The numbers that the spin of a body depends on: its inertia by mass, in its own axes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Top {
     /// The inertia and its inverse; `None` of a body that spins alike about all axes.

@@ -102,7 +102,7 @@ pub(crate) struct Encounters {
     pub(crate) teleported: Option<Vec3>,
 }
 
-/// What carries a player.
+/// The surface that carries a player.
 #[derive(Clone, Copy, Debug)]
 struct Ground {
     normal: DVec3,

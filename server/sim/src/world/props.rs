@@ -43,7 +43,7 @@ impl World {
             return self.warnings.push(SetupWarning::UnknownModel { origin, model, known });
         };
         let orientation = turn(drawn.angle().unwrap_or(0.0));
-        // What is drawn below the map falls out of it, which is told.
+        // A prop that is drawn below the map falls out of it, which is told.
         let around = self.arena.map.bounds().inflated(LEFT);
         let pose = Pose::checked(origin, orientation).filter(|_| around.contains(origin));
         let sight = self.arena.sight;

@@ -1,4 +1,4 @@
-//! What a game may ask about the world: where things are, what a ray meets, what is inside a
+//! Questions that a game may ask about the world: where things are, what a ray meets, what is inside a
 //! volume. What a swept shape meets is in `sweep`.
 
 use glam::DVec3;
@@ -30,7 +30,7 @@ pub struct RayHit {
 }
 
 impl RayHit {
-    /// That of a ray which starts in the world's solid, or is none.
+    /// The hit of a ray which starts in the world's solid, or is none.
     fn blind(from: DVec3) -> Self {
         Self { at: from, fraction: 0.0, entity: None, start_solid: true }
     }
@@ -105,7 +105,7 @@ impl World {
         Some(*self.entities.find(id)?.placement()?.bounds())
     }
 
-    /// What a segment meets first, the entity `ignored` left out. It is clipped to the extent of
+    /// The first thing that a segment meets, the entity `ignored` left out. It is clipped to the extent of
     /// worlds, ±[`obsp::UNIVERSE`], by [`obsp::clip_to_extent`]: an end beyond it is as one at its
     /// edge. One that has no length looks at its start.
     pub fn cast_ray(&self, from: DVec3, to: DVec3, ignored: Option<EntityId>) -> RayHit {

@@ -1,4 +1,4 @@
-//! What is put elsewhere than its motion leads, announced so that an audit can hold it to the
+//! Entities that are put elsewhere than its motion leads, announced so that an audit can hold it to the
 //! states: who fell out and comes back, teleporters, the emergency routine, a game's own acts.
 
 use glam::DVec3;
@@ -46,7 +46,7 @@ impl Relocations {
 }
 
 impl World {
-    /// What was put elsewhere in the last tick, between it and the one before, and since, in
+    /// The entities that were put elsewhere in the last tick, between it and the one before, and since, in
     /// order.
     pub fn relocations(&self) -> &[Relocation] {
         &self.relocations.list

@@ -1,4 +1,4 @@
-//! What a shape meets that a game sweeps through the world.
+//! The first thing that a shape meets which a game sweeps through the world.
 
 use glam::{DQuat, DVec3};
 use obsp::{ClippedSegment, clip_to_extent};
@@ -48,7 +48,7 @@ const LONGEST: f64 = 512.0;
 /// shape that grazes a body's edge may need some dozens.
 const MAX_SEARCHES: u32 = 64;
 
-/// What blocks a motion.
+/// The obstacle of a motion.
 #[derive(Clone, Copy)]
 struct Met {
     /// Share of the motion that is free.
@@ -147,7 +147,7 @@ impl World {
         (along(free).position, blocked)
     }
 
-    /// What a moving body meets first, the entity in slot `ignored` left out.
+    /// The first thing that a moving body meets, the entity in slot `ignored` left out.
     fn first_met(
         &self,
         body: &Body,

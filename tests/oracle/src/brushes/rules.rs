@@ -1,4 +1,4 @@
-//! What brushes are made of, by each game's own documentation.
+//! The contents of brushes, by each game's own documentation.
 //!
 //! This is written for itself: of the compiler that it judges it knows nothing.
 

@@ -14,7 +14,7 @@ pub(super) struct Room {
 /// Thickness of the walls.
 const WALL: f64 = 32.0;
 
-/// What is left between the tip of a recess and the outside, in units.
+/// The distance between the tip of a recess and the outside, in units.
 const LEFT: [f64; 6] = [0.0, 0.0, 0.001, 0.01, 1.0, 8.0];
 
 /// Widths of slots, in units: from what only a ray passes to what everything does.

@@ -11,7 +11,7 @@ pub(super) fn length(text: &str) -> Option<usize> {
     })
 }
 
-/// What a quoted word stands for.
+/// The value of a quoted word.
 pub(super) fn inside(word: &str) -> Option<String> {
     let inside = word.strip_prefix('"')?.strip_suffix('"')?;
     Some(inside.replace("\\\"", "\""))

@@ -441,7 +441,7 @@ impl<'a, 'c> Finder<'a, 'c> {
     }
 }
 
-/// What a seam of the world does to a contact there.
+/// The effect of a seam of the world on a contact there.
 enum Seam {
     /// There is none.
     None,

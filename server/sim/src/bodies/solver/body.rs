@@ -106,7 +106,7 @@ impl SolverBody {
         impulses: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
     };
 
-    /// What forces do to its velocity, in units per second squared.
+    /// The acceleration by forces, in units per second squared.
     pub(super) fn acceleration(&self) -> Vec3 {
         unpadded(self.acceleration.linear)
     }

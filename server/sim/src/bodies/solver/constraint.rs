@@ -70,7 +70,7 @@ pub(super) struct Velocities {
 }
 
 impl Velocities {
-    /// Those of one lane: linear and angular, of the first body and of the second.
+    /// The velocities of one lane: linear and angular, of the first body and of the second.
     fn of(&self, lane: usize) -> [[DVec3; 2]; 2] {
         [0, 1].map(|k| {
             let both = [self.linear[k], self.angular[k]];
@@ -183,7 +183,7 @@ impl ContactConstraint {
             self.axes.map(row);
         let [normal, tangent, bitangent, gap] = Lanes::transpose(numbers);
         let separation = gap - REST_GAP as f32;
-        // What forces add on the way to the rest gap.
+        // Forces add to the speed on the way to the rest gap.
         let speed = -velocities.at::<BOTH>(&anchors).dot(self.axes[0]) * exists;
         let squared = speed * speed + self.approach * positive_part(separation) * 2.0;
         let impact_speed = speed.simd_gt(Lanes::ZERO) & positive_part(squared).sqrt();

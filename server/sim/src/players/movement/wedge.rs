@@ -22,19 +22,20 @@ const ROUNDING: f64 = 1e-6;
 const TURNED_AWAY: f64 = 0.002;
 const TURNED_FURTHER: f64 = 8.0;
 
-/// Most ways that are looked for: each meets a surface that the ones before did not.
+/// Most ways that are looked for: each meets a surface that the ones before did not, or is
+/// turned farther away from one. Where so many are closed, the others are taken to be.
 const MAX_WAYS: usize = 12;
 
-/// How far a way is followed, in units. Who slips down between walls of 89 degrees comes no
-/// nearer to them than the margin by this much.
+/// How far a way is followed, in units. A player who slips down by this much between walls of
+/// 89 degrees comes no nearer to them than the margin.
 const REACH: f64 = 2.0;
 
-/// A surface touches the player that is nearer than this, in units, measured along its normal:
-/// than a sweep stops before it, and a little.
+/// A surface that is nearer than this along its normal, in units, touches the player: it is the
+/// distance at which a sweep stops, and a little.
 const TOUCH: f64 = 1.25 * SURFACE_DISTANCE as f64;
 
-/// What holds the box of `posture` at `position`, if the surfaces that it touches do so together:
-/// the one below it. None of the ways down that one of them leaves open is open to the others.
+/// The lowest of the surfaces that touch the box of `posture` at `position`, if together they
+/// leave it no way down: where one of them would let it slip, another one is in the way.
 pub(super) fn find_wedge(
     (posture, position): (Posture, Vec3),
     surroundings: &mut impl Surroundings,
@@ -57,7 +58,8 @@ pub(super) fn find_wedge(
         normals.push(hit.normal);
         below = below.or(Some(hit));
     }
-    None
+    // A funnel of many sides: all ways that were looked for are closed.
+    below
 }
 
 /// The direction that leads down most steeply and enters no surface; `None` if none leads

@@ -216,7 +216,7 @@ fn thrown_model() {
     assert!(by > 50.0 && predicted > 0, "a crate: {by}, {predicted}");
 }
 
-/// What is no missile by its model cannot be thrown as one: clients would shove it.
+/// A body that is no missile by its model cannot be thrown as one: clients would shove it.
 #[test]
 fn a_model_that_is_not_marked_is_not_thrown() {
     let mut world = empty_room();

@@ -4,7 +4,7 @@
 use super::Content;
 use crate::map_text::Brush;
 
-/// What a texture is in the list.
+/// The meaning of a texture in the list.
 #[derive(Clone, Copy, PartialEq)]
 enum Texture {
     /// Any other texture, and those that only look like a tool: solid in all hulls.
