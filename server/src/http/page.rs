@@ -202,10 +202,13 @@ mod tests {
     #[test]
     fn the_simulation_is_small_enough_to_be_loaded_at_once() {
         for (name, module) in MODULES {
+            // That of replays, which a page loads once someone rewinds, holds recordings, too.
+            let (packed, unpacked) =
+                if name.contains("replay") { (420_000, 1_050_000) } else { (400_000, 1_000_000) };
             // Compressed, and, as the end of a gzip file tells, not.
-            assert!(module.len() <= 400_000, "{name}: {} bytes", module.len());
+            assert!(module.len() <= packed, "{name}: {} bytes", module.len());
             let whole = u32::from_le_bytes(*module.last_chunk().unwrap());
-            assert!(whole <= 1_000_000, "{name}: {whole} bytes");
+            assert!(whole <= unpacked, "{name}: {whole} bytes");
         }
     }
 

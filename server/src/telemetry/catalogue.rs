@@ -68,7 +68,7 @@ catalogue! {
     AUDITS = counter "game_audits_total",
         "Ticks whose entities were audited by brute force.";
     AUDIT_FAILURES = counter "game_audit_failures_total",
-        "Overlaps that audits found; should stay zero.";
+        "Overlaps, and bodies with a number that is not finite, that audits found; should stay zero.";
     FALLEN = counter "game_fallen_total", "Entities that fell out of the map and were put back.";
 
     PLAYERS = gauge "game_players", "Players in the match.";

@@ -265,8 +265,8 @@ impl ContactConstraint {
         }
     }
 
-    /// One pass over the points.
-    #[inline(always)]
+    /// One pass over the points. It is not inlined: the page loads its code.
+    #[inline(never)]
     pub(super) fn solve(
         &self,
         points: &mut [ConstraintPoint],
@@ -297,28 +297,23 @@ impl ContactConstraint {
         let mut sum = self.velocities::<BOTH>(velocities);
         for point in &mut points[self.points.clone()] {
             let rigid = positive_part(point.separation) * rate;
-            match pass {
+            let target = match pass {
                 Pass::Push(softness) | Pass::PushOn(softness) => {
                     let near = point.separation.simd_lt(Lanes::ZERO);
                     let push = (-point.separation * softness.bias_rate as f32)
                         .fast_min(Lanes::splat(MAX_PUSH_SPEED));
-                    let target = SpeedTarget {
+                    let mass_scale = Lanes::splat(softness.mass_scale as f32);
+                    SpeedTarget {
                         speed: near.select(push, rigid),
-                        mass_scale: near
-                            .select(Lanes::splat(softness.mass_scale as f32), Lanes::ONE),
+                        mass_scale: near.select(mass_scale, Lanes::ONE),
                         impulse_scale: near & Lanes::splat(softness.impulse_scale as f32),
-                    };
-                    self.solve_normal::<BOTH>(point, &mut sum, &target, least);
+                    }
                 }
-                Pass::Meet => {
-                    let target = SpeedTarget::rigid(rigid);
-                    self.solve_normal::<BOTH>(point, &mut sum, &target, least);
-                }
-                Pass::Relax => {
-                    let target = SpeedTarget::rigid(rigid);
-                    self.solve_normal::<BOTH>(point, &mut sum, &target, least);
-                    self.solve_friction::<BOTH>(point, &mut sum);
-                }
+                Pass::Meet | Pass::Relax => SpeedTarget::rigid(rigid),
+            };
+            self.solve_normal::<BOTH>(point, &mut sum, &target, least);
+            if matches!(pass, Pass::Relax) {
+                self.solve_friction::<BOTH>(point, &mut sum);
             }
         }
         self.store::<BOTH>(velocities, &sum);
