@@ -76,7 +76,7 @@ fn closed_gullies_let_out_who_can_jump_over_their_rim() {
         for length in [30.0, 60.0, 150.0] {
             for ends in [60.0, 90.0] {
                 let side = |index: u32| {
-                    let long = index % 2 == 0;
+                    let long = index.is_multiple_of(2);
                     let (foot, degrees) = if long { (4.0, degrees) } else { (length, ends) };
                     let height = 30.0 + 14.0 * f64::tan(f64::to_radians(degrees)).min(2.2);
                     let turn = quarter * f64::from(index);

@@ -56,7 +56,7 @@ fn climb(random: &mut Random, tick: u32) -> Command {
         0 => random.bits() as u16,
         _ => [0, 4096, 8192, 12_288, 16_384, 57_344][(tick / 40 % 6) as usize],
     };
-    let jumps = tick % 2 == 0;
+    let jumps = tick.is_multiple_of(2);
     let buttons = if jumps { Buttons::JUMP } else { Buttons::default() };
     Command { forward: 127, yaw, buttons, ..Command::default() }
 }

@@ -194,7 +194,7 @@ fn furnish(random: &mut Random, place: &mut Place, height: f64) {
         let _ = write!(place.what, ", ridge {high:.1} high at {turn:.2} of {degrees:.1} degrees");
     }
     for _ in 0..random.below(3) {
-        let (at, high) = (random.between(0.0, 6.28), random.between(4.0, 70.0));
+        let (at, high) = (random.between(0.0, std::f64::consts::TAU), random.between(4.0, 70.0));
         let (off, half) = (random.between(20.0, 70.0), random.between(4.0, 24.0));
         let corner = middle + towards(at) * (off + half);
         place.brushes += &turned_block(corner, at, DVec2::splat(half), high);
@@ -220,7 +220,7 @@ fn furnish(random: &mut Random, place: &mut Place, height: f64) {
     }
     for prop in 0..random.below(4) {
         let model = ["small_crate", "crate", "barrel", "plank"][random.below(4) as usize];
-        let off = towards(random.between(0.0, 6.28)) * random.between(0.0, 60.0);
+        let off = towards(random.between(0.0, std::f64::consts::TAU)) * random.between(0.0, 60.0);
         let above = place.start.z.min(height) + 50.0 + 40.0 * prop as f64;
         place.props.push((model, middle + off + DVec3::Z * above));
         let _ = write!(place.what, ", a {model} at {off:.1}");
