@@ -151,6 +151,10 @@ fn call_shapes(name: &str, n: &mut Numbers) {
                 assert!((0.0..=2.0).contains(&material.friction()), "{material:?}");
             }
         }
+        "without_mark" => {
+            let text = n.f64(1.0).to_string();
+            assert_eq!(obsp::text::without_mark(&text), text);
+        }
         "Material::with_angular_damping" => {
             if let Ok(material) = Material::USUAL.with_angular_damping(n.f64(0.4)) {
                 assert!((0.0..=100.0).contains(&material.angular_damping()), "{material:?}");

@@ -135,7 +135,7 @@ pub fn keeps_speed(random: &mut Random) -> Case {
 ///
 /// Speeds at the ends of ticks are exact for a constant acceleration: only the solver's 2 % of
 /// the forces are allowed, and half a unit of way for what stands. Nearer than a degree to the
-/// angle of friction a body gains less than [`STILL`] within the time after which it may sleep.
+/// angle of friction a body gains less than `STILL` within the time after which it may sleep.
 pub fn on_slope(random: &mut Random) -> Case {
     let size = log_between(random, 0.5, 2000.0);
     let (solid, name) = flat_solid(random, size);
@@ -181,7 +181,7 @@ pub fn on_slope(random: &mut Random) -> Case {
 /// what lies between the two. Spin decays in the air as well: from ω' = −α − cω the time is
 /// ln(1 + cω/α)/c.
 ///
-/// The solver's share is 5 % of the spin and of the time; it ends at a tick; and below [`STILL`] a
+/// The solver's share is 5 % of the spin and of the time; it ends at a tick; and below `STILL` a
 /// body may be put to sleep. As much of the friction, unbalanced for all of the time t, moves the
 /// body aside by ½·0.05·µg·t².
 pub fn spins_down(random: &mut Random) -> Case {

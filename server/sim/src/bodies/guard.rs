@@ -89,10 +89,7 @@ impl<'a> Space<'a> {
     /// Checks the pose of a body that was saved where the guard had it: `None` if it
     /// overlaps anything. The margin is not asked for: rounding may have eaten some of it.
     pub(crate) fn restore(&self, shape: ShapeId, pose: Pose) -> Option<Placement> {
-        if !pose.is_sound() {
-            return None;
-        }
-        let placement = self.placement(shape, pose);
+        let placement = self.placement(shape, pose.of_unit_length()?);
         (!self.overlaps_at(&placement, None)).then_some(placement)
     }
 

@@ -53,6 +53,9 @@ pub(crate) fn length(vector: DVec3) -> f64 {
 /// `f32` on its way.
 const ROUNDED: f64 = 1e-6;
 
+/// The same difference, of an orientation that has its length but for the rounding of `f64`.
+const UNIT: f64 = 1e-12;
+
 /// Squares of numbers from this to its inverse lose nothing.
 const LEAST_USUAL: f64 = 1e-100;
 
@@ -71,6 +74,19 @@ impl Pose {
         let pose = Self { position, orientation };
         let known = if pose.is_sound() { pose } else { Self::checked(position, orientation)? };
         position.abs().cmple(extent).all().then_some(known)
+    }
+
+    /// The pose with an orientation of length one as audits ask for it: unchanged if it is one
+    /// but for rounding in `f64`. `None` if it is no pose.
+    pub(crate) fn of_unit_length(self) -> Option<Self> {
+        let square = self.orientation.length_squared();
+        if !self.is_sound() {
+            None
+        } else if (square - 1.0).abs() < UNIT {
+            Some(self)
+        } else {
+            Some(Self { orientation: self.orientation.normalize(), ..self })
+        }
     }
 
     /// Whether it is a pose at all: its position finite, its orientation of length one.

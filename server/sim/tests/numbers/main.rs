@@ -376,6 +376,10 @@ fn query(name: &str, n: &mut Numbers) -> bool {
             passages.check(&state(n));
             passages.check(&state(n));
         }
+        "Passages::with_step_height" => {
+            let passages = Passages::new(&map(), &models(), 60).expect("it can be audited");
+            passages.with_step_height(n.f64(18.0)).check(&state(n));
+        }
         "Passages::judge" => {
             let mut passages = Passages::new(&map(), &models(), 60).expect("it can be audited");
             let state = state(n);
