@@ -26,8 +26,7 @@ fn law(name: &str) -> &'static Law {
 }
 
 /// Scenes in which a law is missed, by their seeds up to 60: limits of the simulation that are
-/// known, which `ARCHITECTURE.md` tells. Most have 20 or 30 ticks a second, bodies that move
-/// by more than their size in a tick, or a hundred brushes under one body.
+/// known, which `ARCHITECTURE.md` tells. The causes of many are not.
 const KNOWN: [(&str, &[u64]); 11] = [
     ("slopes", &[12, 13, 56]),
     ("spinning in place", &[6, 19, 20, 32, 37, 41, 42]),

@@ -1,4 +1,4 @@
-//! Who is stuck is told by the soak and by `/metrics`, by one definition; and an open map, whose
+//! Stuck players are told by the soak and by `/metrics`, by one definition; and an open map, whose
 //! players fall out and come back, is no fault.
 
 use std::net::SocketAddr;

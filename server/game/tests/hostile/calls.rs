@@ -24,7 +24,7 @@ fn odd(world: &mut WorldMut<'_>) -> f64 {
     EXTREMES[world.random().below(EXTREMES.len() as u64) as usize]
 }
 
-/// The same vector with one of its numbers, or each, odd.
+/// A vector with one of its numbers, or each, odd.
 fn with_odd(world: &mut WorldMut<'_>, mut vector: DVec3) -> DVec3 {
     match world.random().below(4) {
         3 => DVec3::from_array([(); 3].map(|()| odd(world))),
